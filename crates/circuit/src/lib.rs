@@ -1,0 +1,1 @@
+//! Boolean netlists: Bristol readers and writers, layering, evaluation.

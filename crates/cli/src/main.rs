@@ -1,0 +1,3 @@
+//! The program `madrigal`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Values without I/O: parties, phases, bit vectors, costs.

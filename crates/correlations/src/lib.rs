@@ -1,0 +1,1 @@
+//! Correlated randomness for N parties: multiplication triples.

@@ -1,0 +1,1 @@
+//! Plans and runs jobs: phases, lane blocks, statistics.

@@ -1,0 +1,1 @@
+//! Secure multi-party computation without a middleman: the public API.

@@ -1,0 +1,1 @@
+//! Sessions, jobs, contexts and frames over interchangeable transports.

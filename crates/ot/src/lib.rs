@@ -1,0 +1,1 @@
+//! Oblivious transfer: base OTs, OT extension and its flavours.

@@ -1,0 +1,1 @@
+//! The MPC protocols, one module each, with declared cost.

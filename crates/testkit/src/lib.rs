@@ -1,0 +1,1 @@
+//! N parties in one process, faults and cost checks, for Madrigal's own tests.

@@ -1,0 +1,3 @@
+//! One entry for the chores of the project.
+
+fn main() {}
