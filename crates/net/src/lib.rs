@@ -1,1 +1,26 @@
-//! Sessions, jobs, contexts and frames over interchangeable transports.
+//! Sessions of N parties, their jobs, and the contexts that protocols see, over interchangeable
+//! transports.
+//!
+//! From the top down: a [`Session`] greets the other parties and opens [`Job`]s; a job gives a
+//! [`Context`], which names who we are and which step we are in, and opens a [`Channel`] to each
+//! peer; a channel sends and receives messages of known length. Below, messages become
+//! [`frame`]s that carry their own address, and a [`Transport`](transport::Transport) moves packets
+//! of them, in any order. What goes wrong is an [`Error`] that says who, what and what to do.
+//!
+//! Nothing here needs an async runtime but the TCP and TLS transport.
+
+mod channel;
+pub mod context;
+mod control;
+mod counters;
+mod error;
+pub mod frame;
+mod session;
+pub mod transport;
+
+pub use channel::{Channel, Receiver, Sender};
+pub use context::{Context, block_on, breathe, exchange};
+#[doc(hidden)]
+pub use control::fuzz_read as fuzz_control;
+pub use error::{Blame, Error, Result};
+pub use session::{Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};

@@ -1,0 +1,259 @@
+//! What a protocol sees of the world: who it is, which step it is in, and its peers. No socket, no
+//! runtime.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
+
+use bytes::Bytes;
+use futures_util::future::{join, try_join_all};
+use madrigal_core::{Party, Phase};
+use madrigal_kernels::Prg;
+use sha2::{Digest, Sha256};
+
+use crate::channel::Channel;
+use crate::error::{Error, Result};
+use crate::frame::Frame;
+use crate::session::job::JobShared;
+
+/// One party's view of one step of a job.
+///
+/// A context is narrowed by [`step`](Context::step) as calls go down; the path of steps is the
+/// address of the step's messages and the tweak of its shared randomness, so it must be the same at
+/// all parties and used once. Cloning is cheap.
+///
+/// A context also carries the count of rounds: a message's round is one more than that of the latest
+/// message its sender had received in this context. Work that runs side by side goes into
+/// [`fork`](Context::fork)s, so that it is counted side by side.
+#[derive(Clone)]
+pub struct Context {
+    job: Arc<JobShared>,
+    path: Arc<str>,
+    phase: Phase,
+    clock: Arc<AtomicU32>,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Context({} in job {}, {})", self.me(), self.job.id, self.path)
+    }
+}
+
+/// The number by which a step's frames find it: the first eight bytes of SHA-256 of its path,
+/// little-endian. That two steps of one job collide is noticed when the second opens its channels.
+pub fn step_id(path: &str) -> u64 {
+    let digest = Sha256::digest(path.as_bytes());
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    u64::from_le_bytes(first)
+}
+
+impl Context {
+    pub(crate) fn root(job: Arc<JobShared>) -> Self {
+        Self { job, path: "job".into(), phase: Phase::Setup, clock: Arc::default() }
+    }
+
+    /// Who we are.
+    pub fn me(&self) -> Party {
+        self.job.session.me()
+    }
+
+    /// How many parties there are.
+    pub fn parties(&self) -> usize {
+        self.job.session.parties()
+    }
+
+    /// Everybody else, in order.
+    pub fn peers(&self) -> impl DoubleEndedIterator<Item = Party> + Clone + use<> {
+        self.me().others(self.parties())
+    }
+
+    /// The phase that this context's messages are counted in.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The path of steps that led here.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The step `name` within this one: own messages, own randomness, same count of rounds.
+    #[must_use]
+    pub fn step(&self, name: &str) -> Self {
+        let path = format!("{}/{name}", self.path).into();
+        Self { path, ..self.clone() }
+    }
+
+    /// The step `name` within this one, which runs beside others: its rounds are counted from here
+    /// on by itself. Take its count back with [`join`](Context::join).
+    #[must_use]
+    pub fn fork(&self, name: &str) -> Self {
+        let clock = Arc::new(AtomicU32::new(self.clock.load(Relaxed)));
+        Self { clock, ..self.step(name) }
+    }
+
+    /// Takes in the rounds of a fork that has ended.
+    pub fn join(&self, fork: &Self) {
+        self.clock.fetch_max(fork.clock.load(Relaxed), Relaxed);
+    }
+
+    /// The step `name` within this one, in `phase`, with the count of rounds at zero.
+    #[must_use]
+    pub fn enter(&self, phase: Phase, name: &str) -> Self {
+        Self { phase, clock: Arc::default(), ..self.step(name) }
+    }
+
+    /// Opens the channel to `peer` for this step.
+    ///
+    /// # Errors
+    /// [`Error::Reused`] if this step already has one; the job's failure.
+    pub fn channel(&self, peer: Party) -> Result<Channel> {
+        self.check()?;
+        let step = step_id(&self.path);
+        let state = self.job.session.open_channel(self.job.id, step, peer, &self.path)?;
+        Ok(Channel::new(self.clone(), peer, step, state))
+    }
+
+    /// Opens the channels to all peers for this step, in the order of [`peers`](Context::peers).
+    ///
+    /// # Errors
+    /// As [`channel`](Context::channel).
+    pub fn channels(&self) -> Result<Vec<Channel>> {
+        self.peers().map(|peer| self.channel(peer)).collect()
+    }
+
+    /// A generator that `peer` has too for this step, and nobody else. Needs no message: its seed
+    /// comes from the two halves that both sent when the session began.
+    ///
+    /// Each call with the same step and peer gives the same stream: use it once.
+    pub fn shared_prg(&self, peer: Party) -> Prg {
+        self.job.session.shared_prg(self.job.id, &self.path, peer)
+    }
+
+    /// A fresh generator that nobody else has, seeded by the operating system.
+    pub fn private_prg(&self) -> Prg {
+        self.job.session.private_prg()
+    }
+
+    /// 32 bytes that all parties know and that no other step of any job of this session has: for
+    /// hashes that must be bound to their place.
+    pub fn public_id(&self) -> [u8; 32] {
+        self.job.session.public_id(self.job.id, &self.path)
+    }
+
+    /// Counts `blocks` calls of the AES-128 block function.
+    pub fn count_aes(&self, blocks: u64) {
+        self.job.counters.aes_blocks(self.phase, blocks);
+    }
+
+    /// Fails the job for all parties, and returns the error it has failed with (an earlier one, if
+    /// there was one).
+    pub fn fail(&self, error: Error) -> Error {
+        self.job.fail(error)
+    }
+
+    /// Sends off what has gathered. Waiting for a message does this by itself.
+    pub fn flush(&self) {
+        self.job.session.flush();
+    }
+
+    /// The job's failure, if it has failed.
+    pub fn check(&self) -> Result<()> {
+        self.job.check()
+    }
+
+    pub(crate) fn clock(&self) -> &AtomicU32 {
+        &self.clock
+    }
+
+    pub(crate) fn job_id(&self) -> u32 {
+        self.job.id
+    }
+
+    pub(crate) fn count_sent(&self, bytes: usize, round: u32) {
+        self.job.counters.sent(self.phase, bytes, round);
+    }
+
+    pub(crate) fn count_received(&self, bytes: usize, round: u32) {
+        self.job.counters.received(self.phase, bytes, round);
+    }
+
+    pub(crate) fn post(&self, peer: Party, frame: Frame) {
+        self.job.session.post(peer, frame);
+    }
+}
+
+/// Sends `message` to everyone, then receives from everyone a message of `expected` bytes, in the
+/// order of the channels. One round.
+///
+/// # Errors
+/// As [`Channel::send`] and [`Channel::recv`].
+pub async fn exchange(
+    channels: &mut [Channel],
+    message: impl Into<Bytes>,
+    expected: usize,
+) -> Result<Vec<Bytes>> {
+    let message: Bytes = message.into();
+    let window = channels.first().map_or(0, Channel::window);
+    if message.len() > window / 2 {
+        // The other side has to take some of it while we send, and we some of theirs.
+        let each = channels.iter_mut().map(|channel| {
+            let message = message.clone();
+            async move {
+                let (sent, received) =
+                    join(channel.tx.send(message), channel.rx.recv(expected)).await;
+                sent.and(received)
+            }
+        });
+        return try_join_all(each).await;
+    }
+    for channel in &mut *channels {
+        channel.send(message.clone()).await?;
+    }
+    let mut received = Vec::with_capacity(channels.len());
+    for channel in channels {
+        received.push(channel.recv(expected).await?);
+    }
+    Ok(received)
+}
+
+/// Lets everything else that is ready run once. Long local work calls this between its parts, so
+/// that messages keep moving.
+pub async fn breathe() {
+    let mut once = false;
+    poll_fn(|task| {
+        if once {
+            return Poll::Ready(());
+        }
+        once = true;
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Runs a future that never waits for anything outside itself and its own wakers, on this thread.
+///
+/// # Panics
+/// Never by itself; a panic inside passes through.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let mut task = std::task::Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut task) {
+            return output;
+        }
+        std::thread::park();
+    }
+}

@@ -1,0 +1,258 @@
+//! What goes wrong between parties. Every error says who, what was expected, what came, and what to
+//! do next; all of them end a job, none of them leads to an output.
+
+use std::time::Duration;
+
+use madrigal_core::Party;
+
+use crate::frame::FrameError;
+
+/// Outcome of everything that waits for another party.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Who has to act on an error; programs map it to exit statuses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blame {
+    /// The network or a machine: lost, silent or slow.
+    Network,
+    /// The other party's program, configuration or behaviour.
+    Peer,
+    /// The caller: the interface was used against its contract.
+    Caller,
+}
+
+/// A failure between parties. Cheap to clone: everything that waits on a failed job gets a copy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The connection is gone.
+    #[error("lost {peer}{}: {reason}; see why its program ended or its machine is out of reach, then start the job again", waiting(.step, .missing))]
+    Lost {
+        /// Whose connection.
+        peer: Party,
+        /// The step that waited for it, if one did.
+        step: Option<String>,
+        /// Bytes that step still expected.
+        missing: usize,
+        /// What the transport reported.
+        reason: String,
+    },
+    /// Nothing at all came from a party for too long.
+    #[error("{peer} has been silent for {:.1} s{}; check that its machine runs and the network to it works, or raise --silence-timeout", .after.as_secs_f64(), waiting(.step, .missing))]
+    Silent {
+        /// Who is silent.
+        peer: Party,
+        /// For how long.
+        after: Duration,
+        /// The step that waits for it, if one does.
+        step: Option<String>,
+        /// Bytes that step still expects.
+        missing: usize,
+    },
+    /// A party lives, but does not send what a step waits for.
+    #[error("{peer} is alive but sent nothing for step `{step}` in {:.1} s, {missing} bytes are missing; look at that party's log, or raise --stall-timeout", .after.as_secs_f64())]
+    Stalled {
+        /// Who should have sent.
+        peer: Party,
+        /// The waiting step.
+        step: String,
+        /// Bytes it still expects.
+        missing: usize,
+        /// How long it has waited.
+        after: Duration,
+    },
+    /// A party lives, but takes nothing of what a step sends.
+    #[error("{peer} is alive but took nothing from step `{step}` in {:.1} s, {missing} bytes wait to go; look at that party's log, or raise --stall-timeout", .after.as_secs_f64())]
+    Backlog {
+        /// Who should have received.
+        peer: Party,
+        /// The sending step.
+        step: String,
+        /// Bytes that wait to go.
+        missing: usize,
+        /// How long they have waited.
+        after: Duration,
+    },
+    /// A party did not say what it should have said by now.
+    #[error("{peer} did not {what} within {:.1} s; see whether it was started with the same options and reports an error", .after.as_secs_f64())]
+    Late {
+        /// Who is late.
+        peer: Party,
+        /// What it should have done.
+        what: &'static str,
+        /// The time it had.
+        after: Duration,
+    },
+    /// The job did not end in the time it was given.
+    #[error("the job did not end within its deadline of {:.1} s{}; raise --deadline if the work is simply longer", .after.as_secs_f64(), by(.culprits))]
+    Deadline {
+        /// The time the job was given.
+        after: Duration,
+        /// What it was waiting for, in words.
+        culprits: String,
+    },
+    /// Bytes that are not a frame, or a damaged one.
+    #[error("{peer} sent {problem}")]
+    Frame {
+        /// Whose connection brought it.
+        peer: Party,
+        /// What is wrong with it.
+        problem: FrameError,
+    },
+    /// A control message that cannot be.
+    #[error("{peer} sent a control message with {problem}: it runs a faulty or foreign program")]
+    Control {
+        /// Who sent it.
+        peer: Party,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A message of another length than the step defines.
+    #[error("{peer} sent {got} bytes in step `{step}` where the protocol has {expected}: it runs a faulty program, or the two versions differ")]
+    Length {
+        /// Who sent it.
+        peer: Party,
+        /// Where it arrived.
+        step: String,
+        /// Bytes the protocol defines.
+        expected: usize,
+        /// Bytes that came.
+        got: usize,
+    },
+    /// A message whose content the protocol does not allow.
+    #[error("{peer} sent an impossible message in step `{step}`: {problem}")]
+    Content {
+        /// Who sent it.
+        peer: Party,
+        /// Where it arrived.
+        step: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// More than the flow control allows.
+    #[error("{peer} floods us{}: it may have {allowed} bytes under way and sent more; it runs a faulty program", in_step(.step))]
+    Flood {
+        /// Who floods.
+        peer: Party,
+        /// Where, if the step is known here.
+        step: Option<String>,
+        /// The permitted number of bytes.
+        allowed: u64,
+    },
+    /// The session protocols differ.
+    #[error("{peer} speaks session protocol version {theirs} ({software}), we speak version {ours}: install the same version of madrigal at both")]
+    Version {
+        /// The other side.
+        peer: Party,
+        /// Our version.
+        ours: u32,
+        /// Its version.
+        theirs: u32,
+        /// The program it says it runs.
+        software: String,
+    },
+    /// The parties' views of the session differ.
+    #[error("{peer} and we do not mean the same session: {what} is {ours} here and {theirs} there; start both with the same parties.toml and options")]
+    Session {
+        /// The other side.
+        peer: Party,
+        /// Which fact differs.
+        what: &'static str,
+        /// The fact here.
+        ours: String,
+        /// The fact there.
+        theirs: String,
+    },
+    /// The parties were about to compute different things.
+    #[error("{peer} runs another program: {what} is {ours} here and {theirs} there; nothing was computed. Start all parties with the same circuit and options")]
+    Program {
+        /// The other side.
+        peer: Party,
+        /// Which fact differs.
+        what: String,
+        /// The fact here.
+        ours: String,
+        /// The fact there.
+        theirs: String,
+    },
+    /// Another party gave up.
+    #[error("{peer} gave up: {reason}")]
+    Aborted {
+        /// Who gave up.
+        peer: Party,
+        /// Its reason, in its words.
+        reason: String,
+    },
+    /// This session was closed, or this job given up, from our side.
+    #[error("the job was ended here: {reason}")]
+    Ended {
+        /// Why.
+        reason: String,
+    },
+    /// The same job number or step was opened twice.
+    #[error("{what} is in use already: each job number and each step of a job is used once")]
+    Reused {
+        /// What was opened twice.
+        what: String,
+    },
+}
+
+impl Error {
+    /// Who has to act.
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Lost { .. } | Self::Silent { .. } | Self::Stalled { .. } | Self::Backlog { .. } | Self::Late { .. } | Self::Deadline { .. } => {
+                Blame::Network
+            }
+            Self::Frame { problem: FrameError::Checksum { .. } | FrameError::Truncated { .. }, .. } => {
+                Blame::Network
+            }
+            Self::Frame { .. }
+            | Self::Control { .. }
+            | Self::Length { .. }
+            | Self::Content { .. }
+            | Self::Flood { .. }
+            | Self::Version { .. }
+            | Self::Session { .. }
+            | Self::Program { .. }
+            | Self::Aborted { .. } => Blame::Peer,
+            Self::Ended { .. } | Self::Reused { .. } => Blame::Caller,
+        }
+    }
+
+    /// The other party involved, if there is one.
+    pub fn peer(&self) -> Option<Party> {
+        match self {
+            Self::Lost { peer, .. }
+            | Self::Silent { peer, .. }
+            | Self::Stalled { peer, .. }
+            | Self::Backlog { peer, .. }
+            | Self::Late { peer, .. }
+            | Self::Frame { peer, .. }
+            | Self::Control { peer, .. }
+            | Self::Length { peer, .. }
+            | Self::Content { peer, .. }
+            | Self::Flood { peer, .. }
+            | Self::Version { peer, .. }
+            | Self::Session { peer, .. }
+            | Self::Program { peer, .. }
+            | Self::Aborted { peer, .. } => Some(*peer),
+            Self::Deadline { .. } | Self::Ended { .. } | Self::Reused { .. } => None,
+        }
+    }
+}
+
+fn waiting(step: &Option<String>, missing: &usize) -> String {
+    match step {
+        Some(step) => format!(" while step `{step}` waits for {missing} bytes"),
+        None => String::new(),
+    }
+}
+
+fn in_step(step: &Option<String>) -> String {
+    step.as_ref().map(|step| format!(" in step `{step}`")).unwrap_or_default()
+}
+
+fn by(culprits: &str) -> String {
+    if culprits.is_empty() { String::new() } else { format!(" (waiting for {culprits})") }
+}

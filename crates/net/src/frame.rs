@@ -1,0 +1,290 @@
+//! Frames: the unit that travels. Each carries its own address, so that any transport that delivers
+//! bytes will do, in any order. The layout is specified in `schema/WIRE.md`.
+
+use bytes::{Buf, Bytes};
+
+/// Version of the frame layout and of the session protocol.
+pub const WIRE_VERSION: u8 = 1;
+/// Bytes of a frame's header.
+pub const HEADER_BYTES: usize = 32;
+/// The longest payload of one frame, in bytes; longer messages are split.
+pub const MAX_PAYLOAD: usize = 256 * 1024;
+
+const MAGIC: u8 = b'M';
+
+/// What a frame's payload is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A part of a protocol message.
+    Data,
+    /// Permission to send more on one channel: a little-endian `u64`, the total so far allowed.
+    Credit,
+    /// A message of `schema/control.proto`.
+    Control,
+}
+
+/// A frame's address and description.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// What the payload is.
+    pub kind: Kind,
+    /// Whether this frame ends its message.
+    pub last: bool,
+    /// The job; 0 is the session itself.
+    pub job: u32,
+    /// The step within the job, see [`step_id`](crate::context::step_id).
+    pub step: u64,
+    /// Place of the frame among those of its kind on (job, step), from 0.
+    pub sequence: u32,
+    /// Length of the chain of messages that ends with this one, for counting rounds.
+    pub round: u32,
+}
+
+/// One frame.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Where it belongs.
+    pub header: Header,
+    /// At most [`MAX_PAYLOAD`] bytes.
+    pub payload: Bytes,
+}
+
+/// Shares travel in payloads: only their length is shown.
+impl std::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Frame({:?}, {} bytes)", self.header, self.payload.len())
+    }
+}
+
+/// Why bytes are not a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// The first byte is not that of a frame.
+    #[error(
+        "bytes that are not a Madrigal frame (first byte {got:#04x}, expected {MAGIC:#04x}): is something else speaking on this port?"
+    )]
+    Magic {
+        /// The byte that came.
+        got: u8,
+    },
+    /// The peer speaks another version.
+    #[error(
+        "wire version {got}, we speak {WIRE_VERSION}: install the same version of madrigal at both parties"
+    )]
+    Version {
+        /// The version that came.
+        got: u8,
+    },
+    /// A kind that this version does not have.
+    #[error("unknown frame kind {got} (expected 0, 1 or 2)")]
+    Kind {
+        /// The kind that came.
+        got: u8,
+    },
+    /// Bits set that must be zero.
+    #[error("unknown frame flags {got:#06x}")]
+    Flags {
+        /// The flags that came.
+        got: u16,
+    },
+    /// Longer than a frame may be.
+    #[error("a frame announces {got} payload bytes, at most {MAX_PAYLOAD} are allowed")]
+    TooLong {
+        /// The announced length in bytes.
+        got: u32,
+    },
+    /// The checksum does not fit: the bytes were changed on the way.
+    #[error("a frame was damaged on the way (checksum {got:08x}, computed {computed:08x})")]
+    Checksum {
+        /// The checksum in the frame.
+        got: u32,
+        /// The checksum of what came.
+        computed: u32,
+    },
+    /// A packet ends in the middle of a frame.
+    #[error("a packet ends in the middle of a frame: {got} bytes of {expected}")]
+    Truncated {
+        /// How many bytes the frame needs.
+        expected: usize,
+        /// How many there are.
+        got: usize,
+    },
+}
+
+impl Frame {
+    /// The header as it travels, followed on the wire by the payload.
+    ///
+    /// # Panics
+    /// If the payload is longer than [`MAX_PAYLOAD`].
+    pub fn encode_header(&self) -> [u8; HEADER_BYTES] {
+        assert!(self.payload.len() <= MAX_PAYLOAD, "long messages are split before they are framed");
+        let h = &self.header;
+        let mut out = [0; HEADER_BYTES];
+        out[0] = MAGIC;
+        out[1] = WIRE_VERSION;
+        out[2] = match h.kind {
+            Kind::Data => 0,
+            Kind::Credit => 1,
+            Kind::Control => 2,
+        };
+        out[3] = u8::from(h.last);
+        out[4..8].copy_from_slice(&(self.payload.len() as u32).to_le_bytes());
+        out[8..12].copy_from_slice(&h.job.to_le_bytes());
+        out[12..16].copy_from_slice(&h.round.to_le_bytes());
+        out[16..24].copy_from_slice(&h.step.to_le_bytes());
+        out[24..28].copy_from_slice(&h.sequence.to_le_bytes());
+        let checksum = checksum(&out, &self.payload);
+        out[28..32].copy_from_slice(&checksum.to_le_bytes());
+        out
+    }
+
+    /// Appends header and payload to `out`.
+    pub fn encode_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.encode_header());
+        out.extend_from_slice(&self.payload);
+    }
+
+    /// Bytes on the wire.
+    pub fn wire_bytes(&self) -> usize {
+        HEADER_BYTES + self.payload.len()
+    }
+}
+
+/// How many bytes the frame at the start of `bytes` takes, or `None` while its header is not
+/// complete. Checks all that can be checked before the payload is there, so that a reader allocates
+/// for sound lengths alone.
+pub fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FrameError> {
+    // Magic and version first: the rest of the layout is only known once they fit.
+    match *bytes {
+        [magic, ..] if magic != MAGIC => return Err(FrameError::Magic { got: magic }),
+        [_, version, ..] if version != WIRE_VERSION => {
+            return Err(FrameError::Version { got: version });
+        }
+        _ => {}
+    }
+    if bytes.len() < HEADER_BYTES {
+        return Ok(None);
+    }
+    let length = u32_at(bytes, 4);
+    if length as usize > MAX_PAYLOAD {
+        return Err(FrameError::TooLong { got: length });
+    }
+    Ok(Some(HEADER_BYTES + length as usize))
+}
+
+/// Takes one frame off the front of `bytes`, or `None` if it is not complete yet.
+pub fn decode(bytes: &mut Bytes) -> Result<Option<Frame>, FrameError> {
+    let Some(total) = frame_length(bytes)? else {
+        return Ok(None);
+    };
+    if bytes.len() < total {
+        return Ok(None);
+    }
+    let mut payload = bytes.split_to(total);
+    let head: [u8; HEADER_BYTES] = payload[..HEADER_BYTES].try_into().expect("the header is complete");
+    payload.advance(HEADER_BYTES);
+    let got = u32_at(&head, 28);
+    let computed = checksum(&head, &payload);
+    if got != computed {
+        return Err(FrameError::Checksum { got, computed });
+    }
+    let kind = match head[2] {
+        0 => Kind::Data,
+        1 => Kind::Credit,
+        2 => Kind::Control,
+        got => return Err(FrameError::Kind { got }),
+    };
+    if head[3] > 1 {
+        return Err(FrameError::Flags { got: head[3].into() });
+    }
+    let header = Header {
+        kind,
+        last: head[3] == 1,
+        job: u32_at(&head, 8),
+        round: u32_at(&head, 12),
+        step: u64::from(u32_at(&head, 16)) | u64::from(u32_at(&head, 20)) << 32,
+        sequence: u32_at(&head, 24),
+    };
+    Ok(Some(Frame { header, payload }))
+}
+
+/// Takes all frames out of a packet, which must hold whole ones.
+pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
+    let mut frames = Vec::new();
+    while !bytes.is_empty() {
+        match decode(&mut bytes)? {
+            Some(frame) => frames.push(frame),
+            None => {
+                let expected = frame_length(&bytes)?.unwrap_or(HEADER_BYTES);
+                return Err(FrameError::Truncated { expected, got: bytes.len() });
+            }
+        }
+    }
+    Ok(frames)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// CRC-32 (IEEE) of the header without its last four bytes, then the payload. It catches accidents;
+/// an attacker is kept out by the transport (TLS).
+fn checksum(header: &[u8; HEADER_BYTES], payload: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&header[..28]);
+    hasher.update(payload);
+    hasher.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    prop_compose! {
+        fn frames()(
+            kind in prop::sample::select(vec![Kind::Data, Kind::Credit, Kind::Control]),
+            last: bool, job: u32, step: u64, sequence: u32, round: u32,
+            payload in prop::collection::vec(any::<u8>(), 0..300),
+        ) -> Frame {
+            Frame { header: Header { kind, last, job, step, sequence, round }, payload: payload.into() }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn frames_survive_the_wire(sent in prop::collection::vec(frames(), 0..4)) {
+            let mut wire = Vec::new();
+            sent.iter().for_each(|frame| frame.encode_to(&mut wire));
+            prop_assert_eq!(decode_packet(wire.into()).unwrap(), sent);
+        }
+
+        #[test]
+        fn one_changed_bit_is_noticed(frame in frames(), at: prop::sample::Index, bit in 0u8..8) {
+            let mut wire = Vec::new();
+            frame.encode_to(&mut wire);
+            let at = at.index(wire.len());
+            wire[at] ^= 1 << bit;
+            prop_assert!(decode_packet(wire.into()).is_err());
+        }
+
+        #[test]
+        fn a_cut_packet_is_noticed(frame in frames(), at: prop::sample::Index) {
+            let mut wire = Vec::new();
+            frame.encode_to(&mut wire);
+            wire.truncate(at.index(wire.len()));
+            prop_assert!(wire.is_empty() || decode_packet(wire.into()).is_err());
+        }
+
+        #[test]
+        fn anything_decodes_or_is_refused(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            let _ = decode_packet(bytes.into());
+        }
+    }
+
+    #[test]
+    fn another_version_is_named_as_such() {
+        assert_eq!(frame_length(&[MAGIC, 9]), Err(FrameError::Version { got: 9 }));
+        assert_eq!(frame_length(b"GET /"), Err(FrameError::Magic { got: b'G' }));
+    }
+}

@@ -1,0 +1,60 @@
+//! What a session is made of.
+
+use std::time::Duration;
+
+use madrigal_core::Party;
+
+use crate::frame::{HEADER_BYTES, MAX_PAYLOAD, WIRE_VERSION};
+
+/// The facts and limits of one party's session. Name and number of parties must be the same at all
+/// parties; limits are each party's own, but for the window.
+#[derive(Clone, Debug)]
+pub struct SessionConfig {
+    /// Who we are.
+    pub me: Party,
+    /// How many parties there are, at least 2.
+    pub parties: usize,
+    /// Name of the session, 1 to 64 bytes.
+    pub name: String,
+    /// Bytes (with headers) that may be under way on one channel. The same at all parties: it is
+    /// part of the protocol version.
+    pub window: u64,
+    /// Bytes that one peer may make us store over all channels.
+    pub store: u64,
+    /// How long the parties have to greet each other, and to announce a job that one has announced.
+    pub patience: Duration,
+    /// A peer of whom nothing at all is heard for this long, while something is awaited from it, is
+    /// given up. Living parties send a sign of life four times as often.
+    pub silence: Duration,
+    /// A peer that lives but does not send what a step waits for is given up after this long.
+    pub stall: Duration,
+    /// Protocol version to announce; changed by tests alone.
+    #[doc(hidden)]
+    pub protocol_version: u32,
+    #[cfg(feature = "test-seeds")]
+    #[doc(hidden)]
+    pub test_seed: Option<u64>,
+}
+
+/// The smallest window: a frame of full length fits twice, so that the second travels while the
+/// first is consumed.
+pub const MIN_WINDOW: u64 = 2 * (MAX_PAYLOAD + HEADER_BYTES) as u64;
+
+impl SessionConfig {
+    /// The usual limits: windows of 4 MiB, 10 seconds of patience and silence, 120 seconds of stall.
+    pub fn new(me: Party, parties: usize) -> Self {
+        Self {
+            me,
+            parties,
+            name: "madrigal".into(),
+            window: 4 << 20,
+            store: 256 << 20,
+            patience: Duration::from_secs(10),
+            silence: Duration::from_secs(10),
+            stall: Duration::from_secs(120),
+            protocol_version: WIRE_VERSION.into(),
+            #[cfg(feature = "test-seeds")]
+            test_seed: None,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Where a transport hands in what arrives. Everything a peer can send is judged here first.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
+
+use bytes::Bytes;
+use madrigal_core::Party;
+
+use super::job::MAX_ANNOUNCED;
+use super::{Peer, Shared, lock};
+use crate::channel::{ChannelState, Refused};
+use crate::control::{self, Message, printable};
+use crate::error::Error;
+use crate::frame::{self, Frame, FrameError, Kind};
+
+/// The most steps of jobs not finished that a peer may address.
+const MAX_CHANNELS: usize = 1 << 14;
+
+/// The receiving end of a session, given to its transport.
+#[derive(Clone)]
+pub struct Inbox(Weak<Shared>);
+
+impl std::fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Inbox")
+    }
+}
+
+impl Inbox {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self(Arc::downgrade(shared))
+    }
+
+    /// Takes one packet of bytes from `from`. The transport vouches for the sender. What is not a
+    /// sound packet ends the session with an error that names the sender.
+    pub fn deliver(&self, from: Party, packet: Bytes) {
+        match frame::decode_packet(packet) {
+            Ok(frames) => self.deliver_frames(from, frames),
+            Err(problem) => self.damaged(from, problem),
+        }
+    }
+
+    /// Takes frames that were never bytes.
+    pub fn deliver_frames(&self, from: Party, frames: Vec<Frame>) {
+        let Some(session) = self.0.upgrade() else { return };
+        if from == session.me() || from.index() >= session.parties() {
+            return;
+        }
+        let peer = session.peer(from);
+        peer.heard.store(session.now(), Relaxed);
+        for frame in frames {
+            if let Err(error) = session.take(peer, frame) {
+                session.fail(error);
+                return;
+            }
+        }
+    }
+
+    /// Reports that `from` sent something that is no frame.
+    pub fn damaged(&self, from: Party, problem: FrameError) {
+        if let Some(session) = self.0.upgrade() {
+            session.fail(Error::Frame { peer: from, problem });
+        }
+    }
+
+    /// Reports that nothing can come from, or go to, `from` any more. Harmless after it took leave.
+    pub fn lost(&self, from: Party, reason: &str) {
+        let Some(session) = self.0.upgrade() else { return };
+        if from == session.me() || from.index() >= session.parties() {
+            return;
+        }
+        let peer = session.peer(from);
+        if peer.left.load(Relaxed) || session.closed.load(Relaxed) {
+            return;
+        }
+        let wait = peer.longest_wait().filter(|wait| !wait.sending);
+        let missing = wait.as_ref().map_or(0, |wait| wait.missing);
+        let step = wait.map(|wait| wait.step);
+        session.fail(Error::Lost { peer: from, step, missing, reason: printable(reason) });
+    }
+}
+
+impl Peer {
+    pub(super) fn longest_wait(&self) -> Option<crate::channel::Wait> {
+        let channels: Vec<_> = lock(&self.channels).by_address.values().cloned().collect();
+        channels.iter().filter_map(|channel| channel.waits()).min_by_key(|wait| wait.since)
+    }
+}
+
+impl Shared {
+    fn take(&self, peer: &Peer, frame: Frame) -> Result<(), Error> {
+        let header = frame.header;
+        match header.kind {
+            Kind::Data => {
+                let Some(channel) = self.channel_for(peer, header.job, header.step)? else {
+                    return Ok(());
+                };
+                channel.deliver(frame).map_err(|refused| refused.into_error(peer, &channel))
+            }
+            Kind::Credit => {
+                let limit: [u8; 8] = frame.payload[..].try_into().map_err(|_| Error::Control {
+                    peer: peer.party,
+                    problem: "a credit that has not 8 bytes",
+                })?;
+                let Some(channel) = self.channel_for(peer, header.job, header.step)? else {
+                    return Ok(());
+                };
+                let credited = channel.credit(u64::from_le_bytes(limit));
+                credited.map_err(|refused| refused.into_error(peer, &channel))
+            }
+            Kind::Control => {
+                let message = control::read(&frame.payload)
+                    .map_err(|problem| Error::Control { peer: peer.party, problem })?;
+                self.hear(peer, header.job, message)?;
+                self.wake_control();
+                Ok(())
+            }
+        }
+    }
+
+    /// The channel a frame is for: `None` for one of a job that is over. A peer may be ahead of us,
+    /// so the channel need not be open here yet; how many of these it can make us keep is bounded.
+    fn channel_for(&self, peer: &Peer, job: u32, step: u64) -> Result<Option<Arc<ChannelState>>, Error> {
+        let mut channels = lock(&peer.channels);
+        if let Some(channel) = channels.by_address.get(&(job, step)) {
+            return Ok(Some(Arc::clone(channel)));
+        }
+        if channels.over.contains(&job) {
+            return Ok(None);
+        }
+        // `store` bounds what unopened channels may hold; opened ones are bounded by the plan.
+        let unopened = channels.by_address.values().filter(|channel| channel.name().is_none()).count();
+        let allowed = (self.config.store / self.config.window) as usize;
+        if unopened >= allowed.max(16) || channels.by_address.len() >= MAX_CHANNELS {
+            return Err(Error::Flood { peer: peer.party, step: None, allowed: self.config.store });
+        }
+        let channel = Arc::new(ChannelState::new(self.config.window));
+        channels.by_address.insert((job, step), Arc::clone(&channel));
+        Ok(Some(channel))
+    }
+
+    fn hear(&self, peer: &Peer, job: u32, message: Message) -> Result<(), Error> {
+        let over = lock(&peer.channels).over.contains(&job);
+        match message {
+            Message::Hello(hello) => peer.control().hello = Some(hello),
+            Message::OpenJob(open) if !over => {
+                let mut control = peer.control();
+                if control.opened.len() >= MAX_ANNOUNCED {
+                    let problem = "more jobs announced than may wait";
+                    return Err(Error::Control { peer: peer.party, problem });
+                }
+                control.opened.insert(job, open);
+            }
+            Message::FinishJob(_) if !over => {
+                let mut control = peer.control();
+                if control.finished.len() >= MAX_ANNOUNCED {
+                    let problem = "more jobs finished than announced";
+                    return Err(Error::Control { peer: peer.party, problem });
+                }
+                control.finished.insert(job);
+            }
+            Message::Abort(abort) => {
+                let error = Error::Aborted { peer: peer.party, reason: printable(&abort.reason) };
+                if job == 0 {
+                    self.fail_silently(error);
+                } else if let Some(job) = self.find_job(job) {
+                    job.fail_silently(error);
+                }
+            }
+            Message::Leave(_) => peer.left.store(true, Relaxed),
+            Message::OpenJob(_) | Message::FinishJob(_) | Message::Alive(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Refused {
+    fn into_error(self, peer: &Peer, channel: &ChannelState) -> Error {
+        let peer = peer.party;
+        match self {
+            Refused::Flood { allowed } => Error::Flood { peer, step: channel.name(), allowed },
+            Refused::Credit => {
+                Error::Control { peer, problem: "a credit for bytes that were never sent" }
+            }
+        }
+    }
+}

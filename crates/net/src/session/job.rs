@@ -1,0 +1,174 @@
+//! One job of a session: opened by all parties on the same facts, finished by all or failed for all.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use madrigal_core::{Phase, PhaseCost};
+
+use super::{Peer, Shared};
+use crate::context::Context;
+use crate::control::{Control, Message, OpenJob};
+use crate::counters::Counters;
+use crate::error::{Error, Result};
+
+/// A fact that all parties of a job must agree on: its name and its value, both for people to read.
+pub type Fact = (String, String);
+
+pub(crate) struct JobShared {
+    pub(crate) id: u32,
+    pub(crate) session: Arc<Shared>,
+    pub(crate) counters: Counters,
+    pub(crate) deadline: Option<(Instant, Duration)>,
+    failure: OnceLock<Error>,
+    finished: AtomicBool,
+}
+
+/// A running job. Dropped before [`finish`](Job::finish), it fails for all parties.
+pub struct Job {
+    shared: Arc<JobShared>,
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Job({})", self.shared.id)
+    }
+}
+
+impl JobShared {
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.failure.get() {
+            Some(error) => Err(error.clone()),
+            None => self.session.check(),
+        }
+    }
+
+    /// Records the failure, tells the other parties, wakes whoever waits. The first failure counts.
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        if let Err(earlier) = self.session.check() {
+            return earlier;
+        }
+        let first = self.failure.set(error.clone()).is_ok();
+        let error = self.failure.get().cloned().unwrap_or(error);
+        if first && !self.finished.load(Relaxed) {
+            self.session.abort(self.id, &error);
+            self.session.wake_job(self.id);
+        }
+        error
+    }
+
+    /// The same, because a peer said so.
+    pub(crate) fn fail_silently(&self, error: Error) {
+        if self.failure.set(error).is_ok() {
+            self.session.wake_job(self.id);
+        }
+    }
+
+    pub(crate) fn over(&self) -> bool {
+        self.finished.load(Relaxed) || self.failure.get().is_some()
+    }
+}
+
+impl Job {
+    /// Opens job `id`: announces `facts` to all parties and waits until all have announced theirs.
+    /// One round, not counted as the job's.
+    pub(crate) async fn open(
+        session: Arc<Shared>,
+        id: u32,
+        facts: &[Fact],
+        deadline: Option<Duration>,
+    ) -> Result<Self> {
+        let shared = Arc::new(JobShared {
+            id,
+            session: Arc::clone(&session),
+            counters: Counters::default(),
+            deadline: deadline.map(|after| (Instant::now() + after, after)),
+            failure: OnceLock::new(),
+            finished: AtomicBool::new(false),
+        });
+        session.register(&shared)?;
+        let job = Self { shared };
+        let announcement = OpenJob::from_facts(facts);
+        session.tell_all(id, &Control::new(Message::OpenJob(announcement)));
+        let waits = "announce the job";
+        let opened = |peer: &Peer| peer.control().opened.remove(&id);
+        for (peer, theirs) in job.await_all(waits, session.config.patience, opened).await? {
+            if let Some((what, ours, theirs)) = theirs.first_difference(facts) {
+                return Err(job.shared.fail(Error::Program { peer, what, ours, theirs }));
+            }
+        }
+        Ok(job)
+    }
+
+    /// The context at the top of the job, in the setup phase.
+    pub fn context(&self) -> Context {
+        Context::root(Arc::clone(&self.shared))
+    }
+
+    /// What the job has cost so far, by the counters.
+    pub fn spent(&self, phase: Phase) -> PhaseCost {
+        self.shared.counters.phase(phase)
+    }
+
+    /// Says that this party has done its part, and waits for all others to say so. Results may be
+    /// used after this: then every party had what it needed.
+    ///
+    /// # Errors
+    /// The job's failure at any party.
+    pub async fn finish(self) -> Result<()> {
+        let (id, session) = (self.shared.id, &self.shared.session);
+        session.tell_all(id, &Control::new(Message::FinishJob(Default::default())));
+        let finished = |peer: &Peer| peer.control().finished.remove(&id).then_some(());
+        self.await_all("finish the job", session.config.stall, finished).await?;
+        self.shared.finished.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// Waits until `look` has found something at every peer.
+    async fn await_all<T>(
+        &self,
+        what: &'static str,
+        patience: Duration,
+        look: impl Fn(&Peer) -> Option<T>,
+    ) -> Result<Vec<(madrigal_core::Party, T)>> {
+        let session = &self.shared.session;
+        let until = Instant::now() + patience;
+        let mut found = Vec::new();
+        for peer in session.peers() {
+            let one = poll_fn(|task| {
+                self.shared.check()?;
+                session.on_control(task, until);
+                session.flush();
+                if let Some(one) = look(peer) {
+                    return Poll::Ready(Ok(one));
+                }
+                // A peer may have failed us since the first check.
+                self.shared.check()?;
+                if Instant::now() >= until {
+                    let late = Error::Late { peer: peer.party, what, after: patience };
+                    return Poll::Ready(Err(self.shared.fail(late)));
+                }
+                Poll::Pending
+            })
+            .await?;
+            found.push((peer.party, one));
+        }
+        Ok(found)
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if !self.shared.over() {
+            self.shared.fail(Error::Ended { reason: "it was dropped before it was finished".into() });
+        }
+        self.shared.session.unregister(self.shared.id);
+    }
+}
+
+/// Protects the map of a session's jobs from growing with what peers announce.
+pub(crate) const MAX_ANNOUNCED: usize = 64;
+
+pub(crate) type JobMap = Mutex<std::collections::HashMap<u32, Arc<JobShared>>>;

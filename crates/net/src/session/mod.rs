@@ -1,0 +1,511 @@
+//! A session: N parties that have greeted each other, and the jobs they run together over one
+//! transport.
+
+mod config;
+mod inbox;
+pub(crate) mod job;
+mod watchdog;
+
+use std::collections::{HashMap, HashSet};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use madrigal_core::{MAX_PARTIES, Party};
+use madrigal_kernels::{Block, Prg};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::channel::ChannelState;
+use crate::context::Context;
+use crate::control::{self, Control, Hello, Message, OpenJob, printable};
+use crate::error::{Error, Result};
+use crate::frame::{Frame, Header, Kind};
+use crate::transport::{Packet, Transport};
+
+pub use config::{MIN_WINDOW, SessionConfig};
+pub use inbox::Inbox;
+pub use job::{Fact, Job};
+use job::{JobMap, JobShared};
+
+/// Frames gather until this many bytes wait for one peer, or until the party waits for something.
+const FLUSH_BYTES: usize = 64 * 1024;
+
+/// One party's side of a session. Cloning gives another handle to the same session.
+#[derive(Clone)]
+pub struct Session {
+    shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let config = &self.shared.config;
+        write!(f, "Session({:?}, {} of {})", config.name, config.me, config.parties)
+    }
+}
+
+pub(crate) struct Shared {
+    pub(crate) config: SessionConfig,
+    transport: Arc<dyn Transport>,
+    peers: Vec<Peer>,
+    jobs: JobMap,
+    failure: OnceLock<Error>,
+    closed: AtomicBool,
+    /// Whether frames have gathered for any peer.
+    dirty: AtomicBool,
+    wire_bytes_sent: AtomicU64,
+    /// Tasks that wait for control messages, and until when.
+    control_waits: Mutex<Vec<(Instant, Waker)>>,
+    epoch: Instant,
+    prgs: AtomicU64,
+}
+
+/// All we keep of one other party.
+pub(crate) struct Peer {
+    pub(crate) party: Party,
+    channels: Mutex<Channels>,
+    gathered: Mutex<Gathered>,
+    control: Mutex<ControlState>,
+    seed_half: Zeroizing<[u8; 16]>,
+    seed: OnceLock<Zeroizing<[u8; 32]>>,
+    left: AtomicBool,
+    /// Milliseconds since the session's epoch.
+    heard: AtomicU64,
+    sent: AtomicU64,
+}
+
+#[derive(Default)]
+struct Channels {
+    by_address: HashMap<(u32, u64), Arc<ChannelState>>,
+    /// Jobs that are over: what still arrives for them is dropped.
+    over: HashSet<u32>,
+}
+
+#[derive(Default)]
+struct Gathered {
+    frames: Vec<Frame>,
+    bytes: usize,
+}
+
+/// What the peer has said that has not been asked for yet.
+#[derive(Default)]
+pub(crate) struct ControlState {
+    hello: Option<Hello>,
+    pub(crate) opened: HashMap<u32, OpenJob>,
+    pub(crate) finished: HashSet<u32>,
+}
+
+impl Session {
+    /// A session over `transport`. Nothing is sent before [`greet`](Session::greet).
+    ///
+    /// # Panics
+    /// If the configuration is not one: fewer than 2 parties or more than [`MAX_PARTIES`], `me` not
+    /// among them, a window below [`MIN_WINDOW`], an empty name or one of more than 64 bytes.
+    pub fn new(config: SessionConfig, transport: impl Transport) -> Self {
+        assert!((2..=MAX_PARTIES).contains(&config.parties), "a session has 2 to 64 parties");
+        assert!(config.me.index() < config.parties, "we are one of the parties");
+        assert!(config.window >= MIN_WINDOW, "two full frames fit the window");
+        assert!((1..=64).contains(&config.name.len()), "a session's name has 1 to 64 bytes");
+        let transport: Arc<dyn Transport> = Arc::new(transport);
+        let mut prgs = 0;
+        let peers = config.me.others(config.parties).map(|party| {
+            let mut seed_half = Zeroizing::new([0; 16]);
+            fresh_prg(&config, &mut prgs).fill(&mut *seed_half);
+            Peer {
+                party,
+                channels: Mutex::default(),
+                gathered: Mutex::default(),
+                control: Mutex::default(),
+                seed_half,
+                seed: OnceLock::new(),
+                left: AtomicBool::new(false),
+                heard: AtomicU64::new(0),
+                sent: AtomicU64::new(0),
+            }
+        });
+        let peers = peers.collect();
+        let shared = Arc::new(Shared {
+            peers,
+            transport: Arc::clone(&transport),
+            jobs: JobMap::default(),
+            failure: OnceLock::new(),
+            closed: AtomicBool::new(false),
+            dirty: AtomicBool::new(false),
+            wire_bytes_sent: AtomicU64::new(0),
+            control_waits: Mutex::default(),
+            epoch: Instant::now(),
+            prgs: AtomicU64::new(prgs),
+            config,
+        });
+        transport.attach(Inbox::new(&shared));
+        watchdog::spawn(&shared);
+        Self { shared }
+    }
+
+    /// Greets all parties and waits for their greetings: versions, names and numbers must fit, and
+    /// each pair gets a seed that only these two know.
+    ///
+    /// # Errors
+    /// [`Error::Version`] or [`Error::Session`] at both sides of a mismatch, [`Error::Late`] if a
+    /// party does not answer within the configured patience.
+    pub async fn greet(&self) -> Result<()> {
+        let shared = &*self.shared;
+        for peer in &shared.peers {
+            let hello = Hello {
+                protocol_version: shared.config.protocol_version,
+                from: shared.me().index() as u32,
+                to: peer.party.index() as u32,
+                parties: shared.parties() as u32,
+                session: shared.config.name.clone(),
+                seed_half: peer.seed_half.to_vec(),
+                software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).into(),
+            };
+            shared.tell(peer, 0, &Control::new(Message::Hello(hello)));
+        }
+        let patience = shared.config.patience;
+        let until = Instant::now() + patience;
+        for peer in &shared.peers {
+            let hello = poll_fn(|task| {
+                shared.check()?;
+                shared.on_control(task, until);
+                shared.flush();
+                if let Some(hello) = peer.control().hello.take() {
+                    return Poll::Ready(Ok(hello));
+                }
+                shared.check()?;
+                if Instant::now() >= until {
+                    let late = Error::Late { peer: peer.party, what: "greet us", after: patience };
+                    return Poll::Ready(Err(shared.fail(late)));
+                }
+                Poll::Pending
+            })
+            .await?;
+            shared.welcome(peer, &hello).map_err(|error| shared.fail(error))?;
+        }
+        Ok(())
+    }
+
+    /// Opens job `id` (not 0, used once) on `facts` that all parties must announce alike. The job
+    /// fails by itself when `deadline` has passed.
+    ///
+    /// # Errors
+    /// [`Error::Program`] at both sides if the facts differ, [`Error::Late`] if a party announces
+    /// nothing, [`Error::Reused`] for a number that was used.
+    pub async fn job(&self, id: u32, facts: &[Fact], deadline: Option<Duration>) -> Result<Job> {
+        Job::open(Arc::clone(&self.shared), id, facts, deadline).await
+    }
+
+    /// Takes leave of all parties and closes the transport once everything has left.
+    pub async fn close(self) {
+        let shared = &*self.shared;
+        if shared.check().is_ok() {
+            for peer in &shared.peers {
+                shared.tell(peer, 0, &Control::new(Message::Leave(control::Leave {})));
+            }
+        }
+        shared.flush();
+        shared.closed.store(true, Relaxed);
+        shared.transport.close();
+        poll_fn(|task| shared.transport.poll_closed(task)).await;
+    }
+
+    /// Bytes sent so far with headers and control messages, by all jobs together.
+    pub fn wire_bytes_sent(&self) -> u64 {
+        self.shared.wire_bytes_sent.load(Relaxed)
+    }
+
+    /// Ends the session for all parties.
+    pub fn fail(&self, error: Error) -> Error {
+        self.shared.fail(error)
+    }
+}
+
+impl Shared {
+    pub(crate) fn me(&self) -> Party {
+        self.config.me
+    }
+
+    pub(crate) fn parties(&self) -> usize {
+        self.config.parties
+    }
+
+    pub(crate) fn peers(&self) -> &[Peer] {
+        &self.peers
+    }
+
+    /// The others' list leaves us out.
+    fn peer(&self, party: Party) -> &Peer {
+        &self.peers[party.index() - usize::from(party > self.me())]
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.failure.get() {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Fails the session and all its jobs, and tells the peers. The first failure counts.
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        let first = self.failure.set(error.clone()).is_ok();
+        let error = self.failure.get().cloned().unwrap_or(error);
+        if first {
+            self.abort(0, &error);
+            self.wake_all();
+        }
+        error
+    }
+
+    /// Fails the session without a word: the peers know already, or cannot be told.
+    fn fail_silently(&self, error: Error) {
+        if self.failure.set(error).is_ok() {
+            self.wake_all();
+        }
+    }
+
+    /// Tells all peers that job `id` (0: the session) has failed here.
+    pub(crate) fn abort(&self, id: u32, error: &Error) {
+        let abort = control::Abort {
+            reason: control::shorten(&error.to_string(), 1024),
+            culprit: error.peer().map_or(0, |party| party.index() as u32 + 1),
+        };
+        self.tell_all(id, &Control::new(Message::Abort(abort)));
+        self.flush();
+    }
+
+    fn wake_all(&self) {
+        for peer in &self.peers {
+            let channels: Vec<_> = lock(&peer.channels).by_address.values().cloned().collect();
+            channels.iter().for_each(|channel| channel.wake());
+        }
+        self.wake_control();
+    }
+
+    pub(crate) fn wake_job(&self, id: u32) {
+        for peer in &self.peers {
+            let channels: Vec<_> = lock(&peer.channels)
+                .by_address
+                .iter()
+                .filter(|((job, _), _)| *job == id)
+                .map(|(_, channel)| Arc::clone(channel))
+                .collect();
+            channels.iter().for_each(|channel| channel.wake());
+        }
+        self.wake_control();
+    }
+
+    /// Has the task woken by the next control message, and at `until`.
+    pub(crate) fn on_control(&self, task: &TaskContext<'_>, until: Instant) {
+        let mut waits = lock(&self.control_waits);
+        if !waits.iter().any(|(_, waker)| waker.will_wake(task.waker())) {
+            waits.push((until, task.waker().clone()));
+        }
+    }
+
+    fn wake_control(&self) {
+        let waits = std::mem::take(&mut *lock(&self.control_waits));
+        waits.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    /// Gathers a frame for `peer`; it leaves at the next [`flush`](Shared::flush), or when enough
+    /// have gathered.
+    pub(crate) fn post(&self, peer: Party, frame: Frame) {
+        self.post_to(self.peer(peer), frame);
+    }
+
+    fn post_to(&self, peer: &Peer, frame: Frame) {
+        let full = {
+            let mut gathered = lock(&peer.gathered);
+            gathered.bytes += frame.wire_bytes();
+            gathered.frames.push(frame);
+            gathered.bytes >= FLUSH_BYTES
+        };
+        if full {
+            self.flush_peer(peer);
+        } else {
+            self.dirty.store(true, Relaxed);
+        }
+    }
+
+    /// Sends off what has gathered for all peers.
+    pub(crate) fn flush(&self) {
+        if self.dirty.swap(false, Relaxed) {
+            self.peers.iter().for_each(|peer| self.flush_peer(peer));
+        }
+    }
+
+    fn flush_peer(&self, peer: &Peer) {
+        let Gathered { frames, bytes } = std::mem::take(&mut *lock(&peer.gathered));
+        if !frames.is_empty() {
+            peer.sent.store(self.now(), Relaxed);
+            self.wire_bytes_sent.fetch_add(bytes as u64, Relaxed);
+            self.transport.send(peer.party, Packet { frames });
+        }
+    }
+
+    pub(crate) fn tell_all(&self, job: u32, control: &Control) {
+        self.peers.iter().for_each(|peer| self.tell(peer, job, control));
+    }
+
+    fn tell(&self, peer: &Peer, job: u32, control: &Control) {
+        let header = Header { kind: Kind::Control, last: true, job, step: 0, sequence: 0, round: 0 };
+        self.post_to(peer, Frame { header, payload: control.to_bytes() });
+    }
+
+    /// Milliseconds since the session began.
+    fn now(&self) -> u64 {
+        self.epoch.elapsed().as_millis() as u64
+    }
+
+    pub(crate) fn open_channel(
+        &self,
+        job: u32,
+        step: u64,
+        peer: Party,
+        path: &Arc<str>,
+    ) -> Result<Arc<ChannelState>> {
+        let window = self.config.window;
+        let state = {
+            let mut channels = lock(&self.peer(peer).channels);
+            let fresh = || Arc::new(ChannelState::new(window));
+            Arc::clone(channels.by_address.entry((job, step)).or_insert_with(fresh))
+        };
+        if state.open(path) {
+            Ok(state)
+        } else {
+            let first = state.name().unwrap_or_default();
+            Err(Error::Reused { what: format!("step `{path}` (channel of `{first}`)") })
+        }
+    }
+
+    pub(crate) fn register(&self, job: &Arc<JobShared>) -> Result<()> {
+        self.check()?;
+        let what = || Error::Reused { what: format!("job {}", job.id) };
+        if job.id == 0 || self.peers.iter().any(|peer| lock(&peer.channels).over.contains(&job.id)) {
+            return Err(what());
+        }
+        match lock(&self.jobs).entry(job.id) {
+            std::collections::hash_map::Entry::Occupied(_) => Err(what()),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(Arc::clone(job));
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn unregister(&self, id: u32) {
+        for peer in &self.peers {
+            let mut channels = lock(&peer.channels);
+            channels.over.insert(id);
+            channels.by_address.retain(|(job, _), _| *job != id);
+            drop(channels);
+            let mut control = peer.control();
+            control.opened.remove(&id);
+            control.finished.remove(&id);
+        }
+        lock(&self.jobs).remove(&id);
+    }
+
+    fn find_job(&self, id: u32) -> Option<Arc<JobShared>> {
+        lock(&self.jobs).get(&id).cloned()
+    }
+
+    /// Checks a peer's greeting and makes the pair's seed.
+    fn welcome(&self, peer: &Peer, hello: &Hello) -> Result<()> {
+        let ours = self.config.protocol_version;
+        if hello.protocol_version != ours {
+            return Err(Error::Version {
+                peer: peer.party,
+                ours,
+                theirs: hello.protocol_version,
+                software: printable(&hello.software),
+            });
+        }
+        let facts = [
+            ("the session's name", self.config.name.clone(), printable(&hello.session)),
+            ("the number of parties", self.parties().to_string(), hello.parties.to_string()),
+            ("our number", self.me().index().to_string(), hello.to.to_string()),
+            ("its number", peer.party.index().to_string(), hello.from.to_string()),
+        ];
+        for (what, ours, theirs) in facts {
+            if ours != theirs {
+                return Err(Error::Session { peer: peer.party, what, ours, theirs });
+            }
+        }
+        let (low, high) = if self.me() < peer.party {
+            (&peer.seed_half[..], &hello.seed_half[..])
+        } else {
+            (&hello.seed_half[..], &peer.seed_half[..])
+        };
+        let digest = Sha256::new()
+            .chain_update(b"madrigal pair seed v1")
+            .chain_update(low)
+            .chain_update(high)
+            .chain_update(self.config.name.as_bytes())
+            .finalize();
+        let _ = peer.seed.set(Zeroizing::new(digest.into()));
+        Ok(())
+    }
+
+    /// SHA-256 as a key derivation (random oracle): the pair's seed, the job and the step's path
+    /// give the key of an AES-CTR generator.
+    pub(crate) fn shared_prg(&self, job: u32, path: &str, peer: Party) -> Prg {
+        let seed = self.peer(peer).seed.get().expect("jobs are opened after the greeting");
+        let digest: Zeroizing<[u8; 32]> = Zeroizing::new(
+            Sha256::new()
+                .chain_update(b"madrigal shared generator v1")
+                .chain_update(&seed[..])
+                .chain_update(job.to_le_bytes())
+                .chain_update(path.as_bytes())
+                .finalize()
+                .into(),
+        );
+        let mut key = Zeroizing::new([0; 16]);
+        key.copy_from_slice(&digest[..16]);
+        Prg::new(Block::from_bytes(*key))
+    }
+
+    pub(crate) fn private_prg(&self) -> Prg {
+        let mut number = self.prgs.fetch_add(1, Relaxed);
+        fresh_prg(&self.config, &mut number)
+    }
+
+    pub(crate) fn public_id(&self, job: u32, path: &str) -> [u8; 32] {
+        Sha256::new()
+            .chain_update(b"madrigal public id v1")
+            .chain_update((self.config.name.len() as u64).to_le_bytes())
+            .chain_update(self.config.name.as_bytes())
+            .chain_update(job.to_le_bytes())
+            .chain_update(path.as_bytes())
+            .finalize()
+            .into()
+    }
+}
+
+impl Peer {
+    pub(crate) fn control(&self) -> MutexGuard<'_, ControlState> {
+        lock(&self.control)
+    }
+}
+
+/// A generator seeded by the operating system; by the test's seed where a test has set one.
+fn fresh_prg(config: &SessionConfig, number: &mut u64) -> Prg {
+    #[cfg(feature = "test-seeds")]
+    if let Some(seed) = config.test_seed {
+        let place = (config.me.index() as u64) << 32 | *number;
+        *number += 1;
+        return Prg::new(Block::new(seed, place));
+    }
+    let _ = (config, number);
+    let mut seed = Zeroizing::new([0; 16]);
+    // Without randomness nothing here is safe, and there is nobody to ask for some.
+    getrandom::fill(&mut *seed).expect("the operating system gives randomness");
+    Prg::new(Block::from_bytes(*seed))
+}
+
+/// No lock in this crate is held across a panic that would leave its content half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

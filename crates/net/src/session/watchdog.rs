@@ -1,0 +1,109 @@
+//! The thread that notices what does not happen: a peer that is silent, a step that stalls, a
+//! deadline that passes. It also gives our own sign of life, whatever the computing threads do.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use super::{Shared, lock};
+use crate::control::{Alive, Control, Message};
+use crate::error::Error;
+
+pub(super) fn spawn(session: &Arc<Shared>) {
+    let shortest = session.config.silence.min(session.config.stall).min(session.config.patience);
+    let pause = (shortest / 8).clamp(Duration::from_millis(2), Duration::from_millis(250));
+    let session = Arc::downgrade(session);
+    let run = move || {
+        while let Some(()) = look(&session) {
+            std::thread::sleep(pause);
+        }
+    };
+    std::thread::Builder::new()
+        .name("madrigal watchdog".into())
+        .spawn(run)
+        .expect("the system has room for one thread per session");
+}
+
+fn look(session: &Weak<Shared>) -> Option<()> {
+    let session = session.upgrade()?;
+    if session.closed.load(Relaxed) {
+        return None;
+    }
+    session.wake_expired();
+    if session.check().is_err() {
+        return Some(());
+    }
+    session.sign_of_life();
+    if let Some(error) = session.overdue() {
+        session.fail(error);
+    }
+    let late: Vec<_> = lock(&session.jobs)
+        .values()
+        .filter(|job| !job.over() && job.deadline.is_some_and(|(at, _)| Instant::now() >= at))
+        .cloned()
+        .collect();
+    for job in late {
+        let after = job.deadline.map_or(Duration::ZERO, |(_, after)| after);
+        job.fail(Error::Deadline { after, culprits: session.describe_waits() });
+    }
+    Some(())
+}
+
+impl Shared {
+    fn wake_expired(&self) {
+        let now = Instant::now();
+        let mut waits = lock(&self.control_waits);
+        let (expired, rest) = std::mem::take(&mut *waits).into_iter().partition(|(until, _)| now >= *until);
+        *waits = rest;
+        drop(waits);
+        let expired: Vec<(Instant, std::task::Waker)> = expired;
+        expired.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    fn sign_of_life(&self) {
+        let interval = self.config.silence.as_millis() as u64 / 4;
+        let now = self.now();
+        for peer in self.peers() {
+            if now.saturating_sub(peer.sent.load(Relaxed)) >= interval {
+                self.tell(peer, 0, &Control::new(Message::Alive(Alive {})));
+                self.flush_peer(peer);
+            }
+        }
+    }
+
+    /// The first wait that has lasted too long, as the error it is.
+    fn overdue(&self) -> Option<Error> {
+        for peer in self.peers() {
+            let heard = self.epoch + Duration::from_millis(peer.heard.load(Relaxed));
+            let Some(wait) = peer.longest_wait() else { continue };
+            let silent = wait.since.max(heard).elapsed();
+            if silent >= self.config.silence {
+                let (step, missing) = (Some(wait.step), wait.missing);
+                return Some(Error::Silent { peer: peer.party, after: silent, step, missing });
+            }
+            let stalled = wait.since.elapsed();
+            if stalled >= self.config.stall {
+                return Some(wait.into_error(peer.party, stalled));
+            }
+        }
+        // Waits for control messages (to finish a job) end by their own time limit, but a silent
+        // peer ends them sooner.
+        if !lock(&self.jobs).is_empty() && !lock(&self.control_waits).is_empty() {
+            for peer in self.peers() {
+                let heard = Duration::from_millis(self.now().saturating_sub(peer.heard.load(Relaxed)));
+                if heard >= self.config.silence && !peer.left.load(Relaxed) {
+                    return Some(Error::Silent { peer: peer.party, after: heard, step: None, missing: 0 });
+                }
+            }
+        }
+        None
+    }
+
+    fn describe_waits(&self) -> String {
+        let waits = self.peers().iter().filter_map(|peer| {
+            let wait = peer.longest_wait()?;
+            Some(format!("{} in step `{}`, {} bytes", peer.party, wait.step, wait.missing))
+        });
+        waits.collect::<Vec<_>>().join("; ")
+    }
+}

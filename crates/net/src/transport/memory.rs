@@ -1,0 +1,88 @@
+//! Parties in one process: a packet is delivered by a function call, its payloads are not copied.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use madrigal_core::Party;
+
+use super::{Inbox, Packet, Transport};
+use crate::frame::Frame;
+
+/// One party's place in a mesh within one process.
+#[derive(Debug)]
+pub struct MemoryTransport {
+    me: Party,
+    slots: Arc<[Slot]>,
+}
+
+#[derive(Debug, Default)]
+struct Slot(Mutex<State>);
+
+#[derive(Debug)]
+enum State {
+    /// The party's session does not exist yet; what comes waits.
+    Early(Vec<(Party, Vec<Frame>)>),
+    Attached(Inbox),
+    Closed,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self::Early(Vec::new())
+    }
+}
+
+/// The transports of `parties` parties that reach each other in memory.
+pub fn mesh(parties: usize) -> Vec<MemoryTransport> {
+    let slots: Arc<[Slot]> = (0..parties).map(|_| Slot::default()).collect();
+    Party::all(parties)
+        .map(|me| MemoryTransport { me, slots: Arc::clone(&slots) })
+        .collect()
+}
+
+impl Slot {
+    fn deliver(&self, from: Party, frames: Vec<Frame>) {
+        let inbox = {
+            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            match &mut *state {
+                State::Early(waiting) => return waiting.push((from, frames)),
+                State::Attached(inbox) => inbox.clone(),
+                State::Closed => return,
+            }
+        };
+        inbox.deliver_frames(from, frames);
+    }
+
+    fn swap(&self, new: State) -> State {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), new)
+    }
+}
+
+impl Transport for MemoryTransport {
+    fn attach(&self, inbox: Inbox) {
+        let early = self.slots[self.me.index()].swap(State::Attached(inbox.clone()));
+        if let State::Early(waiting) = early {
+            for (from, frames) in waiting {
+                inbox.deliver_frames(from, frames);
+            }
+        }
+    }
+
+    fn send(&self, to: Party, packet: Packet) {
+        self.slots[to.index()].deliver(self.me, packet.frames);
+    }
+
+    fn close(&self) {
+        self.slots[self.me.index()].swap(State::Closed);
+        for peer in self.me.others(self.slots.len()) {
+            let state = self.slots[peer.index()].0.lock().unwrap_or_else(PoisonError::into_inner);
+            let inbox = match &*state {
+                State::Attached(inbox) => Some(inbox.clone()),
+                _ => None,
+            };
+            drop(state);
+            if let Some(inbox) = inbox {
+                inbox.lost(self.me, "it closed the connection");
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! How frames get from one party to another. A transport moves packets of whole frames; it may mix
+//! up their order. What it must not do, lose or invent them, is noticed and ends the session.
+//!
+//! A new transport implements [`Transport`] and hands what arrives to the [`Inbox`] that the session
+//! attaches: see `examples/pigeon.rs` for one over something that is no socket.
+
+mod memory;
+
+use std::task::{Context as TaskContext, Poll};
+
+use madrigal_core::Party;
+
+pub use crate::session::Inbox;
+use crate::frame::Frame;
+pub use memory::{MemoryTransport, mesh};
+
+/// One or more frames that travel together.
+#[derive(Debug, Clone)]
+pub struct Packet {
+    /// The frames, in the order in which they were sent.
+    pub frames: Vec<Frame>,
+}
+
+impl Packet {
+    /// The packet as bytes: its frames, one after the other. [`Inbox::deliver`] takes them back.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.wire_bytes());
+        self.frames.iter().for_each(|frame| frame.encode_to(&mut bytes));
+        bytes
+    }
+
+    /// Length of [`to_bytes`](Packet::to_bytes).
+    pub fn wire_bytes(&self) -> usize {
+        self.frames.iter().map(Frame::wire_bytes).sum()
+    }
+}
+
+/// Something that carries packets between parties.
+///
+/// The calls come from any thread and must not block; what cannot leave yet is queued. Flow control
+/// above bounds what is under way: per channel, and so per job.
+pub trait Transport: Send + Sync + 'static {
+    /// Called once, before anything is sent: everything that arrives from now on goes into `inbox`.
+    fn attach(&self, inbox: Inbox);
+
+    /// Sends a packet. A party that cannot be reached is reported through
+    /// [`Inbox::lost`]; packets to it are dropped.
+    fn send(&self, to: Party, packet: Packet);
+
+    /// Ends the connections once everything queued has left.
+    fn close(&self);
+
+    /// Ready when, after [`close`](Transport::close), nothing is left to do.
+    fn poll_closed(&self, _task: &mut TaskContext<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+}
