@@ -18,7 +18,10 @@ pub fn put(string: &mut [u8], at: usize, row: &[u8], count: usize) {
         return;
     }
     let row = &row[..bytes_for(count)];
-    assert!(at + count <= string.len() * 8, "the string has room for the row");
+    assert!(
+        at + count <= string.len() * 8,
+        "the string has room for the row"
+    );
     let (start, shift) = (at / 8, at % 8);
     let (full, tail) = (count / 8, count % 8);
     if shift == 0 {

@@ -1,1 +1,42 @@
-//! The kernels of Madrigal: AES-128, PRG, hash, transpose and row operations, each with run-time dispatch and a portable oracle.
+//! The kernels of Madrigal: AES-128, PRG, hash, transpose and row operations, each with run-time
+//! dispatch and a portable oracle.
+//!
+//! This is the only crate of the workspace that holds `unsafe` code. The processor is examined once
+//! ([`Kernels::detect`]); every operation then takes the fastest [`Level`] there is, chosen once per
+//! call, never per element. `MADRIGAL_LEVEL` lowers the level (see [`level_from_env`]), and
+//! [`Kernels::at`] runs any operation at a named level, which is how the tests compare each level
+//! with the portable one.
+//!
+//! No function here branches on, or indexes memory by, the bits it is given: the portable AES is
+//! bitsliced, the others use the processor's AES instructions.
+//!
+//! Bit order everywhere: bit `i` of a byte string is bit `i % 8` (least significant first) of byte
+//! `i / 8`; bit `i` of a [`Block`] is bit `i` of the 128-bit little-endian value.
+
+#![allow(unused_unsafe, reason = "until the vector levels are in")]
+
+#[cfg(not(target_endian = "little"))]
+compile_error!(
+    "madrigal-kernels views words as little-endian bytes: big-endian hosts are not supported"
+);
+
+mod aes;
+mod block;
+pub mod ceilings;
+mod dispatch;
+mod hash;
+mod portable;
+mod prg;
+mod rows;
+mod transpose;
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+pub use aes::Aes128;
+pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, words_as_bytes_mut};
+pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
+pub use hash::{TweakableHash, mmo_blocks};
+pub use prg::Prg;
+pub use rows::{and, beaver_bits, not_into, xor, xor_into};
+pub use transpose::{transpose_128, transpose_bits};

@@ -89,9 +89,18 @@ impl ChannelState {
                 waiting: None,
                 progress: Instant::now(),
             },
-            tx: Sending { sequence: 0, sent: 0, limit: window, waker: None, waiting: None },
+            tx: Sending {
+                sequence: 0,
+                sent: 0,
+                limit: window,
+                waker: None,
+                waiting: None,
+            },
         };
-        Self { window, inner: Mutex::new(inner) }
+        Self {
+            window,
+            inner: Mutex::new(inner),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -123,7 +132,9 @@ impl ChannelState {
             }
             let size = frame.wire_bytes() as u64;
             if ahead > MAX_AHEAD || rx.arrived + size > rx.granted {
-                return Err(Refused::Flood { allowed: self.window });
+                return Err(Refused::Flood {
+                    allowed: self.window,
+                });
             }
             rx.arrived += size;
             if ahead > 0 {
@@ -177,10 +188,20 @@ impl ChannelState {
         let step = inner.name.as_deref().unwrap_or("?").to_owned();
         if let Some((since, missing)) = inner.rx.waiting {
             let since = since.max(inner.rx.progress);
-            return Some(Wait { step, missing, since, sending: false });
+            return Some(Wait {
+                step,
+                missing,
+                since,
+                sending: false,
+            });
         }
         let (since, missing) = inner.tx.waiting?;
-        Some(Wait { step, missing, since, sending: true })
+        Some(Wait {
+            step,
+            missing,
+            since,
+            sending: true,
+        })
     }
 }
 
@@ -218,8 +239,16 @@ impl std::fmt::Debug for End {
 
 impl Channel {
     pub(crate) fn new(context: Context, peer: Party, step: u64, state: Arc<ChannelState>) -> Self {
-        let end = End { context, peer, step, state };
-        Self { tx: Sender(end.clone()), rx: Receiver(end) }
+        let end = End {
+            context,
+            peer,
+            step,
+            state,
+        };
+        Self {
+            tx: Sender(end.clone()),
+            rx: Receiver(end),
+        }
     }
 
     /// The other end.
@@ -262,7 +291,8 @@ impl Sender {
         loop {
             let payload = rest.split_to(rest.len().min(MAX_PAYLOAD));
             let last = rest.is_empty();
-            let sequence = poll_fn(|task| end.poll_reserve(task, payload.len(), rest.len())).await?;
+            let sequence =
+                poll_fn(|task| end.poll_reserve(task, payload.len(), rest.len())).await?;
             let header = Header {
                 kind: Kind::Data,
                 last,
@@ -277,7 +307,6 @@ impl Sender {
             }
         }
     }
-
 }
 
 impl Receiver {
@@ -295,7 +324,12 @@ impl Receiver {
             let last = frame.header.last;
             if got > expected || (last && got < expected) {
                 let step = end.context.path().to_owned();
-                return Err(end.context.fail(Error::Length { peer: end.peer, step, expected, got }));
+                return Err(end.context.fail(Error::Length {
+                    peer: end.peer,
+                    step,
+                    expected,
+                    got,
+                }));
             }
             if last {
                 let round = frame.header.round;
@@ -318,12 +352,21 @@ impl Receiver {
     pub fn refuse(&self, problem: impl std::fmt::Display) -> Error {
         let end = &self.0;
         let step = end.context.path().to_owned();
-        end.context.fail(Error::Content { peer: end.peer, step, problem: problem.to_string() })
+        end.context.fail(Error::Content {
+            peer: end.peer,
+            step,
+            problem: problem.to_string(),
+        })
     }
 }
 
 impl End {
-    fn poll_reserve(&self, task: &mut TaskContext<'_>, bytes: usize, after: usize) -> Poll<Result<u32>> {
+    fn poll_reserve(
+        &self,
+        task: &mut TaskContext<'_>,
+        bytes: usize,
+        after: usize,
+    ) -> Poll<Result<u32>> {
         self.context.check()?;
         let size = (bytes + HEADER_BYTES) as u64;
         let mut inner = self.state.lock();
@@ -387,11 +430,26 @@ impl End {
 
 impl Wait {
     pub(crate) fn into_error(self, peer: Party, after: Duration) -> Error {
-        let Wait { step, missing, sending, .. } = self;
+        let Wait {
+            step,
+            missing,
+            sending,
+            ..
+        } = self;
         if sending {
-            Error::Backlog { peer, step, missing, after }
+            Error::Backlog {
+                peer,
+                step,
+                missing,
+                after,
+            }
         } else {
-            Error::Stalled { peer, step, missing, after }
+            Error::Stalled {
+                peer,
+                step,
+                missing,
+                after,
+            }
         }
     }
 }

@@ -38,7 +38,13 @@ pub struct Context {
 
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Context({} in job {}, {})", self.me(), self.job.id, self.path)
+        write!(
+            f,
+            "Context({} in job {}, {})",
+            self.me(),
+            self.job.id,
+            self.path
+        )
     }
 }
 
@@ -53,7 +59,12 @@ pub fn step_id(path: &str) -> u64 {
 
 impl Context {
     pub(crate) fn root(job: Arc<JobShared>) -> Self {
-        Self { job, path: "job".into(), phase: Phase::Setup, clock: Arc::default() }
+        Self {
+            job,
+            path: "job".into(),
+            phase: Phase::Setup,
+            clock: Arc::default(),
+        }
     }
 
     /// Who we are.
@@ -85,7 +96,10 @@ impl Context {
     #[must_use]
     pub fn step(&self, name: &str) -> Self {
         let path = format!("{}/{name}", self.path).into();
-        Self { path, ..self.clone() }
+        Self {
+            path,
+            ..self.clone()
+        }
     }
 
     /// The step `name` within this one, which runs beside others: its rounds are counted from here
@@ -93,7 +107,10 @@ impl Context {
     #[must_use]
     pub fn fork(&self, name: &str) -> Self {
         let clock = Arc::new(AtomicU32::new(self.clock.load(Relaxed)));
-        Self { clock, ..self.step(name) }
+        Self {
+            clock,
+            ..self.step(name)
+        }
     }
 
     /// Takes in the rounds of a fork that has ended.
@@ -104,7 +121,11 @@ impl Context {
     /// The step `name` within this one, in `phase`, with the count of rounds at zero.
     #[must_use]
     pub fn enter(&self, phase: Phase, name: &str) -> Self {
-        Self { phase, clock: Arc::default(), ..self.step(name) }
+        Self {
+            phase,
+            clock: Arc::default(),
+            ..self.step(name)
+        }
     }
 
     /// Opens the channel to `peer` for this step.
@@ -114,7 +135,10 @@ impl Context {
     pub fn channel(&self, peer: Party) -> Result<Channel> {
         self.check()?;
         let step = step_id(&self.path);
-        let state = self.job.session.open_channel(self.job.id, step, peer, &self.path)?;
+        let state = self
+            .job
+            .session
+            .open_channel(self.job.id, step, peer, &self.path)?;
         Ok(Channel::new(self.clone(), peer, step, state))
     }
 

@@ -18,7 +18,9 @@ const MAX_TEXT: usize = 1024;
 
 impl Control {
     pub(crate) fn new(message: Message) -> Self {
-        Self { message: Some(message) }
+        Self {
+            message: Some(message),
+        }
     }
 
     pub(crate) fn to_bytes(&self) -> Bytes {
@@ -28,8 +30,11 @@ impl Control {
 
 /// Reads a peer's control message and checks all lengths in it.
 pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
-    let control = Control::decode(payload).map_err(|_| "bytes that are not of schema/control.proto")?;
-    let message = control.message.ok_or("no content that this version knows")?;
+    let control =
+        Control::decode(payload).map_err(|_| "bytes that are not of schema/control.proto")?;
+    let message = control
+        .message
+        .ok_or("no content that this version knows")?;
     match &message {
         Message::Hello(hello) => {
             if hello.seed_half.len() != 16 {
@@ -59,13 +64,19 @@ impl OpenJob {
         let facts = facts
             .iter()
             .take(MAX_FACTS)
-            .map(|(name, value)| Fact { name: shorten(name, MAX_TEXT), value: shorten(value, MAX_TEXT) })
+            .map(|(name, value)| Fact {
+                name: shorten(name, MAX_TEXT),
+                value: shorten(value, MAX_TEXT),
+            })
             .collect();
         Self { facts }
     }
 
     /// The first fact in which this announcement differs from `ours`: its name, ours, theirs.
-    pub(crate) fn first_difference(&self, ours: &[(String, String)]) -> Option<(String, String, String)> {
+    pub(crate) fn first_difference(
+        &self,
+        ours: &[(String, String)],
+    ) -> Option<(String, String, String)> {
         let ours = Self::from_facts(ours).facts;
         let missing = || "absent".to_owned();
         for i in 0..ours.len().max(self.facts.len()) {
@@ -75,7 +86,9 @@ impl OpenJob {
                     return Some((printable(&a.name), printable(&a.value), printable(&b.value)));
                 }
                 (Some(a), _) => return Some((printable(&a.name), printable(&a.value), missing())),
-                (None, Some(b)) => return Some((printable(&b.name), missing(), printable(&b.value))),
+                (None, Some(b)) => {
+                    return Some((printable(&b.name), missing(), printable(&b.value)));
+                }
                 (None, None) => {}
             }
         }
@@ -85,7 +98,10 @@ impl OpenJob {
 
 /// A text from outside, fit for a terminal: one line, no control characters, not too long.
 pub(crate) fn printable(text: &str) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     shorten(&clean, 300)
 }
 
@@ -101,7 +117,11 @@ pub(crate) fn shorten(text: &str, bytes: usize) -> String {
 /// Holds half of a seed: what is secret stays out.
 impl std::fmt::Debug for Hello {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Hello(from {} to {} in session {:?})", self.from, self.to, self.session)
+        write!(
+            f,
+            "Hello(from {} to {} in session {:?})",
+            self.from, self.to, self.session
+        )
     }
 }
 

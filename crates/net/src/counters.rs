@@ -35,7 +35,9 @@ impl Counters {
     }
 
     pub(crate) fn aes_blocks(&self, phase: Phase, count: u64) {
-        self.phases[phase.index()].aes_blocks.fetch_add(count, Relaxed);
+        self.phases[phase.index()]
+            .aes_blocks
+            .fetch_add(count, Relaxed);
     }
 
     /// What one phase has spent so far.

@@ -108,7 +108,9 @@ pub enum Error {
         problem: &'static str,
     },
     /// A message of another length than the step defines.
-    #[error("{peer} sent {got} bytes in step `{step}` where the protocol has {expected}: it runs a faulty program, or the two versions differ")]
+    #[error(
+        "{peer} sent {got} bytes in step `{step}` where the protocol has {expected}: it runs a faulty program, or the two versions differ"
+    )]
     Length {
         /// Who sent it.
         peer: Party,
@@ -140,7 +142,9 @@ pub enum Error {
         allowed: u64,
     },
     /// The session protocols differ.
-    #[error("{peer} speaks session protocol version {theirs} ({software}), we speak version {ours}: install the same version of madrigal at both")]
+    #[error(
+        "{peer} speaks session protocol version {theirs} ({software}), we speak version {ours}: install the same version of madrigal at both"
+    )]
     Version {
         /// The other side.
         peer: Party,
@@ -152,7 +156,9 @@ pub enum Error {
         software: String,
     },
     /// The parties' views of the session differ.
-    #[error("{peer} and we do not mean the same session: {what} is {ours} here and {theirs} there; start both with the same parties.toml and options")]
+    #[error(
+        "{peer} and we do not mean the same session: {what} is {ours} here and {theirs} there; start both with the same parties.toml and options"
+    )]
     Session {
         /// The other side.
         peer: Party,
@@ -164,7 +170,9 @@ pub enum Error {
         theirs: String,
     },
     /// The parties were about to compute different things.
-    #[error("{peer} runs another program: {what} is {ours} here and {theirs} there; nothing was computed. Start all parties with the same circuit and options")]
+    #[error(
+        "{peer} runs another program: {what} is {ours} here and {theirs} there; nothing was computed. Start all parties with the same circuit and options"
+    )]
     Program {
         /// The other side.
         peer: Party,
@@ -201,12 +209,16 @@ impl Error {
     /// Who has to act.
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Lost { .. } | Self::Silent { .. } | Self::Stalled { .. } | Self::Backlog { .. } | Self::Late { .. } | Self::Deadline { .. } => {
-                Blame::Network
-            }
-            Self::Frame { problem: FrameError::Checksum { .. } | FrameError::Truncated { .. }, .. } => {
-                Blame::Network
-            }
+            Self::Lost { .. }
+            | Self::Silent { .. }
+            | Self::Stalled { .. }
+            | Self::Backlog { .. }
+            | Self::Late { .. }
+            | Self::Deadline { .. } => Blame::Network,
+            Self::Frame {
+                problem: FrameError::Checksum { .. } | FrameError::Truncated { .. },
+                ..
+            } => Blame::Network,
             Self::Frame { .. }
             | Self::Control { .. }
             | Self::Length { .. }
@@ -250,9 +262,15 @@ fn waiting(step: &Option<String>, missing: &usize) -> String {
 }
 
 fn in_step(step: &Option<String>) -> String {
-    step.as_ref().map(|step| format!(" in step `{step}`")).unwrap_or_default()
+    step.as_ref()
+        .map(|step| format!(" in step `{step}`"))
+        .unwrap_or_default()
 }
 
 fn by(culprits: &str) -> String {
-    if culprits.is_empty() { String::new() } else { format!(" (waiting for {culprits})") }
+    if culprits.is_empty() {
+        String::new()
+    } else {
+        format!(" (waiting for {culprits})")
+    }
 }

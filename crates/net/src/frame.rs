@@ -117,7 +117,10 @@ impl Frame {
     /// # Panics
     /// If the payload is longer than [`MAX_PAYLOAD`].
     pub fn encode_header(&self) -> [u8; HEADER_BYTES] {
-        assert!(self.payload.len() <= MAX_PAYLOAD, "long messages are split before they are framed");
+        assert!(
+            self.payload.len() <= MAX_PAYLOAD,
+            "long messages are split before they are framed"
+        );
         let h = &self.header;
         let mut out = [0; HEADER_BYTES];
         out[0] = MAGIC;
@@ -181,7 +184,9 @@ pub fn decode(bytes: &mut Bytes) -> Result<Option<Frame>, FrameError> {
         return Ok(None);
     }
     let mut payload = bytes.split_to(total);
-    let head: [u8; HEADER_BYTES] = payload[..HEADER_BYTES].try_into().expect("the header is complete");
+    let head: [u8; HEADER_BYTES] = payload[..HEADER_BYTES]
+        .try_into()
+        .expect("the header is complete");
     payload.advance(HEADER_BYTES);
     let got = u32_at(&head, 28);
     let computed = checksum(&head, &payload);
@@ -195,7 +200,9 @@ pub fn decode(bytes: &mut Bytes) -> Result<Option<Frame>, FrameError> {
         got => return Err(FrameError::Kind { got }),
     };
     if head[3] > 1 {
-        return Err(FrameError::Flags { got: head[3].into() });
+        return Err(FrameError::Flags {
+            got: head[3].into(),
+        });
     }
     let header = Header {
         kind,
@@ -216,7 +223,10 @@ pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
             Some(frame) => frames.push(frame),
             None => {
                 let expected = frame_length(&bytes)?.unwrap_or(HEADER_BYTES);
-                return Err(FrameError::Truncated { expected, got: bytes.len() });
+                return Err(FrameError::Truncated {
+                    expected,
+                    got: bytes.len(),
+                });
             }
         }
     }
@@ -284,7 +294,10 @@ mod tests {
 
     #[test]
     fn another_version_is_named_as_such() {
-        assert_eq!(frame_length(&[MAGIC, 9]), Err(FrameError::Version { got: 9 }));
+        assert_eq!(
+            frame_length(&[MAGIC, 9]),
+            Err(FrameError::Version { got: 9 })
+        );
         assert_eq!(frame_length(b"GET /"), Err(FrameError::Magic { got: b'G' }));
     }
 }

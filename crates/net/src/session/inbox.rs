@@ -42,7 +42,9 @@ impl Inbox {
 
     /// Takes frames that were never bytes.
     pub fn deliver_frames(&self, from: Party, frames: Vec<Frame>) {
-        let Some(session) = self.0.upgrade() else { return };
+        let Some(session) = self.0.upgrade() else {
+            return;
+        };
         if from == session.me() || from.index() >= session.parties() {
             return;
         }
@@ -59,13 +61,18 @@ impl Inbox {
     /// Reports that `from` sent something that is no frame.
     pub fn damaged(&self, from: Party, problem: FrameError) {
         if let Some(session) = self.0.upgrade() {
-            session.fail(Error::Frame { peer: from, problem });
+            session.fail(Error::Frame {
+                peer: from,
+                problem,
+            });
         }
     }
 
     /// Reports that nothing can come from, or go to, `from` any more. Harmless after it took leave.
     pub fn lost(&self, from: Party, reason: &str) {
-        let Some(session) = self.0.upgrade() else { return };
+        let Some(session) = self.0.upgrade() else {
+            return;
+        };
         if from == session.me() || from.index() >= session.parties() {
             return;
         }
@@ -76,14 +83,22 @@ impl Inbox {
         let wait = peer.longest_wait().filter(|wait| !wait.sending);
         let missing = wait.as_ref().map_or(0, |wait| wait.missing);
         let step = wait.map(|wait| wait.step);
-        session.fail(Error::Lost { peer: from, step, missing, reason: printable(reason) });
+        session.fail(Error::Lost {
+            peer: from,
+            step,
+            missing,
+            reason: printable(reason),
+        });
     }
 }
 
 impl Peer {
     pub(super) fn longest_wait(&self) -> Option<crate::channel::Wait> {
         let channels: Vec<_> = lock(&self.channels).by_address.values().cloned().collect();
-        channels.iter().filter_map(|channel| channel.waits()).min_by_key(|wait| wait.since)
+        channels
+            .iter()
+            .filter_map(|channel| channel.waits())
+            .min_by_key(|wait| wait.since)
     }
 }
 
@@ -95,7 +110,9 @@ impl Shared {
                 let Some(channel) = self.channel_for(peer, header.job, header.step)? else {
                     return Ok(());
                 };
-                channel.deliver(frame).map_err(|refused| refused.into_error(peer, &channel))
+                channel
+                    .deliver(frame)
+                    .map_err(|refused| refused.into_error(peer, &channel))
             }
             Kind::Credit => {
                 let limit: [u8; 8] = frame.payload[..].try_into().map_err(|_| Error::Control {
@@ -109,8 +126,10 @@ impl Shared {
                 credited.map_err(|refused| refused.into_error(peer, &channel))
             }
             Kind::Control => {
-                let message = control::read(&frame.payload)
-                    .map_err(|problem| Error::Control { peer: peer.party, problem })?;
+                let message = control::read(&frame.payload).map_err(|problem| Error::Control {
+                    peer: peer.party,
+                    problem,
+                })?;
                 self.hear(peer, header.job, message)?;
                 self.wake_control();
                 Ok(())
@@ -120,7 +139,12 @@ impl Shared {
 
     /// The channel a frame is for: `None` for one of a job that is over. A peer may be ahead of us,
     /// so the channel need not be open here yet; how many of these it can make us keep is bounded.
-    fn channel_for(&self, peer: &Peer, job: u32, step: u64) -> Result<Option<Arc<ChannelState>>, Error> {
+    fn channel_for(
+        &self,
+        peer: &Peer,
+        job: u32,
+        step: u64,
+    ) -> Result<Option<Arc<ChannelState>>, Error> {
         let mut channels = lock(&peer.channels);
         if let Some(channel) = channels.by_address.get(&(job, step)) {
             return Ok(Some(Arc::clone(channel)));
@@ -129,13 +153,23 @@ impl Shared {
             return Ok(None);
         }
         // `store` bounds what unopened channels may hold; opened ones are bounded by the plan.
-        let unopened = channels.by_address.values().filter(|channel| channel.name().is_none()).count();
+        let unopened = channels
+            .by_address
+            .values()
+            .filter(|channel| channel.name().is_none())
+            .count();
         let allowed = (self.config.store / self.config.window) as usize;
         if unopened >= allowed.max(16) || channels.by_address.len() >= MAX_CHANNELS {
-            return Err(Error::Flood { peer: peer.party, step: None, allowed: self.config.store });
+            return Err(Error::Flood {
+                peer: peer.party,
+                step: None,
+                allowed: self.config.store,
+            });
         }
         let channel = Arc::new(ChannelState::new(self.config.window));
-        channels.by_address.insert((job, step), Arc::clone(&channel));
+        channels
+            .by_address
+            .insert((job, step), Arc::clone(&channel));
         Ok(Some(channel))
     }
 
@@ -147,7 +181,10 @@ impl Shared {
                 let mut control = peer.control();
                 if control.opened.len() >= MAX_ANNOUNCED {
                     let problem = "more jobs announced than may wait";
-                    return Err(Error::Control { peer: peer.party, problem });
+                    return Err(Error::Control {
+                        peer: peer.party,
+                        problem,
+                    });
                 }
                 control.opened.insert(job, open);
             }
@@ -155,12 +192,18 @@ impl Shared {
                 let mut control = peer.control();
                 if control.finished.len() >= MAX_ANNOUNCED {
                     let problem = "more jobs finished than announced";
-                    return Err(Error::Control { peer: peer.party, problem });
+                    return Err(Error::Control {
+                        peer: peer.party,
+                        problem,
+                    });
                 }
                 control.finished.insert(job);
             }
             Message::Abort(abort) => {
-                let error = Error::Aborted { peer: peer.party, reason: printable(&abort.reason) };
+                let error = Error::Aborted {
+                    peer: peer.party,
+                    reason: printable(&abort.reason),
+                };
                 if job == 0 {
                     self.fail_silently(error);
                 } else if let Some(job) = self.find_job(job) {
@@ -178,10 +221,15 @@ impl Refused {
     fn into_error(self, peer: &Peer, channel: &ChannelState) -> Error {
         let peer = peer.party;
         match self {
-            Refused::Flood { allowed } => Error::Flood { peer, step: channel.name(), allowed },
-            Refused::Credit => {
-                Error::Control { peer, problem: "a credit for bytes that were never sent" }
-            }
+            Refused::Flood { allowed } => Error::Flood {
+                peer,
+                step: channel.name(),
+                allowed,
+            },
+            Refused::Credit => Error::Control {
+                peer,
+                problem: "a credit for bytes that were never sent",
+            },
         }
     }
 }

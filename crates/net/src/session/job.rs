@@ -94,9 +94,17 @@ impl Job {
         session.tell_all(id, &Control::new(Message::OpenJob(announcement)));
         let waits = "announce the job";
         let opened = |peer: &Peer| peer.control().opened.remove(&id);
-        for (peer, theirs) in job.await_all(waits, session.config.patience, opened).await? {
+        for (peer, theirs) in job
+            .await_all(waits, session.config.patience, opened)
+            .await?
+        {
             if let Some((what, ours, theirs)) = theirs.first_difference(facts) {
-                return Err(job.shared.fail(Error::Program { peer, what, ours, theirs }));
+                return Err(job.shared.fail(Error::Program {
+                    peer,
+                    what,
+                    ours,
+                    theirs,
+                }));
             }
         }
         Ok(job)
@@ -121,7 +129,8 @@ impl Job {
         let (id, session) = (self.shared.id, &self.shared.session);
         session.tell_all(id, &Control::new(Message::FinishJob(Default::default())));
         let finished = |peer: &Peer| peer.control().finished.remove(&id).then_some(());
-        self.await_all("finish the job", session.config.stall, finished).await?;
+        self.await_all("finish the job", session.config.stall, finished)
+            .await?;
         self.shared.finished.store(true, Relaxed);
         Ok(())
     }
@@ -147,7 +156,11 @@ impl Job {
                 // A peer may have failed us since the first check.
                 self.shared.check()?;
                 if Instant::now() >= until {
-                    let late = Error::Late { peer: peer.party, what, after: patience };
+                    let late = Error::Late {
+                        peer: peer.party,
+                        what,
+                        after: patience,
+                    };
                     return Poll::Ready(Err(self.shared.fail(late)));
                 }
                 Poll::Pending
@@ -162,7 +175,9 @@ impl Job {
 impl Drop for Job {
     fn drop(&mut self) {
         if !self.shared.over() {
-            self.shared.fail(Error::Ended { reason: "it was dropped before it was finished".into() });
+            self.shared.fail(Error::Ended {
+                reason: "it was dropped before it was finished".into(),
+            });
         }
         self.shared.session.unregister(self.shared.id);
     }

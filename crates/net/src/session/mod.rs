@@ -42,7 +42,11 @@ pub struct Session {
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let config = &self.shared.config;
-        write!(f, "Session({:?}, {} of {})", config.name, config.me, config.parties)
+        write!(
+            f,
+            "Session({:?}, {} of {})",
+            config.name, config.me, config.parties
+        )
     }
 }
 
@@ -104,10 +108,22 @@ impl Session {
     /// If the configuration is not one: fewer than 2 parties or more than [`MAX_PARTIES`], `me` not
     /// among them, a window below [`MIN_WINDOW`], an empty name or one of more than 64 bytes.
     pub fn new(config: SessionConfig, transport: impl Transport) -> Self {
-        assert!((2..=MAX_PARTIES).contains(&config.parties), "a session has 2 to 64 parties");
-        assert!(config.me.index() < config.parties, "we are one of the parties");
-        assert!(config.window >= MIN_WINDOW, "two full frames fit the window");
-        assert!((1..=64).contains(&config.name.len()), "a session's name has 1 to 64 bytes");
+        assert!(
+            (2..=MAX_PARTIES).contains(&config.parties),
+            "a session has 2 to 64 parties"
+        );
+        assert!(
+            config.me.index() < config.parties,
+            "we are one of the parties"
+        );
+        assert!(
+            config.window >= MIN_WINDOW,
+            "two full frames fit the window"
+        );
+        assert!(
+            (1..=64).contains(&config.name.len()),
+            "a session's name has 1 to 64 bytes"
+        );
         let transport: Arc<dyn Transport> = Arc::new(transport);
         let mut prgs = 0;
         let peers = config.me.others(config.parties).map(|party| {
@@ -176,13 +192,19 @@ impl Session {
                 }
                 shared.check()?;
                 if Instant::now() >= until {
-                    let late = Error::Late { peer: peer.party, what: "greet us", after: patience };
+                    let late = Error::Late {
+                        peer: peer.party,
+                        what: "greet us",
+                        after: patience,
+                    };
                     return Poll::Ready(Err(shared.fail(late)));
                 }
                 Poll::Pending
             })
             .await?;
-            shared.welcome(peer, &hello).map_err(|error| shared.fail(error))?;
+            shared
+                .welcome(peer, &hello)
+                .map_err(|error| shared.fail(error))?;
         }
         Ok(())
     }
@@ -346,12 +368,27 @@ impl Shared {
     }
 
     pub(crate) fn tell_all(&self, job: u32, control: &Control) {
-        self.peers.iter().for_each(|peer| self.tell(peer, job, control));
+        self.peers
+            .iter()
+            .for_each(|peer| self.tell(peer, job, control));
     }
 
     fn tell(&self, peer: &Peer, job: u32, control: &Control) {
-        let header = Header { kind: Kind::Control, last: true, job, step: 0, sequence: 0, round: 0 };
-        self.post_to(peer, Frame { header, payload: control.to_bytes() });
+        let header = Header {
+            kind: Kind::Control,
+            last: true,
+            job,
+            step: 0,
+            sequence: 0,
+            round: 0,
+        };
+        self.post_to(
+            peer,
+            Frame {
+                header,
+                payload: control.to_bytes(),
+            },
+        );
     }
 
     /// Milliseconds since the session began.
@@ -376,14 +413,23 @@ impl Shared {
             Ok(state)
         } else {
             let first = state.name().unwrap_or_default();
-            Err(Error::Reused { what: format!("step `{path}` (channel of `{first}`)") })
+            Err(Error::Reused {
+                what: format!("step `{path}` (channel of `{first}`)"),
+            })
         }
     }
 
     pub(crate) fn register(&self, job: &Arc<JobShared>) -> Result<()> {
         self.check()?;
-        let what = || Error::Reused { what: format!("job {}", job.id) };
-        if job.id == 0 || self.peers.iter().any(|peer| lock(&peer.channels).over.contains(&job.id)) {
+        let what = || Error::Reused {
+            what: format!("job {}", job.id),
+        };
+        if job.id == 0
+            || self
+                .peers
+                .iter()
+                .any(|peer| lock(&peer.channels).over.contains(&job.id))
+        {
             return Err(what());
         }
         match lock(&self.jobs).entry(job.id) {
@@ -424,14 +470,35 @@ impl Shared {
             });
         }
         let facts = [
-            ("the session's name", self.config.name.clone(), printable(&hello.session)),
-            ("the number of parties", self.parties().to_string(), hello.parties.to_string()),
-            ("our number", self.me().index().to_string(), hello.to.to_string()),
-            ("its number", peer.party.index().to_string(), hello.from.to_string()),
+            (
+                "the session's name",
+                self.config.name.clone(),
+                printable(&hello.session),
+            ),
+            (
+                "the number of parties",
+                self.parties().to_string(),
+                hello.parties.to_string(),
+            ),
+            (
+                "our number",
+                self.me().index().to_string(),
+                hello.to.to_string(),
+            ),
+            (
+                "its number",
+                peer.party.index().to_string(),
+                hello.from.to_string(),
+            ),
         ];
         for (what, ours, theirs) in facts {
             if ours != theirs {
-                return Err(Error::Session { peer: peer.party, what, ours, theirs });
+                return Err(Error::Session {
+                    peer: peer.party,
+                    what,
+                    ours,
+                    theirs,
+                });
             }
         }
         let (low, high) = if self.me() < peer.party {
@@ -452,7 +519,11 @@ impl Shared {
     /// SHA-256 as a key derivation (random oracle): the pair's seed, the job and the step's path
     /// give the key of an AES-CTR generator.
     pub(crate) fn shared_prg(&self, job: u32, path: &str, peer: Party) -> Prg {
-        let seed = self.peer(peer).seed.get().expect("jobs are opened after the greeting");
+        let seed = self
+            .peer(peer)
+            .seed
+            .get()
+            .expect("jobs are opened after the greeting");
         let digest: Zeroizing<[u8; 32]> = Zeroizing::new(
             Sha256::new()
                 .chain_update(b"madrigal shared generator v1")

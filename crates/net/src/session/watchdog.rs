@@ -10,7 +10,11 @@ use crate::control::{Alive, Control, Message};
 use crate::error::Error;
 
 pub(super) fn spawn(session: &Arc<Shared>) {
-    let shortest = session.config.silence.min(session.config.stall).min(session.config.patience);
+    let shortest = session
+        .config
+        .silence
+        .min(session.config.stall)
+        .min(session.config.patience);
     let pause = (shortest / 8).clamp(Duration::from_millis(2), Duration::from_millis(250));
     let session = Arc::downgrade(session);
     let run = move || {
@@ -44,7 +48,10 @@ fn look(session: &Weak<Shared>) -> Option<()> {
         .collect();
     for job in late {
         let after = job.deadline.map_or(Duration::ZERO, |(_, after)| after);
-        job.fail(Error::Deadline { after, culprits: session.describe_waits() });
+        job.fail(Error::Deadline {
+            after,
+            culprits: session.describe_waits(),
+        });
     }
     Some(())
 }
@@ -53,7 +60,9 @@ impl Shared {
     fn wake_expired(&self) {
         let now = Instant::now();
         let mut waits = lock(&self.control_waits);
-        let (expired, rest) = std::mem::take(&mut *waits).into_iter().partition(|(until, _)| now >= *until);
+        let (expired, rest) = std::mem::take(&mut *waits)
+            .into_iter()
+            .partition(|(until, _)| now >= *until);
         *waits = rest;
         drop(waits);
         let expired: Vec<(Instant, std::task::Waker)> = expired;
@@ -75,11 +84,18 @@ impl Shared {
     fn overdue(&self) -> Option<Error> {
         for peer in self.peers() {
             let heard = self.epoch + Duration::from_millis(peer.heard.load(Relaxed));
-            let Some(wait) = peer.longest_wait() else { continue };
+            let Some(wait) = peer.longest_wait() else {
+                continue;
+            };
             let silent = wait.since.max(heard).elapsed();
             if silent >= self.config.silence {
                 let (step, missing) = (Some(wait.step), wait.missing);
-                return Some(Error::Silent { peer: peer.party, after: silent, step, missing });
+                return Some(Error::Silent {
+                    peer: peer.party,
+                    after: silent,
+                    step,
+                    missing,
+                });
             }
             let stalled = wait.since.elapsed();
             if stalled >= self.config.stall {
@@ -90,9 +106,15 @@ impl Shared {
         // peer ends them sooner.
         if !lock(&self.jobs).is_empty() && !lock(&self.control_waits).is_empty() {
             for peer in self.peers() {
-                let heard = Duration::from_millis(self.now().saturating_sub(peer.heard.load(Relaxed)));
+                let heard =
+                    Duration::from_millis(self.now().saturating_sub(peer.heard.load(Relaxed)));
                 if heard >= self.config.silence && !peer.left.load(Relaxed) {
-                    return Some(Error::Silent { peer: peer.party, after: heard, step: None, missing: 0 });
+                    return Some(Error::Silent {
+                        peer: peer.party,
+                        after: heard,
+                        step: None,
+                        missing: 0,
+                    });
                 }
             }
         }
@@ -102,7 +124,10 @@ impl Shared {
     fn describe_waits(&self) -> String {
         let waits = self.peers().iter().filter_map(|peer| {
             let wait = peer.longest_wait()?;
-            Some(format!("{} in step `{}`, {} bytes", peer.party, wait.step, wait.missing))
+            Some(format!(
+                "{} in step `{}`, {} bytes",
+                peer.party, wait.step, wait.missing
+            ))
         });
         waits.collect::<Vec<_>>().join("; ")
     }

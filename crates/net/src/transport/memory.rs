@@ -35,7 +35,10 @@ impl Default for State {
 pub fn mesh(parties: usize) -> Vec<MemoryTransport> {
     let slots: Arc<[Slot]> = (0..parties).map(|_| Slot::default()).collect();
     Party::all(parties)
-        .map(|me| MemoryTransport { me, slots: Arc::clone(&slots) })
+        .map(|me| MemoryTransport {
+            me,
+            slots: Arc::clone(&slots),
+        })
         .collect()
 }
 
@@ -53,7 +56,10 @@ impl Slot {
     }
 
     fn swap(&self, new: State) -> State {
-        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), new)
+        std::mem::replace(
+            &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
+            new,
+        )
     }
 }
 
@@ -74,7 +80,10 @@ impl Transport for MemoryTransport {
     fn close(&self) {
         self.slots[self.me.index()].swap(State::Closed);
         for peer in self.me.others(self.slots.len()) {
-            let state = self.slots[peer.index()].0.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = self.slots[peer.index()]
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let inbox = match &*state {
                 State::Attached(inbox) => Some(inbox.clone()),
                 _ => None,

@@ -10,8 +10,8 @@ use std::task::{Context as TaskContext, Poll};
 
 use madrigal_core::Party;
 
-pub use crate::session::Inbox;
 use crate::frame::Frame;
+pub use crate::session::Inbox;
 pub use memory::{MemoryTransport, mesh};
 
 /// One or more frames that travel together.
@@ -25,7 +25,9 @@ impl Packet {
     /// The packet as bytes: its frames, one after the other. [`Inbox::deliver`] takes them back.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.wire_bytes());
-        self.frames.iter().for_each(|frame| frame.encode_to(&mut bytes));
+        self.frames
+            .iter()
+            .for_each(|frame| frame.encode_to(&mut bytes));
         bytes
     }
 

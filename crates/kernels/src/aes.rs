@@ -1,0 +1,77 @@
+//! AES-128, encryption only (FIPS 197).
+
+use core::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::dispatch::dispatch;
+use crate::{Block, Kernels};
+
+/// The eleven round keys of AES-128, in the byte order of FIPS 197.
+pub(crate) type RoundKeys = [Block; 11];
+
+/// AES-128 under one key. The key schedule is wiped on drop and never shown.
+///
+/// A [`Block`] is the cipher's 16-byte string in little-endian order: byte 0 of the string is the
+/// block's least significant byte.
+#[derive(Clone)]
+pub struct Aes128 {
+    keys: RoundKeys,
+    kernels: Kernels,
+}
+
+impl Kernels {
+    /// AES-128 under `key`, run at this handle's level.
+    #[must_use]
+    pub fn aes128(self, key: Block) -> Aes128 {
+        Aes128 {
+            keys: dispatch!(self, expand_key(key)),
+            kernels: self,
+        }
+    }
+}
+
+impl Aes128 {
+    /// Expands `key`, for use at the default level.
+    #[must_use]
+    pub fn new(key: Block) -> Self {
+        Kernels::detect().aes128(key)
+    }
+
+    /// The encryption of one block. Many blocks at once are far faster: [`Self::encrypt_blocks`].
+    #[inline]
+    #[must_use]
+    pub fn encrypt(&self, block: Block) -> Block {
+        let mut blocks = [block];
+        self.encrypt_blocks(&mut blocks);
+        blocks[0]
+    }
+
+    /// Encrypts each block in place.
+    #[inline]
+    pub fn encrypt_blocks(&self, blocks: &mut [Block]) {
+        dispatch!(self.kernels, encrypt(&self.keys, blocks));
+    }
+
+    pub(crate) fn keys(&self) -> &RoundKeys {
+        &self.keys
+    }
+
+    pub(crate) fn kernels(&self) -> Kernels {
+        self.kernels
+    }
+}
+
+impl Drop for Aes128 {
+    fn drop(&mut self) {
+        self.keys.zeroize();
+    }
+}
+
+impl ZeroizeOnDrop for Aes128 {}
+
+impl fmt::Debug for Aes128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Aes128(..)")
+    }
+}

@@ -1,0 +1,243 @@
+//! AES-128 bitsliced: no table, no branch, no index depends on key or data.
+//!
+//! Four blocks are eight words, one per bit of a byte ("plane"): bit `16 r + 4 c + k` of plane `i`
+//! is bit `i` of the byte in row `r`, column `c` of the state of block `k`. ShiftRows then rotates
+//! within 16-bit rows and MixColumns rotates the whole word. A plane may have several such words, so
+//! that the compiler can make vectors of them.
+
+use core::array::from_fn;
+use core::ops::{BitAnd, BitXor, BitXorAssign, Not};
+
+use super::sbox::sub_bytes;
+use super::transpose::transpose_8_words;
+use crate::Block;
+use crate::aes::RoundKeys;
+
+/// Words per plane for bulk work.
+const WORDS: usize = 4;
+
+/// Blocks that go through the cipher at once in bulk.
+pub(super) const WIDE: usize = 4 * WORDS;
+
+/// One bit of every byte of `4 * W` blocks.
+#[derive(Clone, Copy)]
+pub(super) struct Plane<const W: usize>([u64; W]);
+
+type Planes<const W: usize> = [Plane<W>; 8];
+
+pub(crate) fn encrypt(keys: &RoundKeys, blocks: &mut [Block]) {
+    let keys: [Planes<1>; 11] = from_fn(|round| to_planes(&[[keys[round]; 4]]));
+    let (wide, rest) = blocks.as_chunks_mut::<WIDE>();
+    for blocks in wide {
+        encrypt_batch::<WORDS>(&keys, blocks);
+    }
+    for blocks in rest.chunks_mut(4) {
+        encrypt_batch::<1>(&keys, blocks);
+    }
+}
+
+/// FIPS 197, section 5.2. The words of a round key are the columns of the state.
+pub(crate) fn expand_key(key: Block) -> RoundKeys {
+    let mut keys = [key; 11];
+    let mut round_constant = 1_u32;
+    for round in 1..11 {
+        let previous = u128::from(keys[round - 1]);
+        let last = (previous >> 96) as u32;
+        let mut word = sub_word(last.rotate_right(8)) ^ round_constant;
+        round_constant = (round_constant << 1) ^ ((round_constant >> 7) * 0x11b);
+        let mut next = 0;
+        for column in 0..4 {
+            word ^= (previous >> (32 * column)) as u32;
+            next |= u128::from(word) << (32 * column);
+        }
+        keys[round] = Block::from(next);
+    }
+    keys
+}
+
+fn sub_word(word: u32) -> u32 {
+    let mut planes = to_planes(&[[Block::new(u64::from(word), 0); 4]]);
+    sub_bytes(&mut planes);
+    from_planes(&planes)[0][0].lo() as u32
+}
+
+/// Encrypts up to `4 * W` blocks.
+fn encrypt_batch<const W: usize>(keys: &[Planes<1>; 11], blocks: &mut [Block]) {
+    let block = |i: usize| blocks.get(i).copied().unwrap_or_default();
+    let input: [[Block; 4]; W] = from_fn(|word| from_fn(|k| block(4 * word + k)));
+    let mut state = to_planes(&input);
+    add_round_key(&mut state, &keys[0]);
+    for key in &keys[1..10] {
+        sub_bytes(&mut state);
+        state = state.map(shift_rows);
+        mix_columns(&mut state);
+        add_round_key(&mut state, key);
+    }
+    sub_bytes(&mut state);
+    state = state.map(shift_rows);
+    add_round_key(&mut state, &keys[10]);
+    let output = from_planes(&state);
+    for (block, out) in blocks.iter_mut().zip(output.as_flattened()) {
+        *block = *out;
+    }
+}
+
+#[inline(always)]
+fn add_round_key<const W: usize>(state: &mut Planes<W>, key: &Planes<1>) {
+    for (plane, key) in state.iter_mut().zip(key) {
+        *plane ^= Plane([key.0[0]; W]);
+    }
+}
+
+/// Row `r` of the state rotates left by `r` columns (FIPS 197, section 5.1.2).
+#[inline(always)]
+fn shift_rows<const W: usize>(plane: Plane<W>) -> Plane<W> {
+    Plane(plane.0.map(|x| {
+        (x & 0x0000_0000_0000_ffff)
+            | ((x >> 4) & 0x0000_0000_0fff_0000)
+            | ((x << 12) & 0x0000_0000_f000_0000)
+            | ((x >> 8) & 0x0000_00ff_0000_0000)
+            | ((x << 8) & 0x0000_ff00_0000_0000)
+            | ((x >> 12) & 0x000f_0000_0000_0000)
+            | ((x << 4) & 0xfff0_0000_0000_0000)
+    }))
+}
+
+/// `out[r] = 2 (a[r] + a[r+1]) + a[r+1] + a[r+2] + a[r+3]`, rows modulo 4 (FIPS 197, section 5.1.3).
+#[inline(always)]
+fn mix_columns<const W: usize>(state: &mut Planes<W>) {
+    let next = state.map(|plane| plane.rotate_rows(1));
+    let sum: Planes<W> = from_fn(|i| state[i] ^ next[i]);
+    for i in 0..8 {
+        let doubled = match i {
+            0 => sum[7],
+            1 | 3 | 4 => sum[i - 1] ^ sum[7],
+            _ => sum[i - 1],
+        };
+        state[i] = doubled ^ next[i] ^ sum[i].rotate_rows(2);
+    }
+}
+
+/// A block's columns 0 and 2 interleaved byte by byte give the words before transposition, columns 1
+/// and 3 their partners; see the layout above.
+#[inline(always)]
+fn to_planes<const W: usize>(blocks: &[[Block; 4]; W]) -> Planes<W> {
+    let mut planes = [Plane([0; W]); 8];
+    for (w, blocks) in blocks.iter().enumerate() {
+        let mut words = [0; 8];
+        for (k, block) in blocks.iter().enumerate() {
+            let column = |c: usize| spread((block.0[c / 2] >> (32 * (c % 2))) as u32);
+            words[k] = column(0) | column(2) << 8;
+            words[4 + k] = column(1) | column(3) << 8;
+        }
+        transpose_8_words(&mut words);
+        for (plane, word) in planes.iter_mut().zip(words) {
+            plane.0[w] = word;
+        }
+    }
+    planes
+}
+
+#[inline(always)]
+fn from_planes<const W: usize>(planes: &Planes<W>) -> [[Block; 4]; W] {
+    from_fn(|w| {
+        let mut words = planes.map(|plane| plane.0[w]);
+        transpose_8_words(&mut words);
+        from_fn(|k| {
+            let (even, odd) = (words[k], words[4 + k]);
+            let pair = |low: u64, high: u64| u64::from(gather(low)) | u64::from(gather(high)) << 32;
+            Block::new(pair(even, odd), pair(even >> 8, odd >> 8))
+        })
+    })
+}
+
+/// The four bytes of `x` in the even bytes of the result.
+#[inline(always)]
+fn spread(x: u32) -> u64 {
+    let x = u64::from(x);
+    let x = (x | x << 16) & 0x0000_ffff_0000_ffff;
+    (x | x << 8) & 0x00ff_00ff_00ff_00ff
+}
+
+/// The even bytes of `x`: the inverse of [`spread`].
+#[inline(always)]
+fn gather(x: u64) -> u32 {
+    let x = x & 0x00ff_00ff_00ff_00ff;
+    let x = (x | x >> 8) & 0x0000_ffff_0000_ffff;
+    (x | x >> 16) as u32
+}
+
+impl<const W: usize> Plane<W> {
+    #[inline(always)]
+    fn rotate_rows(self, rows: u32) -> Self {
+        Self(self.0.map(|x| x.rotate_right(16 * rows)))
+    }
+}
+
+impl<const W: usize> BitXor for Plane<W> {
+    type Output = Self;
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        Self(from_fn(|i| self.0[i] ^ other.0[i]))
+    }
+}
+
+impl<const W: usize> BitXorAssign for Plane<W> {
+    #[inline(always)]
+    fn bitxor_assign(&mut self, other: Self) {
+        *self = *self ^ other;
+    }
+}
+
+impl<const W: usize> BitAnd for Plane<W> {
+    type Output = Self;
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self(from_fn(|i| self.0[i] & other.0[i]))
+    }
+}
+
+impl<const W: usize> Not for Plane<W> {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self(self.0.map(|x| !x))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The S-box from its definition (FIPS 197, section 5.1.1): inversion, then an affine map.
+    fn sbox(x: u8) -> u8 {
+        let multiply = |mut a: u8, b: u8| {
+            let mut product = 0;
+            for i in 0..8 {
+                product ^= if b >> i & 1 == 1 { a } else { 0 };
+                a = a << 1 ^ if a & 0x80 == 0 { 0 } else { 0x1b };
+            }
+            product
+        };
+        let inverse = (0..=255).find(|&y| multiply(x, y) == 1).unwrap_or(0);
+        let rotations = (1..5).fold(inverse, |sum, i| sum ^ inverse.rotate_left(i));
+        rotations ^ 0x63
+    }
+
+    #[test]
+    fn circuit_is_the_sbox() {
+        for x in 0..=255 {
+            let word = u32::from_le_bytes([x, !x, 0, x ^ 0x55]);
+            let expected = word.to_le_bytes().map(sbox);
+            assert_eq!(sub_word(word).to_le_bytes(), expected, "x = {x:#x}");
+        }
+    }
+
+    #[test]
+    fn planes_round_trip() {
+        let blocks: [[Block; 4]; 2] = from_fn(|w| {
+            from_fn(|k| Block::from((w * 4 + k + 1) as u128 * (u128::MAX / 1_000_003)))
+        });
+        assert!(from_planes(&to_planes(&blocks)) == blocks);
+    }
+}

@@ -1,0 +1,75 @@
+//! The kernels in plain Rust: the fallback everywhere, and the oracle that tests compare with.
+
+mod aes;
+mod rows;
+mod sbox;
+mod transpose;
+
+use crate::Block;
+use crate::aes::RoundKeys;
+
+pub(crate) use aes::{encrypt, expand_key};
+pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
+pub(crate) use transpose::transpose_strip;
+
+/// Blocks per batch of the modes below: what the bitsliced AES takes at once.
+const BATCH: usize = aes::WIDE;
+
+pub(crate) fn ctr_fill(keys: &RoundKeys, first: u64, out: &mut [u8]) {
+    ctr(keys, first, out, |out, stream| out.copy_from_slice(stream));
+}
+
+pub(crate) fn ctr_xor(keys: &RoundKeys, first: u64, data: &mut [u8]) {
+    ctr(keys, first, data, xor_into);
+}
+
+fn ctr(keys: &RoundKeys, first: u64, out: &mut [u8], combine: impl Fn(&mut [u8], &[u8])) {
+    for (batch, out) in out.chunks_mut(16 * BATCH).enumerate() {
+        let start = u128::from(first) + (batch * BATCH) as u128;
+        let mut stream: [Block; BATCH] = core::array::from_fn(|i| Block::from(start + i as u128));
+        let blocks = &mut stream[..out.len().div_ceil(16)];
+        encrypt(keys, blocks);
+        combine(out, &crate::blocks_as_bytes(blocks)[..out.len()]);
+    }
+}
+
+/// TMMO: `pi(pi(x) ^ t) ^ pi(x)`.
+pub(crate) fn hash_blocks(keys: &RoundKeys, tweak: u128, x: &[Block], out: &mut [Block]) {
+    for (batch, (x, out)) in x.chunks(BATCH).zip(out.chunks_mut(BATCH)).enumerate() {
+        let tweak = tweak.wrapping_add((batch * BATCH) as u128);
+        let mut inner = [Block::ZERO; BATCH];
+        let inner = &mut inner[..x.len()];
+        inner.copy_from_slice(x);
+        encrypt(keys, inner);
+        for (i, (out, &inner)) in out.iter_mut().zip(&*inner).enumerate() {
+            *out = inner ^ Block::from(tweak.wrapping_add(i as u128));
+        }
+        encrypt(keys, out);
+        for (out, &inner) in out.iter_mut().zip(&*inner) {
+            *out ^= inner;
+        }
+    }
+}
+
+pub(crate) fn hash_bits(keys: &RoundKeys, tweak: u128, offset: Block, x: &[Block], out: &mut [u8]) {
+    out.fill(0);
+    for (batch, (x, out)) in x.chunks(BATCH).zip(out.chunks_mut(BATCH / 8)).enumerate() {
+        let shifted: [Block; BATCH] =
+            core::array::from_fn(|i| x.get(i).copied().unwrap_or_default() ^ offset);
+        let mut hashes = [Block::ZERO; BATCH];
+        let tweak = tweak.wrapping_add((batch * BATCH) as u128);
+        hash_blocks(keys, tweak, &shifted[..x.len()], &mut hashes[..x.len()]);
+        for (i, hash) in hashes[..x.len()].iter().enumerate() {
+            out[i / 8] |= ((hash.lo() & 1) as u8) << (i % 8);
+        }
+    }
+}
+
+/// MMO: `pi(x) ^ x`.
+pub(crate) fn mmo(keys: &RoundKeys, x: &[Block], out: &mut [Block]) {
+    out.copy_from_slice(x);
+    encrypt(keys, out);
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out ^= x;
+    }
+}

@@ -1,0 +1,100 @@
+//! The pseudorandom generator: AES-128 in counter mode.
+
+use core::fmt;
+
+use crate::block::{blocks_as_bytes_mut, words_as_bytes_mut};
+use crate::dispatch::dispatch;
+use crate::{Aes128, Block, Kernels};
+
+/// Expands a 128-bit seed into a stream of blocks: block `i` is `AES_seed(i)`, where `i` is a
+/// 128-bit little-endian counter.
+///
+/// Property: pseudorandom generator, if AES-128 is a pseudorandom permutation; by the PRP/PRF
+/// switching lemma, `q` blocks of one stream differ from random with advantage about `q^2 / 2^129`.
+/// Construction: NIST SP 800-38A, counter mode, zero initial counter, incremented little-endian.
+///
+/// The position is kept in whole blocks: a request that is no multiple of 16 bytes drops the rest of
+/// its last block, so both parties of a protocol must make the same requests. A stream has `2^64`
+/// blocks; the methods panic rather than go past its end.
+#[derive(Clone)]
+pub struct Prg {
+    aes: Aes128,
+    position: u64,
+}
+
+impl Kernels {
+    /// The generator for `seed`, run at this handle's level.
+    #[must_use]
+    pub fn prg(self, seed: Block) -> Prg {
+        Prg {
+            aes: self.aes128(seed),
+            position: 0,
+        }
+    }
+}
+
+impl Prg {
+    /// The generator for `seed`, at block 0 of its stream.
+    #[must_use]
+    pub fn new(seed: Block) -> Self {
+        Kernels::detect().prg(seed)
+    }
+
+    /// Overwrites `out` with the next bytes of the stream.
+    pub fn fill(&mut self, out: &mut [u8]) {
+        let first = self.advance(out.len());
+        dispatch!(self.aes.kernels(), ctr_fill(self.aes.keys(), first, out));
+    }
+
+    /// Overwrites `out` with the next words of the stream, little-endian.
+    pub fn fill_words(&mut self, out: &mut [u64]) {
+        self.fill(words_as_bytes_mut(out));
+    }
+
+    /// Overwrites `out` with the next blocks of the stream.
+    pub fn fill_blocks(&mut self, out: &mut [Block]) {
+        self.fill(blocks_as_bytes_mut(out));
+    }
+
+    /// Adds (XOR) the next bytes of the stream to `data`.
+    pub fn xor_into(&mut self, data: &mut [u8]) {
+        let first = self.advance(data.len());
+        dispatch!(self.aes.kernels(), ctr_xor(self.aes.keys(), first, data));
+    }
+
+    /// The next block of the stream.
+    pub fn next_block(&mut self) -> Block {
+        let mut out = [Block::ZERO];
+        self.fill_blocks(&mut out);
+        out[0]
+    }
+
+    /// The index of the next block of the stream.
+    #[must_use]
+    pub const fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Continues at block `block` of the stream.
+    pub const fn seek(&mut self, block: u64) {
+        self.position = block;
+    }
+
+    /// Takes the blocks that cover `bytes` and gives the index of the first one.
+    fn advance(&mut self, bytes: usize) -> u64 {
+        let first = self.position;
+        let next = first.checked_add(bytes.div_ceil(16) as u64);
+        assert!(
+            next.is_some(),
+            "a PRG stream ends after 2^64 blocks: {bytes} bytes were asked for at block {first}"
+        );
+        self.position = next.unwrap_or(first);
+        first
+    }
+}
+
+impl fmt::Debug for Prg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prg(..)")
+    }
+}

@@ -1,0 +1,170 @@
+//! Transposition of bit matrices.
+//!
+//! All levels share one kernel, the *strip*: 128 input rows of `bytes` bytes (a multiple of 16)
+//! become `8 * bytes` output rows of 16 bytes. Both public functions cut their matrix into strips;
+//! what is left at the edges goes through a zero-padded strip on the stack.
+
+use zeroize::Zeroize;
+
+use crate::block::blocks_as_bytes_mut;
+use crate::dispatch::dispatch;
+use crate::{Block, Kernels};
+
+/// Rows of the input, hence bits of an output row, of a strip.
+const STRIP: usize = 128;
+
+impl Kernels {
+    /// [`transpose_128`] at this handle's level.
+    pub fn transpose_128(self, columns: &[u8], stride: usize, rows: &mut [Block]) {
+        let n = rows.len();
+        assert!(
+            n.is_multiple_of(128),
+            "transpose_128: {n} rows are no multiple of 128"
+        );
+        assert_fits(
+            "transpose_128: columns",
+            columns.len(),
+            STRIP,
+            n / 8,
+            stride,
+        );
+        if n > 0 {
+            let rows = blocks_as_bytes_mut(rows);
+            dispatch!(self, transpose_strip(columns, stride, n / 8, rows, 16));
+        }
+    }
+
+    /// [`transpose_bits`] at this handle's level.
+    pub fn transpose_bits(
+        self,
+        src: &[u8],
+        rows: usize,
+        cols: usize,
+        src_stride: usize,
+        dst: &mut [u8],
+        dst_stride: usize,
+    ) {
+        assert_fits(
+            "transpose_bits: src",
+            src.len(),
+            rows,
+            cols.div_ceil(8),
+            src_stride,
+        );
+        assert_fits(
+            "transpose_bits: dst",
+            dst.len(),
+            cols,
+            rows.div_ceil(8),
+            dst_stride,
+        );
+        if rows == 0 || cols == 0 {
+            return;
+        }
+        // Whole 16-byte columns of whole strips need no copy.
+        let bulk_bytes = cols / 128 * 16;
+        for top in (0..rows).step_by(STRIP) {
+            let height = STRIP.min(rows - top);
+            let src = &src[top * src_stride..];
+            let dst = &mut dst[top / 8..];
+            if height == STRIP && bulk_bytes > 0 {
+                dispatch!(
+                    self,
+                    transpose_strip(src, src_stride, bulk_bytes, dst, dst_stride)
+                );
+            }
+            let done = if height == STRIP { bulk_bytes } else { 0 };
+            for left in (done..cols.div_ceil(8)).step_by(EDGE_BYTES) {
+                let width = (cols - 8 * left).min(8 * EDGE_BYTES);
+                let dst = &mut dst[8 * left * dst_stride..];
+                self.transpose_edge(&src[left..], height, width, src_stride, dst, dst_stride);
+            }
+        }
+    }
+
+    /// Transposes `height <= 128` rows of `width <= 8 * EDGE_BYTES` bits through a padded strip.
+    fn transpose_edge(
+        self,
+        src: &[u8],
+        height: usize,
+        width: usize,
+        src_stride: usize,
+        dst: &mut [u8],
+        dst_stride: usize,
+    ) {
+        let bytes = width.div_ceil(8);
+        let padded = bytes.next_multiple_of(16);
+        let mut square = [0_u8; STRIP * EDGE_BYTES];
+        for (row, square_row) in square.chunks_exact_mut(padded).take(height).enumerate() {
+            square_row[..bytes].copy_from_slice(&src[row * src_stride..][..bytes]);
+        }
+        let mut out = [Block::ZERO; 8 * EDGE_BYTES];
+        let out_bytes = blocks_as_bytes_mut(&mut out);
+        dispatch!(
+            self,
+            transpose_strip(&square, padded, padded, out_bytes, 16)
+        );
+        for (row, out_row) in out_bytes.chunks_exact(16).take(width).enumerate() {
+            let height_bytes = height.div_ceil(8);
+            dst[row * dst_stride..][..height_bytes].copy_from_slice(&out_row[..height_bytes]);
+        }
+        blocks_as_bytes_mut(&mut out)
+            .as_chunks_mut::<64>()
+            .0
+            .iter_mut()
+            .for_each(|c| c.zeroize());
+        square.zeroize();
+    }
+}
+
+/// Bytes of an input row that pass through the padded strip at once.
+const EDGE_BYTES: usize = 64;
+
+/// Bit transposition of 128 columns into rows of one block each, as IKNP-style OT extension needs.
+///
+/// Column `j` has `n = rows.len()` bits at `columns[j * stride..][..n / 8]`; bit `j` of `rows[i]`
+/// becomes bit `i` of column `j`. `stride` is in bytes.
+///
+/// # Panics
+/// If `rows.len()` is no multiple of 128, if `stride < n / 8`, or if `columns` ends too early.
+pub fn transpose_128(columns: &[u8], stride: usize, rows: &mut [Block]) {
+    Kernels::detect().transpose_128(columns, stride, rows);
+}
+
+/// Bit transposition of a matrix of any size: bit `i` of row `j` of `dst` becomes bit `j` of row `i`
+/// of `src`.
+///
+/// `src` has `rows` rows of `cols` bits, row `i` at byte `i * src_stride`; `dst` has `cols` rows of
+/// `rows` bits, row `j` at byte `j * dst_stride`. Padding bits of `src` are ignored, those in the
+/// last byte of each row of `dst` become zero, bytes between the rows of `dst` stay as they are.
+///
+/// # Panics
+/// If a stride is shorter than its rows, or if `src` or `dst` ends too early.
+pub fn transpose_bits(
+    src: &[u8],
+    rows: usize,
+    cols: usize,
+    src_stride: usize,
+    dst: &mut [u8],
+    dst_stride: usize,
+) {
+    Kernels::detect().transpose_bits(src, rows, cols, src_stride, dst, dst_stride);
+}
+
+/// Every kernel rests on this check: `count` rows of `bytes` bytes at `stride` lie within `len`.
+fn assert_fits(what: &str, len: usize, count: usize, bytes: usize, stride: usize) {
+    if count == 0 {
+        return;
+    }
+    assert!(
+        stride >= bytes,
+        "{what}: rows of {bytes} bytes do not fit a stride of {stride} bytes"
+    );
+    let end = (count - 1)
+        .checked_mul(stride)
+        .and_then(|start| start.checked_add(bytes));
+    assert!(
+        end.is_some_and(|end| end <= len),
+        "{what}: {count} rows of {bytes} bytes at a stride of {stride} bytes do not fit {len} bytes"
+    );
+}

@@ -1,0 +1,345 @@
+//! Every level of this machine against the portable one, on random data at every small size, around
+//! every vector width, and at every alignment.
+
+use std::process::Command;
+
+use madrigal_kernels::{
+    Block, Kernels, LEVEL_VARIABLE, Level, LevelError, blocks_as_bytes, level, level_from_env,
+};
+
+/// Reproduces a failed run when set to the seed that it printed.
+const SEED_VARIABLE: &str = "MADRIGAL_TEST_SEED";
+
+fn portable() -> Kernels {
+    Kernels::at(Level::Portable).unwrap()
+}
+
+/// The levels to compare with the portable one.
+fn others() -> impl Iterator<Item = Kernels> {
+    Level::available()
+        .filter(|level| *level != Level::Portable)
+        .filter_map(Kernels::at)
+}
+
+/// Random bytes (SplitMix64); prints its seed, which the test harness shows on failure.
+struct Random(u64);
+
+impl Random {
+    fn new() -> Self {
+        let seed = match std::env::var(SEED_VARIABLE) {
+            Ok(seed) => seed
+                .parse()
+                .expect("MADRIGAL_TEST_SEED is a decimal number"),
+            Err(_) => std::time::UNIX_EPOCH
+                .elapsed()
+                .map_or(1, |time| time.as_nanos() as u64),
+        };
+        println!("{SEED_VARIABLE}={seed}");
+        Self(seed)
+    }
+
+    fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    }
+
+    fn block(&mut self) -> Block {
+        Block::new(self.word(), self.word())
+    }
+
+    fn blocks(&mut self, n: usize) -> Vec<Block> {
+        (0..n).map(|_| self.block()).collect()
+    }
+
+    fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.word() as u8).collect()
+    }
+}
+
+/// Lengths around every number of blocks that a kernel takes at once.
+fn block_counts() -> impl Iterator<Item = usize> {
+    (0..=100).chain([127, 128, 129, 255, 256, 257, 511, 513, 1000, 4099])
+}
+
+/// Lengths around every number of bytes that a kernel takes at once.
+fn byte_counts() -> impl Iterator<Item = usize> {
+    (0..=130).chain([
+        191, 192, 193, 255, 256, 257, 319, 511, 512, 513, 1023, 1025, 4099,
+    ])
+}
+
+#[test]
+fn aes() {
+    let mut random = Random::new();
+    for kernels in others() {
+        for n in block_counts() {
+            let key = random.block();
+            let mut expected = random.blocks(n);
+            let mut got = expected.clone();
+            portable().aes128(key).encrypt_blocks(&mut expected);
+            kernels.aes128(key).encrypt_blocks(&mut got);
+            assert!(got == expected, "{}, {n} blocks", kernels.level());
+        }
+    }
+}
+
+#[test]
+fn prg() {
+    let mut random = Random::new();
+    for kernels in others() {
+        for n in byte_counts().chain((0..20).map(|i| 2048 - 10 + i)) {
+            let seed = random.block();
+            let position = random.word() >> (random.word() % 60 + 1);
+            let offset = n % 17;
+            let mut expected = random.bytes(offset + n);
+            let mut got = expected.clone();
+            let (mut a, mut b) = (portable().prg(seed), kernels.prg(seed));
+            a.seek(position);
+            b.seek(position);
+            a.fill(&mut expected[offset..]);
+            b.fill(&mut got[offset..]);
+            assert!(got == expected, "fill, {}, {n} bytes", kernels.level());
+            assert_eq!(a.position(), position + n.div_ceil(16) as u64);
+            assert_eq!(a.position(), b.position());
+            a.xor_into(&mut expected[offset..]);
+            b.xor_into(&mut got[offset..]);
+            assert!(got == expected, "xor_into, {}, {n} bytes", kernels.level());
+        }
+    }
+}
+
+#[test]
+fn prg_requests_of_whole_blocks_join() {
+    let seed = Random::new().block();
+    for kernels in Level::available().filter_map(Kernels::at) {
+        let mut whole = [Block::ZERO; 200];
+        kernels.prg(seed).fill_blocks(&mut whole);
+        let mut parts = [Block::ZERO; 200];
+        let mut prg = kernels.prg(seed);
+        let (a, b) = parts.split_at_mut(77);
+        prg.fill_blocks(a);
+        prg.fill_blocks(b);
+        assert!(whole == parts);
+    }
+}
+
+#[test]
+fn prg_takes_the_last_block_of_its_stream() {
+    for kernels in Level::available().filter_map(Kernels::at) {
+        let mut prg = kernels.prg(Block::ZERO);
+        prg.seek(u64::MAX - 1);
+        let last = prg.next_block();
+        let expected = kernels
+            .aes128(Block::ZERO)
+            .encrypt(Block::new(u64::MAX - 1, 0));
+        assert!(last == expected);
+    }
+}
+
+#[test]
+fn hashes() {
+    let mut random = Random::new();
+    for kernels in others() {
+        let (hash, oracle) = (kernels.tweakable_hash(), portable().tweakable_hash());
+        for n in block_counts() {
+            let near_wrap = u128::from(u64::MAX) - (n / 2) as u128;
+            for tweak in [0, random.block().into(), near_wrap, u128::MAX - 3] {
+                let x = random.blocks(n);
+                let offset = random.block();
+                let (mut got, mut expected) = (random.blocks(n), vec![Block::ZERO; n]);
+                hash.hash_blocks(tweak, &x, &mut got);
+                oracle.hash_blocks(tweak, &x, &mut expected);
+                assert!(
+                    got == expected,
+                    "hash, {}, {n} blocks, tweak {tweak}",
+                    kernels.level()
+                );
+
+                let mut bits = random.bytes(n.div_ceil(8));
+                hash.hash_bits(tweak, offset, &x, &mut bits);
+                let shifted: Vec<Block> = x.iter().map(|&x| x ^ offset).collect();
+                oracle.hash_blocks(tweak, &shifted, &mut expected);
+                let mut packed = vec![0; n.div_ceil(8)];
+                for (i, hash) in expected.iter().enumerate() {
+                    packed[i / 8] |= u8::from(hash.bit(0)) << (i % 8);
+                }
+                assert_eq!(
+                    bits,
+                    packed,
+                    "bits, {}, {n} blocks, tweak {tweak}",
+                    kernels.level()
+                );
+                oracle.hash_bits(tweak, offset, &x, &mut bits);
+                assert_eq!(bits, packed, "portable bits, {n} blocks, tweak {tweak}");
+
+                kernels.mmo_blocks(&x, &mut got);
+                portable().mmo_blocks(&x, &mut expected);
+                assert!(got == expected, "mmo, {}, {n} blocks", kernels.level());
+            }
+        }
+    }
+}
+
+#[test]
+fn transpose_columns() {
+    let mut random = Random::new();
+    for kernels in Level::available().filter_map(Kernels::at) {
+        for n in (0..14).map(|i| 128 * i).chain([2048, 4096 + 128]) {
+            for extra in [0, 1, 24] {
+                let stride = n / 8 + extra;
+                let columns = random.bytes(128 * stride + 3);
+                // Once aligned, once not.
+                for columns in [&columns[..128 * stride], &columns[3..]] {
+                    let mut rows = vec![Block::ONES; n];
+                    kernels.transpose_128(columns, stride, &mut rows);
+                    for (i, row) in rows.iter().enumerate() {
+                        for j in 0..128 {
+                            let bit = columns[j * stride + i / 8] >> (i % 8) & 1 == 1;
+                            assert_eq!(row.bit(j), bit, "{}, {n} rows", kernels.level());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn transpose_any_size() {
+    let mut random = Random::new();
+    let sizes: [usize; 19] = [
+        0, 1, 2, 7, 8, 9, 31, 32, 63, 64, 65, 127, 128, 129, 200, 256, 257, 640, 1100,
+    ];
+    for kernels in Level::available().filter_map(Kernels::at) {
+        for (rows, cols) in sizes.iter().flat_map(|&r| sizes.map(|c| (r, c))) {
+            if rows * cols > 700_000 {
+                continue;
+            }
+            let (src_stride, dst_stride) =
+                (cols.div_ceil(8) + rows % 3, rows.div_ceil(8) + cols % 3);
+            let src = random.bytes(src_stride * rows);
+            let mut dst = vec![0xa5; dst_stride * cols];
+            kernels.transpose_bits(&src, rows, cols, src_stride, &mut dst, dst_stride);
+            let what = format!("{}, {rows} x {cols}", kernels.level());
+            for (j, row) in dst.chunks(dst_stride.max(1)).enumerate() {
+                let (bits, after) = row.split_at(rows.div_ceil(8));
+                assert!(
+                    after.iter().all(|&byte| byte == 0xa5),
+                    "{what}: wrote between rows"
+                );
+                for i in 0..8 * bits.len() {
+                    let expected = i < rows && src[i * src_stride + j / 8] >> (j % 8) & 1 == 1;
+                    assert_eq!(
+                        bits[i / 8] >> (i % 8) & 1 == 1,
+                        expected,
+                        "{what} at {i}, {j}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows() {
+    let mut random = Random::new();
+    for kernels in Level::available().filter_map(Kernels::at) {
+        for n in byte_counts() {
+            for shift in [0, 1, 13] {
+                let inputs: [Vec<u8>; 6] = core::array::from_fn(|_| random.bytes(n + shift));
+                let [a, b, c, d, e, z] = inputs.each_ref().map(|row| &row[shift..]);
+                let expect = |got: &[u8], f: &dyn Fn(usize) -> u8, what: &str| {
+                    let expected: Vec<u8> = (0..n).map(f).collect();
+                    assert_eq!(
+                        &got[1..],
+                        expected,
+                        "{what}, {}, {n} bytes",
+                        kernels.level()
+                    );
+                };
+                // The output starts one byte into its allocation, whatever the inputs do.
+                let mut out = vec![0; n + 1];
+                out[1..].copy_from_slice(z);
+                kernels.xor_into(&mut out[1..], a);
+                expect(&out, &|i| z[i] ^ a[i], "xor_into");
+                kernels.not_into(&mut out[1..]);
+                expect(&out, &|i| !(z[i] ^ a[i]), "not_into");
+                kernels.xor(&mut out[1..], a, b);
+                expect(&out, &|i| a[i] ^ b[i], "xor");
+                kernels.and(&mut out[1..], a, b);
+                expect(&out, &|i| a[i] & b[i], "and");
+                kernels.beaver_bits(&mut out[1..], a, b, c, d, e, false);
+                let own = |i: usize| c[i] ^ (d[i] & b[i]) ^ (e[i] & a[i]);
+                expect(&out, &own, "beaver_bits");
+                kernels.beaver_bits(&mut out[1..], a, b, c, d, e, true);
+                expect(
+                    &out,
+                    &|i| own(i) ^ (d[i] & e[i]),
+                    "beaver_bits of the leader",
+                );
+            }
+        }
+    }
+}
+
+/// Run by [`the_environment_lowers_the_level`] in a process of its own.
+#[test]
+fn environment_is_followed() {
+    match (std::env::var("MADRIGAL_EXPECTED_LEVEL"), level_from_env()) {
+        (Ok(expected), Ok(asked)) => {
+            assert_eq!(asked.name(), expected);
+            assert_eq!(level(), asked);
+        }
+        (Ok(expected), Err(error)) => {
+            assert_eq!(expected, "error", "{error}");
+            assert!(error.to_string().contains(LEVEL_VARIABLE));
+            // The level itself falls back to the best.
+            assert_eq!(Some(level()), Level::available().last());
+        }
+        (Err(_), asked) => assert_eq!(asked, Ok(level())),
+    }
+    // The free functions work at whatever level that is.
+    let mut rows = [Block::ZERO; 128];
+    madrigal_kernels::transpose_128(blocks_as_bytes(&[Block::ONES; 128]), 16, &mut rows);
+    assert!(rows == [Block::ONES; 128]);
+}
+
+#[test]
+fn the_environment_lowers_the_level() {
+    let run = |value: &str, expected: &str| {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "environment_is_followed", "--nocapture"])
+            .env(LEVEL_VARIABLE, value)
+            .env("MADRIGAL_EXPECTED_LEVEL", expected)
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(
+            output.status.success() && text.contains("1 passed"),
+            "{value}: {text}"
+        );
+    };
+    for level in Level::ALL {
+        run(
+            level.name(),
+            if level.is_available() {
+                level.name()
+            } else {
+                "error"
+            },
+        );
+    }
+    run("fast", "error");
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let error = LevelError::Unavailable {
+        requested: Level::Neon,
+        best: Level::AesNi,
+    }
+    .to_string();
+    assert!(error.contains("neon") && error.contains("aesni"), "{error}");
+}
