@@ -7,7 +7,7 @@ use madrigal_core::{Phase, PhaseCost};
 
 /// Counters of both phases. Plain atomics: they are read when the work they count is over.
 #[derive(Debug, Default)]
-pub struct Counters {
+pub(crate) struct Counters {
     phases: [PhaseCounters; 2],
 }
 
@@ -41,7 +41,7 @@ impl Counters {
     }
 
     /// What one phase has spent so far.
-    pub fn phase(&self, phase: Phase) -> PhaseCost {
+    pub(crate) fn phase(&self, phase: Phase) -> PhaseCost {
         let phase = &self.phases[phase.index()];
         PhaseCost {
             rounds: phase.rounds.load(Relaxed),

@@ -1,1 +1,10 @@
-//! N parties in one process, faults and cost checks, for Madrigal's own tests.
+//! N parties in one process, for the project's own tests: [`World`] runs one closure as every party.
+//!
+//! It is never published and turns on deterministic randomness in `madrigal-net`; nothing but tests
+//! and benchmarks may depend on it.
+
+#![allow(clippy::print_stdout)] // seeds, for whoever repeats a failed test
+
+mod world;
+
+pub use world::{PartyResult, World, seed};

@@ -19,7 +19,6 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::channel::ChannelState;
-use crate::context::Context;
 use crate::control::{self, Control, Hello, Message, OpenJob, printable};
 use crate::error::{Error, Result};
 use crate::frame::{Frame, Header, Kind};
@@ -552,6 +551,15 @@ impl Shared {
             .chain_update(path.as_bytes())
             .finalize()
             .into()
+    }
+}
+
+/// A session that is dropped unclosed is one whose party died: the others notice.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if !self.closed.load(Relaxed) {
+            self.transport.close();
+        }
     }
 }
 

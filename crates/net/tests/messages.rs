@@ -1,0 +1,149 @@
+//! What contexts and channels promise: order, lengths, rounds, shared randomness.
+
+use madrigal_core::Phase;
+use madrigal_net::{Error, Result, breathe, exchange};
+use madrigal_testkit::{World, seed};
+
+#[test]
+fn everyone_hears_everyone_in_one_round() {
+    for parties in [2, 3, 5] {
+        let results = World::new(parties, seed()).run(|context| async move {
+            let online = context.enter(Phase::Online, "hello");
+            let mut channels = online.channels()?;
+            let me = online.me().index() as u8;
+            let heard = exchange(&mut channels, vec![me; 10], 10).await?;
+            Ok(heard.iter().map(|message| message[0]).collect::<Vec<_>>())
+        });
+        for (me, (heard, cost)) in results.iter().enumerate() {
+            let expected: Vec<u8> = (0..parties as u8).filter(|&p| p != me as u8).collect();
+            assert_eq!(heard, &expected);
+            assert_eq!(cost.online.rounds, 1);
+            assert_eq!(cost.online.bytes_sent, 10 * (parties as u64 - 1));
+            assert_eq!(cost.online.bytes_received, 10 * (parties as u64 - 1));
+            assert_eq!(cost.online.messages, parties as u64 - 1);
+            assert_eq!(cost.setup, Default::default());
+        }
+    }
+}
+
+#[test]
+fn messages_beyond_the_window_pass_both_ways_at_once() {
+    let size = 20 << 20;
+    let results = World::new(2, seed()).run(|context| async move {
+        let mut channels = context.channels()?;
+        let heard = exchange(&mut channels, vec![7u8; size], size).await?;
+        Ok(heard[0].iter().all(|&byte| byte == 7))
+    });
+    assert!(results.iter().all(|(all_right, _)| *all_right));
+}
+
+#[test]
+fn a_sender_waits_for_a_slow_receiver() {
+    let results = World::new(2, seed()).run(|context| async move {
+        let mut channels = context.channels()?;
+        let channel = &mut channels[0];
+        let mut sum = 0u64;
+        for i in 0..1000u64 {
+            if context.me().index() == 0 {
+                channel.send(vec![i as u8; 50_000]).await?;
+            } else {
+                breathe().await;
+                sum += u64::from(channel.recv(50_000).await?[49_999]);
+            }
+        }
+        Ok(sum)
+    });
+    assert_eq!(results[1].0, (0..1000u64).map(|i| u64::from(i as u8)).sum());
+}
+
+#[test]
+fn rounds_are_the_longest_chain_of_messages() {
+    let results = World::new(3, seed()).run(|context| async move {
+        // A ring: 0 to 1 to 2 and back to 0, twice; beside it, one exchange.
+        let ring = context.fork("ring");
+        let beside = context.fork("beside");
+        let mut around = ring.channels()?;
+        let me = ring.me().index();
+        for _ in 0..2 {
+            if me == 0 {
+                around[0].send(vec![1]).await?;
+                around[1].recv(1).await?;
+            } else {
+                let (from, to) = if me == 1 { (0, 1) } else { (1, 0) };
+                around[from].recv(1).await?;
+                around[to].send(vec![1]).await?;
+            }
+        }
+        exchange(&mut beside.channels()?, vec![0], 1).await?;
+        context.join(&ring);
+        context.join(&beside);
+        Ok(())
+    });
+    let rounds: Vec<u64> = results.iter().map(|(_, cost)| cost.setup.rounds).collect();
+    assert_eq!(rounds, [6, 5, 6]);
+}
+
+#[test]
+fn pairs_share_generators_that_others_do_not_have() {
+    let streams = World::new(3, seed()).run(|context| async move {
+        let here = context.step("here");
+        let there = context.step("there");
+        let draw = |context: &madrigal_net::Context| {
+            context
+                .peers()
+                .map(|peer| context.shared_prg(peer).next_block().to_bytes())
+                .collect::<Vec<_>>()
+        };
+        Ok((
+            draw(&here),
+            draw(&there),
+            context.private_prg().next_block().to_bytes(),
+        ))
+    });
+    let [a, b, c] = [0, 1, 2].map(|i| &streams[i].0);
+    assert_eq!(a.0[0], b.0[0]);
+    assert_eq!(a.0[1], c.0[0]);
+    assert_eq!(b.0[1], c.0[1]);
+    assert_ne!(a.0[0], a.0[1]);
+    assert_ne!(a.0[0], c.0[1]);
+    assert_ne!(a.0[0], a.1[0]);
+    assert_ne!(a.2, b.2);
+}
+
+#[test]
+fn a_message_of_another_length_is_refused_at_both_sides() {
+    let world = World::new(2, seed());
+    let results = world.run_over(madrigal_net::transport::mesh(2), |context| async move {
+        let mut channels = context.channels()?;
+        let message = if context.me().index() == 0 {
+            vec![0; 3]
+        } else {
+            vec![0; 4]
+        };
+        exchange(&mut channels, message, 4).await.map(drop)
+    });
+    let errors: Vec<Error> = results.into_iter().map(Result::unwrap_err).collect();
+    assert!(
+        matches!(
+            &errors[1],
+            Error::Length {
+                expected: 4,
+                got: 3,
+                ..
+            }
+        ),
+        "{}",
+        errors[1]
+    );
+    assert!(matches!(&errors[0], Error::Aborted { .. }), "{}", errors[0]);
+}
+
+#[test]
+fn a_step_has_one_channel_to_each_peer() {
+    World::new(2, seed()).run(|context| async move {
+        let step = context.step("once");
+        let _channels = step.channels()?;
+        assert!(matches!(step.channels(), Err(Error::Reused { .. })));
+        Ok(())
+    });
+}

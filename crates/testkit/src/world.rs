@@ -1,0 +1,132 @@
+//! All parties of one session, each on its own thread.
+
+use std::time::Duration;
+
+use madrigal_core::{Cost, Party, Phase};
+use madrigal_net::transport::{Transport, mesh};
+use madrigal_net::{Context, Result, Session, SessionConfig, block_on};
+
+/// How a test's parties are set up.
+#[derive(Clone, Debug)]
+pub struct World {
+    parties: usize,
+    seed: u64,
+    limits: SessionConfig,
+    deadline: Option<Duration>,
+}
+
+/// What one party came out with: its result, and what the counters say it spent.
+pub type PartyResult<T> = Result<(T, Cost)>;
+
+/// The seed for a random test: `MADRIGAL_SEED` if it is set, else a fresh one; printed, so that a
+/// failed run can be had again.
+pub fn seed() -> u64 {
+    let given = std::env::var("MADRIGAL_SEED")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let fresh = || {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(1, |time| time.as_nanos() as u64)
+    };
+    let seed = given.unwrap_or_else(fresh);
+    println!("seed: MADRIGAL_SEED={seed}");
+    seed
+}
+
+impl World {
+    /// `parties` parties over the memory transport, with randomness from `seed`.
+    pub fn new(parties: usize, seed: u64) -> Self {
+        let limits = SessionConfig::new(Party::new(0), parties);
+        Self {
+            parties,
+            seed,
+            limits,
+            deadline: None,
+        }
+    }
+
+    /// Changes limits and patience.
+    #[must_use]
+    pub fn with_limits(mut self, change: impl FnOnce(&mut SessionConfig)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Gives the job a deadline.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// The configuration of one party.
+    pub fn config(&self, me: Party) -> SessionConfig {
+        let mut config = SessionConfig {
+            me,
+            ..self.limits.clone()
+        };
+        config.test_seed = Some(self.seed);
+        config
+    }
+
+    /// Runs `program` as every party over the memory transport.
+    ///
+    /// # Panics
+    /// If a party fails: for programs that should succeed.
+    pub fn run<T: Send, F>(&self, program: impl Fn(Context) -> F + Sync) -> Vec<(T, Cost)>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let results = self.run_over(mesh(self.parties), program);
+        results
+            .into_iter()
+            .enumerate()
+            .map(|(i, result)| result.unwrap_or_else(|error| panic!("party {i}: {error}")))
+            .collect()
+    }
+
+    /// Runs `program` as every party over the given transports, each to its own end.
+    pub fn run_over<T: Send, F>(
+        &self,
+        transports: Vec<impl Transport>,
+        program: impl Fn(Context) -> F + Sync,
+    ) -> Vec<PartyResult<T>>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        assert_eq!(
+            transports.len(),
+            self.parties,
+            "one transport for each party"
+        );
+        let one = |me: Party, transport| {
+            block_on(async {
+                let session = Session::new(self.config(me), transport);
+                session.greet().await?;
+                let job = session.job(1, &[], self.deadline).await?;
+                let output = program(job.context()).await?;
+                let cost = Cost {
+                    setup: job.spent(Phase::Setup),
+                    online: job.spent(Phase::Online),
+                };
+                job.finish().await?;
+                session.close().await;
+                Ok((output, cost))
+            })
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = Party::all(self.parties)
+                .zip(transports)
+                .map(|(me, transport)| scope.spawn(move || one(me, transport)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                })
+                .collect()
+        })
+    }
+}
