@@ -7,15 +7,24 @@
 //! [`frame`]s that carry their own address, and a [`Transport`](transport::Transport) moves packets
 //! of them, in any order. What goes wrong is an [`Error`] that says who, what and what to do.
 //!
-//! Nothing here needs an async runtime but the TCP and TLS transport.
+//! Nothing here needs an async runtime or a socket but the TCP and TLS transport and the parties'
+//! identities, which the feature `sockets` (on by default) adds.
 
 mod channel;
 pub mod context;
 mod control;
 mod counters;
 mod error;
+#[cfg(feature = "sockets")]
+pub mod fingerprint;
 pub mod frame;
+#[cfg(feature = "sockets")]
+pub mod identity;
+#[cfg(feature = "sockets")]
+pub mod roster;
 mod session;
+#[cfg(feature = "sockets")]
+pub mod tls;
 pub mod transport;
 
 pub use channel::{Channel, Receiver, Sender};

@@ -229,7 +229,16 @@ impl Session {
         shared.flush();
         shared.closed.store(true, Relaxed);
         shared.transport.close();
-        poll_fn(|task| shared.transport.poll_closed(task)).await;
+        // A peer that takes nothing any more does not hold us up.
+        let until = Instant::now() + shared.config.silence.min(Duration::from_secs(2));
+        poll_fn(|task| {
+            shared.on_control(task, until);
+            match shared.transport.poll_closed(task) {
+                Poll::Pending if Instant::now() < until => Poll::Pending,
+                _ => Poll::Ready(()),
+            }
+        })
+        .await;
     }
 
     /// Bytes sent so far with headers and control messages, by all jobs together.

@@ -30,11 +30,8 @@ pub(super) fn spawn(session: &Arc<Shared>) {
 
 fn look(session: &Weak<Shared>) -> Option<()> {
     let session = session.upgrade()?;
-    if session.closed.load(Relaxed) {
-        return None;
-    }
     session.wake_expired();
-    if session.check().is_err() {
+    if session.closed.load(Relaxed) || session.check().is_err() {
         return Some(());
     }
     session.sign_of_life();

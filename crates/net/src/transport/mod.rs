@@ -4,7 +4,11 @@
 //! A new transport implements [`Transport`] and hands what arrives to the [`Inbox`] that the session
 //! attaches: see `examples/pigeon.rs` for one over something that is no socket.
 
+#[cfg(feature = "sockets")]
+mod meet;
 mod memory;
+#[cfg(feature = "sockets")]
+mod tcp;
 
 use std::task::{Context as TaskContext, Poll};
 
@@ -12,7 +16,11 @@ use madrigal_core::Party;
 
 use crate::frame::Frame;
 pub use crate::session::Inbox;
+#[cfg(feature = "sockets")]
+pub use meet::{ConnectError, Security, connect};
 pub use memory::{MemoryTransport, mesh};
+#[cfg(feature = "sockets")]
+pub use tcp::TcpTransport;
 
 /// One or more frames that travel together.
 #[derive(Debug, Clone)]

@@ -1,0 +1,390 @@
+//! A party's long-term key and its certificate.
+//!
+//! The key is Ed25519; the certificate is self-signed and serves only to carry the key and a
+//! validity period through TLS. Other parties pin the key by its [`Fingerprint`]. The party's name
+//! stands in `parties.toml` alone, so that certificate and roster cannot disagree about it.
+//!
+//! The key is wiped when an [`Identity`] is dropped. While a key file is read, the PEM decoder makes
+//! a short-lived copy that it does not wipe.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
+use rcgen::{CertificateParams, DnType, KeyUsagePurpose, PublicKeyData};
+use rustls::crypto::aws_lc_rs::sign::any_eddsa_type;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use rustls::sign::CertifiedKey;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::fingerprint::Fingerprint;
+
+mod pem;
+mod validity;
+pub use validity::{DEFAULT_VALIDITY_DAYS, Validity};
+pub(crate) use validity::{certified_fingerprint, check_self_signed, inspect, utc};
+
+/// The subject of every party's certificate; no party reads it.
+const COMMON_NAME: &str = "madrigal party";
+
+/// Random bytes in a certificate's serial number; at most 20 are allowed.
+const SERIAL_BYTES: usize = 16;
+
+/// Larger files are refused before they are read: an identity has a few hundred bytes.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// A party's Ed25519 key with a self-signed certificate.
+pub struct Identity {
+    key: Key,
+    certificate: CertificateDer<'static>,
+    validity: Validity,
+}
+
+impl Identity {
+    /// A new key from the operating system's randomness, with a certificate valid for `validity`.
+    ///
+    /// # Errors
+    /// The cryptographic library refused to make the key or the certificate.
+    pub fn generate(validity: Validity) -> Result<Self, IdentityError> {
+        let pair = Ed25519KeyPair::generate().map_err(|_| IdentityError::Cryptography)?;
+        // Version 1 of PKCS#8, which other tools read too; version 2 adds only the public key.
+        let pkcs8 = pair.to_pkcs8v1().map_err(|_| IdentityError::Cryptography)?;
+        let pkcs8 = Zeroizing::new(pkcs8.as_ref().to_vec());
+        Self::certify(Key { pair, pkcs8 }, validity)
+    }
+
+    /// The same key with a new certificate: its [`Fingerprint`] stays, so no other party has to
+    /// change its `parties.toml`.
+    ///
+    /// # Errors
+    /// As [`Identity::generate`].
+    pub fn renew(self, validity: Validity) -> Result<Self, IdentityError> {
+        Self::certify(self.key, validity)
+    }
+
+    /// Renews from the key file alone, for when the certificate file is lost or damaged.
+    /// Nothing is written; see [`Identity::save_certificate`].
+    ///
+    /// # Errors
+    /// The key file is missing, readable by others, or holds no Ed25519 key.
+    pub fn renew_from_key(key: &Path, validity: Validity) -> Result<Self, IdentityError> {
+        Self::certify(read_key(key)?, validity)
+    }
+
+    fn certify(key: Key, validity: Validity) -> Result<Self, IdentityError> {
+        let mut params = CertificateParams::default();
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params
+            .distinguished_name
+            .push(DnType::CommonName, COMMON_NAME);
+        (params.not_before, params.not_after) = validity.to_dates();
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        let mut serial = [0; SERIAL_BYTES];
+        aws_lc_rs::rand::fill(&mut serial).map_err(|_| IdentityError::Cryptography)?;
+        // A serial number is positive and has no leading zero byte (RFC 5280, section 4.1.2.2).
+        serial[0] = serial[0] & 0x7f | 0x40;
+        params.serial_number = Some(serial.to_vec().into());
+        let certificate = params.self_signed(&key).map_err(IdentityError::Certify)?;
+        Ok(Self {
+            key,
+            certificate: certificate.der().clone(),
+            validity,
+        })
+    }
+
+    /// Reads key and certificate, and checks that they belong together. An expired certificate is
+    /// read too: whoever uses it checks the dates.
+    ///
+    /// # Errors
+    /// A file is missing, damaged, or (the key) readable by others; the two files do not match.
+    pub fn load(files: &IdentityFiles) -> Result<Self, IdentityError> {
+        let key = read_key(&files.key)?;
+        let file = open(&files.certificate)?;
+        let pem = read_limited(file, &files.certificate)?;
+        let damaged = || IdentityError::DamagedCertificate {
+            path: files.certificate.clone(),
+        };
+        let certificate = CertificateDer::from_pem_slice(&pem).map_err(|_| damaged())?;
+        let (certified, validity) = inspect(&certificate).map_err(|_| damaged())?;
+        let fingerprint = key.fingerprint();
+        if certified != fingerprint {
+            return Err(IdentityError::Mismatch {
+                key_path: files.key.clone(),
+                key: fingerprint,
+                certificate_path: files.certificate.clone(),
+                certificate: certified,
+            });
+        }
+        Ok(Self {
+            key,
+            certificate,
+            validity,
+        })
+    }
+
+    /// Writes both files, the key with mode 0600. An existing key is never overwritten: it may be
+    /// the one that the other parties have pinned.
+    ///
+    /// # Errors
+    /// The key file exists already, or a file cannot be written.
+    pub fn save(&self, files: &IdentityFiles) -> Result<(), IdentityError> {
+        let pem = Zeroizing::new(pem::encode(pem::PRIVATE_KEY, &self.key.pkcs8));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options
+            .open(&files.key)
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::AlreadyExists => IdentityError::KeyExists {
+                    path: files.key.clone(),
+                },
+                _ => file_error(&files.key, source),
+            })?;
+        file.write_all(pem.as_bytes())
+            .and_then(|()| file.sync_all())
+            .map_err(|source| file_error(&files.key, source))?;
+        self.save_certificate(&files.certificate)
+    }
+
+    /// Writes or replaces the certificate; a reader sees the old one or the new one, whole.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save_certificate(&self, path: &Path) -> Result<(), IdentityError> {
+        let mut partial = path.as_os_str().to_owned();
+        partial.push(".partial");
+        let partial = PathBuf::from(partial);
+        fs::write(&partial, self.certificate_pem())
+            .and_then(|()| fs::rename(&partial, path))
+            .map_err(|source| file_error(path, source))
+    }
+
+    /// The certificate as PEM; it is public.
+    pub fn certificate_pem(&self) -> String {
+        pem::encode(pem::CERTIFICATE, &self.certificate)
+    }
+
+    /// The certificate as DER; it is public.
+    pub fn certificate(&self) -> &CertificateDer<'static> {
+        &self.certificate
+    }
+
+    /// What the other parties pin.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.key.fingerprint()
+    }
+
+    /// When the certificate is accepted.
+    pub fn validity(&self) -> Validity {
+        self.validity
+    }
+
+    /// Key and certificate as rustls signs with them.
+    pub(crate) fn certified_key(&self) -> Result<Arc<CertifiedKey>, rustls::Error> {
+        let key = any_eddsa_type(&PrivatePkcs8KeyDer::from(self.key.pkcs8.as_slice()))?;
+        Ok(Arc::new(CertifiedKey::new(
+            vec![self.certificate.clone()],
+            key,
+        )))
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("fingerprint", &self.fingerprint())
+            .field("validity", &self.validity)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where an [`Identity`] is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdentityFiles {
+    /// The private key, PEM, mode 0600.
+    pub key: PathBuf,
+    /// The certificate, PEM.
+    pub certificate: PathBuf,
+}
+
+impl IdentityFiles {
+    /// `NAME.key` and `NAME.crt` in `directory`.
+    pub fn in_directory(directory: &Path, name: &str) -> Self {
+        Self {
+            key: directory.join(format!("{name}.key")),
+            certificate: directory.join(format!("{name}.crt")),
+        }
+    }
+}
+
+/// Signs the certificate.
+struct Key {
+    pair: Ed25519KeyPair,
+    pkcs8: Zeroizing<Vec<u8>>,
+}
+
+impl Key {
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of_spki(&self.subject_public_key_info())
+    }
+}
+
+impl PublicKeyData for Key {
+    fn der_bytes(&self) -> &[u8] {
+        self.pair.public_key().as_ref()
+    }
+
+    fn algorithm(&self) -> &'static rcgen::SignatureAlgorithm {
+        &rcgen::PKCS_ED25519
+    }
+}
+
+impl rcgen::SigningKey for Key {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rcgen::Error> {
+        Ok(self.pair.sign(message).as_ref().to_vec())
+    }
+}
+
+fn read_key(path: &Path) -> Result<Key, IdentityError> {
+    let file = open(path)?;
+    // Asked of the open file, so that nobody can swap it in between.
+    #[cfg(unix)]
+    {
+        let metadata = file.metadata().map_err(|source| file_error(path, source))?;
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(IdentityError::KeyReadable {
+                path: path.to_owned(),
+                mode,
+            });
+        }
+    }
+    let pem = Zeroizing::new(read_limited(file, path)?);
+    let damaged = || IdentityError::DamagedKey {
+        path: path.to_owned(),
+    };
+    let mut der = PrivatePkcs8KeyDer::from_pem_slice(&pem).map_err(|_| damaged())?;
+    let pkcs8 = Zeroizing::new(der.secret_pkcs8_der().to_vec());
+    der.zeroize();
+    let pair = Ed25519KeyPair::from_pkcs8(&pkcs8).map_err(|_| damaged())?;
+    Ok(Key { pair, pkcs8 })
+}
+
+fn open(path: &Path) -> Result<File, IdentityError> {
+    File::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => IdentityError::Missing {
+            path: path.to_owned(),
+        },
+        _ => file_error(path, source),
+    })
+}
+
+fn read_limited(file: File, path: &Path) -> Result<Vec<u8>, IdentityError> {
+    let mut bytes = Vec::with_capacity(4096);
+    file.take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|source| file_error(path, source))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        bytes.zeroize();
+        return Err(IdentityError::TooLarge {
+            path: path.to_owned(),
+        });
+    }
+    Ok(bytes)
+}
+
+fn file_error(path: &Path, source: io::Error) -> IdentityError {
+    IdentityError::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Why an identity could not be made, read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// No such file.
+    #[error("{} does not exist; run `madrigal keygen` to make this party's key, or `madrigal keygen --renew` if only the certificate is missing", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The operating system refused.
+    #[error("cannot read or write {}: {source}; check the path and its permissions", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// Far too large to be a key or certificate.
+    #[error("{} is larger than 64 KiB and so no key or certificate of `madrigal keygen`; check the path", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Others than the owner can get at the private key.
+    #[error("the private key {} is open to other users (mode {mode:04o}, expected 0600); run `chmod 600 {}`, and replace the key if others may have read it", path.display(), path.display())]
+    KeyReadable {
+        /// The key file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// A key would be overwritten.
+    #[error("{} exists already and is not overwritten, because other parties may have pinned it; choose another path, or run `madrigal keygen --renew` for a new certificate on the same key", path.display())]
+    KeyExists {
+        /// The key file.
+        path: PathBuf,
+    },
+    /// No Ed25519 private key in PKCS#8 PEM.
+    #[error("{} holds no Ed25519 private key in PEM (`BEGIN PRIVATE KEY`); restore it from a copy, or run `madrigal keygen` with a new path and give the other parties the new fingerprint", path.display())]
+    DamagedKey {
+        /// The key file.
+        path: PathBuf,
+    },
+    /// No certificate in PEM.
+    #[error("{} holds no self-signed certificate in PEM; run `madrigal keygen --renew` to write a new one for the same key", path.display())]
+    DamagedCertificate {
+        /// The certificate file.
+        path: PathBuf,
+    },
+    /// Certificate and key are of different pairs.
+    #[error("the certificate {} is for the key {certificate}, but {} holds {key}; run `madrigal keygen --renew` to certify the key, or restore the matching file", certificate_path.display(), key_path.display())]
+    Mismatch {
+        /// The key file.
+        key_path: PathBuf,
+        /// The key it holds.
+        key: Fingerprint,
+        /// The certificate file.
+        certificate_path: PathBuf,
+        /// The key it certifies.
+        certificate: Fingerprint,
+    },
+    /// A period that ends before it begins, or outside the years 1970 to 9999.
+    #[error(
+        "a certificate cannot be valid from {from} to {to} (seconds since 1970): the end must follow the beginning and lie before the year 10000; give fewer days"
+    )]
+    Validity {
+        /// Beginning, seconds since 1970.
+        from: u64,
+        /// End, seconds since 1970.
+        to: u64,
+    },
+    /// The cryptographic library could not make a key or read randomness.
+    #[error(
+        "the cryptographic library could not make a key; this is a fault of this machine or program, not of your input"
+    )]
+    Cryptography,
+    /// The certificate could not be written.
+    #[error(
+        "could not write a certificate for a good key: {0}; this is a fault of this program, not of your input"
+    )]
+    Certify(#[source] rcgen::Error),
+}

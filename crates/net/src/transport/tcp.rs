@@ -1,0 +1,373 @@
+//! TCP, in the clear or under TLS 1.3: one connection for each pair of parties.
+//!
+//! A send writes to the socket in the caller's thread and queues only what the socket does not take;
+//! what arrives is read by a task of the surrounding tokio runtime. On a single-threaded runtime a
+//! round thus costs one system call each way and one wake-up of the thread.
+//!
+//! How two parties meet, and the bytes of it, are in `schema/WIRE.md`.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context as TaskContext, Poll, Waker};
+
+use bytes::{Buf, Bytes, BytesMut};
+use madrigal_core::Party;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use super::meet::Met;
+use super::{Inbox, Packet, Transport};
+use crate::frame::{self, FrameError};
+
+/// Payloads up to this many bytes are copied behind their header; longer ones are queued as they
+/// are.
+const COPY_BYTES: usize = 4096;
+/// Bytes asked of the socket at once.
+const READ_BYTES: usize = 256 * 1024;
+/// Plain bytes given to TLS at once: four of its records, so that the cipher text stays in cache.
+const TLS_BYTES: usize = 64 * 1024;
+
+/// Connections to all other parties. Made by [`connect`](super::connect).
+#[derive(Debug)]
+pub struct TcpTransport {
+    me: Party,
+    links: Vec<Arc<Link>>,
+}
+
+/// The connection to one party.
+struct Link {
+    peer: Party,
+    stream: TcpStream,
+    wire: Mutex<Wire>,
+    /// Told when something was queued or the link is closing.
+    work: Notify,
+    closing: AtomicBool,
+    inbox: OnceLock<Inbox>,
+}
+
+impl std::fmt::Debug for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Link(to {})", self.peer)
+    }
+}
+
+struct Wire {
+    queue: VecDeque<Bytes>,
+    tls: Option<rustls::Connection>,
+    /// Plain bytes that the handshake has read already.
+    early: BytesMut,
+    dead: bool,
+    drained: Option<Waker>,
+}
+
+impl TcpTransport {
+    pub(super) fn new(me: Party, met: Vec<Met>) -> Self {
+        let links = met.into_iter().map(|met| {
+            Arc::new(Link {
+                peer: met.peer,
+                stream: met.stream,
+                wire: Mutex::new(Wire {
+                    queue: VecDeque::new(),
+                    tls: met.tls,
+                    early: met.early,
+                    dead: false,
+                    drained: None,
+                }),
+                work: Notify::new(),
+                closing: AtomicBool::new(false),
+                inbox: OnceLock::new(),
+            })
+        });
+        Self {
+            me,
+            links: links.collect(),
+        }
+    }
+}
+
+impl Transport for TcpTransport {
+    /// # Panics
+    /// Outside a tokio runtime.
+    fn attach(&self, inbox: Inbox) {
+        for link in &self.links {
+            let _ = link.inbox.set(inbox.clone());
+            tokio::spawn(Arc::clone(link).read());
+            tokio::spawn(Arc::clone(link).write());
+        }
+    }
+
+    fn send(&self, to: Party, packet: Packet) {
+        let link = &self.links[to.index() - usize::from(to > self.me)];
+        let mut wire = link.lock();
+        if wire.dead {
+            return;
+        }
+        let idle = wire.queue.is_empty();
+        wire.enqueue(packet);
+        if idle {
+            link.push(&mut wire);
+            if wire.pending() {
+                link.work.notify_one();
+            }
+        }
+    }
+
+    fn close(&self) {
+        for link in &self.links {
+            link.closing.store(true, Relaxed);
+            link.work.notify_one();
+        }
+    }
+
+    fn poll_closed(&self, task: &mut TaskContext<'_>) -> Poll<()> {
+        for link in &self.links {
+            let mut wire = link.lock();
+            if !wire.dead {
+                wire.drained = Some(task.waker().clone());
+                return Poll::Pending;
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Wire {
+    fn enqueue(&mut self, packet: Packet) {
+        let mut small = BytesMut::new();
+        for frame in packet.frames {
+            small.extend_from_slice(&frame.encode_header());
+            if frame.payload.len() <= COPY_BYTES {
+                small.extend_from_slice(&frame.payload);
+            } else {
+                self.queue.push_back(small.split().freeze());
+                self.queue.push_back(frame.payload);
+            }
+        }
+        if !small.is_empty() {
+            self.queue.push_back(small.freeze());
+        }
+    }
+
+    fn pending(&self) -> bool {
+        !self.queue.is_empty() || self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+    }
+
+    fn consume(&mut self, mut bytes: usize) {
+        while let Some(front) = self.queue.front_mut() {
+            if front.len() > bytes {
+                front.advance(bytes);
+                return;
+            }
+            bytes -= front.len();
+            self.queue.pop_front();
+        }
+    }
+
+    /// Writes as much as the socket takes.
+    fn write(&mut self, socket: &mut Nonblocking<'_>) -> io::Result<()> {
+        loop {
+            if let Some(tls) = &mut self.tls {
+                while tls.wants_write() {
+                    tls.write_tls(socket)?;
+                }
+                let mut given = 0;
+                while given < TLS_BYTES {
+                    let Some(front) = self.queue.front_mut() else {
+                        break;
+                    };
+                    let part = front.len().min(TLS_BYTES - given);
+                    tls.writer().write_all(&front[..part])?;
+                    front.advance(part);
+                    given += part;
+                    if front.is_empty() {
+                        self.queue.pop_front();
+                    }
+                }
+                if given == 0 {
+                    return Ok(());
+                }
+            } else {
+                if self.queue.is_empty() {
+                    return Ok(());
+                }
+                let mut slices = [IoSlice::new(&[]); 32];
+                let mut count = 0;
+                for (slice, bytes) in slices.iter_mut().zip(&self.queue) {
+                    *slice = IoSlice::new(bytes);
+                    count += 1;
+                }
+                let written = socket.0.try_write_vectored(&slices[..count])?;
+                self.consume(written);
+            }
+        }
+    }
+}
+
+impl Link {
+    fn lock(&self) -> MutexGuard<'_, Wire> {
+        self.wire.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what can be written now; a failure ends the link.
+    fn push(&self, wire: &mut MutexGuard<'_, Wire>) {
+        match wire.write(&mut Nonblocking(&self.stream)) {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
+                // What the peer said before it went may still be on its way to us and tells more
+                // than our failed write: the reader reports the end.
+                wire.queue.clear();
+                self.work.notify_one();
+            }
+            _ => {}
+        }
+    }
+
+    async fn write(self: Arc<Self>) {
+        loop {
+            let pending = {
+                let mut wire = self.lock();
+                if wire.dead {
+                    break;
+                }
+                self.push(&mut wire);
+                wire.pending()
+            };
+            if pending {
+                if self.stream.writable().await.is_err() {
+                    break;
+                }
+            } else if self.closing.load(Relaxed) {
+                break;
+            } else {
+                self.work.notified().await;
+            }
+        }
+        self.end();
+    }
+
+    /// Says goodbye to the socket, and lets whoever waits for the end go on.
+    fn end(&self) {
+        let drained = {
+            let mut wire = self.lock();
+            if let Some(tls) = &mut wire.tls {
+                tls.send_close_notify();
+                let _ = tls.write_tls(&mut Nonblocking(&self.stream));
+            }
+            wire.dead = true;
+            wire.drained.take()
+        };
+        let _ = socket2::SockRef::from(&self.stream).shutdown(std::net::Shutdown::Write);
+        if let Some(waker) = drained {
+            waker.wake();
+        }
+    }
+
+    async fn read(self: Arc<Self>) {
+        let Some(inbox) = self.inbox.get() else {
+            return;
+        };
+        let mut buffer = std::mem::take(&mut self.lock().early);
+        let outcome = loop {
+            match self.deliver(inbox, &mut buffer) {
+                Ok(()) => {}
+                Err(problem) => {
+                    inbox.damaged(self.peer, problem);
+                    return;
+                }
+            }
+            if let Err(error) = self.stream.readable().await {
+                break Err(error);
+            }
+            match self.read_some(&mut buffer) {
+                Ok(0) => break Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => break Err(error),
+            }
+        };
+        let reason = match outcome {
+            Ok(()) if buffer.is_empty() => "it closed the connection".to_owned(),
+            Ok(()) => format!(
+                "it closed the connection in the middle of a frame ({} bytes of it came)",
+                buffer.len()
+            ),
+            Err(error) => error.to_string(),
+        };
+        inbox.lost(self.peer, &reason);
+        {
+            let mut wire = self.lock();
+            wire.queue.clear();
+            wire.tls = None;
+            wire.dead = true;
+        }
+        self.work.notify_one();
+    }
+
+    /// Hands the frames in `buffer` to the session and makes room for the rest of the next one.
+    fn deliver(&self, inbox: &Inbox, buffer: &mut BytesMut) -> Result<(), FrameError> {
+        let mut frames = Vec::new();
+        let needed = loop {
+            match frame::frame_length(buffer)? {
+                Some(length) if buffer.len() >= length => {
+                    let mut bytes = buffer.split_to(length).freeze();
+                    frames.extend(frame::decode(&mut bytes)?);
+                }
+                other => break other,
+            }
+        };
+        if !frames.is_empty() {
+            inbox.deliver_frames(self.peer, frames);
+        }
+        let rest = needed.map_or(0, |length| length - buffer.len());
+        if buffer.capacity() - buffer.len() < rest.max(READ_BYTES / 8) {
+            buffer.reserve(rest.max(READ_BYTES));
+        }
+        Ok(())
+    }
+
+    /// Appends what the socket has to `buffer`; 0 bytes mean the end.
+    fn read_some(&self, buffer: &mut BytesMut) -> io::Result<usize> {
+        let mut wire = self.lock();
+        let Some(tls) = &mut wire.tls else {
+            drop(wire);
+            return self.stream.try_read_buf(buffer);
+        };
+        let came = tls.read_tls(&mut Nonblocking(&self.stream))?;
+        let state = tls.process_new_packets().map_err(io::Error::other)?;
+        let plain = state.plaintext_bytes_to_read();
+        let start = buffer.len();
+        buffer.resize(start + plain, 0);
+        tls.reader().read_exact(&mut buffer[start..])?;
+        if tls.wants_write() {
+            self.push(&mut wire);
+        }
+        if state.peer_has_closed() && plain == 0 {
+            return Ok(0);
+        }
+        Ok(came)
+    }
+}
+
+/// The socket as rustls wants it: calls that do not wait.
+pub(super) struct Nonblocking<'a>(pub(super) &'a TcpStream);
+
+impl Read for Nonblocking<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.try_read(buffer)
+    }
+}
+
+impl Write for Nonblocking<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.try_write(bytes)
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.0.try_write_vectored(slices)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
