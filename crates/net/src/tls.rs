@@ -271,7 +271,9 @@ impl Link {
     /// The handshake is not complete, or did not settle on the protocol [`ALPN`].
     pub fn peer_party(&self, connection: &CommonState) -> Result<usize, TlsError> {
         if connection.is_handshaking() {
-            return Err(TlsError::Unfinished { peer: self.peer() });
+            return Err(TlsError::Unfinished {
+                peer: Box::new(self.peer()),
+            });
         }
         // rustls lets a client pass that names no protocol at all.
         if connection.alpn_protocol() != Some(ALPN) {
@@ -282,7 +284,9 @@ impl Link {
             .and_then(|certificates| certificates.first())
             .and_then(|certificate| certified_fingerprint(certificate).ok())
             .and_then(|key| self.own.roster.by_key(&key))
-            .ok_or_else(|| TlsError::Unfinished { peer: self.peer() })
+            .ok_or_else(|| TlsError::Unfinished {
+                peer: Box::new(self.peer()),
+            })
     }
 
     /// The other side, for people.
@@ -309,7 +313,7 @@ impl Link {
 
     /// What a rustls error means on this connection.
     pub fn explain(&self, error: &rustls::Error) -> TlsError {
-        error::explain(&self.own, self.peer(), error)
+        error::explain(&self.own, Box::new(self.peer()), error)
     }
 
     /// What an I/O error of a stream under or over rustls means on this connection.
@@ -319,7 +323,7 @@ impl Link {
             .and_then(|e| e.downcast_ref::<rustls::Error>())
         {
             Some(tls) => self.explain(tls),
-            None => error::explain_io(self.peer(), error),
+            None => error::explain_io(Box::new(self.peer()), error),
         }
     }
 }
@@ -345,7 +349,9 @@ where
             .complete_io(stream)
             .map_err(|error| link.explain_io(error))?;
         if read == 0 && written == 0 {
-            return Err(TlsError::Closed { peer: link.peer() });
+            return Err(TlsError::Closed {
+                peer: Box::new(link.peer()),
+            });
         }
     }
     link.peer_party(connection)

@@ -1,4 +1,8 @@
 //! Key and certificate files: what is written, what is refused, and with what words.
+#![allow(
+    clippy::unwrap_used,
+    reason = "test helpers; a failed unwrap is a failed test"
+)]
 
 use std::fs;
 use std::time::{Duration, SystemTime};

@@ -1,4 +1,8 @@
 //! Two parties meet over loopback TCP; every refusal is seen from both sides.
+#![allow(
+    clippy::unwrap_used,
+    reason = "test helpers; a failed unwrap is a failed test"
+)]
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};

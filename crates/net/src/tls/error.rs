@@ -81,7 +81,7 @@ pub enum TlsError {
     #[error("{peer} has the key {got}, but parties.toml pins {expected}{}; ask that party for its fingerprint by a channel you trust and correct `key` or `address`. If it did not change its key, somebody else answers at this address", belongs_to(.owner))]
     WrongKey {
         /// The party that was dialed.
-        peer: Peer,
+        peer: Box<Peer>,
         /// The key in our roster.
         expected: Fingerprint,
         /// The key that came.
@@ -95,7 +95,7 @@ pub enum TlsError {
     )]
     UnknownKey {
         /// Who connected.
-        peer: Peer,
+        peer: Box<Peer>,
         /// The key that came.
         got: Fingerprint,
     },
@@ -103,7 +103,7 @@ pub enum TlsError {
     #[error("the certificate of {peer} expired on {}, and by our clock it is {}; that party runs `madrigal keygen --renew` and restarts (its fingerprint stays), or the clocks must be set", utc(*not_after), utc(*now))]
     Expired {
         /// Whose certificate it is.
-        peer: Peer,
+        peer: Box<Peer>,
         /// Its last second.
         not_after: UnixTime,
         /// Our clock.
@@ -113,7 +113,7 @@ pub enum TlsError {
     #[error("the certificate of {peer} is valid only from {}, and by our clock it is {}; compare the clocks of both machines", utc(*not_before), utc(*now))]
     NotYetValid {
         /// Whose certificate it is.
-        peer: Peer,
+        peer: Box<Peer>,
         /// Its first second.
         not_before: UnixTime,
         /// Our clock.
@@ -125,7 +125,7 @@ pub enum TlsError {
     )]
     BadCertificate {
         /// Whose certificate it is.
-        peer: Peer,
+        peer: Box<Peer>,
         /// What rustls found.
         source: Error,
     },
@@ -135,7 +135,7 @@ pub enum TlsError {
     )]
     NoCertificate {
         /// Who connected.
-        peer: Peer,
+        peer: Box<Peer>,
     },
     /// The peer found our certificate outside its dates.
     #[error(
@@ -143,7 +143,7 @@ pub enum TlsError {
     )]
     RefusedDates {
         /// Who refused.
-        peer: Peer,
+        peer: Box<Peer>,
         /// Our certificate's period.
         validity: Validity,
     },
@@ -153,7 +153,7 @@ pub enum TlsError {
     )]
     RefusedKey {
         /// Who refused.
-        peer: Peer,
+        peer: Box<Peer>,
         /// Our key.
         key: Fingerprint,
     },
@@ -163,7 +163,7 @@ pub enum TlsError {
     )]
     Refused {
         /// Who refused.
-        peer: Peer,
+        peer: Box<Peer>,
         /// Its alert.
         alert: AlertDescription,
     },
@@ -173,7 +173,7 @@ pub enum TlsError {
     )]
     Incompatible {
         /// The other side.
-        peer: Peer,
+        peer: Box<Peer>,
         /// What rustls found.
         source: Error,
     },
@@ -183,7 +183,7 @@ pub enum TlsError {
     )]
     NotTls {
         /// The other side.
-        peer: Peer,
+        peer: Box<Peer>,
         /// What rustls found.
         source: Error,
     },
@@ -193,7 +193,7 @@ pub enum TlsError {
     )]
     Altered {
         /// The other side.
-        peer: Peer,
+        peer: Box<Peer>,
     },
     /// The peer broke the protocol in another way.
     #[error(
@@ -201,7 +201,7 @@ pub enum TlsError {
     )]
     Protocol {
         /// The other side.
-        peer: Peer,
+        peer: Box<Peer>,
         /// What rustls found.
         source: Error,
     },
@@ -211,7 +211,7 @@ pub enum TlsError {
     )]
     Closed {
         /// The other side.
-        peer: Peer,
+        peer: Box<Peer>,
     },
     /// The stream below failed.
     #[error(
@@ -219,7 +219,7 @@ pub enum TlsError {
     )]
     Io {
         /// The other side.
-        peer: Peer,
+        peer: Box<Peer>,
         /// The operating system's answer.
         source: io::Error,
     },
@@ -227,7 +227,7 @@ pub enum TlsError {
     #[error("the handshake with {peer} is not complete; this is a fault of the calling program")]
     Unfinished {
         /// The other side.
-        peer: Peer,
+        peer: Box<Peer>,
     },
     /// rustls would not take our key or settings.
     #[error("TLS could not be set up: {0}; this is a fault of this program, not of your input")]
@@ -272,7 +272,7 @@ fn belongs_to(owner: &Option<String>) -> String {
     }
 }
 
-pub(super) fn explain(own: &Own, peer: Peer, error: &Error) -> TlsError {
+pub(super) fn explain(own: &Own, peer: Box<Peer>, error: &Error) -> TlsError {
     let source = error.clone();
     match error {
         Error::InvalidCertificate(refused) => explain_certificate(own, peer, refused),
@@ -287,7 +287,7 @@ pub(super) fn explain(own: &Own, peer: Peer, error: &Error) -> TlsError {
     }
 }
 
-fn explain_certificate(own: &Own, peer: Peer, refused: &CertificateError) -> TlsError {
+fn explain_certificate(own: &Own, peer: Box<Peer>, refused: &CertificateError) -> TlsError {
     match refused {
         CertificateError::ExpiredContext { time, not_after } => TlsError::Expired {
             peer,
@@ -307,14 +307,14 @@ fn explain_certificate(own: &Own, peer: Peer, refused: &CertificateError) -> Tls
     }
 }
 
-fn bad_certificate(peer: Peer, refused: &CertificateError) -> TlsError {
+fn bad_certificate(peer: Box<Peer>, refused: &CertificateError) -> TlsError {
     TlsError::BadCertificate {
         peer,
         source: Error::InvalidCertificate(refused.clone()),
     }
 }
 
-fn explain_key(own: &Own, peer: Peer, got: Fingerprint) -> TlsError {
+fn explain_key(own: &Own, peer: Box<Peer>, got: Fingerprint) -> TlsError {
     let expected = match peer.party {
         Some(party) if peer.dialed => own.roster.party(party).map(|entry| entry.key),
         _ => None,
@@ -338,7 +338,7 @@ fn explain_key(own: &Own, peer: Peer, got: Fingerprint) -> TlsError {
     }
 }
 
-fn explain_alert(own: &Own, peer: Peer, alert: AlertDescription, source: Error) -> TlsError {
+fn explain_alert(own: &Own, peer: Box<Peer>, alert: AlertDescription, source: Error) -> TlsError {
     match alert {
         AlertDescription::CertificateExpired => TlsError::RefusedDates {
             peer,
@@ -358,7 +358,7 @@ fn explain_alert(own: &Own, peer: Peer, alert: AlertDescription, source: Error) 
     }
 }
 
-pub(super) fn explain_io(peer: Peer, source: io::Error) -> TlsError {
+pub(super) fn explain_io(peer: Box<Peer>, source: io::Error) -> TlsError {
     match source.kind() {
         io::ErrorKind::UnexpectedEof
         | io::ErrorKind::ConnectionReset
