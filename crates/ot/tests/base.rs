@@ -1,5 +1,10 @@
 //! Base OTs: against a plain transcription of the protocol, and against malformed messages.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test with a location"
+)]
+
 mod common;
 
 use common::{TestRng, bit};

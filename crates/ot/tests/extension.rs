@@ -1,5 +1,10 @@
 //! OT extension and flavours over ideal base OTs, against the ideal functionalities.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test with a location"
+)]
+
 mod common;
 
 use common::{INSTANCE, SIZES, TestRng, bit, extend, ideal_base, ideal_extension};

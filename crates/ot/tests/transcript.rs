@@ -1,5 +1,10 @@
 //! What a party sees does not depend on the other's secret: statistical checks with fixed seeds.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test with a location"
+)]
+
 mod common;
 
 use common::{INSTANCE, TestRng, ideal_base};
