@@ -65,6 +65,8 @@ struct Extension {
     next_index: u64,
     /// KAPPA columns, [`STRIDE`] apart. Secret.
     columns: Zeroizing<Vec<u8>>,
+    /// Rows of a chunk that nobody outside asks for; empty until then. Secret.
+    rows: Zeroizing<Vec<Block>>,
 }
 
 impl Extension {
@@ -73,6 +75,7 @@ impl Extension {
             instance,
             next_index: 0,
             columns: Zeroizing::new(vec![0; KAPPA * STRIDE]),
+            rows: Zeroizing::default(),
         }
     }
 
@@ -89,6 +92,15 @@ impl Extension {
         let first = self.next_index;
         self.next_index += m as u64;
         Tweaks::new(self.instance, first, m)
+    }
+
+    /// Lends the rows out for the length of a call, grown to a chunk of `m` OTs.
+    fn take_rows(&mut self, m: usize) -> Zeroizing<Vec<Block>> {
+        let mut rows = core::mem::take(&mut self.rows);
+        if rows.len() < m.min(CHUNK) {
+            rows = Zeroizing::new(vec![Block::ZERO; m.min(CHUNK)]);
+        }
+        rows
     }
 
     fn transpose(&self, rows: &mut [Block]) {
@@ -163,15 +175,16 @@ impl IknpSender {
         check_argument("k0", m.div_ceil(8), k0.len())?;
         check_argument("k1", m.div_ceil(8), k1.len())?;
         check_message(Message::Extension, u, message_len(m))?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(CHUNK)]);
+        let mut buffer = self.extension.take_rows(m);
         for (first, len, place) in Extension::chunks(m) {
-            let rows = &mut rows[..len];
+            let rows = &mut buffer[..len];
             self.extend_chunk(&u[place], rows);
             let out = first / 8..(first + len).div_ceil(8);
             let tweaks = self.extension.tweaks(len);
             let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
             flavour::sender_random_bits(&self.delta, tweaks, rows, k0, k1)?;
         }
+        self.extension.rows = buffer;
         Ok(())
     }
 
@@ -257,14 +270,15 @@ impl IknpReceiver {
         check_argument("choices", m.div_ceil(8), choices.len())?;
         check_argument("out", m.div_ceil(8), out.len())?;
         check_argument("u", message_len(m), u.len())?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(CHUNK)]);
+        let mut buffer = self.extension.take_rows(m);
         for (first, len, place) in Extension::chunks(m) {
-            let rows = &mut rows[..len];
+            let rows = &mut buffer[..len];
             self.extend_chunk(&choices[first / 8..], &mut u[place], rows);
             let tweaks = self.extension.tweaks(len);
             let out = &mut out[first / 8..(first + len).div_ceil(8)];
             flavour::receiver_random_bits(tweaks, rows, out)?;
         }
+        self.extension.rows = buffer;
         Ok(())
     }
 

@@ -19,6 +19,37 @@
 //! *base receiver*, with the bits of Delta as its choices; the *extension receiver* is the *base
 //! sender*. `examples/two_parties.rs` runs the whole of it.
 //!
+//! ```
+//! use madrigal_kernels::Block;
+//! use madrigal_ot::{Delta, Instance, KAPPA, SeededRng, base::*, iknp::*};
+//!
+//! # fn main() -> Result<(), madrigal_ot::OtError> {
+//! // Party 0 sends OTs, party 1 receives them; the base OTs run the other way.
+//! let (session, stream) = ([7; 32], 0);
+//! let extension = Instance { sender: 0, receiver: 1, stream };
+//! let base = BaseContext { session, instance: Instance { sender: 1, receiver: 0, stream } };
+//! # let (mut rng0, mut rng1) =
+//! #     (SeededRng::from_seed(Block::new(0, 1)), SeededRng::from_seed(Block::new(1, 1)));
+//!
+//! let (one, s) = BaseSender::new(&mut rng1, base); // one -> zero: s
+//! let delta = Delta::random(&mut rng0);
+//! let zero = BaseReceiver::new(base);
+//! let zero = zero.respond(&mut rng0, &s, &delta.choice_bits(), KAPPA)?; // zero -> one: zero.message
+//! let mut receiver = IknpReceiver::new(extension, &one.finish(&zero.message, KAPPA)?)?;
+//! let mut sender = IknpSender::new(extension, delta, &zero.keys)?;
+//!
+//! let (m, choices) = (16, [0b1010_1010, 0b0000_1111]);
+//! let mut u = vec![0; message_len(m)];
+//! let (mut k, mut k0, mut k1) = ([0; 2], [0; 2], [0; 2]);
+//! receiver.extend_bits(&choices, m, &mut u, &mut k)?; // one -> zero: u
+//! sender.extend_bits(&u, m, &mut k0, &mut k1)?;
+//! for i in 0..2 {
+//!     assert_eq!(k[i], k0[i] & !choices[i] | k1[i] & choices[i]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Bits
 //! Choice bits and bit outputs are packed: OT `i` is bit `i % 8` of byte `i / 8`. `m` OTs take
 //! `ceil(m / 8)` bytes; bits past the end are zero in all that this crate writes, must be zero in
