@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut sender = IknpSender::new(instance, delta, &keys)?;
     let mut receiver = IknpReceiver::new(instance, &pairs)?;
-    let m = 8 * CHUNK;
+    let m = 1 << 18;
     let mut r = vec![0; m / 8];
     rng.fill_bytes(&mut r);
     let mut u = vec![0; message_len(m)];

@@ -18,6 +18,10 @@
 //! session, the two parties, the stream and S, and H binds i and R_i besides. The session
 //! identifier must be fresh for every run.
 //!
+//! Neither time nor memory access depends on a secret: fixed-base and variable-base products are
+//! those of curve25519-dalek in constant time (its AVX2 backend where the processor has it), the
+//! choice is applied by a constant-time selection.
+//!
 //! # Deviations
 //! Scalars are drawn as halves: with x = 2x', y = 2y' and T = 2T' all hashed or sent elements are
 //! doubles of what is computed, and doubles can be encoded in batches with one inversion. The
@@ -44,6 +48,11 @@ use crate::{
 
 /// Length of an encoded group element in bytes.
 pub const ELEMENT_BYTES: usize = 32;
+
+/// Length in bytes of the receiver's message for `n` base OTs.
+pub const fn response_len(n: usize) -> usize {
+    n.saturating_mul(ELEMENT_BYTES)
+}
 
 /// What a run of base OTs is bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,11 +86,7 @@ impl BaseSender {
     /// # Errors
     /// [`OtError::MessageLength`], or [`OtError::GroupElement`] for the first bad element.
     pub fn finish(self, message: &[u8], n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
-        check_message(
-            Message::BaseReceiver,
-            message,
-            n.saturating_mul(ELEMENT_BYTES),
-        )?;
+        check_message(Message::BaseReceiver, message, response_len(n))?;
         let half_t = hash_to_group(&self.context, &self.s);
         let half_yt = Zeroizing::new((half_t + half_t) * *self.half_y);
 

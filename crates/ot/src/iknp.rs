@@ -38,15 +38,17 @@ use crate::{
     select::clear_padding,
 };
 
-/// OTs per chunk. A chunk's columns (16 bytes per OT) and message fit the second-level cache
-/// together with its rows, and 64 blocks per column are enough to keep AES busy.
+/// OTs per chunk. Columns, message and rows take 16 bytes each per OT: 384 KiB, within the
+/// second-level cache of most processors, and 64 blocks per column keep AES busy. Measured on a
+/// Zen 5 core with 1 MiB: 16384 is 2% faster, 4096 is 4% slower, 2048 and 32768 lose more.
 pub const CHUNK: usize = 8192;
 
 /// Bytes of one column of a full chunk.
 const COLUMN_BYTES: usize = CHUNK / 8;
 
 /// Distance of columns in the local matrix: one cache line more than a column, because with a
-/// power of two all columns of a tile would compete for the same few cache sets.
+/// power of two all columns of a tile would compete for the same few cache sets (3% at this chunk
+/// size, 8% at twice it).
 const STRIDE: usize = COLUMN_BYTES + 64;
 
 /// Length in bytes of the receiver's message for `m` OTs.
@@ -311,13 +313,24 @@ impl fmt::Debug for IknpReceiver {
     }
 }
 
-/// `dst ^= src & mask`, for slices of equal length, a multiple of 16.
+/// `dst ^= src & mask` with a secret mask of all zeros or all ones, for slices of equal length, a
+/// multiple of 16. Words in fixed groups, because the compiler turns those into vectors.
 fn xor_masked(dst: &mut [u8], src: &[u8], mask: Block) {
-    let mask = mask.to_bytes();
-    for (dst, src) in dst.chunks_exact_mut(16).zip(src.chunks_exact(16)) {
-        for ((d, s), m) in dst.iter_mut().zip(src).zip(mask) {
-            *d ^= s & m;
-        }
+    let mask = mask.lo();
+    let (dst_groups, dst_rest) = dst.as_chunks_mut::<64>();
+    let (src_groups, src_rest) = src.as_chunks::<64>();
+    for (dst, src) in dst_groups.iter_mut().zip(src_groups) {
+        xor_masked_words(dst, src, mask);
+    }
+    xor_masked_words(dst_rest, src_rest, mask);
+}
+
+#[inline(always)]
+fn xor_masked_words(dst: &mut [u8], src: &[u8], mask: u64) {
+    let (dst, src) = (dst.as_chunks_mut::<8>().0, src.as_chunks::<8>().0);
+    for (dst, src) in dst.iter_mut().zip(src) {
+        let word = u64::from_ne_bytes(*dst) ^ (u64::from_ne_bytes(*src) & mask);
+        *dst = word.to_ne_bytes();
     }
 }
 
