@@ -13,8 +13,6 @@
 //! Bit order everywhere: bit `i` of a byte string is bit `i % 8` (least significant first) of byte
 //! `i / 8`; bit `i` of a [`Block`] is bit `i` of the 128-bit little-endian value.
 
-#![allow(unused_unsafe, reason = "until the vector levels are in")]
-
 #[cfg(not(target_endian = "little"))]
 compile_error!(
     "madrigal-kernels views words as little-endian bytes: big-endian hosts are not supported"

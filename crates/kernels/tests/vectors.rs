@@ -7,7 +7,7 @@ fn levels() -> impl Iterator<Item = Kernels> {
 }
 
 fn block(hex: &str) -> Block {
-    let byte = |i: usize| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap();
+    let byte = |i: usize| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).expect("hexadecimal");
     Block::from_bytes(core::array::from_fn(byte))
 }
 

@@ -1,1 +1,69 @@
 //! Oblivious transfer: base OTs, OT extension and its flavours.
+//!
+//! Everything here is synchronous and free of I/O: a state machine takes the peer's last message
+//! as bytes and returns its own as bytes, and what carries them is somebody else's business. The
+//! size of every message follows from the number of OTs alone ([`cost`]), so a driver knows how
+//! much to read before it reads.
+//!
+//! | module | step | security rests on |
+//! |---|---|---|
+//! | [`base`] | Hauck-Loss base OTs on Ristretto255 | CDH, hash as random oracle |
+//! | [`iknp`] | IKNP extension with the optimisations of Asharov et al. | PRG (AES-CTR) |
+//! | [`flavour`] | random, correlated and chosen OTs from the extension's rows | tweakable correlation robustness |
+//!
+//! All of it is for **semi-honest** parties with static corruption. A malformed message is
+//! nevertheless an error, never a panic.
+//!
+//! # The order of things
+//! The *extension sender* (who will hold two messages per OT and the global offset Delta) is the
+//! *base receiver*, with the bits of Delta as its choices; the *extension receiver* is the *base
+//! sender*. `examples/two_parties.rs` runs the whole of it.
+//!
+//! ```
+//! use madrigal_kernels::Block;
+//! use madrigal_ot::{Delta, Instance, KAPPA, SeededRng, base::*, iknp::*};
+//!
+//! # fn main() -> Result<(), madrigal_ot::OtError> {
+//! // Party 0 sends OTs, party 1 receives them; the base OTs run the other way.
+//! let (session, stream) = ([7; 32], 0);
+//! let extension = Instance { sender: 0, receiver: 1, stream };
+//! let base = BaseContext { session, instance: Instance { sender: 1, receiver: 0, stream } };
+//! # let (mut rng0, mut rng1) =
+//! #     (SeededRng::from_seed(Block::new(0, 1)), SeededRng::from_seed(Block::new(1, 1)));
+//!
+//! let (one, s) = BaseSender::new(&mut rng1, base); // one -> zero: s
+//! let delta = Delta::random(&mut rng0);
+//! let zero = BaseReceiver::new(base);
+//! let zero = zero.respond(&mut rng0, &s, &delta.choice_bits(), KAPPA)?; // zero -> one: zero.message
+//! let mut receiver = IknpReceiver::new(extension, &one.finish(&zero.message, KAPPA)?)?;
+//! let mut sender = IknpSender::new(extension, delta, &zero.keys)?;
+//!
+//! let (m, choices) = (16, [0b1010_1010, 0b0000_1111]);
+//! let mut u = vec![0; message_len(m)];
+//! let (mut k, mut k0, mut k1) = ([0; 2], [0; 2], [0; 2]);
+//! receiver.extend_bits(&choices, m, &mut u, &mut k)?; // one -> zero: u
+//! sender.extend_bits(&u, m, &mut k0, &mut k1)?;
+//! for i in 0..2 {
+//!     assert_eq!(k[i], k0[i] & !choices[i] | k1[i] & choices[i]);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Bits
+//! Choice bits and bit outputs are packed: OT `i` is bit `i % 8` of byte `i / 8`. `m` OTs take
+//! `ceil(m / 8)` bytes; bits past the end are zero in all that this crate writes, must be zero in
+//! what a peer sends, and are ignored in what the caller passes.
+
+pub mod base;
+pub mod cost;
+mod error;
+pub mod flavour;
+pub mod iknp;
+mod instance;
+mod rng;
+mod select;
+
+pub use error::{Fault, Message, OtError};
+pub use instance::{Delta, Instance, KAPPA, Tweaks};
+pub use rng::SeededRng;

@@ -1,1 +1,117 @@
-pub(crate) use crate::portable::*;
+//! x86-64 with AES-NI: one block per vector.
+
+use core::arch::x86_64::*;
+
+use super::{modes, rows, unpack_transpose};
+use crate::aes::RoundKeys;
+use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+
+type Vector = __m128i;
+
+const LANES: usize = 1;
+
+modes!("sse4.1,ssse3,aes");
+rows!("sse4.1,ssse3,aes");
+unpack_transpose!("sse4.1,ssse3,aes", 16, {
+    lo8: _mm_unpacklo_epi8, hi8: _mm_unpackhi_epi8,
+    lo16: _mm_unpacklo_epi16, hi16: _mm_unpackhi_epi16,
+    lo32: _mm_unpacklo_epi32, hi32: _mm_unpackhi_epi32,
+    lo64: _mm_unpacklo_epi64, hi64: _mm_unpackhi_epi64,
+    and: _mm_and_si128, set: _mm_set1_epi64x, left: _mm_slli_epi64, right: _mm_srli_epi64,
+});
+
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+pub(crate) fn transpose_strip(
+    src: &[u8],
+    stride: usize,
+    bytes: usize,
+    dst: &mut [u8],
+    dst_stride: usize,
+) {
+    transpose_tiles(src, stride, 0..bytes, dst, dst_stride);
+}
+
+/// FIPS 197, section 5.2; the instruction gives `SubWord(RotWord(last word)) ^ constant`.
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+pub(crate) fn expand_key(key: Block) -> RoundKeys {
+    let mut keys = [key; 11];
+    let mut state = load(&key.to_bytes());
+    macro_rules! expand {
+        ($($round:literal: $constant:literal),*) => { $(
+            let word = _mm_shuffle_epi32::<0xff>(_mm_aeskeygenassist_si128::<$constant>(state));
+            // Each word adds all words before it: a prefix sum in two steps.
+            state = xor_vectors(state, _mm_slli_si128::<4>(state));
+            state = xor_vectors(state, _mm_slli_si128::<8>(state));
+            state = xor_vectors(state, word);
+            let mut bytes = [0; 16];
+            store(&mut bytes, state);
+            keys[$round] = Block::from_bytes(bytes);
+        )* };
+    }
+    expand!(1: 0x01, 2: 0x02, 3: 0x04, 4: 0x08, 5: 0x10, 6: 0x20, 7: 0x40, 8: 0x80, 9: 0x1b, 10: 0x36);
+    keys
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn load(bytes: &[u8; 16]) -> Vector {
+    // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn store(bytes: &mut [u8; 16], x: Vector) {
+    // SAFETY: the exclusive reference covers the 16 bytes written; `storeu` has no alignment.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), x) }
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn splat(block: Block) -> Vector {
+    _mm_set_epi64x(block.hi() as i64, block.lo() as i64)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn xor_vectors(a: Vector, b: Vector) -> Vector {
+    _mm_xor_si128(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn round(state: Vector, key: Vector) -> Vector {
+    _mm_aesenc_si128(state, key)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn last_round(state: Vector, key: Vector) -> Vector {
+    _mm_aesenclast_si128(state, key)
+}
+
+/// The 128-bit counter `2^64 hi + lo`, as the first lane.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn counters(lo: u64, hi: u64) -> Vector {
+    splat(Block::new(lo, hi))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn add_counter(counter: Vector, n: i64) -> Vector {
+    _mm_add_epi64(counter, _mm_set_epi64x(0, n))
+}
+
+/// The lowest bit of each block, packed.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn low_bits(states: &States) -> [u8; LANES] {
+    let mut bits = 0;
+    for (i, pair) in states.as_chunks::<2>().0.iter().enumerate() {
+        let low_words = _mm_unpacklo_epi64(pair[0], pair[1]);
+        let signs = _mm_castsi128_pd(_mm_slli_epi64::<63>(low_words));
+        bits |= _mm_movemask_pd(signs) << (2 * i);
+    }
+    [bits as u8]
+}

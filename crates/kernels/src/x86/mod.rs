@@ -1,18 +1,37 @@
 //! Kernels for x86-64, and the detection of what they need.
+//!
+//! Each level has one module, which names its vectors (how to load, store, and run an AES round on
+//! them) and takes the modes of AES from [`modes`] and the transposition from [`unpack`] or its own.
+//! All kernels are safe functions with `#[target_feature]`: only the caller, `dispatch!`, and the
+//! loads and stores are `unsafe`.
+
+mod modes;
+mod rows;
+mod unpack;
 
 pub(crate) mod aesni;
+pub(crate) mod vaes256;
+pub(crate) mod vaes512;
+
+use modes::modes;
+use rows::rows;
+use unpack::unpack_transpose;
 
 pub(crate) fn has_aesni() -> bool {
-    false
+    is_x86_feature_detected!("sse4.1")
+        && is_x86_feature_detected!("ssse3")
+        && is_x86_feature_detected!("aes")
 }
 
 pub(crate) fn has_vaes256() -> bool {
-    false
+    has_aesni() && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("vaes")
 }
 
 pub(crate) fn has_vaes512() -> bool {
-    false
+    has_vaes256()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("gfni")
 }
-
-pub(crate) use aesni as vaes256;
-pub(crate) use aesni as vaes512;

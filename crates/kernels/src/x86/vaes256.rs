@@ -1,0 +1,102 @@
+//! x86-64 with AVX2 and VAES: two blocks per vector.
+
+use core::arch::x86_64::*;
+
+use super::{modes, rows, unpack_transpose};
+use crate::aes::RoundKeys;
+use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+
+pub(crate) use super::aesni::expand_key;
+
+type Vector = __m256i;
+
+const LANES: usize = 2;
+
+modes!("sse4.1,ssse3,aes,avx2,vaes");
+rows!("sse4.1,ssse3,aes,avx2,vaes");
+unpack_transpose!("sse4.1,ssse3,aes,avx2,vaes", 32, {
+    lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
+    lo16: _mm256_unpacklo_epi16, hi16: _mm256_unpackhi_epi16,
+    lo32: _mm256_unpacklo_epi32, hi32: _mm256_unpackhi_epi32,
+    lo64: _mm256_unpacklo_epi64, hi64: _mm256_unpackhi_epi64,
+    and: _mm256_and_si256, set: _mm256_set1_epi64x, left: _mm256_slli_epi64, right: _mm256_srli_epi64,
+});
+
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+pub(crate) fn transpose_strip(
+    src: &[u8],
+    stride: usize,
+    bytes: usize,
+    dst: &mut [u8],
+    dst_stride: usize,
+) {
+    let whole = bytes / 32 * 32;
+    transpose_tiles(src, stride, 0..whole, dst, dst_stride);
+    super::aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn load(bytes: &[u8; 32]) -> Vector {
+    // SAFETY: the reference covers the 32 bytes read; `loadu` has no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn store(bytes: &mut [u8; 32], x: Vector) {
+    // SAFETY: the exclusive reference covers the 32 bytes written; `storeu` has no alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), x) }
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn splat(block: Block) -> Vector {
+    _mm256_broadcastsi128_si256(_mm_set_epi64x(block.hi() as i64, block.lo() as i64))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn xor_vectors(a: Vector, b: Vector) -> Vector {
+    _mm256_xor_si256(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn round(state: Vector, key: Vector) -> Vector {
+    _mm256_aesenc_epi128(state, key)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn last_round(state: Vector, key: Vector) -> Vector {
+    _mm256_aesenclast_epi128(state, key)
+}
+
+/// The 128-bit counters `2^64 hi + lo` and one more.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn counters(lo: u64, hi: u64) -> Vector {
+    _mm256_add_epi64(splat(Block::new(lo, hi)), _mm256_set_epi64x(0, 1, 0, 0))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn add_counter(counter: Vector, n: i64) -> Vector {
+    _mm256_add_epi64(counter, _mm256_set_epi64x(0, n, 0, n))
+}
+
+/// The lowest bit of each block, packed.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn low_bits(states: &States) -> [u8; LANES] {
+    let mut bits = 0;
+    for (i, pair) in states.as_chunks::<2>().0.iter().enumerate() {
+        // Low words of blocks 0, 2, 1, 3, put in order by the permutation.
+        let low_words = _mm256_unpacklo_epi64(pair[0], pair[1]);
+        let low_words = _mm256_permute4x64_epi64::<0b11_01_10_00>(low_words);
+        let signs = _mm256_castsi256_pd(_mm256_slli_epi64::<63>(low_words));
+        bits |= _mm256_movemask_pd(signs) << (4 * i);
+    }
+    (bits as u16).to_le_bytes()
+}

@@ -1,0 +1,195 @@
+//! x86-64 with AVX-512, VAES and GFNI: four blocks per vector.
+
+use core::arch::x86_64::*;
+
+use zeroize::Zeroize;
+
+use super::{modes, rows};
+use crate::aes::RoundKeys;
+use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+
+pub(crate) use super::aesni::expand_key;
+
+type Vector = __m512i;
+
+const LANES: usize = 4;
+
+modes!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+rows!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(bytes: &[u8; 64]) -> Vector {
+    // SAFETY: the reference covers the 64 bytes read; `loadu` has no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(bytes: &mut [u8; 64], x: Vector) {
+    // SAFETY: the exclusive reference covers the 64 bytes written; `storeu` has no alignment.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), x) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn splat(block: Block) -> Vector {
+    _mm512_broadcast_i32x4(_mm_set_epi64x(block.hi() as i64, block.lo() as i64))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn xor_vectors(a: Vector, b: Vector) -> Vector {
+    _mm512_xor_si512(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn round(state: Vector, key: Vector) -> Vector {
+    _mm512_aesenc_epi128(state, key)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn last_round(state: Vector, key: Vector) -> Vector {
+    _mm512_aesenclast_epi128(state, key)
+}
+
+/// The 128-bit counter `2^64 hi + lo` and the next three.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn counters(lo: u64, hi: u64) -> Vector {
+    _mm512_add_epi64(
+        splat(Block::new(lo, hi)),
+        _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0),
+    )
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_counter(counter: Vector, n: i64) -> Vector {
+    _mm512_add_epi64(counter, _mm512_set_epi64(0, n, 0, n, 0, n, 0, n))
+}
+
+/// The lowest bit of each block, packed.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn low_bits(states: &States) -> [u8; LANES] {
+    let low_words = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    let mut bits = [0; LANES];
+    for (bits, pair) in bits.iter_mut().zip(states.as_chunks::<2>().0) {
+        let words = _mm512_permutex2var_epi64(pair[0], low_words, pair[1]);
+        *bits = _mm512_test_epi64_mask(words, _mm512_set1_epi64(1));
+    }
+    bits
+}
+
+/// Interleaves each pair of vectors whose indices differ in bit `$bit` alone.
+macro_rules! interleave {
+    ($v:ident, $bit:literal, $lo:expr, $hi:expr) => {
+        for low in 0..$v.len() {
+            if low & $bit == 0 {
+                let (a, b) = ($v[low], $v[low | $bit]);
+                ($v[low], $v[low | $bit]) = ($lo(a, b), $hi(a, b));
+            }
+        }
+    };
+}
+
+/// Indices for `permutex2var_epi32` that interleave two vectors in units of one 32-bit word (`swap`
+/// 0) or so that the second vector gives bit 1 of the position and its bit 0 stays (`swap` 1); the
+/// result takes the words whose highest position bit is `half`.
+const fn interleave_words(half: i32, swap: i32) -> [i32; 16] {
+    let mut indices = [0; 16];
+    let mut p = 0;
+    while p < 16 {
+        indices[p as usize] = if swap == 0 {
+            (p & 1) << 4 | half << 3 | p >> 1
+        } else {
+            (p >> 1 & 1) << 4 | half << 3 | (p >> 2) << 1 | p & 1
+        };
+        p += 1;
+    }
+    indices
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn words(indices: [i32; 16]) -> Vector {
+    // SAFETY: the array has the 64 bytes read; `loadu` has no alignment.
+    unsafe { _mm512_loadu_si512(indices.as_ptr().cast()) }
+}
+
+/// As `super::unpack`, with 64-byte tiles: the 8x8 bit matrices are transposed by one GFNI
+/// instruction, and the last two steps cross lanes, so that each vector ends with four whole rows.
+#[target_feature(enable = "avx512f,avx512bw,gfni")]
+fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_stride: usize) {
+    // Byte k of each word is 1 << k: multiplying that by a matrix gives the matrix's columns.
+    let columns = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
+    let (low32, high32) = (words(interleave_words(0, 0)), words(interleave_words(1, 0)));
+    let (low64, high64) = (words(interleave_words(0, 1)), words(interleave_words(1, 1)));
+    let mut middle = [[_mm512_setzero_si512(); 16]; 8];
+    for left in (0..bytes).step_by(64) {
+        for group in 0..16 {
+            let mut v = [_mm512_setzero_si512(); 8];
+            for (i, v) in v.iter_mut().enumerate() {
+                // Backwards, because the instruction takes a matrix's last row from byte 0.
+                let row = &src[(8 * group + 7 - i) * stride + left..];
+                *v = row.first_chunk().map_or(*v, |bytes| load(bytes));
+            }
+            // Vector c2 c1 c0, byte b5..b0 -> vector b1 b2 b3, byte b5 b4 b0 c2 c1 c0.
+            interleave!(v, 1, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
+            interleave!(v, 2, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16);
+            interleave!(v, 4, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32);
+            for (middle, v) in middle.iter_mut().zip(v) {
+                middle[group] = _mm512_gf2p8affine_epi64_epi8::<0>(columns, v);
+            }
+        }
+        for (q, v) in middle.iter_mut().enumerate() {
+            // Vector c6 c5 c4 c3, byte b5 b4 b0 r2 r1 r0
+            //   -> vector b4 b5 r2 b0, byte r1 r0 c6 c5 c4 c3.
+            interleave!(v, 1, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
+            interleave!(v, 2, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16);
+            interleave!(
+                v,
+                4,
+                |a, b| _mm512_permutex2var_epi32(a, low32, b),
+                |a, b| _mm512_permutex2var_epi32(a, high32, b)
+            );
+            interleave!(
+                v,
+                8,
+                |a, b| _mm512_permutex2var_epi32(a, low64, b),
+                |a, b| _mm512_permutex2var_epi32(a, high64, b)
+            );
+            for (i, &v) in v.iter().enumerate() {
+                let lane = (i >> 2 & 1) << 1 | i >> 3;
+                let byte = (q >> 2 & 1) << 1 | (q >> 1 & 1) << 2 | (q & 1) << 3 | (i & 1);
+                let row_index = 8 * (left + 16 * lane + byte) + 4 * (i >> 1 & 1);
+                let mut rows = [0; 64];
+                store(&mut rows, v);
+                if dst_stride == 16 {
+                    dst[16 * row_index..][..64].copy_from_slice(&rows);
+                } else {
+                    for (k, row) in rows.as_chunks::<16>().0.iter().enumerate() {
+                        dst[(row_index + k) * dst_stride..][..16].copy_from_slice(row);
+                    }
+                }
+            }
+        }
+    }
+    middle.zeroize();
+}
+
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni")]
+pub(crate) fn transpose_strip(
+    src: &[u8],
+    stride: usize,
+    bytes: usize,
+    dst: &mut [u8],
+    dst_stride: usize,
+) {
+    let whole = bytes / 64 * 64;
+    transpose_tiles(src, stride, whole, dst, dst_stride);
+    super::aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
+}

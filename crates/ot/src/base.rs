@@ -1,0 +1,248 @@
+//! Base OTs: OT* of Hauck and Loss (ePrint 2017/1011) as motion.txt 5.1.1 uses it, random OTs on
+//! Ristretto255.
+//!
+//! With generator G, hash to the group T(.) and key hash H:
+//!
+//! 1. The sender draws y and sends S = yG (32 bytes).
+//! 2. The receiver with choices c_i draws x_i and sends R_i = x_i G + c_i T, T = T(S) (32 n bytes).
+//!    Its keys are H(i, S, R_i, x_i S).
+//! 3. The sender's keys are H(i, S, R_i, y R_i) and H(i, S, R_i, y (R_i - T)).
+//!
+//! It is Chou and Orlandi's "simplest OT" with T(S) in the place of S.
+//!
+//! # Security
+//! Semi-honest, static. The choices are hidden perfectly: R_i is uniform whatever c_i is. The
+//! other key is hidden under CDH in Ristretto255, both hashes being modelled as random oracles:
+//! whoever asks H for x_i S and for x_i S -+ yT knows yT, the Diffie-Hellman value of S and T(S).
+//! H is SHA-256 cut to 128 bits, T is SHA-512 followed by the Ristretto map; both bind the
+//! session, the two parties, the stream and S, and H binds i and R_i besides. The session
+//! identifier must be fresh for every run.
+//!
+//! Neither time nor memory access depends on a secret: fixed-base and variable-base products are
+//! those of curve25519-dalek in constant time (its AVX2 backend where the processor has it), the
+//! choice is applied by a constant-time selection.
+//!
+//! # Deviations
+//! Scalars are drawn as halves: with x = 2x', y = 2y' and T = 2T' all hashed or sent elements are
+//! doubles of what is computed, and doubles can be encoded in batches with one inversion. The
+//! group's order is odd, hence the distributions are the same.
+
+use core::fmt;
+
+use curve25519_dalek::{
+    RistrettoPoint, Scalar,
+    ristretto::{CompressedRistretto, RistrettoBasepointTable},
+    traits::IsIdentity,
+};
+use madrigal_kernels::Block;
+use rand_core::CryptoRng;
+use sha2::{Digest, Sha256, Sha512};
+use subtle::{Choice, ConditionallySelectable};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{
+    Instance,
+    error::{Message, OtError, check_argument, check_message},
+    select::bit,
+};
+
+/// Length of an encoded group element in bytes.
+pub const ELEMENT_BYTES: usize = 32;
+
+/// Length in bytes of the receiver's message for `n` base OTs.
+pub const fn response_len(n: usize) -> usize {
+    n.saturating_mul(ELEMENT_BYTES)
+}
+
+/// What a run of base OTs is bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BaseContext {
+    /// Identifier of the session, fresh for every run and the same for both parties.
+    pub session: [u8; 32],
+    /// Sender, receiver and stream, in the roles of the *base* OTs.
+    pub instance: Instance,
+}
+
+/// The sender between its message and the receiver's. Holds the secret y.
+pub struct BaseSender {
+    context: BaseContext,
+    s: CompressedRistretto,
+    /// y / 2.
+    half_y: Zeroizing<Scalar>,
+}
+
+impl BaseSender {
+    /// Draws y and returns the state with the message S = yG.
+    pub fn new(rng: &mut impl CryptoRng, context: BaseContext) -> (Self, [u8; ELEMENT_BYTES]) {
+        let half_y = random_scalar(rng);
+        let half_s = Zeroizing::new(RistrettoPoint::mul_base(&half_y));
+        let s = (*half_s + *half_s).compress();
+        let sender = BaseSender { context, s, half_y };
+        (sender, s.to_bytes())
+    }
+
+    /// Reads the receiver's message for `n` OTs (`32 n` bytes) and returns the two keys of each.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`], or [`OtError::GroupElement`] for the first bad element.
+    pub fn finish(self, message: &[u8], n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
+        check_message(Message::BaseReceiver, message, response_len(n))?;
+        let half_t = hash_to_group(&self.context, &self.s);
+        let half_yt = Zeroizing::new((half_t + half_t) * *self.half_y);
+
+        // Halves of y R_i and y (R_i - T), side by side.
+        let mut halves = Zeroizing::new(Vec::with_capacity(2 * n));
+        for (index, r) in message.chunks_exact(ELEMENT_BYTES).enumerate() {
+            let half_yr = parse_element(Message::BaseReceiver, index, r)? * *self.half_y;
+            halves.push(half_yr);
+            halves.push(half_yr - *half_yt);
+        }
+        let shared = Zeroizing::new(double_and_encode(&halves));
+
+        let hash = KeyHash::new(&self.context, &self.s);
+        Ok(Zeroizing::new(
+            message
+                .chunks_exact(ELEMENT_BYTES)
+                .zip(shared.chunks_exact(2))
+                .enumerate()
+                .map(|(i, (r, k))| [hash.key(i, r, &k[0]), hash.key(i, r, &k[1])])
+                .collect(),
+        ))
+    }
+}
+
+impl fmt::Debug for BaseSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BaseSender(..)")
+    }
+}
+
+/// The receiver, waiting for the sender's message.
+#[derive(Debug)]
+pub struct BaseReceiver {
+    context: BaseContext,
+}
+
+/// The receiver's message and its keys.
+pub struct BaseResponse {
+    /// R_0, R_1, ...: `32 n` bytes to send.
+    pub message: Vec<u8>,
+    /// The key that each choice selects; secret.
+    pub keys: Zeroizing<Vec<Block>>,
+}
+
+impl fmt::Debug for BaseResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BaseResponse(..)")
+    }
+}
+
+impl BaseReceiver {
+    /// Starts a run.
+    pub fn new(context: BaseContext) -> Self {
+        BaseReceiver { context }
+    }
+
+    /// Reads the sender's message (32 bytes) and answers for `n` OTs with the given packed
+    /// choices (`ceil(n / 8)` bytes).
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] or [`OtError::GroupElement`] for the sender's message,
+    /// [`OtError::ArgumentLength`] for the choices.
+    pub fn respond(
+        self,
+        rng: &mut impl CryptoRng,
+        message: &[u8],
+        choices: &[u8],
+        n: usize,
+    ) -> Result<BaseResponse, OtError> {
+        check_argument("choices", n.div_ceil(8), choices.len())?;
+        check_message(Message::BaseSender, message, ELEMENT_BYTES)?;
+        let s_point = parse_element(Message::BaseSender, 0, message)?;
+        let s = s_point.compress();
+        let half_t = hash_to_group(&self.context, &s);
+        // S is multiplied n times: a table pays from a handful of OTs on.
+        let s_table = RistrettoBasepointTable::create(&s_point);
+
+        let mut half_r = Zeroizing::new(Vec::with_capacity(n));
+        let mut half_k = Zeroizing::new(Vec::with_capacity(n));
+        for i in 0..n {
+            let half_x = random_scalar(rng);
+            let r0 = Zeroizing::new(RistrettoPoint::mul_base(&half_x));
+            let r1 = Zeroizing::new(*r0 + half_t);
+            let choice = Choice::from(bit(choices, i));
+            half_r.push(RistrettoPoint::conditional_select(&r0, &r1, choice));
+            half_k.push(&*half_x * &s_table);
+        }
+        let r = double_and_encode(&half_r);
+        let shared = Zeroizing::new(double_and_encode(&half_k));
+
+        let hash = KeyHash::new(&self.context, &s);
+        let keys = r.iter().zip(shared.iter()).enumerate();
+        let keys = keys.map(|(i, (r, k))| hash.key(i, r, k)).collect();
+        Ok(BaseResponse {
+            message: r.concat(),
+            keys: Zeroizing::new(keys),
+        })
+    }
+}
+
+/// A uniform scalar, from 64 bytes so that the reduction's bias is negligible.
+fn random_scalar(rng: &mut impl CryptoRng) -> Zeroizing<Scalar> {
+    let mut wide = Zeroizing::new([0u8; 64]);
+    rng.fill_bytes(&mut *wide);
+    Zeroizing::new(Scalar::from_bytes_mod_order_wide(&wide))
+}
+
+fn parse_element(message: Message, index: usize, bytes: &[u8]) -> Result<RistrettoPoint, OtError> {
+    CompressedRistretto::from_slice(bytes)
+        .ok()
+        .and_then(|encoded| encoded.decompress())
+        .filter(|point| !point.is_identity())
+        .ok_or(OtError::GroupElement { message, index })
+}
+
+fn double_and_encode(halves: &[RistrettoPoint]) -> Vec<[u8; ELEMENT_BYTES]> {
+    let mut encoded = RistrettoPoint::double_and_compress_batch(halves);
+    let bytes = encoded.iter().map(|e| e.to_bytes()).collect();
+    encoded.iter_mut().for_each(Zeroize::zeroize);
+    bytes
+}
+
+// 24 bytes each, so that tag and context fill exactly one block of SHA-256, hashed once per run.
+const KEY_TAG: &[u8; 24] = b"madrigal base OT key  v1";
+const GROUP_TAG: &[u8; 24] = b"madrigal base OT T(S) v1";
+
+fn bind_context<D: Digest>(tag: &[u8; 24], context: &BaseContext) -> D {
+    D::new()
+        .chain_update(tag)
+        .chain_update(context.session)
+        .chain_update(context.instance.to_u64().to_le_bytes())
+}
+
+/// T' with T(S) = 2T'.
+fn hash_to_group(context: &BaseContext, s: &CompressedRistretto) -> RistrettoPoint {
+    let hash = bind_context::<Sha512>(GROUP_TAG, context).chain_update(s.as_bytes());
+    RistrettoPoint::from_uniform_bytes(&hash.finalize().into())
+}
+
+/// H: all fields have fixed lengths, so the input determines them.
+struct KeyHash(Sha256);
+
+impl KeyHash {
+    fn new(context: &BaseContext, s: &CompressedRistretto) -> Self {
+        KeyHash(bind_context::<Sha256>(KEY_TAG, context).chain_update(s.as_bytes()))
+    }
+
+    fn key(&self, index: usize, r: &[u8], shared: &[u8; ELEMENT_BYTES]) -> Block {
+        let hash = self.0.clone();
+        let hash = hash.chain_update((index as u64).to_le_bytes());
+        let mut digest: [u8; 32] = hash.chain_update(r).chain_update(shared).finalize().into();
+        let mut key = [0u8; 16];
+        key.copy_from_slice(&digest[..16]);
+        let block = Block::from_bytes(key);
+        digest.zeroize();
+        key.zeroize();
+        block
+    }
+}

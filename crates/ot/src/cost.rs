@@ -1,0 +1,129 @@
+//! What each step costs, as a formula of the number of OTs. Tests compare the formulas with the
+//! messages and with the generators' positions.
+
+use core::ops::Add;
+
+use crate::{KAPPA, base::ELEMENT_BYTES};
+
+/// Cost of one step of a protocol between an OT sender and an OT receiver. In base OTs for an
+/// extension the roles are those of the base OTs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Bytes that the sender sends.
+    pub sender_bytes: u64,
+    /// Bytes that the receiver sends.
+    pub receiver_bytes: u64,
+    /// Messages that have to wait for one another.
+    pub rounds: u64,
+    /// AES-128 blocks that the sender computes.
+    pub sender_aes: u64,
+    /// AES-128 blocks that the receiver computes.
+    pub receiver_aes: u64,
+    /// Scalar multiplications in Ristretto255 by the sender, with a fixed or a variable base.
+    pub sender_multiplications: u64,
+    /// Scalar multiplications in Ristretto255 by the receiver, all with fixed bases.
+    pub receiver_multiplications: u64,
+}
+
+impl Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost {
+            sender_bytes: self.sender_bytes + other.sender_bytes,
+            receiver_bytes: self.receiver_bytes + other.receiver_bytes,
+            rounds: self.rounds + other.rounds,
+            sender_aes: self.sender_aes + other.sender_aes,
+            receiver_aes: self.receiver_aes + other.receiver_aes,
+            sender_multiplications: self.sender_multiplications + other.sender_multiplications,
+            receiver_multiplications: self.receiver_multiplications
+                + other.receiver_multiplications,
+        }
+    }
+}
+
+/// AES blocks of one TMMO hash: pi is applied twice.
+const HASH: u64 = 2;
+
+/// `n` base OTs ([`crate::base`]).
+pub const fn base(n: u64) -> Cost {
+    Cost {
+        sender_bytes: ELEMENT_BYTES as u64,
+        receiver_bytes: ELEMENT_BYTES as u64 * n,
+        rounds: 2,
+        sender_multiplications: n + 2,
+        receiver_multiplications: 2 * n,
+        sender_aes: 0,
+        receiver_aes: 0,
+    }
+}
+
+/// Extension by `m` OTs in one call ([`crate::iknp`]), rows only.
+pub const fn extension(m: u64) -> Cost {
+    let kappa = KAPPA as u64;
+    let padded = m.div_ceil(kappa) * kappa;
+    Cost {
+        sender_bytes: 0,
+        receiver_bytes: padded * kappa / 8,
+        rounds: 1,
+        // A block is kappa bits, so each column takes padded / kappa of them.
+        sender_aes: padded,
+        receiver_aes: 2 * padded,
+        sender_multiplications: 0,
+        receiver_multiplications: 0,
+    }
+}
+
+/// Random OTs of bits or blocks from `m` rows.
+pub const fn random(m: u64) -> Cost {
+    Cost {
+        sender_bytes: 0,
+        receiver_bytes: 0,
+        rounds: 0,
+        sender_aes: 2 * HASH * m,
+        receiver_aes: HASH * m,
+        sender_multiplications: 0,
+        receiver_multiplications: 0,
+    }
+}
+
+const fn from_sender(sender_bytes: u64) -> Cost {
+    Cost {
+        sender_bytes,
+        receiver_bytes: 0,
+        rounds: 1,
+        sender_aes: 0,
+        receiver_aes: 0,
+        sender_multiplications: 0,
+        receiver_multiplications: 0,
+    }
+}
+
+/// Turning `m` random OTs of bits into XOR-correlated ones.
+pub const fn correlated_bits(m: u64) -> Cost {
+    from_sender(m.div_ceil(8))
+}
+
+/// Turning `m` random OTs of blocks into XOR-correlated ones.
+pub const fn correlated_blocks(m: u64) -> Cost {
+    from_sender(16 * m)
+}
+
+/// Turning `m` random OTs of blocks into OTs of chosen messages.
+pub const fn chosen_blocks(m: u64) -> Cost {
+    from_sender(32 * m)
+}
+
+/// Switching the choices of `m` precomputed OTs. In the one-round correlated OT this message and
+/// the corrections cross, so that the two together take one round, not two.
+pub const fn choice_flips(m: u64) -> Cost {
+    Cost {
+        sender_bytes: 0,
+        receiver_bytes: m.div_ceil(8),
+        rounds: 1,
+        sender_aes: 0,
+        receiver_aes: 0,
+        sender_multiplications: 0,
+        receiver_multiplications: 0,
+    }
+}

@@ -1,0 +1,169 @@
+//! What can go wrong, and through whom.
+
+use core::fmt;
+
+/// The message that was being read when an error was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Message {
+    /// The base sender's group element S.
+    BaseSender,
+    /// The base receiver's group elements R, one per OT.
+    BaseReceiver,
+    /// The extension receiver's matrix u.
+    Extension,
+    /// The sender's corrections of correlated OTs.
+    Corrections,
+    /// The sender's masked pairs of chosen-message OTs.
+    MaskedPairs,
+    /// The receiver's choice flips for precomputed OTs.
+    ChoiceFlips,
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Message::BaseSender => "base-OT sender message (S)",
+            Message::BaseReceiver => "base-OT receiver message (R)",
+            Message::Extension => "OT-extension message (u)",
+            Message::Corrections => "correlated-OT corrections",
+            Message::MaskedPairs => "chosen-OT masked pairs",
+            Message::ChoiceFlips => "OT choice flips",
+        })
+    }
+}
+
+/// Who caused an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The peer sent something that no honest peer of the same version and plan sends.
+    Peer,
+    /// The code that called this crate passed arguments that do not fit together.
+    Caller,
+}
+
+/// An error of an OT protocol.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OtError {
+    /// The peer's message has the wrong length.
+    #[error(
+        "the peer's {message} has {got} bytes where {expected} are due; \
+         check that both parties run the same version and the same plan"
+    )]
+    MessageLength {
+        /// Which message.
+        message: Message,
+        /// Length due, in bytes.
+        expected: usize,
+        /// Length received, in bytes.
+        got: usize,
+    },
+    /// The peer sent bytes that encode no element of the group, or the identity.
+    #[error(
+        "element {index} of the peer's {message} is not the canonical encoding of a Ristretto255 \
+         element other than the identity; the peer is faulty or the channel corrupts data: \
+         stop the session and ask the peer's operator"
+    )]
+    GroupElement {
+        /// Which message.
+        message: Message,
+        /// Position in the message, in elements of 32 bytes.
+        index: usize,
+    },
+    /// The unused bits of the last byte are not zero.
+    #[error(
+        "the peer's {message} has a last byte of {got:#04x} although only its low {used} bits are \
+         in use and the others must be zero; check that both parties run the same version"
+    )]
+    Padding {
+        /// Which message.
+        message: Message,
+        /// Number of bits in use in the last byte.
+        used: u32,
+        /// The last byte received.
+        got: u8,
+    },
+    /// The caller passed a buffer of the wrong length.
+    #[error(
+        "argument `{argument}` has length {got} where {expected} is due; correct the calling code"
+    )]
+    ArgumentLength {
+        /// Name of the argument.
+        argument: &'static str,
+        /// Length due, in elements of the argument's slice.
+        expected: usize,
+        /// Length passed, in elements of the argument's slice.
+        got: usize,
+    },
+    /// The caller took more OTs than are left.
+    #[error("{wanted} OTs were taken where {left} are left; extend by more OTs first")]
+    Exhausted {
+        /// OTs asked for.
+        wanted: usize,
+        /// OTs left.
+        left: usize,
+    },
+}
+
+impl OtError {
+    /// Who caused the error.
+    pub fn fault(&self) -> Fault {
+        match self {
+            OtError::MessageLength { .. }
+            | OtError::GroupElement { .. }
+            | OtError::Padding { .. } => Fault::Peer,
+            OtError::ArgumentLength { .. } | OtError::Exhausted { .. } => Fault::Caller,
+        }
+    }
+}
+
+pub(crate) fn check_message(
+    message: Message,
+    bytes: &[u8],
+    expected: usize,
+) -> Result<(), OtError> {
+    if bytes.len() == expected {
+        Ok(())
+    } else {
+        Err(OtError::MessageLength {
+            message,
+            expected,
+            got: bytes.len(),
+        })
+    }
+}
+
+/// Checks a message of `bits` packed bits: its length, and that the bits past the end are zero.
+pub(crate) fn check_bit_message(
+    message: Message,
+    bytes: &[u8],
+    bits: usize,
+) -> Result<(), OtError> {
+    check_message(message, bytes, bits.div_ceil(8))?;
+    let used = (bits % 8) as u32;
+    match bytes.last() {
+        Some(&last) if used != 0 && last >> used != 0 => Err(OtError::Padding {
+            message,
+            used,
+            got: last,
+        }),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn check_argument(
+    argument: &'static str,
+    expected: usize,
+    got: usize,
+) -> Result<(), OtError> {
+    if got == expected {
+        Ok(())
+    } else {
+        Err(OtError::ArgumentLength {
+            argument,
+            expected,
+            got,
+        })
+    }
+}

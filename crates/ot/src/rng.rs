@@ -1,0 +1,44 @@
+//! A generator for what the protocols draw.
+
+use core::convert::Infallible;
+
+use madrigal_kernels::{Block, Prg};
+use rand_core::{TryCryptoRng, TryRng};
+
+/// AES-128 in counter mode as a [`rand_core`] generator.
+///
+/// Seed it with 16 bytes from the operating system, once per party and purpose. A fixed seed is
+/// for tests alone.
+pub struct SeededRng(Prg);
+
+impl SeededRng {
+    /// Starts the generator's stream for `seed`.
+    pub fn from_seed(seed: Block) -> Self {
+        SeededRng(Prg::new(seed))
+    }
+}
+
+impl core::fmt::Debug for SeededRng {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("SeededRng(..)")
+    }
+}
+
+impl TryRng for SeededRng {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok(self.0.next_block().lo() as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.0.next_block().lo())
+    }
+
+    fn try_fill_bytes(&mut self, dst: &mut [u8]) -> Result<(), Infallible> {
+        self.0.fill(dst);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for SeededRng {}

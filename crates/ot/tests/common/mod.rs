@@ -1,0 +1,117 @@
+//! Helpers of the OT tests.
+#![allow(dead_code, reason = "each test binary uses its own part of it")]
+#![allow(clippy::print_stderr, reason = "a failing test prints its seed")]
+
+use madrigal_kernels::Block;
+use madrigal_ot::{
+    Delta, Instance, KAPPA, SeededRng,
+    iknp::{IknpReceiver, IknpSender, message_len},
+};
+use rand_core::Rng;
+
+pub(crate) const INSTANCE: Instance = Instance {
+    sender: 0,
+    receiver: 1,
+    stream: 7,
+};
+
+/// Sizes around every boundary that matters: none, a bit, a tile, a chunk and several chunks.
+pub(crate) const SIZES: [usize; 10] = [0, 1, 127, 128, 129, 1000, 8191, 8192, 8193, 70_000];
+
+/// A generator that prints its seed if the test fails. Set MADRIGAL_TEST_SEED to repeat with
+/// another one.
+pub(crate) struct TestRng {
+    seed: u64,
+    rng: SeededRng,
+}
+
+impl TestRng {
+    pub(crate) fn new(default_seed: u64) -> Self {
+        let seed = std::env::var("MADRIGAL_TEST_SEED")
+            .ok()
+            .and_then(|s| s.parse().ok())
+            .unwrap_or(default_seed);
+        TestRng {
+            seed,
+            rng: SeededRng::from_seed(Block::new(seed, 0)),
+        }
+    }
+
+    pub(crate) fn rng(&mut self) -> &mut SeededRng {
+        &mut self.rng
+    }
+
+    pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
+        let mut bytes = vec![0; n];
+        self.rng.fill_bytes(&mut bytes);
+        bytes
+    }
+
+    pub(crate) fn block(&mut self) -> Block {
+        Block::new(self.rng.next_u64(), self.rng.next_u64())
+    }
+
+    pub(crate) fn blocks(&mut self, n: usize) -> Vec<Block> {
+        (0..n).map(|_| self.block()).collect()
+    }
+}
+
+impl Drop for TestRng {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("repeat with MADRIGAL_TEST_SEED={}", self.seed);
+        }
+    }
+}
+
+pub(crate) fn bit(bits: &[u8], i: usize) -> bool {
+    bits[i / 8] >> (i % 8) & 1 == 1
+}
+
+/// Keys of both sides of 128 base OTs as the ideal functionality deals them.
+pub(crate) fn ideal_base(rng: &mut TestRng, delta: Block) -> (Vec<Block>, Vec<[Block; 2]>) {
+    let pairs: Vec<[Block; 2]> = (0..KAPPA).map(|_| [rng.block(), rng.block()]).collect();
+    let keys = pairs.iter().enumerate();
+    let keys = keys.map(|(j, pair)| pair[usize::from(delta.bit(j))]);
+    (keys.collect(), pairs)
+}
+
+/// An extension over ideal base OTs.
+pub(crate) fn ideal_extension(rng: &mut TestRng) -> (IknpSender, IknpReceiver) {
+    let delta = rng.block();
+    let (keys, pairs) = ideal_base(rng, delta);
+    (
+        IknpSender::new(INSTANCE, Delta::from_block(delta), &keys).unwrap(),
+        IknpReceiver::new(INSTANCE, &pairs).unwrap(),
+    )
+}
+
+/// Rows of both sides with their tweaks and the choices.
+pub(crate) struct Rows {
+    pub(crate) choices: Vec<u8>,
+    pub(crate) q: Vec<Block>,
+    pub(crate) t: Vec<Block>,
+    pub(crate) sender_tweaks: madrigal_ot::Tweaks,
+    pub(crate) receiver_tweaks: madrigal_ot::Tweaks,
+}
+
+pub(crate) fn extend(
+    rng: &mut TestRng,
+    sender: &mut IknpSender,
+    receiver: &mut IknpReceiver,
+    m: usize,
+) -> Rows {
+    let choices = rng.bytes(m.div_ceil(8));
+    let mut u = vec![0; message_len(m)];
+    let mut t = vec![Block::ZERO; m];
+    let mut q = vec![Block::ZERO; m];
+    let receiver_tweaks = receiver.extend(&choices, m, &mut u, &mut t).unwrap();
+    let sender_tweaks = sender.extend(&u, m, &mut q).unwrap();
+    Rows {
+        choices,
+        q,
+        t,
+        sender_tweaks,
+        receiver_tweaks,
+    }
+}
