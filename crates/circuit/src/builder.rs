@@ -1,0 +1,5 @@
+//! Netlists made by programs.
+
+/// Makes netlists gate by gate.
+#[derive(Debug, Default)]
+pub struct Builder;
