@@ -34,7 +34,7 @@ mod transpose;
 pub mod values;
 
 pub use bristol::Limits;
-pub use builder::Builder;
+pub use builder::{Builder, Wire};
 pub use error::{GateError, HeaderError, ReadError, ReadErrorKind, ShapeError, WriteError};
 pub use layered::{And, Layer, Layered, LocalOp};
 pub use netlist::{Format, Gate, Mand, MandGate, Netlist};

@@ -1,5 +1,11 @@
 //! Circuits with answers that were computed without them: reader, oracle and layered program.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and says why it skips"
+)]
+
 use std::path::{Path, PathBuf};
 
 use madrigal_circuit::{Format, Layered, Limits, Netlist, values};

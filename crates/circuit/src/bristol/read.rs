@@ -78,12 +78,14 @@ impl Header {
         within("wires", wires.into(), limits.wires().into())?;
 
         let second = numbers(lines, "the second line, the widths")?;
-        let third_is_numbers = lines
+        let third: Option<Vec<u32>> = lines
             .clone()
             .next()
-            .is_some_and(|line| tokens(line).all(|t| number(t).is_some()));
+            .and_then(|line| tokens(line).map(number).collect());
         // A first gate that lost its word must not turn an old header into a broken new one.
-        let fashion = third_is_numbers && (second.len() != 3 || widths("input", &second).is_ok());
+        let counted = |line: &[u32]| widths("", line).is_ok();
+        let fashion =
+            third.is_some_and(|third| second.len() != 3 || counted(&second) || counted(&third));
         let (format, inputs, outputs) = if fashion {
             let inputs = widths("input", &second)?;
             let third = numbers(lines, "the third line, the output widths")?;
