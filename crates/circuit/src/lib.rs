@@ -30,7 +30,6 @@ mod layered;
 mod netlist;
 mod rows;
 mod stats;
-mod transpose;
 pub mod values;
 
 pub use bristol::Limits;

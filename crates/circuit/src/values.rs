@@ -10,12 +10,12 @@
 //! tell a place and never a digit, and working space is wiped. The number of digits that are written
 //! for a value is not hidden.
 
+use madrigal_kernels::transpose_bits;
 use thiserror::Error;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::ShapeError;
 use crate::rows::Rows;
-use crate::transpose::transpose_bits;
 
 /// How much text [`read`] accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
