@@ -261,6 +261,14 @@ impl Channel {
         self.tx.0.state.window as usize
     }
 
+    /// Counts the rounds of what is sent and received from now on in `context` (one
+    /// [`beside`](Context::beside) this channel's): a channel may carry the messages of several
+    /// pieces of work that do not wait for each other.
+    pub fn count_in(&mut self, context: &Context) {
+        self.tx.0.context = context.clone();
+        self.rx.0.context = context.clone();
+    }
+
     /// [`Sender::send`].
     pub async fn send(&mut self, message: impl Into<Bytes>) -> Result<()> {
         self.tx.send(message).await

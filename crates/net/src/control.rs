@@ -37,8 +37,8 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
         .ok_or("no content that this version knows")?;
     match &message {
         Message::Hello(hello) => {
-            if hello.seed_half.len() != 16 {
-                return Err("a seed half that has not 16 bytes");
+            if hello.seed_half.len() != 16 || hello.nonce.len() != 16 {
+                return Err("a seed half or nonce that has not 16 bytes");
             }
             if hello.session.len() > 64 || hello.software.len() > 64 {
                 return Err("a name of more than 64 bytes");

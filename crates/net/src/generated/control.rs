@@ -46,6 +46,10 @@ pub struct Hello {
     /// The sender's program and its version, for error messages only.
     #[prost(string, tag = "7")]
     pub software: ::prost::alloc::string::String,
+    /// 16 random bytes, the same to everyone: those of all parties make the session's identity, which
+    /// binds hashes to this one session.
+    #[prost(bytes = "vec", tag = "8")]
+    pub nonce: ::prost::alloc::vec::Vec<u8>,
 }
 /// A party is ready to run a job; all parties must announce equal facts, in the same order.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -63,6 +63,9 @@ pub(crate) struct Shared {
     control_waits: Mutex<Vec<(Instant, Waker)>>,
     epoch: Instant,
     prgs: AtomicU64,
+    nonce: [u8; 16],
+    /// Hash of all parties' nonces: no two sessions have the same.
+    identity: OnceLock<[u8; 32]>,
 }
 
 /// All we keep of one other party.
@@ -141,6 +144,8 @@ impl Session {
             }
         });
         let peers = peers.collect();
+        let mut nonce = [0; 16];
+        fresh_prg(&config, &mut prgs).fill(&mut nonce);
         let shared = Arc::new(Shared {
             peers,
             transport: Arc::clone(&transport),
@@ -152,6 +157,8 @@ impl Session {
             control_waits: Mutex::default(),
             epoch: Instant::now(),
             prgs: AtomicU64::new(prgs),
+            nonce,
+            identity: OnceLock::new(),
             config,
         });
         transport.attach(Inbox::new(&shared));
@@ -176,11 +183,13 @@ impl Session {
                 session: shared.config.name.clone(),
                 seed_half: peer.seed_half.to_vec(),
                 software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).into(),
+                nonce: shared.nonce.to_vec(),
             };
             shared.tell(peer, 0, &Control::new(Message::Hello(hello)));
         }
         let patience = shared.config.patience;
         let until = Instant::now() + patience;
+        let mut nonces = vec![(shared.me(), shared.nonce.to_vec())];
         for peer in &shared.peers {
             let hello = poll_fn(|task| {
                 shared.check()?;
@@ -554,8 +563,11 @@ impl Shared {
     pub(crate) fn public_id(&self, job: u32, path: &str) -> [u8; 32] {
         Sha256::new()
             .chain_update(b"madrigal public id v1")
-            .chain_update((self.config.name.len() as u64).to_le_bytes())
-            .chain_update(self.config.name.as_bytes())
+            .chain_update(
+                self.identity
+                    .get()
+                    .expect("jobs are opened after the greeting"),
+            )
             .chain_update(job.to_le_bytes())
             .chain_update(path.as_bytes())
             .finalize()

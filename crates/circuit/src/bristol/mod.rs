@@ -1,0 +1,49 @@
+//! The two Bristol formats.
+//!
+//! Both start with `gates wires` and have one gate per line, `#in #out in... out... OP`; the inputs are
+//! the first wires, the outputs the last ones.
+//!
+//! * The old format has one line `n1 n2 n3` of widths: input 1, input 2 (0 if there is none), output.
+//!   Operations: XOR, AND, INV (NOT), OR.
+//! * Bristol Fashion has two, `count width ... width` for the inputs and likewise for the outputs.
+//!   Operations: XOR, AND, INV (NOT), OR, EQ (its operand is a constant), EQW, MAND.
+//!
+//! The third line that is not blank tells them apart: only in Bristol Fashion does it hold numbers
+//! alone, for every gate ends with a word. File names tell nothing.
+
+mod read;
+mod write;
+
+use crate::netlist::MAX_WIRES;
+
+/// How large a netlist a reader accepts. Memory grows with the text itself, never with what a header
+/// announces; input widths alone cost no text, so they have a limit of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most gates.
+    pub gates: u32,
+    /// Most wires; 2^30 at the utmost.
+    pub wires: u32,
+    /// Most bits of all input values together.
+    pub input_bits: u32,
+    /// Most input values, and most output values.
+    pub values: u32,
+}
+
+impl Default for Limits {
+    /// 2^27 gates, 2^28 wires, 2^24 input bits, 2^16 values: a text of several gigabytes.
+    fn default() -> Self {
+        Self {
+            gates: 1 << 27,
+            wires: 1 << 28,
+            input_bits: 1 << 24,
+            values: 1 << 16,
+        }
+    }
+}
+
+impl Limits {
+    fn wires(&self) -> u32 {
+        self.wires.min(MAX_WIRES)
+    }
+}

@@ -1,0 +1,295 @@
+//! Readers: lines to checked gates.
+
+use super::Limits;
+use crate::error::{GateError, HeaderError, ReadError, ReadErrorKind};
+use crate::netlist::{Assembler, Format, Gate, Netlist};
+
+impl Netlist {
+    /// Reads a netlist in either Bristol format, recognised by its header. `name` is for messages.
+    ///
+    /// Blanks at the ends of lines, blank lines, CR before LF and a missing last line end are
+    /// accepted; beyond that the text must be exact: counts as announced, each wire an input or
+    /// assigned once, and before it is read. An old-format `n2` of 0 means that there is no second
+    /// input value; in Bristol Fashion a value of width 0 is a value.
+    ///
+    /// # Errors
+    /// [`ReadError`] names the file, the line, and what to correct.
+    pub fn read(name: &str, text: &[u8], limits: &Limits) -> Result<Self, ReadError> {
+        let mut lines = Lines {
+            rest: text,
+            number: 0,
+        };
+        read(name, text.len(), &mut lines, limits).map_err(|kind| ReadError {
+            name: name.into(),
+            line: lines.number.max(1),
+            kind,
+        })
+    }
+}
+
+fn read(
+    name: &str,
+    bytes: usize,
+    lines: &mut Lines<'_>,
+    limits: &Limits,
+) -> Result<Netlist, ReadErrorKind> {
+    let header = Header::read(lines, limits)?;
+    let mut assembler = Assembler::new(
+        name,
+        header.format,
+        header.wires,
+        header.inputs,
+        header.outputs,
+    )?;
+    assembler.expect_text(bytes)?;
+    let expected = u64::from(header.gates);
+    let mut numbers = Vec::new();
+    for line in lines.by_ref() {
+        let found = assembler.gates() as u64 + 1;
+        if found > expected {
+            return Err(HeaderError::GateCount { expected, found }.into());
+        }
+        gate(&mut assembler, header.format, line, &mut numbers)?;
+    }
+    let found = assembler.gates() as u64;
+    if found != expected {
+        return Err(HeaderError::GateCount { expected, found }.into());
+    }
+    Ok(assembler.finish()?)
+}
+
+struct Header {
+    format: Format,
+    gates: u32,
+    wires: u32,
+    inputs: Vec<u32>,
+    outputs: Vec<u32>,
+}
+
+impl Header {
+    fn read(lines: &mut Lines<'_>, limits: &Limits) -> Result<Self, HeaderError> {
+        let counts = numbers(lines, "the first line 'gates wires'")?;
+        let [gates, wires] = counts[..] else {
+            return Err(HeaderError::Counts {
+                found: counts.len(),
+            });
+        };
+        within("gates", gates.into(), limits.gates.into())?;
+        within("wires", wires.into(), limits.wires().into())?;
+
+        let second = numbers(lines, "the second line, the widths")?;
+        let third: Option<Vec<u32>> = lines
+            .clone()
+            .next()
+            .and_then(|line| tokens(line).map(number).collect());
+        // A first gate that lost its word must not turn an old header into a broken new one.
+        let counted = |line: &[u32]| widths("", line).is_ok();
+        let fashion =
+            third.is_some_and(|third| second.len() != 3 || counted(&second) || counted(&third));
+        let (format, inputs, outputs) = if fashion {
+            let inputs = widths("input", &second)?;
+            let third = numbers(lines, "the third line, the output widths")?;
+            (Format::BristolFashion, inputs, widths("output", &third)?)
+        } else {
+            let [first, second, output] = second[..] else {
+                return Err(HeaderError::OldWidths {
+                    found: second.len(),
+                });
+            };
+            let inputs = if second == 0 {
+                vec![first]
+            } else {
+                vec![first, second]
+            };
+            (Format::Bristol, inputs, vec![output])
+        };
+        within("input values", inputs.len() as u64, limits.values.into())?;
+        within("output values", outputs.len() as u64, limits.values.into())?;
+        let input_bits = inputs.iter().map(|&width| u64::from(width)).sum();
+        within("input bits", input_bits, limits.input_bits.into())?;
+        Ok(Self {
+            format,
+            gates,
+            wires,
+            inputs,
+            outputs,
+        })
+    }
+}
+
+fn within(what: &'static str, found: u64, limit: u64) -> Result<(), HeaderError> {
+    if found > limit {
+        Err(HeaderError::Limit { what, found, limit })
+    } else {
+        Ok(())
+    }
+}
+
+/// The widths of a Bristol Fashion line `count width ... width`.
+fn widths(side: &'static str, line: &[u32]) -> Result<Vec<u32>, HeaderError> {
+    match line.split_first() {
+        Some((&count, rest)) if count as usize == rest.len() => Ok(rest.to_vec()),
+        Some((&count, rest)) => Err(HeaderError::FashionWidths {
+            side,
+            count,
+            found: rest.len(),
+        }),
+        None => Err(HeaderError::Missing {
+            expected: "the widths",
+        }),
+    }
+}
+
+/// The next line, which must hold numbers only.
+fn numbers(lines: &mut Lines<'_>, expected: &'static str) -> Result<Vec<u32>, HeaderError> {
+    let line = lines.next().ok_or(HeaderError::Missing { expected })?;
+    tokens(line)
+        .map(|token| {
+            number(token).ok_or_else(|| HeaderError::NotANumber {
+                expected,
+                found: shown(token),
+            })
+        })
+        .collect()
+}
+
+/// Reads one gate; `numbers` is working space.
+fn gate(
+    assembler: &mut Assembler,
+    format: Format,
+    line: &[u8],
+    numbers: &mut Vec<u32>,
+) -> Result<(), GateError> {
+    numbers.clear();
+    let mut tokens = tokens(line);
+    let operation = loop {
+        let token = tokens.next().ok_or(GateError::NoOperation)?;
+        match number(token) {
+            Some(number) => numbers.push(number),
+            None if token[0].is_ascii_alphabetic() => break token,
+            None => {
+                return Err(GateError::NotANumber {
+                    found: shown(token),
+                });
+            }
+        }
+    };
+    if let Some(token) = tokens.next() {
+        return Err(GateError::Trailing {
+            found: shown(token),
+        });
+    }
+    let [ins, outs, wires @ ..] = &numbers[..] else {
+        return Err(GateError::Operands {
+            ins: 0,
+            outs: 0,
+            found: numbers.len(),
+        });
+    };
+    let (ins, outs) = (*ins, *outs);
+    if u64::from(ins) + u64::from(outs) != wires.len() as u64 {
+        return Err(GateError::Operands {
+            ins,
+            outs,
+            found: wires.len(),
+        });
+    }
+    let arity = |op, expected| GateError::Arity {
+        op,
+        expected,
+        ins,
+        outs,
+    };
+    let two = |op| match *wires {
+        [a, b, out] if ins == 2 => Ok((a, b, out)),
+        _ => Err(arity(op, "2 inputs and 1 output")),
+    };
+    let one = |op| match *wires {
+        [a, out] if ins == 1 => Ok((a, out)),
+        _ => Err(arity(op, "1 input and 1 output")),
+    };
+    let new = format == Format::BristolFashion;
+    let gate = match operation {
+        b"XOR" => two("XOR").map(|(a, b, out)| Gate::Xor { a, b, out })?,
+        b"AND" => two("AND").map(|(a, b, out)| Gate::And { a, b, out })?,
+        b"OR" => two("OR").map(|(a, b, out)| Gate::Or { a, b, out })?,
+        b"INV" | b"NOT" => one("INV").map(|(a, out)| Gate::Inv { a, out })?,
+        b"EQW" if new => one("EQW").map(|(a, out)| Gate::Copy { a, out })?,
+        b"EQ" if new => match one("EQ")? {
+            (bit @ 0..=1, out) => Gate::Const { bit: bit == 1, out },
+            (found, _) => return Err(GateError::Constant { found }),
+        },
+        b"MAND" if new => {
+            if outs == 0 || u64::from(ins) != 2 * u64::from(outs) {
+                return Err(arity("MAND", "2n inputs and n outputs, n at least 1"));
+            }
+            return assembler.mand(wires);
+        }
+        _ => {
+            let known = if new {
+                "XOR, AND, INV, NOT, OR, EQ, EQW and MAND"
+            } else {
+                "XOR, AND, INV, NOT and OR"
+            };
+            return Err(GateError::Operation {
+                found: shown(operation),
+                format: format.name(),
+                known,
+            });
+        }
+    };
+    assembler.gate(gate)
+}
+
+/// Lines that are not blank, with their numbers.
+#[derive(Clone)]
+struct Lines<'a> {
+    rest: &'a [u8],
+    number: u64,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        while !self.rest.is_empty() {
+            let end = self.rest.iter().position(|&byte| byte == b'\n');
+            let (line, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+            self.rest = rest.get(1..).unwrap_or_default();
+            self.number += 1;
+            let line = line.trim_ascii();
+            if !line.is_empty() {
+                return Some(line);
+            }
+        }
+        None
+    }
+}
+
+fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(u8::is_ascii_whitespace)
+        .filter(|token| !token.is_empty())
+}
+
+/// A decimal number below 2^32.
+fn number(token: &[u8]) -> Option<u32> {
+    let mut value = 0u32;
+    for &byte in token {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value.checked_mul(10)?.checked_add(digit.into())?;
+    }
+    Some(value)
+}
+
+/// A token as a message may show it: short, printable.
+fn shown(token: &[u8]) -> String {
+    let (head, more) = if token.len() > 24 {
+        (&token[..24], "...")
+    } else {
+        (token, "")
+    };
+    format!("{}{more}", head.escape_ascii())
+}

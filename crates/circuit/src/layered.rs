@@ -1,0 +1,246 @@
+//! A netlist compiled for bit-sliced evaluation: layers of local operations and of ANDs.
+
+use std::ops::Range;
+
+use crate::error::ShapeError;
+use crate::netlist::Words;
+use crate::rows::Rows;
+
+/// A local operation on rows: every party does it on its own shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LocalOp {
+    /// `dst = a ^ b`. `a != b`; `dst` may be `a` (then it is done in place), never `b`.
+    Xor {
+        /// Row written.
+        dst: u32,
+        /// Row read.
+        a: u32,
+        /// Row read.
+        b: u32,
+    },
+    /// `dst = !a`; one party inverts its share, the others copy theirs. `dst` may be `a`.
+    Not {
+        /// Row written.
+        dst: u32,
+        /// Row read.
+        a: u32,
+    },
+    /// `dst = bit` in every lane; one party takes the bit as its share, the others 0.
+    Const {
+        /// Row written.
+        dst: u32,
+        /// The constant.
+        bit: bool,
+    },
+}
+
+/// An AND of a layer: `dst = a & b`, with `a != b`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct And {
+    /// Row written, once all ANDs of the layer have read their operands.
+    pub dst: u32,
+    /// Row read.
+    pub a: u32,
+    /// Row read.
+    pub b: u32,
+}
+
+/// One layer: first the local operations in order, then all ANDs in one interactive step.
+///
+/// All ANDs read their operands before any of them writes: a `dst` may be an operand's row, of the
+/// same AND or another one of the layer. No two ANDs of a layer have the same `dst`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layer<'a> {
+    /// Local operations, to be done in order.
+    pub local: &'a [LocalOp],
+    /// ANDs, at least one; their order is the order of their shares in the layer's message.
+    pub ands: &'a [And],
+}
+
+/// A program over an arena of [`Layered::rows`] rows: load the inputs, do the layers, do the tail, take
+/// the outputs.
+///
+/// Rows are reused as soon as nothing will read them. Gates that reach no output are gone, and so are
+/// copies, constants inside the netlist and double inversions; equal files give equal programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layered {
+    pub(crate) rows: u32,
+    pub(crate) input_bits: u32,
+    pub(crate) inputs: Vec<u32>,
+    pub(crate) outputs: Vec<u32>,
+    pub(crate) local: Vec<LocalOp>,
+    pub(crate) ands: Vec<And>,
+    /// Ends of each layer in `local` and `ands`.
+    pub(crate) ends: Vec<(u32, u32)>,
+}
+
+impl Layered {
+    /// Rows of the arena: the most that are alive at once.
+    pub fn rows(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// Bits of all input values together: the rows that [`Layered::interpret`] takes.
+    pub fn input_bits(&self) -> usize {
+        self.input_bits as usize
+    }
+
+    /// The input wires that are used, ascending: wire `inputs()[r]` is to be loaded into row `r`.
+    pub fn inputs(&self) -> &[u32] {
+        &self.inputs
+    }
+
+    /// The row of each output bit once the tail is done; a row may stand there more than once.
+    pub fn outputs(&self) -> &[u32] {
+        &self.outputs
+    }
+
+    /// Number of layers, that is of interactive steps.
+    pub fn depth(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// ANDs of all layers.
+    pub fn and_count(&self) -> usize {
+        self.ands.len()
+    }
+
+    /// ANDs of the largest layer.
+    pub fn widest_layer(&self) -> usize {
+        self.layers()
+            .map(|layer| layer.ands.len())
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Local operations of all layers and the tail.
+    pub fn local_count(&self) -> usize {
+        self.local.len()
+    }
+
+    /// The layers in order.
+    pub fn layers(&self) -> impl ExactSizeIterator<Item = Layer<'_>> + Clone {
+        (0..self.ends.len()).map(|index| self.at(index))
+    }
+
+    /// One layer, or `None` beyond [`Layered::depth`].
+    pub fn layer(&self, index: usize) -> Option<Layer<'_>> {
+        (index < self.ends.len()).then(|| self.at(index))
+    }
+
+    /// The local operations after the last layer.
+    pub fn tail(&self) -> &[LocalOp] {
+        &self.local[self.starts(self.ends.len()).0..]
+    }
+
+    /// SHA-256 of the program, for parties that want to know that they also agree on the order of the
+    /// ANDs (collision resistance is what counts).
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Words::new(b"madrigal layered 1");
+        hash.put(&[self.rows, self.input_bits]);
+        for list in [&self.inputs, &self.outputs] {
+            hash.put(&[list.len() as u32]);
+            hash.put(list);
+        }
+        let local = |hash: &mut Words, ops: &[LocalOp]| {
+            hash.put(&[ops.len() as u32]);
+            for &op in ops {
+                match op {
+                    LocalOp::Xor { dst, a, b } => hash.put(&[0, dst, a, b]),
+                    LocalOp::Not { dst, a } => hash.put(&[1, dst, a]),
+                    LocalOp::Const { dst, bit } => hash.put(&[2, dst, bit.into()]),
+                }
+            }
+        };
+        hash.put(&[self.ends.len() as u32]);
+        for layer in self.layers() {
+            local(&mut hash, layer.local);
+            hash.put(&[layer.ands.len() as u32]);
+            layer
+                .ands
+                .iter()
+                .for_each(|and| hash.put(&[and.dst, and.a, and.b]));
+        }
+        local(&mut hash, self.tail());
+        hash.finish()
+    }
+
+    /// Runs the program in the clear, as a protocol would run it on shares. Takes one row per input
+    /// bit and gives one per output bit.
+    ///
+    /// # Errors
+    /// If `inputs` does not have [`Layered::input_bits`] rows.
+    pub fn interpret(&self, inputs: &Rows) -> Result<Rows, ShapeError> {
+        if inputs.rows() != self.input_bits() {
+            return Err(ShapeError {
+                expected: self.input_bits(),
+                found: inputs.rows(),
+            });
+        }
+        let mut arena = Rows::new(self.rows(), inputs.lanes());
+        for (row, &wire) in self.inputs.iter().enumerate() {
+            arena
+                .row_mut(row)
+                .copy_from_slice(inputs.row(wire as usize));
+        }
+        let mut results = Rows::new(self.widest_layer(), inputs.lanes());
+        for layer in self.layers() {
+            arena.local(layer.local);
+            for (row, and) in layer.ands.iter().enumerate() {
+                let operands = arena
+                    .row(and.a as usize)
+                    .iter()
+                    .zip(arena.row(and.b as usize));
+                results
+                    .row_mut(row)
+                    .iter_mut()
+                    .zip(operands)
+                    .for_each(|(to, (a, b))| *to = a & b);
+            }
+            for (row, and) in layer.ands.iter().enumerate() {
+                arena
+                    .row_mut(and.dst as usize)
+                    .copy_from_slice(results.row(row));
+            }
+        }
+        arena.local(self.tail());
+        let mut outputs = Rows::new(self.outputs.len(), inputs.lanes());
+        for (to, &row) in self.outputs.iter().enumerate() {
+            outputs.row_mut(to).copy_from_slice(arena.row(row as usize));
+        }
+        outputs.clear_padding();
+        Ok(outputs)
+    }
+
+    fn at(&self, index: usize) -> Layer<'_> {
+        let ((local, and), (local_end, and_end)) = (self.starts(index), self.starts(index + 1));
+        let (local, ands): (Range<_>, Range<_>) = (local..local_end, and..and_end);
+        Layer {
+            local: &self.local[local],
+            ands: &self.ands[ands],
+        }
+    }
+
+    fn starts(&self, index: usize) -> (usize, usize) {
+        let (local, and) = if index == 0 {
+            (0, 0)
+        } else {
+            self.ends[index - 1]
+        };
+        (local as usize, and as usize)
+    }
+}
+
+impl Rows {
+    fn local(&mut self, ops: &[LocalOp]) {
+        for &op in ops {
+            match op {
+                LocalOp::Xor { dst, a, b } => self.apply(dst, a, b, |a, b| a ^ b),
+                LocalOp::Not { dst, a } => self.apply(dst, a, a, |a, _| !a),
+                LocalOp::Const { dst, bit } => {
+                    self.row_mut(dst as usize).fill(if bit { 0xff } else { 0 })
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! The text form of inputs and outputs: lines of hexadecimal numbers.
+//!
+//! One line per lane; on it one number per value, in circuit order, separated by blanks. Bit `j` of a
+//! number is the value's `j`-th wire, so the last digit holds the first four wires. Digits of either
+//! case and a `0x` before them are read; at most `width / 4` digits, rounded up, may stand there.
+//! Written are exactly that many, in lower case, without `0x`. A value of width 0 stands there as `0`,
+//! so that every value has its place on the line.
+//!
+//! Inputs are secrets: digits are decoded without branches or indices that depend on them, errors
+//! tell a place and never a digit, and working space is wiped. The number of digits that are written
+//! for a value is not hidden.
+
+use madrigal_kernels::transpose_bits;
+use thiserror::Error;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::error::ShapeError;
+use crate::rows::Rows;
+
+/// How much text [`read`] accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValueLimits {
+    /// Most lanes, that is lines.
+    pub lanes: usize,
+    /// Longest line in bytes.
+    pub line_bytes: usize,
+    /// Most bytes of the rows that are made: about width times lanes divided by 8.
+    pub bytes: usize,
+}
+
+impl Default for ValueLimits {
+    /// 2^30 lanes, lines of 16 MiB, 16 GiB of rows.
+    fn default() -> Self {
+        Self {
+            lanes: 1 << 30,
+            line_bytes: 1 << 24,
+            bytes: 1 << 34,
+        }
+    }
+}
+
+/// A text of values that could not be read; names the file, the line and the value.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ValuesError {
+    /// No lines.
+    #[error(
+        "{name}: no values; expected one line per lane with {values} hexadecimal numbers on it"
+    )]
+    Empty {
+        /// The name that the caller gave the text.
+        name: String,
+        /// Values per line.
+        values: usize,
+    },
+    /// A blank line before the end.
+    #[error("{name}, line {line}: the line is blank, but lines follow; give every lane its line")]
+    Blank {
+        /// The name that the caller gave the text.
+        name: String,
+        /// The line, counted from 1.
+        line: u64,
+    },
+    /// Too few or too many numbers on a line.
+    #[error(
+        "{name}, line {line}: expected {expected} values, found {found}; give each value of this party once, in circuit order"
+    )]
+    Count {
+        /// The name that the caller gave the text.
+        name: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// Values per line.
+        expected: usize,
+        /// Values on this line.
+        found: usize,
+    },
+    /// Something that is not hexadecimal.
+    #[error(
+        "{name}, line {line}, value {value}: not a hexadecimal number; write digits 0-9 a-f, with or without 0x before them"
+    )]
+    Digit {
+        /// The name that the caller gave the text.
+        name: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// The value on the line, counted from 1.
+        value: usize,
+    },
+    /// More digits than the value's width takes.
+    #[error(
+        "{name}, line {line}, value {value}: {found} digits, but {width} bits take at most {most}; does the value belong to this circuit?"
+    )]
+    TooLong {
+        /// The name that the caller gave the text.
+        name: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// The value on the line, counted from 1.
+        value: usize,
+        /// Digits that stand there.
+        found: usize,
+        /// Most digits.
+        most: usize,
+        /// Width of the value in bits.
+        width: u32,
+    },
+    /// A first digit with bits above the width.
+    #[error(
+        "{name}, line {line}, value {value}: the number does not fit {width} bits; does the value belong to this circuit?"
+    )]
+    TooLarge {
+        /// The name that the caller gave the text.
+        name: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// The value on the line, counted from 1.
+        value: usize,
+        /// Width of the value in bits.
+        width: u32,
+    },
+    /// More than the caller's limits allow.
+    #[error(
+        "{name}, line {line}: {found} {what}, the limit is {limit}; split the input or raise the limit"
+    )]
+    Limit {
+        /// The name that the caller gave the text.
+        name: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// What is too many.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
+}
+
+/// Lanes that are decoded before they are transposed: a multiple of 64, small enough for the cache.
+const BLOCK: usize = 1024;
+
+/// Reads one line per lane into rows, one per bit of all values together. `widths` are those of the
+/// values on each line, `name` is for messages.
+///
+/// # Errors
+/// [`ValuesError`] tells where the text is wrong and what was expected.
+pub fn read(
+    name: &str,
+    text: &[u8],
+    widths: &[u32],
+    limits: &ValueLimits,
+) -> Result<Rows, ValuesError> {
+    let text = text.trim_ascii_end();
+    let lanes = count_lines(text);
+    if lanes == 0 {
+        return Err(ValuesError::Empty {
+            name: name.into(),
+            values: widths.len(),
+        });
+    }
+    let limit = |line: usize, what, found, limit| {
+        let line = line as u64;
+        if found > limit {
+            Err(ValuesError::Limit {
+                name: name.into(),
+                line,
+                what,
+                found,
+                limit,
+            })
+        } else {
+            Ok(())
+        }
+    };
+    limit(lanes, "lanes", lanes, limits.lanes)?;
+    let width: u64 = widths.iter().map(|&width| u64::from(width)).sum();
+    let bytes = width.saturating_mul(Rows::stride_for(lanes) as u64);
+    limit(
+        lanes,
+        "bytes of values",
+        usize::try_from(bytes).unwrap_or(usize::MAX),
+        limits.bytes,
+    )?;
+
+    let layout = Layout::new(widths);
+    let mut rows = Rows::new(width as usize, lanes);
+    let mut block = Zeroizing::new(vec![0; layout.bytes * BLOCK.min(lanes)]);
+    let mut lines = text.split(|&byte| byte == b'\n');
+    for first in (0..lanes).step_by(BLOCK) {
+        let count = BLOCK.min(lanes - first);
+        for (lane, line) in lines.by_ref().take(count).enumerate() {
+            let number = first + lane + 1;
+            limit(number, "bytes on the line", line.len(), limits.line_bytes)?;
+            let to = &mut block[lane * layout.bytes..][..layout.bytes];
+            layout
+                .decode(line, to)
+                .map_err(|wrong| wrong.at(name, number as u64, widths))?;
+        }
+        layout.to_rows(&block, count, &mut rows, first);
+    }
+    Ok(rows)
+}
+
+/// Writes rows as lines, one per lane, each with a number per value. `widths` are those of the values.
+///
+/// # Errors
+/// If there is not one row per bit of all values together.
+pub fn write(rows: &Rows, widths: &[u32]) -> Result<Vec<u8>, ShapeError> {
+    let width: u64 = widths.iter().map(|&width| u64::from(width)).sum();
+    if width != rows.rows() as u64 {
+        return Err(ShapeError {
+            expected: usize::try_from(width).unwrap_or(usize::MAX),
+            found: rows.rows(),
+        });
+    }
+    let layout = Layout::new(widths);
+    let line: usize = widths.iter().map(|&width| digits(width) + 1).sum();
+    let mut text = Vec::with_capacity(line.max(1) * rows.lanes());
+    let mut block = Zeroizing::new(vec![0; layout.bytes * BLOCK.min(rows.lanes())]);
+    for first in (0..rows.lanes()).step_by(BLOCK) {
+        let count = BLOCK.min(rows.lanes() - first);
+        layout.to_lanes(rows, first, count, &mut block);
+        for lane in 0..count {
+            layout.encode(&block[lane * layout.bytes..][..layout.bytes], &mut text);
+        }
+    }
+    Ok(text)
+}
+
+/// Digits of a value: at least one.
+fn digits(width: u32) -> usize {
+    (width as usize).div_ceil(4).max(1)
+}
+
+fn count_lines(text: &[u8]) -> usize {
+    if text.is_empty() {
+        0
+    } else {
+        1 + text.iter().filter(|&&byte| byte == b'\n').count()
+    }
+}
+
+/// Where each value stands: on a lane, in whole bytes, and among the rows.
+struct Layout {
+    values: Vec<Place>,
+    /// Bytes of a lane.
+    bytes: usize,
+}
+
+struct Place {
+    width: u32,
+    /// First byte in a lane.
+    byte: usize,
+    /// First row.
+    row: usize,
+}
+
+impl Layout {
+    fn new(widths: &[u32]) -> Self {
+        let (mut byte, mut row) = (0, 0);
+        let values = widths.iter().map(|&width| {
+            let place = Place { width, byte, row };
+            byte += (width as usize).div_ceil(8);
+            row += width as usize;
+            place
+        });
+        let values = values.collect();
+        Self {
+            values,
+            bytes: byte,
+        }
+    }
+
+    fn decode(&self, line: &[u8], to: &mut [u8]) -> Result<(), Wrong> {
+        let mut tokens = line
+            .split(u8::is_ascii_whitespace)
+            .filter(|token| !token.is_empty());
+        for (value, place) in self.values.iter().enumerate() {
+            let token = tokens.next().ok_or_else(|| self.count(line))?;
+            let to = &mut to[place.byte..][..(place.width as usize).div_ceil(8)];
+            place
+                .decode(token, to)
+                .map_err(|what| Wrong::Value(value, what))?;
+        }
+        if tokens.next().is_some() {
+            Err(self.count(line))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn count(&self, line: &[u8]) -> Wrong {
+        Wrong::Count(
+            line.split(u8::is_ascii_whitespace)
+                .filter(|token| !token.is_empty())
+                .count(),
+        )
+    }
+
+    fn encode(&self, lane: &[u8], text: &mut Vec<u8>) {
+        for (value, place) in self.values.iter().enumerate() {
+            if value > 0 {
+                text.push(b' ');
+            }
+            let digits = digits(place.width);
+            let bytes = &lane[place.byte..][..(place.width as usize).div_ceil(8)];
+            text.extend((0..digits).rev().map(|i| {
+                let byte = bytes.get(i / 2).copied().unwrap_or(0);
+                let digit = byte >> (4 * (i % 2)) & 15;
+                // 'a' is 39 above where the digits would go on.
+                digit + b'0' + (digit.wrapping_sub(10) >> 7 ^ 1) * 39
+            }));
+        }
+        text.push(b'\n');
+    }
+
+    fn to_rows(&self, block: &[u8], count: usize, rows: &mut Rows, first: usize) {
+        let stride = rows.stride();
+        for place in self.values.iter().filter(|place| place.width > 0) {
+            let to = &mut rows.as_bytes_mut()[place.row * stride + first / 8..];
+            transpose_bits(
+                &block[place.byte..],
+                count,
+                place.width as usize,
+                self.bytes,
+                to,
+                stride,
+            );
+        }
+    }
+
+    fn to_lanes(&self, rows: &Rows, first: usize, count: usize, block: &mut [u8]) {
+        let stride = rows.stride();
+        for place in self.values.iter().filter(|place| place.width > 0) {
+            let from = &rows.as_bytes()[place.row * stride + first / 8..];
+            transpose_bits(
+                from,
+                place.width as usize,
+                count,
+                stride,
+                &mut block[place.byte..],
+                self.bytes,
+            );
+        }
+    }
+}
+
+impl Place {
+    fn decode(&self, token: &[u8], to: &mut [u8]) -> Result<(), What> {
+        let token = token
+            .strip_prefix(b"0x")
+            .or_else(|| token.strip_prefix(b"0X"))
+            .unwrap_or(token);
+        let most = digits(self.width);
+        if token.is_empty() {
+            return Err(What::Digit);
+        }
+        if token.len() > most {
+            let wrong = token.iter().fold(0, |wrong, &digit| wrong | nibble(digit));
+            return Err(if wrong > 15 {
+                What::Digit
+            } else {
+                What::TooLong(token.len())
+            });
+        }
+        let mut wrong = 0;
+        let mut bytes = token.rchunks(2);
+        for to in to.iter_mut() {
+            *to = match bytes.next() {
+                Some(&[high, low]) => {
+                    let (high, low) = (nibble(high), nibble(low));
+                    wrong |= high | low;
+                    high << 4 | low & 15
+                }
+                Some(&[low]) => {
+                    wrong |= nibble(low);
+                    nibble(low)
+                }
+                _ => 0,
+            };
+        }
+        if self.width == 0 {
+            wrong = nibble(token[0]);
+        }
+        if wrong > 15 {
+            return Err(What::Digit);
+        }
+        // Only the top digit can stand above the width.
+        let mut last = if self.width == 0 {
+            wrong
+        } else {
+            to.last().copied().unwrap_or(0)
+        };
+        let over =
+            (!self.width.is_multiple_of(8) || self.width == 0) && last >> (self.width % 8) != 0;
+        last.zeroize();
+        if over { Err(What::TooLarge) } else { Ok(()) }
+    }
+}
+
+/// The value of a hexadecimal digit, or something above 15; no branch depends on the digit.
+fn nibble(digit: u8) -> u8 {
+    let number = digit.wrapping_sub(b'0');
+    let letter = (digit | 0x20).wrapping_sub(b'a');
+    // 0xff where the digit is of that kind.
+    let is_number = (u16::from(number).wrapping_sub(10) >> 8) as u8;
+    let is_letter = (u16::from(letter).wrapping_sub(6) >> 8) as u8;
+    (number & is_number) | (letter.wrapping_add(10) & is_letter) | (!(is_number | is_letter) & 0x80)
+}
+
+enum Wrong {
+    Count(usize),
+    Value(usize, What),
+}
+
+enum What {
+    Digit,
+    TooLong(usize),
+    TooLarge,
+}
+
+impl Wrong {
+    fn at(self, name: &str, line: u64, widths: &[u32]) -> ValuesError {
+        let name = name.into();
+        match self {
+            Self::Count(0) => ValuesError::Blank { name, line },
+            Self::Count(found) => ValuesError::Count {
+                name,
+                line,
+                expected: widths.len(),
+                found,
+            },
+            Self::Value(value, what) => {
+                let width = widths[value];
+                let value = value + 1;
+                match what {
+                    What::Digit => ValuesError::Digit { name, line, value },
+                    What::TooLong(found) => ValuesError::TooLong {
+                        name,
+                        line,
+                        value,
+                        found,
+                        most: digits(width),
+                        width,
+                    },
+                    What::TooLarge => ValuesError::TooLarge {
+                        name,
+                        line,
+                        value,
+                        width,
+                    },
+                }
+            }
+        }
+    }
+}

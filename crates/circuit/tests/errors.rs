@@ -1,0 +1,353 @@
+//! What readers accept, and what they say about the rest.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and says why it skips"
+)]
+
+use madrigal_circuit::values::{self, ValueLimits};
+use madrigal_circuit::{Format, Limits, Netlist, WriteError};
+
+fn read(text: &str) -> Result<Netlist, String> {
+    Netlist::read("f", text.as_bytes(), &Limits::default()).map_err(|error| error.to_string())
+}
+
+/// An AND in both formats, with all that is tolerated.
+#[test]
+fn tolerated() {
+    let plain = read("1 3\n1 1 1\n\n2 1 0 1 2 AND\n").unwrap();
+    assert_eq!(
+        (plain.format(), plain.inputs(), plain.outputs()),
+        (Format::Bristol, &[1, 1][..], &[1][..])
+    );
+    for text in [
+        "1 3\n1 1 1\n2 1 0 1 2 AND",
+        "1 3 \r\n1 1 1\t\r\n \r\n2 1 0 1 2 AND \r\n\r\n",
+        "\n 1  3\n\n1 1 1\n    \n  2 1  0 1 2   AND\n\n\n",
+    ] {
+        assert_eq!(read(text).unwrap(), plain, "{text:?}");
+    }
+    let fashion = read("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n").unwrap();
+    assert_eq!(
+        (fashion.format(), fashion.inputs(), fashion.outputs()),
+        (Format::BristolFashion, &[1, 1][..], &[1][..])
+    );
+    assert_eq!(fashion.digest(), plain.digest());
+    for text in [
+        "1 3\n2 1 1 \n1 1 \n         \n2 1 0 1 2 AND\n\n",
+        "1 3\r\n2 1 1\r\n\r\n1 1\r\n2 1 0 1 2 AND",
+    ] {
+        assert_eq!(read(text).unwrap(), fashion, "{text:?}");
+    }
+}
+
+/// Netlists without gates, values of width 0, outputs that are inputs.
+#[test]
+fn small_ones() {
+    let copy = read("0 2\n2 0 2\n").unwrap();
+    assert_eq!(
+        (copy.inputs(), copy.outputs(), copy.output_wires()),
+        (&[2][..], &[2][..], 0..2)
+    );
+    let widths = read("1 1\n2 0 0\n3 0 1 0\n1 1 1 0 EQ").unwrap();
+    assert_eq!(
+        (widths.inputs(), widths.outputs()),
+        (&[0, 0][..], &[0, 1, 0][..])
+    );
+    let nothing = read("0 0\n0\n0").unwrap();
+    assert_eq!((nothing.inputs().len(), nothing.outputs().len()), (0, 0));
+}
+
+#[test]
+fn refused_netlists() {
+    let old = "1 3\n1 1 1\n";
+    let new = "1 3\n2 1 1\n1 1\n";
+    let gate = |header: &str, gate: &str| format!("{header}\n{gate}\n");
+    for (text, expected) in [
+        (
+            String::new(),
+            "line 1: the file ends before the first line 'gates wires'",
+        ),
+        ("\n \n".into(), "line 2: the file ends before"),
+        ("1 3".into(), "line 1: the file ends before the second line"),
+        (
+            "<html>".into(),
+            "line 1: expected the first line 'gates wires', found '<html>'",
+        ),
+        ("1 x".into(), "found 'x'"),
+        ("1 -3".into(), "found '-3'"),
+        (
+            "1 4294967296".into(),
+            "found '4294967296', which is no decimal number below 2^32",
+        ),
+        (
+            "1 3 4\n1 1 1".into(),
+            "line 1: expected the two numbers 'gates wires', found 3",
+        ),
+        (
+            "1 4294967295\n1 1 1".into(),
+            "announces 4294967295 wires, the limit is 268435456",
+        ),
+        (
+            "4294967295 3\n1 1 1".into(),
+            "announces 4294967295 gates, the limit is",
+        ),
+        (
+            "1 3\n1 1\n2 1 0 1 2 AND".into(),
+            "line 2: expected either the old Bristol format's three numbers",
+        ),
+        (
+            "1 3\n3 1 1\n1 1\n2 1 0 1 2 AND".into(),
+            "input values: the count says 3, but 2 widths follow",
+        ),
+        (
+            "1 3\n2 1 1 1\n1 1\n2 1 0 1 2 AND".into(),
+            "input values: the count says 2, but 3 widths follow",
+        ),
+        (
+            "1 3\n2 1 1\n2 1\n2 1 0 1 2 AND".into(),
+            "line 3: expected 'count width ... width' for the output values: the count says 2, but 1",
+        ),
+        (
+            "1 3\n2 2 2\n1 1\n2 1 0 1 2 AND".into(),
+            "the inputs take 4 bits, but there are only 3 wires",
+        ),
+        (
+            "1 3\n2 1 1\n2 2 2\n2 1 0 1 2 AND".into(),
+            "the outputs take 4 bits, but there are only 3 wires",
+        ),
+        (
+            "1 30000000\n2 29999998 1\n1 1\n2 1 0 1 2 AND".into(),
+            "29999999 input bits, the limit is 16777216",
+        ),
+        (
+            "1 268435456\n1 1 1\n2 1 0 1 2 AND".into(),
+            "cannot assign the others",
+        ),
+        (
+            gate(old, "2 1 0 1 2"),
+            "line 4: expected '#in #out in... out... OP', but no operation",
+        ),
+        (
+            gate(old, "2 1 0 1 2 AND AND"),
+            "line 4: 'AND' follows the operation",
+        ),
+        (
+            gate(old, "2 1 0 1 2 AND 2 1 0 1 2 AND"),
+            "'2' follows the operation",
+        ),
+        (
+            gate(old, "2 1 0 1 2 NAND"),
+            "unknown operation 'NAND'; the old Bristol format has XOR, AND, INV, NOT and OR",
+        ),
+        (gate(old, "2 1 0 1 2 and"), "unknown operation 'and'"),
+        (gate(old, "1 1 0 2 EQW"), "unknown operation 'EQW'; the old"),
+        (
+            gate(new, "2 1 0 1 2 MUX"),
+            "unknown operation 'MUX'; Bristol Fashion has XOR",
+        ),
+        (
+            gate(old, "2 1 0 2 AND"),
+            "announces 2 inputs and 1 outputs, but 2 wire numbers follow",
+        ),
+        (gate(old, "2 1 0 1 1 2 AND"), "but 4 wire numbers follow"),
+        (
+            gate(old, "4294967295 4294967295 0 AND"),
+            "announces 4294967295 inputs",
+        ),
+        (gate(old, "AND"), "but 0 wire numbers follow"),
+        (
+            gate(old, "3 1 0 1 1 2 AND"),
+            "AND takes 2 inputs and 1 output, found 3 inputs and 1 outputs",
+        ),
+        (
+            gate(old, "1 2 0 1 2 AND"),
+            "AND takes 2 inputs and 1 output, found 1 inputs and 2 outputs",
+        ),
+        (gate(old, "2 1 0 1 2 INV"), "INV takes 1 input and 1 output"),
+        (gate(new, "2 1 0 1 2 EQ"), "EQ takes 1 input and 1 output"),
+        (
+            gate(new, "1 1 2 2 EQ"),
+            "EQ assigns a constant, 0 or 1, found 2",
+        ),
+        (
+            gate(new, "3 1 0 1 1 2 MAND"),
+            "MAND takes 2n inputs and n outputs",
+        ),
+        (gate(new, "0 0 MAND"), "MAND takes 2n inputs"),
+        (
+            gate(old, "2 1 0 3 2 AND"),
+            "wire 3 is out of range; the netlist has 3 wires, 0 to 2",
+        ),
+        (gate(old, "2 1 0 1 3 AND"), "wire 3 is out of range"),
+        (
+            gate(old, "2 1 0 2 2 AND"),
+            "wire 2 is read before any gate assigns it",
+        ),
+        (
+            gate(old, "2 1 0 1 1 AND"),
+            "wire 1 is an input (wires 0 to 1) and cannot be assigned",
+        ),
+        (
+            "2 4\n1 1 1\n2 1 0 1 2 AND\n2 1 0 1 2 AND".into(),
+            "line 4: wire 2 is assigned a second time",
+        ),
+        (
+            "2 4\n1 1 1\n2 1 0 1 2 AND\n".into(),
+            "announces 2 gates, 1 gate lines came",
+        ),
+        (
+            "1 3\n1 1 1\n2 1 0 1 2 AND\n2 1 0 1 2 AND".into(),
+            "line 4: the header announces 1 gates, 2 gate lines came",
+        ),
+        (
+            "1 4\n1 1 1\n2 1 0 1 3 AND".into(),
+            "announces 4 wires, but inputs and gates drive 3: wire 2 is never assigned",
+        ),
+        (
+            "1 4\n1 1 2\n2 1 0 1 3 AND".into(),
+            "output wire 2 is never assigned",
+        ),
+    ] {
+        let error = read(&text).expect_err(&text);
+        assert!(
+            error.starts_with("f, line ") && error.contains(expected),
+            "{text:?}: {error}"
+        );
+    }
+}
+
+/// Tokens are shown short and printable.
+#[test]
+fn tokens_in_messages() {
+    let mut text = b"1 3\n1 1 1\n2 1 0 1 2 ".to_vec();
+    text.extend(std::iter::repeat_n(b'A', 5000));
+    text.push(0xff);
+    let error = Netlist::read("f", &text, &Limits::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("'AAAAAAAAAAAAAAAAAAAAAAAA...'") && error.len() < 200,
+        "{error}"
+    );
+    let error = Netlist::read("f", b"\x1b[2J 1", &Limits::default())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains(r"\x1b[2J") && error.is_ascii(), "{error}");
+}
+
+#[test]
+fn limits_hold() {
+    let text = b"1 3\n2 1 1\n1 1\n2 1 0 1 2 AND";
+    let ok = Limits {
+        gates: 1,
+        wires: 3,
+        input_bits: 2,
+        values: 2,
+    };
+    assert!(Netlist::read("f", text, &ok).is_ok());
+    for limits in [
+        Limits { gates: 0, ..ok },
+        Limits { wires: 2, ..ok },
+        Limits {
+            input_bits: 1,
+            ..ok
+        },
+        Limits { values: 1, ..ok },
+    ] {
+        let error = Netlist::read("f", text, &limits).unwrap_err().to_string();
+        assert!(error.contains("the limit is"), "{error}");
+    }
+}
+
+#[test]
+fn formats_that_do_not_fit() {
+    let write = |text: &str| read(text).unwrap().write_as(Format::Bristol);
+    assert_eq!(
+        write("0 3\n3 1 1 1\n1 1\n"),
+        Err(WriteError::Inputs { found: 3 })
+    );
+    assert_eq!(
+        write("0 2\n1 2\n2 1 1\n"),
+        Err(WriteError::Outputs { found: 2 })
+    );
+    assert_eq!(write("1 1\n0\n1 1\n1 1 1 0 EQ"), Err(WriteError::Constant));
+    assert_eq!(
+        write("1 3\n1 2\n1 2\n1 1 0 2 EQW"),
+        Err(WriteError::InputIsOutput)
+    );
+}
+
+#[test]
+fn refused_values() {
+    let limits = ValueLimits {
+        lanes: 3,
+        line_bytes: 20,
+        bytes: 1 << 10,
+    };
+    for (text, widths, expected) in [
+        (
+            "",
+            &[8][..],
+            "f: no values; expected one line per lane with 1 hexadecimal numbers",
+        ),
+        (" \n\n", &[8], "f: no values"),
+        ("12\n\n34", &[8], "f, line 2: the line is blank"),
+        ("12 34", &[8], "f, line 1: expected 1 values, found 2"),
+        (
+            "12\n12 34",
+            &[8, 8],
+            "f, line 1: expected 2 values, found 1",
+        ),
+        ("1 2", &[], "expected 0 values, found 2"),
+        ("1g", &[8], "f, line 1, value 1: not a hexadecimal number"),
+        (
+            "12 0x",
+            &[8, 8],
+            "f, line 1, value 2: not a hexadecimal number",
+        ),
+        ("12 -1", &[8, 8], "value 2: not a hexadecimal number"),
+        ("+1", &[8], "not a hexadecimal number"),
+        ("\u{e9}", &[8], "not a hexadecimal number"),
+        ("x23", &[8], "not a hexadecimal number"),
+        ("012", &[8], "value 1: 3 digits, but 8 bits take at most 2"),
+        ("0x123", &[8], "3 digits, but 8 bits take at most 2"),
+        ("40", &[6], "value 1: the number does not fit 6 bits"),
+        ("2", &[1], "does not fit 1 bits"),
+        ("200", &[9], "does not fit 9 bits"),
+        ("1", &[0], "does not fit 0 bits"),
+        ("00", &[0], "2 digits, but 0 bits take at most 1"),
+        ("z", &[0], "not a hexadecimal number"),
+        ("1\n1\n1\n1", &[8], "f, line 4: 4 lanes, the limit is 3"),
+        (
+            "1                     2",
+            &[8],
+            "line 1: 23 bytes on the line, the limit is 20",
+        ),
+        ("1", &[1 << 20], "bytes of values, the limit is 1024"),
+        (
+            "1",
+            &[u32::MAX, u32::MAX],
+            "bytes of values, the limit is 1024",
+        ),
+    ] {
+        let error = values::read("f", text.as_bytes(), widths, &limits)
+            .expect_err(text)
+            .to_string();
+        assert!(error.contains(expected), "{text:?}: {error}");
+    }
+}
+
+/// Errors tell the place of a secret, `Debug` its shape.
+#[test]
+fn secrets_stay_out_of_messages() {
+    let error = values::read("f", b"dead beefy", &[16, 16], &ValueLimits::default()).unwrap_err();
+    let rows = values::read("f", b"dead beef", &[16, 16], &ValueLimits::default()).unwrap();
+    for shown in [format!("{error:?} {error}"), format!("{rows:?}")] {
+        assert!(
+            !shown.contains("dead") && !shown.contains("beef"),
+            "{shown}"
+        );
+    }
+}
