@@ -13,7 +13,6 @@ pub(crate) mod aesni;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 
-use modes::modes;
 use rows::rows;
 use unpack::unpack_transpose;
 

@@ -84,6 +84,50 @@ macro_rules! modes {
             states
         }
 
+        /// Bytes that do not fill a batch, padded to one.
+        #[inline]
+        fn pad(rest: &[u8]) -> [Block; BATCH] {
+            let mut padded = [Block::ZERO; BATCH];
+            blocks_as_bytes_mut(&mut padded)[..rest.len()].copy_from_slice(rest);
+            padded
+        }
+
+        /// Stores the states over a last batch that is not whole.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn store_part(out: &mut [u8], states: &States) {
+            let mut padded = [Block::ZERO; BATCH];
+            for whole in blocks_as_bytes_mut(&mut padded).as_chunks_mut().0 {
+                store_states(whole, states);
+            }
+            out.copy_from_slice(&blocks_as_bytes(&padded)[..out.len()]);
+            padded.zeroize();
+        }
+
+        /// Runs `$body` on the states of each batch of `$x`, the last one padded, and stores what it
+        /// gives. The body stands once in the code, so that the compiler makes it part of the loop.
+        macro_rules! map_batches {
+            ($x:expr, $out:expr, |$states:ident| $body:expr) => {
+                let (batches, rest) = blocks_as_bytes($x).as_chunks::<BYTES>();
+                let mut padded = pad(rest);
+                let last = blocks_as_bytes(&padded).as_chunks::<BYTES>().0;
+                let last = if rest.is_empty() { &[] } else { last };
+                let (out_batches, out_rest) = $out.as_chunks_mut::<BYTES>();
+                let mut out_batches = out_batches.iter_mut();
+                for batch in batches.iter().chain(last) {
+                    let $states = load_states(batch);
+                    let states = $body;
+                    match out_batches.next() {
+                        Some(out) => store_states(out, &states),
+                        None => store_part(out_rest, &states),
+                    }
+                }
+                if !rest.is_empty() {
+                    padded.zeroize();
+                }
+            };
+        }
+
         #[target_feature(enable = $features)]
         pub(crate) fn encrypt(keys: &RoundKeys, blocks: &mut [Block]) {
             let keys = spread_keys(keys);
@@ -93,11 +137,11 @@ macro_rules! modes {
                 store_states(batch, &states);
             }
             if !rest.is_empty() {
-                let mut batch = [0; BYTES];
-                batch[..rest.len()].copy_from_slice(rest);
-                let states = encrypt_states(&keys, load_states(&batch));
-                store_states(&mut batch, &states);
-                rest.copy_from_slice(&batch[..rest.len()]);
+                let mut padded = pad(rest);
+                for batch in blocks_as_bytes(&padded).as_chunks().0 {
+                    store_part(rest, &encrypt_states(&keys, load_states(batch)));
+                }
+                padded.zeroize();
             }
         }
 
@@ -111,9 +155,7 @@ macro_rules! modes {
                 counter = add_counter(counter, BATCH as i64);
             }
             if !rest.is_empty() {
-                let mut batch = [0; BYTES];
-                store_states(&mut batch, &encrypt_states(&keys, counter_states(counter)));
-                rest.copy_from_slice(&batch[..rest.len()]);
+                store_part(rest, &encrypt_states(&keys, counter_states(counter)));
             }
         }
 
@@ -128,9 +170,12 @@ macro_rules! modes {
                 counter = add_counter(counter, BATCH as i64);
             }
             if !rest.is_empty() {
-                let mut batch = [0; BYTES];
-                store_states(&mut batch, &encrypt_states(&keys, counter_states(counter)));
-                crate::portable::xor_into(rest, &batch[..rest.len()]);
+                let mut padded = pad(rest);
+                let stream = encrypt_states(&keys, counter_states(counter));
+                for batch in blocks_as_bytes(&padded).as_chunks().0 {
+                    store_part(rest, &xor_states(stream, &load_states(batch)));
+                }
+                padded.zeroize();
             }
         }
 
@@ -148,19 +193,11 @@ macro_rules! modes {
         pub(crate) fn hash_blocks(keys: &RoundKeys, tweak: u128, x: &[Block], out: &mut [Block]) {
             let keys = spread_keys(keys);
             let mut tweak = counters(tweak as u64, (tweak >> 64) as u64);
-            let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
-            let (out_batches, out_rest) = blocks_as_bytes_mut(out).as_chunks_mut::<BYTES>();
-            for (x, out) in batches.iter().zip(out_batches) {
-                store_states(out, &hash_states(&keys, tweak, load_states(x)));
+            map_batches!(x, blocks_as_bytes_mut(out), |x| {
+                let hashes = hash_states(&keys, tweak, x);
                 tweak = add_counter(tweak, BATCH as i64);
-            }
-            if !rest.is_empty() {
-                let mut batch = [0; BYTES];
-                batch[..rest.len()].copy_from_slice(rest);
-                let hashes = hash_states(&keys, tweak, load_states(&batch));
-                store_states(&mut batch, &hashes);
-                out_rest.copy_from_slice(&batch[..rest.len()]);
-            }
+                hashes
+            });
         }
 
         /// The caller has seen that the low word of the tweaks does not wrap.
@@ -176,23 +213,25 @@ macro_rules! modes {
             let offset = [splat(offset); STATES];
             let mut tweak = counters(tweak as u64, (tweak >> 64) as u64);
             let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
-            let (out_batches, out_rest) = out.split_at_mut(batches.len() * (BATCH / 8));
-            for (x, out) in batches.iter().zip(out_batches.as_chunks_mut().0) {
-                let x = xor_states(load_states(x), &offset);
-                *out = low_bits(&hash_states(&keys, tweak, x));
+            let mut padded = pad(rest);
+            let last = blocks_as_bytes(&padded).as_chunks::<BYTES>().0;
+            let last = if rest.is_empty() { &[] } else { last };
+            let mut out_batches = out.chunks_mut(BATCH / 8);
+            for batch in batches.iter().chain(last) {
+                let x = xor_states(load_states(batch), &offset);
+                let bits = low_bits(&hash_states(&keys, tweak, x));
                 tweak = add_counter(tweak, BATCH as i64);
+                if let Some(out) = out_batches.next() {
+                    match out.first_chunk_mut() {
+                        Some(out) => *out = bits,
+                        None => out.copy_from_slice(&bits[..out.len()]),
+                    }
+                }
             }
             if !rest.is_empty() {
-                let mut batch = [0; BYTES];
-                batch[..rest.len()].copy_from_slice(rest);
-                let x = xor_states(load_states(&batch), &offset);
-                let bits = low_bits(&hash_states(&keys, tweak, x));
-                out_rest.copy_from_slice(&bits[..out_rest.len()]);
+                padded.zeroize();
                 // The padding has hashes too, which nobody asked for.
-                let used = rest.len() / 16 % 8;
-                if let (1.., Some(last)) = (used, out_rest.last_mut()) {
-                    *last &= (1 << used) - 1;
-                }
+                clear_padding(out, x.len());
             }
         }
 
@@ -200,20 +239,22 @@ macro_rules! modes {
         #[target_feature(enable = $features)]
         pub(crate) fn mmo(keys: &RoundKeys, x: &[Block], out: &mut [Block]) {
             let keys = spread_keys(keys);
-            let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
-            let (out_batches, out_rest) = blocks_as_bytes_mut(out).as_chunks_mut::<BYTES>();
-            for (x, out) in batches.iter().zip(out_batches) {
-                let x = load_states(x);
-                store_states(out, &xor_states(encrypt_states(&keys, x), &x));
-            }
-            if !rest.is_empty() {
-                let mut batch = [0; BYTES];
-                batch[..rest.len()].copy_from_slice(rest);
-                let x = load_states(&batch);
-                store_states(&mut batch, &xor_states(encrypt_states(&keys, x), &x));
-                out_rest.copy_from_slice(&batch[..rest.len()]);
-            }
+            map_batches!(x, blocks_as_bytes_mut(out), |x| xor_states(
+                encrypt_states(&keys, x),
+                &x
+            ));
         }
     };
 }
 pub(super) use modes;
+
+/// Clears the bits of the last byte that `bits` bits do not reach, and all bytes after it.
+pub(super) fn clear_padding(out: &mut [u8], bits: usize) {
+    if let Some((last, after)) = out
+        .get_mut(bits / 8..)
+        .and_then(|bytes| bytes.split_first_mut())
+    {
+        *last &= (1 << (bits % 8)) - 1;
+        after.fill(0);
+    }
+}

@@ -84,7 +84,7 @@ macro_rules! unpack_transpose {
                     }
                 }
             }
-            zeroize::Zeroize::zeroize(&mut middle);
+            middle.zeroize();
         }
     };
 }

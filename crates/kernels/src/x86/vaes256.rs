@@ -2,7 +2,10 @@
 
 use core::arch::x86_64::*;
 
-use super::{modes, rows, unpack_transpose};
+use zeroize::Zeroize;
+
+use super::modes::{clear_padding, modes};
+use super::{rows, unpack_transpose};
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 

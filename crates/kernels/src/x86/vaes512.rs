@@ -4,7 +4,8 @@ use core::arch::x86_64::*;
 
 use zeroize::Zeroize;
 
-use super::{modes, rows};
+use super::modes::{clear_padding, modes};
+use super::rows;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 
