@@ -5,7 +5,8 @@ use core::arch::x86_64::*;
 use zeroize::Zeroize;
 
 use super::modes::{clear_padding, modes};
-use super::{rows, unpack_transpose};
+use super::rows;
+use super::unpack::{interleave, unpack_transpose};
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 

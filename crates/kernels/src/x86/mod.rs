@@ -14,7 +14,6 @@ pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 
 use rows::rows;
-use unpack::unpack_transpose;
 
 pub(crate) fn has_aesni() -> bool {
     is_x86_feature_detected!("sse4.1")

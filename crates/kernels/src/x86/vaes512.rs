@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use super::modes::{clear_padding, modes};
 use super::rows;
+use super::unpack::interleave;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 
@@ -85,18 +86,6 @@ fn low_bits(states: &States) -> [u8; LANES] {
     bits
 }
 
-/// Interleaves each pair of vectors whose indices differ in bit `$bit` alone.
-macro_rules! interleave {
-    ($v:ident, $bit:literal, $lo:expr, $hi:expr) => {
-        for low in 0..$v.len() {
-            if low & $bit == 0 {
-                let (a, b) = ($v[low], $v[low | $bit]);
-                ($v[low], $v[low | $bit]) = ($lo(a, b), $hi(a, b));
-            }
-        }
-    };
-}
-
 /// Indices for `permutex2var_epi32` that interleave two vectors in units of one 32-bit word (`swap`
 /// 0) or so that the second vector gives bit 1 of the position and its bit 0 stays (`swap` 1); the
 /// result takes the words whose highest position bit is `half`.
@@ -146,7 +135,8 @@ fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_
                 middle[group] = _mm512_gf2p8affine_epi64_epi8::<0>(columns, v);
             }
         }
-        for (q, v) in middle.iter_mut().enumerate() {
+        for (q, &v) in middle.iter().enumerate() {
+            let mut v = v;
             // Vector c6 c5 c4 c3, byte b5 b4 b0 r2 r1 r0
             //   -> vector b4 b5 r2 b0, byte r1 r0 c6 c5 c4 c3.
             interleave!(v, 1, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
