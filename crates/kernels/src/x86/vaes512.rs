@@ -4,19 +4,23 @@ use core::arch::x86_64::*;
 
 use zeroize::Zeroize;
 
-use super::modes::{clear_padding, modes};
-use super::rows;
-use super::unpack::interleave;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::modes::modes;
+use crate::vector::rows::rows;
+use crate::vector::unpack::interleave;
 
+use super::aesni;
 pub(crate) use super::aesni::expand_key;
 
 type Vector = __m512i;
 
 const LANES: usize = 4;
 
-modes!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+modes!(
+    "sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni",
+    aesni
+);
 rows!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
 #[inline]
@@ -182,5 +186,5 @@ pub(crate) fn transpose_strip(
 ) {
     let whole = bytes / 64 * 64;
     transpose_tiles(src, stride, whole, dst, dst_stride);
-    super::aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
+    aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
 }

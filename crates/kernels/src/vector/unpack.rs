@@ -1,5 +1,5 @@
 //! Transposition of a 128-row strip for vectors whose 128-bit lanes work apart from each other (SSE,
-//! AVX2): bit matrices by shifts and masks, then bytes by the interleaving instructions.
+//! AVX2, NEON): bit matrices by shifts and masks, then bytes by the interleaving instructions.
 //!
 //! A tile is one vector of each of the 128 rows. The comments follow where index bits go: an input
 //! byte is at row `c6..c0` and byte `b3..b0` of its lane, and its bits are `r2..r0`; the output row is
@@ -18,7 +18,7 @@ macro_rules! interleave {
         }
     };
 }
-pub(super) use interleave;
+pub(crate) use interleave;
 
 /// Defines `transpose_tiles` for vectors of `$width` bytes with the given instructions.
 macro_rules! unpack_transpose {
@@ -89,4 +89,4 @@ macro_rules! unpack_transpose {
         }
     };
 }
-pub(super) use unpack_transpose;
+pub(crate) use unpack_transpose;
