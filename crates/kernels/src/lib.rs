@@ -27,7 +27,11 @@ mod portable;
 mod prg;
 mod rows;
 mod transpose;
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+mod vector;
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 

@@ -13,6 +13,9 @@ use crate::{Block, Kernels};
 /// Rows of the input, hence bits of an output row, of a strip.
 const STRIP: usize = 128;
 
+/// Bytes of an input row that pass through the padded strip at once.
+const EDGE_BYTES: usize = 64;
+
 impl Kernels {
     /// [`transpose_128`] at this handle's level.
     pub fn transpose_128(self, columns: &[u8], stride: usize, rows: &mut [Block]) {
@@ -63,62 +66,84 @@ impl Kernels {
         }
         // Whole 16-byte columns of whole strips need no copy.
         let bulk_bytes = cols / 128 * 16;
+        let mut edge = None;
         for top in (0..rows).step_by(STRIP) {
             let height = STRIP.min(rows - top);
             let src = &src[top * src_stride..];
             let dst = &mut dst[top / 8..];
-            if height == STRIP && bulk_bytes > 0 {
+            let done = if height == STRIP { bulk_bytes } else { 0 };
+            if done > 0 {
                 dispatch!(
                     self,
-                    transpose_strip(src, src_stride, bulk_bytes, dst, dst_stride)
+                    transpose_strip(src, src_stride, done, dst, dst_stride)
                 );
             }
-            let done = if height == STRIP { bulk_bytes } else { 0 };
             for left in (done..cols.div_ceil(8)).step_by(EDGE_BYTES) {
-                let width = (cols - 8 * left).min(8 * EDGE_BYTES);
+                let part = Part {
+                    bytes: &src[left..],
+                    stride: src_stride,
+                    height,
+                    width: (cols - 8 * left).min(8 * EDGE_BYTES),
+                };
                 let dst = &mut dst[8 * left * dst_stride..];
-                self.transpose_edge(&src[left..], height, width, src_stride, dst, dst_stride);
+                self.transpose_edge(edge.get_or_insert_with(Edge::new), part, dst, dst_stride);
             }
         }
     }
 
     /// Transposes `height <= 128` rows of `width <= 8 * EDGE_BYTES` bits through a padded strip.
-    fn transpose_edge(
-        self,
-        src: &[u8],
-        height: usize,
-        width: usize,
-        src_stride: usize,
-        dst: &mut [u8],
-        dst_stride: usize,
-    ) {
-        let bytes = width.div_ceil(8);
+    fn transpose_edge(self, edge: &mut Edge, src: Part<'_>, dst: &mut [u8], dst_stride: usize) {
+        let bytes = src.width.div_ceil(8);
         let padded = bytes.next_multiple_of(16);
-        let mut square = [0_u8; STRIP * EDGE_BYTES];
-        for (row, square_row) in square.chunks_exact_mut(padded).take(height).enumerate() {
-            square_row[..bytes].copy_from_slice(&src[row * src_stride..][..bytes]);
+        let strip = &mut blocks_as_bytes_mut(&mut edge.strip)[..STRIP * padded];
+        let (filled, below) = strip.split_at_mut(src.height * padded);
+        for (row, strip_row) in filled.chunks_exact_mut(padded).enumerate() {
+            strip_row[..bytes].copy_from_slice(&src.bytes[row * src.stride..][..bytes]);
         }
-        let mut out = [Block::ZERO; 8 * EDGE_BYTES];
-        let out_bytes = blocks_as_bytes_mut(&mut out);
-        dispatch!(
-            self,
-            transpose_strip(&square, padded, padded, out_bytes, 16)
-        );
-        for (row, out_row) in out_bytes.chunks_exact(16).take(width).enumerate() {
-            let height_bytes = height.div_ceil(8);
+        // What stands right of the part becomes rows that nobody takes; below it must be zeros.
+        below.fill(0);
+        let out = &mut blocks_as_bytes_mut(&mut edge.out)[..8 * padded * 16];
+        dispatch!(self, transpose_strip(strip, padded, padded, out, 16));
+        let height_bytes = src.height.div_ceil(8);
+        for (row, out_row) in out.chunks_exact(16).take(src.width).enumerate() {
             dst[row * dst_stride..][..height_bytes].copy_from_slice(&out_row[..height_bytes]);
         }
-        blocks_as_bytes_mut(&mut out)
-            .as_chunks_mut::<64>()
-            .0
-            .iter_mut()
-            .for_each(|c| c.zeroize());
-        square.zeroize();
     }
 }
 
-/// Bytes of an input row that pass through the padded strip at once.
-const EDGE_BYTES: usize = 64;
+/// What is left of a matrix beside or below the whole strips.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    bytes: &'a [u8],
+    /// Bytes between row starts.
+    stride: usize,
+    /// Rows, at most 128.
+    height: usize,
+    /// Bits per row, at most `8 * EDGE_BYTES`.
+    width: usize,
+}
+
+/// The padded strip that edges pass through; wiped when done.
+struct Edge {
+    strip: [Block; STRIP * EDGE_BYTES / 16],
+    out: [Block; 8 * EDGE_BYTES],
+}
+
+impl Edge {
+    const fn new() -> Self {
+        Self {
+            strip: [Block::ZERO; STRIP * EDGE_BYTES / 16],
+            out: [Block::ZERO; 8 * EDGE_BYTES],
+        }
+    }
+}
+
+impl Drop for Edge {
+    fn drop(&mut self) {
+        self.strip.zeroize();
+        self.out.zeroize();
+    }
+}
 
 /// Bit transposition of 128 columns into rows of one block each, as IKNP-style OT extension needs.
 ///

@@ -2,15 +2,20 @@
 
 use core::arch::x86_64::*;
 
-use super::{modes, rows, unpack_transpose};
+use zeroize::Zeroize;
+
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::modes::{modes, single_modes};
+use crate::vector::rows::rows;
+use crate::vector::unpack::{interleave, unpack_transpose};
 
 type Vector = __m128i;
 
 const LANES: usize = 1;
 
-modes!("sse4.1,ssse3,aes");
+modes!("sse4.1,ssse3,aes", self);
+single_modes!("sse4.1,ssse3,aes");
 rows!("sse4.1,ssse3,aes");
 unpack_transpose!("sse4.1,ssse3,aes", 16, {
     lo8: _mm_unpacklo_epi8, hi8: _mm_unpackhi_epi8,
@@ -114,4 +119,11 @@ fn low_bits(states: &States) -> [u8; LANES] {
         bits |= _mm_movemask_pd(signs) << (2 * i);
     }
     [bits as u8]
+}
+
+/// The lowest bit of a block.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn low_bit(block: Vector) -> u8 {
+    (_mm_cvtsi128_si32(block) & 1) as u8
 }

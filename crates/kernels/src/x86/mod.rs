@@ -1,21 +1,12 @@
 //! Kernels for x86-64, and the detection of what they need.
 //!
 //! Each level has one module, which names its vectors (how to load, store, and run an AES round on
-//! them) and takes the modes of AES from [`modes`] and the transposition from [`unpack`] or its own.
-//! All kernels are safe functions with `#[target_feature]`: only the caller, `dispatch!`, and the
-//! loads and stores are `unsafe`.
-
-mod modes;
-mod rows;
-mod unpack;
+//! them) and takes most kernels from [`crate::vector`]. All kernels are safe functions with
+//! `#[target_feature]`: only the caller, `dispatch!`, and the loads and stores are `unsafe`.
 
 pub(crate) mod aesni;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
-
-use modes::modes;
-use rows::rows;
-use unpack::unpack_transpose;
 
 pub(crate) fn has_aesni() -> bool {
     is_x86_feature_detected!("sse4.1")

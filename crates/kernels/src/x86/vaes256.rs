@@ -2,17 +2,22 @@
 
 use core::arch::x86_64::*;
 
-use super::{modes, rows, unpack_transpose};
+use zeroize::Zeroize;
+
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::modes::modes;
+use crate::vector::rows::rows;
+use crate::vector::unpack::{interleave, unpack_transpose};
 
+use super::aesni;
 pub(crate) use super::aesni::expand_key;
 
 type Vector = __m256i;
 
 const LANES: usize = 2;
 
-modes!("sse4.1,ssse3,aes,avx2,vaes");
+modes!("sse4.1,ssse3,aes,avx2,vaes", aesni);
 rows!("sse4.1,ssse3,aes,avx2,vaes");
 unpack_transpose!("sse4.1,ssse3,aes,avx2,vaes", 32, {
     lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
@@ -32,7 +37,7 @@ pub(crate) fn transpose_strip(
 ) {
     let whole = bytes / 32 * 32;
     transpose_tiles(src, stride, 0..whole, dst, dst_stride);
-    super::aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
+    aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
 }
 
 #[inline]

@@ -4,17 +4,23 @@ use core::arch::x86_64::*;
 
 use zeroize::Zeroize;
 
-use super::{modes, rows};
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::modes::modes;
+use crate::vector::rows::rows;
+use crate::vector::unpack::interleave;
 
+use super::aesni;
 pub(crate) use super::aesni::expand_key;
 
 type Vector = __m512i;
 
 const LANES: usize = 4;
 
-modes!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+modes!(
+    "sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni",
+    aesni
+);
 rows!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
 #[inline]
@@ -84,18 +90,6 @@ fn low_bits(states: &States) -> [u8; LANES] {
     bits
 }
 
-/// Interleaves each pair of vectors whose indices differ in bit `$bit` alone.
-macro_rules! interleave {
-    ($v:ident, $bit:literal, $lo:expr, $hi:expr) => {
-        for low in 0..$v.len() {
-            if low & $bit == 0 {
-                let (a, b) = ($v[low], $v[low | $bit]);
-                ($v[low], $v[low | $bit]) = ($lo(a, b), $hi(a, b));
-            }
-        }
-    };
-}
-
 /// Indices for `permutex2var_epi32` that interleave two vectors in units of one 32-bit word (`swap`
 /// 0) or so that the second vector gives bit 1 of the position and its bit 0 stays (`swap` 1); the
 /// result takes the words whose highest position bit is `half`.
@@ -145,7 +139,8 @@ fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_
                 middle[group] = _mm512_gf2p8affine_epi64_epi8::<0>(columns, v);
             }
         }
-        for (q, v) in middle.iter_mut().enumerate() {
+        for (q, &v) in middle.iter().enumerate() {
+            let mut v = v;
             // Vector c6 c5 c4 c3, byte b5 b4 b0 r2 r1 r0
             //   -> vector b4 b5 r2 b0, byte r1 r0 c6 c5 c4 c3.
             interleave!(v, 1, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
@@ -191,5 +186,5 @@ pub(crate) fn transpose_strip(
 ) {
     let whole = bytes / 64 * 64;
     transpose_tiles(src, stride, whole, dst, dst_stride);
-    super::aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
+    aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
 }

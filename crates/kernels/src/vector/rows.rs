@@ -37,4 +37,4 @@ macro_rules! rows {
         }
     };
 }
-pub(super) use rows;
+pub(crate) use rows;

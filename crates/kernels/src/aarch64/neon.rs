@@ -1,0 +1,168 @@
+//! AArch64 with NEON and the AES extension: one block per vector.
+
+use core::arch::aarch64::*;
+
+use zeroize::Zeroize;
+
+use crate::aes::RoundKeys;
+use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::modes::{modes, single_modes};
+use crate::vector::rows::rows;
+use crate::vector::unpack::{interleave, unpack_transpose};
+
+type Vector = uint8x16_t;
+
+const LANES: usize = 1;
+
+modes!("neon,aes", self);
+single_modes!("neon,aes");
+rows!("neon,aes");
+unpack_transpose!("neon,aes", 16, {
+    lo8: vzip1q_u8, hi8: vzip2q_u8,
+    lo16: low_16, hi16: high_16,
+    lo32: low_32, hi32: high_32,
+    lo64: low_64, hi64: high_64,
+    and: vandq_u8, set: set_words, left: shift_left, right: shift_right,
+});
+
+#[target_feature(enable = "neon,aes")]
+pub(crate) fn transpose_strip(
+    src: &[u8],
+    stride: usize,
+    bytes: usize,
+    dst: &mut [u8],
+    dst_stride: usize,
+) {
+    transpose_tiles(src, stride, 0..bytes, dst, dst_stride);
+}
+
+/// FIPS 197, section 5.2. AESE with a zero key is ShiftRows and SubBytes; on a vector of four equal
+/// words ShiftRows changes nothing, so each word becomes `SubWord`.
+#[target_feature(enable = "neon,aes")]
+pub(crate) fn expand_key(key: Block) -> RoundKeys {
+    let mut keys = [key; 11];
+    let mut round_constant = 1_u32;
+    for round in 1..11 {
+        let previous = u128::from(keys[round - 1]);
+        let last = vreinterpretq_u8_u32(vdupq_n_u32((previous >> 96) as u32));
+        let substituted = vgetq_lane_u32::<0>(vreinterpretq_u32_u8(vaeseq_u8(last, vdupq_n_u8(0))));
+        let word = substituted.rotate_right(8) ^ round_constant;
+        round_constant = (round_constant << 1) ^ ((round_constant >> 7) * 0x11b);
+        // Each word adds all words before it: a prefix sum in two steps.
+        let sums = previous ^ (previous << 32);
+        let sums = sums ^ (sums << 64);
+        keys[round] = Block::from(sums ^ u128::from(word) * 0x1_0000_0001_0000_0001_0000_0001);
+    }
+    keys
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn load(bytes: &[u8; 16]) -> Vector {
+    // SAFETY: the reference covers the 16 bytes read; the instruction has no alignment.
+    unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn store(bytes: &mut [u8; 16], x: Vector) {
+    // SAFETY: the exclusive reference covers the 16 bytes written; the instruction has no alignment.
+    unsafe { vst1q_u8(bytes.as_mut_ptr(), x) }
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn splat(block: Block) -> Vector {
+    let words = vcombine_u64(vcreate_u64(block.lo()), vcreate_u64(block.hi()));
+    vreinterpretq_u8_u64(words)
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn xor_vectors(a: Vector, b: Vector) -> Vector {
+    veorq_u8(a, b)
+}
+
+/// AESE adds its key first, the round its key last: with a zero key the compiler joins the addition
+/// of one round to the AESE of the next.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn round(state: Vector, key: Vector) -> Vector {
+    veorq_u8(vaesmcq_u8(vaeseq_u8(state, vdupq_n_u8(0))), key)
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn last_round(state: Vector, key: Vector) -> Vector {
+    veorq_u8(vaeseq_u8(state, vdupq_n_u8(0)), key)
+}
+
+/// The 128-bit counter `2^64 hi + lo`, as the only lane.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn counters(lo: u64, hi: u64) -> Vector {
+    splat(Block::new(lo, hi))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn add_counter(counter: Vector, n: i64) -> Vector {
+    let step = vreinterpretq_u64_u8(splat(Block::new(n as u64, 0)));
+    vreinterpretq_u8_u64(vaddq_u64(vreinterpretq_u64_u8(counter), step))
+}
+
+/// The lowest bit of a block.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn low_bit(block: Vector) -> u8 {
+    vgetq_lane_u8::<0>(block) & 1
+}
+
+/// The lowest bit of each block, packed.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn low_bits(states: &States) -> [u8; LANES] {
+    let mut bits = 0;
+    for (i, state) in states.iter().enumerate() {
+        bits |= low_bit(*state) << i;
+    }
+    [bits]
+}
+
+/// The interleaving instructions on vectors of bytes.
+macro_rules! interleaving {
+    ($($name:ident: $instruction:ident, $from:ident, $to:ident;)*) => { $(
+        #[inline]
+        #[target_feature(enable = "neon,aes")]
+        fn $name(a: Vector, b: Vector) -> Vector {
+            $to($instruction($from(a), $from(b)))
+        }
+    )* };
+}
+
+interleaving! {
+    low_16: vzip1q_u16, vreinterpretq_u16_u8, vreinterpretq_u8_u16;
+    high_16: vzip2q_u16, vreinterpretq_u16_u8, vreinterpretq_u8_u16;
+    low_32: vzip1q_u32, vreinterpretq_u32_u8, vreinterpretq_u8_u32;
+    high_32: vzip2q_u32, vreinterpretq_u32_u8, vreinterpretq_u8_u32;
+    low_64: vzip1q_u64, vreinterpretq_u64_u8, vreinterpretq_u8_u64;
+    high_64: vzip2q_u64, vreinterpretq_u64_u8, vreinterpretq_u8_u64;
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn set_words(word: u64) -> Vector {
+    vreinterpretq_u8_u64(vdupq_n_u64(word))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn shift_left<const BITS: i32>(x: Vector) -> Vector {
+    vreinterpretq_u8_u64(vshlq_n_u64::<BITS>(vreinterpretq_u64_u8(x)))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn shift_right<const BITS: i32>(x: Vector) -> Vector {
+    vreinterpretq_u8_u64(vshrq_n_u64::<BITS>(vreinterpretq_u64_u8(x)))
+}

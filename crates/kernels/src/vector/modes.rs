@@ -1,0 +1,298 @@
+//! The modes of AES, written once for vectors of 1, 2 or 4 blocks.
+//!
+//! A module that expands [`modes`] defines `Vector`, `LANES` (blocks per vector) and the functions
+//! `load`, `store`, `splat`, `xor_vectors`, `round`, `last_round`, `counters`, `add_counter`, `low_bits` on
+//! it, all with the same target features; one block per vector also wants `low_bit`.
+//!
+//! Eight vectors are in flight at once: AES rounds take 3 to 5 cycles and start once or twice per
+//! cycle, so eight independent states keep the units busy.
+
+/// Defines `encrypt`, `ctr_fill`, `ctr_xor`, `hash_blocks`, `hash_bits` and `mmo` for one level, which
+/// leave what fills no batch to module `$single`, an expansion of [`single_modes`].
+macro_rules! modes {
+    ($features:literal, $single:ident) => {
+        /// Vectors in flight.
+        const STATES: usize = 8;
+        /// Blocks per batch.
+        const BATCH: usize = STATES * LANES;
+        /// Bytes per batch.
+        const BYTES: usize = 16 * BATCH;
+
+        type States = [Vector; STATES];
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn spread_keys(keys: &RoundKeys) -> [Vector; 11] {
+            let mut out = [splat(Block::ZERO); 11];
+            for (out, key) in out.iter_mut().zip(keys) {
+                *out = splat(*key);
+            }
+            out
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn load_states(bytes: &[u8; BYTES]) -> States {
+            let mut states = [splat(Block::ZERO); STATES];
+            for (state, bytes) in states.iter_mut().zip(bytes.as_chunks().0) {
+                *state = load(bytes);
+            }
+            states
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn store_states(bytes: &mut [u8; BYTES], states: &States) {
+            for (state, bytes) in states.iter().zip(bytes.as_chunks_mut().0) {
+                store(bytes, *state);
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn xor_states(mut a: States, b: &States) -> States {
+            for (a, b) in a.iter_mut().zip(b) {
+                *a = xor_vectors(*a, *b);
+            }
+            a
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn encrypt_states(keys: &[Vector; 11], mut states: States) -> States {
+            for state in &mut states {
+                *state = xor_vectors(*state, keys[0]);
+            }
+            for key in &keys[1..10] {
+                for state in &mut states {
+                    *state = round(*state, *key);
+                }
+            }
+            for state in &mut states {
+                *state = last_round(*state, keys[10]);
+            }
+            states
+        }
+
+        /// The counters of one batch, beginning with the one in the lowest lane of `first`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn counter_states(first: Vector) -> States {
+            let mut states = [first; STATES];
+            for i in 1..STATES {
+                states[i] = add_counter(states[i - 1], LANES as i64);
+            }
+            states
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn encrypt(keys: &RoundKeys, blocks: &mut [Block]) {
+            let (batches, rest) = blocks_as_bytes_mut(blocks).as_chunks_mut::<BYTES>();
+            if !batches.is_empty() {
+                let keys = spread_keys(keys);
+                for batch in batches {
+                    let states = encrypt_states(&keys, load_states(batch));
+                    store_states(batch, &states);
+                }
+            }
+            $single::encrypt_rest(keys, rest);
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn ctr<const XOR: bool>(keys: &RoundKeys, first: u64, out: &mut [u8]) {
+            let (batches, rest) = out.as_chunks_mut::<BYTES>();
+            let done = (batches.len() * BATCH) as u64;
+            if !batches.is_empty() {
+                let keys = spread_keys(keys);
+                let mut counter = counters(first, 0);
+                for batch in batches {
+                    let mut states = encrypt_states(&keys, counter_states(counter));
+                    if XOR {
+                        states = xor_states(states, &load_states(batch));
+                    }
+                    store_states(batch, &states);
+                    counter = add_counter(counter, BATCH as i64);
+                }
+            }
+            $single::ctr_rest::<XOR>(keys, first.wrapping_add(done), rest);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn ctr_fill(keys: &RoundKeys, first: u64, out: &mut [u8]) {
+            ctr::<false>(keys, first, out);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn ctr_xor(keys: &RoundKeys, first: u64, data: &mut [u8]) {
+            ctr::<true>(keys, first, data);
+        }
+
+        /// TMMO of one batch: `pi(pi(x) ^ t) ^ pi(x)`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn hash_states(keys: &[Vector; 11], tweak: Vector, x: States) -> States {
+            let inner = encrypt_states(keys, x);
+            let outer = encrypt_states(keys, xor_states(counter_states(tweak), &inner));
+            xor_states(outer, &inner)
+        }
+
+        /// The caller has seen that the low word of the tweaks does not wrap.
+        #[target_feature(enable = $features)]
+        pub(crate) fn hash_blocks(keys: &RoundKeys, tweak: u128, x: &[Block], out: &mut [Block]) {
+            let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
+            let (out_batches, out_rest) = blocks_as_bytes_mut(out).as_chunks_mut::<BYTES>();
+            if !batches.is_empty() {
+                let keys = spread_keys(keys);
+                let mut tweak = counters(tweak as u64, (tweak >> 64) as u64);
+                for (x, out) in batches.iter().zip(out_batches) {
+                    store_states(out, &hash_states(&keys, tweak, load_states(x)));
+                    tweak = add_counter(tweak, BATCH as i64);
+                }
+            }
+            let tweak = tweak.wrapping_add((batches.len() * BATCH) as u128);
+            $single::hash_rest(keys, tweak, rest, out_rest);
+        }
+
+        /// The caller has seen that the low word of the tweaks does not wrap.
+        #[target_feature(enable = $features)]
+        pub(crate) fn hash_bits(
+            keys: &RoundKeys,
+            tweak: u128,
+            offset: Block,
+            x: &[Block],
+            out: &mut [u8],
+        ) {
+            let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
+            let (out_batches, out_rest) = out.split_at_mut(batches.len() * (BATCH / 8));
+            if !batches.is_empty() {
+                let keys = spread_keys(keys);
+                let offset = [splat(offset); STATES];
+                let mut tweak = counters(tweak as u64, (tweak >> 64) as u64);
+                for (x, out) in batches.iter().zip(out_batches.as_chunks_mut().0) {
+                    let x = xor_states(load_states(x), &offset);
+                    *out = low_bits(&hash_states(&keys, tweak, x));
+                    tweak = add_counter(tweak, BATCH as i64);
+                }
+            }
+            let tweak = tweak.wrapping_add((batches.len() * BATCH) as u128);
+            $single::hash_bits_rest(keys, tweak, offset, rest, out_rest);
+        }
+
+        /// MMO: `pi(x) ^ x`.
+        #[target_feature(enable = $features)]
+        pub(crate) fn mmo(keys: &RoundKeys, x: &[Block], out: &mut [Block]) {
+            let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
+            let (out_batches, out_rest) = blocks_as_bytes_mut(out).as_chunks_mut::<BYTES>();
+            if !batches.is_empty() {
+                let keys = spread_keys(keys);
+                for (x, out) in batches.iter().zip(out_batches) {
+                    let x = load_states(x);
+                    store_states(out, &xor_states(encrypt_states(&keys, x), &x));
+                }
+            }
+            $single::mmo_rest(keys, rest, out_rest);
+        }
+    };
+}
+pub(crate) use modes;
+
+/// Defines `encrypt_rest`, `ctr_rest`, `hash_rest`, `hash_bits_rest` and `mmo_rest`, which take what
+/// fills no batch, for vectors of one block. The blocks are independent, so the processor overlaps
+/// them, and nothing secret has to be padded in memory.
+macro_rules! single_modes {
+    ($features:literal) => {
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn encrypt_one(keys: &RoundKeys, block: Vector) -> Vector {
+            let mut state = xor_vectors(block, splat(keys[0]));
+            for key in &keys[1..10] {
+                state = round(state, splat(*key));
+            }
+            last_round(state, splat(keys[10]))
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn hash_one(keys: &RoundKeys, tweak: u128, x: Vector) -> Vector {
+            let inner = encrypt_one(keys, x);
+            let outer = encrypt_one(keys, xor_vectors(splat(tweak.into()), inner));
+            xor_vectors(outer, inner)
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn encrypt_rest(keys: &RoundKeys, blocks: &mut [u8]) {
+            for block in blocks.as_chunks_mut().0 {
+                let encrypted = encrypt_one(keys, load(block));
+                store(block, encrypted);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn ctr_rest<const XOR: bool>(keys: &RoundKeys, first: u64, out: &mut [u8]) {
+            let (blocks, part) = out.as_chunks_mut();
+            let mut counter = first;
+            for block in blocks {
+                let stream = encrypt_one(keys, splat(Block::new(counter, 0)));
+                store(
+                    block,
+                    if XOR {
+                        xor_vectors(stream, load(block))
+                    } else {
+                        stream
+                    },
+                );
+                counter = counter.wrapping_add(1);
+            }
+            if !part.is_empty() {
+                let mut stream = [0; 16];
+                store(
+                    &mut stream,
+                    encrypt_one(keys, splat(Block::new(counter, 0))),
+                );
+                for (out, stream) in part.iter_mut().zip(stream) {
+                    *out = if XOR { *out ^ stream } else { stream };
+                }
+                stream.zeroize();
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn hash_rest(keys: &RoundKeys, tweak: u128, x: &[u8], out: &mut [u8]) {
+            let mut tweak = tweak;
+            for (x, out) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+                store(out, hash_one(keys, tweak, load(x)));
+                tweak = tweak.wrapping_add(1);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn hash_bits_rest(
+            keys: &RoundKeys,
+            tweak: u128,
+            offset: Block,
+            x: &[u8],
+            out: &mut [u8],
+        ) {
+            let mut tweak = tweak;
+            for (x, out) in x.chunks(8 * 16).zip(out) {
+                let mut bits = 0;
+                for (i, x) in x.as_chunks().0.iter().enumerate() {
+                    let hash = hash_one(keys, tweak, xor_vectors(load(x), splat(offset)));
+                    bits |= low_bit(hash) << i;
+                    tweak = tweak.wrapping_add(1);
+                }
+                *out = bits;
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn mmo_rest(keys: &RoundKeys, x: &[u8], out: &mut [u8]) {
+            for (x, out) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+                let x = load(x);
+                store(out, xor_vectors(encrypt_one(keys, x), x));
+            }
+        }
+    };
+}
+pub(crate) use single_modes;
