@@ -106,10 +106,17 @@ impl Context {
     /// on by itself. Take its count back with [`join`](Context::join).
     #[must_use]
     pub fn fork(&self, name: &str) -> Self {
+        self.step(name).beside()
+    }
+
+    /// The same step with a count of rounds of its own: for one of several pieces of work that share
+    /// this step's channels, see [`Channel::count_in`].
+    #[must_use]
+    pub fn beside(&self) -> Self {
         let clock = Arc::new(AtomicU32::new(self.clock.load(Relaxed)));
         Self {
             clock,
-            ..self.step(name)
+            ..self.clone()
         }
     }
 

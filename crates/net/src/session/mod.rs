@@ -213,7 +213,13 @@ impl Session {
             shared
                 .welcome(peer, &hello)
                 .map_err(|error| shared.fail(error))?;
+            nonces.push((peer.party, hello.nonce));
         }
+        nonces.sort();
+        let mut identity = Sha256::new_with_prefix(b"madrigal session identity v1");
+        identity.update(shared.config.name.as_bytes());
+        nonces.iter().for_each(|(_, nonce)| identity.update(nonce));
+        let _ = shared.identity.set(identity.finalize().into());
         Ok(())
     }
 

@@ -1,0 +1,184 @@
+//! Boolean multiplication triples: shares of random bits a, b and of c = a & b.
+
+use std::sync::Arc;
+
+use madrigal_core::bits;
+use zeroize::Zeroizing;
+
+/// One party's shares of triples, to be used from the front, each once.
+///
+/// The value is not `Clone`, and taking from it moves its front: no triple can be had twice. The
+/// shares are wiped when the last part is dropped; `Debug` shows counts alone.
+pub struct BitTriples {
+    shares: Arc<Shares>,
+    next: usize,
+    end: usize,
+}
+
+/// Packed: triple i is bit i of each string.
+#[derive(Default)]
+struct Shares {
+    a: Zeroizing<Vec<u8>>,
+    b: Zeroizing<Vec<u8>>,
+    c: Zeroizing<Vec<u8>>,
+}
+
+/// The three strings of some triples. Bits past the end of the last byte are unspecified: they may
+/// belong to other triples, so they must not leave the party.
+#[derive(Clone, Copy)]
+pub struct TripleBits<'a> {
+    /// Shares of a.
+    pub a: &'a [u8],
+    /// Shares of b.
+    pub b: &'a [u8],
+    /// Shares of c = a & b.
+    pub c: &'a [u8],
+}
+
+/// Room for triples that do not begin at a byte.
+#[derive(Default)]
+pub struct Scratch([Zeroizing<Vec<u8>>; 3]);
+
+impl std::fmt::Debug for BitTriples {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BitTriples({} left)", self.len())
+    }
+}
+
+impl BitTriples {
+    /// Triples from their packed shares, of `ceil(count / 8)` bytes each.
+    ///
+    /// # Panics
+    /// If a string has another length.
+    pub fn new(
+        a: Zeroizing<Vec<u8>>,
+        b: Zeroizing<Vec<u8>>,
+        c: Zeroizing<Vec<u8>>,
+        count: usize,
+    ) -> Self {
+        let bytes = bits::bytes_for(count);
+        assert!(
+            [&a, &b, &c].iter().all(|string| string.len() == bytes),
+            "{count} triples are three strings of {bytes} bytes"
+        );
+        Self {
+            shares: Arc::new(Shares { a, b, c }),
+            next: 0,
+            end: count,
+        }
+    }
+
+    /// No triples, for what has no AND.
+    pub fn none() -> Self {
+        Self {
+            shares: Arc::default(),
+            next: 0,
+            end: 0,
+        }
+    }
+
+    /// How many are left.
+    pub fn len(&self) -> usize {
+        self.end - self.next
+    }
+
+    /// Whether all are used.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Splits the first `count` off, for a part of the work that runs on its own.
+    ///
+    /// # Panics
+    /// If there are fewer: then a plan was wrong.
+    #[must_use]
+    pub fn split_front(&mut self, count: usize) -> Self {
+        self.advance(count, |shares, start| Self {
+            shares: Arc::clone(shares),
+            next: start,
+            end: start + count,
+        })
+    }
+
+    /// Uses the first `count`.
+    ///
+    /// # Panics
+    /// If there are fewer: then a plan was wrong.
+    pub fn take<'a>(&'a mut self, count: usize, scratch: &'a mut Scratch) -> TripleBits<'a> {
+        self.advance(count, |shares, start| {
+            if start % 8 == 0 {
+                let range = start / 8..start / 8 + bits::bytes_for(count);
+                return TripleBits {
+                    a: &shares.a[range.clone()],
+                    b: &shares.b[range.clone()],
+                    c: &shares.c[range],
+                };
+            }
+            let Scratch([a, b, c]) = scratch;
+            for (to, from) in [
+                (&mut *a, &shares.a),
+                (&mut *b, &shares.b),
+                (&mut *c, &shares.c),
+            ] {
+                to.resize(bits::bytes_for(count), 0);
+                bits::take(from, start, to, count);
+            }
+            TripleBits { a, b, c }
+        })
+    }
+
+    fn advance<'a, T>(
+        &'a mut self,
+        count: usize,
+        part: impl FnOnce(&'a Arc<Shares>, usize) -> T,
+    ) -> T {
+        assert!(
+            count <= self.len(),
+            "{count} triples wanted, {} left",
+            self.len()
+        );
+        let start = self.next;
+        self.next += count;
+        part(&self.shares, start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn triples(count: usize) -> BitTriples {
+        let string = |factor: u8| {
+            Zeroizing::new(
+                (0..bits::bytes_for(count))
+                    .map(|i| factor * i as u8)
+                    .collect(),
+            )
+        };
+        BitTriples::new(string(3), string(5), string(7), count)
+    }
+
+    #[test]
+    fn each_triple_comes_once_wherever_it_is_cut() {
+        let mut cut = triples(100);
+        let mut rest = triples(100);
+        let mut tail = cut.split_front(30);
+        std::mem::swap(&mut tail, &mut cut); // `cut` has 0..30, `tail` 30..100
+        let mut scratch = Scratch::default();
+        let mut other = Scratch::default();
+        for size in [3, 8, 19] {
+            let (here, there) = (cut.take(size, &mut scratch), rest.take(size, &mut other));
+            assert_eq!(here.a[0] & 7, there.a[0] & 7);
+        }
+        assert!(cut.is_empty());
+        assert_eq!(tail.len(), 70);
+        let here = tail.take(70, &mut scratch).c.to_vec();
+        assert_eq!(here, rest.take(70, &mut other).c);
+    }
+
+    #[test]
+    #[should_panic(expected = "8 triples wanted, 7 left")]
+    fn none_is_invented() {
+        triples(7).take(8, &mut Scratch::default());
+    }
+}

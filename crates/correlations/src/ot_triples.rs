@@ -1,0 +1,264 @@
+//! Boolean triples from oblivious transfer (motion.txt 5.2.2).
+//!
+//! With a = XOR a_i and b = XOR b_i, c = a & b is the XOR of all a_i & b_j. A product of two
+//! parties' bits is one random OT: P_i receives with choice a_i, P_j sends; of the masks k_0, k_1
+//! P_i learns k_{a_i}, and k_{a_i} ^ k_0 = a_i & (k_0 ^ k_1). So with b_j = k_0 ^ k_1 the masks
+//! themselves are the shares of the product.
+//!
+//! The paper uses a correlated OT (one more bit) for every product. That bit is needed only where
+//! b_j is already fixed: here b_j *is* k_0 ^ k_1 of P_j's OTs with its first peer, and each further
+//! peer gets the correction k_0 ^ k_1 ^ b_j. To a peer that knows only k_{a_i} the other mask is
+//! pseudorandom, so the correction tells it nothing about b_j, also together with other peers.
+//!
+//! For N = 2 there are no corrections, and the whole is one message each way.
+//!
+//! Per triple and party: N-1 times 16 bytes (IKNP; rounded up to 128 triples in each message) and,
+//! with the corrections, at most N-2 bits. All triples of a call are made in parts of [`PART`], and
+//! a part waits for the peers only [`AHEAD`] parts later: latency is paid once per call.
+
+use std::ops::Range;
+
+use madrigal_core::{PhaseCost, bits};
+use madrigal_kernels as kernels;
+use madrigal_net::{Channel, Context, Result, breathe};
+use madrigal_ot::iknp::message_len;
+use madrigal_ot::{cost, iknp::CHUNK};
+use zeroize::Zeroizing;
+
+use crate::BitTripleSource;
+use crate::bit_triples::BitTriples;
+use crate::pairs::{self, Pair, base_cost, fail};
+
+/// Triples made at once: their extension message is one frame of 256 KiB.
+const PART: usize = 2 * CHUNK;
+/// Parts under way before the first is waited for.
+const AHEAD: usize = 4;
+
+/// Makes triples with all peers; keeps the extensions running between calls.
+pub struct OtTriples {
+    context: Context,
+    links: Vec<Link>,
+}
+
+struct Link {
+    pair: Pair,
+    extension: Channel,
+    corrections: Channel,
+}
+
+impl std::fmt::Debug for OtTriples {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OtTriples({:?})", self.context)
+    }
+}
+
+/// One part of a call.
+struct Part {
+    triples: Range<usize>,
+    context: Context,
+}
+
+impl Part {
+    fn count(&self) -> usize {
+        self.triples.len()
+    }
+
+    /// Parts begin at bytes.
+    fn bytes(&self) -> Range<usize> {
+        let start = self.triples.start / 8;
+        start..start + bits::bytes_for(self.count())
+    }
+}
+
+impl OtTriples {
+    /// Runs the base OTs with all peers. Two rounds; [`base_cost`].
+    ///
+    /// # Errors
+    /// Those of the network; a peer's malformed message.
+    pub async fn new(context: &Context) -> Result<Self> {
+        let context = context.step("bit triples");
+        let pairs = pairs::make(&context).await?;
+        let link = |pair: Pair| {
+            Ok(Link {
+                extension: context.step("extension").channel(pair.peer)?,
+                corrections: context.step("corrections").channel(pair.peer)?,
+                pair,
+            })
+        };
+        let links = pairs.into_iter().map(link).collect::<Result<_>>()?;
+        Ok(Self { context, links })
+    }
+
+    /// Cost for party number `me` of `parties` of one call for `count` triples, the base OTs not
+    /// counted.
+    pub fn cost(me: usize, parties: usize, count: usize) -> PhaseCost {
+        let peers = parties as u64 - 1;
+        let mut total = PhaseCost::default();
+        // Everyone corrects for all but its first peer.
+        let sent = peers - 1;
+        let received = (0..parties)
+            .filter(|&j| j != me && first_peer(j) != me)
+            .count() as u64;
+        for part in parts(count) {
+            let one = extended_bits(part.len());
+            let correction = bits::bytes_for(part.len()) as u64;
+            total += PhaseCost {
+                rounds: 0,
+                bytes_sent: peers * one.receiver_bytes + sent * correction,
+                bytes_received: peers * one.receiver_bytes + received * correction,
+                messages: peers + sent,
+                aes_blocks: peers * (one.sender_aes + one.receiver_aes),
+            };
+        }
+        if count > 0 {
+            total.rounds = if parties == 2 { 1 } else { 2 };
+        }
+        total
+    }
+
+    /// [`cost`](Self::cost) with the base OTs.
+    pub fn cost_with_base(me: usize, parties: usize, count: usize) -> PhaseCost {
+        base_cost(parties) + Self::cost(me, parties, count)
+    }
+}
+
+/// The peer whose OTs define a party's b.
+const fn first_peer(party: usize) -> usize {
+    if party == 0 { 1 } else { 0 }
+}
+
+/// `count` random OTs of bits, from the extension to the masks.
+fn extended_bits(count: usize) -> cost::Cost {
+    cost::extension(count as u64) + cost::random(count as u64)
+}
+
+fn parts(count: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+    (0..count)
+        .step_by(PART)
+        .map(move |start| start..count.min(start + PART))
+}
+
+impl BitTripleSource for OtTriples {
+    async fn bit_triples(&mut self, count: usize) -> Result<BitTriples> {
+        let parts: Vec<Part> = parts(count)
+            .map(|triples| Part {
+                triples,
+                context: self.context.beside(),
+            })
+            .collect();
+        let mut work = Work::new(&self.context, count);
+        for step in 0..parts.len() + AHEAD + 1 {
+            let at = |lag: usize| step.checked_sub(lag).and_then(|index| parts.get(index));
+            if let Some(part) = at(0) {
+                work.receive_ots(&mut self.links, part).await?;
+            }
+            if let Some(part) = at(AHEAD) {
+                work.send_ots(&mut self.links, part).await?;
+            }
+            if let Some(part) = at(AHEAD + 1) {
+                work.correct(&mut self.links, part).await?;
+                self.context.join(&part.context);
+            }
+            breathe().await;
+        }
+        let aes: u64 = parts
+            .iter()
+            .map(|part| extended_bits(part.count()))
+            .map(|one| one.sender_aes + one.receiver_aes)
+            .sum();
+        self.context.count_aes(aes * self.links.len() as u64);
+        Ok(work.finish(count))
+    }
+}
+
+/// The triples of one call on their way.
+struct Work {
+    a: Zeroizing<Vec<u8>>,
+    b: Zeroizing<Vec<u8>>,
+    /// The shares of the products with peers; a & b of our own comes on top at the end.
+    c: Zeroizing<Vec<u8>>,
+    masks: [Zeroizing<Vec<u8>>; 2],
+}
+
+impl Work {
+    fn new(context: &Context, count: usize) -> Self {
+        let string = || Zeroizing::new(vec![0; bits::bytes_for(count)]);
+        let mut a = string();
+        context.private_prg().fill(&mut a);
+        let mask = || Zeroizing::new(vec![0; PART / 8]);
+        Self {
+            a,
+            b: string(),
+            c: string(),
+            masks: [mask(), mask()],
+        }
+    }
+
+    /// Our choices are a: the extension message goes out, the masks k_a are our shares.
+    async fn receive_ots(&mut self, links: &mut [Link], part: &Part) -> Result<()> {
+        let (count, place) = (part.count(), part.bytes());
+        for link in links {
+            let mut message = vec![0; message_len(count)];
+            let mask = &mut self.masks[0][..place.len()];
+            link.pair
+                .receiver
+                .extend_bits(&self.a[place.clone()], count, &mut message, mask)
+                .map_err(|error| fail(&link.extension, error))?;
+            kernels::xor_into(&mut self.c[place.clone()], mask);
+            link.extension.count_in(&part.context);
+            link.extension.send(message).await?;
+        }
+        Ok(())
+    }
+
+    /// The peers' choices are their a: the masks k_0 are our shares, b is k_0 ^ k_1 with the first
+    /// peer, and the others learn how theirs differs.
+    async fn send_ots(&mut self, links: &mut [Link], part: &Part) -> Result<()> {
+        let (count, place) = (part.count(), part.bytes());
+        for (index, link) in links.iter_mut().enumerate() {
+            link.extension.count_in(&part.context);
+            let message = link.extension.recv(message_len(count)).await?;
+            let [k0, k1] = &mut self.masks;
+            let (k0, k1) = (&mut k0[..place.len()], &mut k1[..place.len()]);
+            link.pair
+                .sender
+                .extend_bits(&message, count, k0, k1)
+                .map_err(|error| fail(&link.extension, error))?;
+            kernels::xor_into(&mut self.c[place.clone()], k0);
+            kernels::xor_into(k0, k1);
+            let b = &mut self.b[place.clone()];
+            if index == 0 {
+                b.copy_from_slice(k0);
+            } else {
+                kernels::xor_into(k0, b);
+                link.corrections.count_in(&part.context);
+                link.corrections.send(k0.to_vec()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a peer's b was fixed before our OT with it, its correction counts where our a is 1.
+    async fn correct(&mut self, links: &mut [Link], part: &Part) -> Result<()> {
+        let me = part.context.me().index();
+        let place = part.bytes();
+        for link in links
+            .iter_mut()
+            .filter(|link| first_peer(link.pair.peer.index()) != me)
+        {
+            link.corrections.count_in(&part.context);
+            let correction = link.corrections.recv(place.len()).await?;
+            let product = &mut self.masks[0][..place.len()];
+            kernels::and(product, &self.a[place.clone()], &correction);
+            kernels::xor_into(&mut self.c[place.clone()], product);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, count: usize) -> BitTriples {
+        let mut own = Zeroizing::new(vec![0; self.a.len()]);
+        kernels::and(&mut own, &self.a, &self.b);
+        kernels::xor_into(&mut self.c, &own);
+        BitTriples::new(self.a, self.b, self.c, count)
+    }
+}

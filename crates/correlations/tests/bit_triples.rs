@@ -1,0 +1,76 @@
+//! Triples by OT: right for every number of parties, at the declared cost, different every time.
+
+use madrigal_correlations::{BitTripleSource, OtTriples, Scratch};
+use madrigal_testkit::{World, seed};
+
+/// All parties' a, b, c of `counts` triples, call after call.
+fn make(parties: usize, counts: &'static [usize]) -> Vec<Vec<[Vec<u8>; 3]>> {
+    let results = World::new(parties, seed()).run(|context| async move {
+        let mut source = OtTriples::new(&context).await?;
+        let mut calls = Vec::new();
+        for &count in counts {
+            let mut triples = source.bit_triples(count).await?;
+            let mut scratch = Scratch::default();
+            let bits = triples.take(count, &mut scratch);
+            calls.push([bits.a, bits.b, bits.c].map(<[u8]>::to_vec));
+        }
+        Ok(calls)
+    });
+    for (me, (_, cost)) in results.iter().enumerate() {
+        let mut declared = madrigal_correlations::base_cost(parties);
+        for &count in counts {
+            declared += OtTriples::cost(me, parties, count);
+        }
+        assert_eq!(cost.setup, declared, "party {me} of {parties}");
+    }
+    results.into_iter().map(|(calls, _)| calls).collect()
+}
+
+fn check(parties: usize, counts: &'static [usize]) {
+    let shares = make(parties, counts);
+    for (call, &count) in counts.iter().enumerate() {
+        let sum = |string: usize, byte: usize| {
+            shares
+                .iter()
+                .fold(0, |sum, party| sum ^ party[call][string][byte])
+        };
+        let mut ones = 0;
+        for i in 0..count {
+            let [a, b, c] = [0, 1, 2].map(|string| sum(string, i / 8) >> (i % 8) & 1);
+            assert_eq!(c, a & b, "triple {i} of call {call}, {parties} parties");
+            ones += u32::from(a) + u32::from(b);
+        }
+        if count >= 1000 {
+            // Half of 2 * count, within 6 standard deviations of sqrt(2 * count) / 2.
+            let spread = 3.0 * (2.0 * count as f64).sqrt();
+            assert!(
+                (f64::from(ones) - count as f64).abs() < spread,
+                "{ones} ones in {} bits",
+                2 * count
+            );
+        }
+    }
+}
+
+#[test]
+fn right_for_two_parties() {
+    check(2, &[1, 0, 7, 128, 1000, 100_003]);
+}
+
+#[test]
+fn right_for_three_parties() {
+    check(3, &[1000, 5, 40_000]);
+}
+
+#[test]
+fn right_for_four_and_five_parties() {
+    check(4, &[777]);
+    check(5, &[1000, 17_000]);
+}
+
+#[test]
+fn no_call_repeats_another() {
+    let shares = make(2, &[1000, 1000]);
+    assert_ne!(shares[0][0], shares[0][1]);
+    assert_ne!(shares[1][0], shares[1][1]);
+}
