@@ -7,6 +7,10 @@
 //!    layers as the AND depth; it runs earlier if that frees a row. A local operation runs as soon
 //!    as it frees a row, or else when something needs it. Rows are handed out as values come alive and
 //!    come back with their last use.
+//!
+//! What the order is worth, in rows: SHA-256 1184 (2191 with every AND as early as possible), a 64-bit
+//! product 375 (2080; 436 with local operations only when something needs them), AES-128 912 in any
+//! order.
 
 use crate::layered::{And, Layered, LocalOp};
 use crate::netlist::{Gate, Netlist};
@@ -120,7 +124,8 @@ impl Graph {
             return Lit(a.0 ^ b.0);
         }
         // Two inversions cancel. One stays with its operand: carried to the result, it would often
-        // have to be made good for several readers instead of one.
+        // have to be made good for several readers instead of one (SHA-256: 13 % more local
+        // operations).
         if a.inverted() && b.inverted() {
             self.push(Node::Xor(a.not(), b.not()))
         } else {

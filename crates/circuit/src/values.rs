@@ -24,8 +24,8 @@ pub struct ValueLimits {
     pub lanes: usize,
     /// Longest line in bytes.
     pub line_bytes: usize,
-    /// Most bytes of the rows that are made: about width times lanes divided by 8.
-    pub bytes: usize,
+    /// Most bytes of the rows that are made: width times lanes divided by 8, lanes rounded up to 64.
+    pub bytes: u64,
 }
 
 impl Default for ValueLimits {
@@ -131,9 +131,9 @@ pub enum ValuesError {
         /// What is too many.
         what: &'static str,
         /// How many there are.
-        found: usize,
+        found: u64,
         /// How many are allowed.
-        limit: usize,
+        limit: u64,
     },
 }
 
@@ -159,7 +159,7 @@ pub fn read(
             values: widths.len(),
         });
     }
-    let limit = |line: usize, what, found, limit| {
+    let limit = |line: usize, what, found: u64, limit: u64| {
         let line = line as u64;
         if found > limit {
             Err(ValuesError::Limit {
@@ -173,14 +173,14 @@ pub fn read(
             Ok(())
         }
     };
-    limit(lanes, "lanes", lanes, limits.lanes)?;
+    limit(lanes, "lanes", lanes as u64, limits.lanes as u64)?;
     let width: u64 = widths.iter().map(|&width| u64::from(width)).sum();
     let bytes = width.saturating_mul(Rows::stride_for(lanes) as u64);
     limit(
         lanes,
         "bytes of values",
-        usize::try_from(bytes).unwrap_or(usize::MAX),
-        limits.bytes,
+        bytes,
+        limits.bytes.min(isize::MAX as u64),
     )?;
 
     let layout = Layout::new(widths);
@@ -191,7 +191,12 @@ pub fn read(
         let count = BLOCK.min(lanes - first);
         for (lane, line) in lines.by_ref().take(count).enumerate() {
             let number = first + lane + 1;
-            limit(number, "bytes on the line", line.len(), limits.line_bytes)?;
+            limit(
+                number,
+                "bytes on the line",
+                line.len() as u64,
+                limits.line_bytes as u64,
+            )?;
             let to = &mut block[lane * layout.bytes..][..layout.bytes];
             layout
                 .decode(line, to)
