@@ -92,22 +92,48 @@ impl Kernels {
     }
 
     /// Transposes `height <= 128` rows of `width <= 8 * EDGE_BYTES` bits through a padded strip.
-    fn transpose_edge(self, edge: &mut Edge, src: Part<'_>, dst: &mut [u8], dst_stride: usize) {
-        let bytes = src.width.div_ceil(8);
+    fn transpose_edge(self, edge: &mut Edge, part: Part<'_>, dst: &mut [u8], dst_stride: usize) {
+        let bytes = part.width.div_ceil(8);
         let padded = bytes.next_multiple_of(16);
-        let strip = &mut blocks_as_bytes_mut(&mut edge.strip)[..STRIP * padded];
-        let (filled, below) = strip.split_at_mut(src.height * padded);
-        for (row, strip_row) in filled.chunks_exact_mut(padded).enumerate() {
-            strip_row[..bytes].copy_from_slice(&src.bytes[row * src.stride..][..bytes]);
-        }
-        // What stands right of the part becomes rows that nobody takes; below it must be zeros.
-        below.fill(0);
         let out = &mut blocks_as_bytes_mut(&mut edge.out)[..8 * padded * 16];
-        dispatch!(self, transpose_strip(strip, padded, padded, out, 16));
-        let height_bytes = src.height.div_ceil(8);
-        for (row, out_row) in out.chunks_exact(16).take(src.width).enumerate() {
-            dst[row * dst_stride..][..height_bytes].copy_from_slice(&out_row[..height_bytes]);
+        // What stands right of the part becomes rows that nobody takes, so it may be read if it is
+        // there; below the part there must be zeros.
+        if part.height == STRIP && part.bytes.len() >= (STRIP - 1) * part.stride + padded {
+            dispatch!(
+                self,
+                transpose_strip(part.bytes, part.stride, padded, out, 16)
+            );
+        } else {
+            let strip = &mut blocks_as_bytes_mut(&mut edge.strip)[..STRIP * padded];
+            let (filled, below) = strip.split_at_mut(part.height * padded);
+            for (row, strip_row) in filled.chunks_exact_mut(padded).enumerate() {
+                strip_row[..bytes].copy_from_slice(&part.bytes[row * part.stride..][..bytes]);
+            }
+            below.fill(0);
+            dispatch!(self, transpose_strip(strip, padded, padded, out, 16));
         }
+        let rows = &out[..16 * part.width];
+        // Copies of a length known to the compiler are much faster, and these are the common ones.
+        match part.height.div_ceil(8) {
+            1 => copy_rows::<1>(rows, dst, dst_stride),
+            2 => copy_rows::<2>(rows, dst, dst_stride),
+            4 => copy_rows::<4>(rows, dst, dst_stride),
+            8 => copy_rows::<8>(rows, dst, dst_stride),
+            16 => copy_rows::<16>(rows, dst, dst_stride),
+            height_bytes => {
+                for (row, out_row) in rows.chunks_exact(16).enumerate() {
+                    dst[row * dst_stride..][..height_bytes]
+                        .copy_from_slice(&out_row[..height_bytes]);
+                }
+            }
+        }
+    }
+}
+
+/// Copies the first `N` bytes of each 16-byte row.
+fn copy_rows<const N: usize>(rows: &[u8], dst: &mut [u8], dst_stride: usize) {
+    for (row, out_row) in rows.as_chunks::<16>().0.iter().enumerate() {
+        dst[row * dst_stride..][..N].copy_from_slice(&out_row[..N]);
     }
 }
 
@@ -149,6 +175,10 @@ impl Drop for Edge {
 ///
 /// Column `j` has `n = rows.len()` bits at `columns[j * stride..][..n / 8]`; bit `j` of `rows[i]`
 /// becomes bit `i` of column `j`. `stride` is in bytes.
+///
+/// Fast while the columns fit the second-level cache (say `n` up to 2^15) and `stride` is no multiple
+/// of 4096, which would put all columns into the same few cache lines; from main memory it is several
+/// times slower. So make and transpose long columns in pieces.
 ///
 /// # Panics
 /// If `rows.len()` is no multiple of 128, if `stride < n / 8`, or if `columns` ends too early.

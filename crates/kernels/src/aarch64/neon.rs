@@ -51,7 +51,8 @@ pub(crate) fn expand_key(key: Block) -> RoundKeys {
         // Each word adds all words before it: a prefix sum in two steps.
         let sums = previous ^ (previous << 32);
         let sums = sums ^ (sums << 64);
-        keys[round] = Block::from(sums ^ u128::from(word) * 0x1_0000_0001_0000_0001_0000_0001);
+        let pair = u64::from(word) | u64::from(word) << 32;
+        keys[round] = Block::from(sums) ^ Block::new(pair, pair);
     }
     keys
 }
