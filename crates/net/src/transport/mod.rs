@@ -4,9 +4,12 @@
 //! A new transport implements [`Transport`] and hands what arrives to the [`Inbox`] that the session
 //! attaches: see `examples/pigeon.rs` for one over something that is no socket.
 
+mod dice;
 #[cfg(feature = "sockets")]
 mod meet;
 mod memory;
+mod profile;
+mod shaped;
 #[cfg(feature = "sockets")]
 mod tcp;
 
@@ -19,6 +22,8 @@ pub use crate::session::Inbox;
 #[cfg(feature = "sockets")]
 pub use meet::{ConnectError, Security, connect};
 pub use memory::{MemoryTransport, mesh};
+pub use profile::{Profile, ProfileError};
+pub use shaped::Shaped;
 #[cfg(feature = "sockets")]
 pub use tcp::TcpTransport;
 
