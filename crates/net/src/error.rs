@@ -190,6 +190,8 @@ pub enum Error {
         peer: Party,
         /// Its reason, in its words.
         reason: String,
+        /// Whose fault it is as far as that party knows.
+        culprit: Option<Party>,
     },
     /// This session was closed, or this job given up, from our side.
     #[error("the job was ended here: {reason}")]
@@ -250,6 +252,17 @@ impl Error {
             | Self::Program { peer, .. }
             | Self::Aborted { peer, .. } => Some(*peer),
             Self::Deadline { .. } | Self::Ended { .. } | Self::Reused { .. } => None,
+        }
+    }
+}
+
+impl Error {
+    /// The party whose fault it is as far as we know: where a peer gave up because of a third
+    /// party, that one.
+    pub fn culprit(&self) -> Option<Party> {
+        match self {
+            Self::Aborted { peer, culprit, .. } => Some(culprit.unwrap_or(*peer)),
+            other => other.peer(),
         }
     }
 }

@@ -18,7 +18,13 @@ const MAX_CHANNELS: usize = 1 << 14;
 
 /// The receiving end of a session, given to its transport.
 #[derive(Clone)]
-pub struct Inbox(Weak<Shared>);
+pub struct Inbox {
+    session: Weak<Shared>,
+    gate: Option<Gate>,
+}
+
+/// Whether what comes from a party is let in.
+type Gate = Arc<dyn Fn(Party) -> bool + Send + Sync>;
 
 impl std::fmt::Debug for Inbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -28,7 +34,33 @@ impl std::fmt::Debug for Inbox {
 
 impl Inbox {
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        Self(Arc::downgrade(shared))
+        Self {
+            session: Arc::downgrade(shared),
+            gate: None,
+        }
+    }
+
+    /// The same inbox behind a gate: what comes from a party, and the news that it is lost, is
+    /// dropped without a word while `open` says no. For transports that wrap another one.
+    #[must_use]
+    pub fn with_gate(&self, open: impl Fn(Party) -> bool + Send + Sync + 'static) -> Self {
+        let before = self.gate.clone();
+        let gate: Gate = match before {
+            Some(before) => Arc::new(move |from| before(from) && open(from)),
+            None => Arc::new(open),
+        };
+        Self {
+            session: Weak::clone(&self.session),
+            gate: Some(gate),
+        }
+    }
+
+    /// The session, if it still lives and takes in what comes from `from`.
+    fn session(&self, from: Party) -> Option<Arc<Shared>> {
+        let session = self.session.upgrade()?;
+        let known = from != session.me() && from.index() < session.parties();
+        let open = self.gate.as_ref().is_none_or(|open| open(from));
+        (known && open && !session.closed.load(Relaxed)).then_some(session)
     }
 
     /// Takes one packet of bytes from `from`. The transport vouches for the sender. What is not a
@@ -42,12 +74,9 @@ impl Inbox {
 
     /// Takes frames that were never bytes.
     pub fn deliver_frames(&self, from: Party, frames: Vec<Frame>) {
-        let Some(session) = self.0.upgrade() else {
+        let Some(session) = self.session(from) else {
             return;
         };
-        if from == session.me() || from.index() >= session.parties() {
-            return;
-        }
         let peer = session.peer(from);
         peer.heard.store(session.now(), Relaxed);
         for frame in frames {
@@ -60,7 +89,7 @@ impl Inbox {
 
     /// Reports that `from` sent something that is no frame.
     pub fn damaged(&self, from: Party, problem: FrameError) {
-        if let Some(session) = self.0.upgrade() {
+        if let Some(session) = self.session(from) {
             session.fail(Error::Frame {
                 peer: from,
                 problem,
@@ -70,14 +99,11 @@ impl Inbox {
 
     /// Reports that nothing can come from, or go to, `from` any more. Harmless after it took leave.
     pub fn lost(&self, from: Party, reason: &str) {
-        let Some(session) = self.0.upgrade() else {
+        let Some(session) = self.session(from) else {
             return;
         };
-        if from == session.me() || from.index() >= session.parties() {
-            return;
-        }
         let peer = session.peer(from);
-        if peer.left.load(Relaxed) || session.closed.load(Relaxed) {
+        if peer.left.load(Relaxed) {
             return;
         }
         let wait = peer.longest_wait().filter(|wait| !wait.sending);
@@ -200,9 +226,14 @@ impl Shared {
                 control.finished.insert(job);
             }
             Message::Abort(abort) => {
+                // 0 is nobody; a number that is no party is nobody too.
+                let culprit = (abort.culprit as usize)
+                    .checked_sub(1)
+                    .and_then(|index| Party::checked(index, self.parties()).ok());
                 let error = Error::Aborted {
                     peer: peer.party,
                     reason: printable(&abort.reason),
+                    culprit,
                 };
                 if job == 0 {
                     self.fail_silently(error);

@@ -5,6 +5,8 @@
 //! attaches: see `examples/pigeon.rs` for one over something that is no socket.
 
 mod dice;
+mod fault;
+mod faulty;
 #[cfg(feature = "sockets")]
 mod meet;
 mod memory;
@@ -19,6 +21,8 @@ use madrigal_core::Party;
 
 use crate::frame::Frame;
 pub use crate::session::Inbox;
+pub use fault::{Fault, FaultKind, Flood};
+pub use faulty::Faulty;
 #[cfg(feature = "sockets")]
 pub use meet::{ConnectError, Security, connect};
 pub use memory::{MemoryTransport, mesh};
