@@ -131,7 +131,9 @@ impl ChannelState {
                 return Ok(()); // a duplicate
             }
             let size = frame.wire_bytes() as u64;
-            if ahead > MAX_AHEAD || rx.arrived + size > rx.granted {
+            // The last number is never used, so that the next one always exists.
+            let ahead_of_all = ahead > MAX_AHEAD || sequence == u32::MAX;
+            if ahead_of_all || rx.arrived + size > rx.granted {
                 return Err(Refused::Flood {
                     allowed: self.window,
                 });
@@ -294,7 +296,7 @@ impl Sender {
     pub async fn send(&mut self, message: impl Into<Bytes>) -> Result<()> {
         let mut rest: Bytes = message.into();
         let end = &self.0;
-        let round = end.context.clock().load(Relaxed) + 1;
+        let round = end.context.clock().load(Relaxed).saturating_add(1);
         end.context.count_sent(rest.len(), round);
         loop {
             let payload = rest.split_to(rest.len().min(MAX_PAYLOAD));

@@ -101,6 +101,13 @@ pub enum FrameError {
         /// The checksum of what came.
         computed: u32,
     },
+    /// A part of a message that is neither its end nor full: without this rule a message could
+    /// have any number of parts.
+    #[error("a part of a message with {got} bytes (expected {MAX_PAYLOAD} in all but the last)")]
+    Part {
+        /// The part's bytes.
+        got: usize,
+    },
     /// A packet ends in the middle of a frame.
     #[error("a packet ends in the middle of a frame: {got} bytes of {expected}")]
     Truncated {
@@ -145,6 +152,22 @@ impl Frame {
     pub fn encode_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.encode_header());
         out.extend_from_slice(&self.payload);
+    }
+
+    /// Checks what holds for every frame, whatever came before it.
+    ///
+    /// # Errors
+    /// [`FrameError::TooLong`], [`FrameError::Part`].
+    pub fn check(&self) -> Result<(), FrameError> {
+        let got = self.payload.len();
+        if got > MAX_PAYLOAD {
+            let got = u32::try_from(got).unwrap_or(u32::MAX);
+            return Err(FrameError::TooLong { got });
+        }
+        if self.header.kind == Kind::Data && !self.header.last && got < MAX_PAYLOAD {
+            return Err(FrameError::Part { got });
+        }
+        Ok(())
     }
 
     /// Bytes on the wire.

@@ -131,6 +131,10 @@ impl Peer {
 impl Shared {
     fn take(&self, peer: &Peer, frame: Frame) -> Result<(), Error> {
         let header = frame.header;
+        frame.check().map_err(|problem| Error::Frame {
+            peer: peer.party,
+            problem,
+        })?;
         match header.kind {
             Kind::Data => {
                 let Some(channel) = self.channel_for(peer, header.job, header.step)? else {
@@ -236,9 +240,9 @@ impl Shared {
                     culprit,
                 };
                 if job == 0 {
-                    self.fail_silently(error);
+                    self.fail(error);
                 } else if let Some(job) = self.find_job(job) {
-                    job.fail_silently(error);
+                    job.fail(error);
                 }
             }
             Message::Leave(_) => peer.left.store(true, Relaxed),

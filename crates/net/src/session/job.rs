@@ -59,13 +59,6 @@ impl JobShared {
         error
     }
 
-    /// The same, because a peer said so.
-    pub(crate) fn fail_silently(&self, error: Error) {
-        if self.failure.set(error).is_ok() {
-            self.session.wake_job(self.id);
-        }
-    }
-
     pub(crate) fn over(&self) -> bool {
         self.finished.load(Relaxed) || self.failure.get().is_some()
     }

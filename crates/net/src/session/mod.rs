@@ -302,7 +302,8 @@ impl Shared {
         }
     }
 
-    /// Fails the session and all its jobs, and tells the peers. The first failure counts.
+    /// Fails the session and all its jobs, and tells the peers, also what one of them has told us:
+    /// else they would see that we are gone before they hear why. The first failure counts.
     pub(crate) fn fail(&self, error: Error) -> Error {
         let first = self.failure.set(error.clone()).is_ok();
         let error = self.failure.get().cloned().unwrap_or(error);
@@ -313,18 +314,11 @@ impl Shared {
         error
     }
 
-    /// Fails the session without a word: the peers know already, or cannot be told.
-    fn fail_silently(&self, error: Error) {
-        if self.failure.set(error).is_ok() {
-            self.wake_all();
-        }
-    }
-
     /// Tells all peers that job `id` (0: the session) has failed here.
     pub(crate) fn abort(&self, id: u32, error: &Error) {
         let abort = control::Abort {
             reason: control::shorten(&error.to_string(), 1024),
-            culprit: error.peer().map_or(0, |party| party.index() as u32 + 1),
+            culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),
         };
         self.tell_all(id, &Control::new(Message::Abort(abort)));
         self.flush();
