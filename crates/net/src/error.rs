@@ -199,6 +199,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A job was opened before the greeting was over.
+    #[error("no job can be opened before Session::greet has returned")]
+    Ungreeted,
     /// The same job number or step was opened twice.
     #[error("{what} is in use already: each job number and each step of a job is used once")]
     Reused {
@@ -230,7 +233,7 @@ impl Error {
             | Self::Session { .. }
             | Self::Program { .. }
             | Self::Aborted { .. } => Blame::Peer,
-            Self::Ended { .. } | Self::Reused { .. } => Blame::Caller,
+            Self::Ended { .. } | Self::Ungreeted | Self::Reused { .. } => Blame::Caller,
         }
     }
 
@@ -251,7 +254,9 @@ impl Error {
             | Self::Session { peer, .. }
             | Self::Program { peer, .. }
             | Self::Aborted { peer, .. } => Some(*peer),
-            Self::Deadline { .. } | Self::Ended { .. } | Self::Reused { .. } => None,
+            Self::Deadline { .. } | Self::Ended { .. } | Self::Ungreeted | Self::Reused { .. } => {
+                None
+            }
         }
     }
 }

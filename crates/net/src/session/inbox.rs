@@ -1,6 +1,6 @@
 //! Where a transport hands in what arrives. Everything a peer can send is judged here first.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
@@ -104,6 +104,10 @@ impl Inbox {
         };
         let peer = session.peer(from);
         if peer.left.load(Relaxed) {
+            // All it ever sent has arrived: a job that it has not finished it never will.
+            for job in session.unfinished(peer) {
+                job.fail(peer.has_left());
+            }
             return;
         }
         let wait = peer.longest_wait().filter(|wait| !wait.sending);
@@ -206,7 +210,18 @@ impl Shared {
     fn hear(&self, peer: &Peer, job: u32, message: Message) -> Result<(), Error> {
         let over = lock(&peer.channels).over.contains(&job);
         match message {
-            Message::Hello(hello) => peer.control().hello = Some(hello),
+            Message::Hello(hello) => {
+                let mut control = peer.control();
+                if !self.greets_alike(peer, control.hello.as_ref(), &hello) {
+                    return Err(Error::Control {
+                        peer: peer.party,
+                        problem: "a second greeting that differs from the first (was it started again?)",
+                    });
+                }
+                if peer.seed.get().is_none() {
+                    control.hello = Some(hello);
+                }
+            }
             Message::OpenJob(open) if !over => {
                 let mut control = peer.control();
                 if control.opened.len() >= MAX_ANNOUNCED {
@@ -241,11 +256,26 @@ impl Shared {
                 };
                 if job == 0 {
                     self.fail(error);
-                } else if let Some(job) = self.find_job(job) {
+                    return Ok(());
+                }
+                // Noted first and looked up then: a job that is being opened looks in this order
+                // too, and so one of the two finds it.
+                if !over {
+                    let mut control = peer.control();
+                    if control.aborted.len() >= MAX_ANNOUNCED {
+                        let problem = "more jobs given up than announced";
+                        return Err(Error::Control {
+                            peer: peer.party,
+                            problem,
+                        });
+                    }
+                    control.aborted.insert(job, error.clone());
+                }
+                if let Some(job) = self.find_job(job) {
                     job.fail(error);
                 }
             }
-            Message::Leave(_) => peer.left.store(true, Relaxed),
+            Message::Leave(_) => peer.left.store(true, SeqCst),
             Message::OpenJob(_) | Message::FinishJob(_) | Message::Alive(_) => {}
         }
         Ok(())

@@ -34,6 +34,8 @@ fn look(session: &Weak<Shared>) -> Option<()> {
     if session.closed.load(Relaxed) || session.check().is_err() {
         return Some(());
     }
+    // A party that computes for long without waiting keeps no message back.
+    session.flush();
     session.sign_of_life();
     if let Some(error) = session.overdue() {
         session.fail(error);
@@ -56,14 +58,12 @@ fn look(session: &Weak<Shared>) -> Option<()> {
 impl Shared {
     fn wake_expired(&self) {
         let now = Instant::now();
-        let mut waits = lock(&self.control_waits);
-        let (expired, rest) = std::mem::take(&mut *waits)
-            .into_iter()
-            .partition(|(until, _)| now >= *until);
-        *waits = rest;
-        drop(waits);
-        let expired: Vec<(Instant, std::task::Waker)> = expired;
-        expired.into_iter().for_each(|(_, waker)| waker.wake());
+        let expired: Vec<std::task::Waker> = lock(&self.control_waits)
+            .values()
+            .filter(|(until, _)| now >= *until)
+            .map(|(_, waker)| waker.clone())
+            .collect();
+        expired.into_iter().for_each(std::task::Waker::wake);
     }
 
     fn sign_of_life(&self) {
