@@ -239,11 +239,20 @@ pub fn decode(bytes: &mut Bytes) -> Result<Option<Frame>, FrameError> {
 }
 
 /// Takes all frames out of a packet, which must hold whole ones.
+///
+/// A long payload shares the packet's memory. A short one is copied: else a peer could have a few
+/// bytes of each packet wait, and the whole packet with them.
 pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
     let mut frames = Vec::new();
+    let short = bytes.len() / 4;
     while !bytes.is_empty() {
         match decode(&mut bytes)? {
-            Some(frame) => frames.push(frame),
+            Some(mut frame) => {
+                if frame.payload.len() < short {
+                    frame.payload = Bytes::copy_from_slice(&frame.payload);
+                }
+                frames.push(frame);
+            }
             None => {
                 let expected = frame_length(&bytes)?.unwrap_or(HEADER_BYTES);
                 return Err(FrameError::Truncated {

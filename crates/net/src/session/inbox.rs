@@ -13,8 +13,8 @@ use crate::control::{self, Message, printable};
 use crate::error::Error;
 use crate::frame::{self, Frame, FrameError, Kind};
 
-/// The most steps of jobs not finished that a peer may address.
-const MAX_CHANNELS: usize = 1 << 14;
+/// The most steps that a peer may address before we have opened them.
+const MAX_UNOPENED: usize = 1 << 14;
 
 /// The receiving end of a session, given to its transport.
 #[derive(Clone)]
@@ -79,6 +79,9 @@ impl Inbox {
         };
         let peer = session.peer(from);
         peer.heard.store(session.now(), Relaxed);
+        if session.check().is_err() {
+            return; // nobody will ask for it
+        }
         for frame in frames {
             if let Err(error) = session.take(peer, frame) {
                 session.fail(error);
@@ -123,12 +126,22 @@ impl Inbox {
 }
 
 impl Peer {
-    pub(super) fn longest_wait(&self) -> Option<crate::channel::Wait> {
-        let channels: Vec<_> = lock(&self.channels).by_address.values().cloned().collect();
-        channels
+    /// What waits for this peer, each with its job.
+    pub(super) fn waits(&self) -> impl Iterator<Item = (u32, crate::channel::Wait)> + use<> {
+        let channels: Vec<_> = lock(&self.channels)
+            .by_address
             .iter()
-            .filter_map(|channel| channel.waits())
-            .min_by_key(|wait| wait.since)
+            .map(|((job, _), channel)| (*job, Arc::clone(channel)))
+            .collect();
+        channels
+            .into_iter()
+            .filter_map(|(job, channel)| Some((job, channel.waits()?)))
+    }
+
+    /// The wait that has lasted longest.
+    pub(super) fn longest_wait(&self) -> Option<crate::channel::Wait> {
+        let longest = self.waits().min_by_key(|(_, wait)| wait.since);
+        longest.map(|(_, wait)| wait)
     }
 }
 
@@ -145,7 +158,7 @@ impl Shared {
                     return Ok(());
                 };
                 channel
-                    .deliver(frame)
+                    .deliver(frame, &peer.early, self.config.store)
                     .map_err(|refused| refused.into_error(peer, &channel))
             }
             Kind::Credit => {
@@ -186,20 +199,14 @@ impl Shared {
         if channels.over.contains(&job) {
             return Ok(None);
         }
-        // `store` bounds what unopened channels may hold; opened ones are bounded by the plan.
-        let unopened = channels
-            .by_address
-            .values()
-            .filter(|channel| channel.name().is_none())
-            .count();
-        let allowed = (self.config.store / self.config.window) as usize;
-        if unopened >= allowed.max(16) || channels.by_address.len() >= MAX_CHANNELS {
+        if channels.unopened >= MAX_UNOPENED {
             return Err(Error::Flood {
                 peer: peer.party,
                 step: None,
                 allowed: self.config.store,
             });
         }
+        channels.unopened += 1;
         let channel = Arc::new(ChannelState::new(self.config.window));
         channels
             .by_address

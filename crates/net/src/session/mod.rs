@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context as TaskContext, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use madrigal_core::{MAX_PARTIES, Party};
@@ -93,6 +93,8 @@ impl Drop for ControlWait<'_> {
 pub(crate) struct Peer {
     pub(crate) party: Party,
     channels: Mutex<Channels>,
+    /// Bytes that have come for steps that we have not opened.
+    early: AtomicU64,
     gathered: Mutex<Gathered>,
     control: Mutex<ControlState>,
     seed_half: Zeroizing<[u8; 16]>,
@@ -106,6 +108,8 @@ pub(crate) struct Peer {
 #[derive(Default)]
 struct Channels {
     by_address: HashMap<(u32, u64), Arc<ChannelState>>,
+    /// How many of these only the peer has addressed yet.
+    unopened: usize,
     /// Jobs that are over: what still arrives for them is dropped.
     over: HashSet<u32>,
 }
@@ -157,6 +161,7 @@ impl Session {
             Peer {
                 party,
                 channels: Mutex::default(),
+                early: AtomicU64::new(0),
                 gathered: Mutex::default(),
                 control: Mutex::default(),
                 seed_half,
@@ -481,20 +486,26 @@ impl Shared {
         peer: Party,
         path: &Arc<str>,
     ) -> Result<Arc<ChannelState>> {
-        let window = self.config.window;
-        let state = {
-            let mut channels = lock(&self.peer(peer).channels);
-            let fresh = || Arc::new(ChannelState::new(window));
-            Arc::clone(channels.by_address.entry((job, step)).or_insert_with(fresh))
+        use std::collections::hash_map::Entry;
+        let peer = self.peer(peer);
+        let mut channels = lock(&peer.channels);
+        let known = match channels.by_address.entry((job, step)) {
+            Entry::Vacant(entry) => {
+                let state = Arc::new(ChannelState::new(self.config.window));
+                let _ = state.open(path);
+                return Ok(Arc::clone(entry.insert(state)));
+            }
+            Entry::Occupied(entry) => Arc::clone(entry.get()),
         };
-        if state.open(path) {
-            Ok(state)
-        } else {
-            let first = state.name().unwrap_or_default();
-            Err(Error::Reused {
+        let Some(early) = known.open(path) else {
+            let first = known.name().unwrap_or_default();
+            return Err(Error::Reused {
                 what: format!("step `{path}` (channel of `{first}`)"),
-            })
-        }
+            });
+        };
+        channels.unopened -= 1;
+        peer.early.fetch_sub(early, Relaxed);
+        Ok(known)
     }
 
     pub(crate) fn register(&self, job: &Arc<JobShared>) -> Result<()> {
@@ -533,10 +544,20 @@ impl Shared {
     }
 
     pub(crate) fn unregister(&self, id: u32) {
+        let over: Arc<str> = "over".into();
         for peer in &self.peers {
             let mut channels = lock(&peer.channels);
             channels.over.insert(id);
-            channels.by_address.retain(|(job, _), _| *job != id);
+            let mut unopened = 0;
+            channels.by_address.retain(|(job, _), channel| {
+                let ours = *job == id;
+                if ours && let Some(early) = channel.open(&over) {
+                    peer.early.fetch_sub(early, Relaxed);
+                    unopened += 1;
+                }
+                !ours
+            });
+            channels.unopened -= unopened;
             drop(channels);
             let mut control = peer.control();
             control.opened.remove(&id);
