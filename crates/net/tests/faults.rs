@@ -9,10 +9,10 @@ use madrigal_net::{Context, Error, Result, exchange};
 use madrigal_testkit::{World, run_with_fault, seed};
 
 const SILENCE: Duration = Duration::from_millis(300);
-const STALL: Duration = Duration::from_millis(600);
+const STALL: Duration = Duration::from_millis(1000);
 /// All parties end within this: the longest of the limits, once for what is missed and once for what
 /// is missed because of it, and what a busy machine adds.
-const LIMIT: Duration = Duration::from_secs(6);
+const LIMIT: Duration = Duration::from_secs(8);
 
 fn world(parties: usize, seed: u64) -> World {
     World::new(parties, seed).with_limits(|limits| {

@@ -158,7 +158,7 @@ impl<T: Transport> Faulty<T> {
                 }
                 return;
             }
-            Flood::Steps => (0..40_000)
+            Flood::Steps => (0..20_000)
                 .map(|_| frame(header(Kind::Data, dice), vec![7; dice.below(20)]))
                 .collect(),
             Flood::Window => {
