@@ -1,6 +1,8 @@
 //! Random faults against a chatty program: every party that lives ends in time, with the right
 //! result or with an error that blames the right one.
 
+#![allow(clippy::print_stdout)] // what was tried
+
 use std::time::Duration;
 
 use madrigal_core::{Party, Phase};

@@ -182,6 +182,8 @@ fn a_second_greeting_is_that_of_a_party_that_was_started_again() {
     hello.extend_from_slice(b"madrigal");
     hello.extend_from_slice(&[0x32, 16]);
     hello.extend_from_slice(&[9; 16]);
+    hello.extend_from_slice(&[0x42, 16]);
+    hello.extend_from_slice(&[9; 16]);
     let mut message = vec![0x0a, hello.len() as u8];
     message.extend_from_slice(&hello);
     let error = first_error(told(|_| vec![control(0, &message)]));

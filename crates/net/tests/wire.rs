@@ -128,20 +128,19 @@ fn shared_generators_are_those_of_the_document() {
         step.shared_prg(peer).fill(&mut bytes);
         Ok((bytes, step.public_id()))
     });
-    // The field seed_half of Hello, number 6: tag, length, 16 bytes.
-    let halves: Vec<Vec<u8>> = sent
-        .iter()
-        .map(|frames| {
+    // A field of Hello by its tag and length, 16 bytes: 6 is seed_half, 8 is nonce.
+    let field = |tag: u8| -> Vec<Vec<u8>> {
+        let find = |frames: &Arc<Mutex<Vec<Frame>>>| {
             let frames = frames.lock().unwrap();
             let hello = &frames[0].payload;
             assert_eq!((frames[0].header.kind, hello[0]), (Kind::Control, 0x0a));
-            let at = hello
-                .windows(2)
-                .position(|pair| pair == [0x32, 16])
-                .unwrap();
-            hello[at + 2..at + 18].to_vec()
-        })
-        .collect();
+            let at = hello.windows(2).position(|pair| pair == [tag << 3 | 2, 16]);
+            let at = at.unwrap() + 2;
+            hello[at..at + 16].to_vec()
+        };
+        sent.iter().map(find).collect()
+    };
+    let (halves, nonces) = (field(6), field(8));
     let hash = |parts: &[&[u8]]| -> [u8; 32] { Sha256::digest(parts.concat()).into() };
     let name = b"madrigal";
     let pair = hash(&[b"madrigal pair seed v1", &halves[0], &halves[1], name]);
@@ -149,8 +148,9 @@ fn shared_generators_are_those_of_the_document() {
     let key = hash(&[b"madrigal shared generator v1", &pair, &job, b"job/dice"]);
     let mut expected = [0; 32];
     Prg::new(Block::from_bytes(key[..16].try_into().unwrap())).fill(&mut expected);
-    let length = (name.len() as u64).to_le_bytes();
-    let id = hash(&[b"madrigal public id v1", &length, name, &job, b"job/dice"]);
+    let tag = b"madrigal session identity v1";
+    let identity = hash(&[tag, name, &nonces[0], &nonces[1]]);
+    let id = hash(&[b"madrigal public id v1", &identity, &job, b"job/dice"]);
     for result in results {
         assert_eq!(result.unwrap().0, (expected, id));
     }

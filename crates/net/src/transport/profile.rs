@@ -186,7 +186,7 @@ fn names() -> String {
 }
 
 /// A decimal number of at most `most` and its unit.
-fn quantity<'a>(text: &'a str, most: f64) -> Option<(f64, &'a str)> {
+fn quantity(text: &str, most: f64) -> Option<(f64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let value: f64 = text[..end].parse().ok()?;
     (value <= most).then(|| (value, text[end..].trim()))

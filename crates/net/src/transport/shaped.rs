@@ -158,7 +158,7 @@ impl<T: Transport> Transport for Shaped<T> {
         let at = free + link.latency + state.dice.within(link.jitter);
         let number = state.count;
         state.count += 1;
-        let first = !state.under_way.peek().is_some_and(|first| first.0.at <= at);
+        let first = state.under_way.peek().is_none_or(|first| first.0.at > at);
         state.under_way.push(Reverse(Due {
             at,
             number,
