@@ -166,6 +166,16 @@ impl Session {
         Self { shared }
     }
 
+    /// Who we are.
+    pub fn me(&self) -> Party {
+        self.shared.me()
+    }
+
+    /// How many parties there are.
+    pub fn parties(&self) -> usize {
+        self.shared.parties()
+    }
+
     /// Greets all parties and waits for their greetings: versions, names and numbers must fit, and
     /// each pair gets a seed that only these two know.
     ///
