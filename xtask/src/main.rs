@@ -10,6 +10,7 @@ mod fuzz;
 mod lint;
 mod process;
 mod readme;
+mod signposts;
 mod soak;
 mod test;
 
@@ -20,7 +21,7 @@ const HELP: &str = "\
 cargo xtask CHORE
 
   test                  all tests, then the kernels and what rests on them at each lower level
-  lint                  format, clippy, documentation, generated code, licences and advisories
+  lint                  format, generated code, signposts, licences, clippy, documentation
   readme                run what README.md tells its reader to run
   codegen [--check]     write the code generated from schema/ again; or fail if it is not current
   fuzz [--seconds N] [TARGET...]

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use crate::Outcome;
 use crate::process::{cargo, number_option, run};
 
-/// Runs every test whose name has `fault` in it with fresh seeds until the time is over or one
-/// fails; a failed run has printed its seed.
+/// Runs the crates' `tests/faults.rs` with fresh seeds until the time is over or one fails; a failed
+/// run has printed its seed.
 pub(crate) fn soak(words: &[&str]) -> Outcome {
     let (minutes, others) = number_option(words, "--minutes", 10)?;
     if let Some(word) = others.first() {
@@ -15,7 +15,7 @@ pub(crate) fn soak(words: &[&str]) -> Outcome {
     let end = Instant::now() + Duration::from_secs(60 * minutes);
     let mut times = 0;
     while times == 0 || Instant::now() < end {
-        run(cargo().args(["test", "--workspace", "--tests", "--", "fault"]))?;
+        run(cargo().args(["test", "--workspace", "--test", "faults"]))?;
         times += 1;
     }
     println!("xtask: {times} times through the tests of faults without a finding");
