@@ -75,3 +75,21 @@ pub(crate) fn number_option<'a>(
     }
     Ok((number, others))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_may_stand_anywhere() {
+        let split = |words: &[&'static str]| number_option(words, "--seconds", 60);
+        assert_eq!(split(&["a"]), Ok((60, vec!["a"])));
+        assert_eq!(
+            split(&["a", "--seconds", "5", "b"]),
+            Ok((5, vec!["a", "b"]))
+        );
+        assert!(split(&["--seconds"]).is_err());
+        assert!(split(&["--seconds", "x"]).is_err());
+        assert!(split(&["--minutes", "5"]).is_err());
+    }
+}

@@ -154,3 +154,37 @@ fn target_folder() -> PathBuf {
     own.and_then(|path| Some(path.ancestors().nth(2)?.to_owned()))
         .unwrap_or(fallback)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_shell_are_found_and_others_are_not() {
+        let text = "a\n```sh\none\ntwo\n```\n```rust\nlet x;\n```\n```sh party=1\nthree\n```\n";
+        let found = blocks(text).unwrap();
+        let seen: Vec<_> = found
+            .iter()
+            .map(|block| (block.line, block.party, block.script.as_str()))
+            .collect();
+        assert_eq!(seen, [(2, None, "one\ntwo\n"), (9, Some(1), "three\n")]);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_told() {
+        assert!(blocks("```sh\none\n").is_err());
+        assert!(blocks("```sh quickly\none\n```\n").is_err());
+    }
+
+    #[test]
+    fn the_two_commands_come_first() {
+        let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+        let found = blocks(&text).unwrap();
+        assert!(
+            found[0]
+                .script
+                .starts_with("cargo run --release -- demo aes-ctr")
+        );
+        assert_eq!(found[1].script, NOT_AGAIN);
+    }
+}

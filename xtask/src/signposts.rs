@@ -84,3 +84,23 @@ fn paths(text: &str) -> Vec<String> {
     }
     wrong
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leads_nowhere_is_told() {
+        let found = paths("`crates/kernels`, `xtask/src/main.rs`, `Outcome`, `xtask/nothing.rs`");
+        assert_eq!(found, ["no xtask/nothing.rs"]);
+        let found = paths("`xtask/src/main.rs`, `Thing::that_was_renamed`");
+        assert_eq!(
+            found,
+            ["xtask/src/main.rs does not mention Thing::that_was_renamed"]
+        );
+        assert_eq!(
+            links("[a](nowhere.md) [b](https://x.org)", &root()),
+            ["no nowhere.md"]
+        );
+    }
+}
