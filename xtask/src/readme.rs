@@ -1,7 +1,7 @@
 //! README.md keeps its word: its blocks of shell are run as they stand.
 //!
 //! A block fenced with `sh` is run by bash in the root of the repository and must succeed; what an
-//! earlier block wrote is there for the next. Neighbours fenced with `sh party=I` are run at the
+//! earlier block wrote is there for the next. Neighbours fenced with `sh party-I` are run at the
 //! same time, one process each. Blocks fenced otherwise are for the eye.
 
 use std::ffi::OsString;
@@ -60,7 +60,7 @@ fn blocks(text: &str) -> Result<Vec<Block>, String> {
             (None, Some(info)) => {
                 let mut words = info.split_whitespace();
                 let runs = words.next() == Some("sh");
-                let party = match words.next().map(|word| word.split_once('=')) {
+                let party = match words.next().map(|word| word.split_once('-')) {
                     None => None,
                     Some(Some(("party", number))) => number.parse().ok(),
                     Some(_) => return Err(format!("README.md:{line}: what is `{info}`?")),
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn blocks_of_shell_are_found_and_others_are_not() {
-        let text = "a\n```sh\none\ntwo\n```\n```rust\nlet x;\n```\n```sh party=1\nthree\n```\n";
+        let text = "a\n```sh\none\ntwo\n```\n```rust\nlet x;\n```\n```sh party-1\nthree\n```\n";
         let found = blocks(text).unwrap();
         let seen: Vec<_> = found
             .iter()
