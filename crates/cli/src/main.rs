@@ -1,3 +1,40 @@
 //! The program `madrigal`.
 
-fn main() {}
+mod args;
+mod commands;
+mod exit;
+mod local;
+mod party;
+mod progress;
+mod stats;
+mod work;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(args) => commands::run::run(*args),
+        Command::Circuit(args) => commands::circuit::run(args),
+        Command::Explain(args) => commands::explain::run(args),
+        Command::Keygen(args) => commands::keygen::run(args),
+        Command::Doctor(args) => commands::doctor::run(args),
+        Command::Demo(args) => commands::demo::run(args),
+        Command::Bench(args) => commands::bench::run(args),
+        Command::Completions { shell } => commands::pages::completions(shell),
+        Command::Man { directory } => commands::pages::man(&directory),
+        Command::Child => return local::child::run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Nobody is left to tell if standard error is gone.
+            let _ = writeln!(std::io::stderr(), "madrigal: {failure}");
+            failure.status().into()
+        }
+    }
+}
