@@ -1,1 +1,18 @@
-//! Plans and runs jobs: phases, lane blocks, statistics.
+//! Plans and runs jobs: what a circuit needs and costs, the setup and online phases in sequence or
+//! interleaved, lane blocks that overlap, statistics.
+//!
+//! A [`Plan`] is made from a [`JobSpec`] without any network, is the same at all parties, and knows
+//! the exact number of triples, rounds, messages and bytes. [`run`] carries it out in a session.
+
+mod arena;
+mod circuit;
+mod plan;
+mod report;
+mod run;
+
+pub use circuit::Circuit;
+pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
+pub use report::{PhaseReport, Progress, Report};
+pub use run::{RunError, run};
+
+pub use madrigal_protocols::Opening;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::{Duration, Instant};
@@ -108,22 +108,32 @@ impl ChannelState {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the step its name; `false` if it had one.
-    pub(crate) fn open(&self, name: &Arc<str>) -> bool {
+    /// Gives the step its name, and tells how many bytes have come for it until now; `None` if it
+    /// had a name.
+    pub(crate) fn open(&self, name: &Arc<str>) -> Option<u64> {
         let mut inner = self.lock();
-        let fresh = inner.name.is_none();
-        inner.name.get_or_insert_with(|| Arc::clone(name));
-        fresh
+        if inner.name.is_some() {
+            return None;
+        }
+        inner.name = Some(Arc::clone(name));
+        Some(inner.rx.arrived)
     }
 
     pub(crate) fn name(&self) -> Option<String> {
         self.lock().name.as_deref().map(str::to_owned)
     }
 
-    /// Takes in a data frame, in any order, each once.
-    pub(crate) fn deliver(&self, frame: Frame) -> Result<(), Refused> {
+    /// Takes in a data frame, in any order, each once. While the step is not open here, its bytes
+    /// are counted in `early`, which may not exceed `store`.
+    pub(crate) fn deliver(
+        &self,
+        frame: Frame,
+        early: &AtomicU64,
+        store: u64,
+    ) -> Result<(), Refused> {
         let waker = {
             let mut inner = self.lock();
+            let unopened = inner.name.is_none();
             let rx = &mut inner.rx;
             let sequence = frame.header.sequence;
             let ahead = sequence.wrapping_sub(rx.next);
@@ -131,10 +141,15 @@ impl ChannelState {
                 return Ok(()); // a duplicate
             }
             let size = frame.wire_bytes() as u64;
-            if ahead > MAX_AHEAD || rx.arrived + size > rx.granted {
+            // The last number is never used, so that the next one always exists.
+            let ahead_of_all = ahead > MAX_AHEAD || sequence == u32::MAX;
+            if ahead_of_all || rx.arrived + size > rx.granted {
                 return Err(Refused::Flood {
                     allowed: self.window,
                 });
+            }
+            if unopened && early.fetch_add(size, Relaxed) + size > store {
+                return Err(Refused::Flood { allowed: store });
             }
             rx.arrived += size;
             if ahead > 0 {
@@ -294,7 +309,8 @@ impl Sender {
     pub async fn send(&mut self, message: impl Into<Bytes>) -> Result<()> {
         let mut rest: Bytes = message.into();
         let end = &self.0;
-        let round = end.context.clock().load(Relaxed) + 1;
+        let _wait = Waiting { end, sending: true };
+        let round = end.context.clock().load(Relaxed).saturating_add(1);
         end.context.count_sent(rest.len(), round);
         loop {
             let payload = rest.split_to(rest.len().min(MAX_PAYLOAD));
@@ -318,7 +334,8 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Receives the next message, which must have exactly `expected` bytes.
+    /// Receives the next message, which must have exactly `expected` bytes. A call that is dropped
+    /// before it returns may have taken a part of the message: use the channel no more.
     ///
     /// # Errors
     /// [`Error::Length`] if it has not (this fails the job for all parties); else the job's failure.
@@ -326,6 +343,10 @@ impl Receiver {
         let mut parts: Vec<Bytes> = Vec::new();
         let mut got = 0;
         let end = &self.0;
+        let _wait = Waiting {
+            end,
+            sending: false,
+        };
         loop {
             let frame = poll_fn(|task| end.poll_frame(task, expected.saturating_sub(got))).await?;
             got += frame.payload.len();
@@ -365,6 +386,24 @@ impl Receiver {
             step,
             problem: problem.to_string(),
         })
+    }
+}
+
+/// A call that may wait. However it ends, by an error or by being dropped too, nothing waits after
+/// it.
+struct Waiting<'a> {
+    end: &'a End,
+    sending: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut inner = self.end.state.lock();
+        if self.sending {
+            (inner.tx.waiting, inner.tx.waker) = (None, None);
+        } else {
+            (inner.rx.waiting, inner.rx.waker) = (None, None);
+        }
     }
 }
 

@@ -190,6 +190,8 @@ pub enum Error {
         peer: Party,
         /// Its reason, in its words.
         reason: String,
+        /// Whose fault it is as far as that party knows.
+        culprit: Option<Party>,
     },
     /// This session was closed, or this job given up, from our side.
     #[error("the job was ended here: {reason}")]
@@ -197,6 +199,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// A job was opened before the greeting was over.
+    #[error("no job can be opened before Session::greet has returned")]
+    Ungreeted,
     /// The same job number or step was opened twice.
     #[error("{what} is in use already: each job number and each step of a job is used once")]
     Reused {
@@ -228,7 +233,7 @@ impl Error {
             | Self::Session { .. }
             | Self::Program { .. }
             | Self::Aborted { .. } => Blame::Peer,
-            Self::Ended { .. } | Self::Reused { .. } => Blame::Caller,
+            Self::Ended { .. } | Self::Ungreeted | Self::Reused { .. } => Blame::Caller,
         }
     }
 
@@ -249,7 +254,20 @@ impl Error {
             | Self::Session { peer, .. }
             | Self::Program { peer, .. }
             | Self::Aborted { peer, .. } => Some(*peer),
-            Self::Deadline { .. } | Self::Ended { .. } | Self::Reused { .. } => None,
+            Self::Deadline { .. } | Self::Ended { .. } | Self::Ungreeted | Self::Reused { .. } => {
+                None
+            }
+        }
+    }
+}
+
+impl Error {
+    /// The party whose fault it is as far as we know: where a peer gave up because of a third
+    /// party, that one.
+    pub fn culprit(&self) -> Option<Party> {
+        match self {
+            Self::Aborted { peer, culprit, .. } => Some(culprit.unwrap_or(*peer)),
+            other => other.peer(),
         }
     }
 }

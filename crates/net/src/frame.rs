@@ -101,6 +101,13 @@ pub enum FrameError {
         /// The checksum of what came.
         computed: u32,
     },
+    /// A part of a message that is neither its end nor full: without this rule a message could
+    /// have any number of parts.
+    #[error("a part of a message with {got} bytes (expected {MAX_PAYLOAD} in all but the last)")]
+    Part {
+        /// The part's bytes.
+        got: usize,
+    },
     /// A packet ends in the middle of a frame.
     #[error("a packet ends in the middle of a frame: {got} bytes of {expected}")]
     Truncated {
@@ -145,6 +152,22 @@ impl Frame {
     pub fn encode_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.encode_header());
         out.extend_from_slice(&self.payload);
+    }
+
+    /// Checks what holds for every frame, whatever came before it.
+    ///
+    /// # Errors
+    /// [`FrameError::TooLong`], [`FrameError::Part`].
+    pub fn check(&self) -> Result<(), FrameError> {
+        let got = self.payload.len();
+        if got > MAX_PAYLOAD {
+            let got = u32::try_from(got).unwrap_or(u32::MAX);
+            return Err(FrameError::TooLong { got });
+        }
+        if self.header.kind == Kind::Data && !self.header.last && got < MAX_PAYLOAD {
+            return Err(FrameError::Part { got });
+        }
+        Ok(())
     }
 
     /// Bytes on the wire.
@@ -216,11 +239,20 @@ pub fn decode(bytes: &mut Bytes) -> Result<Option<Frame>, FrameError> {
 }
 
 /// Takes all frames out of a packet, which must hold whole ones.
+///
+/// A long payload shares the packet's memory. A short one is copied: else a peer could have a few
+/// bytes of each packet wait, and the whole packet with them.
 pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
     let mut frames = Vec::new();
+    let short = bytes.len() / 4;
     while !bytes.is_empty() {
         match decode(&mut bytes)? {
-            Some(frame) => frames.push(frame),
+            Some(mut frame) => {
+                if frame.payload.len() < short {
+                    frame.payload = Bytes::copy_from_slice(&frame.payload);
+                }
+                frames.push(frame);
+            }
             None => {
                 let expected = frame_length(&bytes)?.unwrap_or(HEADER_BYTES);
                 return Err(FrameError::Truncated {

@@ -1,1 +1,14 @@
-//! The MPC protocols, one module each, with declared cost.
+//! The MPC protocols, one module each. A protocol is written as rounds over a
+//! [`Context`](madrigal_net::Context): what do I send, what do I make of what I got. Each declares
+//! its cost.
+//!
+//! | letter | module | parties | corrupted | source |
+//! |---|---|---|---|---|
+//! | B | [`gmw`] | 2 or more | all but one, semi-honest | motion.txt 6.2 |
+
+pub mod gmw;
+mod opening;
+mod rounds;
+
+pub use opening::Opening;
+pub use rounds::Rounds;

@@ -5,6 +5,8 @@
 
 #![allow(clippy::print_stdout)] // seeds, for whoever repeats a failed test
 
+mod trial;
 mod world;
 
+pub use trial::{Ending, Outcome, Trial, run_with_fault, run_with_fault_over};
 pub use world::{PartyResult, World, seed};

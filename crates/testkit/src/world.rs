@@ -59,6 +59,11 @@ impl World {
         self
     }
 
+    /// How many parties there are.
+    pub fn parties(&self) -> usize {
+        self.parties
+    }
+
     /// The configuration of one party.
     pub fn config(&self, me: Party) -> SessionConfig {
         let mut config = SessionConfig {
@@ -99,25 +104,11 @@ impl World {
             self.parties,
             "one transport for each party"
         );
-        let one = |me: Party, transport| {
-            block_on(async {
-                let session = Session::new(self.config(me), transport);
-                session.greet().await?;
-                let job = session.job(1, &[], self.deadline).await?;
-                let output = program(job.context()).await?;
-                let cost = Cost {
-                    setup: job.spent(Phase::Setup),
-                    online: job.spent(Phase::Online),
-                };
-                job.finish().await?;
-                session.close().await;
-                Ok((output, cost))
-            })
-        };
+        let program = &program;
         std::thread::scope(|scope| {
             let threads: Vec<_> = Party::all(self.parties)
                 .zip(transports)
-                .map(|(me, transport)| scope.spawn(move || one(me, transport)))
+                .map(|(me, transport)| scope.spawn(move || self.run_one(me, transport, program)))
                 .collect();
             threads
                 .into_iter()
@@ -127,6 +118,33 @@ impl World {
                         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
                 })
                 .collect()
+        })
+    }
+    /// Runs `program` as party `me` on this thread, in a session and a job of its own.
+    ///
+    /// # Errors
+    /// That of the first thing that fails.
+    pub fn run_one<T, F>(
+        &self,
+        me: Party,
+        transport: impl Transport,
+        program: impl Fn(Context) -> F,
+    ) -> PartyResult<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        block_on(async {
+            let session = Session::new(self.config(me), transport);
+            session.greet().await?;
+            let job = session.job(1, &[], self.deadline).await?;
+            let output = program(job.context()).await?;
+            let cost = Cost {
+                setup: job.spent(Phase::Setup),
+                online: job.spent(Phase::Online),
+            };
+            job.finish().await?;
+            session.close().await;
+            Ok((output, cost))
         })
     }
 }

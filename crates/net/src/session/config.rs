@@ -19,7 +19,8 @@ pub struct SessionConfig {
     /// Bytes (with headers) that may be under way on one channel. The same at all parties: it is
     /// part of the protocol version.
     pub window: u64,
-    /// Bytes that one peer may make us store over all channels.
+    /// Bytes that one peer may send ahead, over all steps that we have not opened yet. An open step
+    /// is bounded by its window.
     pub store: u64,
     /// How long the parties have to greet each other, and to announce a job that one has announced.
     pub patience: Duration,

@@ -1,6 +1,6 @@
 //! Where a transport hands in what arrives. Everything a peer can send is judged here first.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
@@ -13,12 +13,18 @@ use crate::control::{self, Message, printable};
 use crate::error::Error;
 use crate::frame::{self, Frame, FrameError, Kind};
 
-/// The most steps of jobs not finished that a peer may address.
-const MAX_CHANNELS: usize = 1 << 14;
+/// The most steps that a peer may address before we have opened them.
+const MAX_UNOPENED: usize = 1 << 14;
 
 /// The receiving end of a session, given to its transport.
 #[derive(Clone)]
-pub struct Inbox(Weak<Shared>);
+pub struct Inbox {
+    session: Weak<Shared>,
+    gate: Option<Gate>,
+}
+
+/// Whether what comes from a party is let in.
+type Gate = Arc<dyn Fn(Party) -> bool + Send + Sync>;
 
 impl std::fmt::Debug for Inbox {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -28,7 +34,33 @@ impl std::fmt::Debug for Inbox {
 
 impl Inbox {
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        Self(Arc::downgrade(shared))
+        Self {
+            session: Arc::downgrade(shared),
+            gate: None,
+        }
+    }
+
+    /// The same inbox behind a gate: what comes from a party, and the news that it is lost, is
+    /// dropped without a word while `open` says no. For transports that wrap another one.
+    #[must_use]
+    pub fn with_gate(&self, open: impl Fn(Party) -> bool + Send + Sync + 'static) -> Self {
+        let before = self.gate.clone();
+        let gate: Gate = match before {
+            Some(before) => Arc::new(move |from| before(from) && open(from)),
+            None => Arc::new(open),
+        };
+        Self {
+            session: Weak::clone(&self.session),
+            gate: Some(gate),
+        }
+    }
+
+    /// The session, if it still lives and takes in what comes from `from`.
+    fn session(&self, from: Party) -> Option<Arc<Shared>> {
+        let session = self.session.upgrade()?;
+        let known = from != session.me() && from.index() < session.parties();
+        let open = self.gate.as_ref().is_none_or(|open| open(from));
+        (known && open && !session.closed.load(Relaxed)).then_some(session)
     }
 
     /// Takes one packet of bytes from `from`. The transport vouches for the sender. What is not a
@@ -42,14 +74,14 @@ impl Inbox {
 
     /// Takes frames that were never bytes.
     pub fn deliver_frames(&self, from: Party, frames: Vec<Frame>) {
-        let Some(session) = self.0.upgrade() else {
+        let Some(session) = self.session(from) else {
             return;
         };
-        if from == session.me() || from.index() >= session.parties() {
-            return;
-        }
         let peer = session.peer(from);
         peer.heard.store(session.now(), Relaxed);
+        if session.check().is_err() {
+            return; // nobody will ask for it
+        }
         for frame in frames {
             if let Err(error) = session.take(peer, frame) {
                 session.fail(error);
@@ -60,7 +92,7 @@ impl Inbox {
 
     /// Reports that `from` sent something that is no frame.
     pub fn damaged(&self, from: Party, problem: FrameError) {
-        if let Some(session) = self.0.upgrade() {
+        if let Some(session) = self.session(from) {
             session.fail(Error::Frame {
                 peer: from,
                 problem,
@@ -70,14 +102,15 @@ impl Inbox {
 
     /// Reports that nothing can come from, or go to, `from` any more. Harmless after it took leave.
     pub fn lost(&self, from: Party, reason: &str) {
-        let Some(session) = self.0.upgrade() else {
+        let Some(session) = self.session(from) else {
             return;
         };
-        if from == session.me() || from.index() >= session.parties() {
-            return;
-        }
         let peer = session.peer(from);
-        if peer.left.load(Relaxed) || session.closed.load(Relaxed) {
+        if peer.left.load(Relaxed) {
+            // All it ever sent has arrived: a job that it has not finished it never will.
+            for job in session.unfinished(peer) {
+                job.fail(peer.has_left());
+            }
             return;
         }
         let wait = peer.longest_wait().filter(|wait| !wait.sending);
@@ -93,25 +126,39 @@ impl Inbox {
 }
 
 impl Peer {
-    pub(super) fn longest_wait(&self) -> Option<crate::channel::Wait> {
-        let channels: Vec<_> = lock(&self.channels).by_address.values().cloned().collect();
-        channels
+    /// What waits for this peer, each with its job.
+    pub(super) fn waits(&self) -> impl Iterator<Item = (u32, crate::channel::Wait)> + use<> {
+        let channels: Vec<_> = lock(&self.channels)
+            .by_address
             .iter()
-            .filter_map(|channel| channel.waits())
-            .min_by_key(|wait| wait.since)
+            .map(|((job, _), channel)| (*job, Arc::clone(channel)))
+            .collect();
+        channels
+            .into_iter()
+            .filter_map(|(job, channel)| Some((job, channel.waits()?)))
+    }
+
+    /// The wait that has lasted longest.
+    pub(super) fn longest_wait(&self) -> Option<crate::channel::Wait> {
+        let longest = self.waits().min_by_key(|(_, wait)| wait.since);
+        longest.map(|(_, wait)| wait)
     }
 }
 
 impl Shared {
     fn take(&self, peer: &Peer, frame: Frame) -> Result<(), Error> {
         let header = frame.header;
+        frame.check().map_err(|problem| Error::Frame {
+            peer: peer.party,
+            problem,
+        })?;
         match header.kind {
             Kind::Data => {
                 let Some(channel) = self.channel_for(peer, header.job, header.step)? else {
                     return Ok(());
                 };
                 channel
-                    .deliver(frame)
+                    .deliver(frame, &peer.early, self.config.store)
                     .map_err(|refused| refused.into_error(peer, &channel))
             }
             Kind::Credit => {
@@ -152,20 +199,14 @@ impl Shared {
         if channels.over.contains(&job) {
             return Ok(None);
         }
-        // `store` bounds what unopened channels may hold; opened ones are bounded by the plan.
-        let unopened = channels
-            .by_address
-            .values()
-            .filter(|channel| channel.name().is_none())
-            .count();
-        let allowed = (self.config.store / self.config.window) as usize;
-        if unopened >= allowed.max(16) || channels.by_address.len() >= MAX_CHANNELS {
+        if channels.unopened >= MAX_UNOPENED {
             return Err(Error::Flood {
                 peer: peer.party,
                 step: None,
                 allowed: self.config.store,
             });
         }
+        channels.unopened += 1;
         let channel = Arc::new(ChannelState::new(self.config.window));
         channels
             .by_address
@@ -176,7 +217,18 @@ impl Shared {
     fn hear(&self, peer: &Peer, job: u32, message: Message) -> Result<(), Error> {
         let over = lock(&peer.channels).over.contains(&job);
         match message {
-            Message::Hello(hello) => peer.control().hello = Some(hello),
+            Message::Hello(hello) => {
+                let mut control = peer.control();
+                if !self.greets_alike(peer, control.hello.as_ref(), &hello) {
+                    return Err(Error::Control {
+                        peer: peer.party,
+                        problem: "a second greeting that differs from the first (was it started again?)",
+                    });
+                }
+                if peer.seed.get().is_none() {
+                    control.hello = Some(hello);
+                }
+            }
             Message::OpenJob(open) if !over => {
                 let mut control = peer.control();
                 if control.opened.len() >= MAX_ANNOUNCED {
@@ -200,17 +252,37 @@ impl Shared {
                 control.finished.insert(job);
             }
             Message::Abort(abort) => {
+                // 0 is nobody; a number that is no party is nobody too.
+                let culprit = (abort.culprit as usize)
+                    .checked_sub(1)
+                    .and_then(|index| Party::checked(index, self.parties()).ok());
                 let error = Error::Aborted {
                     peer: peer.party,
                     reason: printable(&abort.reason),
+                    culprit,
                 };
                 if job == 0 {
-                    self.fail_silently(error);
-                } else if let Some(job) = self.find_job(job) {
-                    job.fail_silently(error);
+                    self.fail(error);
+                    return Ok(());
+                }
+                // Noted first and looked up then: a job that is being opened looks in this order
+                // too, and so one of the two finds it.
+                if !over {
+                    let mut control = peer.control();
+                    if control.aborted.len() >= MAX_ANNOUNCED {
+                        let problem = "more jobs given up than announced";
+                        return Err(Error::Control {
+                            peer: peer.party,
+                            problem,
+                        });
+                    }
+                    control.aborted.insert(job, error.clone());
+                }
+                if let Some(job) = self.find_job(job) {
+                    job.fail(error);
                 }
             }
-            Message::Leave(_) => peer.left.store(true, Relaxed),
+            Message::Leave(_) => peer.left.store(true, SeqCst),
             Message::OpenJob(_) | Message::FinishJob(_) | Message::Alive(_) => {}
         }
         Ok(())

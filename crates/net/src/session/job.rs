@@ -1,12 +1,10 @@
 //! One job of a session: opened by all parties on the same facts, finished by all or failed for all.
 
-use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use madrigal_core::{Phase, PhaseCost};
+use madrigal_core::{Party, Phase, PhaseCost};
 
 use super::{Peer, Shared};
 use crate::context::Context;
@@ -59,13 +57,6 @@ impl JobShared {
         error
     }
 
-    /// The same, because a peer said so.
-    pub(crate) fn fail_silently(&self, error: Error) {
-        if self.failure.set(error).is_ok() {
-            self.session.wake_job(self.id);
-        }
-    }
-
     pub(crate) fn over(&self) -> bool {
         self.finished.load(Relaxed) || self.failure.get().is_some()
     }
@@ -94,18 +85,28 @@ impl Job {
         session.tell_all(id, &Control::new(Message::OpenJob(announcement)));
         let waits = "announce the job";
         let opened = |peer: &Peer| peer.control().opened.remove(&id);
-        for (peer, theirs) in job
-            .await_all(waits, session.config.patience, opened)
-            .await?
-        {
-            if let Some((what, ours, theirs)) = theirs.first_difference(facts) {
-                return Err(job.shared.fail(Error::Program {
-                    peer,
-                    what,
-                    ours,
-                    theirs,
-                }));
+        let differs = |(peer, theirs): (Party, OpenJob)| {
+            let (what, ours, theirs) = theirs.first_difference(facts)?;
+            Some(Error::Program {
+                peer,
+                what,
+                ours,
+                theirs,
+            })
+        };
+        let announced = job.await_all(waits, session.config.patience, opened).await;
+        let problem = match announced {
+            Ok(all) => all.into_iter().find_map(differs),
+            Err(error) => {
+                // An announcement that does not fit says more than that its sender gave up.
+                let pending = |peer: &Peer| Some((peer.party, opened(peer)?));
+                let pending = session.peers().iter().filter_map(pending);
+                Some(pending.into_iter().find_map(differs).unwrap_or(error))
             }
+        };
+        if let Some(error) = problem {
+            job.shared.fail(error.clone());
+            return Err(error);
         }
         Ok(job)
     }
@@ -128,7 +129,7 @@ impl Job {
     pub async fn finish(self) -> Result<()> {
         let (id, session) = (self.shared.id, &self.shared.session);
         session.tell_all(id, &Control::new(Message::FinishJob(Default::default())));
-        let finished = |peer: &Peer| peer.control().finished.remove(&id).then_some(());
+        let finished = |peer: &Peer| peer.control().finished.contains(&id).then_some(());
         self.await_all("finish the job", session.config.stall, finished)
             .await?;
         self.shared.finished.store(true, Relaxed);
@@ -141,31 +142,24 @@ impl Job {
         what: &'static str,
         patience: Duration,
         look: impl Fn(&Peer) -> Option<T>,
-    ) -> Result<Vec<(madrigal_core::Party, T)>> {
+    ) -> Result<Vec<(Party, T)>> {
         let session = &self.shared.session;
         let until = Instant::now() + patience;
         let mut found = Vec::new();
         for peer in session.peers() {
-            let one = poll_fn(|task| {
-                self.shared.check()?;
-                session.on_control(task, until);
-                session.flush();
-                if let Some(one) = look(peer) {
-                    return Poll::Ready(Ok(one));
-                }
-                // A peer may have failed us since the first check.
-                self.shared.check()?;
-                if Instant::now() >= until {
-                    let late = Error::Late {
+            let one = session
+                .control(until, || match self.shared.check() {
+                    Ok(()) => look(peer).map(Ok),
+                    Err(error) => Some(Err(error)),
+                })
+                .await
+                .unwrap_or_else(|| {
+                    Err(self.shared.fail(Error::Late {
                         peer: peer.party,
                         what,
                         after: patience,
-                    };
-                    return Poll::Ready(Err(self.shared.fail(late)));
-                }
-                Poll::Pending
-            })
-            .await?;
+                    }))
+                })?;
             found.push((peer.party, one));
         }
         Ok(found)
@@ -179,6 +173,10 @@ impl Drop for Job {
                 reason: "it was dropped before it was finished".into(),
             });
         }
+        // Whoever still waits for a message of a finished job waits in vain.
+        let finished = "it is finished".into();
+        let _ = self.shared.failure.set(Error::Ended { reason: finished });
+        self.shared.session.wake_job(self.shared.id);
         self.shared.session.unregister(self.shared.id);
     }
 }

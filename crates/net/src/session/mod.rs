@@ -8,9 +8,9 @@ mod watchdog;
 
 use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context as TaskContext, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use madrigal_core::{MAX_PARTIES, Party};
@@ -58,9 +58,12 @@ pub(crate) struct Shared {
     closed: AtomicBool,
     /// Whether frames have gathered for any peer.
     dirty: AtomicBool,
+    /// How many threads are between taking what has gathered and having sent it.
+    sending: AtomicUsize,
     wire_bytes_sent: AtomicU64,
-    /// Tasks that wait for control messages, and until when.
-    control_waits: Mutex<Vec<(Instant, Waker)>>,
+    /// Tasks that wait for control messages, each under its own number, and until when.
+    control_waits: Mutex<HashMap<u64, (Instant, Waker)>>,
+    waits: AtomicU64,
     epoch: Instant,
     prgs: AtomicU64,
     nonce: [u8; 16],
@@ -68,10 +71,30 @@ pub(crate) struct Shared {
     identity: OnceLock<[u8; 32]>,
 }
 
+/// One task's place among those that wait for control messages; given up when the wait is over.
+struct ControlWait<'a> {
+    shared: &'a Shared,
+    number: u64,
+}
+
+impl ControlWait<'_> {
+    fn register(&self, until: Instant, waker: &Waker) {
+        lock(&self.shared.control_waits).insert(self.number, (until, waker.clone()));
+    }
+}
+
+impl Drop for ControlWait<'_> {
+    fn drop(&mut self) {
+        lock(&self.shared.control_waits).remove(&self.number);
+    }
+}
+
 /// All we keep of one other party.
 pub(crate) struct Peer {
     pub(crate) party: Party,
     channels: Mutex<Channels>,
+    /// Bytes that have come for steps that we have not opened.
+    early: AtomicU64,
     gathered: Mutex<Gathered>,
     control: Mutex<ControlState>,
     seed_half: Zeroizing<[u8; 16]>,
@@ -85,6 +108,8 @@ pub(crate) struct Peer {
 #[derive(Default)]
 struct Channels {
     by_address: HashMap<(u32, u64), Arc<ChannelState>>,
+    /// How many of these only the peer has addressed yet.
+    unopened: usize,
     /// Jobs that are over: what still arrives for them is dropped.
     over: HashSet<u32>,
 }
@@ -101,6 +126,8 @@ pub(crate) struct ControlState {
     hello: Option<Hello>,
     pub(crate) opened: HashMap<u32, OpenJob>,
     pub(crate) finished: HashSet<u32>,
+    /// Jobs that the peer has given up before we opened them.
+    pub(crate) aborted: HashMap<u32, Error>,
 }
 
 impl Session {
@@ -134,6 +161,7 @@ impl Session {
             Peer {
                 party,
                 channels: Mutex::default(),
+                early: AtomicU64::new(0),
                 gathered: Mutex::default(),
                 control: Mutex::default(),
                 seed_half,
@@ -153,8 +181,10 @@ impl Session {
             failure: OnceLock::new(),
             closed: AtomicBool::new(false),
             dirty: AtomicBool::new(false),
+            sending: AtomicUsize::new(0),
             wire_bytes_sent: AtomicU64::new(0),
             control_waits: Mutex::default(),
+            waits: AtomicU64::new(0),
             epoch: Instant::now(),
             prgs: AtomicU64::new(prgs),
             nonce,
@@ -164,6 +194,16 @@ impl Session {
         transport.attach(Inbox::new(&shared));
         watchdog::spawn(&shared);
         Self { shared }
+    }
+
+    /// Who we are.
+    pub fn me(&self) -> Party {
+        self.shared.me()
+    }
+
+    /// How many parties there are.
+    pub fn parties(&self) -> usize {
+        self.shared.parties()
     }
 
     /// Greets all parties and waits for their greetings: versions, names and numbers must fit, and
@@ -187,32 +227,27 @@ impl Session {
             };
             shared.tell(peer, 0, &Control::new(Message::Hello(hello)));
         }
+        shared.flush();
         let patience = shared.config.patience;
         let until = Instant::now() + patience;
         let mut nonces = vec![(shared.me(), shared.nonce.to_vec())];
         for peer in &shared.peers {
-            let hello = poll_fn(|task| {
-                shared.check()?;
-                shared.on_control(task, until);
-                shared.flush();
-                if let Some(hello) = peer.control().hello.take() {
-                    return Poll::Ready(Ok(hello));
-                }
-                shared.check()?;
-                if Instant::now() >= until {
-                    let late = Error::Late {
-                        peer: peer.party,
-                        what: "greet us",
-                        after: patience,
-                    };
-                    return Poll::Ready(Err(shared.fail(late)));
-                }
-                Poll::Pending
-            })
-            .await?;
-            shared
-                .welcome(peer, &hello)
-                .map_err(|error| shared.fail(error))?;
+            // A greeting that does not fit says more than that the peer gave up because of ours.
+            let look = || {
+                let hello = peer.control().hello.take();
+                let ours = || shared.check().err().map(Err);
+                hello.map(Ok).or_else(ours)
+            };
+            let hello = shared.control(until, look).await.unwrap_or_else(|| {
+                Err(shared.fail(Error::Late {
+                    peer: peer.party,
+                    what: "greet us",
+                    after: patience,
+                }))
+            })?;
+            shared.welcome(peer, &hello).inspect_err(|error| {
+                shared.fail(error.clone());
+            })?;
             nonces.push((peer.party, hello.nonce));
         }
         nonces.sort();
@@ -220,7 +255,7 @@ impl Session {
         identity.update(shared.config.name.as_bytes());
         nonces.iter().for_each(|(_, nonce)| identity.update(nonce));
         let _ = shared.identity.set(identity.finalize().into());
-        Ok(())
+        shared.check()
     }
 
     /// Opens job `id` (not 0, used once) on `facts` that all parties must announce alike. The job
@@ -243,11 +278,17 @@ impl Session {
         }
         shared.flush();
         shared.closed.store(true, Relaxed);
+        // Another thread (the watchdog's) may just have taken what had gathered; sending does not
+        // block, so this is short.
+        while shared.sending.load(SeqCst) > 0 {
+            std::thread::yield_now();
+        }
         shared.transport.close();
         // A peer that takes nothing any more does not hold us up.
         let until = Instant::now() + shared.config.silence.min(Duration::from_secs(2));
+        let wait = shared.wait();
         poll_fn(|task| {
-            shared.on_control(task, until);
+            wait.register(until, task.waker());
             match shared.transport.poll_closed(task) {
                 Poll::Pending if Instant::now() < until => Poll::Pending,
                 _ => Poll::Ready(()),
@@ -282,6 +323,7 @@ impl Shared {
 
     /// The others' list leaves us out.
     fn peer(&self, party: Party) -> &Peer {
+        assert_ne!(party, self.me(), "a party is not its own peer");
         &self.peers[party.index() - usize::from(party > self.me())]
     }
 
@@ -292,7 +334,8 @@ impl Shared {
         }
     }
 
-    /// Fails the session and all its jobs, and tells the peers. The first failure counts.
+    /// Fails the session and all its jobs, and tells the peers, also what one of them has told us:
+    /// else they would see that we are gone before they hear why. The first failure counts.
     pub(crate) fn fail(&self, error: Error) -> Error {
         let first = self.failure.set(error.clone()).is_ok();
         let error = self.failure.get().cloned().unwrap_or(error);
@@ -303,18 +346,11 @@ impl Shared {
         error
     }
 
-    /// Fails the session without a word: the peers know already, or cannot be told.
-    fn fail_silently(&self, error: Error) {
-        if self.failure.set(error).is_ok() {
-            self.wake_all();
-        }
-    }
-
     /// Tells all peers that job `id` (0: the session) has failed here.
     pub(crate) fn abort(&self, id: u32, error: &Error) {
         let abort = control::Abort {
             reason: control::shorten(&error.to_string(), 1024),
-            culprit: error.peer().map_or(0, |party| party.index() as u32 + 1),
+            culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),
         };
         self.tell_all(id, &Control::new(Message::Abort(abort)));
         self.flush();
@@ -341,17 +377,38 @@ impl Shared {
         self.wake_control();
     }
 
-    /// Has the task woken by the next control message, and at `until`.
-    pub(crate) fn on_control(&self, task: &TaskContext<'_>, until: Instant) {
-        let mut waits = lock(&self.control_waits);
-        if !waits.iter().any(|(_, waker)| waker.will_wake(task.waker())) {
-            waits.push((until, task.waker().clone()));
+    /// Waits until `look`, which is asked again after every control message, has found something, or
+    /// until that time has passed; then the answer is `None`.
+    pub(crate) async fn control<T>(
+        &self,
+        until: Instant,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let wait = self.wait();
+        poll_fn(|task| {
+            wait.register(until, task.waker());
+            self.flush();
+            match look() {
+                None if Instant::now() < until => Poll::Pending,
+                found => Poll::Ready(found),
+            }
+        })
+        .await
+    }
+
+    fn wait(&self) -> ControlWait<'_> {
+        ControlWait {
+            shared: self,
+            number: self.waits.fetch_add(1, Relaxed),
         }
     }
 
     fn wake_control(&self) {
-        let waits = std::mem::take(&mut *lock(&self.control_waits));
-        waits.into_iter().for_each(|(_, waker)| waker.wake());
+        let wakers: Vec<Waker> = lock(&self.control_waits)
+            .values()
+            .map(|(_, waker)| waker.clone())
+            .collect();
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Gathers a frame for `peer`; it leaves at the next [`flush`](Shared::flush), or when enough
@@ -376,18 +433,21 @@ impl Shared {
 
     /// Sends off what has gathered for all peers.
     pub(crate) fn flush(&self) {
-        if self.dirty.swap(false, Relaxed) {
+        if self.dirty.swap(false, SeqCst) {
             self.peers.iter().for_each(|peer| self.flush_peer(peer));
         }
     }
 
     fn flush_peer(&self, peer: &Peer) {
+        // Sequentially consistent: whoever finds nothing gathered also sees that we are at it.
+        self.sending.fetch_add(1, SeqCst);
         let Gathered { frames, bytes } = std::mem::take(&mut *lock(&peer.gathered));
         if !frames.is_empty() {
             peer.sent.store(self.now(), Relaxed);
             self.wire_bytes_sent.fetch_add(bytes as u64, Relaxed);
             self.transport.send(peer.party, Packet { frames });
         }
+        self.sending.fetch_sub(1, SeqCst);
     }
 
     pub(crate) fn tell_all(&self, job: u32, control: &Control) {
@@ -426,20 +486,26 @@ impl Shared {
         peer: Party,
         path: &Arc<str>,
     ) -> Result<Arc<ChannelState>> {
-        let window = self.config.window;
-        let state = {
-            let mut channels = lock(&self.peer(peer).channels);
-            let fresh = || Arc::new(ChannelState::new(window));
-            Arc::clone(channels.by_address.entry((job, step)).or_insert_with(fresh))
+        use std::collections::hash_map::Entry;
+        let peer = self.peer(peer);
+        let mut channels = lock(&peer.channels);
+        let known = match channels.by_address.entry((job, step)) {
+            Entry::Vacant(entry) => {
+                let state = Arc::new(ChannelState::new(self.config.window));
+                let _ = state.open(path);
+                return Ok(Arc::clone(entry.insert(state)));
+            }
+            Entry::Occupied(entry) => Arc::clone(entry.get()),
         };
-        if state.open(path) {
-            Ok(state)
-        } else {
-            let first = state.name().unwrap_or_default();
-            Err(Error::Reused {
+        let Some(early) = known.open(path) else {
+            let first = known.name().unwrap_or_default();
+            return Err(Error::Reused {
                 what: format!("step `{path}` (channel of `{first}`)"),
-            })
-        }
+            });
+        };
+        channels.unopened -= 1;
+        peer.early.fetch_sub(early, Relaxed);
+        Ok(known)
     }
 
     pub(crate) fn register(&self, job: &Arc<JobShared>) -> Result<()> {
@@ -455,26 +521,58 @@ impl Shared {
         {
             return Err(what());
         }
+        if self.identity.get().is_none() {
+            return Err(Error::Ungreeted);
+        }
+        if let Some(peer) = self.peers.iter().find(|peer| peer.left.load(Relaxed)) {
+            return Err(peer.has_left());
+        }
         match lock(&self.jobs).entry(job.id) {
-            std::collections::hash_map::Entry::Occupied(_) => Err(what()),
+            std::collections::hash_map::Entry::Occupied(_) => return Err(what()),
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(Arc::clone(job));
-                Ok(())
             }
         }
+        // From here on an abort finds the job itself; one that came earlier is here.
+        for peer in &self.peers {
+            let aborted = peer.control().aborted.remove(&job.id);
+            if let Some(error) = aborted {
+                job.fail(error);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn unregister(&self, id: u32) {
+        let over: Arc<str> = "over".into();
         for peer in &self.peers {
             let mut channels = lock(&peer.channels);
             channels.over.insert(id);
-            channels.by_address.retain(|(job, _), _| *job != id);
+            let mut unopened = 0;
+            channels.by_address.retain(|(job, _), channel| {
+                let ours = *job == id;
+                if ours && let Some(early) = channel.open(&over) {
+                    peer.early.fetch_sub(early, Relaxed);
+                    unopened += 1;
+                }
+                !ours
+            });
+            channels.unopened -= unopened;
             drop(channels);
             let mut control = peer.control();
             control.opened.remove(&id);
             control.finished.remove(&id);
+            control.aborted.remove(&id);
         }
         lock(&self.jobs).remove(&id);
+    }
+
+    /// The jobs that still need something from `peer`.
+    fn unfinished(&self, peer: &Peer) -> Vec<Arc<JobShared>> {
+        let jobs: Vec<_> = lock(&self.jobs).values().cloned().collect();
+        let control = peer.control();
+        let open = |job: &Arc<JobShared>| !job.over() && !control.finished.contains(&job.id);
+        jobs.into_iter().filter(open).collect()
     }
 
     fn find_job(&self, id: u32) -> Option<Arc<JobShared>> {
@@ -524,6 +622,13 @@ impl Shared {
                 });
             }
         }
+        let _ = peer.seed.set(self.pair_seed(peer, hello));
+        Ok(())
+    }
+
+    /// The seed that follows from a peer's greeting and ours. SHA-256 as a random oracle on two
+    /// halves, each fresh from its party.
+    fn pair_seed(&self, peer: &Peer, hello: &Hello) -> Zeroizing<[u8; 32]> {
         let (low, high) = if self.me() < peer.party {
             (&peer.seed_half[..], &hello.seed_half[..])
         } else {
@@ -535,8 +640,16 @@ impl Shared {
             .chain_update(high)
             .chain_update(self.config.name.as_bytes())
             .finalize();
-        let _ = peer.seed.set(Zeroizing::new(digest.into()));
-        Ok(())
+        Zeroizing::new(digest.into())
+    }
+
+    /// Whether a greeting is the one that we know, or the first.
+    fn greets_alike(&self, peer: &Peer, known: Option<&Hello>, hello: &Hello) -> bool {
+        match (known, peer.seed.get()) {
+            (Some(known), _) => known == hello,
+            (None, Some(seed)) => *seed == self.pair_seed(peer, hello),
+            (None, None) => true,
+        }
     }
 
     /// SHA-256 as a key derivation (random oracle): the pair's seed, the job and the step's path
@@ -591,6 +704,15 @@ impl Drop for Shared {
 }
 
 impl Peer {
+    fn has_left(&self) -> Error {
+        Error::Lost {
+            peer: self.party,
+            step: None,
+            missing: 0,
+            reason: "it has left the session".into(),
+        }
+    }
+
     pub(crate) fn control(&self) -> MutexGuard<'_, ControlState> {
         lock(&self.control)
     }

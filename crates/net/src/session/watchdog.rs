@@ -34,10 +34,13 @@ fn look(session: &Weak<Shared>) -> Option<()> {
     if session.closed.load(Relaxed) || session.check().is_err() {
         return Some(());
     }
+    // A party that computes for long without waiting keeps no message back.
+    session.flush();
     session.sign_of_life();
-    if let Some(error) = session.overdue() {
+    if let Some(error) = session.silent() {
         session.fail(error);
     }
+    session.fail_stalled();
     let late: Vec<_> = lock(&session.jobs)
         .values()
         .filter(|job| !job.over() && job.deadline.is_some_and(|(at, _)| Instant::now() >= at))
@@ -56,14 +59,12 @@ fn look(session: &Weak<Shared>) -> Option<()> {
 impl Shared {
     fn wake_expired(&self) {
         let now = Instant::now();
-        let mut waits = lock(&self.control_waits);
-        let (expired, rest) = std::mem::take(&mut *waits)
-            .into_iter()
-            .partition(|(until, _)| now >= *until);
-        *waits = rest;
-        drop(waits);
-        let expired: Vec<(Instant, std::task::Waker)> = expired;
-        expired.into_iter().for_each(|(_, waker)| waker.wake());
+        let expired: Vec<std::task::Waker> = lock(&self.control_waits)
+            .values()
+            .filter(|(until, _)| now >= *until)
+            .map(|(_, waker)| waker.clone())
+            .collect();
+        expired.into_iter().for_each(std::task::Waker::wake);
     }
 
     fn sign_of_life(&self) {
@@ -77,45 +78,45 @@ impl Shared {
         }
     }
 
-    /// The first wait that has lasted too long, as the error it is.
-    fn overdue(&self) -> Option<Error> {
+    /// The first peer of whom nothing is heard though something waits for it, as an error.
+    fn silent(&self) -> Option<Error> {
+        // Waits for control messages have time limits of their own, but while a job is open a
+        // silent peer ends them sooner.
+        let control = !lock(&self.jobs).is_empty() && !lock(&self.control_waits).is_empty();
         for peer in self.peers() {
             let heard = self.epoch + Duration::from_millis(peer.heard.load(Relaxed));
-            let Some(wait) = peer.longest_wait() else {
-                continue;
+            let wait = peer.longest_wait();
+            let since = match &wait {
+                Some(wait) => wait.since.max(heard),
+                None if control && !peer.left.load(Relaxed) => heard,
+                None => continue,
             };
-            let silent = wait.since.max(heard).elapsed();
-            if silent >= self.config.silence {
-                let (step, missing) = (Some(wait.step), wait.missing);
+            let after = since.elapsed();
+            if after >= self.config.silence {
+                let missing = wait.as_ref().map_or(0, |wait| wait.missing);
                 return Some(Error::Silent {
                     peer: peer.party,
-                    after: silent,
-                    step,
+                    after,
+                    step: wait.map(|wait| wait.step),
                     missing,
                 });
             }
-            let stalled = wait.since.elapsed();
-            if stalled >= self.config.stall {
-                return Some(wait.into_error(peer.party, stalled));
-            }
         }
-        // Waits for control messages (to finish a job) end by their own time limit, but a silent
-        // peer ends them sooner.
-        if !lock(&self.jobs).is_empty() && !lock(&self.control_waits).is_empty() {
-            for peer in self.peers() {
-                let heard =
-                    Duration::from_millis(self.now().saturating_sub(peer.heard.load(Relaxed)));
-                if heard >= self.config.silence && !peer.left.load(Relaxed) {
-                    return Some(Error::Silent {
-                        peer: peer.party,
-                        after: heard,
-                        step: None,
-                        missing: 0,
-                    });
+        None
+    }
+
+    /// Fails the jobs in which a living peer has been waited for too long; the others go on.
+    fn fail_stalled(&self) {
+        for peer in self.peers() {
+            for (job, wait) in peer.waits() {
+                let stalled = wait.since.elapsed();
+                if stalled >= self.config.stall
+                    && let Some(job) = self.find_job(job)
+                {
+                    job.fail(wait.into_error(peer.party, stalled));
                 }
             }
         }
-        None
     }
 
     fn describe_waits(&self) -> String {

@@ -19,8 +19,9 @@ struct Slot(Mutex<State>);
 
 #[derive(Debug)]
 enum State {
-    /// The party's session does not exist yet; what comes waits.
-    Early(Vec<(Party, Vec<Frame>)>),
+    /// The party's session does not exist yet; what comes waits, and so does the news that a party
+    /// is gone (`None`).
+    Early(Vec<(Party, Option<Vec<Frame>>)>),
     Attached(Inbox),
     Closed,
 }
@@ -43,7 +44,8 @@ pub fn mesh(parties: usize) -> Vec<MemoryTransport> {
 }
 
 impl Slot {
-    fn deliver(&self, from: Party, frames: Vec<Frame>) {
+    /// Hands in what comes from `from`; `None`: nothing any more.
+    fn deliver(&self, from: Party, frames: Option<Vec<Frame>>) {
         let inbox = {
             let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             match &mut *state {
@@ -52,7 +54,7 @@ impl Slot {
                 State::Closed => return,
             }
         };
-        inbox.deliver_frames(from, frames);
+        hand_in(&inbox, from, frames);
     }
 
     fn swap(&self, new: State) -> State {
@@ -68,30 +70,26 @@ impl Transport for MemoryTransport {
         let early = self.slots[self.me.index()].swap(State::Attached(inbox.clone()));
         if let State::Early(waiting) = early {
             for (from, frames) in waiting {
-                inbox.deliver_frames(from, frames);
+                hand_in(&inbox, from, frames);
             }
         }
     }
 
     fn send(&self, to: Party, packet: Packet) {
-        self.slots[to.index()].deliver(self.me, packet.frames);
+        self.slots[to.index()].deliver(self.me, Some(packet.frames));
     }
 
     fn close(&self) {
         self.slots[self.me.index()].swap(State::Closed);
         for peer in self.me.others(self.slots.len()) {
-            let state = self.slots[peer.index()]
-                .0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let inbox = match &*state {
-                State::Attached(inbox) => Some(inbox.clone()),
-                _ => None,
-            };
-            drop(state);
-            if let Some(inbox) = inbox {
-                inbox.lost(self.me, "it closed the connection");
-            }
+            self.slots[peer.index()].deliver(self.me, None);
         }
+    }
+}
+
+fn hand_in(inbox: &Inbox, from: Party, frames: Option<Vec<Frame>>) {
+    match frames {
+        Some(frames) => inbox.deliver_frames(from, frames),
+        None => inbox.lost(from, "it closed the connection"),
     }
 }

@@ -4,9 +4,14 @@
 //! A new transport implements [`Transport`] and hands what arrives to the [`Inbox`] that the session
 //! attaches: see `examples/pigeon.rs` for one over something that is no socket.
 
+mod dice;
+mod fault;
+mod faulty;
 #[cfg(feature = "sockets")]
 mod meet;
 mod memory;
+mod profile;
+mod shaped;
 #[cfg(feature = "sockets")]
 mod tcp;
 
@@ -16,9 +21,13 @@ use madrigal_core::Party;
 
 use crate::frame::Frame;
 pub use crate::session::Inbox;
+pub use fault::{Fault, FaultKind, Flood};
+pub use faulty::Faulty;
 #[cfg(feature = "sockets")]
 pub use meet::{ConnectError, Security, connect};
 pub use memory::{MemoryTransport, mesh};
+pub use profile::{Profile, ProfileError};
+pub use shaped::Shaped;
 #[cfg(feature = "sockets")]
 pub use tcp::TcpTransport;
 

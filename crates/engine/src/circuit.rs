@@ -1,0 +1,76 @@
+//! A circuit ready to be planned: compiled, with the widths of its values.
+
+use std::ops::Range;
+
+use madrigal_circuit::{Layered, Netlist, Stats};
+
+/// A compiled circuit.
+#[derive(Debug, Clone)]
+pub struct Circuit {
+    name: String,
+    inputs: Vec<u32>,
+    outputs: Vec<u32>,
+    digest: [u8; 32],
+    stats: Stats,
+    layered: Layered,
+}
+
+impl Circuit {
+    /// Compiles a netlist.
+    pub fn new(netlist: &Netlist) -> Self {
+        Self {
+            name: netlist.name().to_owned(),
+            inputs: netlist.inputs().to_vec(),
+            outputs: netlist.outputs().to_vec(),
+            digest: netlist.digest(),
+            stats: netlist.stats(),
+            layered: Layered::compile(netlist),
+        }
+    }
+
+    /// The name that the netlist was read under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Widths of the input values, in bits.
+    pub fn inputs(&self) -> &[u32] {
+        &self.inputs
+    }
+
+    /// Widths of the output values, in bits.
+    pub fn outputs(&self) -> &[u32] {
+        &self.outputs
+    }
+
+    /// SHA-256 of the netlist's meaning.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    /// What the file holds. The compiled program may have fewer ANDs.
+    pub fn stats(&self) -> &Stats {
+        &self.stats
+    }
+
+    /// The compiled program.
+    pub fn layered(&self) -> &Layered {
+        &self.layered
+    }
+
+    /// The wires of each input value.
+    pub(crate) fn input_wires(&self) -> Vec<Range<usize>> {
+        let mut next = 0;
+        let range = |&width: &u32| {
+            let start = next;
+            next += width as usize;
+            start..next
+        };
+        self.inputs.iter().map(range).collect()
+    }
+
+    /// Bits of all output values together.
+    pub(crate) fn output_bits(&self) -> usize {
+        self.outputs.iter().map(|&width| width as usize).sum()
+    }
+}

@@ -1,0 +1,375 @@
+//! What will be done, in which parts, and what it costs: known before the first byte is sent, the
+//! same at all parties.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use madrigal_circuit::Rows;
+use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost, bits};
+use madrigal_correlations::{OtTriples, base_cost};
+use madrigal_net::Fact;
+use madrigal_protocols::gmw::{self, BooleanGmw};
+use madrigal_protocols::{Opening, Rounds};
+use sha2::{Digest, Sha256};
+
+use crate::circuit::Circuit;
+
+/// The order of the two phases.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phases {
+    /// All of setup before any of online: nothing depends on inputs until every triple is there.
+    Sequential,
+    /// In parts: the triples of the next part are made while the current one computes. Memory
+    /// follows the part, not the job.
+    Interleaved,
+}
+
+impl std::fmt::Display for Phases {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Sequential => "sequential",
+            Self::Interleaved => "interleaved",
+        })
+    }
+}
+
+/// What is to be computed, by whom and how.
+#[derive(Debug, Clone)]
+pub struct JobSpec {
+    /// How many parties there are.
+    pub parties: usize,
+    /// What is computed, in each lane.
+    pub circuit: Arc<Circuit>,
+    /// The owner of each input value.
+    pub owners: Vec<Party>,
+    /// Who gets the output.
+    pub to: Vec<Party>,
+    /// How many times the circuit is evaluated, side by side.
+    pub lanes: usize,
+    /// How masked values become known.
+    pub opening: Opening,
+    /// The order of the phases; `None` is sequential where the triples fit `memory`.
+    pub phases: Option<Phases>,
+    /// Bytes that the triples kept by one party may take.
+    pub memory: usize,
+}
+
+/// The usual limit for a party's triples: 192 MiB.
+pub const TRIPLE_MEMORY: usize = 192 << 20;
+
+/// Bytes that the rows of one block of lanes should take: they stay in a core's cache.
+const BLOCK_BYTES: usize = 512 << 10;
+/// The most lanes of a block: layers beyond this gain nothing.
+const MAX_BLOCK_LANES: usize = 1 << 16;
+/// Blocks under way at once: one computes while the other's messages travel.
+const WORKERS: usize = 2;
+/// Parts that an interleaved job has at least, where there are lanes enough.
+const MIN_PARTS: usize = 4;
+
+/// Why something cannot be planned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// Too few or too many parties.
+    #[error("protocol B is for 2 to {MAX_PARTIES} parties, not {parties}")]
+    Parties {
+        /// How many were asked for.
+        parties: usize,
+    },
+    /// The number of owners is not that of input values.
+    #[error(
+        "the circuit has {values} input values and --owners names {owners}: name one party for each"
+    )]
+    Owners {
+        /// Input values of the circuit.
+        values: usize,
+        /// Owners given.
+        owners: usize,
+    },
+    /// A party that does not exist.
+    #[error("there is no party {party} among {parties}; parties are counted from 0")]
+    NoSuchParty {
+        /// The number given.
+        party: usize,
+        /// How many there are.
+        parties: usize,
+    },
+    /// Nobody gets the output.
+    #[error("nobody gets the output: name a party with --to")]
+    NoReceiver,
+    /// Nothing to compute on.
+    #[error("there are no lanes: the input files are empty")]
+    NoLanes,
+    /// The triples do not fit.
+    #[error(
+        "sequential phases keep all {needed} bytes of triples, more than the {memory} bytes of --memory; use --phases interleaved, or raise --memory"
+    )]
+    Memory {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes allowed.
+        memory: usize,
+    },
+}
+
+/// A job, cut into parts and blocks.
+///
+/// A *part* is what triples are made for at once; its lanes are cut into *blocks*, which stay in
+/// cache; the blocks of a part are shared out among [`workers`](Plan::workers) that run side by
+/// side.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    spec: JobSpec,
+    phases: Phases,
+    part_lanes: usize,
+    block_lanes: usize,
+}
+
+impl Plan {
+    /// Checks a specification and cuts it up.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn new(mut spec: JobSpec) -> Result<Self, PlanError> {
+        let parties = spec.parties;
+        if !(2..=MAX_PARTIES).contains(&parties) {
+            return Err(PlanError::Parties { parties });
+        }
+        let values = spec.circuit.inputs().len();
+        if spec.owners.len() != values {
+            return Err(PlanError::Owners {
+                values,
+                owners: spec.owners.len(),
+            });
+        }
+        if let Some(party) = spec
+            .owners
+            .iter()
+            .chain(&spec.to)
+            .find(|party| party.index() >= parties)
+        {
+            return Err(PlanError::NoSuchParty {
+                party: party.index(),
+                parties,
+            });
+        }
+        spec.to.sort();
+        spec.to.dedup();
+        if spec.to.is_empty() {
+            return Err(PlanError::NoReceiver);
+        }
+        if spec.lanes == 0 {
+            return Err(PlanError::NoLanes);
+        }
+        let layered = spec.circuit.layered();
+        let triple_bytes = |lanes: usize| 3 * bits::bytes_for(layered.and_count() * lanes);
+        let needed = triple_bytes(spec.lanes);
+        let phases = match spec.phases {
+            Some(Phases::Sequential) if needed > spec.memory => {
+                return Err(PlanError::Memory {
+                    needed,
+                    memory: spec.memory,
+                });
+            }
+            Some(phases) => phases,
+            None if needed > spec.memory => Phases::Interleaved,
+            None => Phases::Sequential,
+        };
+
+        // Rows of whole words; a block of lanes takes at least one cache line per row.
+        let rows = layered.rows().max(1);
+        let block_lanes = (BLOCK_BYTES / rows * 8 / 512 * 512).clamp(512, MAX_BLOCK_LANES);
+        let part_lanes = match phases {
+            Phases::Sequential => spec.lanes,
+            Phases::Interleaved => {
+                // Two parts are there at once. Whole blocks, but no more than the job has.
+                let fitting = spec.memory / 2 / triple_bytes(8).max(1) * 8;
+                let wanted = spec.lanes.div_ceil(MIN_PARTS).min(fitting).max(1);
+                let unit = if wanted >= block_lanes {
+                    block_lanes
+                } else {
+                    64
+                };
+                (wanted.div_ceil(unit) * unit).min(spec.lanes)
+            }
+        };
+        Ok(Self {
+            spec,
+            phases,
+            part_lanes,
+            block_lanes,
+        })
+    }
+
+    /// What was asked for.
+    pub fn spec(&self) -> &JobSpec {
+        &self.spec
+    }
+
+    /// The order of the phases.
+    pub fn phases(&self) -> Phases {
+        self.phases
+    }
+
+    /// Lanes of a block, but for the last one of a part.
+    pub fn block_lanes(&self) -> usize {
+        self.block_lanes
+    }
+
+    /// Blocks that are under way at once.
+    pub fn workers(&self) -> usize {
+        WORKERS
+    }
+
+    /// Triples that each party gets a share of: one for each AND and lane.
+    pub fn triples(&self) -> usize {
+        self.spec.circuit.layered().and_count() * self.spec.lanes
+    }
+
+    /// Bytes of triples that one party keeps at most at a time.
+    pub fn triple_bytes(&self) -> usize {
+        let one = 3 * bits::bytes_for(self.part_triples(&(0..self.part_lanes)));
+        match self.phases {
+            Phases::Interleaved if self.part_lanes < self.spec.lanes => 2 * one,
+            _ => one,
+        }
+    }
+
+    /// Bytes that one party's rows take: blocks under way, inputs and outputs.
+    pub fn row_bytes(&self, party: Party) -> usize {
+        let layered = self.spec.circuit.layered();
+        let blocks =
+            WORKERS * Rows::stride_for(self.block_lanes.min(self.spec.lanes)) * layered.rows();
+        let stride = Rows::stride_for(self.spec.lanes);
+        let outputs = if self.spec.to.contains(&party) {
+            self.spec.circuit.output_bits()
+        } else {
+            0
+        };
+        blocks + stride * (self.input_bits_of(party) + outputs)
+    }
+
+    /// Input bits that a party owns, in each lane.
+    pub fn input_bits_of(&self, party: Party) -> usize {
+        let owned = self.spec.owners.iter().zip(self.spec.circuit.inputs());
+        owned
+            .filter(|(owner, _)| **owner == party)
+            .map(|(_, &width)| width as usize)
+            .sum()
+    }
+
+    pub(crate) fn part_triples(&self, lanes: &Range<usize>) -> usize {
+        self.spec.circuit.layered().and_count() * lanes.len()
+    }
+
+    /// The parts, as ranges of lanes.
+    pub fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + use<> {
+        cut(0..self.spec.lanes, self.part_lanes)
+    }
+
+    /// The blocks of a part, as ranges of lanes. Block `i` is worker `i % workers`'s.
+    pub fn blocks(
+        &self,
+        part: Range<usize>,
+    ) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + use<> {
+        cut(part, self.block_lanes)
+    }
+
+    /// What all parties must agree on.
+    pub fn facts(&self) -> Vec<Fact> {
+        let spec = &self.spec;
+        let list = |parties: &[Party]| {
+            parties
+                .iter()
+                .map(|party| party.index().to_string())
+                .collect::<Vec<_>>()
+                .join(",")
+        };
+        let hex = |digest: [u8; 32]| {
+            digest[..8]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect::<String>()
+        };
+        let mut facts: Vec<Fact> = [
+            ("protocol", "B".to_owned()),
+            ("circuit", hex(spec.circuit.digest())),
+            ("parties", spec.parties.to_string()),
+            ("lanes", spec.lanes.to_string()),
+            ("owners", list(&spec.owners)),
+            ("receivers", list(&spec.to)),
+            ("broadcast", spec.opening.to_string()),
+            ("phases", self.phases.to_string()),
+            ("lanes in a part", self.part_lanes.to_string()),
+            ("lanes in a block", self.block_lanes.to_string()),
+            ("compiled circuit", hex(spec.circuit.layered().digest())),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        // Long lists are cut when they are announced; the digest is of all of them.
+        let mut digest = Sha256::new();
+        for (name, value) in &facts {
+            digest.update((name.len() as u64).to_le_bytes());
+            digest.update(name);
+            digest.update((value.len() as u64).to_le_bytes());
+            digest.update(value);
+        }
+        facts.push(("plan".to_owned(), hex(digest.finalize().into())));
+        facts
+    }
+
+    /// What a party will spend, to the byte.
+    pub fn cost(&self, me: Party) -> Cost {
+        let parties = self.spec.parties;
+        let layered = self.spec.circuit.layered();
+        let mut setup = PhaseCost::default();
+        let mut online = PhaseCost::default();
+        let mut clock = Rounds::new(parties);
+        if self.triples() > 0 {
+            setup += base_cost(parties);
+        }
+        for part in self.parts() {
+            setup += OtTriples::cost(me.index(), parties, self.part_triples(&part));
+            let mut workers = vec![clock.clone(); WORKERS];
+            for (index, block) in self.blocks(part).enumerate() {
+                let clock = &mut workers[index % WORKERS];
+                online += self.block_cost(me, block.len(), layered, clock);
+            }
+            workers.iter().for_each(|worker| clock.join(worker));
+        }
+        online.rounds = clock.of(me);
+        Cost { setup, online }
+    }
+
+    fn block_cost(
+        &self,
+        me: Party,
+        lanes: usize,
+        layered: &madrigal_circuit::Layered,
+        clock: &mut Rounds,
+    ) -> PhaseCost {
+        let (spec, parties) = (&self.spec, self.spec.parties);
+        let all: Vec<Party> = Party::all(parties).collect();
+        let mut cost = PhaseCost::default();
+        let stride = Rows::stride_for(lanes);
+        for (owner, width) in spec.owners.iter().zip(spec.circuit.inputs()) {
+            let bytes = u64::from(*width) * stride as u64;
+            cost.aes_blocks += gmw::share_aes_blocks(me, *owner, parties, bytes);
+        }
+        for layer in layered.layers() {
+            cost += BooleanGmw::and_cost(spec.opening, me, parties, layer.ands.len() * lanes);
+            clock.open(spec.opening, &all);
+        }
+        let output = spec.circuit.output_bits() * lanes;
+        cost += BooleanGmw::open_cost(spec.opening, me, parties, output, &spec.to);
+        clock.open(spec.opening, &spec.to);
+        cost
+    }
+}
+
+fn cut(whole: Range<usize>, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {
+    let end = whole.end;
+    whole
+        .step_by(size.max(1))
+        .map(move |start| start..end.min(start + size.max(1)))
+}

@@ -1,0 +1,41 @@
+//! What came of a job.
+
+use std::time::Duration;
+
+use madrigal_circuit::Rows;
+use madrigal_core::{Phase, PhaseCost};
+
+/// One phase of one party, measured.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PhaseReport {
+    /// Wall time during which this phase was at work. Interleaved phases overlap.
+    pub time: Duration,
+    /// What the counters say.
+    pub spent: PhaseCost,
+}
+
+/// A job that has ended well.
+#[derive(Debug)]
+pub struct Report {
+    /// The output values, a row for each bit; `None` at parties that do not get them.
+    pub outputs: Option<Rows>,
+    /// Before the inputs.
+    pub setup: PhaseReport,
+    /// From the inputs on.
+    pub online: PhaseReport,
+    /// From the opening of the job to its finish at all parties.
+    pub total: Duration,
+    /// Bytes sent with headers and control messages.
+    pub wire_bytes_sent: u64,
+}
+
+/// How far a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The phase that has moved on.
+    pub phase: Phase,
+    /// Work done, in triples (setup) or AND gates times lanes (online).
+    pub done: u64,
+    /// Work in all, in the same unit.
+    pub total: u64,
+}

@@ -1,0 +1,375 @@
+//! Carries out a plan as one party of a session.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use futures_util::future::{try_join, try_join_all};
+use madrigal_circuit::{Layered, Rows};
+use madrigal_core::{Party, Phase, bits};
+use madrigal_correlations::{BitTripleSource, BitTriples, OtTriples};
+use madrigal_net::{Context, Error, Session, breathe};
+use madrigal_protocols::gmw::{self, BooleanGmw};
+use zeroize::Zeroizing;
+
+use crate::arena::Arena;
+use crate::plan::{Phases, Plan};
+use crate::report::{PhaseReport, Progress, Report};
+
+/// Why a job could not be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The inputs are not those that the plan has for this party.
+    #[error(
+        "{party} owns {wires} input bits in {lanes} lanes by the plan, and was given {got_wires} in {got_lanes}"
+    )]
+    Inputs {
+        /// This party.
+        party: Party,
+        /// Input bits that it owns.
+        wires: usize,
+        /// Lanes of the plan.
+        lanes: usize,
+        /// Rows given.
+        got_wires: usize,
+        /// Lanes given.
+        got_lanes: usize,
+    },
+    /// The session has another number of parties than the plan.
+    #[error("the plan is for {plan} parties, the session has {session}")]
+    Parties {
+        /// Parties of the plan.
+        plan: usize,
+        /// Parties of the session.
+        session: usize,
+    },
+    /// Something went wrong between the parties.
+    #[error(transparent)]
+    Net(#[from] Error),
+}
+
+/// Runs `plan` as job `id` of `session`. `inputs` has a row for each bit of this party's own input
+/// values, in circuit order. `observe` hears of progress; it must be quick.
+///
+/// # Errors
+/// Inputs that do not fit the plan, before anything is sent; what goes wrong between the parties,
+/// after which no party has an output.
+pub async fn run(
+    session: &Session,
+    id: u32,
+    plan: &Plan,
+    inputs: &Rows,
+    deadline: Option<Duration>,
+    observe: &dyn Fn(Progress),
+) -> Result<Report, RunError> {
+    let (me, parties) = (session.me(), session.parties());
+    if plan.spec().parties != parties {
+        return Err(RunError::Parties {
+            plan: plan.spec().parties,
+            session: parties,
+        });
+    }
+    let (wires, lanes) = (plan.input_bits_of(me), plan.spec().lanes);
+    if inputs.rows() != wires || (wires > 0 && inputs.lanes() != lanes) {
+        return Err(RunError::Inputs {
+            party: me,
+            wires,
+            lanes,
+            got_wires: inputs.rows(),
+            got_lanes: inputs.lanes(),
+        });
+    }
+    let start = Instant::now();
+    let wire_bytes = session.wire_bytes_sent();
+    let job = session.job(id, &plan.facts(), deadline).await?;
+    let context = job.context();
+    let runner = Runner {
+        plan,
+        inputs,
+        layered: plan.spec().circuit.layered(),
+        online: context.enter(Phase::Online, "online"),
+        observe,
+        triples_done: Cell::new(0),
+        ands_done: Cell::new(0),
+        times: Cell::default(),
+    };
+    let outputs = runner.phases(&context.enter(Phase::Setup, "setup")).await?;
+    let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
+        time: runner.times.get()[phase.index()],
+        spent: job.spent(phase),
+    });
+    job.finish().await?;
+    let wire_bytes_sent = session.wire_bytes_sent() - wire_bytes;
+    Ok(Report {
+        outputs,
+        setup,
+        online,
+        total: start.elapsed(),
+        wire_bytes_sent,
+    })
+}
+
+struct Runner<'a> {
+    plan: &'a Plan,
+    inputs: &'a Rows,
+    layered: &'a Layered,
+    online: Context,
+    observe: &'a dyn Fn(Progress),
+    triples_done: Cell<u64>,
+    ands_done: Cell<u64>,
+    times: Cell<[Duration; 2]>,
+}
+
+/// One block of lanes with the triples for it.
+struct Block {
+    lanes: Range<usize>,
+    triples: BitTriples,
+}
+
+impl Runner<'_> {
+    async fn phases(&self, setup: &Context) -> Result<Option<Rows>, Error> {
+        let mut output = Output::new(self.plan, self.online.me());
+        let mut source = match self.plan.triples() {
+            0 => None,
+            _ => Some(self.timed(Phase::Setup, OtTriples::new(setup)).await?),
+        };
+        let mut workers = (0..self.plan.workers())
+            .map(|index| Worker::new(self, index))
+            .collect::<Result<Vec<_>, _>>()?;
+        let parts: Vec<Range<usize>> = self.plan.parts().collect();
+        match self.plan.phases() {
+            Phases::Sequential => {
+                let mut ready = Vec::new();
+                for part in &parts {
+                    ready.push(self.triples(&mut source, part).await?);
+                }
+                for (part, triples) in parts.iter().zip(ready) {
+                    self.part(&mut workers, part, triples, &mut output).await?;
+                }
+            }
+            Phases::Interleaved => {
+                let mut parts = parts.iter();
+                let mut current = parts.next();
+                let mut triples = match current {
+                    Some(part) => self.triples(&mut source, part).await?,
+                    None => BitTriples::none(),
+                };
+                while let Some(part) = current {
+                    let next = parts.next();
+                    let ahead = async {
+                        match next {
+                            Some(next) => self.triples(&mut source, next).await,
+                            None => Ok(BitTriples::none()),
+                        }
+                    };
+                    let now = self.part(&mut workers, part, triples, &mut output);
+                    (triples, ()) = try_join(ahead, now).await?;
+                    current = next;
+                }
+            }
+        }
+        Ok(output.rows)
+    }
+
+    async fn triples(
+        &self,
+        source: &mut Option<OtTriples>,
+        part: &Range<usize>,
+    ) -> Result<BitTriples, Error> {
+        let Some(source) = source else {
+            return Ok(BitTriples::none());
+        };
+        let count = self.plan.part_triples(part);
+        let before = self.triples_done.get();
+        // Progress of a part that takes long comes from inside.
+        let triples = self.timed(Phase::Setup, source.bit_triples(count)).await?;
+        self.triples_done.set(before + count as u64);
+        let (done, total) = (self.triples_done.get(), self.plan.triples() as u64);
+        (self.observe)(Progress {
+            phase: Phase::Setup,
+            done,
+            total,
+        });
+        Ok(triples)
+    }
+
+    /// Computes one part: its blocks go round among the workers.
+    async fn part(
+        &self,
+        workers: &mut [Worker],
+        part: &Range<usize>,
+        mut triples: BitTriples,
+        output: &mut Output,
+    ) -> Result<(), Error> {
+        let count = workers.len();
+        let mut queues: Vec<Vec<Block>> = (0..count).map(|_| Vec::new()).collect();
+        for (index, lanes) in self.plan.blocks(part.clone()).enumerate() {
+            let triples = triples.split_front(self.plan.part_triples(&lanes));
+            queues[index % count].push(Block { lanes, triples });
+        }
+        let work = workers
+            .iter_mut()
+            .zip(queues)
+            .map(|(worker, queue)| async move {
+                worker.context = self.online.beside();
+                worker.gmw.count_in(&worker.context);
+                let mut opened = Vec::new();
+                for block in queue {
+                    opened.push((block.lanes.clone(), worker.block(self, block).await?));
+                }
+                self.online.join(&worker.context);
+                Ok::<_, Error>(opened)
+            });
+        let opened = self.timed(Phase::Online, try_join_all(work)).await?;
+        for (lanes, bits) in opened.into_iter().flatten() {
+            output.store(lanes, bits);
+        }
+        Ok(())
+    }
+
+    async fn timed<T>(&self, phase: Phase, work: impl Future<Output = T>) -> T {
+        let start = Instant::now();
+        let result = work.await;
+        let mut times = self.times.get();
+        times[phase.index()] += start.elapsed();
+        self.times.set(times);
+        result
+    }
+}
+
+/// Evaluates one block after the other.
+struct Worker {
+    context: Context,
+    gmw: BooleanGmw,
+    arena: Arena,
+    x: Zeroizing<Vec<u8>>,
+    y: Zeroizing<Vec<u8>>,
+    z: Zeroizing<Vec<u8>>,
+}
+
+impl Worker {
+    fn new(runner: &Runner<'_>, index: usize) -> Result<Self, Error> {
+        let context = runner.online.fork(&format!("worker {index}"));
+        let lanes = runner.plan.block_lanes().min(runner.plan.spec().lanes);
+        Ok(Self {
+            gmw: BooleanGmw::new(context.clone(), runner.plan.spec().opening)?,
+            context,
+            arena: Arena::new(runner.layered.rows(), lanes),
+            x: Zeroizing::default(),
+            y: Zeroizing::default(),
+            z: Zeroizing::default(),
+        })
+    }
+
+    async fn block(
+        &mut self,
+        runner: &Runner<'_>,
+        mut block: Block,
+    ) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+        let layered = runner.layered;
+        let lanes = block.lanes.len();
+        let leader = self.context.me() == gmw::LEADER;
+        self.arena.resize(layered.rows(), lanes);
+        self.inputs(runner, &block);
+        for layer in layered.layers() {
+            self.arena.local(layer.local, leader);
+            let count = layer.ands.len() * lanes;
+            for string in [&mut self.x, &mut self.y, &mut self.z] {
+                string.resize(bits::bytes_for(count), 0);
+            }
+            self.arena.gather(layer.ands, &mut self.x, &mut self.y);
+            self.gmw
+                .and(&mut block.triples, &self.x, &self.y, count, &mut self.z)
+                .await?;
+            self.arena.scatter(layer.ands, &self.z);
+        }
+        self.arena.local(layered.tail(), leader);
+        let shares = Zeroizing::new(self.arena.pack(layered.outputs()));
+        let count = layered.outputs().len() * lanes;
+        let opened = self
+            .gmw
+            .open(&shares, count, &runner.plan.spec().to)
+            .await?;
+
+        let done = runner.ands_done.get() + (layered.and_count() * lanes) as u64;
+        runner.ands_done.set(done);
+        let total = runner.plan.triples() as u64;
+        (runner.observe)(Progress {
+            phase: Phase::Online,
+            done,
+            total,
+        });
+        breathe().await;
+        Ok(opened)
+    }
+
+    /// Shares all input values of the block, and loads those that the circuit reads.
+    fn inputs(&mut self, runner: &Runner<'_>, block: &Block) {
+        let spec = runner.plan.spec();
+        let (me, lanes) = (self.context.me(), block.lanes.len());
+        let stride = Rows::stride_for(lanes);
+        let step = runner
+            .online
+            .step(&format!("inputs from lane {}", block.lanes.start));
+        let mut own_row = 0;
+        let mut used = runner.layered.inputs().iter().enumerate().peekable();
+        for (value, (wires, &owner)) in spec
+            .circuit
+            .input_wires()
+            .into_iter()
+            .zip(&spec.owners)
+            .enumerate()
+        {
+            let mut share = Zeroizing::new(vec![0; wires.len() * stride]);
+            if owner == me && !wires.is_empty() {
+                for row in share.chunks_exact_mut(stride) {
+                    bits::take(runner.inputs.row(own_row), block.lanes.start, row, lanes);
+                    own_row += 1;
+                }
+            }
+            let context = step.step(&format!("value {value}"));
+            gmw::share(&context, owner, &mut share);
+            context.count_aes(gmw::share_aes_blocks(
+                me,
+                owner,
+                spec.parties,
+                share.len() as u64,
+            ));
+            while let Some((row, &wire)) =
+                used.next_if(|(_, wire)| wires.contains(&(**wire as usize)))
+            {
+                let from = (wire as usize - wires.start) * stride;
+                self.arena
+                    .row_mut(row as u32)
+                    .copy_from_slice(&share[from..from + stride]);
+            }
+        }
+    }
+}
+
+/// The opened values, put together from blocks.
+struct Output {
+    rows: Option<Rows>,
+}
+
+impl Output {
+    fn new(plan: &Plan, me: Party) -> Self {
+        let spec = plan.spec();
+        let mine = spec.to.contains(&me);
+        Self {
+            rows: mine.then(|| Rows::new(spec.circuit.output_bits(), spec.lanes)),
+        }
+    }
+
+    fn store(&mut self, lanes: Range<usize>, opened: Option<Zeroizing<Vec<u8>>>) {
+        let (Some(rows), Some(opened)) = (&mut self.rows, opened) else {
+            return;
+        };
+        let mut row = Zeroizing::new(vec![0; bits::bytes_for(lanes.len())]);
+        for index in 0..rows.rows() {
+            bits::take(&opened, index * lanes.len(), &mut row, lanes.len());
+            bits::put(rows.row_mut(index), lanes.start, &row, lanes.len());
+        }
+    }
+}

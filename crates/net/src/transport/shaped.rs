@@ -1,0 +1,221 @@
+//! A transport that is as slow as a given network: latency, bandwidth and packets that overtake
+//! each other, on any other transport.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context as TaskContext, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use madrigal_core::{MAX_PARTIES, Party};
+
+use super::dice::Dice;
+use super::{Inbox, Packet, Profile, Transport};
+
+/// The system wakes a thread some tens of microseconds late: we have it woken this much early, and
+/// yield until the time has come.
+const EARLY: Duration = Duration::from_micros(50);
+
+/// Delays what goes out through `T` as a network of the given [`Profile`] would. What comes in was
+/// delayed by its sender.
+#[derive(Debug)]
+pub struct Shaped<T: Transport> {
+    line: Arc<Line<T>>,
+}
+
+#[derive(Debug)]
+struct Line<T> {
+    inner: T,
+    links: Vec<Profile>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    under_way: BinaryHeap<Reverse<Due>>,
+    /// Until when the link to each party is busy.
+    busy: Vec<Instant>,
+    dice: Dice,
+    count: u64,
+    closing: bool,
+    drained: bool,
+    waker: Option<Waker>,
+}
+
+/// A packet and when it arrives.
+#[derive(Debug)]
+struct Due {
+    at: Instant,
+    number: u64,
+    to: Party,
+    packet: Packet,
+}
+
+impl<T: Transport> Shaped<T> {
+    /// Shapes all links of `inner` alike.
+    pub fn new(inner: T, profile: Profile) -> Self {
+        Self::with_links(inner, |_| profile)
+    }
+
+    /// Shapes each link as `profile` says for the party at its other end.
+    ///
+    /// # Panics
+    /// If the system has no room for a thread.
+    pub fn with_links(inner: T, profile: impl Fn(Party) -> Profile) -> Self {
+        let line = Arc::new(Line {
+            inner,
+            links: Party::all(MAX_PARTIES).map(profile).collect(),
+            state: Mutex::new(State {
+                under_way: BinaryHeap::new(),
+                busy: vec![Instant::now(); MAX_PARTIES],
+                dice: Dice::new(0, 0),
+                count: 0,
+                closing: false,
+                drained: false,
+                waker: None,
+            }),
+            changed: Condvar::new(),
+        });
+        let postman = Arc::clone(&line);
+        std::thread::Builder::new()
+            .name("madrigal shaped".into())
+            .spawn(move || postman.run())
+            .expect("the system has room for one thread per shaped transport");
+        Self { line }
+    }
+}
+
+impl<T: Transport> Line<T> {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Delivers each packet when its time has come; closes the inner transport after the last.
+    fn run(&self) {
+        while let Some(Due { to, packet, .. }) = self.next_due() {
+            self.inner.send(to, packet);
+        }
+        self.inner.close();
+        let waker = {
+            let mut state = self.lock();
+            state.drained = true;
+            state.waker.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    fn next_due(&self) -> Option<Due> {
+        let mut state = self.lock();
+        loop {
+            let Some(Reverse(first)) = state.under_way.peek() else {
+                if state.closing {
+                    return None;
+                }
+                state = self
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = first.at.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return state.under_way.pop().map(|Reverse(due)| due);
+            }
+            if left > EARLY {
+                let (next, _) = self
+                    .changed
+                    .wait_timeout(state, left - EARLY)
+                    .unwrap_or_else(PoisonError::into_inner);
+                state = next;
+            } else {
+                drop(state);
+                std::thread::yield_now();
+                state = self.lock();
+            }
+        }
+    }
+
+    fn close(&self) {
+        self.lock().closing = true;
+        self.changed.notify_one();
+    }
+}
+
+impl<T: Transport> Transport for Shaped<T> {
+    fn attach(&self, inbox: Inbox) {
+        self.line.inner.attach(inbox);
+    }
+
+    fn send(&self, to: Party, packet: Packet) {
+        let link = &self.line.links[to.index()];
+        let mut state = self.line.lock();
+        if state.closing {
+            return;
+        }
+        let free = state.busy[to.index()].max(Instant::now()) + link.busy(packet.wire_bytes());
+        state.busy[to.index()] = free;
+        let at = free + link.latency + state.dice.within(link.jitter);
+        let number = state.count;
+        state.count += 1;
+        let first = state.under_way.peek().is_none_or(|first| first.0.at > at);
+        state.under_way.push(Reverse(Due {
+            at,
+            number,
+            to,
+            packet,
+        }));
+        drop(state);
+        if first {
+            self.line.changed.notify_one();
+        }
+    }
+
+    fn close(&self) {
+        self.line.close();
+    }
+
+    fn poll_closed(&self, task: &mut TaskContext<'_>) -> Poll<()> {
+        {
+            let mut state = self.line.lock();
+            if !state.drained {
+                state.waker = Some(task.waker().clone());
+                return Poll::Pending;
+            }
+        }
+        self.line.inner.poll_closed(task)
+    }
+}
+
+/// What is under way still arrives.
+impl<T: Transport> Drop for Shaped<T> {
+    fn drop(&mut self) {
+        self.line.close();
+    }
+}
+
+impl Due {
+    fn key(&self) -> (Instant, u64) {
+        (self.at, self.number)
+    }
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Due {}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Due {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}

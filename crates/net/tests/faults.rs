@@ -1,0 +1,113 @@
+//! Random faults against a chatty program: every party that lives ends in time, with the right
+//! result or with an error that blames the right one.
+
+#![allow(clippy::print_stdout)] // what was tried
+
+use std::time::Duration;
+
+use madrigal_core::{Party, Phase};
+use madrigal_net::transport::Fault;
+use madrigal_net::{Context, Error, Result, exchange};
+use madrigal_testkit::{World, run_with_fault, seed};
+
+const SILENCE: Duration = Duration::from_millis(300);
+const STALL: Duration = Duration::from_millis(1000);
+/// All parties end within this: the longest of the limits, once for what is missed and once for what
+/// is missed because of it, and what a busy machine adds.
+const LIMIT: Duration = Duration::from_secs(8);
+
+fn world(parties: usize, seed: u64) -> World {
+    World::new(parties, seed).with_limits(|limits| {
+        limits.silence = SILENCE;
+        limits.stall = STALL;
+        limits.patience = STALL;
+        limits.window = 1 << 20;
+        limits.store = 4 << 20;
+    })
+}
+
+/// Several rounds in several steps, one after the other and side by side; each party knows what all
+/// others send, and returns whether it came.
+async fn chatter(context: Context) -> Result<bool> {
+    let talk = |context: Context, rounds: usize, size: usize| async move {
+        let mut ours: Vec<_> = context
+            .peers()
+            .map(|peer| context.shared_prg(peer))
+            .collect();
+        let mut theirs: Vec<_> = context
+            .peers()
+            .map(|peer| context.shared_prg(peer))
+            .collect();
+        let mut channels = context.channels()?;
+        let mut right = true;
+        for _ in 0..rounds {
+            for (channel, prg) in channels.iter_mut().zip(&mut ours) {
+                let mut message = vec![0; size];
+                prg.fill(&mut message);
+                channel.send(message).await?;
+            }
+            for (channel, prg) in channels.iter_mut().zip(&mut theirs) {
+                let mut expected = vec![0; size];
+                prg.fill(&mut expected);
+                right &= channel.recv(size).await? == expected;
+            }
+        }
+        Ok::<bool, Error>(right)
+    };
+    let setup = context.step("setup");
+    let mut right = talk(setup, 4, 300).await?;
+    let online = context.enter(Phase::Online, "online");
+    let (a, b) = (online.fork("a"), online.fork("b"));
+    let (a, b) = futures_util::future::try_join(talk(a, 5, 20_000), talk(b, 3, 300_000)).await?;
+    right &= a & b;
+    let end = online.step("end");
+    let me = end.me().index() as u8;
+    let heard = exchange(&mut end.channels()?, vec![me; 3], 3).await?;
+    right &= heard
+        .iter()
+        .zip(end.peers())
+        .all(|(message, peer)| message[..] == [peer.index() as u8; 3]);
+    Ok(right)
+}
+
+fn try_fault(parties: usize, seed: u64) -> (Duration, bool) {
+    let fault = Fault::random(seed, parties);
+    let right = |_: Party, right: &bool| *right;
+    let trial = run_with_fault(&world(parties, seed), fault, LIMIT, chatter, right);
+    if let Some(complaint) = trial.complaint() {
+        panic!("{complaint}\nagain: MADRIGAL_FAULT={parties},{seed}");
+    }
+    (trial.slowest(), trial.fired)
+}
+
+#[test]
+fn every_fault_ends_well_or_with_one_clear_error() {
+    if let Ok(one) = std::env::var("MADRIGAL_FAULT") {
+        let (parties, seed) = one.split_once(',').expect("MADRIGAL_FAULT=parties,seed");
+        try_fault(parties.parse().unwrap(), seed.parse().unwrap());
+        return;
+    }
+    let count: u64 = std::env::var("MADRIGAL_FAULTS").map_or(150, |text| text.parse().unwrap());
+    let seed = seed();
+    for parties in [2, 3] {
+        // Most of the time is waiting: several at a time.
+        let slowest = std::thread::scope(|scope| {
+            let lane = |lane: u64| {
+                move || {
+                    let seeds = (0..count).filter(move |i| i % 4 == lane);
+                    let ends = seeds.map(|i| try_fault(parties, seed.wrapping_add(i)));
+                    ends.fold((Duration::ZERO, 0), |(most, fired), (time, did)| {
+                        (most.max(time), fired + u32::from(did))
+                    })
+                }
+            };
+            let lanes: Vec<_> = (0..4).map(|i| scope.spawn(lane(i))).collect();
+            let ends = lanes.into_iter().map(|lane| lane.join().unwrap());
+            ends.fold((Duration::ZERO, 0), |a, b| (a.0.max(b.0), a.1 + b.1))
+        });
+        println!(
+            "{parties} parties, {count} trials: {} faults, slowest end after {:?}",
+            slowest.1, slowest.0
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! What becomes of a session to which a fault happens.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+
+use madrigal_core::Party;
+use madrigal_net::transport::{Fault, FaultKind, Faulty, Transport, mesh};
+use madrigal_net::{Context, Error, Result};
+
+use crate::World;
+
+/// How one party ended.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// With the right result.
+    Right,
+    /// With another one: the worst that can happen.
+    Wrong,
+    /// With an error.
+    Error(Error),
+    /// Not at all within the time limit.
+    TimedOut,
+    /// With a panic, which said this.
+    Panicked(String),
+}
+
+/// How one party of a [`Trial`] ended, and when.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// How.
+    pub outcome: Outcome,
+    /// Time from the start of all parties; for one that did not end, the time limit.
+    pub after: Duration,
+}
+
+/// A session to which a fault happened.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// What happened.
+    pub fault: Fault,
+    /// Whether it did: the session may have ended before.
+    pub fired: bool,
+    /// How each party ended.
+    pub endings: Vec<Ending>,
+}
+
+/// Runs `program` as all parties of `world` in memory while `fault` happens. `right` judges a
+/// party's result. Parties that have not ended `limit` after the start are left behind and reported.
+pub fn run_with_fault<T, F>(
+    world: &World,
+    fault: Fault,
+    limit: Duration,
+    program: impl Fn(Context) -> F + Send + Sync + 'static,
+    right: impl Fn(Party, &T) -> bool + Send + Sync + 'static,
+) -> Trial
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>>,
+{
+    let transports = mesh(world.parties());
+    run_with_fault_over(world, transports, fault, limit, program, right)
+}
+
+/// The same over any transports.
+pub fn run_with_fault_over<T, F>(
+    world: &World,
+    transports: Vec<impl Transport>,
+    fault: Fault,
+    limit: Duration,
+    program: impl Fn(Context) -> F + Send + Sync + 'static,
+    right: impl Fn(Party, &T) -> bool + Send + Sync + 'static,
+) -> Trial
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>>,
+{
+    let parties = world.parties();
+    let transports = Faulty::all(transports, fault);
+    let fired = transports[0].fired();
+    let shared = Arc::new((world.clone(), program, right));
+    let (report, reports) = mpsc::channel();
+    let start = Instant::now();
+    for (me, transport) in Party::all(parties).zip(transports) {
+        let shared = Arc::clone(&shared);
+        let report = report.clone();
+        std::thread::spawn(move || {
+            let (world, program, right) = &*shared;
+            let run = || world.run_one(me, transport, program);
+            let outcome = match catch_unwind(AssertUnwindSafe(run)) {
+                Ok(Ok((output, _))) if right(me, &output) => Outcome::Right,
+                Ok(Ok(_)) => Outcome::Wrong,
+                Ok(Err(error)) => Outcome::Error(error),
+                Err(panic) => Outcome::Panicked(words(&*panic)),
+            };
+            // Nobody listens any more if we are late.
+            let _ = report.send((me, outcome, start.elapsed()));
+        });
+    }
+    let late = Ending {
+        outcome: Outcome::TimedOut,
+        after: limit,
+    };
+    let mut endings = vec![late; parties];
+    for _ in 0..parties {
+        let left = limit.saturating_sub(start.elapsed());
+        let Ok((party, outcome, after)) = reports.recv_timeout(left) else {
+            break;
+        };
+        endings[party.index()] = Ending { outcome, after };
+    }
+    Trial {
+        fault,
+        fired: fired(),
+        endings,
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied())
+        .unwrap_or("something that is not text")
+        .into()
+}
+
+impl Trial {
+    /// What is wrong with how the session ended, if anything is: a party that hung, panicked or had
+    /// a wrong result; an error where there was no reason for one; the blame on a party that did
+    /// nothing. That a party ends well is always right: it may have been done before the fault.
+    pub fn complaint(&self) -> Option<String> {
+        let fault = self.fault;
+        for (party, ending) in Party::all(self.endings.len()).zip(&self.endings) {
+            let killed = fault.kind == FaultKind::Kill && party == fault.party;
+            let problem = match &ending.outcome {
+                Outcome::Right => continue,
+                Outcome::Wrong => "has a wrong result".into(),
+                Outcome::TimedOut => "did not end".into(),
+                Outcome::Panicked(what) => format!("panicked: {what}"),
+                Outcome::Error(error) if !self.fired || fault.kind.harmless() => {
+                    format!("failed without a reason: {error}")
+                }
+                Outcome::Error(_) if killed => continue,
+                Outcome::Error(error) if !self.may_say(party, error) => {
+                    format!("puts the blame where it does not belong: {error}")
+                }
+                Outcome::Error(_) => continue,
+            };
+            return Some(format!("{party} {problem}\n{self}"));
+        }
+        None
+    }
+
+    /// Whether `error` at `party` tells the truth about the fault, as far as `party` can know it.
+    fn may_say(&self, party: Party, error: &Error) -> bool {
+        let Fault {
+            kind,
+            party: by,
+            peer,
+            ..
+        } = self.fault;
+        let culprit = error.culprit();
+        if kind.traceless() && self.endings.len() > 2 {
+            return culprit.is_some();
+        }
+        match kind {
+            // Who hears nothing any more cannot know that it is because of itself.
+            FaultKind::Stall if party == by => culprit.is_some(),
+            FaultKind::Cut { .. } | FaultKind::Truncate => {
+                culprit == Some(by) || culprit == Some(peer)
+            }
+            _ => culprit == Some(by),
+        }
+    }
+
+    /// The time after which the last party ended.
+    pub fn slowest(&self) -> Duration {
+        self.endings
+            .iter()
+            .map(|ending| ending.after)
+            .max()
+            .unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Trial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.fault)?;
+        if !self.fired {
+            write!(f, ", which never came")?;
+        }
+        for (party, Ending { outcome, after }) in Party::all(self.endings.len()).zip(&self.endings)
+        {
+            write!(f, "\n  {party} after {:.2} s: ", after.as_secs_f64())?;
+            match outcome {
+                Outcome::Right => write!(f, "the right result"),
+                Outcome::Wrong => write!(f, "A WRONG RESULT"),
+                Outcome::Error(error) => write!(f, "{error}"),
+                Outcome::TimedOut => write!(f, "STILL RUNNING"),
+                Outcome::Panicked(what) => write!(f, "PANIC: {what}"),
+            }?;
+        }
+        Ok(())
+    }
+}
