@@ -467,9 +467,15 @@ impl FromStr for InputFile {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let named = text.split_once('=').and_then(|(party, path)| {
             let party = party.parse().ok()?;
-            Some(Self { party: Some(party), path: path.into() })
+            Some(Self {
+                party: Some(party),
+                path: path.into(),
+            })
         });
-        Ok(named.unwrap_or_else(|| Self { party: None, path: text.into() }))
+        Ok(named.unwrap_or_else(|| Self {
+            party: None,
+            path: text.into(),
+        }))
     }
 }
 
@@ -578,7 +584,9 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn split_unit(text: &str) -> (&str, &str) {
-    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(end);
     (number.trim(), unit.trim())
 }
@@ -596,8 +604,20 @@ mod tests {
     #[test]
     fn a_file_may_have_an_equals_sign() {
         let of = |text: &str| text.parse::<InputFile>().unwrap();
-        assert_eq!(of("1=a=b"), InputFile { party: Some(1), path: "a=b".into() });
-        assert_eq!(of("x=b"), InputFile { party: None, path: "x=b".into() });
+        assert_eq!(
+            of("1=a=b"),
+            InputFile {
+                party: Some(1),
+                path: "a=b".into()
+            }
+        );
+        assert_eq!(
+            of("x=b"),
+            InputFile {
+                party: None,
+                path: "x=b".into()
+            }
+        );
     }
 
     #[test]

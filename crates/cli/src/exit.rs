@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use madrigal_circuit::values::ValuesError;
 use madrigal_core::{Party, PartyError};
+use madrigal_net::Blame;
 use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::RosterError;
 use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
-use madrigal_net::Blame;
 use serde::{Deserialize, Serialize};
 
 /// Outcome of every command.
@@ -46,7 +46,11 @@ pub enum Failure {
     Usage(#[from] Usage),
     /// A file cannot be opened, read or written.
     #[error("cannot {action} {}: {source}; check the path and its permissions", path.display())]
-    File { action: &'static str, path: PathBuf, source: io::Error },
+    File {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
     /// A file holds something else than it should.
     #[error(transparent)]
     Content(#[from] Content),
@@ -61,10 +65,22 @@ pub enum Failure {
     Session(#[from] madrigal_net::Error),
     /// A process of a local run failed.
     #[error("{party}: {message}")]
-    Child { party: Party, status: Status, message: String },
+    Child {
+        party: Party,
+        status: Status,
+        message: String,
+    },
+    /// The port is taken, or not ours to take.
+    #[error(
+        "cannot listen at {address}: {source}; end the program that uses the port, or choose another one with --listen and in parties.toml"
+    )]
+    Listen { address: String, source: io::Error },
     /// The operating system refused something that no flag mends.
     #[error("{what}: {source}")]
-    System { what: &'static str, source: io::Error },
+    System {
+        what: &'static str,
+        source: io::Error,
+    },
     /// This program is wrong.
     #[error("a fault of madrigal: {what}; please report it with this text")]
     Bug { what: String },
@@ -73,33 +89,69 @@ pub enum Failure {
 /// What is wrong with the flags.
 #[derive(Debug, thiserror::Error)]
 pub enum Usage {
-    #[error("say who takes part: --local N starts N parties on this machine, --party I --parties parties.toml is one of several machines")]
+    #[error(
+        "say who takes part: --local N starts N parties on this machine, --party I --parties parties.toml is one of several machines"
+    )]
     NobodyHere,
     #[error("--party {party} is not one of the {parties} parties of {}: they are numbered 0 to {}", roster.display(), parties.saturating_sub(1))]
-    NotListed { party: usize, parties: usize, roster: PathBuf },
+    NotListed {
+        party: usize,
+        parties: usize,
+        roster: PathBuf,
+    },
+    #[error(
+        "the key is that of party {owner} in the list of parties, not of party {party}; give the right --party or --identity"
+    )]
+    OtherKey { party: usize, owner: usize },
     #[error("{flag}: {source}; correct {flag} or the number of parties")]
-    Party { flag: &'static str, source: PartyError },
+    Party {
+        flag: &'static str,
+        source: PartyError,
+    },
     #[error("--owners names {found} owners, but {} has {expected} input values; name one owner for each", circuit.display())]
-    Owners { found: usize, expected: usize, circuit: PathBuf },
+    Owners {
+        found: usize,
+        expected: usize,
+        circuit: PathBuf,
+    },
     #[error("--to names nobody; give `all` or at least one party")]
     NoReceiver,
     #[error("party {party} owns {values} input values of {} but has no file; give --input {party}=FILE, or another --owners", circuit.display())]
-    NoInput { party: usize, values: usize, circuit: PathBuf },
-    #[error("--input {party}=...: party {party} owns no input value; leave the flag out, or change --owners")]
+    NoInput {
+        party: usize,
+        values: usize,
+        circuit: PathBuf,
+    },
+    #[error(
+        "--input {party}=...: party {party} owns no input value; leave the flag out, or change --owners"
+    )]
     NeedlessInput { party: usize },
     #[error("--input is given twice for party {party}; give each party's file once")]
     TwoInputs { party: usize },
     #[error("--input {} names no party; write --input P=FILE for the party P that owns these values", path.display())]
     NamelessInput { path: PathBuf },
-    #[error("--input {party}=...: this is party {me}, which reads its own input alone; run the other parties where their inputs are")]
+    #[error(
+        "--input {party}=...: this is party {me}, which reads its own input alone; run the other parties where their inputs are"
+    )]
     ForeignInput { party: usize, me: usize },
-    #[error("party {party} owns no input value, so it cannot count the lanes; give --lanes with the number of lines in the other parties' inputs")]
+    #[error(
+        "party {party} owns no input value, so it cannot count the lanes; give --lanes with the number of lines in the other parties' inputs"
+    )]
     LanesUnknown { party: usize },
-    #[error("{first} has {first_lanes} lanes and {second} has {second_lanes}; all parties need the same number of lines")]
-    LanesDiffer { first: String, first_lanes: u64, second: String, second_lanes: u64 },
+    #[error(
+        "{first} has {first_lanes} lanes and {second} has {second_lanes}; all parties need the same number of lines"
+    )]
+    LanesDiffer {
+        first: String,
+        first_lanes: u64,
+        second: String,
+        second_lanes: u64,
+    },
     #[error("--transport {transport} is for --local; real parties use tls, or tcp with --insecure")]
     LocalTransport { transport: &'static str },
-    #[error("--transport tcp with --party sends everything in the clear, and anybody can pose as a party; use tls, or add --insecure if the network is protected otherwise")]
+    #[error(
+        "--transport tcp with --party sends everything in the clear, and anybody can pose as a party; use tls, or add --insecure if the network is protected otherwise"
+    )]
     Insecure,
     #[error("statistics and the result would both go to standard output; give --output FILE")]
     TwoOutputs,
@@ -134,7 +186,11 @@ impl Failure {
     /// For `map_err` on what a file operation returns.
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::File { action, path, source }
+        move |source| Self::File {
+            action,
+            path,
+            source,
+        }
     }
 
     pub fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
@@ -142,7 +198,9 @@ impl Failure {
     }
 
     pub fn bug(what: impl std::fmt::Display) -> Self {
-        Self::Bug { what: what.to_string() }
+        Self::Bug {
+            what: what.to_string(),
+        }
     }
 
     /// The exit status.
@@ -164,6 +222,7 @@ impl Failure {
                 Blame::Caller => Status::Internal,
             },
             Self::Child { status, .. } => *status,
+            Self::Listen { .. } => Status::Network,
             Self::System { .. } | Self::Bug { .. } => Status::Internal,
         }
     }

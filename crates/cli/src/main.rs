@@ -1,4 +1,8 @@
-//! The program `madrigal`.
+//! The program `madrigal`: flags in [`args`], one module per command in [`commands`], all parties on
+//! this machine in [`local`], one real party in [`remote`], what goes wrong in [`exit`].
+
+// A program has no outside: `pub` here says what one module offers the others.
+#![allow(unreachable_pub)]
 
 mod args;
 mod commands;
@@ -6,6 +10,8 @@ mod exit;
 mod local;
 mod party;
 mod progress;
+mod reach;
+mod remote;
 mod stats;
 mod work;
 

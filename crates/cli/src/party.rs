@@ -1,7 +1,6 @@
 //! One party's part in a job, wherever it runs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use madrigal_circuit::{Rows, values};
 use madrigal_core::Party;
@@ -14,7 +13,7 @@ use crate::exit::{Failure, Result};
 use crate::stats::{PartyFigures, RunFigures, peak_rss_bytes};
 use crate::work::{Input, Job};
 
-/// A party that has read all it needs, and has not spoken to anybody yet.
+/// A party that has read all it needs.
 pub struct Prepared {
     pub me: Party,
     pub plan: Plan,
@@ -28,55 +27,43 @@ pub struct Outcome {
     pub figures: PartyFigures,
 }
 
+/// How often to compute, in a session.
+#[derive(Clone, Copy)]
+pub struct Runs<'a> {
+    /// Number of the first job in its session; the parties have the same.
+    pub first_job: u32,
+    pub repeat: u32,
+    pub patience: &'a Patience,
+}
+
 impl Prepared {
     /// Reads the party's inputs and makes the plan.
     pub fn new(job: &Job, me: usize, circuit: Arc<Circuit>, input: &Input) -> Result<Self> {
         let me = Party::checked(me, job.parties).map_err(Failure::bug)?;
-        let mut inputs = input.rows(job, me.index(), &circuit)?;
+        let inputs = input.rows(job, me.index(), &circuit)?;
         let plan = job.plan(circuit)?;
-        let inputs = inputs.take().unwrap_or_else(|| Rows::new(0, plan.spec().lanes));
+        let inputs = inputs.unwrap_or_else(|| Rows::new(0, plan.spec().lanes));
         Ok(Self { me, plan, inputs })
     }
 
-    /// Takes part in a session over `transport`: greets, computes `repeat` times, takes leave. On an
-    /// error the other parties are told before it returns.
-    pub async fn take_part(
-        &self,
-        transport: impl Transport,
-        patience: &Patience,
-        repeat: u32,
-        observe: &dyn Fn(Progress),
-    ) -> Result<Outcome> {
-        let mut config = SessionConfig::new(self.me, self.plan.spec().parties);
-        config.silence = patience.silence_timeout;
-        config.stall = patience.stall_timeout;
-        if let Some(version) = patience.test_protocol_version {
-            config.protocol_version = version;
-        }
-        let session = Session::new(config, transport);
-        let done = self.compute(&session, patience.deadline, repeat, observe).await;
-        session.close().await;
-        done
-    }
-
-    async fn compute(
+    /// Computes, `repeat` times.
+    pub async fn compute(
         &self,
         session: &Session,
-        deadline: Option<Duration>,
-        repeat: u32,
+        runs: Runs<'_>,
         observe: &dyn Fn(Progress),
     ) -> Result<Outcome> {
-        session.greet().await?;
-        let mut runs = Vec::new();
+        let mut figures = Vec::new();
         let mut output: Option<Rows> = None;
-        for id in 1..=repeat {
+        for id in (runs.first_job..).take(runs.repeat as usize) {
+            let deadline = runs.patience.deadline;
             let report = run(session, id, &self.plan, &self.inputs, deadline, observe)
                 .await
                 .map_err(of_engine)?;
-            runs.push(RunFigures::from(&report));
-            if id > 1 && report.outputs != output {
-                return Err(Failure::bug(format!("run {id} gave another result than run 1")));
+            if !figures.is_empty() && report.outputs != output {
+                return Err(Failure::bug("a repetition gave another result"));
             }
+            figures.push(RunFigures::from(&report));
             output = report.outputs;
         }
         let widths = self.plan.spec().circuit.outputs();
@@ -85,11 +72,35 @@ impl Prepared {
             output: output.map_err(Failure::bug)?,
             figures: PartyFigures {
                 party: self.me.index(),
-                runs,
+                runs: figures,
                 peak_rss_bytes: peak_rss_bytes(),
             },
         })
     }
+}
+
+/// Greets the other parties over `transport`, does `work`, and takes leave. On an error the other
+/// parties are told before it returns.
+pub async fn in_session<T>(
+    me: Party,
+    parties: usize,
+    transport: impl Transport,
+    patience: &Patience,
+    work: impl AsyncFnOnce(&Session) -> Result<T>,
+) -> Result<T> {
+    let mut config = SessionConfig::new(me, parties);
+    config.silence = patience.silence_timeout;
+    config.stall = patience.stall_timeout;
+    if let Some(version) = patience.test_protocol_version {
+        config.protocol_version = version;
+    }
+    let session = Session::new(config, transport);
+    let done = match session.greet().await {
+        Ok(()) => work(&session).await,
+        Err(error) => Err(error.into()),
+    };
+    session.close().await;
+    done
 }
 
 fn of_engine(error: RunError) -> Failure {

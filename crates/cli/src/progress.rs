@@ -40,8 +40,9 @@ impl Bars {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let all = MultiProgress::new();
             let bar = |name, unit| {
-                let template =
-                    format!("{{prefix:>7}} {{bar:30}} {{human_pos}} of {{human_len}} {unit}, {{eta}} left");
+                let template = format!(
+                    "{{prefix:>7}} {{bar:30}} {{human_pos}} of {{human_len}} {unit}, {{eta}} left"
+                );
                 let style = ProgressStyle::with_template(&template)
                     .unwrap_or_else(|_| ProgressStyle::default_bar());
                 all.add(ProgressBar::new(0).with_style(style).with_prefix(name))
@@ -57,7 +58,10 @@ impl Bars {
     pub fn update(&self, party: usize, step: Step) {
         let Some(shown) = &self.shown else { return };
         let phase = usize::from(step.online);
-        let mut done = shown.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut done = shown
+            .done
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         done[party][phase] = step.done;
         let slowest = done.iter().map(|party| party[phase]).min().unwrap_or(0);
         shown.bars[phase].set_length(step.total);

@@ -2,19 +2,13 @@
 
 use std::net::TcpListener;
 
-use madrigal_engine::Progress;
+use madrigal_core::Party;
+use madrigal_net::Session;
 use madrigal_net::transport::{Security, Transport, connect};
 
 use crate::args::Patience;
 use crate::exit::{Failure, Result, Usage};
-use crate::party::{Outcome, Prepared};
-
-/// How a party takes part over a transport.
-pub struct Manner<'a> {
-    pub network: Network,
-    pub patience: &'a Patience,
-    pub repeat: u32,
-}
+use crate::party::in_session;
 
 /// `--network`
 #[derive(Debug, Clone, Copy)]
@@ -24,41 +18,58 @@ impl Network {
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "none" => Ok(Self),
-            _ => Err(Usage::Network { name: name.to_owned(), known: "none".to_owned() }.into()),
+            _ => Err(Usage::Network {
+                name: name.to_owned(),
+                known: "none".to_owned(),
+            }
+            .into()),
         }
+    }
+
+    /// Does `work` in a session over a transport that is there already, shaped by the profile.
+    pub async fn in_session<T>(
+        self,
+        me: Party,
+        parties: usize,
+        transport: impl Transport,
+        patience: &Patience,
+        work: impl AsyncFnOnce(&Session) -> Result<T>,
+    ) -> Result<T> {
+        in_session(me, parties, transport, patience, work).await
     }
 }
 
-impl Manner<'_> {
-    /// Takes part over a transport that is there already.
-    pub async fn take_part(
-        &self,
-        prepared: &Prepared,
-        transport: impl Transport,
-        observe: &dyn Fn(Progress),
-    ) -> Result<Outcome> {
-        let Network = self.network;
-        prepared.take_part(transport, self.patience, self.repeat, observe).await
-    }
+/// One party's way to the others over TCP.
+pub struct Way<'a> {
+    pub me: Party,
+    /// Where party `i` listens.
+    pub addresses: &'a [String],
+    pub listener: TcpListener,
+    pub security: &'a Security,
+    pub network: Network,
+    pub patience: &'a Patience,
+}
 
-    /// Meets the other parties over TCP and takes part, on a runtime of this thread.
-    pub fn meet_and_take_part(
-        &self,
-        prepared: &Prepared,
-        addresses: &[String],
-        listener: TcpListener,
-        security: &Security,
-        observe: &dyn Fn(Progress),
-    ) -> Result<Outcome> {
+impl Way<'_> {
+    /// Meets the other parties and does `work` in a session with them, on a runtime of this thread.
+    pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(Failure::system("cannot start the runtime"))?;
         runtime.block_on(async {
-            let listener = to_tokio(listener)?;
-            let patience = self.patience.connect_timeout;
-            let transport = connect(prepared.me, addresses, listener, security, patience).await?;
-            self.take_part(prepared, transport, observe).await
+            let Self {
+                me,
+                addresses,
+                patience,
+                ..
+            } = self;
+            let listener = to_tokio(self.listener)?;
+            let limit = patience.connect_timeout;
+            let transport = connect(me, addresses, listener, self.security, limit).await?;
+            self.network
+                .in_session(me, addresses.len(), transport, patience, work)
+                .await
         })
     }
 }

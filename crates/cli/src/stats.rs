@@ -164,13 +164,19 @@ impl CircuitFigures {
 
 impl Statistics {
     /// Puts together what the parties of this machine report.
-    pub fn new(plan: &Plan, transport: TransportArg, network: &str, figures: &[PartyFigures]) -> Self {
+    pub fn new(
+        plan: &Plan,
+        transport: TransportArg,
+        network: &str,
+        figures: &[PartyFigures],
+    ) -> Self {
         let spec = plan.spec();
         let mut parties: Vec<Option<PartyStatistics>> = (0..spec.parties).map(|_| None).collect();
         for party in figures {
             parties[party.party] = Some(PartyStatistics::new(party));
         }
-        let indices = |parties: &[madrigal_core::Party]| parties.iter().map(|p| p.index()).collect();
+        let indices =
+            |parties: &[madrigal_core::Party]| parties.iter().map(|p| p.index()).collect();
         Self {
             madrigal: env!("CARGO_PKG_VERSION"),
             protocol: "B",
@@ -203,14 +209,26 @@ impl Statistics {
     /// The costs as a table.
     pub fn table(&self) -> Table {
         let mut table = table(&[
-            "party", "phase", "time", "sent", "received", "messages", "rounds", "AES blocks", "peak memory",
+            "party",
+            "phase",
+            "time",
+            "sent",
+            "received",
+            "messages",
+            "rounds",
+            "AES blocks",
+            "peak memory",
         ]);
         for party in self.parties.iter().flatten() {
             for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
                 let figures = &phase.figures;
                 let memory = party.peak_rss_bytes.filter(|_| name == "online");
                 table.add_row([
-                    if name == "setup" { party.party.to_string() } else { String::new() },
+                    if name == "setup" {
+                        party.party.to_string()
+                    } else {
+                        String::new()
+                    },
                     name.to_owned(),
                     time_with(figures.seconds, &phase.seconds_spread, self.repeat),
                     bytes(figures.bytes_sent),
@@ -228,7 +246,8 @@ impl Statistics {
 
 impl PartyStatistics {
     fn new(party: &PartyFigures) -> Self {
-        let spread = |pick: fn(&RunFigures) -> f64| Spread::of(party.runs.iter().map(pick).collect());
+        let spread =
+            |pick: fn(&RunFigures) -> f64| Spread::of(party.runs.iter().map(pick).collect());
         let phase = |pick: fn(&RunFigures) -> &PhaseFigures| {
             let spread = Spread::of(party.runs.iter().map(|run| pick(run).seconds).collect());
             let figures = party.runs.first().map(pick).copied();
@@ -259,7 +278,13 @@ impl Spread {
         seconds.sort_by(f64::total_cmp);
         let count = seconds.len();
         let (Some(&min), Some(&max)) = (seconds.first(), seconds.last()) else {
-            return Self { mean: 0.0, median: 0.0, standard_deviation: 0.0, min: 0.0, max: 0.0 };
+            return Self {
+                mean: 0.0,
+                median: 0.0,
+                standard_deviation: 0.0,
+                min: 0.0,
+                max: 0.0,
+            };
         };
         let mean = seconds.iter().sum::<f64>() / count as f64;
         let squares: f64 = seconds.iter().map(|x| (x - mean).powi(2)).sum();
@@ -290,7 +315,9 @@ impl Show {
 /// A table without lines, numbers to the right.
 pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_header(header.iter().copied());
+    table
+        .load_preset(presets::UTF8_HORIZONTAL_ONLY)
+        .set_header(header.iter().copied());
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
@@ -350,9 +377,10 @@ pub fn write_json(value: &impl Serialize, path: &Path) -> Result<()> {
 pub fn print(text: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::System { what: "cannot write to standard output", source: error })
-        }
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::System {
+            what: "cannot write to standard output",
+            source: error,
+        }),
         _ => Ok(()),
     }
 }
@@ -376,7 +404,9 @@ pub fn hex(bytes: &[u8]) -> String {
 /// The most memory that this process has had, where the system tells (Linux).
 pub fn peak_rss_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }

@@ -53,7 +53,11 @@ impl Source {
 
 pub fn read_netlist(path: &Path) -> Result<Netlist> {
     let text = fs::read(path).map_err(Failure::file("read the circuit", path))?;
-    Ok(Netlist::read(&path.display().to_string(), &text, &Limits::default())?)
+    Ok(Netlist::read(
+        &path.display().to_string(),
+        &text,
+        &Limits::default(),
+    )?)
 }
 
 /// A job as all its parties know it.
@@ -179,7 +183,15 @@ impl Input {
             return Ok(None);
         };
         let values = job.values_of(me, circuit);
-        let widths: Vec<u32> = values.iter().map(|&value| circuit.inputs()[value]).collect();
-        Ok(Some(values::read(&name, &text, &widths, &values::ValueLimits::default())?))
+        let widths: Vec<u32> = values
+            .iter()
+            .map(|&value| circuit.inputs()[value])
+            .collect();
+        Ok(Some(values::read(
+            &name,
+            &text,
+            &widths,
+            &values::ValueLimits::default(),
+        )?))
     }
 }

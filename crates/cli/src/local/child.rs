@@ -18,8 +18,8 @@ use zeroize::Zeroizing;
 use super::wire::{self, Assignment, Event, Meeting};
 use crate::args::TransportArg;
 use crate::exit::{Failure, Result};
-use crate::party::{Outcome, Prepared};
-use crate::reach::{Manner, Network};
+use crate::party::{Outcome, Prepared, Runs};
+use crate::reach::{Network, Way};
 use crate::stats::hex;
 use crate::work::Input;
 
@@ -39,7 +39,11 @@ pub fn run() -> ExitCode {
         ),
     };
     // The starter reads what went wrong from standard output; if it has gone, nobody wants to know.
-    if told.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if told.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn take_part() -> Result<(Outcome, bool)> {
@@ -64,7 +68,9 @@ fn take_part() -> Result<(Outcome, bool)> {
     // Port 0: the system gives a free one, and it stays ours.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     let listener = listener.map_err(Failure::system("cannot listen on the loopback interface"))?;
-    let address = listener.local_addr().map_err(Failure::system("cannot listen"))?;
+    let address = listener
+        .local_addr()
+        .map_err(Failure::system("cannot listen"))?;
     // A key for this run alone; it never leaves this process.
     let identity = match assignment.transport {
         TransportArg::Tls => Some(Identity::generate(Validity::days(1)?)?),
@@ -72,7 +78,9 @@ fn take_part() -> Result<(Outcome, bool)> {
     };
     let ready = Event::Ready {
         address: address.to_string(),
-        key: identity.as_ref().map(|identity| identity.fingerprint().to_string()),
+        key: identity
+            .as_ref()
+            .map(|identity| identity.fingerprint().to_string()),
     };
     let told = wire::send(&mut io::stdout().lock(), &ready);
     told.map_err(Failure::system("the starter has gone"))?;
@@ -87,11 +95,6 @@ fn take_part() -> Result<(Outcome, bool)> {
         None => Security::Clear,
         Some(identity) => Security::Tls(TlsParty::new(identity, Arc::new(roster(&meeting)?))?),
     };
-    let manner = Manner {
-        network: Network::parse(&assignment.network)?,
-        patience: &assignment.patience,
-        repeat: assignment.repeat,
-    };
     let reported = Cell::new(Instant::now());
     let observe = |progress: madrigal_engine::Progress| {
         if progress.done < progress.total && reported.get().elapsed() < PROGRESS_INTERVAL {
@@ -100,9 +103,21 @@ fn take_part() -> Result<(Outcome, bool)> {
         reported.set(Instant::now());
         let _ = wire::send(&mut io::stdout().lock(), &Event::Progress(progress.into()));
     };
-    let addresses = &meeting.addresses;
+    let runs = Runs {
+        first_job: 1,
+        repeat: assignment.repeat,
+        patience: &assignment.patience,
+    };
+    let way = Way {
+        me: prepared.me,
+        addresses: &meeting.addresses,
+        listener,
+        security: &security,
+        network: Network::parse(&assignment.network)?,
+        patience: &assignment.patience,
+    };
     let outcome =
-        manner.meet_and_take_part(&prepared, addresses, listener, &security, &observe)?;
+        way.in_session(async |session| prepared.compute(session, runs, &observe).await)?;
     Ok((outcome, assignment.deliver))
 }
 

@@ -67,10 +67,15 @@ fn split(input: &Input) -> (Option<PathBuf>, Option<&Zeroizing<Vec<u8>>>) {
 
 /// Of several parties' failures, the one that explains the others: the first that is no echo.
 fn first_cause<T>(failures: Vec<T>, is_echo: impl Fn(&T) -> bool) -> Option<T> {
-    let at = failures.iter().position(|failure| !is_echo(failure)).unwrap_or(0);
+    let at = failures
+        .iter()
+        .position(|failure| !is_echo(failure))
+        .unwrap_or(0);
     failures.into_iter().nth(at)
 }
 
 fn differing(party: usize, spokesman: usize) -> Failure {
-    Failure::bug(format!("party {party} got another result than party {spokesman}"))
+    Failure::bug(format!(
+        "party {party} got another result than party {spokesman}"
+    ))
 }

@@ -68,7 +68,12 @@ struct Failed {
 }
 
 impl Processes {
-    fn start(&mut self, local: &LocalRun<'_>, me: usize, news: Sender<(usize, News)>) -> Result<()> {
+    fn start(
+        &mut self,
+        local: &LocalRun<'_>,
+        me: usize,
+        news: Sender<(usize, News)>,
+    ) -> Result<()> {
         let own = std::env::current_exe().map_err(Failure::system("cannot find this program"))?;
         let mut child = Command::new(own)
             .arg("child")
@@ -111,15 +116,24 @@ impl Processes {
             };
             match news {
                 News::Event(Event::Ready { address, key }) => ready[party] = Some((address, key)),
-                News::Event(Event::Failed { status, message, .. }) => {
-                    return Err(Failure::Child { party: Party::new(party), status, message });
+                News::Event(Event::Failed {
+                    status, message, ..
+                }) => {
+                    return Err(Failure::Child {
+                        party: Party::new(party),
+                        status,
+                        message,
+                    });
                 }
                 News::Gone => return Err(self.died(party).into()),
                 News::Event(_) | News::Result(_) => {}
             }
         }
         let (addresses, keys): (Vec<_>, Vec<_>) = ready.into_iter().flatten().unzip();
-        let meeting = Meeting { addresses, keys: keys.into_iter().flatten().collect() };
+        let meeting = Meeting {
+            addresses,
+            keys: keys.into_iter().flatten().collect(),
+        };
         for process in &mut self.0 {
             if let Some(stdin) = &mut process.stdin {
                 let _ = wire::send(stdin, &meeting);
@@ -141,13 +155,24 @@ impl Processes {
             };
             match news {
                 News::Event(Event::Progress(step)) => bars.update(party, step),
-                News::Event(Event::Done { figures, digest, .. }) => {
+                News::Event(Event::Done {
+                    figures, digest, ..
+                }) => {
                     finished[party].figures = Some(figures);
                     finished[party].digest = digest;
                 }
                 News::Result(output) => finished[party].output = Some(output),
-                News::Event(Event::Failed { status, message, echo }) => {
-                    failed.push(Failed { party: Party::new(party), status, message, echo });
+                News::Event(Event::Failed {
+                    status,
+                    message,
+                    echo,
+                }) => {
+                    failed.push(Failed {
+                        party: Party::new(party),
+                        status,
+                        message,
+                        echo,
+                    });
                 }
                 News::Event(Event::Ready { .. }) => {}
                 News::Gone => {
@@ -261,6 +286,9 @@ fn together(local: &LocalRun<'_>, mut finished: Vec<Finished>) -> Result<LocalOu
     }
     Ok(LocalOutcome {
         output,
-        figures: finished.into_iter().filter_map(|party| party.figures).collect(),
+        figures: finished
+            .into_iter()
+            .filter_map(|party| party.figures)
+            .collect(),
     })
 }

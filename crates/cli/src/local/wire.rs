@@ -41,7 +41,10 @@ pub struct Meeting {
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// It has read its circuit and inputs, and listens.
-    Ready { address: String, key: Option<String> },
+    Ready {
+        address: String,
+        key: Option<String>,
+    },
     Progress(Step),
     /// It has finished; `bytes` of the result follow, if it has one and it is wanted.
     Done {
@@ -49,7 +52,11 @@ pub enum Event {
         digest: Option<String>,
         bytes: Option<usize>,
     },
-    Failed { status: Status, message: String, echo: bool },
+    Failed {
+        status: Status,
+        message: String,
+        echo: bool,
+    },
 }
 
 pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
