@@ -129,8 +129,8 @@ pub struct How {
     #[arg(long, default_value = "auto")]
     pub broadcast: BroadcastArg,
 
-    /// Memory that each party may take, for example 512MiB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    /// Memory that each party's triples may take; it decides where --phases auto interleaves
+    #[arg(long, value_name = "SIZE", default_value = "192MiB")]
     pub memory: Size,
 }
 
@@ -172,7 +172,8 @@ pub struct Net {
     #[arg(long)]
     pub insecure: bool,
 
-    /// Behave like this network: none, lan, wan, or a profile of the papers
+    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
+    /// as in 20ms,100Mbps
     #[arg(long, value_name = "PROFILE", default_value = "none")]
     pub network: String,
 
@@ -231,7 +232,8 @@ pub struct Explain {
     #[arg(long, short = 'N', visible_alias = "local", value_name = "N", value_parser = parties, default_value = "2")]
     pub parties: usize,
 
-    /// Estimate the time on this network: none, lan, wan, or a profile of the papers
+    /// Estimate the time on this network: none, lan, wan, a setting of the papers (motif-wan, ...), or
+    /// values as in 20ms,100Mbps
     #[arg(long, value_name = "PROFILE", default_value = "none")]
     pub network: String,
 
@@ -333,7 +335,7 @@ pub enum Demo {
 #[command(after_help = EXIT_STATUS)]
 pub struct AesCtr {
     /// The file to encrypt; read by party 1 alone
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "party")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub file: Option<PathBuf>,
 
     /// Where party 1 writes the ciphertext [default: FILE.enc]
@@ -385,7 +387,8 @@ pub struct Bench {
     #[arg(long, value_name = "KIND", default_value = "tcp")]
     pub transport: TransportArg,
 
-    /// Behave like this network: none, lan, wan, or a profile of the papers
+    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
+    /// as in 20ms,100Mbps
     #[arg(long, value_name = "PROFILE", default_value = "none")]
     pub network: String,
 
@@ -401,7 +404,7 @@ pub struct Bench {
 pub enum BenchCircuit {
     /// One AES-128 block per lane
     Aes,
-    /// One SHA-256 compression per lane; needs --circuit-dir or the source tree
+    /// One SHA-256 compression per lane
     Sha256,
 }
 

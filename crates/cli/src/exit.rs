@@ -155,12 +155,18 @@ pub enum Usage {
     Insecure,
     #[error("statistics and the result would both go to standard output; give --output FILE")]
     TwoOutputs,
-    #[error("--network {name} is no profile; there are {known}")]
-    Network { name: String, known: String },
+    #[error("--network: {0}; `none` leaves the links as they are")]
+    Network(madrigal_net::transport::ProfileError),
     #[error(transparent)]
     Plan(madrigal_engine::PlanError),
-    #[error("{what}")]
-    Missing { what: &'static str },
+    #[error("party {party} of the demonstration needs {flag}: {why}")]
+    DemoFlag {
+        party: usize,
+        flag: &'static str,
+        why: &'static str,
+    },
+    #[error("{flag} is for party {party} of the demonstration; leave it out here")]
+    DemoForeign { party: usize, flag: &'static str },
 }
 
 /// A file that holds something else than it should.

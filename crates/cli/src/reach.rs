@@ -4,26 +4,23 @@ use std::net::TcpListener;
 
 use madrigal_core::Party;
 use madrigal_net::Session;
-use madrigal_net::transport::{Security, Transport, connect};
+use madrigal_net::transport::{Profile, Security, Shaped, Transport, connect};
 
 use crate::args::Patience;
 use crate::exit::{Failure, Result, Usage};
 use crate::party::in_session;
 
-/// `--network`
+/// `--network`: what the links are made to behave like.
 #[derive(Debug, Clone, Copy)]
-pub struct Network;
+pub struct Network(pub Option<Profile>);
 
 impl Network {
-    pub fn parse(name: &str) -> Result<Self> {
-        match name {
-            "none" => Ok(Self),
-            _ => Err(Usage::Network {
-                name: name.to_owned(),
-                known: "none".to_owned(),
-            }
-            .into()),
+    pub fn parse(text: &str) -> Result<Self> {
+        if text == "none" {
+            return Ok(Self(None));
         }
+        let profile = Profile::parse(text).map_err(Usage::Network)?;
+        Ok(Self(Some(profile)))
     }
 
     /// Does `work` in a session over a transport that is there already, shaped by the profile.
@@ -35,7 +32,13 @@ impl Network {
         patience: &Patience,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
-        in_session(me, parties, transport, patience, work).await
+        match self.0 {
+            None => in_session(me, parties, transport, patience, work).await,
+            Some(profile) => {
+                let shaped = Shaped::new(transport, profile);
+                in_session(me, parties, shaped, patience, work).await
+            }
+        }
     }
 }
 

@@ -312,11 +312,11 @@ impl Show {
     }
 }
 
-/// A table without lines, numbers to the right.
+/// A table that can be pasted into a document, numbers to the right.
 pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
-        .load_preset(presets::UTF8_HORIZONTAL_ONLY)
+        .load_preset(presets::ASCII_MARKDOWN)
         .set_header(header.iter().copied());
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
