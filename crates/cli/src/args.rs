@@ -200,9 +200,22 @@ pub struct Patience {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
     pub connect_timeout: Duration,
 
-    /// Announce another version of the session protocol; for tests
+    /// Announce another version of the session protocol; for tests.
     #[arg(long, value_name = "V", hide = true)]
     pub test_protocol_version: Option<u32>,
+}
+
+impl Default for Patience {
+    /// As the flags have it.
+    fn default() -> Self {
+        Self {
+            deadline: None,
+            silence_timeout: Duration::from_secs(10),
+            stall_timeout: Duration::from_secs(120),
+            connect_timeout: Duration::from_secs(30),
+            test_protocol_version: None,
+        }
+    }
 }
 
 /// What is told about a run.

@@ -103,6 +103,12 @@ pub enum Usage {
         "the key is that of party {owner} in the list of parties, not of party {party}; give the right --party or --identity"
     )]
     OtherKey { party: usize, owner: usize },
+    #[error(
+        "cannot tell which of the parties this is: no key file here bears one of their names, or several do; give --identity"
+    )]
+    WhoAmI,
+    #[error(transparent)]
+    Level(madrigal_kernels::LevelError),
     #[error("{flag}: {source}; correct {flag} or the number of parties")]
     Party {
         flag: &'static str,
@@ -116,7 +122,7 @@ pub enum Usage {
     },
     #[error("--to names nobody; give `all` or at least one party")]
     NoReceiver,
-    #[error("party {party} owns {values} input values of {} but has no file; give --input {party}=FILE, or another --owners", circuit.display())]
+    #[error("party {party} owns input values of {} ({values} on each line) but has no file; give --input {party}=FILE, or another --owners", circuit.display())]
     NoInput {
         party: usize,
         values: usize,
@@ -184,8 +190,8 @@ pub enum Content {
     Identity(#[from] IdentityError),
     #[error("{}: expected a key of 32 hexadecimal digits and nothing else", path.display())]
     Key { path: PathBuf },
-    #[error("{} is empty; give a file with something to encrypt", path.display())]
-    Empty { path: PathBuf },
+    #[error("{} is empty or larger than 16 GiB; give another file, or split it", path.display())]
+    Length { path: PathBuf },
 }
 
 impl Failure {

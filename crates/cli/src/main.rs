@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod exit;
 mod local;
+mod machine;
 mod party;
 mod progress;
 mod reach;
@@ -21,9 +22,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Cli, Command};
+use exit::{Failure, Usage};
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
+    let command = Cli::parse().command;
+    if let Err(error) = madrigal_kernels::level_from_env() {
+        return fail(&Usage::Level(error).into());
+    }
+    let done = match command {
         Command::Run(args) => commands::run::run(*args),
         Command::Circuit(args) => commands::circuit::run(args),
         Command::Explain(args) => commands::explain::run(args),
@@ -37,10 +43,12 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            // Nobody is left to tell if standard error is gone.
-            let _ = writeln!(std::io::stderr(), "madrigal: {failure}");
-            failure.status().into()
-        }
+        Err(failure) => fail(&failure),
     }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    // Nobody is left to tell if standard error is gone.
+    let _ = writeln!(std::io::stderr(), "madrigal: {failure}");
+    failure.status().into()
 }

@@ -21,7 +21,7 @@ use crate::local::LocalRun;
 use crate::party::{Prepared, Runs};
 use crate::progress::Bars;
 use crate::remote::RemoteParty;
-use crate::stats::{Statistics, bytes, hex, print, seconds, table};
+use crate::stats::{Statistics, bytes, count, hex, print, seconds, table};
 use crate::work::{Input, Job, Source};
 
 /// Bytes of a block, and so of a lane.
@@ -188,9 +188,6 @@ impl Secret {
         };
         let plaintext = fs::read(&path).map_err(Failure::file("read the file", &path))?;
         let plaintext = Zeroizing::new(plaintext);
-        if plaintext.is_empty() {
-            return Err(Failure::Content(Content::Empty { path }));
-        }
         let iv = match args.iv {
             Some(iv) => iv.0,
             None => random_block()?,
@@ -201,6 +198,9 @@ impl Secret {
             out.into()
         });
         let length = plaintext.len() as u64;
+        if Announcement::decode(&Announcement { length, iv }.encode()).is_none() {
+            return Err(Failure::Content(Content::Length { path }));
+        }
         Ok(Self {
             path,
             out,
@@ -403,14 +403,14 @@ fn tell(secret: &Secret, statistics: &Statistics, here: bool, key: &str) -> Resu
     };
     print(
         format!(
-            "{} encrypted to {}: {}, {} blocks, {parties} parties.\n\n{sent}\n\n\
+            "{} encrypted to {}: {} bytes, {} blocks, {parties} parties.\n\n{sent}\n\n\
              {learned}. That holds even if all but one pool what they saw, as long as\n\
              every party runs the program as it is (semi-honest security).{place}\n\n\
              Check: {}\n",
             secret.path.display(),
             secret.out.display(),
-            bytes(secret.announcement.length),
-            secret.announcement.blocks(),
+            count(secret.announcement.length),
+            count(secret.announcement.blocks()),
             secret.check_command(key),
         )
         .as_bytes(),

@@ -7,4 +7,5 @@ pub mod doctor;
 pub mod explain;
 pub mod keygen;
 pub mod pages;
+mod peers;
 pub mod run;
