@@ -178,3 +178,57 @@ fn aes_for_three_parties() {
     }
     .check(seed());
 }
+
+#[test]
+fn several_jobs_at_once_in_one_session() {
+    let seed = seed();
+    let world = World::new(3, seed);
+    let netlist = netlist("adder64.txt");
+    let plans = [
+        (10, Opening::Direct),
+        (700, Opening::Relay),
+        (1, Opening::Direct),
+    ]
+    .map(|(lanes, opening)| {
+        common::plan(
+            &netlist,
+            3,
+            lanes,
+            &[0, 2],
+            opening,
+            Phases::Sequential,
+            1 << 20,
+        )
+    });
+    let mut prg = Prg::new(Block::new(seed, 3));
+    let inputs = plans
+        .each_ref()
+        .map(|plan| random_rows(128, plan.spec().lanes, &mut prg));
+    std::thread::scope(|scope| {
+        for (me, transport) in Party::all(3).zip(mesh(3)) {
+            let (world, plans, inputs, netlist) = (&world, &plans, &inputs, &netlist);
+            scope.spawn(move || {
+                block_on(async {
+                    let session = Session::new(world.config(me), transport);
+                    session.greet().await.unwrap();
+                    let jobs = plans.iter().zip(inputs).zip(1..).map(|((plan, inputs), id)| {
+                        let (session, own) = (&session, own(plan, inputs, me));
+                        async move { run(session, id, plan, &own, None, &|_| {}).await.unwrap() }
+                    });
+                    let reports = futures_util::future::join_all(jobs).await;
+                    for ((report, plan), inputs) in reports.into_iter().zip(plans).zip(inputs) {
+                        let spent = Cost {
+                            setup: report.setup.spent,
+                            online: report.online.spent,
+                        };
+                        assert_eq!(spent, plan.cost(me));
+                        if let Some(outputs) = report.outputs {
+                            assert!(outputs == netlist.evaluate(inputs).unwrap());
+                        }
+                    }
+                    session.close().await;
+                })
+            });
+        }
+    });
+}
