@@ -111,6 +111,7 @@ fn every_number_of_parties_and_opening() {
                 &[0][..],
                 &[parties - 1],
                 &[0, parties - 1],
+                &[1, parties - 1],
                 &(0..parties).collect::<Vec<_>>(),
             ] {
                 Case {

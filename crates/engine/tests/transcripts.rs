@@ -123,6 +123,45 @@ fn three_parties_and_one_without_input() {
     check(3, 2, &[0, 1], Opening::Direct);
 }
 
+/// Whoever adds up shares learns the sum: only a receiver may.
+#[test]
+fn who_gets_no_output_receives_no_shares_of_it() {
+    let seed = seed();
+    // Without an AND, all that is sent is the opening of the output.
+    let netlist = netlist("handmade_eq_const.txt");
+    for opening in [Opening::Direct, Opening::Relay] {
+        for receivers in [&[1, 2][..], &[2, 3], &[0, 2], &[1, 2, 3], &[3]] {
+            let plan = plan(
+                &netlist,
+                4,
+                9,
+                receivers,
+                opening,
+                Phases::Sequential,
+                1 << 20,
+            );
+            let inputs = Rows::new(netlist.input_bits() as usize, 9);
+            for bystander in (0..4).filter(|party| !receivers.contains(party)) {
+                let (transcript, transports) = Transcript::of(to_party(bystander), mesh(4));
+                let (plan, inputs) = (&plan, &inputs);
+                let results = World::new(4, seed).run_over(transports, |context| async move {
+                    let own = own(plan, inputs, context.me());
+                    let ended = evaluate(&context, plan, &own, &|_| {}).await;
+                    ended.map(drop).map_err(|error| Error::Ended {
+                        reason: error.to_string(),
+                    })
+                });
+                assert!(results.iter().all(Result::is_ok), "{results:?}");
+                let got = transcript.bytes().len();
+                assert_eq!(
+                    got, 0,
+                    "party {bystander}, {opening}, receivers {receivers:?}"
+                );
+            }
+        }
+    }
+}
+
 /// The comparison sees what it should: a transcript that holds an input fails it.
 #[test]
 fn a_leak_would_be_seen() {
