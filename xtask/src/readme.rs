@@ -8,20 +8,22 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use crate::process::{cargo, run};
 use crate::{Outcome, root};
 
 /// This is what runs all tests, so here it would only run them again.
 const NOT_AGAIN: &str = "cargo xtask test\n";
 
-/// Runs the README in a clone of what git tracks, so that nothing is left behind.
+/// Runs the README in a copy of what git tracks, so that nothing is left behind. The first block builds
+/// the program; that copy of it is the one that later blocks call.
 pub(crate) fn readme() -> Outcome {
     let text = std::fs::read_to_string(root().join("README.md"))?;
     let blocks = blocks(&text)?;
-    run(cargo().args(["build", "--release"]))?;
     let path = path_with_program()?;
-    let scratch = tempfile::tempdir()?;
-    let clone = scratch.path().join("madrigal");
+    // Always the same place, so that cargo knows it again.
+    let clone = target_folder().join("readme");
+    if clone.exists() {
+        std::fs::remove_dir_all(&clone)?;
+    }
     copy_tracked(&clone)?;
 
     let mut rest = &blocks[..];
@@ -94,7 +96,7 @@ fn run_together(blocks: &[Block], folder: &Path, path: &OsString) -> Outcome {
             .args(["-euo", "pipefail", "-c", &block.script])
             .current_dir(folder)
             .env("PATH", path)
-            // The clone is built where we are, not from nothing.
+            // What is built for us serves the copy too.
             .env("CARGO_TARGET_DIR", target_folder())
             .spawn()
             .map_err(|error| format!("cannot start bash: {error}"))?;

@@ -1,3 +1,54 @@
-//! The program `madrigal`.
+//! The program `madrigal`: flags in [`args`], one module per command in [`commands`], all parties on
+//! this machine in [`local`], one real party in [`remote`], what goes wrong in [`exit`].
 
-fn main() {}
+// A program has no outside: `pub` here says what one module offers the others.
+#![allow(unreachable_pub)]
+
+mod args;
+mod commands;
+mod exit;
+mod local;
+mod machine;
+mod party;
+mod progress;
+mod reach;
+mod remote;
+mod stats;
+mod work;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use exit::{Failure, Usage};
+
+fn main() -> ExitCode {
+    let command = Cli::parse().command;
+    if let Err(error) = madrigal_kernels::level_from_env() {
+        return fail(&Usage::Level(error).into());
+    }
+    let done = match command {
+        Command::Run(args) => commands::run::run(*args),
+        Command::Circuit(args) => commands::circuit::run(args),
+        Command::Explain(args) => commands::explain::run(args),
+        Command::Keygen(args) => commands::keygen::run(args),
+        Command::Doctor(args) => commands::doctor::run(args),
+        Command::Demo(args) => commands::demo::run(args),
+        Command::Bench(args) => commands::bench::run(args),
+        Command::Completions { shell } => commands::pages::completions(shell),
+        Command::Man { directory } => commands::pages::man(&directory),
+        Command::Child => return local::child::run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => fail(&failure),
+    }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    // Nobody is left to tell if standard error is gone.
+    let _ = writeln!(std::io::stderr(), "madrigal: {failure}");
+    failure.status().into()
+}

@@ -1,0 +1,651 @@
+//! Every flag of every command: this one definition gives parsing, `--help`, completions and man
+//! pages.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use serde::{Deserialize, Serialize};
+
+/// Shown below `--help` and in the man page: scripts rely on it.
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  the result is right
+  1  a fault of this program or machine
+  2  wrong usage: a flag or an argument
+  3  a given file is missing, malformed, or cannot be written
+  4  the network: a party lost, silent, slow, or out of reach
+  5  another party: its program, its version, its key, or its behaviour";
+
+/// Secure multi-party computation: several parties compute on data that none of them shows.
+#[derive(Parser, Debug)]
+#[command(name = "madrigal", version, after_help = EXIT_STATUS, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Compute a circuit: all parties on this machine, or as one real party
+    Run(Box<Run>),
+    /// Show, convert or evaluate a circuit in the clear
+    #[command(subcommand)]
+    Circuit(Circuit),
+    /// Say what a run will cost, before it runs
+    Explain(Explain),
+    /// Make a party's key and certificate, and print its section of parties.toml
+    Keygen(Keygen),
+    /// Examine this machine, and with --peers the way to the other parties
+    Doctor(Doctor),
+    /// Ready-made jobs
+    #[command(subcommand)]
+    Demo(Demo),
+    /// Measure known circuits on this machine
+    Bench(Bench),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the man pages
+    Man {
+        /// Directory to write them to; it is made if it does not exist
+        #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+        directory: PathBuf,
+    },
+    /// One party of a local run; started by `run --local` alone
+    #[command(hide = true)]
+    Child,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Run {
+    #[command(flatten)]
+    pub work: Work,
+
+    #[command(flatten)]
+    pub who: Who,
+
+    /// Inputs of party P: one line per lane with that party's values as hexadecimal numbers, in
+    /// circuit order. With --party, `FILE` alone will do
+    #[arg(long = "input", value_name = "P=FILE", help_heading = "Values")]
+    pub inputs: Vec<InputFile>,
+
+    /// Write the result here instead of standard output
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub net: Net,
+
+    #[command(flatten)]
+    pub show: Show,
+
+    /// Compute K times, and report mean, median and standard deviation
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Statistics")]
+    pub repeat: u32,
+}
+
+/// What is computed, and how: all that the cost depends on.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Work")]
+pub struct Work {
+    /// Circuit in Bristol or Bristol Fashion format
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub circuit: PathBuf,
+
+    #[command(flatten)]
+    pub how: How,
+
+    /// Who owns each input value, in circuit order [default: value i belongs to party i mod N]
+    #[arg(long, value_name = "P,...", value_delimiter = ',')]
+    pub owners: Option<Vec<usize>>,
+
+    /// Who gets the result: `all`, or parties separated by commas
+    #[arg(long, value_name = "all|P,...", default_value = "all")]
+    pub to: Receivers,
+
+    /// Number of lanes; needed by a party without inputs
+    #[arg(long, value_name = "L", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub lanes: Option<u64>,
+}
+
+/// How a circuit is computed.
+#[derive(Args, Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct How {
+    /// B: Boolean GMW, all but one of the parties may be corrupted (semi-honest)
+    #[arg(long, value_name = "LETTER", default_value = "B")]
+    pub protocol: Protocol,
+
+    /// Setup before online, or both at once
+    #[arg(long, default_value = "auto")]
+    pub phases: PhasesArg,
+
+    /// How shares are opened: each to each, or through one party per gate, which saves bytes and
+    /// costs a round
+    #[arg(long, default_value = "auto")]
+    pub broadcast: BroadcastArg,
+
+    /// Memory that each party's triples may take; it decides where --phases auto interleaves
+    #[arg(long, value_name = "SIZE", default_value = "192MiB")]
+    pub memory: Size,
+}
+
+/// All parties here, or one real party.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Parties")]
+pub struct Who {
+    /// Start all N parties on this machine
+    #[arg(long, value_name = "N", value_parser = parties, conflicts_with_all = ["party", "roster", "identity", "listen"])]
+    pub local: Option<usize>,
+
+    /// Be party I of --parties
+    #[arg(long, value_name = "I", requires = "roster")]
+    pub party: Option<usize>,
+
+    /// The file that lists all parties, the same at each
+    #[arg(long = "parties", value_name = "parties.toml", value_hint = ValueHint::FilePath, id = "roster")]
+    pub roster: Option<PathBuf>,
+
+    /// Our key and certificate: BASE.key and BASE.crt [default: our name in parties.toml]
+    #[arg(long, value_name = "BASE", value_hint = ValueHint::FilePath)]
+    pub identity: Option<PathBuf>,
+
+    /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub listen: Option<String>,
+}
+
+/// How the parties reach each other, and how patient they are.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Network")]
+pub struct Net {
+    /// memory: threads of one process; tcp, tls: one process per party [default: tcp with --local,
+    /// tls with --party]
+    #[arg(long, value_name = "KIND")]
+    pub transport: Option<TransportArg>,
+
+    /// Allow --transport tcp with --party: anybody on the way can read and change everything
+    #[arg(long)]
+    pub insecure: bool,
+
+    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
+    /// as in 20ms,100Mbps
+    #[arg(long, value_name = "PROFILE", default_value = "none")]
+    pub network: String,
+
+    #[command(flatten)]
+    pub patience: Patience,
+}
+
+/// Times after which waiting ends.
+#[derive(Args, Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Patience {
+    /// End each computation that takes longer than this, for example 90s or 2h [default: none]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub deadline: Option<Duration>,
+
+    /// Give up a party of whom nothing at all is heard for this long
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub silence_timeout: Duration,
+
+    /// Give up a party that lives but does not send what is awaited for this long
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
+    pub stall_timeout: Duration,
+
+    /// Wait this long for the other parties to start
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub connect_timeout: Duration,
+
+    /// Announce another version of the session protocol; for tests.
+    #[arg(long, value_name = "V", hide = true)]
+    pub test_protocol_version: Option<u32>,
+}
+
+impl Default for Patience {
+    /// As the flags have it.
+    fn default() -> Self {
+        Self {
+            deadline: None,
+            silence_timeout: Duration::from_secs(10),
+            stall_timeout: Duration::from_secs(120),
+            connect_timeout: Duration::from_secs(30),
+            test_protocol_version: None,
+        }
+    }
+}
+
+/// What is told about a run.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Statistics")]
+pub struct Show {
+    /// Write statistics as JSON; `-` is standard output and needs --output
+    #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
+    pub stats: Option<PathBuf>,
+
+    /// The same as --stats -
+    #[arg(long, conflicts_with = "stats")]
+    pub json: bool,
+
+    /// Show neither progress nor the table of costs
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Explain {
+    #[command(flatten)]
+    pub work: Work,
+
+    /// Number of parties
+    #[arg(long, short = 'N', visible_alias = "local", value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
+    /// Estimate the time on this network: none, lan, wan, a setting of the papers (motif-wan, ...), or
+    /// values as in 20ms,100Mbps
+    #[arg(long, value_name = "PROFILE", default_value = "none")]
+    pub network: String,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Keygen {
+    /// Base name of the files: BASE.key (secret, stays here) and BASE.crt
+    #[arg(long, short, value_name = "BASE", default_value = "party", value_hint = ValueHint::FilePath)]
+    pub out: PathBuf,
+
+    /// Days that the certificate is valid
+    #[arg(long, value_name = "DAYS", default_value_t = madrigal_net::identity::DEFAULT_VALIDITY_DAYS)]
+    pub days: u32,
+
+    /// Keep the key that is there and write a new certificate; other parties change nothing
+    #[arg(long)]
+    pub renew: bool,
+
+    /// Where the other parties reach this one
+    #[arg(long, value_name = "HOST:PORT")]
+    pub address: Option<madrigal_net::roster::Address>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Doctor {
+    /// Also examine the way to these parties, who run `madrigal doctor --peers` at the same time
+    #[arg(long, value_name = "parties.toml", value_hint = ValueHint::FilePath)]
+    pub peers: Option<PathBuf>,
+
+    /// Our key and certificate: BASE.key and BASE.crt
+    #[arg(long, value_name = "BASE", requires = "peers", value_hint = ValueHint::FilePath)]
+    pub identity: Option<PathBuf>,
+
+    /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
+    #[arg(long, value_name = "HOST:PORT", requires = "peers")]
+    pub listen: Option<String>,
+
+    /// Wait this long for the other parties
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub connect_timeout: Duration,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub enum Circuit {
+    /// Show what a circuit is made of
+    Info {
+        /// Circuit in Bristol or Bristol Fashion format
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a circuit in the other format
+    Convert {
+        /// Circuit in Bristol or Bristol Fashion format
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Format to write
+        #[arg(long, value_name = "FORMAT")]
+        to: FormatArg,
+        /// Write here instead of standard output
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+    },
+    /// Evaluate a circuit in the clear, on one machine
+    Eval {
+        /// Circuit in Bristol or Bristol Fashion format
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// One line per lane with all input values as hexadecimal numbers, in circuit order
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        input: PathBuf,
+        /// Write here instead of standard output
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Demo {
+    /// Encrypt a file with AES-128 in counter mode: party 0 has the key, party 1 has the file and
+    /// alone gets the ciphertext. Without --local or --party, three parties run on this machine
+    AesCtr(Box<AesCtr>),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct AesCtr {
+    /// The file to encrypt; read by party 1 alone
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+
+    /// Where party 1 writes the ciphertext [default: FILE.enc]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+
+    /// A file with the key as 32 hexadecimal digits; read by party 0 alone [default with --local:
+    /// a random key, which is printed]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key: Option<PathBuf>,
+
+    /// First counter block as 32 hexadecimal digits, chosen by party 1, known to all [default:
+    /// random]
+    #[arg(long, value_name = "HEX")]
+    pub iv: Option<HexBlock>,
+
+    #[command(flatten)]
+    pub who: Who,
+
+    #[command(flatten)]
+    pub how: How,
+
+    #[command(flatten)]
+    pub net: Net,
+
+    #[command(flatten)]
+    pub show: Show,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Bench {
+    /// Which circuit
+    pub what: BenchCircuit,
+
+    /// Number of parties
+    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
+    /// Number of lanes
+    #[arg(long, value_name = "L", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub lanes: u64,
+
+    /// Runs, of which the median counts
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// memory: threads of one process; tcp, tls: one process per party
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
+    /// as in 20ms,100Mbps
+    #[arg(long, value_name = "PROFILE", default_value = "none")]
+    pub network: String,
+
+    #[command(flatten)]
+    pub how: How,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BenchCircuit {
+    /// One AES-128 block per lane
+    Aes,
+    /// One SHA-256 compression per lane
+    Sha256,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Protocol {
+    /// Boolean GMW: N parties, all but one may be corrupted (semi-honest)
+    #[value(name = "B")]
+    B,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhasesArg {
+    /// The engine chooses
+    Auto,
+    /// Setup is complete before inputs are used
+    Sequential,
+    /// Setup and online overlap
+    Interleaved,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BroadcastArg {
+    /// The engine chooses
+    Auto,
+    /// Each party sends to each
+    Direct,
+    /// Through one party, which sends the sum back
+    Relay,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TransportArg {
+    /// Threads of one process
+    Memory,
+    /// TCP without protection
+    Tcp,
+    /// TLS 1.3, both sides known by their keys
+    Tls,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormatArg {
+    /// The old format: two inputs, one output
+    Bristol,
+    /// Bristol Fashion
+    BristolFashion,
+}
+
+/// `--input`: a party, if one is named, and a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputFile {
+    pub party: Option<usize>,
+    pub path: PathBuf,
+}
+
+impl FromStr for InputFile {
+    type Err = std::convert::Infallible;
+
+    /// What stands before a `=` is a party only if it is a number: file names may have a `=`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let named = text.split_once('=').and_then(|(party, path)| {
+            let party = party.parse().ok()?;
+            Some(Self {
+                party: Some(party),
+                path: path.into(),
+            })
+        });
+        Ok(named.unwrap_or_else(|| Self {
+            party: None,
+            path: text.into(),
+        }))
+    }
+}
+
+/// `--to`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Receivers {
+    All,
+    These(Vec<usize>),
+}
+
+impl FromStr for Receivers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "all" {
+            return Ok(Self::All);
+        }
+        let parse = |part: &str| part.trim().parse::<usize>();
+        let mut parties = text
+            .split(',')
+            .map(parse)
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|_| "expected `all` or numbers of parties, for example 0,2".to_owned())?;
+        parties.sort_unstable();
+        parties.dedup();
+        Ok(Self::These(parties))
+    }
+}
+
+/// A number of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size(pub u64);
+
+impl FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, unit) = split_unit(text);
+        let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 1,
+            "k" | "kib" => 1 << 10,
+            "m" | "mib" => 1 << 20,
+            "g" | "gib" => 1 << 30,
+            "kb" => 1_000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            _ => return Err("expected a size, for example 512MiB or 2GiB".to_owned()),
+        };
+        let number: u64 = number
+            .parse()
+            .map_err(|_| "expected a size, for example 512MiB or 2GiB".to_owned())?;
+        number
+            .checked_mul(factor)
+            .map(Self)
+            .ok_or_else(|| "more bytes than any machine has".to_owned())
+    }
+}
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", indicatif::BinaryBytes(self.0))
+    }
+}
+
+/// 16 bytes as 32 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HexBlock(pub [u8; 16]);
+
+impl FromStr for HexBlock {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.strip_prefix("0x").unwrap_or(text);
+        if digits.len() != 32 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err("expected 32 hexadecimal digits".to_owned());
+        }
+        u128::from_str_radix(digits, 16)
+            .map(|number| Self(number.to_be_bytes()))
+            .map_err(|error| error.to_string())
+    }
+}
+
+fn parties(text: &str) -> Result<usize, String> {
+    let most = madrigal_core::MAX_PARTIES;
+    let parties = text.parse().ok().filter(|n| (2..=most).contains(n));
+    parties.ok_or_else(|| format!("expected a number of parties, 2 to {most}"))
+}
+
+/// A time such as `500ms`, `10s`, `2m`, `1h`; a number alone counts seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "expected a time above zero, for example 500ms, 10s, 2m or 1h".to_owned();
+    let (number, unit) = split_unit(text);
+    let factor = match unit {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| wrong())? * factor;
+    // A year is as good as for ever, and no clock overflows.
+    if !(1e-3..=31_536_000.0).contains(&seconds) {
+        return Err(wrong());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let end = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    (number.trim(), unit.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_file_may_have_an_equals_sign() {
+        let of = |text: &str| text.parse::<InputFile>().unwrap();
+        assert_eq!(
+            of("1=a=b"),
+            InputFile {
+                party: Some(1),
+                path: "a=b".into()
+            }
+        );
+        assert_eq!(
+            of("x=b"),
+            InputFile {
+                party: None,
+                path: "x=b".into()
+            }
+        );
+    }
+
+    #[test]
+    fn times_and_sizes_have_units() {
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        for wrong in ["", "-1", "0", "inf", "nan", "10 parsecs", "1e99"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!("512MiB".parse::<Size>().unwrap().0, 512 << 20);
+        assert_eq!("2G".parse::<Size>().unwrap().0, 2 << 30);
+        assert!("99999999999GiB".parse::<Size>().is_err());
+    }
+}

@@ -1,0 +1,192 @@
+//! `bench`: known circuits on this machine, beside what the machine can do at most.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use madrigal_engine::Circuit;
+use madrigal_kernels::{Block, Prg};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use crate::args::{Bench, BenchCircuit, Patience};
+use crate::exit::{Failure, Result};
+use crate::local::LocalRun;
+use crate::machine::Machine;
+use crate::stats::{Spread, Statistics, print, print_json, rate, seconds, table};
+use crate::work::{Input, Job, Source};
+
+#[derive(Serialize)]
+struct BenchReport {
+    per_lane_seconds: f64,
+    online_lanes_per_second: f64,
+    results: Vec<Comparison>,
+    machine: Machine,
+    statistics: Statistics,
+}
+
+/// A result beside the machine's limit for it.
+#[derive(Serialize)]
+struct Comparison {
+    what: &'static str,
+    result: f64,
+    ceiling: f64,
+    unit: &'static str,
+    /// How much of the ceiling is reached, 0 to 1.
+    reached: f64,
+}
+
+pub fn run(args: Bench) -> Result<()> {
+    let source = match args.what {
+        BenchCircuit::Aes => Source::Aes,
+        BenchCircuit::Sha256 => Source::Sha256,
+    };
+    let circuit = Arc::new(Circuit::new(&source.netlist()?));
+    let values = circuit.inputs().len();
+    let job = Job {
+        circuit: source,
+        parties: args.parties,
+        owners: (0..values).map(|value| value % args.parties).collect(),
+        to: (0..args.parties).collect(),
+        lanes: args.lanes,
+        how: args.how,
+    };
+    let plan = job.plan(Arc::clone(&circuit))?;
+    let inputs = (0..args.parties).map(|party| random_values(&job, party, &circuit));
+    let inputs = inputs.collect::<Result<Vec<_>>>()?;
+    let machine = Machine::measure()?;
+    let outcome = LocalRun {
+        job: &job,
+        circuit,
+        inputs,
+        transport: args.transport,
+        network: &args.network,
+        patience: &Patience::default(),
+        repeat: args.repeat,
+        quiet: args.json,
+    }
+    .start()?;
+    let statistics = Statistics::new(&plan, args.transport, &args.network, &outcome.figures);
+    let report = BenchReport::new(statistics, machine);
+    if args.json {
+        return print_json(&report);
+    }
+    print(report.text().as_bytes())
+}
+
+/// Lines of random values for a party; they need not be secret.
+fn random_values(job: &Job, party: usize, circuit: &Circuit) -> Result<Input> {
+    let values = job.values_of(party, circuit);
+    if values.is_empty() {
+        return Ok(Input::None);
+    }
+    let mut seed = [0; 16];
+    getrandom::fill(&mut seed).map_err(Failure::bug)?;
+    let mut prg = Prg::new(Block::from_bytes(seed));
+    let mut text = String::new();
+    for _ in 0..job.lanes {
+        for &value in &values {
+            let width = circuit.inputs()[value] as usize;
+            let mut random = vec![0; width.div_ceil(8)];
+            prg.fill(&mut random);
+            if let Some(first) = random.first_mut().filter(|_| width % 8 > 0) {
+                *first &= (1 << (width % 8)) - 1;
+            }
+            // At most as many digits as the width takes.
+            let digits = crate::stats::hex(&random);
+            let _ = write!(text, "{} ", &digits[digits.len() - width.div_ceil(4)..]);
+        }
+        text.push('\n');
+    }
+    Ok(Input::Inline(
+        "random values",
+        Zeroizing::new(text.into_bytes()),
+    ))
+}
+
+impl BenchReport {
+    fn new(statistics: Statistics, machine: Machine) -> Self {
+        // The slowest party counts.
+        let slowest = |pick: &dyn Fn(&crate::stats::PartyStatistics) -> f64| {
+            let all = statistics.parties.iter().flatten().map(pick);
+            all.fold(0.0_f64, f64::max).max(1e-9)
+        };
+        let setup = slowest(&|party| party.setup.figures.seconds);
+        let online = slowest(&|party| party.online.figures.seconds);
+        let total = slowest(&|party| party.total_seconds);
+        let lanes = statistics.lanes as f64;
+        let blocks = slowest(&|party| party.setup.figures.aes_blocks as f64);
+        let sent = slowest(&|party| party.setup.figures.bytes_sent as f64);
+        let rounds = slowest(&|party| party.online.figures.rounds as f64);
+        let higher = |what, result: f64, ceiling: f64, unit| Comparison {
+            what,
+            result,
+            ceiling,
+            unit,
+            reached: result / ceiling,
+        };
+        let round_trip = machine.loopback_round_trip_seconds;
+        let results = vec![
+            higher(
+                "setup: AES blocks of one party",
+                blocks / setup,
+                machine.hashes,
+                "blocks/s",
+            ),
+            higher(
+                "setup: bytes sent by one party",
+                sent / setup,
+                machine.loopback_bytes_per_second,
+                "B/s",
+            ),
+            // A round is one way, and half of a round trip is the least it can take.
+            higher(
+                "online: rounds",
+                rounds / online,
+                2.0 / round_trip,
+                "rounds/s",
+            ),
+        ];
+        Self {
+            per_lane_seconds: total / lanes,
+            online_lanes_per_second: lanes / online,
+            results,
+            machine,
+            statistics,
+        }
+    }
+
+    fn text(&self) -> String {
+        let statistics = &self.statistics;
+        let mut results = table(&["", "result", "ceiling of one thread", "reached"]);
+        for one in &self.results {
+            results.add_row([
+                one.what.to_owned(),
+                rate(one.result, one.unit),
+                rate(one.ceiling, one.unit),
+                format!("{:.0} %", one.reached * 100.0),
+            ]);
+        }
+        let total = Spread::of(
+            statistics
+                .parties
+                .iter()
+                .flatten()
+                .map(|party| party.total_seconds)
+                .collect(),
+        );
+        format!(
+            "{}: {} parties, {} lanes, {} runs, of which the median counts; {} cores, {}.\n\n{}\n\n\
+             total {}, {} per lane; online {} per second\n\n{results}\n",
+            statistics.circuit.name,
+            statistics.parties.len(),
+            statistics.lanes,
+            statistics.repeat,
+            self.machine.cores,
+            self.machine.level,
+            statistics.table(),
+            seconds(total.max),
+            seconds(self.per_lane_seconds),
+            rate(self.online_lanes_per_second, "lanes"),
+        )
+    }
+}

@@ -1,0 +1,89 @@
+//! `circuit`: what a file holds, the other format, the result in the clear.
+
+use std::fs;
+use std::path::Path;
+
+use madrigal_circuit::{Format, values};
+use madrigal_engine::Circuit as Compiled;
+
+use crate::args::{Circuit, FormatArg};
+use crate::exit::{Failure, Result};
+use crate::stats::{CircuitFigures, count, print, print_json, table, write_result};
+use crate::work::read_netlist;
+
+pub fn run(command: Circuit) -> Result<()> {
+    match command {
+        Circuit::Info { file, json } => info(&file, json),
+        Circuit::Convert { file, to, output } => {
+            let format = match to {
+                FormatArg::Bristol => Format::Bristol,
+                FormatArg::BristolFashion => Format::BristolFashion,
+            };
+            let text = read_netlist(&file)?.write_as(format)?;
+            write_result(&text, output.as_deref())
+        }
+        Circuit::Eval {
+            file,
+            input,
+            output,
+        } => {
+            let text = evaluate(&file, &input)?;
+            write_result(&text, output.as_deref())
+        }
+    }
+}
+
+fn info(file: &Path, json: bool) -> Result<()> {
+    let netlist = read_netlist(file)?;
+    let circuit = Compiled::new(&netlist);
+    let figures = CircuitFigures::new(&circuit);
+    if json {
+        return print_json(&figures);
+    }
+    let widths = |widths: &[u32]| {
+        let texts: Vec<String> = widths.iter().map(u32::to_string).collect();
+        format!("{} ({})", texts.len(), texts.join(" + "))
+    };
+    let stats = circuit.stats();
+    let layered = circuit.layered();
+    let mut table = table(&["", "in the file"]);
+    for (name, value) in [
+        ("format", format!("{:?}", netlist.format())),
+        ("input values (bits)", widths(&figures.inputs)),
+        ("output values (bits)", widths(&figures.outputs)),
+        ("gates", count(figures.gates)),
+        ("wires", count(figures.wires)),
+        ("AND", count(figures.and)),
+        ("XOR", count(figures.xor)),
+        ("INV", count(figures.inv)),
+        ("OR", count(figures.or)),
+        ("constants, copies", count(stats.constant + stats.copy)),
+        ("depth in ANDs: rounds", count(figures.depth.into())),
+        ("depth in all gates", count(figures.total_depth.into())),
+        ("compiled: ANDs", count(figures.compiled_and as u64)),
+        ("compiled: layers", count(figures.compiled_depth as u64)),
+        (
+            "compiled: widest layer",
+            count(layered.widest_layer() as u64),
+        ),
+        ("compiled: rows alive", count(layered.rows() as u64)),
+        ("digest", figures.digest[..16].to_owned()),
+    ] {
+        table.add_row([name.to_owned(), value]);
+    }
+    print(format!("{table}\n").as_bytes())
+}
+
+fn evaluate(file: &Path, input: &Path) -> Result<Vec<u8>> {
+    let netlist = read_netlist(file)?;
+    let text = fs::read(input).map_err(Failure::file("read the input", input))?;
+    let name = input.display().to_string();
+    let inputs = values::read(
+        &name,
+        &text,
+        netlist.inputs(),
+        &values::ValueLimits::default(),
+    )?;
+    let outputs = netlist.evaluate(&inputs).map_err(Failure::bug)?;
+    values::write(&outputs, netlist.outputs()).map_err(Failure::bug)
+}

@@ -1,0 +1,11 @@
+//! One module for each command.
+
+pub mod bench;
+pub mod circuit;
+pub mod demo;
+pub mod doctor;
+pub mod explain;
+pub mod keygen;
+pub mod pages;
+mod peers;
+pub mod run;

@@ -1,0 +1,157 @@
+//! One party of a local run, in its own process.
+
+use std::cell::Cell;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use madrigal_engine::Circuit;
+use madrigal_net::identity::{Identity, Validity};
+use madrigal_net::roster::Roster;
+use madrigal_net::tls::TlsParty;
+use madrigal_net::transport::Security;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::wire::{self, Assignment, Event, Meeting};
+use crate::args::TransportArg;
+use crate::exit::{Failure, Result};
+use crate::party::{Outcome, Prepared, Runs};
+use crate::reach::{Network, Way};
+use crate::stats::hex;
+use crate::work::Input;
+
+/// Between two reports of progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+pub fn run() -> ExitCode {
+    let told = match take_part() {
+        Ok((outcome, deliver)) => tell_outcome(outcome, deliver),
+        Err(failure) => wire::send(
+            &mut io::stdout().lock(),
+            &Event::Failed {
+                status: failure.status(),
+                message: failure.to_string(),
+                echo: failure.is_echo(),
+            },
+        ),
+    };
+    // The starter reads what went wrong from standard output; if it has gone, nobody wants to know.
+    if told.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn take_part() -> Result<(Outcome, bool)> {
+    let lost = Failure::system("this command is started by `madrigal run --local` alone");
+    let mut input = io::stdin().lock();
+    let assignment: Option<Assignment> = wire::receive(&mut input).map_err(lost)?;
+    let assignment = assignment.ok_or_else(|| Failure::bug("a party process without a task"))?;
+    let values = match (assignment.inline, assignment.input) {
+        (Some(length), _) => {
+            let text = wire::receive_bytes(&mut input, length);
+            let text = text.map_err(Failure::system("cannot read the values"))?;
+            Input::Inline("the values", Zeroizing::new(text))
+        }
+        (None, Some(path)) => Input::File(path),
+        (None, None) => Input::None,
+    };
+    let job = assignment.job;
+    let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
+    let prepared = Prepared::new(&job, assignment.me, circuit, &values)?;
+    drop(values);
+
+    // Port 0: the system gives a free one, and it stays ours.
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let listener = listener.map_err(Failure::system("cannot listen on the loopback interface"))?;
+    let address = listener
+        .local_addr()
+        .map_err(Failure::system("cannot listen"))?;
+    // A key for this run alone; it never leaves this process.
+    let identity = match assignment.transport {
+        TransportArg::Tls => Some(Identity::generate(Validity::days(1)?)?),
+        _ => None,
+    };
+    let ready = Event::Ready {
+        address: address.to_string(),
+        key: identity
+            .as_ref()
+            .map(|identity| identity.fingerprint().to_string()),
+    };
+    let told = wire::send(&mut io::stdout().lock(), &ready);
+    told.map_err(Failure::system("the starter has gone"))?;
+
+    let meeting: Option<Meeting> =
+        wire::receive(&mut input).map_err(Failure::system("cannot read the addresses"))?;
+    let meeting = meeting.ok_or_else(|| Failure::bug("a party process without addresses"))?;
+    drop(input);
+    die_with_the_starter();
+
+    let security = match &identity {
+        None => Security::Clear,
+        Some(identity) => Security::Tls(TlsParty::new(identity, Arc::new(roster(&meeting)?))?),
+    };
+    let reported = Cell::new(Instant::now());
+    let observe = |progress: madrigal_engine::Progress| {
+        if progress.done < progress.total && reported.get().elapsed() < PROGRESS_INTERVAL {
+            return;
+        }
+        reported.set(Instant::now());
+        let _ = wire::send(&mut io::stdout().lock(), &Event::Progress(progress.into()));
+    };
+    let runs = Runs {
+        first_job: 1,
+        repeat: assignment.repeat,
+        patience: &assignment.patience,
+    };
+    let way = Way {
+        me: prepared.me,
+        addresses: &meeting.addresses,
+        listener,
+        security: &security,
+        network: Network::parse(&assignment.network)?,
+        patience: &assignment.patience,
+    };
+    let outcome =
+        way.in_session(async |session| prepared.compute(session, runs, &observe).await)?;
+    Ok((outcome, assignment.deliver))
+}
+
+fn roster(meeting: &Meeting) -> Result<Roster> {
+    let mut parties = Vec::new();
+    for (address, key) in meeting.addresses.iter().zip(&meeting.keys) {
+        let address = address.parse().map_err(Failure::bug)?;
+        let key = key.parse().map_err(Failure::bug)?;
+        parties.push((address, key));
+    }
+    Ok(Roster::local(parties)?)
+}
+
+fn tell_outcome(outcome: Outcome, deliver: bool) -> io::Result<()> {
+    let output = outcome.output.as_deref();
+    let mut to = io::stdout().lock();
+    wire::send(
+        &mut to,
+        &Event::Done {
+            figures: outcome.figures,
+            digest: output.map(|text| hex(&Sha256::digest(text))),
+            bytes: output.filter(|_| deliver).map(<[u8]>::len),
+        },
+    )?;
+    if let Some(text) = output.filter(|_| deliver) {
+        to.write_all(text)?;
+    }
+    to.flush()
+}
+
+/// The starter keeps our standard input open as long as it lives.
+fn die_with_the_starter() {
+    std::thread::spawn(|| {
+        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        std::process::exit(1);
+    });
+}

@@ -1,0 +1,89 @@
+//! Each party a thread of this process, over memory.
+
+use std::sync::Arc;
+use std::thread;
+
+use madrigal_core::Party;
+use madrigal_net::transport::mesh;
+use madrigal_net::{Session, block_on};
+
+use super::{LocalOutcome, LocalRun, differing, first_cause};
+use crate::exit::{Failure, Result};
+use crate::party::{Outcome, Prepared, Runs};
+use crate::progress::Bars;
+use crate::reach::Network;
+
+pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
+    let prepare =
+        |me: usize| Prepared::new(local.job, me, Arc::clone(&local.circuit), &local.inputs[me]);
+    let prepared = (0..local.job.parties)
+        .map(prepare)
+        .collect::<Result<Vec<_>>>()?;
+    let network = Network::parse(local.network)?;
+    let runs = Runs {
+        first_job: 1,
+        repeat: local.repeat,
+        patience: local.patience,
+    };
+    let parties = local.job.parties;
+    let take_part = |prepared: &Prepared, transport| {
+        let me = prepared.me;
+        let observe =
+            |progress: madrigal_engine::Progress| bars.update(me.index(), progress.into());
+        let work = async |session: &Session| prepared.compute(session, runs, &observe).await;
+        block_on(network.in_session(me, parties, transport, local.patience, work))
+    };
+    let take_part = &take_part;
+    let results: Vec<Result<Outcome>> = thread::scope(|scope| {
+        let threads: Vec<_> = prepared
+            .iter()
+            .zip(mesh(local.job.parties))
+            .map(|(prepared, transport)| scope.spawn(move || take_part(prepared, transport)))
+            .collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread
+                .join()
+                .unwrap_or_else(|_| Err(Failure::bug("a party's thread panicked")))
+        };
+        threads.into_iter().map(join).collect()
+    });
+
+    let mut outcomes = Vec::new();
+    let mut failures = Vec::new();
+    for (party, result) in Party::all(local.job.parties).zip(results) {
+        match result {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(failure) => failures.push((party, failure)),
+        }
+    }
+    if let Some((party, failure)) = first_cause(failures, |(_, failure)| failure.is_echo()) {
+        return Err(Failure::Child {
+            party,
+            status: failure.status(),
+            message: failure.to_string(),
+        });
+    }
+    together(local, outcomes)
+}
+
+fn together(local: &LocalRun<'_>, mut outcomes: Vec<Outcome>) -> Result<LocalOutcome> {
+    let spokesman = local.spokesman();
+    let output = outcomes[spokesman].output.take();
+    let output = output.ok_or_else(|| Failure::bug("no result"))?;
+    for (party, outcome) in outcomes.iter().enumerate() {
+        if outcome
+            .output
+            .as_ref()
+            .is_some_and(|theirs| *theirs != output)
+        {
+            return Err(differing(party, spokesman));
+        }
+    }
+    Ok(LocalOutcome {
+        output,
+        figures: outcomes
+            .into_iter()
+            .map(|outcome| outcome.figures)
+            .collect(),
+    })
+}

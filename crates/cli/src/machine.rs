@@ -1,0 +1,164 @@
+//! What this machine can do at most: kernels, memory, loopback.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::thread;
+use std::time::Instant;
+
+use comfy_table::Table;
+use madrigal_kernels::{Kernels, Level, ceilings};
+use serde::Serialize;
+
+use crate::exit::{Failure, Result};
+use crate::stats::{rate, seconds, table};
+
+/// One measured limit.
+#[derive(Debug, Clone, Serialize)]
+pub struct Limit {
+    pub name: String,
+    /// Per second.
+    pub rate: f64,
+    pub unit: &'static str,
+}
+
+/// This machine.
+#[derive(Debug, Clone, Serialize)]
+pub struct Machine {
+    pub processor: Option<String>,
+    pub cores: usize,
+    /// The instructions that kernels use.
+    pub level: &'static str,
+    pub levels: Vec<&'static str>,
+    /// Of one thread.
+    pub kernels: Vec<Limit>,
+    pub loopback_round_trip_seconds: f64,
+    pub loopback_bytes_per_second: f64,
+    pub open_files: Option<u64>,
+    /// Hashes per second: what setup is held against.
+    #[serde(skip)]
+    pub hashes: f64,
+}
+
+impl Machine {
+    /// Measures for about a second.
+    pub fn measure() -> Result<Self> {
+        let kernels = Kernels::detect();
+        let ceilings = ceilings::measure(kernels);
+        let limit = |one: ceilings::Ceiling| Limit {
+            name: one.name.to_owned(),
+            rate: one.rate,
+            unit: one.unit.per_second(),
+        };
+        let (round_trip, bandwidth) =
+            loopback().map_err(Failure::system("cannot measure the loopback interface"))?;
+        Ok(Self {
+            processor: processor(),
+            cores: thread::available_parallelism().map_or(1, usize::from),
+            level: kernels.level().name(),
+            levels: Level::available().map(Level::name).collect(),
+            kernels: ceilings.all().into_iter().map(limit).collect(),
+            loopback_round_trip_seconds: round_trip,
+            loopback_bytes_per_second: bandwidth,
+            open_files: open_files(),
+            hashes: ceilings.hash.rate,
+        })
+    }
+
+    pub fn table(&self) -> Table {
+        let mut table = table(&["", "this machine"]);
+        let mut row = |name: &str, value: String| {
+            table.add_row([name.to_owned(), value]);
+        };
+        row(
+            "processor",
+            self.processor
+                .clone()
+                .unwrap_or_else(|| "unknown".to_owned()),
+        );
+        row("cores", self.cores.to_string());
+        row(
+            "instructions used",
+            format!("{} (of {})", self.level, self.levels.join(", ")),
+        );
+        for limit in &self.kernels {
+            row(&limit.name, rate(limit.rate, limit.unit));
+        }
+        row(
+            "loopback TCP, round trip",
+            seconds(self.loopback_round_trip_seconds),
+        );
+        row(
+            "loopback TCP, one way",
+            rate(self.loopback_bytes_per_second, "B/s"),
+        );
+        row("TLS", "1.3, rustls with aws-lc-rs".to_owned());
+        let files = self
+            .open_files
+            .map_or("unknown".to_owned(), |files| files.to_string());
+        row("open files allowed", files);
+        table
+    }
+}
+
+/// Seconds of a round trip and bytes per second of a TCP connection to ourselves.
+fn loopback() -> io::Result<(f64, f64)> {
+    const PINGS: usize = 1000;
+    const BYTES: usize = 128 << 20;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let address = listener.local_addr()?;
+    let echo = thread::spawn(move || -> io::Result<()> {
+        let (mut stream, _) = listener.accept()?;
+        stream.set_nodelay(true)?;
+        let mut byte = [0];
+        for _ in 0..PINGS {
+            stream.read_exact(&mut byte)?;
+            stream.write_all(&byte)?;
+        }
+        let mut buffer = vec![0; 256 << 10];
+        let mut rest = BYTES;
+        while rest > 0 {
+            let got = stream.read(&mut buffer)?;
+            if got == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            rest -= got.min(rest);
+        }
+        stream.write_all(&byte)
+    });
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    let mut byte = [1];
+    let mut times = Vec::with_capacity(PINGS);
+    for _ in 0..PINGS {
+        let start = Instant::now();
+        stream.write_all(&byte)?;
+        stream.read_exact(&mut byte)?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    let start = Instant::now();
+    let buffer = vec![0; 256 << 10];
+    for _ in 0..BYTES / buffer.len() {
+        stream.write_all(&buffer)?;
+    }
+    stream.read_exact(&mut byte)?;
+    let bandwidth = BYTES as f64 / start.elapsed().as_secs_f64();
+    echo.join()
+        .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
+    times.sort_by(f64::total_cmp);
+    Ok((times[PINGS / 2], bandwidth))
+}
+
+fn processor() -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+fn open_files() -> Option<u64> {
+    let text = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}

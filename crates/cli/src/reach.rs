@@ -1,0 +1,85 @@
+//! From addresses to a session: sockets, runtimes, network profiles.
+
+use std::net::TcpListener;
+
+use madrigal_core::Party;
+use madrigal_net::Session;
+use madrigal_net::transport::{Profile, Security, Shaped, Transport, connect};
+
+use crate::args::Patience;
+use crate::exit::{Failure, Result, Usage};
+use crate::party::in_session;
+
+/// `--network`: what the links are made to behave like.
+#[derive(Debug, Clone, Copy)]
+pub struct Network(pub Option<Profile>);
+
+impl Network {
+    pub fn parse(text: &str) -> Result<Self> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        let profile = Profile::parse(text).map_err(Usage::Network)?;
+        Ok(Self(Some(profile)))
+    }
+
+    /// Does `work` in a session over a transport that is there already, shaped by the profile.
+    pub async fn in_session<T>(
+        self,
+        me: Party,
+        parties: usize,
+        transport: impl Transport,
+        patience: &Patience,
+        work: impl AsyncFnOnce(&Session) -> Result<T>,
+    ) -> Result<T> {
+        match self.0 {
+            None => in_session(me, parties, transport, patience, work).await,
+            Some(profile) => {
+                let shaped = Shaped::new(transport, profile);
+                in_session(me, parties, shaped, patience, work).await
+            }
+        }
+    }
+}
+
+/// One party's way to the others over TCP.
+pub struct Way<'a> {
+    pub me: Party,
+    /// Where party `i` listens.
+    pub addresses: &'a [String],
+    pub listener: TcpListener,
+    pub security: &'a Security,
+    pub network: Network,
+    pub patience: &'a Patience,
+}
+
+impl Way<'_> {
+    /// Meets the other parties and does `work` in a session with them, on a runtime of this thread.
+    pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(Failure::system("cannot start the runtime"))?;
+        runtime.block_on(async {
+            let Self {
+                me,
+                addresses,
+                patience,
+                ..
+            } = self;
+            let listener = to_tokio(self.listener)?;
+            let limit = patience.connect_timeout;
+            let transport = connect(me, addresses, listener, self.security, limit).await?;
+            self.network
+                .in_session(me, addresses.len(), transport, patience, work)
+                .await
+        })
+    }
+}
+
+fn to_tokio(listener: TcpListener) -> Result<tokio::net::TcpListener> {
+    let listener = listener
+        .set_nonblocking(true)
+        .and_then(|()| tokio::net::TcpListener::from_std(listener));
+    listener.map_err(Failure::system("cannot listen"))
+}

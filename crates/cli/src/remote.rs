@@ -1,0 +1,193 @@
+//! One real party: its place in `parties.toml`, its key, its port.
+
+use std::net::{TcpListener, ToSocketAddrs};
+use std::path::Path;
+use std::sync::Arc;
+
+use madrigal_core::Party;
+use madrigal_engine::{Circuit, Plan, Progress};
+use madrigal_net::Session;
+use madrigal_net::identity::{Identity, IdentityFiles};
+use madrigal_net::roster::{Roster, RosterEntry};
+use madrigal_net::tls::TlsParty;
+use madrigal_net::transport::Security;
+
+use crate::args::{Net, TransportArg, Who};
+use crate::exit::{Failure, Result, Usage};
+use crate::party::{Outcome, Prepared, Runs};
+use crate::progress::Bars;
+use crate::reach::{Network, Way};
+use crate::stats::PartyFigures;
+use crate::work::{Input, Job};
+
+/// This party among the others.
+pub struct RemoteParty<'a> {
+    me: usize,
+    roster: Arc<Roster>,
+    security: Security,
+    listener: TcpListener,
+    network: Network,
+    net: &'a Net,
+}
+
+/// What this party has at the end.
+pub struct RemoteOutcome {
+    pub plan: Plan,
+    pub output: Option<Vec<u8>>,
+    pub figures: PartyFigures,
+}
+
+impl<'a> RemoteParty<'a> {
+    /// Reads roster and key, and listens.
+    pub fn new(who: &Who, net: &'a Net) -> Result<Self> {
+        let (Some(me), Some(path)) = (who.party, &who.roster) else {
+            return Err(Usage::NobodyHere.into());
+        };
+        let network = Network::parse(&net.network)?;
+        let roster = Arc::new(Roster::load(path)?);
+        let entry = roster.party(me).ok_or_else(|| Usage::NotListed {
+            party: me,
+            parties: roster.len(),
+            roster: path.clone(),
+        })?;
+        let security = match net.transport {
+            Some(TransportArg::Memory) => {
+                return Err(Usage::LocalTransport {
+                    transport: "memory",
+                }
+                .into());
+            }
+            Some(TransportArg::Tcp) if !net.insecure => return Err(Usage::Insecure.into()),
+            Some(TransportArg::Tcp) => Security::Clear,
+            Some(TransportArg::Tls) | None => {
+                let identity = load_identity(who.identity.as_deref(), &entry.name)?;
+                let tls = TlsParty::new(&identity, Arc::clone(&roster))?;
+                if tls.party() != me {
+                    return Err(Usage::OtherKey {
+                        party: me,
+                        owner: tls.party(),
+                    }
+                    .into());
+                }
+                Security::Tls(tls)
+            }
+        };
+        let listener = listen(who.listen.as_deref(), entry)?;
+        Ok(Self {
+            me,
+            roster,
+            security,
+            listener,
+            network,
+            net,
+        })
+    }
+
+    pub fn me(&self) -> usize {
+        self.me
+    }
+
+    pub fn parties(&self) -> usize {
+        self.roster.len()
+    }
+
+    pub fn transport(&self) -> TransportArg {
+        match self.security {
+            Security::Clear => TransportArg::Tcp,
+            Security::Tls(_) => TransportArg::Tls,
+        }
+    }
+
+    /// Where each party is dialed.
+    pub fn addresses(&self) -> Vec<String> {
+        self.roster
+            .parties()
+            .iter()
+            .map(|party| party.address.to_string())
+            .collect()
+    }
+
+    /// Takes part in a job.
+    pub fn run(
+        self,
+        job: &Job,
+        circuit: Arc<Circuit>,
+        input: &Input,
+        repeat: u32,
+        quiet: bool,
+    ) -> Result<RemoteOutcome> {
+        let prepared = Prepared::new(job, self.me, circuit, input)?;
+        let runs = Runs {
+            first_job: 1,
+            repeat,
+            patience: &self.net.patience,
+        };
+        let bars = Bars::new(1, quiet);
+        let observe = |progress: Progress| bars.update(0, progress.into());
+        let done = self.in_session(async |session| prepared.compute(session, runs, &observe).await);
+        bars.clear();
+        let Outcome { output, figures } = done?;
+        Ok(RemoteOutcome {
+            plan: prepared.plan,
+            output,
+            figures,
+        })
+    }
+
+    /// Meets the other parties and does `work` in a session with them.
+    pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
+        let addresses = self.addresses();
+        let way = Way {
+            me: Party::checked(self.me, addresses.len()).map_err(Failure::bug)?,
+            addresses: &addresses,
+            listener: self.listener,
+            security: &self.security,
+            network: self.network,
+            patience: &self.net.patience,
+        };
+        way.in_session(work)
+    }
+}
+
+/// Reads `BASE.key` and `BASE.crt`; without a base, those that bear the party's name.
+pub fn load_identity(base: Option<&Path>, name: &str) -> Result<Identity> {
+    Ok(Identity::load(&identity_files(
+        base.unwrap_or(Path::new(name)),
+    ))?)
+}
+
+pub fn identity_files(base: &Path) -> IdentityFiles {
+    let directory = base.parent().unwrap_or(Path::new(""));
+    let name = base.file_name().unwrap_or_default().to_string_lossy();
+    IdentityFiles::in_directory(directory, &name)
+}
+
+/// Listens where the flag says, or on the port of our address: on loopback if the address is
+/// loopback, else on all interfaces.
+pub fn listen(flag: Option<&str>, entry: &RosterEntry) -> Result<TcpListener> {
+    let port = entry.address.port();
+    let wanted = match flag {
+        Some(flag) => vec![flag.to_owned()],
+        None if is_loopback(entry.address.host()) => vec![entry.address.to_string()],
+        // Where there is IPv6, the first takes IPv4 as well.
+        None => vec![format!("[::]:{port}"), format!("0.0.0.0:{port}")],
+    };
+    let mut last = None;
+    for address in &wanted {
+        match TcpListener::bind(address.as_str()) {
+            Ok(listener) => return Ok(listener),
+            Err(source) => last = Some(source),
+        }
+    }
+    Err(Failure::Listen {
+        address: wanted.join(" or "),
+        source: last.unwrap_or_else(|| std::io::ErrorKind::InvalidInput.into()),
+    })
+}
+
+fn is_loopback(host: &str) -> bool {
+    let resolved = (host, 0)
+        .to_socket_addrs()
+        .map(|mut all| all.all(|one| one.ip().is_loopback()));
+    resolved.unwrap_or(false)
+}

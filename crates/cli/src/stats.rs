@@ -1,0 +1,425 @@
+//! What a run has cost, for people and for scripts. The JSON is described in `docs/STATISTICS.md`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use comfy_table::{CellAlignment, Table, presets};
+use indicatif::{BinaryBytes, HumanCount};
+use madrigal_core::PhaseCost;
+use madrigal_engine::{Circuit, PhaseReport, Plan, Report};
+use serde::{Deserialize, Serialize};
+
+use crate::args::{Show, TransportArg};
+use crate::exit::{Failure, Result, Usage};
+
+/// One phase of one party in one run.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct PhaseFigures {
+    pub seconds: f64,
+    pub bytes_sent: u64,
+    pub bytes_received: u64,
+    pub messages: u64,
+    pub rounds: u64,
+    pub aes_blocks: u64,
+}
+
+/// One party in one run.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct RunFigures {
+    pub setup: PhaseFigures,
+    pub online: PhaseFigures,
+    pub total_seconds: f64,
+    /// With headers and control messages.
+    pub wire_bytes_sent: u64,
+}
+
+/// One party in all runs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PartyFigures {
+    pub party: usize,
+    pub runs: Vec<RunFigures>,
+    pub peak_rss_bytes: Option<u64>,
+}
+
+/// All that is known of a job and what it cost.
+#[derive(Debug, Serialize)]
+pub struct Statistics {
+    pub madrigal: &'static str,
+    pub protocol: &'static str,
+    pub circuit: CircuitFigures,
+    pub lanes: u64,
+    pub owners: Vec<usize>,
+    pub to: Vec<usize>,
+    pub phases: String,
+    pub broadcast: String,
+    pub transport: TransportArg,
+    pub network: String,
+    pub repeat: u32,
+    /// Party `i` is entry `i`; `null` for those that ran elsewhere.
+    pub parties: Vec<Option<PartyStatistics>>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct CircuitFigures {
+    pub name: String,
+    pub digest: String,
+    pub inputs: Vec<u32>,
+    pub outputs: Vec<u32>,
+    pub gates: u64,
+    pub wires: u64,
+    pub and: u64,
+    pub xor: u64,
+    pub inv: u64,
+    pub or: u64,
+    pub depth: u32,
+    pub total_depth: u32,
+    /// ANDs and layers of the compiled program: what is computed.
+    pub compiled_and: usize,
+    pub compiled_depth: usize,
+}
+
+#[derive(Debug, Serialize)]
+pub struct PartyStatistics {
+    pub party: usize,
+    pub setup: PhaseStatistics,
+    pub online: PhaseStatistics,
+    pub total_seconds: f64,
+    pub total_spread: Spread,
+    pub wire_bytes_sent: u64,
+    pub peak_rss_bytes: Option<u64>,
+    pub runs: Vec<RunFigures>,
+}
+
+/// Seconds are the median of all runs; the counts are the same in each run.
+#[derive(Debug, Serialize)]
+pub struct PhaseStatistics {
+    #[serde(flatten)]
+    pub figures: PhaseFigures,
+    pub seconds_spread: Spread,
+}
+
+/// Seconds over all runs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Spread {
+    pub mean: f64,
+    pub median: f64,
+    /// Of the sample: divided by runs - 1; 0 for one run.
+    pub standard_deviation: f64,
+    pub min: f64,
+    pub max: f64,
+}
+
+impl PhaseFigures {
+    fn new(seconds: f64, cost: &PhaseCost) -> Self {
+        Self {
+            seconds,
+            bytes_sent: cost.bytes_sent,
+            bytes_received: cost.bytes_received,
+            messages: cost.messages,
+            rounds: cost.rounds,
+            aes_blocks: cost.aes_blocks,
+        }
+    }
+}
+
+impl From<&PhaseReport> for PhaseFigures {
+    fn from(report: &PhaseReport) -> Self {
+        Self::new(report.time.as_secs_f64(), &report.spent)
+    }
+}
+
+impl From<&Report> for RunFigures {
+    fn from(report: &Report) -> Self {
+        Self {
+            setup: (&report.setup).into(),
+            online: (&report.online).into(),
+            total_seconds: report.total.as_secs_f64(),
+            wire_bytes_sent: report.wire_bytes_sent,
+        }
+    }
+}
+
+impl CircuitFigures {
+    pub fn new(circuit: &Circuit) -> Self {
+        let stats = circuit.stats();
+        Self {
+            name: circuit.name().to_owned(),
+            digest: hex(&circuit.digest()),
+            inputs: circuit.inputs().to_vec(),
+            outputs: circuit.outputs().to_vec(),
+            gates: stats.gates,
+            wires: stats.wires,
+            and: stats.and,
+            xor: stats.xor,
+            inv: stats.inv,
+            or: stats.or,
+            depth: stats.and_depth,
+            total_depth: stats.total_depth,
+            compiled_and: circuit.layered().and_count(),
+            compiled_depth: circuit.layered().depth(),
+        }
+    }
+}
+
+impl Statistics {
+    /// Puts together what the parties of this machine report.
+    pub fn new(
+        plan: &Plan,
+        transport: TransportArg,
+        network: &str,
+        figures: &[PartyFigures],
+    ) -> Self {
+        let spec = plan.spec();
+        let mut parties: Vec<Option<PartyStatistics>> = (0..spec.parties).map(|_| None).collect();
+        for party in figures {
+            parties[party.party] = Some(PartyStatistics::new(party));
+        }
+        let indices =
+            |parties: &[madrigal_core::Party]| parties.iter().map(|p| p.index()).collect();
+        Self {
+            madrigal: env!("CARGO_PKG_VERSION"),
+            protocol: "B",
+            circuit: CircuitFigures::new(&spec.circuit),
+            lanes: spec.lanes as u64,
+            owners: indices(&spec.owners),
+            to: indices(&spec.to),
+            phases: plan.phases().to_string(),
+            broadcast: spec.opening.to_string(),
+            transport,
+            network: network.to_owned(),
+            repeat: figures.first().map_or(0, |party| party.runs.len() as u32),
+            parties,
+        }
+    }
+
+    /// Shows and writes what the flags ask for.
+    pub fn tell(&self, show: &Show) -> Result<()> {
+        if !show.quiet && !show.to_stdout() {
+            let _ = writeln!(std::io::stderr(), "{}", self.table());
+        }
+        if show.to_stdout() {
+            print_json(self)?;
+        } else if let Some(path) = &show.stats {
+            write_json(self, path)?;
+        }
+        Ok(())
+    }
+
+    /// The costs as a table.
+    pub fn table(&self) -> Table {
+        let mut table = table(&[
+            "party",
+            "phase",
+            "time",
+            "sent",
+            "received",
+            "messages",
+            "rounds",
+            "AES blocks",
+            "peak memory",
+        ]);
+        for party in self.parties.iter().flatten() {
+            for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
+                let figures = &phase.figures;
+                let memory = party.peak_rss_bytes.filter(|_| name == "online");
+                table.add_row([
+                    if name == "setup" {
+                        party.party.to_string()
+                    } else {
+                        String::new()
+                    },
+                    name.to_owned(),
+                    time_with(figures.seconds, &phase.seconds_spread, self.repeat),
+                    bytes(figures.bytes_sent),
+                    bytes(figures.bytes_received),
+                    count(figures.messages),
+                    count(figures.rounds),
+                    count(figures.aes_blocks),
+                    memory.map(bytes).unwrap_or_default(),
+                ]);
+            }
+        }
+        table
+    }
+}
+
+impl PartyStatistics {
+    fn new(party: &PartyFigures) -> Self {
+        let spread =
+            |pick: fn(&RunFigures) -> f64| Spread::of(party.runs.iter().map(pick).collect());
+        let phase = |pick: fn(&RunFigures) -> &PhaseFigures| {
+            let spread = Spread::of(party.runs.iter().map(|run| pick(run).seconds).collect());
+            let figures = party.runs.first().map(pick).copied();
+            PhaseStatistics {
+                figures: PhaseFigures {
+                    seconds: spread.median,
+                    ..figures.unwrap_or_else(|| PhaseFigures::new(0.0, &PhaseCost::default()))
+                },
+                seconds_spread: spread,
+            }
+        };
+        let total = spread(|run| run.total_seconds);
+        Self {
+            party: party.party,
+            setup: phase(|run| &run.setup),
+            online: phase(|run| &run.online),
+            total_seconds: total.median,
+            total_spread: total,
+            wire_bytes_sent: party.runs.first().map_or(0, |run| run.wire_bytes_sent),
+            peak_rss_bytes: party.peak_rss_bytes,
+            runs: party.runs.clone(),
+        }
+    }
+}
+
+impl Spread {
+    pub fn of(mut seconds: Vec<f64>) -> Self {
+        seconds.sort_by(f64::total_cmp);
+        let count = seconds.len();
+        let (Some(&min), Some(&max)) = (seconds.first(), seconds.last()) else {
+            return Self {
+                mean: 0.0,
+                median: 0.0,
+                standard_deviation: 0.0,
+                min: 0.0,
+                max: 0.0,
+            };
+        };
+        let mean = seconds.iter().sum::<f64>() / count as f64;
+        let squares: f64 = seconds.iter().map(|x| (x - mean).powi(2)).sum();
+        Self {
+            mean,
+            median: (seconds[(count - 1) / 2] + seconds[count / 2]) / 2.0,
+            standard_deviation: (squares / (count.max(2) - 1) as f64).sqrt(),
+            min,
+            max,
+        }
+    }
+}
+
+impl Show {
+    pub fn to_stdout(&self) -> bool {
+        self.json || self.stats.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Statistics and result cannot share standard output.
+    pub fn check(&self, output: Option<&Path>) -> Result<()> {
+        if self.to_stdout() && output.is_none() {
+            return Err(Usage::TwoOutputs.into());
+        }
+        Ok(())
+    }
+}
+
+/// A table that can be pasted into a document, numbers to the right.
+pub fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::ASCII_MARKDOWN)
+        .set_header(header.iter().copied());
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+pub fn bytes(count: u64) -> String {
+    BinaryBytes(count).to_string()
+}
+
+pub fn count(count: u64) -> String {
+    HumanCount(count).to_string()
+}
+
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 0.1 => format!("{:.2} ms", s * 1e3),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 600.0 => format!("{s:.2} s"),
+        s => indicatif::HumanDuration(std::time::Duration::from_secs_f64(s)).to_string(),
+    }
+}
+
+/// A rate with a decimal prefix.
+pub fn rate(per_second: f64, unit: &str) -> String {
+    let (value, prefix) = match per_second {
+        r if r >= 1e9 => (r / 1e9, "G"),
+        r if r >= 1e6 => (r / 1e6, "M"),
+        r if r >= 1e3 => (r / 1e3, "k"),
+        r => (r, ""),
+    };
+    format!("{value:.2} {prefix}{unit}")
+}
+
+fn time_with(median: f64, spread: &Spread, repeat: u32) -> String {
+    let text = seconds(median);
+    if repeat < 2 {
+        return text;
+    }
+    format!("{text} ± {}", seconds(spread.standard_deviation))
+}
+
+pub fn print_json(value: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
+    text.push('\n');
+    print(text.as_bytes())
+}
+
+pub fn write_json(value: &impl Serialize, path: &Path) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
+    text.push('\n');
+    fs::write(path, text).map_err(Failure::file("write the statistics", path))
+}
+
+/// Writes to standard output. A reader that has gone wants no more: that is no error.
+pub fn print(text: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::System {
+            what: "cannot write to standard output",
+            source: error,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a result where the flags want it.
+pub fn write_result(text: &[u8], output: Option<&Path>) -> Result<()> {
+    match output {
+        Some(path) => fs::write(path, text).map_err(Failure::file("write the result", path)),
+        None => print(text),
+    }
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The most memory that this process has had, where the system tells (Linux).
+pub fn peak_rss_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_of_known_numbers() {
+        let spread = Spread::of(vec![4.0, 2.0, 9.0, 5.0]);
+        assert_eq!((spread.mean, spread.median), (5.0, 4.5));
+        assert!((spread.standard_deviation - (26.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!(Spread::of(vec![1.0]).standard_deviation, 0.0);
+    }
+}

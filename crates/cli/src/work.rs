@@ -1,0 +1,197 @@
+//! What is to be computed: flags checked against the circuit, and made a plan.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use madrigal_circuit::{Limits, Netlist, Rows, values};
+use madrigal_core::Party;
+use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::args::{BroadcastArg, How, PhasesArg, Receivers, Work};
+use crate::commands::demo;
+use crate::exit::{Failure, Result, Usage};
+
+const AES_128: &[u8] = include_bytes!("../../circuit/tests/data/aes_128.txt");
+const SHA_256: &[u8] = include_bytes!("../circuits/sha256.txt");
+
+/// Where a circuit comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Source {
+    File(PathBuf),
+    /// AES-128 of one block, built in.
+    Aes,
+    /// One SHA-256 compression, built in.
+    Sha256,
+    /// A block of AES-128 in counter mode, see [`demo`].
+    AesCtr,
+}
+
+impl Source {
+    pub fn netlist(&self) -> Result<Netlist> {
+        let built_in = |name, text| Ok(Netlist::read(name, text, &Limits::default())?);
+        match self {
+            Self::File(path) => read_netlist(path),
+            Self::Aes => built_in("AES-128", AES_128),
+            Self::Sha256 => built_in("SHA-256", SHA_256),
+            Self::AesCtr => Ok(demo::counter_mode(&Self::Aes.netlist()?)),
+        }
+    }
+
+    /// For messages.
+    pub fn name(&self) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Aes => "AES-128".into(),
+            Self::Sha256 => "SHA-256".into(),
+            Self::AesCtr => "AES-128-CTR".into(),
+        }
+    }
+}
+
+pub fn read_netlist(path: &Path) -> Result<Netlist> {
+    let text = fs::read(path).map_err(Failure::file("read the circuit", path))?;
+    Ok(Netlist::read(
+        &path.display().to_string(),
+        &text,
+        &Limits::default(),
+    )?)
+}
+
+/// A job as all its parties know it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Job {
+    pub circuit: Source,
+    pub parties: usize,
+    /// The owner of each input value.
+    pub owners: Vec<usize>,
+    pub to: Vec<usize>,
+    pub lanes: u64,
+    pub how: How,
+}
+
+impl Job {
+    /// The job that the flags mean, without its lanes.
+    pub fn from_flags(work: &Work, parties: usize, circuit: &Circuit) -> Result<Self> {
+        let values = circuit.inputs().len();
+        let owners = match &work.owners {
+            Some(owners) => owners.clone(),
+            None => (0..values).map(|value| value % parties).collect(),
+        };
+        if owners.len() != values {
+            return Err(Usage::Owners {
+                found: owners.len(),
+                expected: values,
+                circuit: work.circuit.clone(),
+            }
+            .into());
+        }
+        check_parties("--owners", &owners, parties)?;
+        let to = match &work.to {
+            Receivers::All => (0..parties).collect(),
+            Receivers::These(to) if to.is_empty() => return Err(Usage::NoReceiver.into()),
+            Receivers::These(to) => to.clone(),
+        };
+        check_parties("--to", &to, parties)?;
+        Ok(Self {
+            circuit: Source::File(work.circuit.clone()),
+            parties,
+            owners,
+            to,
+            lanes: 0,
+            how: work.how,
+        })
+    }
+
+    pub fn plan(&self, circuit: Arc<Circuit>) -> Result<Plan> {
+        let party = |&index: &usize| Party::checked(index, self.parties).map_err(Failure::bug);
+        let list = |parties: &[usize]| parties.iter().map(party).collect::<Result<Vec<_>>>();
+        let spec = JobSpec {
+            parties: self.parties,
+            circuit,
+            owners: list(&self.owners)?,
+            to: list(&self.to)?,
+            lanes: usize::try_from(self.lanes).map_err(Failure::bug)?,
+            opening: match self.how.broadcast {
+                BroadcastArg::Direct | BroadcastArg::Auto => Opening::Direct,
+                BroadcastArg::Relay => Opening::Relay,
+            },
+            phases: match self.how.phases {
+                PhasesArg::Auto => None,
+                PhasesArg::Sequential => Some(Phases::Sequential),
+                PhasesArg::Interleaved => Some(Phases::Interleaved),
+            },
+            memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
+        };
+        Plan::new(spec).map_err(|error| Usage::Plan(error).into())
+    }
+
+    /// Indices of the values that a party owns and has to give.
+    pub fn values_of(&self, party: usize, circuit: &Circuit) -> Vec<usize> {
+        let owned = self.owners.iter().zip(circuit.inputs()).enumerate();
+        owned
+            .filter(|(_, (owner, _))| **owner == party)
+            .map(|(value, _)| value)
+            .collect()
+    }
+}
+
+fn check_parties(flag: &'static str, named: &[usize], parties: usize) -> Result<()> {
+    for &index in named {
+        Party::checked(index, parties).map_err(|source| Usage::Party { flag, source })?;
+    }
+    Ok(())
+}
+
+/// One party's own values, as text.
+#[derive(Default)]
+pub enum Input {
+    #[default]
+    None,
+    File(PathBuf),
+    /// Never on disk; the name is for messages.
+    Inline(&'static str, Zeroizing<Vec<u8>>),
+}
+
+impl Input {
+    fn text(&self) -> Result<Option<(String, Zeroizing<Vec<u8>>)>> {
+        Ok(match self {
+            Self::None => None,
+            Self::File(path) => {
+                let text = fs::read(path).map_err(Failure::file("read the input", path))?;
+                Some((path.display().to_string(), Zeroizing::new(text)))
+            }
+            Self::Inline(name, text) => Some(((*name).to_owned(), text.clone())),
+        })
+    }
+
+    /// The number of lines, counted as [`values::read`] does.
+    pub fn lanes(&self) -> Result<Option<u64>> {
+        let Some((_, text)) = self.text()? else {
+            return Ok(None);
+        };
+        let text = text.trim_ascii_end();
+        let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        Ok(Some(if text.is_empty() { 0 } else { lines + 1 }))
+    }
+
+    /// The rows of the party's values.
+    pub fn rows(&self, job: &Job, me: usize, circuit: &Circuit) -> Result<Option<Rows>> {
+        let Some((name, text)) = self.text()? else {
+            return Ok(None);
+        };
+        let values = job.values_of(me, circuit);
+        let widths: Vec<u32> = values
+            .iter()
+            .map(|&value| circuit.inputs()[value])
+            .collect();
+        Ok(Some(values::read(
+            &name,
+            &text,
+            &widths,
+            &values::ValueLimits::default(),
+        )?))
+    }
+}
