@@ -1,6 +1,8 @@
 //! Jobs as the engine runs them: right against the oracle, at the declared cost, for every number of
 //! parties, opening and order of phases.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 mod common;
 
 use common::{netlist, own, random_rows};
