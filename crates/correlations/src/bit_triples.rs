@@ -120,7 +120,7 @@ impl BitTriples {
                 (&mut *b, &shares.b),
                 (&mut *c, &shares.c),
             ] {
-                to.resize(bits::bytes_for(count), 0);
+                fit(to, bits::bytes_for(count));
                 bits::take(from, start, to, count);
             }
             TripleBits { a, b, c }
@@ -141,6 +141,15 @@ impl BitTriples {
         self.next += count;
         part(&self.shares, start)
     }
+}
+
+/// Makes `string` `bytes` long. One that is too small is wiped and replaced: growing it would leave
+/// what it held in freed memory.
+fn fit(string: &mut Zeroizing<Vec<u8>>, bytes: usize) {
+    if string.capacity() < bytes {
+        *string = Zeroizing::new(Vec::with_capacity(bytes));
+    }
+    string.resize(bytes, 0);
 }
 
 #[cfg(test)]

@@ -100,6 +100,16 @@ pub enum PlanError {
     /// Nothing to compute on.
     #[error("there are no lanes: the input files are empty")]
     NoLanes,
+    /// Too many lanes for any machine.
+    #[error(
+        "{lanes} lanes of {bits} bits each are more than this machine can count; give fewer lanes"
+    )]
+    TooManyLanes {
+        /// Lanes asked for.
+        lanes: usize,
+        /// Bits of triples, inputs and outputs in each lane.
+        bits: usize,
+    },
     /// The triples do not fit.
     #[error(
         "sequential phases keep all {needed} bytes of triples, more than the {memory} bytes of --memory; use --phases interleaved, or raise --memory"
@@ -162,6 +172,23 @@ impl Plan {
             return Err(PlanError::NoLanes);
         }
         let layered = spec.circuit.layered();
+        // Below, and in what the plan is asked later, no product of these overflows.
+        let inputs: usize = spec
+            .circuit
+            .inputs()
+            .iter()
+            .map(|&width| width as usize)
+            .sum();
+        let bits = 3 * layered.and_count() + layered.rows() + inputs + spec.circuit.output_bits();
+        if spec
+            .lanes
+            .checked_next_multiple_of(64)
+            .and_then(|lanes| lanes.checked_mul(64 * bits.max(1)))
+            .is_none()
+        {
+            let lanes = spec.lanes;
+            return Err(PlanError::TooManyLanes { lanes, bits });
+        }
         let triple_bytes = |lanes: usize| 3 * bits::bytes_for(layered.and_count() * lanes);
         let needed = triple_bytes(spec.lanes);
         let phases = match spec.phases {
@@ -285,15 +312,18 @@ impl Plan {
                 .collect::<Vec<_>>()
                 .join(",")
         };
-        let hex = |digest: [u8; 32]| {
-            digest[..8]
+        let hex = |digest: &[u8]| {
+            digest
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
                 .collect::<String>()
         };
+        // People compare a few digits; collisions of so few can be made.
+        let short = |digest: [u8; 32]| hex(&digest[..8]);
+        let (circuit, compiled) = (spec.circuit.digest(), spec.circuit.layered().digest());
         let mut facts: Vec<Fact> = [
             ("protocol", "B".to_owned()),
-            ("circuit", hex(spec.circuit.digest())),
+            ("circuit", short(circuit)),
             ("parties", spec.parties.to_string()),
             ("lanes", spec.lanes.to_string()),
             ("owners", list(&spec.owners)),
@@ -302,19 +332,22 @@ impl Plan {
             ("phases", self.phases.to_string()),
             ("lanes in a part", self.part_lanes.to_string()),
             ("lanes in a block", self.block_lanes.to_string()),
-            ("compiled circuit", hex(spec.circuit.layered().digest())),
+            ("compiled circuit", short(compiled)),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
-        // Long lists are cut when they are announced; the digest is of all of them.
+        // Long lists are cut when they are announced, digests of circuits are shown in part; this
+        // digest is of all of them.
         let mut digest = Sha256::new();
+        digest.update(circuit);
+        digest.update(compiled);
         for (name, value) in &facts {
             digest.update((name.len() as u64).to_le_bytes());
             digest.update(name);
             digest.update((value.len() as u64).to_le_bytes());
             digest.update(value);
         }
-        facts.push(("plan".to_owned(), hex(digest.finalize().into())));
+        facts.push(("plan".to_owned(), hex(&digest.finalize())));
         facts
     }
 

@@ -276,13 +276,16 @@ impl Worker {
     fn new(runner: &Runner<'_>, index: usize) -> Result<Self, Error> {
         let context = runner.online.fork(&format!("worker {index}"));
         let lanes = runner.plan.block_lanes().min(runner.plan.spec().lanes);
+        // Room for the widest layer at once: a string that grows leaves its bytes in freed memory.
+        let widest = bits::bytes_for(runner.layered.widest_layer() * lanes);
+        let string = || Zeroizing::new(Vec::with_capacity(widest));
         Ok(Self {
             gmw: BooleanGmw::new(context.clone(), runner.plan.spec().opening)?,
             context,
             arena: Arena::new(runner.layered.rows(), lanes),
-            x: Zeroizing::default(),
-            y: Zeroizing::default(),
-            z: Zeroizing::default(),
+            x: string(),
+            y: string(),
+            z: string(),
         })
     }
 

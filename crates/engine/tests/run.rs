@@ -1,12 +1,14 @@
 //! Jobs as the engine runs them: right against the oracle, at the declared cost, for every number of
 //! parties, opening and order of phases.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 mod common;
 
 use common::{netlist, own, random_rows};
 use madrigal_circuit::Netlist;
 use madrigal_core::{Cost, Party};
-use madrigal_engine::{Opening, Phases, Plan, Report, RunError, run};
+use madrigal_engine::{JobSpec, Opening, Phases, Plan, PlanError, Report, RunError, run};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
@@ -178,6 +180,50 @@ fn aes_for_three_parties() {
         ..CASE
     }
     .check(seed());
+}
+
+#[test]
+fn more_lanes_than_can_be_counted_are_refused() {
+    let plan = common::plan(
+        &netlist("adder64.txt"),
+        2,
+        1,
+        &[0],
+        Opening::Direct,
+        Phases::Sequential,
+        1 << 20,
+    );
+    for lanes in [usize::MAX, usize::MAX / 64, usize::MAX / 400] {
+        for phases in [None, Some(Phases::Interleaved), Some(Phases::Sequential)] {
+            let spec = JobSpec {
+                lanes,
+                phases,
+                ..plan.spec().clone()
+            };
+            let refused = Plan::new(spec).map(drop);
+            assert!(
+                matches!(refused, Err(PlanError::TooManyLanes { .. })),
+                "{lanes}: {refused:?}"
+            );
+        }
+    }
+}
+
+/// Two circuits whose shown digests collide can be made; the plan's digest is of the whole.
+#[test]
+fn the_digest_of_a_plan_is_whole() {
+    let plan = common::plan(
+        &netlist("adder64.txt"),
+        2,
+        1,
+        &[0],
+        Opening::Direct,
+        Phases::Sequential,
+        1 << 20,
+    );
+    let facts = plan.facts();
+    let (name, digest) = facts.last().unwrap();
+    assert_eq!((name.as_str(), digest.len()), ("plan", 64));
 }
 
 #[test]

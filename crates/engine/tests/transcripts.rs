@@ -1,5 +1,6 @@
 //! What a party receives is independent of the others' inputs: with fixed inputs A and B of the
-//! others, the bits of its transcript are equally distributed.
+//! others, the bits of its transcript are equally distributed, each by itself, and so are those of
+//! the sums that it opens and of their differences. Other joint distributions are not looked at.
 
 mod common;
 
@@ -13,7 +14,7 @@ use madrigal_testkit::{Transcript, World, seed};
 
 const RUNS: u64 = 150;
 
-/// How often each bit of what `to` receives is 1, over all runs with these inputs.
+/// How often each bit of what `to` receives, and opens, is 1, over all runs with these inputs.
 fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
     let parties = plan.spec().parties;
     let mut ones: Vec<u32> = Vec::new();
@@ -28,7 +29,8 @@ fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
             })
         });
         assert!(results.iter().all(Result::is_ok), "{results:?}");
-        let bytes = transcript.bytes();
+        let mut bytes = transcript.bytes();
+        bytes.extend(transcript.sums());
         ones.resize(bytes.len() * 8, 0);
         for (place, count) in ones.iter_mut().enumerate() {
             *count += u32::from(bytes[place / 8] >> (place % 8) & 1);

@@ -125,6 +125,13 @@ impl std::fmt::Debug for Hello {
     }
 }
 
+/// A greeting is kept until it is read, and compared with later ones: its half of a seed is wiped.
+impl Drop for Hello {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.seed_half);
+    }
+}
+
 /// For the fuzz target: any bytes are read or refused.
 #[doc(hidden)]
 pub fn fuzz_read(bytes: &[u8]) -> bool {

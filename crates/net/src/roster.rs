@@ -203,8 +203,9 @@ impl Roster {
         self.parties.iter().position(|party| party.name == name)
     }
 
-    /// SHA-256 over the keys in order. Parties compare it when they meet: equal digests mean that
-    /// both count the same parties in the same order (collision resistance).
+    /// SHA-256 over the keys in order: equal digests mean that two rosters count the same parties in
+    /// the same order (collision resistance). Nothing compares it by itself: each two parties that
+    /// meet compare each other's keys and numbers.
     pub fn digest(&self) -> [u8; 32] {
         let mut context = digest::Context::new(&digest::SHA256);
         context.update(b"madrigal roster 1");

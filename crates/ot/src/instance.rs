@@ -14,7 +14,8 @@ pub const KAPPA: usize = 128;
 /// The name of one OT instance within a session.
 ///
 /// It is bound into the base OTs' hash and into the high half of every hash tweak, so two
-/// instances of a session must not share a name. The direction is part of it: (sender, receiver)
+/// instances must not share a name if they share the base OTs' session identifier or an offset. (The
+/// jobs of one session use the same names: each has its own identifier and offsets.) The direction is part of it: (sender, receiver)
 /// and (receiver, sender) are two instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Instance {
@@ -81,9 +82,10 @@ impl fmt::Debug for Delta {
 ///
 /// Row `i` of an instance has tweak `instance * 2^64 + i` with `i` counted over the instance's
 /// whole life. Uniqueness within an instance is what the hash's property asks for; between
-/// instances the offsets are independent, so that equal tweaks would do no harm. The instance is
-/// in the high half all the same, so that no tweak repeats within a session and the argument
-/// needs no second case.
+/// instances the offsets are independent, so that equal tweaks, as the jobs of a session have, only
+/// cost what several instances cost together: an attacker's chance grows with the number of offsets
+/// that one tweak meets. The instance is in the high half all the same, so that within a job no
+/// tweak repeats.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "rows without their tweaks are of no use"]
 pub struct Tweaks {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll};
 
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, Kind};
+use madrigal_net::frame::{Frame, Header, Kind};
 use madrigal_net::transport::{Inbox, Packet, Transport};
 
 /// Payloads of all data frames that go to one party, in the order of their channels and places.
@@ -12,6 +12,8 @@ use madrigal_net::transport::{Inbox, Packet, Transport};
 pub struct Transcript {
     to: Party,
     frames: Arc<Mutex<Vec<(Party, Frame)>>>,
+    /// What the party itself sends to one of its peers.
+    own: Arc<Mutex<Vec<(Party, Frame)>>>,
 }
 
 /// A transport that keeps what is sent over it to one party.
@@ -28,6 +30,7 @@ impl Transcript {
         let transcript = Self {
             to,
             frames: Arc::default(),
+            own: Arc::default(),
         };
         let wrapped = transports
             .into_iter()
@@ -44,19 +47,57 @@ impl Transcript {
     /// The payload bytes, sorted by sender, job, step and place, so that runs can be compared byte
     /// by byte.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut frames = self
-            .frames
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        frames.sort_by_key(|(from, Frame { header, .. })| {
-            (*from, header.job, header.step, header.sequence)
-        });
-        frames
+        sorted(&self.frames)
             .iter()
             .flat_map(|(_, frame)| frame.payload.iter().copied())
             .collect()
     }
+
+    /// What the party can compute from what it receives and sends, where each party sends its share
+    /// to each: the sums that are opened, and the differences of those that follow each other in a
+    /// step. A mask that is used twice shows in these, and not in any single message.
+    pub fn sums(&self) -> Vec<u8> {
+        let received = sorted(&self.frames);
+        let xor = |a: &[u8], b: &[u8]| -> Vec<u8> { a.iter().zip(b).map(|(a, b)| a ^ b).collect() };
+        let mut sums = Vec::new();
+        let mut last: Option<(u64, Vec<u8>)> = None;
+        for (_, own) in sorted(&self.own) {
+            let place = |frame: &Frame| {
+                let Header {
+                    job,
+                    step,
+                    sequence,
+                    ..
+                } = frame.header;
+                (job, step, sequence)
+            };
+            let theirs = received
+                .iter()
+                .filter(|(_, frame)| place(frame) == place(&own));
+            let sum = theirs.fold(own.payload.to_vec(), |sum, (_, frame)| {
+                xor(&sum, &frame.payload)
+            });
+            if let Some((step, before)) = &last
+                && *step == own.header.step
+            {
+                sums.extend(xor(before, &sum));
+            }
+            sums.extend(&sum);
+            last = Some((own.header.step, sum));
+        }
+        sums
+    }
+}
+
+fn sorted(frames: &Mutex<Vec<(Party, Frame)>>) -> Vec<(Party, Frame)> {
+    let mut frames = frames
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
+    frames.sort_by_key(|(from, Frame { header, .. })| {
+        (*from, header.job, header.step, header.sequence)
+    });
+    frames
 }
 
 impl<T: Transport> Transport for Recording<T> {
@@ -65,15 +106,24 @@ impl<T: Transport> Transport for Recording<T> {
     }
 
     fn send(&self, to: Party, packet: Packet) {
-        if to == self.transcript.to {
+        let Transcript {
+            to: whose,
+            frames,
+            own,
+        } = &self.transcript;
+        let first = Party::new(usize::from(whose.index() == 0));
+        let kept = match (self.me == *whose, to == *whose) {
+            (_, true) => Some(frames),
+            (true, _) if to == first => Some(own),
+            _ => None,
+        };
+        if let Some(kept) = kept {
             let data = packet
                 .frames
                 .iter()
                 .filter(|frame| frame.header.kind == Kind::Data)
                 .map(|frame| (self.me, frame.clone()));
-            self.transcript
-                .frames
-                .lock()
+            kept.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .extend(data);
         }

@@ -1,5 +1,5 @@
 //! Circuits and plans for the engine's tests.
-#![allow(dead_code, unreachable_pub)] // each test binary uses its part
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // helpers; each test uses its part
 
 use std::sync::Arc;
 

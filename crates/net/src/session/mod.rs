@@ -248,7 +248,7 @@ impl Session {
             shared.welcome(peer, &hello).inspect_err(|error| {
                 shared.fail(error.clone());
             })?;
-            nonces.push((peer.party, hello.nonce));
+            nonces.push((peer.party, hello.nonce.clone()));
         }
         nonces.sort();
         let mut identity = Sha256::new_with_prefix(b"madrigal session identity v1");

@@ -108,6 +108,25 @@ pub enum ConnectError {
     },
 }
 
+impl ConnectError {
+    /// Whether who dialed us did not even begin to speak as parties do: a port scanner, a probe of a
+    /// load balancer, a browser. That says nothing about the parties that we wait for.
+    fn is_of_a_stranger(&self) -> bool {
+        match self {
+            Self::Foreign { .. } | Self::System { .. } => true,
+            Self::Tls(error) => matches!(
+                error,
+                TlsError::NotTls { .. }
+                    | TlsError::Incompatible { .. }
+                    | TlsError::NoCertificate { .. }
+                    | TlsError::Closed { .. }
+                    | TlsError::Io { .. }
+            ),
+            _ => false,
+        }
+    }
+}
+
 fn list(parties: &[Party]) -> String {
     parties
         .iter()
@@ -129,8 +148,8 @@ const CARD_BYTES: usize = 16;
 const ANYONE: u8 = 0xff;
 /// A stranger may hold a connection open no longer than this before it has shown who it is.
 const INTRODUCTION: Duration = Duration::from_secs(5);
-/// After somebody was refused, the missing parties have this long to come all the same. Who was
-/// refused was probably one of them.
+/// After somebody was refused who speaks as parties do, the missing parties have this long to come
+/// all the same: who was refused was probably one of them.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// What each side says first: `MADRIGAL`, the version, the sender, whom it means (or
@@ -245,17 +264,18 @@ impl Meeting<'_> {
         let mut met = Vec::new();
         let mut until = self.until;
         let mut refused: Option<ConnectError> = None;
+        let mut stranger: Option<String> = None;
         let mut newcomers = futures_util::stream::FuturesUnordered::new();
         while !missing.is_empty() {
             use futures_util::StreamExt;
             tokio::select! {
                 () = sleep_until(until) => {
-                    let reason = refused.as_ref().map(ToString::to_string);
                     // A party's own failure to introduce itself is told as it is.
-                    return Err(match refused {
-                        Some(error) => error,
-                        None => ConnectError::Missing { missing, after: self.patience, refused: reason },
-                    });
+                    return Err(refused.unwrap_or(ConnectError::Missing {
+                        missing,
+                        after: self.patience,
+                        refused: stranger,
+                    }));
                 }
                 incoming = listener.accept() => match incoming {
                     Ok((stream, from)) => newcomers.push(self.receive(stream, from.to_string())),
@@ -268,6 +288,7 @@ impl Meeting<'_> {
                         met.push(newcomer);
                     }
                     Ok(_) => {} // a second connection of the same party: the first one counts
+                    Err(error) if error.is_of_a_stranger() => stranger = Some(error.to_string()),
                     Err(error) => {
                         until = until.min(Instant::now() + GRACE);
                         refused.get_or_insert(error);
