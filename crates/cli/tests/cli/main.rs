@@ -1,0 +1,10 @@
+//! The program as a user meets it: started as a process, judged by its output, its messages and its
+//! exit status.
+
+mod command;
+mod demo;
+mod errors;
+mod help;
+mod known_answers;
+mod parties;
+mod statistics;
