@@ -193,13 +193,12 @@ fn a_certificate_that_has_expired() {
     party(path, 1, "--input b")
         .end()
         .bad(3, &["keygen --renew"]);
-    // One that expires while the parties meet is told by both: here the other side's clock is the
-    // same, so the certificate must outlive our own check by a moment.
-    madrigal(path, "keygen --renew --out p1").good();
-    let running = [party(path, 0, "--input a"), party(path, 1, "--input b")];
-    for running in running {
-        running.end().good();
-    }
+    // One that expires while its owner waits for the others is refused by them.
+    renew(now - day, SystemTime::now() + Duration::from_secs(2));
+    let one = party(path, 1, "--input b --connect-timeout 9s");
+    std::thread::sleep(Duration::from_millis(3500));
+    let running = [party(path, 0, "--input a"), one];
+    both_refuse(running, [(5, &["expired"]), (5, &["keygen --renew"])]);
 }
 
 #[test]
