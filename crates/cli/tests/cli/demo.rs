@@ -84,7 +84,9 @@ fn real_parties_encrypt_too() {
         "--party 2".to_owned(),
     ]
     .map(|rest| start(path, &format!("demo aes-ctr --parties parties.toml {rest}")));
-    running.map(|running| running.end().good());
+    for running in running {
+        running.end().good();
+    }
     assert_eq!(read(path, "file.enc"), encrypted(plaintext, iv));
     for (rest, part) in [
         ("--party 0", "--key"),
