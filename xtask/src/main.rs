@@ -1,5 +1,18 @@
 //! One entry for the chores of the project: `cargo xtask help` lists them.
-#![allow(clippy::print_stdout, clippy::print_stderr)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for the terminal"
+)]
+
+mod codegen;
+mod fuzz;
+mod lint;
+mod process;
+mod readme;
+mod signposts;
+mod soak;
+mod test;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,8 +20,14 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask CHORE
 
-  codegen          write the code generated from schema/ again
-  codegen --check  fail if it is not current
+  test                  all tests, then the kernels and what rests on them at each lower level
+  lint                  format, generated code, signposts, licences, clippy, documentation
+  readme                run what README.md tells its reader to run
+  codegen [--check]     write the code generated from schema/ again; or fail if it is not current
+  fuzz [--seconds N] [TARGET...]
+                        feed each fuzz target (or these) for N seconds (60); needs nightly Rust and
+                        cargo-fuzz
+  soak [--minutes N]    repeat the tests of faults with fresh seeds for N minutes (10)
 ";
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -17,9 +36,14 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words[..] {
-        ["codegen"] => codegen(false),
-        ["codegen", "--check"] => codegen(true),
-        ["help"] | [] => {
+        ["test"] => test::test(),
+        ["lint"] => lint::lint(),
+        ["readme"] => readme::readme(),
+        ["codegen"] => codegen::codegen(false),
+        ["codegen", "--check"] => codegen::codegen(true),
+        ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
+        ["soak", ref rest @ ..] => soak::soak(rest),
+        ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");
             Ok(())
         }
@@ -36,31 +60,4 @@ fn main() -> ExitCode {
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// Compiles schema/control.proto to Rust. A Rust compiler for protobuf keeps `protoc` off the list
-/// of what a machine needs.
-fn codegen(check: bool) -> Outcome {
-    let schema = root().join("schema");
-    let target = root().join("crates/net/src/generated/control.rs");
-    let scratch = std::env::temp_dir().join(format!("madrigal-codegen-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch)?;
-    let descriptors = protox::compile([schema.join("control.proto")], [&schema])?;
-    prost_build::Config::new()
-        .out_dir(&scratch)
-        // It carries half a seed: crates/net writes a Debug that leaves it out.
-        .skip_debug(["Hello"])
-        .compile_fds(descriptors)?;
-    let fresh = std::fs::read_to_string(scratch.join("madrigal.control.v1.rs"))?;
-    std::fs::remove_dir_all(&scratch)?;
-    if check {
-        let current = std::fs::read_to_string(&target)?;
-        if current != fresh {
-            return Err("crates/net/src/generated/control.rs is not what schema/control.proto gives: run `cargo xtask codegen`".into());
-        }
-        return Ok(());
-    }
-    std::fs::create_dir_all(target.parent().expect("the target lies in a folder"))?;
-    std::fs::write(&target, fresh)?;
-    Ok(())
 }

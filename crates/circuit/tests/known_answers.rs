@@ -6,9 +6,10 @@
     reason = "a test may fail, and says why it skips"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use madrigal_circuit::{Format, Layered, Limits, Netlist, values};
+use madrigal_testkit::shared_data;
 use serde_json::Value;
 
 /// The data that came with the repository.
@@ -23,7 +24,7 @@ fn own_data() {
 /// The whole collection, where it is at hand.
 #[test]
 fn shared_data() {
-    let Some(shared) = shared() else { return };
+    let Some(shared) = shared_data() else { return };
     for (folder, table_columns) in [("bristol", 10), ("bristol_fashion", 10)] {
         let folder = shared.join("data/circuits").join(folder);
         let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
@@ -143,15 +144,4 @@ fn lines(answer: &Value, side: &str) -> Vec<u8> {
         values.join(" ") + "\n"
     };
     cases.map(line).collect::<String>().into_bytes()
-}
-
-/// The folder of the shared data, or a note that it is not there.
-fn shared() -> Option<PathBuf> {
-    let named = std::env::var_os("MADRIGAL_SHARED").map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let found = named.or_else(|| beside.is_dir().then_some(beside));
-    if found.is_none() {
-        println!("skipped: set MADRIGAL_SHARED to the folder of the shared data");
-    }
-    found
 }

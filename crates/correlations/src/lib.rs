@@ -17,9 +17,13 @@ use madrigal_net::Result;
 /// A place that Boolean multiplication triples come from.
 pub trait BitTripleSource {
     /// Makes this party's shares of `count` fresh triples. All parties ask for the same counts in
-    /// the same order.
+    /// the same order. `made` hears, as it goes, how many more are done.
     ///
     /// # Errors
     /// Those of the network; a failure leaves the source unusable.
-    fn bit_triples(&mut self, count: usize) -> impl Future<Output = Result<BitTriples>>;
+    fn bit_triples(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> impl Future<Output = Result<BitTriples>>;
 }

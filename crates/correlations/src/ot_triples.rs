@@ -14,12 +14,13 @@
 //!
 //! Per triple and party: N-1 times 16 bytes (IKNP; rounded up to 128 triples in each message) and,
 //! with the corrections, at most N-2 bits. All triples of a call are made in parts of [`PART`], and
-//! a part waits for the peers only [`AHEAD`] parts later: latency is paid once per call.
+//! a part waits for the peers only up to [`AHEAD`] parts later: latency is paid once per call.
 
 use std::ops::Range;
 
 use madrigal_core::{PhaseCost, bits};
 use madrigal_kernels as kernels;
+use madrigal_net::frame::HEADER_BYTES;
 use madrigal_net::{Channel, Context, Result, breathe};
 use madrigal_ot::iknp::message_len;
 use madrigal_ot::{cost, iknp::CHUNK};
@@ -31,7 +32,7 @@ use crate::pairs::{self, Pair, base_cost, fail};
 
 /// Triples made at once: their extension message is one frame of 256 KiB.
 const PART: usize = 2 * CHUNK;
-/// Parts under way before the first is waited for.
+/// Parts under way before the first is waited for, where the channels' windows allow it.
 const AHEAD: usize = 4;
 
 /// Makes triples with all peers; keeps the extensions running between calls.
@@ -89,6 +90,14 @@ impl OtTriples {
         Ok(Self { context, links })
     }
 
+    /// All parties send before they receive: what is sent ahead must fit half a window, the half
+    /// that a receiver may hold back before it gives new credit.
+    fn ahead(&self) -> usize {
+        let window = self.links.iter().map(|link| link.extension.window()).min();
+        let fit = window.unwrap_or(0) / 2 / (message_len(PART) + HEADER_BYTES);
+        fit.clamp(1, AHEAD + 1) - 1
+    }
+
     /// Cost for party number `me` of `parties` of one call for `count` triples, the base OTs not
     /// counted.
     pub fn cost(me: usize, parties: usize, count: usize) -> PhaseCost {
@@ -139,25 +148,27 @@ fn parts(count: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
 }
 
 impl BitTripleSource for OtTriples {
-    async fn bit_triples(&mut self, count: usize) -> Result<BitTriples> {
+    async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
         let parts: Vec<Part> = parts(count)
             .map(|triples| Part {
                 triples,
                 context: self.context.beside(),
             })
             .collect();
+        let ahead = self.ahead();
         let mut work = Work::new(&self.context, count);
-        for step in 0..parts.len() + AHEAD + 1 {
+        for step in 0..parts.len() + ahead + 1 {
             let at = |lag: usize| step.checked_sub(lag).and_then(|index| parts.get(index));
             if let Some(part) = at(0) {
                 work.receive_ots(&mut self.links, part).await?;
             }
-            if let Some(part) = at(AHEAD) {
+            if let Some(part) = at(ahead) {
                 work.send_ots(&mut self.links, part).await?;
             }
-            if let Some(part) = at(AHEAD + 1) {
+            if let Some(part) = at(ahead + 1) {
                 work.correct(&mut self.links, part).await?;
                 self.context.join(&part.context);
+                made(part.count());
             }
             breathe().await;
         }

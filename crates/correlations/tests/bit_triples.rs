@@ -9,7 +9,7 @@ fn make(parties: usize, counts: &'static [usize]) -> Vec<Vec<[Vec<u8>; 3]>> {
         let mut source = OtTriples::new(&context).await?;
         let mut calls = Vec::new();
         for &count in counts {
-            let mut triples = source.bit_triples(count).await?;
+            let mut triples = source.bit_triples(count, &|_| {}).await?;
             let mut scratch = Scratch::default();
             let bits = triples.take(count, &mut scratch);
             calls.push([bits.a, bits.b, bits.c].map(<[u8]>::to_vec));

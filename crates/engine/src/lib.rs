@@ -13,6 +13,6 @@ mod run;
 pub use circuit::Circuit;
 pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
 pub use report::{PhaseReport, Progress, Report};
-pub use run::{RunError, run};
+pub use run::{RunError, evaluate, run};
 
 pub use madrigal_protocols::Opening;

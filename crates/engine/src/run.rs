@@ -63,10 +63,58 @@ pub async fn run(
     deadline: Option<Duration>,
     observe: &dyn Fn(Progress),
 ) -> Result<Report, RunError> {
-    let (me, parties) = (session.me(), session.parties());
-    if plan.spec().parties != parties {
+    let start = Instant::now();
+    fits(session.me(), session.parties(), plan, inputs)?;
+    let wire_bytes = session.wire_bytes_sent();
+    let job = session.job(id, &plan.facts(), deadline).await?;
+    let (outputs, times) = evaluate(&job.context(), plan, inputs, observe).await?;
+    let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
+        time: times[phase.index()],
+        spent: job.spent(phase),
+    });
+    job.finish().await?;
+    Ok(Report {
+        outputs,
+        setup,
+        online,
+        total: start.elapsed(),
+        wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
+    })
+}
+
+/// Carries out `plan` within a job that is open already: the part of [`run`] between opening a job
+/// and finishing it, for jobs that do more than one thing. Gives the output, if this party is to
+/// have it, and the time that setup and online took.
+///
+/// # Errors
+/// As [`run`].
+pub async fn evaluate(
+    context: &Context,
+    plan: &Plan,
+    inputs: &Rows,
+    observe: &dyn Fn(Progress),
+) -> Result<(Option<Rows>, [Duration; 2]), RunError> {
+    fits(context.me(), context.parties(), plan, inputs)?;
+    let runner = Runner {
+        plan,
+        inputs,
+        layered: plan.spec().circuit.layered(),
+        online: context.enter(Phase::Online, "online"),
+        observe,
+        triples_done: Cell::new(0),
+        ands_done: Cell::new(0),
+        times: Cell::default(),
+    };
+    let outputs = runner.phases(&context.enter(Phase::Setup, "setup")).await?;
+    Ok((outputs, runner.times.get()))
+}
+
+/// Whether plan and inputs are for this party of this session.
+fn fits(me: Party, parties: usize, plan: &Plan, inputs: &Rows) -> Result<(), RunError> {
+    let planned = plan.spec().parties;
+    if planned != parties {
         return Err(RunError::Parties {
-            plan: plan.spec().parties,
+            plan: planned,
             session: parties,
         });
     }
@@ -80,34 +128,7 @@ pub async fn run(
             got_lanes: inputs.lanes(),
         });
     }
-    let start = Instant::now();
-    let wire_bytes = session.wire_bytes_sent();
-    let job = session.job(id, &plan.facts(), deadline).await?;
-    let context = job.context();
-    let runner = Runner {
-        plan,
-        inputs,
-        layered: plan.spec().circuit.layered(),
-        online: context.enter(Phase::Online, "online"),
-        observe,
-        triples_done: Cell::new(0),
-        ands_done: Cell::new(0),
-        times: Cell::default(),
-    };
-    let outputs = runner.phases(&context.enter(Phase::Setup, "setup")).await?;
-    let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
-        time: runner.times.get()[phase.index()],
-        spent: job.spent(phase),
-    });
-    job.finish().await?;
-    let wire_bytes_sent = session.wire_bytes_sent() - wire_bytes;
-    Ok(Report {
-        outputs,
-        setup,
-        online,
-        total: start.elapsed(),
-        wire_bytes_sent,
-    })
+    Ok(())
 }
 
 struct Runner<'a> {
@@ -181,16 +202,19 @@ impl Runner<'_> {
             return Ok(BitTriples::none());
         };
         let count = self.plan.part_triples(part);
-        let before = self.triples_done.get();
-        // Progress of a part that takes long comes from inside.
-        let triples = self.timed(Phase::Setup, source.bit_triples(count)).await?;
-        self.triples_done.set(before + count as u64);
-        let (done, total) = (self.triples_done.get(), self.plan.triples() as u64);
-        (self.observe)(Progress {
-            phase: Phase::Setup,
-            done,
-            total,
-        });
+        let made = |more: usize| {
+            let done = self.triples_done.get() + more as u64;
+            self.triples_done.set(done);
+            let total = self.plan.triples() as u64;
+            (self.observe)(Progress {
+                phase: Phase::Setup,
+                done,
+                total,
+            });
+        };
+        let triples = self
+            .timed(Phase::Setup, source.bit_triples(count, &made))
+            .await?;
         Ok(triples)
     }
 

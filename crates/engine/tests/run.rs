@@ -1,47 +1,16 @@
 //! Jobs as the engine runs them: right against the oracle, at the declared cost, for every number of
 //! parties, opening and order of phases.
 
-use std::sync::Arc;
+mod common;
 
-use madrigal_circuit::{Limits, Netlist, Rows};
+use common::{netlist, own, random_rows};
+use madrigal_circuit::Netlist;
 use madrigal_core::{Cost, Party};
-use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan, Report, RunError, run};
+use madrigal_engine::{Opening, Phases, Plan, Report, RunError, run};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
 use madrigal_testkit::{World, seed};
-
-fn netlist(name: &str) -> Netlist {
-    let path = format!(
-        "{}/../circuit/tests/data/{name}",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let text = std::fs::read(path).unwrap();
-    Netlist::read(name, &text, &Limits::default()).unwrap()
-}
-
-fn random_rows(rows: usize, lanes: usize, prg: &mut Prg) -> Rows {
-    let mut random = Rows::new(rows, lanes);
-    prg.fill(random.as_bytes_mut());
-    random.clear_padding();
-    random
-}
-
-/// A party's own input rows out of all.
-fn own(plan: &Plan, all: &Rows, me: Party) -> Rows {
-    let mut own = Rows::new(plan.input_bits_of(me), all.lanes());
-    let (mut from, mut to) = (0, 0);
-    for (&width, &owner) in plan.spec().circuit.inputs().iter().zip(&plan.spec().owners) {
-        for wire in from..from + width as usize {
-            if owner == me {
-                own.row_mut(to).copy_from_slice(all.row(wire));
-                to += 1;
-            }
-        }
-        from += width as usize;
-    }
-    own
-}
 
 /// Runs `plan` as all parties; checks outputs and costs.
 fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
@@ -102,21 +71,16 @@ struct Case<'a> {
 impl Case<'_> {
     fn check(&self, seed: u64) {
         let netlist = netlist(self.circuit);
-        let circuit = Arc::new(Circuit::new(&netlist));
-        let values = circuit.inputs().len();
-        let spec = JobSpec {
-            parties: self.parties,
-            owners: (0..values)
-                .map(|value| Party::new(value % self.parties))
-                .collect(),
-            to: self.to.iter().map(|&party| Party::new(party)).collect(),
-            circuit,
-            lanes: self.lanes,
-            opening: self.opening,
-            phases: Some(self.phases),
-            memory: self.memory,
-        };
-        check(&Plan::new(spec).unwrap(), &netlist, seed);
+        let plan = common::plan(
+            &netlist,
+            self.parties,
+            self.lanes,
+            self.to,
+            self.opening,
+            self.phases,
+            self.memory,
+        );
+        check(&plan, &netlist, seed);
     }
 }
 
@@ -147,6 +111,7 @@ fn every_number_of_parties_and_opening() {
                 &[0][..],
                 &[parties - 1],
                 &[0, parties - 1],
+                &[1, parties - 1],
                 &(0..parties).collect::<Vec<_>>(),
             ] {
                 Case {
@@ -213,4 +178,58 @@ fn aes_for_three_parties() {
         ..CASE
     }
     .check(seed());
+}
+
+#[test]
+fn several_jobs_at_once_in_one_session() {
+    let seed = seed();
+    let world = World::new(3, seed);
+    let netlist = netlist("adder64.txt");
+    let plans = [
+        (10, Opening::Direct),
+        (700, Opening::Relay),
+        (1, Opening::Direct),
+    ]
+    .map(|(lanes, opening)| {
+        common::plan(
+            &netlist,
+            3,
+            lanes,
+            &[0, 2],
+            opening,
+            Phases::Sequential,
+            1 << 20,
+        )
+    });
+    let mut prg = Prg::new(Block::new(seed, 3));
+    let inputs = plans
+        .each_ref()
+        .map(|plan| random_rows(128, plan.spec().lanes, &mut prg));
+    std::thread::scope(|scope| {
+        for (me, transport) in Party::all(3).zip(mesh(3)) {
+            let (world, plans, inputs, netlist) = (&world, &plans, &inputs, &netlist);
+            scope.spawn(move || {
+                block_on(async {
+                    let session = Session::new(world.config(me), transport);
+                    session.greet().await.unwrap();
+                    let jobs = plans.iter().zip(inputs).zip(1..).map(|((plan, inputs), id)| {
+                        let (session, own) = (&session, own(plan, inputs, me));
+                        async move { run(session, id, plan, &own, None, &|_| {}).await.unwrap() }
+                    });
+                    let reports = futures_util::future::join_all(jobs).await;
+                    for ((report, plan), inputs) in reports.into_iter().zip(plans).zip(inputs) {
+                        let spent = Cost {
+                            setup: report.setup.spent,
+                            online: report.online.spent,
+                        };
+                        assert_eq!(spent, plan.cost(me));
+                        if let Some(outputs) = report.outputs {
+                            assert!(outputs == netlist.evaluate(inputs).unwrap());
+                        }
+                    }
+                    session.close().await;
+                })
+            });
+        }
+    });
 }

@@ -1,1 +1,81 @@
-//! Secure multi-party computation without a middleman: the public API.
+//! Secure multi-party computation without a middleman: several parties compute on data that none of
+//! them shows.
+//!
+//! This is the small public API in one place. A computation takes five things:
+//!
+//! 1. a [`circuit`]: read from a Bristol file, or built in code ([`circuit::Builder`]);
+//! 2. a [`Plan`], made from a [`JobSpec`]: who owns which input, who gets the output, how many
+//!    lanes. It is the same at all parties and knows the cost before anything is sent;
+//! 3. a [`net::Session`] with the other parties, over a [transport](net::transport): memory, TCP,
+//!    TLS with pinned keys, or one's own;
+//! 4. this party's inputs, as [`circuit::Rows`]: a row of lanes for each bit;
+//! 5. [`run`], which gives a [`Report`] with the output and what was spent, or one
+//!    [error](RunError) that says who is at fault and what to do.
+//!
+//! # Example
+//! Do both of us want to? Only if so, we want to know. Three questions at once, in three *lanes*;
+//! both parties run in this one process.
+//! ```
+//! use std::sync::Arc;
+//!
+//! use madrigal::circuit::{Limits, Netlist, values};
+//! use madrigal::net::{Session, SessionConfig, block_on, transport};
+//! use madrigal::{Circuit, JobSpec, Opening, Party, Plan, TRIPLE_MEMORY};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // One AND gate: wire 0 is party 0's, wire 1 is party 1's.
+//! let netlist = Netlist::read("both", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n", &Limits::default())?;
+//! let plan = Plan::new(JobSpec {
+//!     parties: 2,
+//!     circuit: Arc::new(Circuit::new(&netlist)),
+//!     owners: vec![Party::new(0), Party::new(1)],
+//!     to: vec![Party::new(0), Party::new(1)],
+//!     lanes: 3,
+//!     opening: Opening::Direct,
+//!     phases: None,
+//!     memory: TRIPLE_MEMORY,
+//! })?;
+//! assert_eq!(plan.cost(Party::new(0)).online.rounds, 2); // the AND, the opening
+//!
+//! let party = |me, transport, wishes: &str| {
+//!     block_on(async {
+//!         let session = Session::new(SessionConfig::new(Party::new(me), 2), transport);
+//!         session.greet().await?;
+//!         let inputs = values::read("my wishes", wishes.as_bytes(), &[1], &Default::default())?;
+//!         let report = madrigal::run(&session, 1, &plan, &inputs, None, &|_| {}).await?;
+//!         session.close().await;
+//!         let output = report.outputs.ok_or("we are a receiver")?;
+//!         Ok::<_, Box<dyn std::error::Error + Send + Sync>>(values::write(&output, &[1])?)
+//!     })
+//! };
+//! let [alice, bob] = transport::mesh(2).try_into().map_err(|_| "two ends")?;
+//! let (a, b) = std::thread::scope(|scope| {
+//!     let alice = scope.spawn(|| party(0, alice, "1\n1\n0\n"));
+//!     let bob = scope.spawn(|| party(1, bob, "1\n0\n1\n"));
+//!     (alice.join(), bob.join())
+//! });
+//! for answer in [a, b] {
+//!     let answer = answer.map_err(|_| "a party panicked")?.map_err(|error| error.to_string())?;
+//!     assert_eq!(answer, b"1\n0\n0\n");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Security
+//! Semi-honest, static corruption of all parties but one. What that leaves out is in the project's
+//! `SECURITY.md`; read it before you use this with real data.
+
+pub use madrigal_circuit as circuit;
+pub use madrigal_net as net;
+
+pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
+pub use madrigal_engine::{
+    Circuit, JobSpec, Opening, PhaseReport, Phases, Plan, PlanError, Progress, Report, RunError,
+    TRIPLE_MEMORY, run,
+};
+
+/// What the README shows is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,5 +1,7 @@
 //! Single things that a peer may do wrong, or early, or twice: frames made by hand.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 

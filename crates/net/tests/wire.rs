@@ -1,6 +1,8 @@
 //! `schema/WIRE.md` against the program: what a second implementation would build from the document
 //! is what this one reads and computes.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use std::sync::{Arc, Mutex};
 
 use madrigal_core::Party;

@@ -6,7 +6,7 @@ use madrigal_kernels as kernels;
 use madrigal_net::{Channel, Context, Result, exchange};
 use zeroize::Zeroizing;
 
-/// The party that adds up in [`Opening::Relay`].
+/// The party that adds up in [`Opening::Relay`] what all may know.
 const RELAY: Party = Party::new(0);
 
 /// How the parties add up their shares.
@@ -14,8 +14,9 @@ const RELAY: Party = Party::new(0);
 pub enum Opening {
     /// Each sends its share to each: one round, N(N-1) messages in all.
     Direct,
-    /// Each sends its share to party 0, which sends back the sum: two rounds, 2(N-1) messages in
-    /// all. Worth it where bandwidth is short and latency is not.
+    /// Each sends its share to one party, which sends back the sum: two rounds, 2(N-1) messages in
+    /// all. Worth it where bandwidth is short and latency is not. It is party 0, but where that one
+    /// may not know the result, the first that may: whoever adds up learns the sum.
     Relay,
 }
 
@@ -29,6 +30,15 @@ impl std::fmt::Display for Opening {
 }
 
 impl Opening {
+    /// Who adds up for the parties `to`, if it is not each of them for itself. Always one of them.
+    pub(crate) fn relay(self, to: &[Party]) -> Option<Party> {
+        match self {
+            Self::Relay if to.len() > 1 && to.contains(&RELAY) => Some(RELAY),
+            Self::Relay if to.len() > 1 => to.iter().min().copied(),
+            _ => None,
+        }
+    }
+
     /// The XOR of everyone's `share`, which becomes known to all parties.
     pub(crate) async fn to_all(
         self,
@@ -69,8 +79,8 @@ impl Opening {
         to: &[Party],
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
         let me = context.me();
-        if self == Self::Relay && to.len() > 1 {
-            if me == RELAY {
+        if let Some(relay) = self.relay(to) {
+            if me == relay {
                 let mut sum = Zeroizing::new(share.to_vec());
                 add_all(channels, &mut sum).await?;
                 let message = Bytes::copy_from_slice(&sum);
@@ -80,9 +90,9 @@ impl Opening {
                 {
                     channel.send(message.clone()).await?;
                 }
-                return Ok(to.contains(&me).then_some(sum));
+                return Ok(Some(sum));
             }
-            let relay = channel_to(channels, RELAY);
+            let relay = channel_to(channels, relay);
             relay.send(share.to_vec()).await?;
             if !to.contains(&me) {
                 return Ok(None);
@@ -112,11 +122,10 @@ impl Opening {
         let peers = parties as u64 - 1;
         let receivers = to.iter().filter(|&&party| party != me).count() as u64;
         let gets = u64::from(to.contains(&me));
-        let relayed = self == Self::Relay && to.len() > 1;
-        let (sent, received) = match (relayed, me == RELAY) {
-            (false, _) => (receivers, gets * peers),
-            (true, true) => (receivers, peers),
-            (true, false) => (1, gets),
+        let (sent, received) = match self.relay(to) {
+            None => (receivers, gets * peers),
+            Some(relay) if relay == me => (receivers, peers),
+            Some(_) => (1, gets),
         };
         PhaseCost {
             rounds: 0,

@@ -25,11 +25,12 @@ impl Rounds {
     /// An opening to the parties `to`.
     pub fn open(&mut self, opening: Opening, to: &[Party]) {
         let all: Vec<Party> = Party::all(self.heard.len()).collect();
-        if opening == Opening::Relay && to.len() > 1 {
-            self.send(&all, &[Party::new(0)]);
-            self.send(&[Party::new(0)], to);
-        } else {
-            self.send(&all, to);
+        match opening.relay(to) {
+            Some(relay) => {
+                self.send(&all, &[relay]);
+                self.send(&[relay], to);
+            }
+            None => self.send(&all, to),
         }
     }
 

@@ -5,8 +5,12 @@
 
 #![allow(clippy::print_stdout)] // seeds, for whoever repeats a failed test
 
+mod recording;
+mod shared;
 mod trial;
 mod world;
 
+pub use recording::{Recording, Transcript};
+pub use shared::shared_data;
 pub use trial::{Ending, Outcome, Trial, run_with_fault, run_with_fault_over};
 pub use world::{PartyResult, World, seed};

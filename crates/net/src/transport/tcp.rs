@@ -311,7 +311,14 @@ impl Link {
             match frame::frame_length(buffer)? {
                 Some(length) if buffer.len() >= length => {
                     let mut bytes = buffer.split_to(length).freeze();
-                    frames.extend(frame::decode(&mut bytes)?);
+                    let Some(mut frame) = frame::decode(&mut bytes)? else {
+                        continue;
+                    };
+                    if frame.payload.len() < READ_BYTES / 4 {
+                        // A short payload that waits must not keep the whole buffer.
+                        frame.payload = Bytes::copy_from_slice(&frame.payload);
+                    }
+                    frames.push(frame);
                 }
                 other => break other,
             }

@@ -1,0 +1,67 @@
+//! Circuits and plans for the engine's tests.
+#![allow(dead_code, unreachable_pub)] // each test binary uses its part
+
+use std::sync::Arc;
+
+use madrigal_circuit::{Limits, Netlist, Rows};
+use madrigal_core::Party;
+use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan};
+use madrigal_kernels::Prg;
+
+/// A netlist of crates/circuit's test data.
+pub fn netlist(name: &str) -> Netlist {
+    let path = format!(
+        "{}/../circuit/tests/data/{name}",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let text = std::fs::read(path).unwrap();
+    Netlist::read(name, &text, &Limits::default()).unwrap()
+}
+
+pub fn random_rows(rows: usize, lanes: usize, prg: &mut Prg) -> Rows {
+    let mut random = Rows::new(rows, lanes);
+    prg.fill(random.as_bytes_mut());
+    random.clear_padding();
+    random
+}
+
+/// A party's own input rows out of all.
+pub fn own(plan: &Plan, all: &Rows, me: Party) -> Rows {
+    let mut own = Rows::new(plan.input_bits_of(me), all.lanes());
+    let (mut from, mut to) = (0, 0);
+    for (&width, &owner) in plan.spec().circuit.inputs().iter().zip(&plan.spec().owners) {
+        for wire in from..from + width as usize {
+            if owner == me {
+                own.row_mut(to).copy_from_slice(all.row(wire));
+                to += 1;
+            }
+        }
+        from += width as usize;
+    }
+    own
+}
+
+/// Value i belongs to party i mod N.
+pub fn plan(
+    netlist: &Netlist,
+    parties: usize,
+    lanes: usize,
+    to: &[usize],
+    opening: Opening,
+    phases: Phases,
+    memory: usize,
+) -> Plan {
+    let circuit = Arc::new(Circuit::new(netlist));
+    let owners = (0..circuit.inputs().len()).map(|value| Party::new(value % parties));
+    let spec = JobSpec {
+        parties,
+        owners: owners.collect(),
+        to: to.iter().map(|&party| Party::new(party)).collect(),
+        circuit,
+        lanes,
+        opening,
+        phases: Some(phases),
+        memory,
+    };
+    Plan::new(spec).unwrap()
+}

@@ -1,0 +1,172 @@
+//! What a party receives is independent of the others' inputs: with fixed inputs A and B of the
+//! others, the bits of its transcript are equally distributed.
+
+mod common;
+
+use common::{netlist, own, plan};
+use madrigal_circuit::Rows;
+use madrigal_core::Party;
+use madrigal_engine::{Opening, Phases, Plan, evaluate};
+use madrigal_net::Error;
+use madrigal_net::transport::mesh;
+use madrigal_testkit::{Transcript, World, seed};
+
+const RUNS: u64 = 150;
+
+/// How often each bit of what `to` receives is 1, over all runs with these inputs.
+fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
+    let parties = plan.spec().parties;
+    let mut ones: Vec<u32> = Vec::new();
+    for run in 0..RUNS {
+        let (transcript, transports) = Transcript::of(to, mesh(parties));
+        let world = World::new(parties, seed.wrapping_add(run));
+        let results = world.run_over(transports, |context| async move {
+            let own = own(plan, inputs, context.me());
+            let ended = evaluate(&context, plan, &own, &|_| {}).await;
+            ended.map(drop).map_err(|error| Error::Ended {
+                reason: error.to_string(),
+            })
+        });
+        assert!(results.iter().all(Result::is_ok), "{results:?}");
+        let bytes = transcript.bytes();
+        ones.resize(bytes.len() * 8, 0);
+        for (place, count) in ones.iter_mut().enumerate() {
+            *count += u32::from(bytes[place / 8] >> (place % 8) & 1);
+        }
+    }
+    ones
+}
+
+/// Two samples of `RUNS` runs with the same chances, bit by bit: the difference of the counts has
+/// variance 2 RUNS p (1-p), estimated from both. Returns the largest deviation in standard
+/// deviations, and that of the sum of all squares.
+fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
+    assert_eq!(
+        a.len(),
+        b.len(),
+        "the length of a transcript depends on inputs"
+    );
+    let (mut largest, mut sum, mut varying) = (0f64, 0f64, 0f64);
+    for (&a, &b) in a.iter().zip(b) {
+        let both = f64::from(a + b) / (2 * RUNS) as f64;
+        let variance = 2.0 * RUNS as f64 * both * (1.0 - both);
+        if variance == 0.0 {
+            continue; // the same bit in all runs, as in the encoding of a group element
+        }
+        let square = (f64::from(a) - f64::from(b)).powi(2) / variance;
+        largest = largest.max(square.sqrt());
+        sum += square;
+        varying += 1.0;
+    }
+    (largest, (sum - varying) / (2.0 * varying).sqrt())
+}
+
+fn check(parties: usize, to: usize, receivers: &[usize], opening: Opening) {
+    let seed = seed();
+    let netlist = netlist("int_add8_size.bristol");
+    let plan = plan(
+        &netlist,
+        parties,
+        3,
+        receivers,
+        opening,
+        Phases::Sequential,
+        1 << 20,
+    );
+    // Party `to` has the same input in both; everyone else's bits are all 0 in A and all 1 in B.
+    let inputs = |others: u8| {
+        let mut rows = Rows::new(netlist.input_bits() as usize, 3);
+        for wire in 0..rows.rows() {
+            let owner = wire / 8 % parties;
+            rows.row_mut(wire)[0] = if owner == to { 0b101 } else { others };
+        }
+        rows
+    };
+    let a = ones(&plan, &inputs(0b000), to_party(to), seed);
+    let b = ones(
+        &plan,
+        &inputs(0b111),
+        to_party(to),
+        seed ^ 0x5555_0000_0000_0000,
+    );
+    let (largest, spread) = compare(&a, &b);
+    let about = format!(
+        "{parties} parties, to party {to}, {opening}, {} bits",
+        a.len()
+    );
+    assert!(
+        largest < 6.0,
+        "one bit differs by {largest:.1} standard deviations: {about}"
+    );
+    assert!(
+        spread.abs() < 6.0,
+        "all bits together deviate by {spread:.1}: {about}"
+    );
+}
+
+fn to_party(index: usize) -> Party {
+    Party::new(index)
+}
+
+#[test]
+fn two_parties_one_of_which_gets_the_output() {
+    check(2, 0, &[1], Opening::Direct);
+}
+
+#[test]
+fn three_parties_and_the_one_in_the_middle_of_a_relay() {
+    check(3, 0, &[1], Opening::Relay);
+}
+
+#[test]
+fn three_parties_and_one_without_input() {
+    check(3, 2, &[0, 1], Opening::Direct);
+}
+
+/// Whoever adds up shares learns the sum: only a receiver may.
+#[test]
+fn who_gets_no_output_receives_no_shares_of_it() {
+    let seed = seed();
+    // Without an AND, all that is sent is the opening of the output.
+    let netlist = netlist("handmade_eq_const.txt");
+    for opening in [Opening::Direct, Opening::Relay] {
+        for receivers in [&[1, 2][..], &[2, 3], &[0, 2], &[1, 2, 3], &[3]] {
+            let plan = plan(
+                &netlist,
+                4,
+                9,
+                receivers,
+                opening,
+                Phases::Sequential,
+                1 << 20,
+            );
+            let inputs = Rows::new(netlist.input_bits() as usize, 9);
+            for bystander in (0..4).filter(|party| !receivers.contains(party)) {
+                let (transcript, transports) = Transcript::of(to_party(bystander), mesh(4));
+                let (plan, inputs) = (&plan, &inputs);
+                let results = World::new(4, seed).run_over(transports, |context| async move {
+                    let own = own(plan, inputs, context.me());
+                    let ended = evaluate(&context, plan, &own, &|_| {}).await;
+                    ended.map(drop).map_err(|error| Error::Ended {
+                        reason: error.to_string(),
+                    })
+                });
+                assert!(results.iter().all(Result::is_ok), "{results:?}");
+                let got = transcript.bytes().len();
+                assert_eq!(
+                    got, 0,
+                    "party {bystander}, {opening}, receivers {receivers:?}"
+                );
+            }
+        }
+    }
+}
+
+/// The comparison sees what it should: a transcript that holds an input fails it.
+#[test]
+fn a_leak_would_be_seen() {
+    let fair = vec![RUNS as u32 / 2; 1000];
+    let mut leaky = fair.clone();
+    leaky[17] = RUNS as u32;
+    assert!(compare(&fair, &leaky).0 > 6.0);
+}

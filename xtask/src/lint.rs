@@ -1,0 +1,54 @@
+//! What needs no running: form, lints, documentation, licences.
+
+use crate::Outcome;
+use crate::codegen::codegen;
+use crate::process::{cargo, run, works};
+use crate::signposts::signposts;
+
+/// Checks everything, the quickest first.
+pub(crate) fn lint() -> Outcome {
+    run(cargo().args(["fmt", "--all", "--check"]))?;
+    println!("+ cargo xtask codegen --check");
+    codegen(true)?;
+    signposts()?;
+    deny()?;
+    run(cargo().args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ]))?;
+    // The fuzz targets need nightly to run, and no more than this to be kept in step. libFuzzer itself
+    // would have to be compiled first; a check does not link it.
+    run(cargo()
+        .args(["check", "--manifest-path", "fuzz/Cargo.toml"])
+        .env("CUSTOM_LIBFUZZER_PATH", "/libnone.a"))?;
+    run(cargo()
+        .args(["doc", "--workspace", "--no-deps"])
+        .env("RUSTDOCFLAGS", "--deny warnings"))?;
+    println!("xtask: no lint");
+    Ok(())
+}
+
+/// Licences, bans and sources need nothing but the lock file; advisories need their database, which
+/// a machine without a way to it must do without. It says so.
+fn deny() -> Outcome {
+    if !works(cargo().args(["deny", "--version"])) {
+        return Err("cargo-deny is missing: `cargo install cargo-deny --locked`".into());
+    }
+    // The fuzz targets are a workspace of their own, with the same rules.
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+        run(cargo()
+            .args(["deny", "--manifest-path", manifest])
+            .args(["--config", "deny.toml"])
+            .args(["check", "--hide-inclusion-graph"])
+            .args(["licenses", "bans", "sources"]))?;
+    }
+    if !works(cargo().args(["deny", "fetch", "db"])) {
+        println!("xtask: SKIPPED advisories: their database cannot be fetched from here");
+        return Ok(());
+    }
+    run(cargo().args(["deny", "check", "advisories"]))
+}

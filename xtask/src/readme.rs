@@ -1,0 +1,192 @@
+//! README.md keeps its word: its blocks of shell are run as they stand.
+//!
+//! A block fenced with `sh` is run by bash in the root of the repository and must succeed; what an
+//! earlier block wrote is there for the next. Neighbours fenced with `sh party-I` are run at the
+//! same time, one process each. Blocks fenced otherwise are for the eye.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use crate::{Outcome, root};
+
+/// This is what runs all tests, so here it would only run them again.
+const NOT_AGAIN: &str = "cargo xtask test\n";
+
+/// Runs the README in a copy of what git tracks, so that nothing is left behind. The first block builds
+/// the program; that copy of it is the one that later blocks call.
+pub(crate) fn readme() -> Outcome {
+    let text = std::fs::read_to_string(root().join("README.md"))?;
+    let blocks = blocks(&text)?;
+    let path = path_with_program()?;
+    // Always the same place, so that cargo knows it again.
+    let clone = target_folder().join("readme");
+    if clone.exists() {
+        std::fs::remove_dir_all(&clone)?;
+    }
+    copy_tracked(&clone)?;
+
+    let mut rest = &blocks[..];
+    while let Some(first) = rest.first() {
+        let together = match first.party {
+            Some(_) => rest
+                .iter()
+                .take_while(|block| block.party.is_some())
+                .count(),
+            None => 1,
+        };
+        let (now, later) = rest.split_at(together);
+        rest = later;
+        if first.script == NOT_AGAIN {
+            println!("+ README.md:{}: left to `cargo xtask test`", first.line);
+            continue;
+        }
+        run_together(now, &clone, &path)?;
+    }
+    println!("xtask: README.md keeps its word ({} blocks)", blocks.len());
+    Ok(())
+}
+
+struct Block {
+    line: usize,
+    party: Option<u32>,
+    script: String,
+}
+
+/// The blocks to run, in order.
+fn blocks(text: &str) -> Result<Vec<Block>, String> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Option<Block>> = None;
+    for (line, content) in (1..).zip(text.lines()) {
+        match (&mut open, content.strip_prefix("```")) {
+            (None, Some(info)) => {
+                let mut words = info.split_whitespace();
+                let runs = words.next() == Some("sh");
+                let party = match words.next().map(|word| word.split_once('-')) {
+                    None => None,
+                    Some(Some(("party", number))) => number.parse().ok(),
+                    Some(_) => return Err(format!("README.md:{line}: what is `{info}`?")),
+                };
+                let script = String::new();
+                open = Some(runs.then_some(Block {
+                    line,
+                    party,
+                    script,
+                }));
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take().flatten()),
+            (Some(Some(block)), None) => {
+                block.script.push_str(content);
+                block.script.push('\n');
+            }
+            _ => {}
+        }
+    }
+    match open {
+        None => Ok(blocks),
+        Some(_) => Err("README.md: a block is not closed".into()),
+    }
+}
+
+fn run_together(blocks: &[Block], folder: &Path, path: &OsString) -> Outcome {
+    let mut children: Vec<(&Block, Child)> = Vec::new();
+    for block in blocks {
+        println!("+ README.md:{}\n{}", block.line, block.script.trim_end());
+        let child = Command::new("bash")
+            .args(["-euo", "pipefail", "-c", &block.script])
+            .current_dir(folder)
+            .env("PATH", path)
+            // What is built for us serves the copy too.
+            .env("CARGO_TARGET_DIR", target_folder())
+            .spawn()
+            .map_err(|error| format!("cannot start bash: {error}"))?;
+        children.push((block, child));
+    }
+    let mut failed = None;
+    for (block, mut child) in children {
+        let status = child.wait()?;
+        if !status.success() {
+            failed = failed.or(Some(format!("README.md:{} failed ({status})", block.line)));
+        }
+    }
+    failed.map_or(Ok(()), |failure| Err(failure.into()))
+}
+
+/// What git tracks and what is new and not ignored, as it lies here now.
+fn copy_tracked(to: &Path) -> Outcome {
+    let listed = Command::new("git")
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .current_dir(root())
+        .output()?;
+    if !listed.status.success() {
+        return Err("`git ls-files` failed: this chore wants a git checkout".into());
+    }
+    for name in listed.stdout.split(|&byte| byte == 0) {
+        let name = Path::new(std::str::from_utf8(name)?);
+        let from = root().join(name);
+        if name.as_os_str().is_empty() || !from.is_file() {
+            continue;
+        }
+        let to = to.join(name);
+        std::fs::create_dir_all(to.parent().ok_or("a file lies in a folder")?)?;
+        std::fs::copy(from, to)?;
+    }
+    Ok(())
+}
+
+/// `PATH` with the freshly built `madrigal` in front.
+fn path_with_program() -> Result<OsString, Box<dyn std::error::Error>> {
+    let mut folders = vec![target_folder().join("release")];
+    folders.extend(std::env::split_paths(
+        &std::env::var_os("PATH").unwrap_or_default(),
+    ));
+    Ok(std::env::join_paths(folders)?)
+}
+
+/// Where cargo builds: xtask itself lies two folders below.
+fn target_folder() -> PathBuf {
+    let fallback = root().join("target");
+    let own = std::env::current_exe().ok();
+    own.and_then(|path| Some(path.ancestors().nth(2)?.to_owned()))
+        .unwrap_or(fallback)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_shell_are_found_and_others_are_not() {
+        let text = "a\n```sh\none\ntwo\n```\n```rust\nlet x;\n```\n```sh party-1\nthree\n```\n";
+        let found = blocks(text).unwrap();
+        let seen: Vec<_> = found
+            .iter()
+            .map(|block| (block.line, block.party, block.script.as_str()))
+            .collect();
+        assert_eq!(seen, [(2, None, "one\ntwo\n"), (9, Some(1), "three\n")]);
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_told() {
+        assert!(blocks("```sh\none\n").is_err());
+        assert!(blocks("```sh quickly\none\n```\n").is_err());
+    }
+
+    #[test]
+    fn the_two_commands_come_first() {
+        let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+        let found = blocks(&text).unwrap();
+        assert!(
+            found[0]
+                .script
+                .starts_with("cargo run --release -- demo aes-ctr")
+        );
+        assert_eq!(found[1].script, NOT_AGAIN);
+    }
+}

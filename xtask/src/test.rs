@@ -1,0 +1,34 @@
+//! All tests.
+
+use madrigal_kernels::{LEVEL_VARIABLE, Level};
+
+use crate::Outcome;
+use crate::process::{cargo, run};
+
+/// The crates that work on what the kernels give, without sockets or processes: they are tested at
+/// every level. What lies above sees the same bytes at any level.
+const OVER_KERNELS: [&str; 4] = [
+    "madrigal-kernels",
+    "madrigal-ot",
+    "madrigal-correlations",
+    "madrigal-circuit",
+];
+
+/// All tests and doc tests of the workspace at this machine's best level, and those of
+/// [`OVER_KERNELS`] at the others.
+pub(crate) fn test() -> Outcome {
+    run(cargo().args(["test", "--workspace"]))?;
+    let levels: Vec<_> = Level::available().collect();
+    let (_best, others) = levels.split_last().ok_or("there is no level at all")?;
+    for level in others {
+        let packages = OVER_KERNELS
+            .iter()
+            .flat_map(|package| ["--package", package]);
+        run(cargo()
+            .args(["test", "--lib", "--tests"])
+            .args(packages)
+            .env(LEVEL_VARIABLE, level.to_string()))?;
+    }
+    println!("xtask: all tests passed");
+    Ok(())
+}
