@@ -11,7 +11,7 @@ fn completions_and_man_pages_come_from_the_flags() {
     for shell in ["bash", "zsh", "fish"] {
         let script =
             super::command::madrigal(directory.path(), &format!("completions {shell}")).good();
-        assert!(script.stdout.contains("--connect-timeout"), "{shell}");
+        assert!(script.stdout.contains("connect-timeout"), "{shell}");
     }
     super::command::madrigal(directory.path(), "man pages").good();
     let page = std::fs::read_to_string(directory.path().join("pages/madrigal-run.1")).unwrap();

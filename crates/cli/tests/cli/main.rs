@@ -4,10 +4,10 @@
 // A test program has no outside: `pub` here says what one module offers the others.
 #![allow(unreachable_pub)]
 
+mod circuits;
 mod command;
 mod demo;
 mod errors;
 mod help;
-mod known_answers;
 mod parties;
 mod statistics;
