@@ -162,10 +162,14 @@ pub fn roster(directory: &Path, parties: usize) {
 
 /// One real party with what all of them share.
 pub fn party(directory: &Path, party: usize, rest: &str) -> Running {
+    let patience = if rest.contains("--connect-timeout") {
+        ""
+    } else {
+        "--connect-timeout 5s"
+    };
+    let shared = "run --circuit sum.txt --parties parties.toml --quiet";
     start(
         directory,
-        &format!(
-            "run --circuit sum.txt --party {party} --parties parties.toml --connect-timeout 5s --quiet {rest}"
-        ),
+        &format!("{shared} --party {party} {patience} {rest}"),
     )
 }
