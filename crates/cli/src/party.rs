@@ -89,6 +89,8 @@ pub async fn in_session<T>(
     work: impl AsyncFnOnce(&Session) -> Result<T>,
 ) -> Result<T> {
     let mut config = SessionConfig::new(me, parties);
+    // We may have met everybody while two others still look for each other.
+    config.patience = config.patience.max(patience.connect_timeout);
     config.silence = patience.silence_timeout;
     config.stall = patience.stall_timeout;
     if let Some(version) = patience.test_protocol_version {

@@ -129,7 +129,7 @@ impl BenchReport {
             higher(
                 "setup: AES blocks of one party",
                 blocks / setup,
-                machine.hashes,
+                machine.hashed_blocks,
                 "blocks/s",
             ),
             higher(

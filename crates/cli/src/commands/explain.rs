@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::args::Explain;
 use crate::exit::Result;
+use crate::machine::BLOCKS_PER_HASH;
 use crate::reach::Network;
 use crate::stats::{CircuitFigures, bytes, count, print, print_json, seconds, table};
 use crate::work::{Job, read_netlist};
@@ -53,19 +54,25 @@ pub fn run(args: Explain) -> Result<()> {
     let mut job = Job::from_flags(&args.work, args.parties, &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
     let plan = job.plan(Arc::clone(&circuit))?;
-    let hashes = ceilings::measure(Kernels::detect()).hash.rate;
-    let explanation = explain(&plan, &args.network, network.0, hashes);
+    let blocks_per_second = BLOCKS_PER_HASH * ceilings::measure(Kernels::detect()).hash.rate;
+    let explanation = explain(&plan, &args.network, network.0, blocks_per_second);
     if args.json {
         return print_json(&explanation);
     }
     print(explanation.text(&plan).as_bytes())
 }
 
-fn explain(plan: &Plan, name: &str, network: Option<Profile>, hashes: f64) -> Explanation {
+fn explain(
+    plan: &Plan,
+    name: &str,
+    network: Option<Profile>,
+    blocks_per_second: f64,
+) -> Explanation {
     let spec = plan.spec();
     let party = |party: Party| {
         let cost = plan.cost(party);
-        let phase = |phase| PhaseEstimate::new(cost.phase(phase), spec.parties, network, hashes);
+        let phase =
+            |phase| PhaseEstimate::new(cost.phase(phase), spec.parties, network, blocks_per_second);
         PartyCost {
             party: party.index(),
             setup: phase(Phase::Setup),
@@ -88,8 +95,13 @@ fn explain(plan: &Plan, name: &str, network: Option<Profile>, hashes: f64) -> Ex
 impl PhaseEstimate {
     /// Links work side by side, each with an even share of the bytes; computing and sending overlap,
     /// rounds do not.
-    fn new(cost: &PhaseCost, parties: usize, network: Option<Profile>, hashes: f64) -> Self {
-        let compute = cost.aes_blocks as f64 / hashes;
+    fn new(
+        cost: &PhaseCost,
+        parties: usize,
+        network: Option<Profile>,
+        blocks_per_second: f64,
+    ) -> Self {
+        let compute = cost.aes_blocks as f64 / blocks_per_second;
         let wait = network.map_or(0.0, |profile| {
             profile.latency.as_secs_f64() * cost.rounds as f64
         });

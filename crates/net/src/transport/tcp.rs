@@ -58,6 +58,8 @@ struct Wire {
     tls: Option<rustls::Connection>,
     /// Plain bytes that the handshake has read already.
     early: BytesMut,
+    /// Nothing can be written any more; what the peer said before it went may still be read.
+    broken: bool,
     dead: bool,
     drained: Option<Waker>,
 }
@@ -72,6 +74,7 @@ impl TcpTransport {
                     queue: VecDeque::new(),
                     tls: met.tls,
                     early: met.early,
+                    broken: false,
                     dead: false,
                     drained: None,
                 }),
@@ -101,7 +104,7 @@ impl Transport for TcpTransport {
     fn send(&self, to: Party, packet: Packet) {
         let link = &self.links[to.index() - usize::from(to > self.me)];
         let mut wire = link.lock();
-        if wire.dead {
+        if wire.dead || wire.broken {
             return;
         }
         let idle = wire.queue.is_empty();
@@ -151,7 +154,8 @@ impl Wire {
     }
 
     fn pending(&self) -> bool {
-        !self.queue.is_empty() || self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+        let tls = || self.tls.as_ref().is_some_and(|tls| tls.wants_write());
+        !self.broken && (!self.queue.is_empty() || tls())
     }
 
     fn consume(&mut self, mut bytes: usize) {
@@ -212,10 +216,15 @@ impl Link {
 
     /// Writes what can be written now; a failure ends the link.
     fn push(&self, wire: &mut MutexGuard<'_, Wire>) {
+        if wire.broken {
+            return;
+        }
         match wire.write(&mut Nonblocking(&self.stream)) {
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
                 // What the peer said before it went may still be on its way to us and tells more
-                // than our failed write: the reader reports the end.
+                // than our failed write: the reader reports the end. TLS may still hold bytes, which
+                // a broken socket is always ready to refuse.
+                wire.broken = true;
                 wire.queue.clear();
                 self.work.notify_one();
             }

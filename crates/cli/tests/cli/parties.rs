@@ -1,0 +1,110 @@
+//! Right results, by every way that parties can be started.
+
+use crate::command::{SUM, adder, madrigal, party, roster, write};
+
+#[test]
+fn parties_on_one_machine_over_each_transport() {
+    let directory = adder();
+    for transport in ["memory", "tcp", "tls"] {
+        for parties in [2, 3] {
+            let line = format!(
+                "run --circuit sum.txt --local {parties} --input 0=a --input 1=b --transport {transport}"
+            );
+            assert_eq!(
+                madrigal(directory.path(), &line).good().stdout,
+                SUM,
+                "{line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn owners_receivers_and_the_ways_to_compute() {
+    let directory = adder();
+    for rest in [
+        "--local 3 --owners 2,0 --input 2=a --input 0=b --to 1",
+        "--local 3 --owners 1,1 --input 1=both --to 0,2",
+        "--local 2 --input 0=a --input 1=b --phases interleaved",
+        "--local 3 --input 0=a --input 1=b --phases sequential --broadcast relay",
+        "--local 2 --input 0=a --input 1=b --network lan --repeat 2",
+    ] {
+        write(directory.path(), "both", "3 4\nff 2\n");
+        let line = format!("run --circuit sum.txt --transport memory --output out {rest}");
+        assert_eq!(madrigal(directory.path(), &line).good().stdout, "");
+        let output = std::fs::read_to_string(directory.path().join("out")).unwrap();
+        assert_eq!(output, SUM, "{rest}");
+        std::fs::remove_file(directory.path().join("out")).unwrap();
+    }
+}
+
+#[test]
+fn three_real_parties_over_tls() {
+    let directory = adder();
+    let path = directory.path();
+    roster(path, 3);
+    let running = [
+        party(path, 0, "--input a --to 0,2"),
+        party(path, 1, "--input 1=b --to 0,2 --output unwritten"),
+        party(path, 2, "--lanes 2 --to 0,2 --stats stats.json"),
+    ];
+    let [zero, one, two] = running.map(|running| running.end().good());
+    assert_eq!(
+        [zero.stdout.as_str(), &one.stdout, &two.stdout],
+        [SUM, "", SUM]
+    );
+    assert!(!path.join("unwritten").exists());
+    let statistics = std::fs::read_to_string(path.join("stats.json")).unwrap();
+    let statistics: serde_json::Value = serde_json::from_str(&statistics).unwrap();
+    assert!(statistics["parties"][0].is_null());
+    assert_eq!(statistics["parties"][2]["party"], 2);
+    assert_eq!(statistics["transport"], "tls");
+}
+
+#[test]
+fn real_parties_in_the_clear_must_ask_for_it() {
+    let directory = adder();
+    let path = directory.path();
+    roster(path, 2);
+    party(path, 0, "--input a --transport tcp")
+        .end()
+        .bad(2, &["--insecure"]);
+    let running = [("a", 0), ("b", 1)].map(|(input, me)| {
+        party(
+            path,
+            me,
+            &format!("--input {input} --transport tcp --insecure"),
+        )
+    });
+    for running in running {
+        assert_eq!(running.end().good().stdout, SUM);
+    }
+}
+
+#[test]
+fn doctors_meet() {
+    let directory = adder();
+    let path = directory.path();
+    roster(path, 3);
+    let doctor = |me| {
+        let line =
+            format!("doctor --peers parties.toml --identity p{me} --connect-timeout 2s --json");
+        crate::command::start(path, &line)
+    };
+    for (me, running) in [doctor(0), doctor(1)].into_iter().enumerate() {
+        let told = running.end().good();
+        let told: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+        let [other, missing] = [&told["peers"][0], &told["peers"][1]];
+        assert_eq!(other["party"], 1 - me);
+        assert!(other["problem"].is_null(), "{other}");
+        assert!(other["round_trip_seconds"].as_f64().unwrap() > 0.0);
+        assert!(
+            missing["problem"]
+                .as_str()
+                .unwrap()
+                .contains("did not connect"),
+            "{missing}"
+        );
+        assert!(told["machine"]["level"].is_string());
+    }
+}

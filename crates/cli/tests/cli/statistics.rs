@@ -1,0 +1,98 @@
+//! The JSON that scripts read, and the estimate that must agree with it.
+
+use serde_json::Value;
+
+use crate::command::{adder, madrigal};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[test]
+fn the_fields_that_scripts_rely_on() {
+    let directory = adder();
+    let path = directory.path();
+    for transport in ["memory", "tcp"] {
+        let line = format!(
+            "run --circuit sum.txt --local 2 --input 0=a --input 1=b --transport {transport} --repeat 3 --output out --stats stats.json"
+        );
+        let told = madrigal(path, &line).good();
+        assert!(told.stderr.contains("AES blocks"), "{told}");
+        let statistics = json(&std::fs::read_to_string(path.join("stats.json")).unwrap());
+        assert_eq!(statistics["lanes"], 2);
+        assert_eq!(statistics["circuit"]["and"], 7);
+        assert_eq!(statistics["circuit"]["depth"], 7);
+        assert_eq!(statistics["repeat"], 3);
+        for party in 0..2 {
+            let party = &statistics["parties"][party];
+            for phase in ["setup", "online"] {
+                for field in [
+                    "seconds",
+                    "bytes_sent",
+                    "bytes_received",
+                    "messages",
+                    "rounds",
+                ] {
+                    assert!(
+                        party[phase][field].as_f64().unwrap() > 0.0,
+                        "{phase}.{field}"
+                    );
+                }
+            }
+            assert_eq!(party["runs"].as_array().unwrap().len(), 3);
+            if cfg!(target_os = "linux") {
+                assert!(party["peak_rss_bytes"].as_u64().unwrap() > 1 << 20);
+            }
+        }
+    }
+    let line = "run --circuit sum.txt --local 2 --input 0=a --input 1=b --output out --json";
+    let told = madrigal(path, line).good();
+    assert_eq!(json(&told.stdout)["lanes"], 2);
+    assert_eq!(told.stderr, "");
+}
+
+#[test]
+fn explain_tells_what_run_spends() {
+    let directory = adder();
+    let path = directory.path();
+    for how in [
+        "--broadcast direct",
+        "--broadcast relay",
+        "--phases interleaved",
+    ] {
+        let explained = format!("explain --circuit sum.txt -N 3 --lanes 2 {how} --json");
+        let explained = json(&madrigal(path, &explained).good().stdout);
+        let line = format!(
+            "run --circuit sum.txt --local 3 --input 0=a --input 1=b --transport memory {how} --output out --json"
+        );
+        let spent = json(&madrigal(path, &line).good().stdout);
+        for party in 0..3 {
+            for phase in ["setup", "online"] {
+                for field in [
+                    "bytes_sent",
+                    "bytes_received",
+                    "messages",
+                    "rounds",
+                    "aes_blocks",
+                ] {
+                    assert_eq!(
+                        explained["parties"][party][phase][field],
+                        spent["parties"][party][phase][field],
+                        "{how}, party {party}, {phase}.{field}"
+                    );
+                }
+            }
+        }
+    }
+    let told = madrigal(path, "explain --circuit sum.txt --network wan").good();
+    assert!(told.stdout.contains("estimates"), "{told}");
+}
+
+#[test]
+fn bench_compares_with_the_machine() {
+    let directory = adder();
+    let line = "bench aes --lanes 8 --repeat 2 --transport memory --json";
+    let report = json(&madrigal(directory.path(), line).good().stdout);
+    assert!(report["results"][0]["reached"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["statistics"]["circuit"]["and"], 6400);
+}
