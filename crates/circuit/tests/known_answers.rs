@@ -23,7 +23,7 @@ fn own_data() {
 
 /// The whole collection, where it is at hand.
 #[test]
-fn shared_data() {
+fn all_shared_data() {
     let Some(shared) = shared_data() else { return };
     for (folder, table_columns) in [("bristol", 10), ("bristol_fashion", 10)] {
         let folder = shared.join("data/circuits").join(folder);

@@ -9,7 +9,7 @@ use madrigal_circuit::{Layered, Rows};
 use madrigal_core::{Party, Phase, bits};
 use madrigal_correlations::{BitTripleSource, BitTriples, OtTriples};
 use madrigal_net::{Context, Error, Session, breathe};
-use madrigal_protocols::gmw::{self, BooleanGmw};
+use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
 use zeroize::Zeroizing;
 
 use crate::arena::Arena;
@@ -266,6 +266,8 @@ impl Runner<'_> {
 struct Worker {
     context: Context,
     gmw: BooleanGmw,
+    /// By the owner's number.
+    inputs: Vec<InputSharing>,
     arena: Arena,
     x: Zeroizing<Vec<u8>>,
     y: Zeroizing<Vec<u8>>,
@@ -279,8 +281,13 @@ impl Worker {
         // Room for the widest layer at once: a string that grows leaves its bytes in freed memory.
         let widest = bits::bytes_for(runner.layered.widest_layer() * lanes);
         let string = || Zeroizing::new(Vec::with_capacity(widest));
+        let inputs = Party::all(context.parties()).map(|owner| {
+            let step = context.step(&format!("inputs of {owner}"));
+            InputSharing::new(step, owner)
+        });
         Ok(Self {
             gmw: BooleanGmw::new(context.clone(), runner.plan.spec().opening)?,
+            inputs: inputs.collect::<Result<_, _>>()?,
             context,
             arena: Arena::new(runner.layered.rows(), lanes),
             x: string(),
@@ -298,7 +305,7 @@ impl Worker {
         let lanes = block.lanes.len();
         let leader = self.context.me() == gmw::LEADER;
         self.arena.resize(layered.rows(), lanes);
-        self.inputs(runner, &block);
+        self.share_inputs(runner, &block);
         for layer in layered.layers() {
             self.arena.local(layer.local, leader);
             let count = layer.ands.len() * lanes;
@@ -332,22 +339,13 @@ impl Worker {
     }
 
     /// Shares all input values of the block, and loads those that the circuit reads.
-    fn inputs(&mut self, runner: &Runner<'_>, block: &Block) {
+    fn share_inputs(&mut self, runner: &Runner<'_>, block: &Block) {
         let spec = runner.plan.spec();
         let (me, lanes) = (self.context.me(), block.lanes.len());
         let stride = Rows::stride_for(lanes);
-        let step = runner
-            .online
-            .step(&format!("inputs from lane {}", block.lanes.start));
         let mut own_row = 0;
         let mut used = runner.layered.inputs().iter().enumerate().peekable();
-        for (value, (wires, &owner)) in spec
-            .circuit
-            .input_wires()
-            .into_iter()
-            .zip(&spec.owners)
-            .enumerate()
-        {
+        for (wires, &owner) in spec.circuit.input_wires().into_iter().zip(&spec.owners) {
             let mut share = Zeroizing::new(vec![0; wires.len() * stride]);
             if owner == me && !wires.is_empty() {
                 for row in share.chunks_exact_mut(stride) {
@@ -355,14 +353,7 @@ impl Worker {
                     own_row += 1;
                 }
             }
-            let context = step.step(&format!("value {value}"));
-            gmw::share(&context, owner, &mut share);
-            context.count_aes(gmw::share_aes_blocks(
-                me,
-                owner,
-                spec.parties,
-                share.len() as u64,
-            ));
+            self.inputs[owner.index()].share(&mut share);
             while let Some((row, &wire)) =
                 used.next_if(|(_, wire)| wires.contains(&(**wire as usize)))
             {

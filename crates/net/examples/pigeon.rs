@@ -77,14 +77,15 @@ impl Transport for Pigeons {
 /// number of parties that put together what they know.
 async fn sum(context: Context, secret: u64) -> Result<u64> {
     let step = context.step("sum");
-    let masked = step.peers().fold(secret, |sum, peer| {
-        let mask = step.shared_prg(peer).next_block().lo();
-        if step.me() < peer {
-            sum.wrapping_add(mask)
+    let mut masked = secret;
+    for peer in step.peers() {
+        let mask = step.shared_prg(peer)?.next_block().lo();
+        masked = if step.me() < peer {
+            masked.wrapping_add(mask)
         } else {
-            sum.wrapping_sub(mask)
-        }
-    });
+            masked.wrapping_sub(mask)
+        };
+    }
     let mut channels = step.channels()?;
     let others = exchange(&mut channels, masked.to_le_bytes().to_vec(), 8).await?;
     let word = |bytes: &[u8]| {

@@ -160,9 +160,14 @@ impl Context {
     /// A generator that `peer` has too for this step, and nobody else. Needs no message: its seed
     /// comes from the two halves that both sent when the session began.
     ///
-    /// Each call with the same step and peer gives the same stream: use it once.
-    pub fn shared_prg(&self, peer: Party) -> Prg {
-        self.job.session.shared_prg(self.job.id, &self.path, peer)
+    /// # Errors
+    /// [`Error::Reused`] if this step had it already: one stream masks one thing.
+    pub fn shared_prg(&self, peer: Party) -> Result<Prg> {
+        if self.job.use_mask(&self.path, peer) {
+            return Ok(self.job.session.shared_prg(self.job.id, &self.path, peer));
+        }
+        let what = format!("shared generator of step `{}` with {peer}", self.path);
+        Err(Error::Reused { what })
     }
 
     /// A fresh generator that nobody else has, seeded by the operating system.

@@ -30,14 +30,15 @@ fn world(parties: usize, seed: u64) -> World {
 /// others send, and returns whether it came.
 async fn chatter(context: Context) -> Result<bool> {
     let talk = |context: Context, rounds: usize, size: usize| async move {
+        let said_by = |party: Party| context.step(&party.to_string());
         let mut ours: Vec<_> = context
             .peers()
-            .map(|peer| context.shared_prg(peer))
-            .collect();
+            .map(|peer| said_by(context.me()).shared_prg(peer))
+            .collect::<Result<_>>()?;
         let mut theirs: Vec<_> = context
             .peers()
-            .map(|peer| context.shared_prg(peer))
-            .collect();
+            .map(|peer| said_by(peer).shared_prg(peer))
+            .collect::<Result<_>>()?;
         let mut channels = context.channels()?;
         let mut right = true;
         for _ in 0..rounds {

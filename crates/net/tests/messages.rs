@@ -91,14 +91,12 @@ fn pairs_share_generators_that_others_do_not_have() {
         let draw = |context: &madrigal_net::Context| {
             context
                 .peers()
-                .map(|peer| context.shared_prg(peer).next_block().to_bytes())
-                .collect::<Vec<_>>()
+                .map(|peer| Ok(context.shared_prg(peer)?.next_block().to_bytes()))
+                .collect::<Result<Vec<_>>>()
         };
-        Ok((
-            draw(&here),
-            draw(&there),
-            context.private_prg().next_block().to_bytes(),
-        ))
+        let (first, second) = (draw(&here)?, draw(&there)?);
+        assert!(matches!(draw(&here), Err(Error::Reused { .. })));
+        Ok((first, second, context.private_prg().next_block().to_bytes()))
     });
     let [a, b, c] = [0, 1, 2].map(|i| &streams[i].0);
     assert_eq!(a.0[0], b.0[0]);

@@ -127,7 +127,7 @@ fn shared_generators_are_those_of_the_document() {
         let peer = context.peers().next().unwrap();
         let step = context.step("dice");
         let mut bytes = [0; 32];
-        step.shared_prg(peer).fill(&mut bytes);
+        step.shared_prg(peer)?.fill(&mut bytes);
         Ok((bytes, step.public_id()))
     });
     // A field of Hello by its tag and length, 16 bytes: 6 is seed_half, 8 is nonce.

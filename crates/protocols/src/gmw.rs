@@ -5,7 +5,7 @@
 //!
 //! | operation | rounds | bytes sent by each party |
 //! |---|---|---|
-//! | input ([`share`]) | 0 | 0 |
+//! | input ([`InputSharing`]) | 0 | 0 |
 //! | XOR, NOT, constants | 0 | 0 |
 //! | AND of n bits ([`BooleanGmw::and`]) | 1 ([`Opening::Direct`]) or 2 | 2 ceil(n/8) to each peer, or see [`Opening::cost`] |
 //! | opening of n bits ([`BooleanGmw::open`]) | 1 or 2 | ceil(n/8) to each receiver, or see [`Opening::cost`] |
@@ -14,7 +14,7 @@
 
 use madrigal_core::{Party, PhaseCost, bits};
 use madrigal_correlations::{BitTriples, Scratch};
-use madrigal_kernels as kernels;
+use madrigal_kernels::{self as kernels, Prg};
 use madrigal_net::{Channel, Context, Result};
 use zeroize::Zeroizing;
 
@@ -136,18 +136,58 @@ impl BooleanGmw {
     }
 }
 
-/// Shares an input of `owner` without communication (motion.txt 6.1): everyone else's share is what
+/// Shares inputs of one party without communication (motion.txt 6.1): everyone else's share is what
 /// a generator gives that only it and the owner have, the owner's is the input XOR all of these.
 ///
-/// `share` holds the input at the owner, anything elsewhere, and the share afterwards. `context` is
-/// the step of this one input: its shared generators are used up.
-pub fn share(context: &Context, owner: Party, share: &mut [u8]) {
-    if context.me() == owner {
-        for peer in context.peers() {
-            context.shared_prg(peer).xor_into(share);
+/// Each call goes on in the generators' streams, so no mask is used twice.
+pub struct InputSharing {
+    context: Context,
+    owner: Party,
+    masks: Vec<Prg>,
+}
+
+impl std::fmt::Debug for InputSharing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "InputSharing({:?}, of {})", self.context, self.owner)
+    }
+}
+
+impl InputSharing {
+    /// Takes the shared generators of `context`, a step of its own for each owner.
+    ///
+    /// # Errors
+    /// That the step's generators are in use already.
+    pub fn new(context: Context, owner: Party) -> Result<Self> {
+        let masks = if context.me() == owner {
+            context
+                .peers()
+                .map(|peer| context.shared_prg(peer))
+                .collect::<Result<_>>()?
+        } else {
+            vec![context.shared_prg(owner)?]
+        };
+        Ok(Self {
+            context,
+            owner,
+            masks,
+        })
+    }
+
+    /// Shares the next input. All parties share inputs of the same lengths in the same order.
+    ///
+    /// `share` holds the input at the owner, anything elsewhere, and the share afterwards.
+    pub fn share(&mut self, share: &mut [u8]) {
+        let (me, parties) = (self.context.me(), self.context.parties());
+        self.context.count_aes(share_aes_blocks(
+            me,
+            self.owner,
+            parties,
+            share.len() as u64,
+        ));
+        if me != self.owner {
+            share.fill(0);
         }
-    } else {
-        context.shared_prg(owner).fill(share);
+        self.masks.iter_mut().for_each(|mask| mask.xor_into(share));
     }
 }
 

@@ -1,12 +1,13 @@
 //! One job of a session: opened by all parties on the same facts, finished by all or failed for all.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use madrigal_core::{Party, Phase, PhaseCost};
 
-use super::{Peer, Shared};
+use super::{Peer, Shared, lock};
 use crate::context::Context;
 use crate::control::{Control, Message, OpenJob};
 use crate::counters::Counters;
@@ -22,6 +23,8 @@ pub(crate) struct JobShared {
     pub(crate) deadline: Option<(Instant, Duration)>,
     failure: OnceLock<Error>,
     finished: AtomicBool,
+    /// The steps whose shared generators were handed out.
+    masks: Mutex<HashSet<(Arc<str>, Party)>>,
 }
 
 /// A running job. Dropped before [`finish`](Job::finish), it fails for all parties.
@@ -57,6 +60,11 @@ impl JobShared {
         error
     }
 
+    /// Whether the generator that this step shares with `peer` is handed out for the first time.
+    pub(crate) fn use_mask(&self, path: &Arc<str>, peer: Party) -> bool {
+        lock(&self.masks).insert((Arc::clone(path), peer))
+    }
+
     pub(crate) fn over(&self) -> bool {
         self.finished.load(Relaxed) || self.failure.get().is_some()
     }
@@ -78,6 +86,7 @@ impl Job {
             deadline: deadline.map(|after| (Instant::now() + after, after)),
             failure: OnceLock::new(),
             finished: AtomicBool::new(false),
+            masks: Mutex::default(),
         });
         session.register(&shared)?;
         let job = Self { shared };
