@@ -5,6 +5,7 @@
 //! below `MADRIGAL_SHARED`, or `../shared/data` beside the repository) where there is one.
 //! `MADRIGAL_REQUIRE_SHARED=1` makes its absence a failure.
 #![allow(clippy::print_stdout)] // which data was there
+#![allow(clippy::unwrap_used)] // a failed unwrap is a failed test with a location
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

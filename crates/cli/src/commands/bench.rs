@@ -88,7 +88,7 @@ fn random_values(job: &Job, party: usize, circuit: &Circuit) -> Result<Input> {
             let width = circuit.inputs()[value] as usize;
             let mut random = vec![0; width.div_ceil(8)];
             prg.fill(&mut random);
-            if let Some(first) = random.first_mut().filter(|_| width % 8 > 0) {
+            if let Some(first) = random.first_mut().filter(|_| !width.is_multiple_of(8)) {
                 *first &= (1 << (width % 8)) - 1;
             }
             // At most as many digits as the width takes.
