@@ -71,6 +71,31 @@ impl TweakableHash {
         }
     }
 
+    /// Both hashes of each block: `k0[i] = H(x[i], tweak + i)` and
+    /// `k1[i] = H(x[i] ^ offset, tweak + i)`.
+    ///
+    /// # Panics
+    /// If `x`, `k0` and `k1` differ in length.
+    pub fn hash_pairs(
+        &self,
+        tweak: u128,
+        offset: Block,
+        x: &[Block],
+        k0: &mut [Block],
+        k1: &mut [Block],
+    ) {
+        assert_same_length(x, k0);
+        assert_same_length(x, k1);
+        if low_word_wraps(tweak, x.len()) {
+            crate::portable::hash_pairs(self.pi.keys(), tweak, offset, x, k0, k1);
+        } else {
+            dispatch!(
+                self.pi.kernels(),
+                hash_pairs(self.pi.keys(), tweak, offset, x, k0, k1)
+            );
+        }
+    }
+
     /// The lowest bit of each hash, packed: bit `i` of `out` is the lowest bit of
     /// `H(x[i] ^ offset, tweak + i)`. `out` has `x.len() / 8` bytes, rounded up; its padding bits
     /// become zero. No hash is stored on the way.

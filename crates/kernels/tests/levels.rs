@@ -292,6 +292,15 @@ fn hashes() {
                 hash.hash_bits(tweak, offset, &x, &mut bits);
                 let shifted: Vec<Block> = x.iter().map(|&x| x ^ offset).collect();
                 oracle.hash_blocks(tweak, &shifted, &mut expected);
+                let (mut k0, mut k1) = (random.blocks(n), random.blocks(n));
+                hash.hash_pairs(tweak, offset, &x, &mut k0, &mut k1);
+                assert!(
+                    k0 == got && k1 == expected,
+                    "pairs, {}, {n} blocks, tweak {tweak}",
+                    kernels.level()
+                );
+                oracle.hash_pairs(tweak, offset, &x, &mut k0, &mut k1);
+                assert!(k0 == got && k1 == expected, "portable pairs, {n} blocks");
                 let mut packed = vec![0; n.div_ceil(8)];
                 for (i, hash) in expected.iter().enumerate() {
                     packed[i / 8] |= u8::from(hash.bit(0)) << (i % 8);

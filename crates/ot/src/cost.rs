@@ -3,7 +3,7 @@
 
 use core::ops::Add;
 
-use crate::{KAPPA, base::ELEMENT_BYTES};
+use crate::{KAPPA, base::ELEMENT_BYTES, softspoken::FieldBits};
 
 /// Cost of one step of a protocol between an OT sender and an OT receiver. In base OTs for an
 /// extension the roles are those of the base OTs.
@@ -60,17 +60,38 @@ pub const fn base(n: u64) -> Cost {
 
 /// Extension by `m` OTs in one call ([`crate::iknp`]), rows only.
 pub const fn extension(m: u64) -> Cost {
-    let kappa = KAPPA as u64;
-    let padded = m.div_ceil(kappa) * kappa;
+    softspoken(FieldBits::MIN, m)
+}
+
+/// Extension by `m` OTs in one call ([`crate::softspoken`]), rows only.
+pub const fn softspoken(k: FieldBits, m: u64) -> Cost {
+    // A block is kappa bits, so each leaf takes one for kappa OTs.
+    let groups = m.div_ceil(KAPPA as u64);
+    let (leaves, blocks) = (k.leaves() as u64, k.blocks() as u64);
     Cost {
         sender_bytes: 0,
-        receiver_bytes: padded * kappa / 8,
+        receiver_bytes: 16 * blocks * groups,
         rounds: 1,
-        // A block is kappa bits, so each column takes padded / kappa of them.
-        sender_aes: padded,
-        receiver_aes: 2 * padded,
+        sender_aes: (leaves - blocks) * groups,
+        receiver_aes: leaves * groups,
         sender_multiplications: 0,
         receiver_multiplications: 0,
+    }
+}
+
+/// Start of a SoftSpoken instance: the receiver's trees, once for the instance's life, without the
+/// expansion of the leaves' keys. In the roles of the extension.
+pub fn softspoken_setup(k: FieldBits) -> Cost {
+    // A tree of depth w has 2^w - 2 inner nodes below the root; two AES blocks expand each. The
+    // peer's gap is one of them on each of the levels 1 to w - 1.
+    let (leaves, blocks) = (k.leaves() as u64, k.blocks() as u64);
+    let receiver_aes = 2 * (leaves - 2 * blocks);
+    Cost {
+        receiver_bytes: k.setup_len() as u64,
+        rounds: u64::from(k != FieldBits::MIN),
+        sender_aes: receiver_aes - 2 * (KAPPA as u64 - blocks),
+        receiver_aes,
+        ..Cost::default()
     }
 }
 

@@ -10,6 +10,8 @@ pub enum Message {
     BaseSender,
     /// The base receiver's group elements R, one per OT.
     BaseReceiver,
+    /// The extension receiver's sums of its seed trees.
+    ExtensionSetup,
     /// The extension receiver's matrix u.
     Extension,
     /// The sender's corrections of correlated OTs.
@@ -25,6 +27,7 @@ impl fmt::Display for Message {
         f.write_str(match self {
             Message::BaseSender => "base-OT sender message (S)",
             Message::BaseReceiver => "base-OT receiver message (R)",
+            Message::ExtensionSetup => "OT-extension setup message (tree sums)",
             Message::Extension => "OT-extension message (u)",
             Message::Corrections => "correlated-OT corrections",
             Message::MaskedPairs => "chosen-OT masked pairs",
@@ -96,6 +99,12 @@ pub enum OtError {
         /// Length passed, in elements of the argument's slice.
         got: usize,
     },
+    /// The caller asked for a field that SoftSpoken is not built for.
+    #[error("SoftSpoken's k is 1 to 8, not {got}; choose one of these")]
+    FieldBits {
+        /// The k asked for.
+        got: u8,
+    },
     /// The caller took more OTs than are left.
     #[error("{wanted} OTs were taken where {left} are left; extend by more OTs first")]
     Exhausted {
@@ -113,7 +122,9 @@ impl OtError {
             OtError::MessageLength { .. }
             | OtError::GroupElement { .. }
             | OtError::Padding { .. } => Fault::Peer,
-            OtError::ArgumentLength { .. } | OtError::Exhausted { .. } => Fault::Caller,
+            OtError::ArgumentLength { .. }
+            | OtError::FieldBits { .. }
+            | OtError::Exhausted { .. } => Fault::Caller,
         }
     }
 }

@@ -6,6 +6,8 @@ mod rows;
 mod sbox;
 mod transpose;
 
+use zeroize::Zeroize;
+
 use crate::Block;
 use crate::aes::RoundKeys;
 
@@ -51,6 +53,20 @@ pub(crate) fn hash_blocks(keys: &RoundKeys, tweak: u128, x: &[Block], out: &mut 
             *out ^= inner;
         }
     }
+}
+
+pub(crate) fn hash_pairs(
+    keys: &RoundKeys,
+    tweak: u128,
+    offset: Block,
+    x: &[Block],
+    k0: &mut [Block],
+    k1: &mut [Block],
+) {
+    hash_blocks(keys, tweak, x, k0);
+    let mut shifted: Vec<Block> = x.iter().map(|&x| x ^ offset).collect();
+    hash_blocks(keys, tweak, &shifted, k1);
+    shifted.zeroize();
 }
 
 pub(crate) fn hash_bits(keys: &RoundKeys, tweak: u128, offset: Block, x: &[Block], out: &mut [u8]) {
