@@ -40,7 +40,7 @@ pub use aes::Aes128;
 pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, words_as_bytes_mut};
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};
-pub use hash::{TweakableHash, mmo_blocks};
+pub use hash::{TweakableHash, mmo_blocks, stretch_blocks};
 pub use prg::Prg;
 pub use rows::{and, beaver_bits, not_into, xor, xor_into};
 pub use transpose::{transpose_128, transpose_bits};

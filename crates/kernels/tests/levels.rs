@@ -301,6 +301,11 @@ fn hashes() {
                 );
                 oracle.hash_pairs(tweak, offset, &x, &mut k0, &mut k1);
                 assert!(k0 == got && k1 == expected, "portable pairs, {n} blocks");
+                hash.hash_shifted(tweak, offset, &x, &mut k0);
+                assert!(k0 == expected, "shifted, {}, {n} blocks", kernels.level());
+                hash.hash_same_tweak(tweak, &x, &mut k0);
+                let same: Vec<Block> = x.iter().map(|&x| oracle.hash(x, tweak)).collect();
+                assert!(k0 == same, "same tweak, {}, {n} blocks", kernels.level());
                 let mut packed = vec![0; n.div_ceil(8)];
                 for (i, hash) in expected.iter().enumerate() {
                     packed[i / 8] |= u8::from(hash.bit(0)) << (i % 8);
@@ -317,6 +322,29 @@ fn hashes() {
                 kernels.mmo_blocks(&x, &mut got);
                 portable().mmo_blocks(&x, &mut expected);
                 assert!(got == expected, "mmo, {}, {n} blocks", kernels.level());
+            }
+        }
+    }
+}
+
+#[test]
+fn stretches() {
+    let mut random = Random::new();
+    // The cipher under the key of the documentation, by the definition.
+    let key = 0xa409_3822_299f_31d0_082e_fa98_ec4e_6c89_u128;
+    let pi = portable().aes128(Block::from_bytes(key.to_be_bytes()));
+    for kernels in Level::available().filter_map(Kernels::at) {
+        for (n, each) in [(0, 3), (3, 0), (1, 1), (5, 2), (100, 7), (2, 300), (513, 1)] {
+            let seeds = random.blocks(n);
+            let mut out = random.blocks(n * each);
+            kernels.stretch_blocks(&seeds, each, &mut out);
+            for (i, block) in out.iter().enumerate() {
+                let input = seeds[i / each] ^ Block::new((i % each) as u64, 0);
+                assert!(
+                    *block == pi.encrypt(input) ^ input,
+                    "{}, {n} x {each}",
+                    kernels.level()
+                );
             }
         }
     }
