@@ -108,11 +108,13 @@ pub fn respond(context: BaseContext, message: &[u8], n: usize) -> Result<KemResp
             let t = parsed[side].add(&hash_to_vector(&context, i, side as u8, other));
             let mut encoded = t.encode().to_vec();
             encoded.extend_from_slice(rho);
-            let (ciphertext, shared) = EncapsulationKey::new(&ML_KEM_768, &encoded)
-                .and_then(|key| key.encapsulate())
-                .map_err(|_| OtError::Kem {
-                    operation: "encapsulation",
-                })?;
+            let failed = OtError::Kem {
+                operation: "encapsulation",
+            };
+            let Ok(key_of_side) = EncapsulationKey::new(&ML_KEM_768, &encoded) else {
+                return Err(failed);
+            };
+            let (ciphertext, shared) = key_of_side.encapsulate().map_err(|_| failed)?;
             let ciphertext = ciphertext.as_ref();
             *key = derive(
                 &context,
@@ -201,7 +203,8 @@ impl KemReceiver {
         for (i, ((secret, pair), sent)) in self.secrets.iter().zip(pairs).zip(sent).enumerate() {
             let choice = bit(&self.choices, i);
             let (zero, one) = pair.split_at(CIPHERTEXT_BYTES);
-            let mut chosen = [0u8; CIPHERTEXT_BYTES];
+            // Which of the two it is tells the choice.
+            let mut chosen = Zeroizing::new([0u8; CIPHERTEXT_BYTES]);
             for (chosen, (zero, one)) in chosen.iter_mut().zip(zero.iter().zip(one)) {
                 *chosen = u8::conditional_select(zero, one, Choice::from(choice));
             }
@@ -215,7 +218,7 @@ impl KemReceiver {
                 i,
                 choice,
                 sent,
-                &chosen,
+                &*chosen,
                 shared.as_ref(),
             ));
         }
