@@ -213,12 +213,9 @@ fn folds() {
                 let mut expected = plain_fold(&numbered, position, width, bytes);
                 portable().xor_into(&mut expected[width], &added);
                 assert!(total == expected[width], "total, {what}");
-                for i in 0..width {
+                for (i, expected) in expected[..width].iter().enumerate() {
                     let start = 1 + i * stride;
-                    assert!(
-                        columns[start..][..bytes] == expected[i],
-                        "column {i}, {what}"
-                    );
+                    assert!(columns[start..][..bytes] == *expected, "column {i}, {what}");
                     let (gap, end) = (start + bytes, (start + stride).min(columns.len()));
                     assert!(columns[gap..end] == before[gap..end], "between, {what}");
                 }

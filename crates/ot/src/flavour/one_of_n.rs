@@ -209,7 +209,7 @@ fn combine(rows: &[Block]) -> Block {
 /// The product with X in GF(2^128) = F_2[X] / (X^128 + X^7 + X^2 + X + 1), without a branch.
 fn times_x(x: Block) -> Block {
     let value = u128::from(x);
-    Block::from(value << 1 ^ (value >> 127) * 0x87)
+    Block::from((value << 1) ^ ((value >> 127) * 0x87))
 }
 
 /// All ones if the two are equal, else all zeros, without a branch.
