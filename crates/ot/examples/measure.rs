@@ -8,14 +8,19 @@
 
 use std::{error::Error, sync::mpsc, thread, time::Instant};
 
-use madrigal_kernels::{Block, Kernels, ceilings, level};
+use madrigal_kernels::{Block, Kernels, ceilings, level, words_as_bytes};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng,
-    base::{BaseContext, BaseReceiver, BaseSender},
+    base::{
+        BaseContext, BaseReceiver, BaseSender,
+        endemic::{EndemicReceiver, EndemicSender},
+    },
     cost::{self, Cost},
+    flavour::{self, OneOf},
     softspoken::{CHUNK, FieldBits, SoftSpokenReceiver, SoftSpokenSender},
 };
 use rand_core::Rng;
+use zeroize::Zeroizing;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -106,6 +111,81 @@ fn main() -> Result<()> {
             report(&name, times, cost::softspoken(k, m) + hashed, aes);
         }
     }
+    if !both {
+        flavours(&wanted, &keys, &pairs, delta, aes)?;
+    }
+    Ok(())
+}
+
+/// What is made of rows, without the extension: correlated OTs from the first hash to the outputs.
+fn flavours(
+    wanted: &dyn Fn(&str) -> bool,
+    keys: &[Block],
+    pairs: &[[Block; 2]],
+    delta: Block,
+    aes: f64,
+) -> Result<()> {
+    const ROWS: usize = 4096;
+    let k = FieldBits::MIN;
+    let (mut receiver, setup) = SoftSpokenReceiver::new(INSTANCE, k, pairs)?;
+    let delta = Delta::from_block(delta);
+    let mut sender = SoftSpokenSender::new(INSTANCE, k, delta, keys, &setup)?;
+    let choices = vec![0x5a; ROWS / 8];
+    let (mut t, mut q) = (vec![Block::ZERO; ROWS], vec![Block::ZERO; ROWS]);
+    let mut u = vec![0; receiver.message_len(ROWS)];
+    for (name, len) in [("strings/64", 64), ("u64 x 1", 8), ("u64 x 16", 128)] {
+        if !wanted(name) {
+            continue;
+        }
+        let bytes = ROWS * len;
+        let (a, mut x) = (vec![3u64; bytes / 8], vec![0u64; bytes / 8]);
+        let mut best = [f64::MAX; 2];
+        for _ in 0..REPETITIONS {
+            let t_tweaks = receiver.extend(&choices, ROWS, &mut u, &mut t)?;
+            let q_tweaks = sender.extend(&u, ROWS, &mut q)?;
+            let [mut k0, mut k1, mut k] = [(); 3].map(|()| Zeroizing::new(vec![0; bytes]));
+            let start = Instant::now();
+            let offset = sender.delta();
+            flavour::sender_random_strings(offset, q_tweaks, &q, len, &mut k0, &mut k1)?;
+            let message = if name == "strings/64" {
+                flavour::sender_correlated_strings(words_as_bytes(&a), &k0, k1)?
+            } else {
+                flavour::sender_additive(&a, k0, k1, &mut x)?
+            };
+            best[0] = best[0].min(milliseconds(start) * 1e6 / ROWS as f64);
+            let start = Instant::now();
+            flavour::receiver_random_strings(t_tweaks, &t, len, &mut k)?;
+            if name == "strings/64" {
+                flavour::receiver_correlated_strings(&choices, len, &message, &mut k)?;
+            } else {
+                flavour::receiver_additive(&choices, len / 8, &message, k, &mut x)?;
+            }
+            best[1] = best[1].min(milliseconds(start) * 1e6 / ROWS as f64);
+        }
+        let m = CALL as u64;
+        let cost = cost::random_strings(m, len as u64) + cost::correlated_strings(m, len as u64);
+        report(name, best, cost, aes);
+    }
+    for n in [16usize, 256] {
+        let (name, n) = (format!("1-of-{n}"), OneOf::new(n)?);
+        if !wanted(&name) {
+            continue;
+        }
+        let ots = ROWS / n.rows();
+        let mut best = [f64::MAX; 2];
+        let (mut masks, mut out) = (vec![Block::ZERO; ots * n.get()], vec![Block::ZERO; ots]);
+        for _ in 0..REPETITIONS {
+            let t_tweaks = receiver.extend(&choices, ROWS, &mut u, &mut t)?;
+            let q_tweaks = sender.extend(&u, ROWS, &mut q)?;
+            let start = Instant::now();
+            flavour::sender_random_one_of(n, sender.delta(), q_tweaks, &q, &mut masks)?;
+            best[0] = best[0].min(milliseconds(start) * 1e6 / ots as f64);
+            let start = Instant::now();
+            flavour::receiver_random_one_of(n, t_tweaks, &t, &mut out)?;
+            best[1] = best[1].min(milliseconds(start) * 1e6 / ots as f64);
+        }
+        report(&name, best, cost::random_one_of(CALL as u64, n), aes);
+    }
     Ok(())
 }
 
@@ -131,6 +211,42 @@ fn base(rng: &mut SeededRng, delta: &Delta) -> Result<(Vec<Block>, Vec<[Block; 2
         keys = response.keys.to_vec();
     }
     println!("{KAPPA} base OTs: sender {best_sender:.2} ms, receiver {best_receiver:.2} ms");
+
+    let mut best = [f64::MAX; 2];
+    for _ in 0..REPETITIONS {
+        let start = Instant::now();
+        let choices = delta.choice_bits();
+        let (receiver, m) = EndemicReceiver::new(rng, context, &choices, KAPPA)?;
+        let first = milliseconds(start);
+        let start = Instant::now();
+        let (sender, b) = EndemicSender::new(rng, context);
+        sender.finish(&m, KAPPA)?;
+        best[0] = best[0].min(milliseconds(start));
+        let start = Instant::now();
+        receiver.finish(&b)?;
+        best[1] = best[1].min(first + milliseconds(start));
+    }
+    let [sender, receiver] = best;
+    println!("{KAPPA} endemic base OTs: sender {sender:.2} ms, receiver {receiver:.2} ms");
+    #[cfg(feature = "ml-kem")]
+    {
+        use madrigal_ot::base::kem::{KemReceiver, respond};
+        let mut best = [f64::MAX; 2];
+        for _ in 0..REPETITIONS {
+            let start = Instant::now();
+            let choices = delta.choice_bits();
+            let (receiver, keys) = KemReceiver::new(rng, context, &choices, KAPPA)?;
+            let first = milliseconds(start);
+            let start = Instant::now();
+            let response = respond(context, &keys, KAPPA)?;
+            best[0] = best[0].min(milliseconds(start));
+            let start = Instant::now();
+            receiver.finish(&response.message)?;
+            best[1] = best[1].min(first + milliseconds(start));
+        }
+        let [sender, receiver] = best;
+        println!("{KAPPA} ML-KEM base OTs: sender {sender:.2} ms, receiver {receiver:.2} ms");
+    }
     Ok((keys, pairs))
 }
 

@@ -19,9 +19,9 @@ pub(crate) const COLUMN_BYTES: usize = CHUNK / 8;
 /// at twice it).
 pub(crate) const STRIDE: usize = COLUMN_BYTES + 64;
 
-/// Rows that are transposed and used up at a time: 8 KiB, so that they stay in the first-level
-/// cache, and a cache line of each column.
-pub(crate) const TILE: usize = 512;
+/// Rows that are transposed and used up at a time: 16 KiB, so that they stay in the first-level
+/// cache, and two cache lines of each column.
+pub(crate) const TILE: usize = 1024;
 
 /// Bytes of one column of a chunk of `m` OTs.
 pub(crate) const fn column_len(m: usize) -> usize {

@@ -9,21 +9,30 @@
 /// Defines `fold_whole` and `fold_punctured` for one level.
 macro_rules! fold {
     ($features:literal) => {
-        /// Where partial sums meet: columns and the counter's digits. Wiped by the caller.
-        struct Sums<const V: usize> {
-            columns: [[Vector; V]; 8],
-            digits: [[Vector; V]; 7],
+        /// Where partial sums meet: up to C columns and the counter's digits. No larger than need
+        /// be, because making and wiping them counts where leaves are few.
+        struct Sums<const C: usize, const V: usize> {
+            columns: [[Vector; V]; C],
+            digits: [[Vector; V]; C],
         }
 
-        impl<const V: usize> Sums<V> {
+        impl<const C: usize, const V: usize> Sums<C, V> {
             #[inline]
             #[target_feature(enable = $features)]
             fn new() -> Self {
                 let zero = splat(Block::ZERO);
                 Self {
-                    columns: [[zero; V]; 8],
-                    digits: [[zero; V]; 7],
+                    columns: [[zero; V]; C],
+                    digits: [[zero; V]; C],
                 }
+            }
+
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn wipe(&mut self) {
+                *self = Self::new();
+                // The compiler must take the zeros for used.
+                core::hint::black_box(self);
             }
         }
 
@@ -70,21 +79,34 @@ macro_rules! fold {
             states
         }
 
-        /// Adds four neighbours, the `index`-th of all fours.
+        /// Adds four neighbours, the `index`-th of all fours. What no earlier four has reached is
+        /// overwritten.
         #[inline]
         #[target_feature(enable = $features)]
-        fn add_four<const V: usize>(sums: &mut Sums<V>, index: usize, four: &[[Vector; V]; 4]) {
+        fn add_four<const C: usize, const V: usize>(
+            sums: &mut Sums<C, V>,
+            index: usize,
+            four: &[[Vector; V]; 4],
+        ) {
             let [a, b, c, d] = four;
             let (mut odd, mut high, mut all) = (*b, *c, *a);
             add(&mut odd, d);
             add(&mut high, d);
             add(&mut all, &odd);
             add(&mut all, c);
-            add(&mut sums.columns[0], &odd);
-            add(&mut sums.columns[1], &high);
+            if index > 0 {
+                add(&mut odd, &sums.columns[0]);
+                add(&mut high, &sums.columns[1]);
+            }
+            (sums.columns[0], sums.columns[1]) = (odd, high);
             let carries = index.trailing_ones() as usize;
             for i in 0..carries {
-                add(&mut sums.columns[2 + i], &all);
+                let column = &mut sums.columns[2 + i];
+                if index >> (i + 1) == 0 {
+                    *column = all;
+                } else {
+                    add(column, &all);
+                }
                 add(&mut all, &sums.digits[i]);
             }
             sums.digits[carries] = all;
@@ -94,12 +116,11 @@ macro_rules! fold {
         /// which is of use only if all leaves are there.
         #[inline]
         #[target_feature(enable = $features)]
-        fn fold_vectors<const V: usize>(
+        fn fold_vectors<const C: usize, const V: usize>(
             keys: &[RoundKeys],
             first: Vector,
-            sums: &mut Sums<V>,
+            sums: &mut Sums<C, V>,
         ) -> [Vector; V] {
-            let zero = [splat(Block::ZERO); V];
             if let [one] = keys {
                 let [b] = streams::<1, V>(core::array::from_ref(one), first);
                 sums.columns[0] = b;
@@ -111,12 +132,11 @@ macro_rules! fold {
                 add(&mut a, &b);
                 return a;
             }
-            sums.columns = [zero; 8];
             let (start, fours) = keys.split_at(keys.len() % 4);
             let mut skipped = 0;
             if let Ok(three) = <&[RoundKeys; 3]>::try_from(start) {
                 let [b, c, d] = streams::<3, V>(three, first);
-                add_four(sums, 0, &[zero, b, c, d]);
+                add_four(sums, 0, &[[splat(Block::ZERO); V], b, c, d]);
                 skipped = 1;
             }
             for (index, keys) in (skipped..).zip(fours.as_chunks::<4>().0) {
@@ -131,6 +151,13 @@ macro_rules! fold {
         fn load_part<const V: usize>(bytes: &[u8]) -> [Vector; V] {
             let mut out = [splat(Block::ZERO); V];
             let (whole, rest) = bytes.as_chunks();
+            // A number of turns that the compiler knows, or it would keep the vectors in memory.
+            if let Some(whole) = whole.first_chunk::<V>() {
+                for (out, bytes) in out.iter_mut().zip(whole) {
+                    *out = load(bytes);
+                }
+                return out;
+            }
             for (out, bytes) in out.iter_mut().zip(whole) {
                 *out = load(bytes);
             }
@@ -149,6 +176,12 @@ macro_rules! fold {
         #[target_feature(enable = $features)]
         fn store_part<const V: usize>(bytes: &mut [u8], x: &[Vector; V]) {
             let (whole, rest) = bytes.as_chunks_mut();
+            if let Some(whole) = whole.first_chunk_mut::<V>() {
+                for (bytes, x) in whole.iter_mut().zip(x) {
+                    store(bytes, *x);
+                }
+                return;
+            }
             let done = whole.len();
             for (bytes, x) in whole.iter_mut().zip(x) {
                 store(bytes, *x);
@@ -166,7 +199,7 @@ macro_rules! fold {
         /// Runs over bytes `range` in steps of V vectors, the last of which may be partial.
         #[inline]
         #[target_feature(enable = $features)]
-        fn whole_range<const V: usize>(
+        fn whole_range<const C: usize, const V: usize>(
             keys: &[RoundKeys],
             first: u64,
             range: core::ops::Range<usize>,
@@ -175,19 +208,22 @@ macro_rules! fold {
             added: &[u8],
             total: &mut [u8],
         ) {
+            if range.is_empty() {
+                return;
+            }
             let width = keys.len().ilog2() as usize;
-            let mut sums = Sums::<V>::new();
+            let mut sums = Sums::<C, V>::new();
             for left in range.clone().step_by(16 * LANES * V) {
                 let part = left..range.end.min(left + 16 * LANES * V);
                 let counter = counters(first.wrapping_add(left as u64 / 16), 0);
-                let mut sum = fold_vectors::<V>(keys, counter, &mut sums);
+                let mut sum = fold_vectors::<C, V>(keys, counter, &mut sums);
                 add(&mut sum, &load_part(&added[part.clone()]));
                 store_part(&mut total[part.clone()], &sum);
                 for (i, column) in sums.columns[..width].iter().enumerate() {
                     store_part(&mut columns[i * stride + left..][..part.len()], column);
                 }
             }
-            wipe(&mut sums);
+            sums.wipe();
         }
 
         #[target_feature(enable = $features)]
@@ -199,35 +235,34 @@ macro_rules! fold {
             added: &[u8],
             total: &mut [u8],
         ) {
-            let bytes = added.len();
-            let bulk = if keys.len() == 2 {
-                let step = 16 * LANES * 2 * FOLD_VECTORS;
-                let bulk = bytes / step * step;
-                whole_range::<{ 2 * FOLD_VECTORS }>(
-                    keys,
-                    first,
-                    0..bulk,
-                    columns,
-                    stride,
-                    added,
-                    total,
-                );
-                bulk
-            } else {
-                let step = 16 * LANES * FOLD_VECTORS;
-                let bulk = bytes / step * step;
-                whole_range::<FOLD_VECTORS>(keys, first, 0..bulk, columns, stride, added, total);
-                bulk
-            };
-            if bulk < bytes {
-                whole_range::<1>(keys, first, bulk..bytes, columns, stride, added, total);
+            macro_rules! run {
+                ($columns:literal, $vectors:expr) => {{
+                    let bulk = added.len() / (16 * LANES * $vectors) * (16 * LANES * $vectors);
+                    let rest = bulk..added.len();
+                    whole_range::<$columns, { $vectors }>(
+                        keys,
+                        first,
+                        0..bulk,
+                        columns,
+                        stride,
+                        added,
+                        total,
+                    );
+                    whole_range::<$columns, 1>(keys, first, rest, columns, stride, added, total);
+                }};
+            }
+            match keys.len() {
+                2 => run!(1, 2 * FOLD_VECTORS),
+                4 => run!(2, FOLD_VECTORS),
+                8 | 16 => run!(4, FOLD_VECTORS),
+                _ => run!(8, FOLD_VECTORS),
             }
         }
 
         /// As [`whole_range`], for [`fold_punctured`].
         #[inline]
         #[target_feature(enable = $features)]
-        fn punctured_range<const V: usize>(
+        fn punctured_range<const C: usize, const V: usize>(
             keys: &[RoundKeys],
             first: u64,
             range: core::ops::Range<usize>,
@@ -236,12 +271,15 @@ macro_rules! fold {
             mask: u8,
             added: &[u8],
         ) {
+            if range.is_empty() {
+                return;
+            }
             let width = (keys.len() + 1).ilog2() as usize;
-            let mut sums = Sums::<V>::new();
+            let mut sums = Sums::<C, V>::new();
             for left in range.clone().step_by(16 * LANES * V) {
                 let part = left..range.end.min(left + 16 * LANES * V);
                 let counter = counters(first.wrapping_add(left as u64 / 16), 0);
-                fold_vectors::<V>(keys, counter, &mut sums);
+                fold_vectors::<C, V>(keys, counter, &mut sums);
                 let added = load_part::<V>(&added[part.clone()]);
                 for (i, column) in sums.columns[..width].iter_mut().enumerate() {
                     let mask = splat(Block::mask(mask >> i & 1 == 1));
@@ -251,7 +289,7 @@ macro_rules! fold {
                     store_part(&mut columns[i * stride + left..][..part.len()], column);
                 }
             }
-            wipe(&mut sums);
+            sums.wipe();
         }
 
         #[target_feature(enable = $features)]
@@ -263,41 +301,28 @@ macro_rules! fold {
             mask: u8,
             added: &[u8],
         ) {
-            let bytes = added.len();
-            let bulk = if keys.len() == 1 {
-                let step = 16 * LANES * 2 * FOLD_VECTORS;
-                let bulk = bytes / step * step;
-                punctured_range::<{ 2 * FOLD_VECTORS }>(
-                    keys,
-                    first,
-                    0..bulk,
-                    columns,
-                    stride,
-                    mask,
-                    added,
-                );
-                bulk
-            } else {
-                let step = 16 * LANES * FOLD_VECTORS;
-                let bulk = bytes / step * step;
-                punctured_range::<FOLD_VECTORS>(keys, first, 0..bulk, columns, stride, mask, added);
-                bulk
-            };
-            if bulk < bytes {
-                punctured_range::<1>(keys, first, bulk..bytes, columns, stride, mask, added);
+            macro_rules! run {
+                ($columns:literal, $vectors:expr) => {{
+                    let bulk = added.len() / (16 * LANES * $vectors) * (16 * LANES * $vectors);
+                    let rest = bulk..added.len();
+                    punctured_range::<$columns, { $vectors }>(
+                        keys,
+                        first,
+                        0..bulk,
+                        columns,
+                        stride,
+                        mask,
+                        added,
+                    );
+                    punctured_range::<$columns, 1>(keys, first, rest, columns, stride, mask, added);
+                }};
             }
-        }
-
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn wipe<const V: usize>(sums: &mut Sums<V>) {
-            for rows in sums.columns.iter_mut().chain(&mut sums.digits) {
-                for x in rows {
-                    *x = splat(Block::ZERO);
-                }
+            match keys.len() {
+                1 => run!(1, 2 * FOLD_VECTORS),
+                3 => run!(2, FOLD_VECTORS),
+                7 | 15 => run!(4, FOLD_VECTORS),
+                _ => run!(8, FOLD_VECTORS),
             }
-            // The compiler must take the zeros for used.
-            core::hint::black_box(sums);
         }
     };
 }
