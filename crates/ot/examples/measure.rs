@@ -25,10 +25,12 @@ use zeroize::Zeroizing;
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const REPETITIONS: usize = 7;
+/// Of each side alone, short ones: the best is then free of what else the machine does.
+const SHORT_REPETITIONS: usize = 60;
 /// OTs of one call.
 const CALL: usize = 2 * CHUNK;
 /// OTs of one repetition, each side alone.
-const ALONE: usize = 32 * CALL;
+const ALONE: usize = 4 * CALL;
 /// OTs of one repetition, both sides at work.
 const BOTH: usize = 10_000_000 / CALL * CALL;
 /// Messages that may wait in the channel: bounds its memory.
@@ -321,7 +323,7 @@ fn alone(
     let message_len = receiver.message_len(CALL);
     let mut u = vec![0; message_len];
     let mut best = [f64::MAX; 2];
-    for _ in 0..REPETITIONS {
+    for _ in 0..SHORT_REPETITIONS {
         let start = Instant::now();
         for _ in 0..ALONE / CALL {
             right.receive(receiver, &choices, &mut u, output)?;

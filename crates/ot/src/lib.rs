@@ -8,9 +8,12 @@
 //! | module | step | security rests on |
 //! |---|---|---|
 //! | [`base`] | Hauck-Loss base OTs on Ristretto255 | CDH, hash as random oracle |
+//! | [`base::endemic`] | Masny-Rindal endemic base OTs, in one round | CDH, hashes as random oracles |
+//! | `base::kem` | the same from ML-KEM-768 (feature `ml-kem`) | module LWE |
+//! | [`extension`] | what all extensions have in common | |
 //! | [`iknp`] | IKNP extension with the optimisations of Asharov et al. | PRG (AES-CTR) |
 //! | [`softspoken`] | SoftSpokenOT for k = 1 to 8: 128 / k bits per OT | PRG (AES-CTR), GGM trees |
-//! | [`flavour`] | random, correlated and chosen OTs from the extension's rows | tweakable correlation robustness |
+//! | [`flavour`] | random, correlated, chosen and 1-out-of-n OTs from an extension's rows | tweakable correlation robustness |
 //!
 //! All of it is for **semi-honest** parties with static corruption. A malformed message is
 //! nevertheless an error, never a panic.
