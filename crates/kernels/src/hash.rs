@@ -130,7 +130,9 @@ impl TweakableHash {
             self.hash_blocks(tweak, inputs, out);
             tweak = tweak.wrapping_add(out.len() as u128);
         }
-        inputs.zeroize();
+        inputs[..x.len().min(SHIFT_PIECE)]
+            .iter_mut()
+            .for_each(Zeroize::zeroize);
     }
 
     /// `out[i] = H(x[i], tweak)`: one tweak for all.
@@ -153,7 +155,9 @@ impl TweakableHash {
                 *out ^= inner;
             }
         }
-        inner.zeroize();
+        inner[..x.len().min(SHIFT_PIECE)]
+            .iter_mut()
+            .for_each(Zeroize::zeroize);
     }
 
     /// Both hashes of each block: `k0[i] = H(x[i], tweak + i)` and
