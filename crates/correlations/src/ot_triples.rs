@@ -23,7 +23,7 @@ use madrigal_kernels as kernels;
 use madrigal_net::frame::HEADER_BYTES;
 use madrigal_net::{Channel, Context, Result, breathe};
 use madrigal_ot::iknp::message_len;
-use madrigal_ot::{cost, iknp::CHUNK};
+use madrigal_ot::{ExtensionReceiver, ExtensionSender, cost, iknp::CHUNK};
 use zeroize::Zeroizing;
 
 use crate::BitTripleSource;

@@ -4,6 +4,8 @@
 use core::fmt;
 use std::sync::OnceLock;
 
+use zeroize::Zeroize;
+
 use crate::dispatch::dispatch;
 use crate::{Aes128, Block, Kernels};
 
@@ -12,6 +14,18 @@ use crate::{Aes128, Block, Kernels};
 const FIXED_KEY: [u8; 16] = [
     0x24, 0x3f, 0x6a, 0x88, 0x85, 0xa3, 0x08, 0xd3, 0x13, 0x19, 0x8a, 0x2e, 0x03, 0x70, 0x73, 0x44,
 ];
+
+/// The public key of the permutation that stretches: the next 128 bits of pi (a4093822 299f31d0
+/// 082efa98 ec4e6c89).
+const STRETCH_KEY: [u8; 16] = [
+    0xa4, 0x09, 0x38, 0x22, 0x29, 0x9f, 0x31, 0xd0, 0x08, 0x2e, 0xfa, 0x98, 0xec, 0x4e, 0x6c, 0x89,
+];
+
+/// Blocks that [`stretch_blocks`] makes at a time: fits the first-level cache.
+const STRETCH_PIECE: usize = 256;
+
+/// Blocks that pass through a buffer at a time where an operand has to be formed first.
+const SHIFT_PIECE: usize = 64;
 
 /// The hash `H(x, t) = pi(pi(x) ^ t) ^ pi(x)`, where `pi` is AES-128 under a fixed public key.
 ///
@@ -29,6 +43,34 @@ impl Kernels {
         TweakableHash {
             pi: self.aes128(Block::from_bytes(FIXED_KEY)),
         }
+    }
+
+    /// [`stretch_blocks`] at this handle's level.
+    pub fn stretch_blocks(self, seeds: &[Block], each: usize, out: &mut [Block]) {
+        assert!(
+            seeds.len().checked_mul(each) == Some(out.len()),
+            "stretch_blocks: {} seeds to {each} blocks each do not make {} blocks",
+            seeds.len(),
+            out.len()
+        );
+        if each == 0 {
+            return;
+        }
+        let pi = self.aes128(Block::from_bytes(STRETCH_KEY));
+        let mut inputs = [Block::ZERO; STRETCH_PIECE];
+        let (mut seed, mut count) = (0, 0);
+        for out in out.chunks_mut(STRETCH_PIECE) {
+            let inputs = &mut inputs[..out.len()];
+            for input in &mut *inputs {
+                *input = seeds[seed] ^ Block::new(count as u64, 0);
+                count += 1;
+                if count == each {
+                    (seed, count) = (seed + 1, 0);
+                }
+            }
+            dispatch!(self, mmo(pi.keys(), inputs, out));
+        }
+        inputs.zeroize();
     }
 
     /// [`mmo_blocks`] at this handle's level.
@@ -67,6 +109,78 @@ impl TweakableHash {
             dispatch!(
                 self.pi.kernels(),
                 hash_blocks(self.pi.keys(), tweak, x, out)
+            );
+        }
+    }
+
+    /// `out[i] = H(x[i] ^ offset, tweak + i)`.
+    ///
+    /// # Panics
+    /// If `x` and `out` differ in length.
+    pub fn hash_shifted(&self, tweak: u128, offset: Block, x: &[Block], out: &mut [Block]) {
+        assert_same_length(x, out);
+        for (out, &x) in out.iter_mut().zip(x) {
+            *out = x ^ offset;
+        }
+        let mut inputs = [Block::ZERO; SHIFT_PIECE];
+        let mut tweak = tweak;
+        for out in out.chunks_mut(SHIFT_PIECE) {
+            let inputs = &mut inputs[..out.len()];
+            inputs.copy_from_slice(out);
+            self.hash_blocks(tweak, inputs, out);
+            tweak = tweak.wrapping_add(out.len() as u128);
+        }
+        inputs[..x.len().min(SHIFT_PIECE)]
+            .iter_mut()
+            .for_each(Zeroize::zeroize);
+    }
+
+    /// `out[i] = H(x[i], tweak)`: one tweak for all.
+    ///
+    /// # Panics
+    /// If `x` and `out` differ in length.
+    pub fn hash_same_tweak(&self, tweak: u128, x: &[Block], out: &mut [Block]) {
+        assert_same_length(x, out);
+        out.copy_from_slice(x);
+        self.pi.encrypt_blocks(out);
+        let mut inner = [Block::ZERO; SHIFT_PIECE];
+        for out in out.chunks_mut(SHIFT_PIECE) {
+            let inner = &mut inner[..out.len()];
+            inner.copy_from_slice(out);
+            for out in &mut *out {
+                *out ^= Block::from(tweak);
+            }
+            self.pi.encrypt_blocks(out);
+            for (out, &inner) in out.iter_mut().zip(&*inner) {
+                *out ^= inner;
+            }
+        }
+        inner[..x.len().min(SHIFT_PIECE)]
+            .iter_mut()
+            .for_each(Zeroize::zeroize);
+    }
+
+    /// Both hashes of each block: `k0[i] = H(x[i], tweak + i)` and
+    /// `k1[i] = H(x[i] ^ offset, tweak + i)`.
+    ///
+    /// # Panics
+    /// If `x`, `k0` and `k1` differ in length.
+    pub fn hash_pairs(
+        &self,
+        tweak: u128,
+        offset: Block,
+        x: &[Block],
+        k0: &mut [Block],
+        k1: &mut [Block],
+    ) {
+        assert_same_length(x, k0);
+        assert_same_length(x, k1);
+        if low_word_wraps(tweak, x.len()) {
+            crate::portable::hash_pairs(self.pi.keys(), tweak, offset, x, k0, k1);
+        } else {
+            dispatch!(
+                self.pi.kernels(),
+                hash_pairs(self.pi.keys(), tweak, offset, x, k0, k1)
             );
         }
     }
@@ -114,6 +228,22 @@ pub fn mmo_blocks(x: &[Block], out: &mut [Block]) {
     assert_same_length(x, out);
     let pi = &TweakableHash::fixed().pi;
     dispatch!(pi.kernels(), mmo(pi.keys(), x, out));
+}
+
+/// `each` pseudorandom blocks from every seed: `out[each * i + j] = pi(s ^ j) ^ s ^ j` with
+/// `s = seeds[i]` and `pi` AES-128 under a fixed public key, another than that of
+/// [`TweakableHash`]. Much faster than a [`Prg`](crate::Prg) per seed where the seeds are many and
+/// the strings short, because no key is expanded.
+///
+/// Property: for uniform secret seeds, a pseudorandom function of `j`, with `pi` modelled as a random
+/// permutation: it is the single-key cipher of Even and Mansour, to which the public `j` is added.
+/// With `p` evaluations of `pi` by the adversary and `q` blocks of all seeds together, the advantage
+/// is about `(2 p q + q^2) / 2^128` (Mouha and Luykx, Asiacrypt 2015, for many users).
+///
+/// # Panics
+/// If `out` has not `seeds.len() * each` blocks.
+pub fn stretch_blocks(seeds: &[Block], each: usize, out: &mut [Block]) {
+    Kernels::detect().stretch_blocks(seeds, each, out);
 }
 
 fn assert_same_length(x: &[Block], out: &[Block]) {

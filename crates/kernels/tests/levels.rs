@@ -4,7 +4,8 @@
 use std::process::Command;
 
 use madrigal_kernels::{
-    Block, Kernels, LEVEL_VARIABLE, Level, LevelError, blocks_as_bytes, level, level_from_env,
+    Block, Kernels, LEVEL_VARIABLE, Level, LevelError, MAX_FOLD, blocks_as_bytes, level,
+    level_from_env,
 };
 
 /// Reproduces a failed run when set to the seed that it printed.
@@ -166,6 +167,105 @@ fn short_output_is_refused() {
     portable().transpose_bits(&[0; 18], 9, 9, 2, &mut [0; 17], 2);
 }
 
+/// Folded columns and total by the definition, from plain generators.
+fn plain_fold(seeds: &[(usize, Block)], position: u64, width: usize, bytes: usize) -> Vec<Vec<u8>> {
+    let mut sums = vec![vec![0; bytes]; width + 1];
+    for &(leaf, seed) in seeds {
+        let mut prg = portable().prg(seed);
+        prg.seek(position);
+        let mut stream = vec![0; bytes];
+        prg.fill(&mut stream);
+        for (i, sum) in sums.iter_mut().enumerate() {
+            if i == width || leaf >> i & 1 == 1 {
+                portable().xor_into(sum, &stream);
+            }
+        }
+    }
+    sums
+}
+
+#[test]
+fn folds() {
+    let mut random = Random::new();
+    for kernels in Level::available().filter_map(Kernels::at) {
+        for width in 1..=MAX_FOLD {
+            let seeds = random.blocks(1 << width);
+            let numbered: Vec<_> = seeds.iter().copied().enumerate().collect();
+            let mut leaves = kernels.leaves(&seeds);
+            let mut punctured = kernels.leaves(&seeds[1..]);
+            assert_eq!((leaves.width(), punctured.width()), (width, width));
+            assert_eq!(
+                (leaves.len(), punctured.len()),
+                (1 << width, (1 << width) - 1)
+            );
+            let mut position = 0;
+            // One call after the other, so that the position is tested as well.
+            for blocks in [0, 1, 2, 3, 5, 16, 31, 32, 33, 67] {
+                let bytes = 16 * blocks;
+                let stride = bytes + random.word() as usize % 40;
+                let what = format!("{}, {width} columns of {blocks} blocks", kernels.level());
+                let added = random.bytes(bytes);
+                let mut columns = random.bytes(width * stride + 1);
+                let before = columns.clone();
+                let mut total = vec![0; bytes];
+                // Not aligned.
+                leaves.fold(&mut columns[1..], stride, &added, &mut total);
+                let mut expected = plain_fold(&numbered, position, width, bytes);
+                portable().xor_into(&mut expected[width], &added);
+                assert!(total == expected[width], "total, {what}");
+                for (i, expected) in expected[..width].iter().enumerate() {
+                    let start = 1 + i * stride;
+                    assert!(columns[start..][..bytes] == *expected, "column {i}, {what}");
+                    let (gap, end) = (start + bytes, (start + stride).min(columns.len()));
+                    assert!(columns[gap..end] == before[gap..end], "between, {what}");
+                }
+
+                let mask = random.word() as u8;
+                punctured.fold_punctured(&mut columns[1..], stride, mask, &added);
+                let mut expected = plain_fold(&numbered[1..], position, width, bytes);
+                for i in 0..width {
+                    if mask >> i & 1 == 1 {
+                        portable().xor_into(&mut expected[i], &added);
+                    }
+                    let got = &columns[1 + i * stride..][..bytes];
+                    assert!(got == expected[i], "punctured column {i}, {what}");
+                }
+                position += blocks as u64;
+                assert_eq!(
+                    (leaves.position(), punctured.position()),
+                    (position, position)
+                );
+            }
+            // Where leaf 0 is known it is left out.
+            let (mut a, mut b) = (vec![0; width * 64], vec![0; width * 64]);
+            leaves.fold_punctured(&mut a, 64, 1, &[7; 64]);
+            punctured.fold_punctured(&mut b, 64, 1, &[7; 64]);
+            assert!(a == b);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "leaf 0 is missing")]
+fn a_punctured_tree_has_no_total() {
+    let mut leaves = portable().leaves(&[Block::ZERO; 3]);
+    leaves.fold(&mut [0; 32], 16, &[0; 16], &mut [0; 16]);
+}
+
+#[test]
+#[should_panic(expected = "not as 5")]
+fn odd_numbers_of_leaves_are_refused() {
+    let _ = portable().leaves(&[Block::ZERO; 5]);
+}
+
+#[test]
+#[should_panic(expected = "2 columns of 32 bytes at a stride of 16 bytes do not fit")]
+fn short_columns_are_refused() {
+    portable()
+        .leaves(&[Block::ZERO; 3])
+        .fold_punctured(&mut [0; 64], 16, 0, &[0; 32]);
+}
+
 #[test]
 fn hashes() {
     let mut random = Random::new();
@@ -189,6 +289,20 @@ fn hashes() {
                 hash.hash_bits(tweak, offset, &x, &mut bits);
                 let shifted: Vec<Block> = x.iter().map(|&x| x ^ offset).collect();
                 oracle.hash_blocks(tweak, &shifted, &mut expected);
+                let (mut k0, mut k1) = (random.blocks(n), random.blocks(n));
+                hash.hash_pairs(tweak, offset, &x, &mut k0, &mut k1);
+                assert!(
+                    k0 == got && k1 == expected,
+                    "pairs, {}, {n} blocks, tweak {tweak}",
+                    kernels.level()
+                );
+                oracle.hash_pairs(tweak, offset, &x, &mut k0, &mut k1);
+                assert!(k0 == got && k1 == expected, "portable pairs, {n} blocks");
+                hash.hash_shifted(tweak, offset, &x, &mut k0);
+                assert!(k0 == expected, "shifted, {}, {n} blocks", kernels.level());
+                hash.hash_same_tweak(tweak, &x, &mut k0);
+                let same: Vec<Block> = x.iter().map(|&x| oracle.hash(x, tweak)).collect();
+                assert!(k0 == same, "same tweak, {}, {n} blocks", kernels.level());
                 let mut packed = vec![0; n.div_ceil(8)];
                 for (i, hash) in expected.iter().enumerate() {
                     packed[i / 8] |= u8::from(hash.bit(0)) << (i % 8);
@@ -205,6 +319,29 @@ fn hashes() {
                 kernels.mmo_blocks(&x, &mut got);
                 portable().mmo_blocks(&x, &mut expected);
                 assert!(got == expected, "mmo, {}, {n} blocks", kernels.level());
+            }
+        }
+    }
+}
+
+#[test]
+fn stretches() {
+    let mut random = Random::new();
+    // The cipher under the key of the documentation, by the definition.
+    let key = 0xa409_3822_299f_31d0_082e_fa98_ec4e_6c89_u128;
+    let pi = portable().aes128(Block::from_bytes(key.to_be_bytes()));
+    for kernels in Level::available().filter_map(Kernels::at) {
+        for (n, each) in [(0, 3), (3, 0), (1, 1), (5, 2), (100, 7), (2, 300), (513, 1)] {
+            let seeds = random.blocks(n);
+            let mut out = random.blocks(n * each);
+            kernels.stretch_blocks(&seeds, each, &mut out);
+            for (i, block) in out.iter().enumerate() {
+                let input = seeds[i / each] ^ Block::new((i % each) as u64, 0);
+                assert!(
+                    *block == pi.encrypt(input) ^ input,
+                    "{}, {n} x {each}",
+                    kernels.level()
+                );
             }
         }
     }

@@ -12,7 +12,7 @@ use std::{
 
 use madrigal_kernels::Block;
 use madrigal_ot::{
-    Delta, Instance, KAPPA, SeededRng,
+    Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng,
     base::{BaseContext, BaseReceiver, BaseSender},
     flavour,
     iknp::{CHUNK, IknpReceiver, IknpSender, message_len},

@@ -22,10 +22,20 @@
 //! those of curve25519-dalek in constant time (its AVX2 backend where the processor has it), the
 //! choice is applied by a constant-time selection.
 //!
+//! # The default, and the others
+//! This one is the default: the fewest bytes (32 per OT), the least work, and hidden choices
+//! whatever computers come. [`endemic`] saves a round where latency counts more than 4 KiB;
+//! `kem` (feature `ml-kem`) withstands quantum computers for half a megabyte. Each gives what an
+//! extension starts from: pairs of keys to the sender, the chosen ones to the receiver.
+//!
 //! # Deviations
 //! Scalars are drawn as halves: with x = 2x', y = 2y' and T = 2T' all hashed or sent elements are
 //! doubles of what is computed, and doubles can be encoded in batches with one inversion. The
 //! group's order is odd, hence the distributions are the same.
+
+pub mod endemic;
+#[cfg(feature = "ml-kem")]
+pub mod kem;
 
 use core::fmt;
 
@@ -237,12 +247,16 @@ impl KeyHash {
     fn key(&self, index: usize, r: &[u8], shared: &[u8; ELEMENT_BYTES]) -> Block {
         let hash = self.0.clone();
         let hash = hash.chain_update((index as u64).to_le_bytes());
-        let mut digest: [u8; 32] = hash.chain_update(r).chain_update(shared).finalize().into();
-        let mut key = [0u8; 16];
-        key.copy_from_slice(&digest[..16]);
-        let block = Block::from_bytes(key);
-        digest.zeroize();
-        key.zeroize();
-        block
+        first_block(hash.chain_update(r).chain_update(shared).finalize().into())
     }
+}
+
+/// The first 128 bits of a digest, which is wiped.
+fn first_block(mut digest: [u8; 32]) -> Block {
+    let mut key = [0u8; 16];
+    key.copy_from_slice(&digest[..16]);
+    let block = Block::from_bytes(key);
+    digest.zeroize();
+    key.zeroize();
+    block
 }

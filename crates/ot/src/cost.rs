@@ -3,7 +3,7 @@
 
 use core::ops::Add;
 
-use crate::{KAPPA, base::ELEMENT_BYTES};
+use crate::{KAPPA, base::ELEMENT_BYTES, flavour::OneOf, softspoken::FieldBits};
 
 /// Cost of one step of a protocol between an OT sender and an OT receiver. In base OTs for an
 /// extension the roles are those of the base OTs.
@@ -23,6 +23,13 @@ pub struct Cost {
     pub sender_multiplications: u64,
     /// Scalar multiplications in Ristretto255 by the receiver, all with fixed bases.
     pub receiver_multiplications: u64,
+}
+
+impl Cost {
+    const fn without_round(mut self) -> Self {
+        self.rounds = 0;
+        self
+    }
 }
 
 impl Add for Cost {
@@ -58,19 +65,63 @@ pub const fn base(n: u64) -> Cost {
     }
 }
 
+/// `n` base OTs in one round ([`crate::base::endemic`]).
+pub const fn base_endemic(n: u64) -> Cost {
+    Cost {
+        sender_bytes: ELEMENT_BYTES as u64,
+        receiver_bytes: 2 * ELEMENT_BYTES as u64 * n,
+        rounds: 1,
+        sender_multiplications: 2 * n + 1,
+        receiver_multiplications: 2 * n,
+        sender_aes: 0,
+        receiver_aes: 0,
+    }
+}
+
+/// `n` base OTs from ML-KEM ([`crate::base::kem`]).
+#[cfg(feature = "ml-kem")]
+pub const fn base_kem(n: u64) -> Cost {
+    Cost {
+        receiver_bytes: crate::base::kem::keys_len(n as usize) as u64,
+        rounds: 2,
+        ..from_sender(crate::base::kem::ciphertexts_len(n as usize) as u64)
+    }
+}
+
 /// Extension by `m` OTs in one call ([`crate::iknp`]), rows only.
 pub const fn extension(m: u64) -> Cost {
-    let kappa = KAPPA as u64;
-    let padded = m.div_ceil(kappa) * kappa;
+    softspoken(FieldBits::MIN, m)
+}
+
+/// Extension by `m` OTs in one call ([`crate::softspoken`]), rows only.
+pub const fn softspoken(k: FieldBits, m: u64) -> Cost {
+    // A block is kappa bits, so each leaf takes one for kappa OTs.
+    let groups = m.div_ceil(KAPPA as u64);
+    let (leaves, blocks) = (k.leaves() as u64, k.blocks() as u64);
     Cost {
         sender_bytes: 0,
-        receiver_bytes: padded * kappa / 8,
+        receiver_bytes: 16 * blocks * groups,
         rounds: 1,
-        // A block is kappa bits, so each column takes padded / kappa of them.
-        sender_aes: padded,
-        receiver_aes: 2 * padded,
+        sender_aes: (leaves - blocks) * groups,
+        receiver_aes: leaves * groups,
         sender_multiplications: 0,
         receiver_multiplications: 0,
+    }
+}
+
+/// Start of a SoftSpoken instance: the receiver's trees, once for the instance's life, without the
+/// expansion of the leaves' keys. In the roles of the extension.
+pub fn softspoken_setup(k: FieldBits) -> Cost {
+    // A tree of depth w has 2^w - 2 inner nodes below the root; two AES blocks expand each. The
+    // peer's gap is one of them on each of the levels 1 to w - 1.
+    let (leaves, blocks) = (k.leaves() as u64, k.blocks() as u64);
+    let receiver_aes = 2 * (leaves - 2 * blocks);
+    Cost {
+        receiver_bytes: k.setup_len() as u64,
+        rounds: u64::from(k != FieldBits::MIN),
+        sender_aes: receiver_aes - 2 * (KAPPA as u64 - blocks),
+        receiver_aes,
+        ..Cost::default()
     }
 }
 
@@ -112,6 +163,51 @@ pub const fn correlated_blocks(m: u64) -> Cost {
 /// Turning `m` random OTs of blocks into OTs of chosen messages.
 pub const fn chosen_blocks(m: u64) -> Cost {
     from_sender(32 * m)
+}
+
+/// Random OTs of `m` strings of `len` bytes.
+pub const fn random_strings(m: u64, len: u64) -> Cost {
+    let each = if len == 0 {
+        0
+    } else if len <= 16 {
+        HASH
+    } else {
+        HASH + len.div_ceil(16)
+    };
+    Cost {
+        sender_aes: 2 * each * m,
+        receiver_aes: each * m,
+        ..from_sender(0).without_round()
+    }
+}
+
+/// Turning `m` random OTs of strings of `len` bytes into XOR-correlated ones.
+pub const fn correlated_strings(m: u64, len: u64) -> Cost {
+    from_sender(m * len)
+}
+
+/// Turning `m` random OTs of strings of `len` bytes into OTs of chosen strings.
+pub const fn chosen_strings(m: u64, len: u64) -> Cost {
+    from_sender(2 * m * len)
+}
+
+/// Turning `m` random OTs of strings into additively correlated ones of `each` values of `bits` bits.
+pub const fn additive(m: u64, each: u64, bits: u64) -> Cost {
+    from_sender(m * each * (bits / 8))
+}
+
+/// Random 1-out-of-n OTs, `m` of them, from `m * n.rows()` rows.
+pub const fn random_one_of(m: u64, n: OneOf) -> Cost {
+    Cost {
+        sender_aes: HASH * m * n.get() as u64,
+        receiver_aes: HASH * m,
+        ..from_sender(0).without_round()
+    }
+}
+
+/// Turning `m` random 1-out-of-n OTs into ones of chosen blocks.
+pub const fn chosen_one_of(m: u64, n: OneOf) -> Cost {
+    from_sender(16 * m * n.get() as u64)
 }
 
 /// Switching the choices of `m` precomputed OTs. In the one-round correlated OT this message and

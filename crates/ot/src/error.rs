@@ -10,6 +10,12 @@ pub enum Message {
     BaseSender,
     /// The base receiver's group elements R, one per OT.
     BaseReceiver,
+    /// The KEM-based base receiver's masked keys, two per OT.
+    BaseKeys,
+    /// The KEM-based base sender's ciphertexts, two per OT.
+    BaseCiphertexts,
+    /// The extension receiver's sums of its seed trees.
+    ExtensionSetup,
     /// The extension receiver's matrix u.
     Extension,
     /// The sender's corrections of correlated OTs.
@@ -25,6 +31,9 @@ impl fmt::Display for Message {
         f.write_str(match self {
             Message::BaseSender => "base-OT sender message (S)",
             Message::BaseReceiver => "base-OT receiver message (R)",
+            Message::BaseKeys => "base-OT receiver message (masked ML-KEM keys)",
+            Message::BaseCiphertexts => "base-OT sender message (ML-KEM ciphertexts)",
+            Message::ExtensionSetup => "OT-extension setup message (tree sums)",
             Message::Extension => "OT-extension message (u)",
             Message::Corrections => "correlated-OT corrections",
             Message::MaskedPairs => "chosen-OT masked pairs",
@@ -38,7 +47,8 @@ impl fmt::Display for Message {
 pub enum Fault {
     /// The peer sent something that no honest peer of the same version and plan sends.
     Peer,
-    /// The code that called this crate passed arguments that do not fit together.
+    /// The code that called this crate passed arguments that do not fit together, or this machine
+    /// failed it.
     Caller,
 }
 
@@ -71,6 +81,26 @@ pub enum OtError {
         /// Position in the message, in elements of 32 bytes.
         index: usize,
     },
+    /// The peer sent a masked key with a coefficient outside the field of ML-KEM.
+    #[error(
+        "key {index} of the peer's {message} has a coefficient that is not below 3329; the peer is \
+         faulty or the channel corrupts data: stop the session and ask the peer's operator"
+    )]
+    Coefficient {
+        /// Which message.
+        message: Message,
+        /// Position in the message, in keys.
+        index: usize,
+    },
+    /// The library for ML-KEM failed, for want of randomness or memory.
+    #[error(
+        "ML-KEM {operation} failed in the cryptographic library; check the operating system's \
+             random numbers and memory"
+    )]
+    Kem {
+        /// What was tried.
+        operation: &'static str,
+    },
     /// The unused bits of the last byte are not zero.
     #[error(
         "the peer's {message} has a last byte of {got:#04x} although only its low {used} bits are \
@@ -96,6 +126,26 @@ pub enum OtError {
         /// Length passed, in elements of the argument's slice.
         got: usize,
     },
+    /// The caller asked for a field that SoftSpoken is not built for.
+    #[error("SoftSpoken's k is 1 to 8, not {got}; choose one of these")]
+    FieldBits {
+        /// The k asked for.
+        got: u8,
+    },
+    /// The caller asked for 1-out-of-n OT with an n that it is not built for.
+    #[error("1-out-of-n OT takes an n of 2 to 65536, not {got}; choose one of these")]
+    OneOf {
+        /// The n asked for.
+        got: usize,
+    },
+    /// The caller chose a message that does not exist. The index itself is secret.
+    #[error("choice {place} is not below {n}, the number of messages; correct the calling code")]
+    Index {
+        /// Position of the choice among all.
+        place: usize,
+        /// Number of messages of each OT.
+        n: usize,
+    },
     /// The caller took more OTs than are left.
     #[error("{wanted} OTs were taken where {left} are left; extend by more OTs first")]
     Exhausted {
@@ -112,8 +162,14 @@ impl OtError {
         match self {
             OtError::MessageLength { .. }
             | OtError::GroupElement { .. }
+            | OtError::Coefficient { .. }
             | OtError::Padding { .. } => Fault::Peer,
-            OtError::ArgumentLength { .. } | OtError::Exhausted { .. } => Fault::Caller,
+            OtError::ArgumentLength { .. }
+            | OtError::FieldBits { .. }
+            | OtError::Kem { .. }
+            | OtError::OneOf { .. }
+            | OtError::Index { .. }
+            | OtError::Exhausted { .. } => Fault::Caller,
         }
     }
 }

@@ -8,8 +8,12 @@
 //! | module | step | security rests on |
 //! |---|---|---|
 //! | [`base`] | Hauck-Loss base OTs on Ristretto255 | CDH, hash as random oracle |
+//! | [`base::endemic`] | Masny-Rindal endemic base OTs, in one round | CDH, hashes as random oracles |
+//! | `base::kem` | the same from ML-KEM-768 (feature `ml-kem`) | module LWE |
+//! | [`extension`] | what all extensions have in common | |
 //! | [`iknp`] | IKNP extension with the optimisations of Asharov et al. | PRG (AES-CTR) |
-//! | [`flavour`] | random, correlated and chosen OTs from the extension's rows | tweakable correlation robustness |
+//! | [`softspoken`] | SoftSpokenOT for k = 1 to 8: 128 / k bits per OT | PRG (AES-CTR), GGM trees |
+//! | [`flavour`] | random, correlated, chosen and 1-out-of-n OTs from an extension's rows | tweakable correlation robustness |
 //!
 //! All of it is for **semi-honest** parties with static corruption. A malformed message is
 //! nevertheless an error, never a panic.
@@ -21,7 +25,8 @@
 //!
 //! ```
 //! use madrigal_kernels::Block;
-//! use madrigal_ot::{Delta, Instance, KAPPA, SeededRng, base::*, iknp::*};
+//! use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng};
+//! use madrigal_ot::{base::*, iknp::*};
 //!
 //! # fn main() -> Result<(), madrigal_ot::OtError> {
 //! // Party 0 sends OTs, party 1 receives them; the base OTs run the other way.
@@ -58,12 +63,16 @@
 pub mod base;
 pub mod cost;
 mod error;
+pub mod extension;
 pub mod flavour;
 pub mod iknp;
 mod instance;
+mod matrix;
 mod rng;
 mod select;
+pub mod softspoken;
 
 pub use error::{Fault, Message, OtError};
+pub use extension::{ExtensionReceiver, ExtensionSender};
 pub use instance::{Delta, Instance, KAPPA, Tweaks};
 pub use rng::SeededRng;

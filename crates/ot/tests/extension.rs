@@ -10,7 +10,7 @@ mod common;
 use common::{INSTANCE, SIZES, TestRng, bit, extend, ideal_base, ideal_extension};
 use madrigal_kernels::Block;
 use madrigal_ot::{
-    Delta, Fault, Message, OtError, cost, flavour,
+    Delta, ExtensionReceiver, ExtensionSender, Fault, Message, OtError, cost, flavour,
     iknp::{CHUNK, IknpReceiver, IknpSender, message_len},
 };
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ mod common;
 use common::{INSTANCE, bit};
 use madrigal_kernels::{Block, blocks_as_bytes};
 use madrigal_ot::{
-    Delta, KAPPA, SeededRng,
+    Delta, ExtensionReceiver, ExtensionSender, KAPPA, SeededRng,
     base::{BaseContext, BaseReceiver, BaseSender},
     flavour,
     iknp::{IknpReceiver, IknpSender, message_len},

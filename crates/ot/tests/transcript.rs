@@ -10,6 +10,7 @@ mod common;
 use common::{INSTANCE, TestRng, ideal_base};
 use madrigal_kernels::{Block, Prg};
 use madrigal_ot::{
+    ExtensionReceiver,
     base::{BaseContext, BaseReceiver, BaseSender},
     iknp::{IknpReceiver, message_len},
 };

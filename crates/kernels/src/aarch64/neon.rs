@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::fold::fold;
 use crate::vector::modes::{modes, single_modes};
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
@@ -14,9 +15,13 @@ type Vector = uint8x16_t;
 
 const LANES: usize = 1;
 
+/// Vectors of each of four leaves in flight: there are 32 registers.
+const FOLD_VECTORS: usize = 4;
+
 modes!("neon,aes", self);
 single_modes!("neon,aes");
 rows!("neon,aes");
+fold!("neon,aes");
 unpack_transpose!("neon,aes", 16, {
     lo8: vzip1q_u8, hi8: vzip2q_u8,
     lo16: low_16, hi16: high_16,
@@ -82,6 +87,20 @@ fn splat(block: Block) -> Vector {
 #[target_feature(enable = "neon,aes")]
 fn xor_vectors(a: Vector, b: Vector) -> Vector {
     veorq_u8(a, b)
+}
+
+/// The block in every lane.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn spread(block: &Block) -> Vector {
+    // SAFETY: the reference covers the 16 bytes read; the instruction has no alignment.
+    unsafe { vld1q_u8(core::ptr::from_ref(block).cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn and_vectors(a: Vector, b: Vector) -> Vector {
+    vandq_u8(a, b)
 }
 
 /// AESE adds its key first, the round its key last: with a zero key the compiler joins the addition

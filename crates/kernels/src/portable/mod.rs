@@ -1,14 +1,18 @@
 //! The kernels in plain Rust: the fallback everywhere, and the oracle that tests compare with.
 
 mod aes;
+mod fold;
 mod rows;
 mod sbox;
 mod transpose;
+
+use zeroize::Zeroize;
 
 use crate::Block;
 use crate::aes::RoundKeys;
 
 pub(crate) use aes::{encrypt, expand_key};
+pub(crate) use fold::{fold_punctured, fold_whole};
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
 pub(crate) use transpose::transpose_strip;
 
@@ -49,6 +53,20 @@ pub(crate) fn hash_blocks(keys: &RoundKeys, tweak: u128, x: &[Block], out: &mut 
             *out ^= inner;
         }
     }
+}
+
+pub(crate) fn hash_pairs(
+    keys: &RoundKeys,
+    tweak: u128,
+    offset: Block,
+    x: &[Block],
+    k0: &mut [Block],
+    k1: &mut [Block],
+) {
+    hash_blocks(keys, tweak, x, k0);
+    let mut shifted: Vec<Block> = x.iter().map(|&x| x ^ offset).collect();
+    hash_blocks(keys, tweak, &shifted, k1);
+    shifted.zeroize();
 }
 
 pub(crate) fn hash_bits(keys: &RoundKeys, tweak: u128, offset: Block, x: &[Block], out: &mut [u8]) {

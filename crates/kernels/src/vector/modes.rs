@@ -7,7 +7,7 @@
 //! Eight vectors are in flight at once: AES rounds take 3 to 5 cycles and start once or twice per
 //! cycle, so eight independent states keep the units busy.
 
-/// Defines `encrypt`, `ctr_fill`, `ctr_xor`, `hash_blocks`, `hash_bits` and `mmo` for one level, which
+/// Defines `encrypt`, `ctr_fill`, `ctr_xor`, `hash_blocks`, `hash_pairs`, `hash_bits` and `mmo` for one level, which
 /// leave what fills no batch to module `$single`, an expansion of [`single_modes`].
 macro_rules! modes {
     ($features:literal, $single:ident) => {
@@ -151,7 +151,36 @@ macro_rules! modes {
                 }
             }
             let tweak = tweak.wrapping_add((batches.len() * BATCH) as u128);
-            $single::hash_rest(keys, tweak, rest, out_rest);
+            $single::hash_rest(keys, tweak, Block::ZERO, rest, out_rest);
+        }
+
+        /// The caller has seen that the low word of the tweaks does not wrap.
+        #[target_feature(enable = $features)]
+        pub(crate) fn hash_pairs(
+            keys: &RoundKeys,
+            tweak: u128,
+            offset: Block,
+            x: &[Block],
+            k0: &mut [Block],
+            k1: &mut [Block],
+        ) {
+            let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
+            let (k0_batches, k0_rest) = blocks_as_bytes_mut(k0).as_chunks_mut::<BYTES>();
+            let (k1_batches, k1_rest) = blocks_as_bytes_mut(k1).as_chunks_mut::<BYTES>();
+            if !batches.is_empty() {
+                let keys = spread_keys(keys);
+                let offset = [splat(offset); STATES];
+                let mut tweak = counters(tweak as u64, (tweak >> 64) as u64);
+                for ((x, k0), k1) in batches.iter().zip(k0_batches).zip(k1_batches) {
+                    let x = load_states(x);
+                    store_states(k0, &hash_states(&keys, tweak, x));
+                    store_states(k1, &hash_states(&keys, tweak, xor_states(x, &offset)));
+                    tweak = add_counter(tweak, BATCH as i64);
+                }
+            }
+            let tweak = tweak.wrapping_add((batches.len() * BATCH) as u128);
+            $single::hash_rest(keys, tweak, Block::ZERO, rest, k0_rest);
+            $single::hash_rest(keys, tweak, offset, rest, k1_rest);
         }
 
         /// The caller has seen that the low word of the tweaks does not wrap.
@@ -258,10 +287,19 @@ macro_rules! single_modes {
         }
 
         #[target_feature(enable = $features)]
-        pub(crate) fn hash_rest(keys: &RoundKeys, tweak: u128, x: &[u8], out: &mut [u8]) {
+        pub(crate) fn hash_rest(
+            keys: &RoundKeys,
+            tweak: u128,
+            offset: Block,
+            x: &[u8],
+            out: &mut [u8],
+        ) {
             let mut tweak = tweak;
             for (x, out) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-                store(out, hash_one(keys, tweak, load(x)));
+                store(
+                    out,
+                    hash_one(keys, tweak, xor_vectors(load(x), splat(offset))),
+                );
                 tweak = tweak.wrapping_add(1);
             }
         }

@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::fold::fold;
 use crate::vector::modes::{modes, single_modes};
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
@@ -14,9 +15,13 @@ type Vector = __m128i;
 
 const LANES: usize = 1;
 
+/// Vectors of each of four leaves in flight: there are 16 registers.
+const FOLD_VECTORS: usize = 2;
+
 modes!("sse4.1,ssse3,aes", self);
 single_modes!("sse4.1,ssse3,aes");
 rows!("sse4.1,ssse3,aes");
+fold!("sse4.1,ssse3,aes");
 unpack_transpose!("sse4.1,ssse3,aes", 16, {
     lo8: _mm_unpacklo_epi8, hi8: _mm_unpackhi_epi8,
     lo16: _mm_unpacklo_epi16, hi16: _mm_unpackhi_epi16,
@@ -81,6 +86,20 @@ fn splat(block: Block) -> Vector {
 #[target_feature(enable = "sse4.1,ssse3,aes")]
 fn xor_vectors(a: Vector, b: Vector) -> Vector {
     _mm_xor_si128(a, b)
+}
+
+/// The block in every lane.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn spread(block: &Block) -> Vector {
+    // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
+    unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn and_vectors(a: Vector, b: Vector) -> Vector {
+    _mm_and_si128(a, b)
 }
 
 #[inline]

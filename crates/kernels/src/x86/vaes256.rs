@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::fold::fold;
 use crate::vector::modes::modes;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
@@ -17,8 +18,12 @@ type Vector = __m256i;
 
 const LANES: usize = 2;
 
+/// Vectors of each of four leaves in flight: there are 16 registers.
+const FOLD_VECTORS: usize = 2;
+
 modes!("sse4.1,ssse3,aes,avx2,vaes", aesni);
 rows!("sse4.1,ssse3,aes,avx2,vaes");
+fold!("sse4.1,ssse3,aes,avx2,vaes");
 unpack_transpose!("sse4.1,ssse3,aes,avx2,vaes", 32, {
     lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
     lo16: _mm256_unpacklo_epi16, hi16: _mm256_unpackhi_epi16,
@@ -64,6 +69,21 @@ fn splat(block: Block) -> Vector {
 #[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
 fn xor_vectors(a: Vector, b: Vector) -> Vector {
     _mm256_xor_si256(a, b)
+}
+
+/// The block in every lane.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn spread(block: &Block) -> Vector {
+    // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
+    let lane = unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) };
+    _mm256_broadcastsi128_si256(lane)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn and_vectors(a: Vector, b: Vector) -> Vector {
+    _mm256_and_si256(a, b)
 }
 
 #[inline]

@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::fold::fold;
 use crate::vector::modes::modes;
 use crate::vector::rows::rows;
 use crate::vector::unpack::interleave;
@@ -17,11 +18,15 @@ type Vector = __m512i;
 
 const LANES: usize = 4;
 
+/// Vectors of each of four leaves in flight: there are 32 registers.
+const FOLD_VECTORS: usize = 4;
+
 modes!(
     "sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni",
     aesni
 );
 rows!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+fold!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -47,6 +52,21 @@ fn splat(block: Block) -> Vector {
 #[target_feature(enable = "avx512f")]
 fn xor_vectors(a: Vector, b: Vector) -> Vector {
     _mm512_xor_si512(a, b)
+}
+
+/// The block in every lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn spread(block: &Block) -> Vector {
+    // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
+    let lane = unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) };
+    _mm512_broadcast_i32x4(lane)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn and_vectors(a: Vector, b: Vector) -> Vector {
+    _mm512_and_si512(a, b)
 }
 
 #[inline]

@@ -9,9 +9,6 @@ use crate::{
     select::bit_mask,
 };
 
-/// Rows hashed at a time where an operand has to be formed first: fits the first-level cache.
-const PIECE: usize = 256;
-
 /// Random OT of blocks, sender: two random blocks per OT, 4 AES blocks each OT.
 ///
 /// # Errors
@@ -27,18 +24,7 @@ pub fn sender_random_blocks(
     check_argument("k0", rows.len(), k0.len())?;
     check_argument("k1", rows.len(), k1.len())?;
     let hash = TweakableHash::fixed();
-    hash.hash_blocks(tweaks.first(), rows, k0);
-    let delta = delta.expose();
-    let mut shifted = Zeroizing::new([Block::ZERO; PIECE]);
-    let mut tweak = tweaks.first();
-    for (rows, k1) in rows.chunks(PIECE).zip(k1.chunks_mut(PIECE)) {
-        let shifted = &mut shifted[..rows.len()];
-        for (shifted, &row) in shifted.iter_mut().zip(rows) {
-            *shifted = row ^ delta;
-        }
-        hash.hash_blocks(tweak, shifted, k1);
-        tweak += PIECE as u128;
-    }
+    hash.hash_pairs(tweaks.first(), delta.expose(), rows, k0, k1);
     Ok(())
 }
 

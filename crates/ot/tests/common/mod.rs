@@ -4,8 +4,9 @@
 
 use madrigal_kernels::Block;
 use madrigal_ot::{
-    Delta, Instance, KAPPA, SeededRng,
-    iknp::{IknpReceiver, IknpSender, message_len},
+    Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng,
+    iknp::{IknpReceiver, IknpSender},
+    softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender},
 };
 use rand_core::Rng;
 
@@ -86,9 +87,23 @@ pub(crate) fn ideal_extension(rng: &mut TestRng) -> (IknpSender, IknpReceiver) {
     )
 }
 
-/// Rows of both sides with their tweaks and the choices.
+/// A SoftSpoken extension over ideal base OTs.
+pub(crate) fn ideal_softspoken(
+    rng: &mut TestRng,
+    k: FieldBits,
+) -> (SoftSpokenSender, SoftSpokenReceiver) {
+    let delta = rng.block();
+    let (keys, pairs) = ideal_base(rng, delta);
+    let (receiver, setup) = SoftSpokenReceiver::new(INSTANCE, k, &pairs).unwrap();
+    let delta = Delta::from_block(delta);
+    let sender = SoftSpokenSender::new(INSTANCE, k, delta, &keys, &setup).unwrap();
+    (sender, receiver)
+}
+
+/// Rows of both sides with their tweaks, the message and the choices.
 pub(crate) struct Rows {
     pub(crate) choices: Vec<u8>,
+    pub(crate) u: Vec<u8>,
     pub(crate) q: Vec<Block>,
     pub(crate) t: Vec<Block>,
     pub(crate) sender_tweaks: madrigal_ot::Tweaks,
@@ -97,18 +112,22 @@ pub(crate) struct Rows {
 
 pub(crate) fn extend(
     rng: &mut TestRng,
-    sender: &mut IknpSender,
-    receiver: &mut IknpReceiver,
+    sender: &mut impl ExtensionSender,
+    receiver: &mut impl ExtensionReceiver,
     m: usize,
 ) -> Rows {
-    let choices = rng.bytes(m.div_ceil(8));
-    let mut u = vec![0; message_len(m)];
+    let mut choices = rng.bytes(m.div_ceil(8));
+    if !m.is_multiple_of(8) {
+        choices[m / 8] &= (1 << (m % 8)) - 1;
+    }
+    let mut u = vec![0; receiver.message_len(m)];
     let mut t = vec![Block::ZERO; m];
     let mut q = vec![Block::ZERO; m];
     let receiver_tweaks = receiver.extend(&choices, m, &mut u, &mut t).unwrap();
     let sender_tweaks = sender.extend(&u, m, &mut q).unwrap();
     Rows {
         choices,
+        u,
         q,
         t,
         sender_tweaks,

@@ -1,0 +1,418 @@
+//! SoftSpokenOT (Roy, "SoftSpokenOT: Quieter OT Extension from Small-Field Silent VOLE in the
+//! Minicrypt Model", Crypto 2022, ePrint 2022/192): OT extension with 128 / k bits per OT instead
+//! of IKNP's 128, for `2^k / k` times the generator work of one column. The semi-honest variant:
+//! no consistency check, no universal hash of the leaves.
+//!
+//! # Derivation
+//! The [`KAPPA`] columns are cut into blocks of k ([`FieldBits`]). Per block, the extension
+//! receiver knows seeds s_x for all `2^k` strings x of k bits; the sender knows all but that for
+//! its k bits of Delta, from a punctured tree over the block's k base OTs (one message from the
+//! receiver at the start, [`FieldBits::setup_len`]). G is the generator, AES-128 in counter mode;
+//! all sums are XOR, per OT.
+//!
+//! 1. The receiver computes u' = sum of G(s_x), a bit per OT, and v = sum of x G(s_x), k bits per
+//!    OT. It sends c = u' ^ r for its choices r: one column per block.
+//! 2. The sender computes w = sum of (x ^ Delta) G(s_x). Where x = Delta the factor is zero, so it
+//!    needs no seed that it does not have. And w = v ^ Delta u'.
+//! 3. It adds Delta c: w ^ Delta c = v ^ Delta r.
+//!
+//! So its k columns are those of the receiver plus Delta_j r: the relation q_i = t_i ^ r_i Delta of
+//! IKNP once all blocks' columns stand side by side and are transposed. For k = 1 it *is* IKNP,
+//! message for message: s_1 and s_0 are the two keys of the base OT.
+//!
+//! In the paper's words (sections 3 and 4) this is subspace VOLE over F_{2^k} with the repetition
+//! code; F_{2^k} is but a vector space here, as no product of two elements of it is ever formed.
+//!
+//! # Message
+//! As IKNP's, with blocks in the place of columns: OTs are cut into chunks of [`CHUNK`], the last
+//! one shorter, and a chunk of c OTs is sent as [`FieldBits::blocks`] columns one after the other,
+//! each of `ceil(c / 128) * 16` bytes. A call for `CHUNK` OTs, n times over, sends the same bytes as
+//! one call for `n * CHUNK`. Both parties must make their calls with the same sequence of `m`. A
+//! call that returns an error has moved nothing.
+//!
+//! # Security
+//! Semi-honest, static. Against the sender: in each block c is masked by G(s_Delta), which appears
+//! in nothing else that it sees; the tree's sums are masked by base keys that it does not have. So
+//! its view is pseudorandom whatever r is, if AES-128 is a pseudorandom permutation. Against the
+//! receiver: nothing is sent to it. Delta stays uniform given all that it sees, and the rows t_i are
+//! its own coins: what the [hash](crate::flavour#the-hash) asks for.
+//!
+//! No branch or index depends on Delta or on choices. The sender keeps seed x at x ^ Delta, so its
+//! gap is at 0 whatever Delta is, and its factors x ^ Delta are the places themselves.
+//!
+//! # Work
+//! Per OT the receiver makes `leaves / 128` AES blocks ([`FieldBits::leaves`]: 2, 2, 2.7, 4, 6.3, 10,
+//! 16.5, 32 for k = 1 to 8), the sender one less for each block of columns, and twice as many
+//! additions of 16 bytes, in registers or the first-level cache ([`Leaves`]). Both write 16 bytes of
+//! columns, transpose them, and write 16 bytes of rows; the message is `16 / k` bytes. A
+//! random OT hashes on top: 4 AES blocks at the sender, 2 at the receiver.
+//!
+//! Measured with `examples/measure.rs` on one thread of a Zen 5 processor (VAES-512) whose other
+//! cores were busy; each side alone, the message in the cache, the best of 60 short runs, ns per OT.
+//! In brackets what the AES blocks alone take at 2.5 G blocks/s, which is the rate that k = 8 itself
+//! reaches here (the undisturbed machine makes 3.3 G):
+//!
+//! | k | rows, sender | rows, receiver | random blocks, sender | random blocks, receiver |
+//! |---|---|---|---|---|
+//! | 1 | 1.73 (0.40) | 2.12 (0.80) | 3.31 (2.00) | 2.93 (1.60) |
+//! | 2 | 1.59 (0.60) | 1.79 (0.80) | 3.12 (2.20) | 2.59 (1.60) |
+//! | 3 | 1.98 (0.93) | 2.05 (1.06) | 3.54 (2.53) | 2.87 (1.86) |
+//! | 4 | 2.37 (1.50) | 2.58 (1.60) | 3.90 (3.10) | 3.41 (2.40) |
+//! | 5 | 3.37 (2.42) | 3.56 (2.50) | 4.91 (4.02) | 4.35 (3.30) |
+//! | 6 | 4.74 (3.93) | 4.84 (4.00) | 6.21 (5.53) | 5.56 (4.80) |
+//! | 7 | 7.12 (6.54) | 7.26 (6.60) | 8.67 (8.14) | 8.08 (7.40) |
+//! | 8 | 12.9 (12.8) | 12.9 (12.8) | 14.4 (14.4) | 13.7 (13.6) |
+//!
+//! What is left is nearly the same for every k, about 1 ns: the columns' way through the second-level
+//! cache, the transposition, and the rows' way out (a full chunk of columns does not fit the first
+//! level). At k = 8 it hides behind the AES units, and the 704 KiB of round keys stream from the
+//! second level. To go on from there one would fold a tile of 2048 OTs of all blocks before
+//! transposing it; but then all round keys are read for each tile, 22 bytes per OT at k = 2 where
+//! the columns cost 32, so there is little to win.
+
+mod layout;
+mod pprf;
+
+use core::fmt;
+
+use madrigal_kernels::{Block, Leaves};
+use zeroize::Zeroize;
+
+pub use layout::FieldBits;
+
+use crate::{
+    Delta, Instance, KAPPA, Tweaks,
+    cost::{self, Cost},
+    error::{Message, OtError, check_argument, check_message},
+    extension::{ExtensionReceiver, ExtensionSender},
+    flavour,
+    matrix::{COLUMN_BYTES, Matrix, STRIDE, column_len},
+    select::clear_padding,
+};
+
+/// OTs per chunk of the message.
+pub const CHUNK: usize = crate::matrix::CHUNK;
+
+/// The OTs of one call, chunk by chunk: (first row, number of rows, place in the message).
+fn chunks(k: FieldBits, m: usize) -> impl Iterator<Item = (usize, usize, core::ops::Range<usize>)> {
+    (0..m).step_by(CHUNK).map(move |first| {
+        let len = CHUNK.min(m - first);
+        let start = k.message_len(first);
+        (first, len, start..start + k.message_len(len))
+    })
+}
+
+/// The sender of extended OTs: holds Delta and all leaves of each block but one.
+pub struct SoftSpokenSender {
+    k: FieldBits,
+    delta: Delta,
+    blocks: Vec<Leaves>,
+    matrix: Matrix,
+}
+
+impl SoftSpokenSender {
+    /// Starts an instance from the keys of [`KAPPA`] base OTs, in which this party was the
+    /// receiver with the choices [`Delta::choice_bits`], and the receiver's message of
+    /// [`FieldBits::setup_len`] bytes.
+    ///
+    /// # Errors
+    /// [`OtError::ArgumentLength`] if there are not [`KAPPA`] keys, [`OtError::MessageLength`] for
+    /// the message.
+    pub fn new(
+        instance: Instance,
+        k: FieldBits,
+        delta: Delta,
+        keys: &[Block],
+        setup: &[u8],
+    ) -> Result<Self, OtError> {
+        check_argument("keys", KAPPA, keys.len())?;
+        check_message(Message::ExtensionSetup, setup, k.setup_len())?;
+        let mut sums = setup.as_chunks::<16>().0.as_chunks::<2>().0;
+        let mut blocks = Vec::with_capacity(k.blocks());
+        for columns in k.columns() {
+            let (own, rest) = sums.split_at(columns.len() - 1);
+            sums = rest;
+            let bits = delta_bits(&delta, columns.start);
+            let seeds = pprf::grow_punctured(&keys[columns], bits, own);
+            blocks.push(Leaves::new(&seeds));
+        }
+        Ok(SoftSpokenSender {
+            k,
+            delta,
+            blocks,
+            matrix: Matrix::new(instance),
+        })
+    }
+
+    /// The k of the field.
+    pub fn field_bits(&self) -> FieldBits {
+        self.k
+    }
+
+    fn read_chunk(&mut self, u: &[u8], m: usize) {
+        let len = column_len(m);
+        for ((columns, leaves), u) in self
+            .k
+            .columns()
+            .zip(&mut self.blocks)
+            .zip(u.chunks_exact(len))
+        {
+            let mask = delta_bits(&self.delta, columns.start);
+            let matrix = self.matrix.columns_from(columns.start);
+            leaves.fold_punctured(matrix, STRIDE, mask, u);
+        }
+    }
+}
+
+/// Eight bits of Delta from bit `start` on, zeros past the end.
+fn delta_bits(delta: &Delta, start: usize) -> u8 {
+    (u128::from(delta.expose()) >> start) as u8
+}
+
+impl ExtensionSender for SoftSpokenSender {
+    fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
+    fn message_len(&self, m: usize) -> usize {
+        self.k.message_len(m)
+    }
+
+    fn cost(&self, m: usize) -> Cost {
+        cost::softspoken(self.k, m as u64)
+    }
+
+    fn extend(&mut self, u: &[u8], m: usize, rows: &mut [Block]) -> Result<Tweaks, OtError> {
+        check_argument("rows", m, rows.len())?;
+        check_message(Message::Extension, u, self.k.message_len(m))?;
+        for (first, len, place) in chunks(self.k, m) {
+            self.read_chunk(&u[place], len);
+            self.matrix.rows(&mut rows[first..first + len]);
+        }
+        Ok(self.matrix.tweaks(m))
+    }
+
+    fn extend_bits(
+        &mut self,
+        u: &[u8],
+        m: usize,
+        k0: &mut [u8],
+        k1: &mut [u8],
+    ) -> Result<(), OtError> {
+        check_argument("k0", m.div_ceil(8), k0.len())?;
+        check_argument("k1", m.div_ceil(8), k1.len())?;
+        check_message(Message::Extension, u, self.k.message_len(m))?;
+        for (first, len, place) in chunks(self.k, m) {
+            self.read_chunk(&u[place], len);
+            self.matrix.for_tiles(len, |tile, tweaks, rows| {
+                let out = (first + tile.start) / 8..(first + tile.end).div_ceil(8);
+                let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
+                flavour::sender_random_bits(&self.delta, tweaks, rows, k0, k1)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn extend_blocks(
+        &mut self,
+        u: &[u8],
+        m: usize,
+        k0: &mut [Block],
+        k1: &mut [Block],
+    ) -> Result<(), OtError> {
+        check_argument("k0", m, k0.len())?;
+        check_argument("k1", m, k1.len())?;
+        check_message(Message::Extension, u, self.k.message_len(m))?;
+        for (first, len, place) in chunks(self.k, m) {
+            self.read_chunk(&u[place], len);
+            self.matrix.for_tiles(len, |tile, tweaks, rows| {
+                let out = first + tile.start..first + tile.end;
+                let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
+                flavour::sender_random_blocks(&self.delta, tweaks, rows, k0, k1)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for SoftSpokenSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SoftSpokenSender")
+            .field("instance", &self.matrix.instance())
+            .field("k", &self.k.get())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The receiver of extended OTs: holds all leaves of each block.
+pub struct SoftSpokenReceiver {
+    k: FieldBits,
+    blocks: Vec<Leaves>,
+    matrix: Matrix,
+}
+
+impl SoftSpokenReceiver {
+    /// Starts an instance from the keys of [`KAPPA`] base OTs in which this party was the sender.
+    /// Returns the message to send before the first extension, [`FieldBits::setup_len`] bytes:
+    /// none for k = 1.
+    ///
+    /// # Errors
+    /// [`OtError::ArgumentLength`] if there are not [`KAPPA`] pairs of keys.
+    pub fn new(
+        instance: Instance,
+        k: FieldBits,
+        keys: &[[Block; 2]],
+    ) -> Result<(Self, Vec<u8>), OtError> {
+        check_argument("keys", KAPPA, keys.len())?;
+        let mut setup = Vec::with_capacity(k.setup_len());
+        let blocks = k
+            .columns()
+            .map(|columns| Leaves::new(&pprf::grow(&keys[columns], &mut setup)))
+            .collect();
+        let receiver = SoftSpokenReceiver {
+            k,
+            blocks,
+            matrix: Matrix::new(instance),
+        };
+        Ok((receiver, setup))
+    }
+
+    /// The k of the field.
+    pub fn field_bits(&self) -> FieldBits {
+        self.k
+    }
+
+    /// `choices` may go on past the chunk.
+    fn write_chunk(&mut self, choices: &[u8], m: usize, u: &mut [u8]) {
+        let len = column_len(m);
+        let used = m.div_ceil(8);
+        let mut r = [0u8; COLUMN_BYTES];
+        r[..used].copy_from_slice(&choices[..used]);
+        clear_padding(&mut r, m);
+        for ((columns, leaves), u) in self
+            .k
+            .columns()
+            .zip(&mut self.blocks)
+            .zip(u.chunks_exact_mut(len))
+        {
+            let matrix = self.matrix.columns_from(columns.start);
+            leaves.fold(matrix, STRIDE, &r[..len], u);
+        }
+        r.zeroize();
+    }
+}
+
+impl ExtensionReceiver for SoftSpokenReceiver {
+    fn message_len(&self, m: usize) -> usize {
+        self.k.message_len(m)
+    }
+
+    fn cost(&self, m: usize) -> Cost {
+        cost::softspoken(self.k, m as u64)
+    }
+
+    fn extend(
+        &mut self,
+        choices: &[u8],
+        m: usize,
+        u: &mut [u8],
+        rows: &mut [Block],
+    ) -> Result<Tweaks, OtError> {
+        check_argument("choices", m.div_ceil(8), choices.len())?;
+        check_argument("rows", m, rows.len())?;
+        check_argument("u", self.k.message_len(m), u.len())?;
+        for (first, len, place) in chunks(self.k, m) {
+            self.write_chunk(&choices[first / 8..], len, &mut u[place]);
+            self.matrix.rows(&mut rows[first..first + len]);
+        }
+        Ok(self.matrix.tweaks(m))
+    }
+
+    fn extend_bits(
+        &mut self,
+        choices: &[u8],
+        m: usize,
+        u: &mut [u8],
+        out: &mut [u8],
+    ) -> Result<(), OtError> {
+        check_argument("choices", m.div_ceil(8), choices.len())?;
+        check_argument("out", m.div_ceil(8), out.len())?;
+        check_argument("u", self.k.message_len(m), u.len())?;
+        for (first, len, place) in chunks(self.k, m) {
+            self.write_chunk(&choices[first / 8..], len, &mut u[place]);
+            self.matrix.for_tiles(len, |tile, tweaks, rows| {
+                let place = (first + tile.start) / 8..(first + tile.end).div_ceil(8);
+                flavour::receiver_random_bits(tweaks, rows, &mut out[place])
+            })?;
+        }
+        Ok(())
+    }
+
+    fn extend_blocks(
+        &mut self,
+        choices: &[u8],
+        m: usize,
+        u: &mut [u8],
+        out: &mut [Block],
+    ) -> Result<(), OtError> {
+        check_argument("choices", m.div_ceil(8), choices.len())?;
+        check_argument("out", m, out.len())?;
+        check_argument("u", self.k.message_len(m), u.len())?;
+        for (first, len, place) in chunks(self.k, m) {
+            self.write_chunk(&choices[first / 8..], len, &mut u[place]);
+            self.matrix.for_tiles(len, |tile, tweaks, rows| {
+                let place = first + tile.start..first + tile.end;
+                flavour::receiver_random_blocks(tweaks, rows, &mut out[place])
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for SoftSpokenReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SoftSpokenReceiver")
+            .field("instance", &self.matrix.instance())
+            .field("k", &self.k.get())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The declared AES blocks and bytes are what the generators were asked for and what is sent.
+    #[test]
+    fn generators_move_as_declared() {
+        let instance = Instance {
+            sender: 0,
+            receiver: 1,
+            stream: 0,
+        };
+        for k in FieldBits::all() {
+            for m in [0, 1, 128, 129, CHUNK, CHUNK + 1, 2 * CHUNK + 1000] {
+                let pairs = [[Block::ZERO, Block::ONES]; KAPPA];
+                let (mut receiver, setup) = SoftSpokenReceiver::new(instance, k, &pairs).unwrap();
+                let delta = Delta::from_block(Block::ZERO);
+                let keys = [Block::ZERO; KAPPA];
+                let mut sender = SoftSpokenSender::new(instance, k, delta, &keys, &setup).unwrap();
+                assert_eq!(setup.len() as u64, cost::softspoken_setup(k).receiver_bytes);
+
+                let (mut u, mut rows) = (vec![0; k.message_len(m)], vec![Block::ZERO; m]);
+                let choices = vec![0; m.div_ceil(8)];
+                let _ = receiver.extend(&choices, m, &mut u, &mut rows).unwrap();
+                let _ = sender.extend(&u, m, &mut rows).unwrap();
+                let cost = sender.cost(m);
+                assert_eq!(cost, receiver.cost(m));
+                assert_eq!(cost.receiver_bytes, u.len() as u64);
+                let blocks = |leaves: &[Leaves]| -> u64 {
+                    let blocks = leaves.iter().map(|l| l.position() * l.len() as u64);
+                    blocks.sum()
+                };
+                assert_eq!(blocks(&receiver.blocks), cost.receiver_aes);
+                assert_eq!(blocks(&sender.blocks), cost.sender_aes);
+            }
+        }
+    }
+}
