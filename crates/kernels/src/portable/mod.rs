@@ -1,6 +1,7 @@
 //! The kernels in plain Rust: the fallback everywhere, and the oracle that tests compare with.
 
 mod aes;
+mod lpn;
 mod rows;
 mod sbox;
 mod transpose;
@@ -9,6 +10,7 @@ use crate::Block;
 use crate::aes::RoundKeys;
 
 pub(crate) use aes::{encrypt, expand_key};
+pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
 pub(crate) use transpose::transpose_strip;
 

@@ -1,6 +1,8 @@
 //! What the levels with vectors share: kernels written once, as macros over a vector type and its
 //! instructions, because `#[target_feature]` takes no generic argument.
 
+pub(crate) mod ggm;
+pub(crate) mod lpn;
 pub(crate) mod modes;
 pub(crate) mod rows;
 pub(crate) mod unpack;

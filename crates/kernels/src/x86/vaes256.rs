@@ -6,6 +6,8 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::ggm::ggm;
+use crate::vector::lpn::lpn;
 use crate::vector::modes::modes;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
@@ -19,6 +21,8 @@ const LANES: usize = 2;
 
 modes!("sse4.1,ssse3,aes,avx2,vaes", aesni);
 rows!("sse4.1,ssse3,aes,avx2,vaes");
+ggm!("sse4.1,ssse3,aes,avx2,vaes");
+lpn!("sse4.1,ssse3,aes,avx2,vaes");
 unpack_transpose!("sse4.1,ssse3,aes,avx2,vaes", 32, {
     lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
     lo16: _mm256_unpacklo_epi16, hi16: _mm256_unpackhi_epi16,
@@ -64,6 +68,15 @@ fn splat(block: Block) -> Vector {
 #[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
 fn xor_vectors(a: Vector, b: Vector) -> Vector {
     _mm256_xor_si256(a, b)
+}
+
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn sigma(x: Vector) -> Vector {
+    let swapped = _mm256_shuffle_epi32::<0x4e>(x);
+    let high = _mm256_set_epi64x(-1, 0, -1, 0);
+    xor_vectors(swapped, _mm256_and_si256(x, high))
 }
 
 #[inline]
