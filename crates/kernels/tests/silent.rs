@@ -86,7 +86,7 @@ fn codes_add_what_their_stream_names() {
             for (i, &row) in encoded.iter().enumerate() {
                 let words = &words[(first as usize + i) * LOCALITY..][..LOCALITY];
                 let expected = words.iter().fold(before[i], |sum, word| {
-                    sum ^ table[(word * dimension as u64 >> 32) as usize]
+                    sum ^ table[((word * dimension as u64) >> 32) as usize]
                 });
                 assert!(row == expected, "{}, row {i}", kernels.level());
             }

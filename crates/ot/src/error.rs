@@ -18,6 +18,8 @@ pub enum Message {
     MaskedPairs,
     /// The receiver's choice flips for precomputed OTs.
     ChoiceFlips,
+    /// The silent sender's seed and level sums.
+    Silent,
 }
 
 impl fmt::Display for Message {
@@ -29,6 +31,7 @@ impl fmt::Display for Message {
             Message::Corrections => "correlated-OT corrections",
             Message::MaskedPairs => "chosen-OT masked pairs",
             Message::ChoiceFlips => "OT choice flips",
+            Message::Silent => "silent-OT message (level sums)",
         })
     }
 }
@@ -96,6 +99,12 @@ pub enum OtError {
         /// Length passed, in elements of the argument's slice.
         got: usize,
     },
+    /// The caller passed an offset whose lowest bit is zero.
+    #[error(
+        "the lowest bit of Delta is zero, where silent OT keeps the choice bits; \
+         draw it with Delta::random_odd"
+    )]
+    EvenDelta,
     /// The caller took more OTs than are left.
     #[error("{wanted} OTs were taken where {left} are left; extend by more OTs first")]
     Exhausted {
@@ -113,7 +122,9 @@ impl OtError {
             OtError::MessageLength { .. }
             | OtError::GroupElement { .. }
             | OtError::Padding { .. } => Fault::Peer,
-            OtError::ArgumentLength { .. } | OtError::Exhausted { .. } => Fault::Caller,
+            OtError::ArgumentLength { .. } | OtError::EvenDelta | OtError::Exhausted { .. } => {
+                Fault::Caller
+            }
         }
     }
 }

@@ -63,6 +63,7 @@ pub mod iknp;
 mod instance;
 mod rng;
 mod select;
+pub mod silent;
 
 pub use error::{Fault, Message, OtError};
 pub use instance::{Delta, Instance, KAPPA, Tweaks};

@@ -75,7 +75,7 @@ pub(crate) fn lpn_gather(stream: &mut [[u32; LOCALITY]], table: &[Block], rows: 
     assert!(k > 0 && k < 1 << 28, "lpn: a table of {k} blocks");
     for word in stream.as_flattened_mut() {
         // Byte offsets: they save a shift per look-up.
-        *word = ((u64::from(*word) * k >> 32) as u32) << 4;
+        *word = (((u64::from(*word) * k) >> 32) as u32) << 4;
     }
     for (row, offsets) in rows.iter_mut().zip(&*stream) {
         let mut sums = [*row, Block::ZERO];
