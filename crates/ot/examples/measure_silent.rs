@@ -27,8 +27,9 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const REPETITIONS: usize = 5;
 
-/// The IKNP instance that makes the base rows, and the silent one.
-const [BASE, SILENT]: [Instance; 2] = [instance(0), instance(1)];
+/// The IKNP instance that makes the base rows.
+const BASE: Instance = instance(0);
+const SILENT: Instance = instance(1);
 
 const fn instance(stream: u32) -> Instance {
     Instance {
@@ -80,7 +81,9 @@ fn main() -> Result<()> {
             };
             let wall = median(&|times| times.wall);
             let cpu = median(&|times| times.cpu.unwrap_or(times.wall));
-            println!("{kind}, {name}: {wall:.1} million/s by the clock, {cpu:.1} by processor time");
+            println!(
+                "{kind}, {name}: {wall:.1} million/s by the clock, {cpu:.1} by processor time"
+            );
         }
     }
     let sent = run(params, &setup, ots, false)?[0].bytes;
@@ -104,8 +107,7 @@ fn setup(params: SilentParams) -> Result<Setup> {
         instance: BASE,
     };
     let (base_sender, s) = BaseSender::new(&mut rng, context);
-    let answer =
-        BaseReceiver::new(context).respond(&mut rng, &s, &delta.choice_bits(), KAPPA)?;
+    let answer = BaseReceiver::new(context).respond(&mut rng, &s, &delta.choice_bits(), KAPPA)?;
     let pairs = base_sender.finish(&answer.message, KAPPA)?;
     let m = params.base_rows();
     let (mut q, mut t) = (vec![Block::ZERO; m], vec![Block::ZERO; m]);
@@ -138,7 +140,9 @@ fn run(params: SilentParams, setup: &Setup, ots: usize, hashed: bool) -> Result<
 /// Sizes of the calls: whole chunks, the last one shorter.
 fn calls(params: SilentParams, ots: usize) -> impl Iterator<Item = usize> {
     let chunk = params.chunk();
-    (0..ots).step_by(chunk).map(move |done| chunk.min(ots - done))
+    (0..ots)
+        .step_by(chunk)
+        .map(move |done| chunk.min(ots - done))
 }
 
 fn send(
