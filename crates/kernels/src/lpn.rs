@@ -1,5 +1,5 @@
-//! Encoding by a random sparse linear code, the expensive half of silent OT: Yang, Weng, Lan, Zhang and
-//! Wang, "Ferret" (CCS 2020, ePrint 2020/924), section 5, after Boyle et al. (CCS 2018).
+//! Encoding by a random sparse linear code, the expensive half of silent OT: Yang, Weng, Lan, Zhang
+//! and Wang, "Ferret" (CCS 2020, ePrint 2020/924), section 5, after Boyle et al. (CCS 2018).
 
 use crate::block::blocks_as_bytes_mut;
 use crate::dispatch::dispatch;
@@ -12,7 +12,8 @@ pub const LOCALITY: usize = 10;
 /// AES stream long enough to keep the units busy.
 const TILE: usize = 128;
 
-/// A linear code of `k` inputs whose rows each name [`LOCALITY`] of them, uniformly and independently.
+/// A linear code of `k` inputs whose rows each name [`LOCALITY`] of them, uniformly and
+/// independently.
 ///
 /// Row `i` takes words `10 i` to `10 i + 9` of the stream of AES-128 in counter mode under a public
 /// seed, each `w` of 32 bits as the index `floor(w k / 2^32)`. The code is public, hence so are all
@@ -86,7 +87,8 @@ impl LocalCode {
 
 /// The 32-bit words of `blocks`, writable, least significant first.
 fn blocks_as_words_mut(blocks: &mut [Block]) -> &mut [u32] {
-    // SAFETY: `Block` is 16 initialised bytes without padding, more strictly aligned than `u32`; every
-    // byte pattern is valid for both, and the exclusive borrow passes from `blocks` to the result.
+    // SAFETY: `Block` is 16 initialised bytes without padding, more strictly aligned than `u32`;
+    // every byte pattern is valid for both, and the exclusive borrow passes from `blocks` to the
+    // result.
     unsafe { core::slice::from_raw_parts_mut(blocks.as_mut_ptr().cast(), 4 * blocks.len()) }
 }

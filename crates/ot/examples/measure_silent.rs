@@ -1,9 +1,10 @@
 //! Silent OT between two threads over a channel in memory: rates of both sides, and what crosses.
 //!
 //! Run with `cargo run --release -p madrigal-ot --example measure_silent [OTS]` (10 million unless
-//! given). Both sides run at the same time, each on one thread, and include what bootstraps them from
-//! IKNP, but not the base OTs and IKNP themselves. Beside the rate on the clock stands the one by
-//! processor time where the system tells it (Linux), which other work on the machine disturbs less.
+//! given). Both sides run at the same time, each on one thread, and include what bootstraps them
+//! from IKNP, but not the base OTs and IKNP themselves. Beside the rate on the clock stands the one
+//! by processor time where the system tells it (Linux), which other work on the machine disturbs
+//! less.
 #![allow(clippy::print_stdout, reason = "an example shows what it did")]
 
 use std::{

@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | [`base`] | Hauck-Loss base OTs on Ristretto255 | CDH, hash as random oracle |
 //! | [`iknp`] | IKNP extension with the optimisations of Asharov et al. | PRG (AES-CTR) |
+//! | [`silent`] | Ferret: silent extension, random choices | LPN with regular noise, circular correlation robustness |
 //! | [`flavour`] | random, correlated and chosen OTs from the extension's rows | tweakable correlation robustness |
 //!
 //! All of it is for **semi-honest** parties with static corruption. A malformed message is

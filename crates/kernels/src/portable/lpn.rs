@@ -30,8 +30,8 @@ pub(crate) fn ggm_expand(keys: &RoundKeys, nodes: &mut [Block]) -> [Block; TREES
     sums
 }
 
-/// All ones if `a == b`, else zero, for values below 2^63; without a comparison that could become
-/// a branch.
+/// All ones if `a == b`, else zero, for values below 2^63; without a comparison that could become a
+/// branch.
 #[inline(always)]
 fn equal_mask(a: u64, b: u64) -> u64 {
     ((a ^ b).wrapping_sub(1) as i64 >> 63) as u64
@@ -67,8 +67,8 @@ pub(crate) fn ggm_mark(nodes: &mut [Block], places: &[u64; TREES]) {
     }
 }
 
-/// Adds to each row the blocks of `table` that its ten words of `stream` name; the words are
-/// used up.
+/// Adds to each row the blocks of `table` that its ten words of `stream` name; the words are used
+/// up.
 #[inline(always)]
 pub(crate) fn lpn_gather(stream: &mut [[u32; LOCALITY]], table: &[Block], rows: &mut [Block]) {
     let k = table.len() as u64;
@@ -80,8 +80,9 @@ pub(crate) fn lpn_gather(stream: &mut [[u32; LOCALITY]], table: &[Block], rows: 
     for (row, offsets) in rows.iter_mut().zip(&*stream) {
         let mut sums = [*row, Block::ZERO];
         for (i, &offset) in offsets.iter().enumerate() {
-            // SAFETY: the loop above made every word 16 times `w k / 2^32` with `w < 2^32`, hence the
-            // place of a whole block in `table`, which has `k` blocks; `k < 2^28` keeps it exact.
+            // SAFETY: the loop above made every word 16 times `w k / 2^32` with `w < 2^32`, hence
+            // the place of a whole block in `table`, which has `k` blocks; `k < 2^28` keeps it
+            // exact.
             sums[i % 2] ^= unsafe { *table.as_ptr().byte_add(offset as usize) };
         }
         *row = sums[0] ^ sums[1];

@@ -39,7 +39,8 @@ macro_rules! ggm {
                 store_states(right, &r);
                 sums = xor_states(sums, &l);
             }
-            // The first levels have fewer nodes than a batch: all vectors in flight, some of them idle.
+            // The first levels have fewer nodes than a batch: all vectors in flight, some of them
+            // idle.
             let used = left_rest.len() / (16 * LANES);
             if used > 0 {
                 let mut parents = [splat(Block::ZERO); STATES];

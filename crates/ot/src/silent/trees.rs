@@ -1,20 +1,21 @@
 //! Single-point correlated OTs, [`TREES`] at a time: figure 6 of "Half-Tree" (ePrint 2022/1431)
 //! without the malicious check.
 //!
-//! For a tree of h levels the parties use up h rows q_l = t_l ^ r_l Delta. The receiver's point alpha
-//! is what its random choices make it: turn l is NOT r_l (0 is left), so that it sends nothing.
+//! For a tree of h levels the parties use up h rows q_l = t_l ^ r_l Delta. The receiver's point
+//! alpha is what its random choices make it: turn l is NOT r_l (0 is left), so that it sends
+//! nothing.
 //!
-//! - The sender's nodes add up to Delta on every level. At level l it sends c_l = S_l ^ q_l, with S_l the
-//!   sum of the left nodes.
-//! - c_l ^ t_l = S_l ^ r_l Delta is the sum of the left nodes if r_l = 0, of the right ones if r_l = 1: of
-//!   those on the side that alpha does not take.
+//! - The sender's nodes add up to Delta on every level. At level l it sends c_l = S_l ^ q_l, with
+//!   S_l the sum of the left nodes.
+//! - c_l ^ t_l = S_l ^ r_l Delta is the sum of the left nodes if r_l = 0, of the right ones if r_l
+//!   = 1: of those on the side that alpha does not take.
 //!
-//! The receiver keeps, in the place of the node on the path to alpha that it must not know, that node
-//! plus Delta. Its nodes of a level then add up to zero, and a level grows as the sender's does, but for
-//! the two children of the node on the path: both are off by the same e = c_l ^ t_l ^ S'_l, with S'_l the
-//! receiver's sum of left nodes. Putting it right takes one pass over the level; neither branch nor
-//! index depends on alpha. At the end the leaf at alpha is the sender's plus Delta, which is what the
-//! correlated OT wants, without another message.
+//! The receiver keeps, in the place of the node on the path to alpha that it must not know, that
+//! node plus Delta. Its nodes of a level then add up to zero, and a level grows as the sender's
+//! does, but for the two children of the node on the path: both are off by the same e = c_l ^ t_l ^
+//! S'_l, with S'_l the receiver's sum of left nodes. Putting it right takes one pass over the
+//! level; neither branch nor index depends on alpha. At the end the leaf at alpha is the sender's
+//! plus Delta, which is what the correlated OT wants, without another message.
 
 use madrigal_kernels::{
     Block, Prg, blocks_as_bytes_mut,
