@@ -79,18 +79,18 @@
 //! Per row, at either party: one AES block for the trees (half-trees; two in plain GGM trees), 2.5
 //! for the ten indices of the code, and ten reads at random places of a table of 4.5 MB, all
 //! divided by 0.93 for the rows that go into the next base. On a Zen 5 core with VAES-512 (1 MiB of
-//! second-level cache), `examples` and kernels timed apart: trees 0.4 ns, lowest bits 0.2 ns, the
-//! receiver's corrections 0.45 ns, indices 0.8 ns, reads 5.7 ns; in all 7.7 ns for the sender and
-//! 8.2 ns for the receiver, 130 and 122 million rows per second. Of both parties at once on two
-//! cores of a busy machine `examples/measure_silent.rs` gets 106 and 96 million per second of
-//! processor time (the two tables share the third-level cache), 88 million with all outputs hashed;
-//! 64 and 59 million with AES-NI alone.
+//! second-level cache), each kernel timed alone: trees 0.4 ns, lowest bits 0.2 ns, the receiver's
+//! corrections 0.45 ns, indices 0.8 ns, reads 5.7 ns; in all 7.7 ns for the sender and 8.2 ns for
+//! the receiver, 130 and 122 million rows per second. Of both parties at once on two cores of a
+//! busy machine `examples/measure_silent.rs` gets 106 and 96 million per second of processor time
+//! (the two tables share the third-level cache), 88 million with all outputs hashed; 64 and 59
+//! million with AES-NI alone.
 //!
-//! It is the reads that bind. Each moves a cache line of 64 bytes, three of four from the third
-//! level, which gives 32 bytes a cycle: 15 cycles or 4 ns per row at 4 GHz, before the second
-//! level's share. With a table of 300 kB in the second level they take 3.9 ns. Huge pages and
-//! prefetching change nothing. A table half as large (bins of 2^11) saves 0.5 ns and doubles the
-//! communication.
+//! It is the reads that bind. Each moves a cache line of 64 bytes, most of them from the third
+//! level, which gives at most 32 bytes a cycle: by that estimate some 15 cycles or 4 ns per row at
+//! 4 GHz, before the second level's share. With a table of 300 kB in the second level they take 3.9
+//! ns. Huge pages and prefetching change nothing. A table half as large (bins of 2^11) saves 0.5 ns
+//! and doubles the communication.
 //!
 //! # Why not another code
 //! Dual codes of the expand-accumulate or expand-convolute kind (Raghuraman, Rindal and Tanguy,
