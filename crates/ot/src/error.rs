@@ -24,6 +24,8 @@ pub enum Message {
     MaskedPairs,
     /// The receiver's choice flips for precomputed OTs.
     ChoiceFlips,
+    /// The silent sender's seed and level sums.
+    Silent,
 }
 
 impl fmt::Display for Message {
@@ -38,6 +40,7 @@ impl fmt::Display for Message {
             Message::Corrections => "correlated-OT corrections",
             Message::MaskedPairs => "chosen-OT masked pairs",
             Message::ChoiceFlips => "OT choice flips",
+            Message::Silent => "silent-OT message (level sums)",
         })
     }
 }
@@ -146,6 +149,12 @@ pub enum OtError {
         /// Number of messages of each OT.
         n: usize,
     },
+    /// The caller passed an offset whose lowest bit is zero.
+    #[error(
+        "the lowest bit of Delta is zero, where silent OT keeps the choice bits; \
+         draw it with Delta::random_odd"
+    )]
+    EvenDelta,
     /// The caller took more OTs than are left.
     #[error("{wanted} OTs were taken where {left} are left; extend by more OTs first")]
     Exhausted {
@@ -165,6 +174,7 @@ impl OtError {
             | OtError::Coefficient { .. }
             | OtError::Padding { .. } => Fault::Peer,
             OtError::ArgumentLength { .. }
+            | OtError::EvenDelta
             | OtError::FieldBits { .. }
             | OtError::Kem { .. }
             | OtError::OneOf { .. }

@@ -46,6 +46,14 @@ impl Delta {
         delta
     }
 
+    /// Draws an offset whose lowest bit is one and whose other bits are uniform, as
+    /// [silent OT](crate::silent) needs it: the lowest bit of a row then tells its choice.
+    pub fn random_odd(rng: &mut impl CryptoRng) -> Self {
+        let mut delta = Delta::random(rng);
+        delta.0.0[0] |= 1;
+        delta
+    }
+
     /// Takes an offset that the caller chose, uniformly up to the few bits it fixes (BMR's R^j
     /// with its point-and-permute bit).
     pub fn from_block(block: Block) -> Self {

@@ -13,6 +13,7 @@
 //! | [`extension`] | what all extensions have in common | |
 //! | [`iknp`] | IKNP extension with the optimisations of Asharov et al. | PRG (AES-CTR) |
 //! | [`softspoken`] | SoftSpokenOT for k = 1 to 8: 128 / k bits per OT | PRG (AES-CTR), GGM trees |
+//! | [`silent`] | Ferret: silent extension, random choices | LPN with regular noise, circular correlation robustness |
 //! | [`flavour`] | random, correlated, chosen and 1-out-of-n OTs from an extension's rows | tweakable correlation robustness |
 //!
 //! All of it is for **semi-honest** parties with static corruption. A malformed message is
@@ -70,6 +71,7 @@ mod instance;
 mod matrix;
 mod rng;
 mod select;
+pub mod silent;
 pub mod softspoken;
 
 pub use error::{Fault, Message, OtError};

@@ -7,6 +7,8 @@ use zeroize::Zeroize;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::fold::fold;
+use crate::vector::ggm::ggm;
+use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
@@ -22,6 +24,8 @@ modes!("neon,aes", self);
 single_modes!("neon,aes");
 rows!("neon,aes");
 fold!("neon,aes");
+ggm!("neon,aes");
+lpn!("neon,aes");
 unpack_transpose!("neon,aes", 16, {
     lo8: vzip1q_u8, hi8: vzip2q_u8,
     lo16: low_16, hi16: high_16,
@@ -105,6 +109,15 @@ fn and_vectors(a: Vector, b: Vector) -> Vector {
 
 /// AESE adds its key first, the round its key last: with a zero key the compiler joins the addition
 /// of one round to the AESE of the next.
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn sigma(x: Vector) -> Vector {
+    let swapped = vextq_u8::<8>(x, x);
+    let high = vcombine_u64(vcreate_u64(0), vcreate_u64(u64::MAX));
+    veorq_u8(swapped, vandq_u8(x, vreinterpretq_u8_u64(high)))
+}
+
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn round(state: Vector, key: Vector) -> Vector {

@@ -2,6 +2,7 @@
 
 mod aes;
 mod fold;
+mod lpn;
 mod rows;
 mod sbox;
 mod transpose;
@@ -13,6 +14,7 @@ use crate::aes::RoundKeys;
 
 pub(crate) use aes::{encrypt, expand_key};
 pub(crate) use fold::{fold_punctured, fold_whole};
+pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
 pub(crate) use transpose::transpose_strip;
 

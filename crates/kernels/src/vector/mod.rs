@@ -2,6 +2,8 @@
 //! instructions, because `#[target_feature]` takes no generic argument.
 
 pub(crate) mod fold;
+pub(crate) mod ggm;
+pub(crate) mod lpn;
 pub(crate) mod modes;
 pub(crate) mod rows;
 pub(crate) mod unpack;

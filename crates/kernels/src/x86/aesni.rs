@@ -7,6 +7,8 @@ use zeroize::Zeroize;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::fold::fold;
+use crate::vector::ggm::ggm;
+use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
@@ -22,6 +24,8 @@ modes!("sse4.1,ssse3,aes", self);
 single_modes!("sse4.1,ssse3,aes");
 rows!("sse4.1,ssse3,aes");
 fold!("sse4.1,ssse3,aes");
+ggm!("sse4.1,ssse3,aes");
+lpn!("sse4.1,ssse3,aes");
 unpack_transpose!("sse4.1,ssse3,aes", 16, {
     lo8: _mm_unpacklo_epi8, hi8: _mm_unpackhi_epi8,
     lo16: _mm_unpacklo_epi16, hi16: _mm_unpackhi_epi16,
@@ -100,6 +104,14 @@ fn spread(block: &Block) -> Vector {
 #[target_feature(enable = "sse4.1,ssse3,aes")]
 fn and_vectors(a: Vector, b: Vector) -> Vector {
     _mm_and_si128(a, b)
+}
+
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn sigma(x: Vector) -> Vector {
+    let swapped = _mm_shuffle_epi32::<0x4e>(x);
+    xor_vectors(swapped, _mm_and_si128(x, _mm_set_epi64x(-1, 0)))
 }
 
 #[inline]

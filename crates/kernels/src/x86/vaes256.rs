@@ -7,6 +7,8 @@ use zeroize::Zeroize;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::fold::fold;
+use crate::vector::ggm::ggm;
+use crate::vector::lpn::lpn;
 use crate::vector::modes::modes;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
@@ -24,6 +26,8 @@ const FOLD_VECTORS: usize = 2;
 modes!("sse4.1,ssse3,aes,avx2,vaes", aesni);
 rows!("sse4.1,ssse3,aes,avx2,vaes");
 fold!("sse4.1,ssse3,aes,avx2,vaes");
+ggm!("sse4.1,ssse3,aes,avx2,vaes");
+lpn!("sse4.1,ssse3,aes,avx2,vaes");
 unpack_transpose!("sse4.1,ssse3,aes,avx2,vaes", 32, {
     lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
     lo16: _mm256_unpacklo_epi16, hi16: _mm256_unpackhi_epi16,
@@ -84,6 +88,15 @@ fn spread(block: &Block) -> Vector {
 #[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
 fn and_vectors(a: Vector, b: Vector) -> Vector {
     _mm256_and_si256(a, b)
+}
+
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn sigma(x: Vector) -> Vector {
+    let swapped = _mm256_shuffle_epi32::<0x4e>(x);
+    let high = _mm256_set_epi64x(-1, 0, -1, 0);
+    xor_vectors(swapped, _mm256_and_si256(x, high))
 }
 
 #[inline]

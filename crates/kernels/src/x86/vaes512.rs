@@ -7,12 +7,16 @@ use zeroize::Zeroize;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::fold::fold;
+use crate::vector::ggm::ggm;
 use crate::vector::modes::modes;
 use crate::vector::rows::rows;
 use crate::vector::unpack::interleave;
 
 use super::aesni;
 pub(crate) use super::aesni::expand_key;
+// Of these loops the compiler makes slower code with AVX-512: of the last one, gather
+// instructions that take twice the time.
+pub(crate) use super::vaes256::{ggm_correct, ggm_mark, lpn_gather};
 
 type Vector = __m512i;
 
@@ -27,6 +31,7 @@ modes!(
 );
 rows!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 fold!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+ggm!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -67,6 +72,14 @@ fn spread(block: &Block) -> Vector {
 #[target_feature(enable = "avx512f")]
 fn and_vectors(a: Vector, b: Vector) -> Vector {
     _mm512_and_si512(a, b)
+}
+
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sigma(x: Vector) -> Vector {
+    let swapped = _mm512_shuffle_epi32::<0x4e>(x);
+    _mm512_mask_xor_epi64(swapped, 0b1010_1010, swapped, x)
 }
 
 #[inline]

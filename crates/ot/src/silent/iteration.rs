@@ -1,0 +1,182 @@
+//! The course of the iterations, the same for both parties: which group of trees comes next, what
+//! its rows are for, and where it stands in the message.
+
+use core::ops::Range;
+
+use madrigal_kernels::{Block, Prg, lpn::LocalCode};
+use zeroize::Zeroizing;
+
+use super::params::{SilentParams, Stage};
+use crate::{Instance, Tweaks};
+
+/// A party's stream of rows, without what is peculiar to sender or receiver.
+pub(super) struct Iterations {
+    instance: Instance,
+    params: SilentParams,
+    /// Rows handed out in the instance's life.
+    next_index: u64,
+    /// Public seed of the codes, once agreed.
+    seed: Block,
+    stage: usize,
+    /// Next group of the current iteration.
+    group: usize,
+    /// The code of the current stage, from its first group on.
+    code: Option<LocalCode>,
+    /// The rows that the current iteration uses up: the code's table, then the trees' rows. Secret.
+    base: Zeroizing<Vec<Block>>,
+    /// The next iteration's base, filled up to `reserved`. Secret.
+    reserve: Zeroizing<Vec<Block>>,
+    reserved: usize,
+    /// A group of which the last `left` rows wait for the next call; empty until needed. Secret.
+    buffer: Zeroizing<Vec<Block>>,
+    left: usize,
+}
+
+impl Iterations {
+    /// Starts from [`SilentParams::base_rows`] rows.
+    pub(super) fn new(
+        instance: Instance,
+        params: SilentParams,
+        base: Zeroizing<Vec<Block>>,
+    ) -> Self {
+        Iterations {
+            instance,
+            params,
+            next_index: 0,
+            seed: Block::ZERO,
+            stage: 0,
+            group: 0,
+            code: None,
+            base,
+            reserve: Zeroizing::default(),
+            reserved: 0,
+            buffer: Zeroizing::default(),
+            left: 0,
+        }
+    }
+
+    pub(super) fn instance(&self) -> Instance {
+        self.instance
+    }
+
+    pub(super) fn params(&self) -> SilentParams {
+        self.params
+    }
+
+    pub(super) fn made(&self) -> u64 {
+        self.next_index
+    }
+
+    pub(super) fn set_seed(&mut self, seed: Block) {
+        self.seed = seed;
+    }
+
+    /// Fills `rows` with the next rows of the stream. `grow` makes the leaves of one group from the
+    /// rows it uses up and the given part of the message, which starts at byte `start`.
+    pub(super) fn fill(
+        &mut self,
+        rows: &mut [Block],
+        start: usize,
+        mut grow: impl FnMut(&[Block], Range<usize>, &mut [Block]),
+    ) -> Tweaks {
+        let m = rows.len();
+        let mut place = start;
+        let mut next_place = |stage: &Stage| {
+            let range = place..place + stage.group_bytes();
+            place = range.end;
+            range
+        };
+        let (waiting, mut rows) = rows.split_at_mut(self.left.min(m));
+        let first = self.buffer.len() - self.left;
+        waiting.copy_from_slice(&self.buffer[first..first + waiting.len()]);
+        self.left -= waiting.len();
+        while !rows.is_empty() {
+            let stage = &self.params.stages()[self.stage];
+            let whole = stage.group_rows();
+            let inner = self.params.inner_groups(self.stage);
+            if inner.contains(&self.group) {
+                let mut buffer = self.take_buffer(whole);
+                self.make_group(stage, next_place(stage), &mut grow, &mut buffer);
+                self.keep(&buffer);
+                self.buffer = buffer;
+                if self.group == inner.end {
+                    self.begin_next();
+                }
+            } else if rows.len() >= whole {
+                let (now, later) = rows.split_at_mut(whole);
+                self.make_group(stage, next_place(stage), &mut grow, now);
+                rows = later;
+            } else {
+                let mut buffer = self.take_buffer(whole);
+                self.make_group(stage, next_place(stage), &mut grow, &mut buffer);
+                rows.copy_from_slice(&buffer[..rows.len()]);
+                self.left = whole - rows.len();
+                self.buffer = buffer;
+                break;
+            }
+        }
+        let first = self.next_index;
+        self.next_index += m as u64;
+        Tweaks::new(self.instance, first, m)
+    }
+
+    /// The next group: leaves from `grow`, to which the code of the table is added.
+    fn make_group(
+        &mut self,
+        stage: &Stage,
+        place: Range<usize>,
+        grow: &mut impl FnMut(&[Block], Range<usize>, &mut [Block]),
+        nodes: &mut [Block],
+    ) {
+        let (table, tree_rows) = self.base.split_at(stage.dimension());
+        let per_group = stage.base_rows_of_group();
+        let first = self.group * per_group;
+        grow(&tree_rows[first..first + per_group], place, nodes);
+        let (seed, index) = (self.seed, self.stage as u64);
+        let code = self.code.get_or_insert_with(|| {
+            // Each stage has a code of its own.
+            let mut seeds = Prg::new(seed);
+            seeds.seek(index);
+            LocalCode::new(seeds.next_block(), stage.dimension())
+        });
+        code.encode((self.group * stage.group_rows()) as u64, table, nodes);
+        self.group += 1;
+    }
+
+    /// Keeps rows for the next iteration, as many as that needs.
+    fn keep(&mut self, rows: &[Block]) {
+        let needed = self.next_stage().base_rows();
+        if self.reserve.len() != needed {
+            self.reserve = Zeroizing::new(vec![Block::ZERO; needed]);
+        }
+        let kept = rows.len().min(needed - self.reserved);
+        self.reserve[self.reserved..self.reserved + kept].copy_from_slice(&rows[..kept]);
+        self.reserved += kept;
+    }
+
+    fn next_stage(&self) -> &'static Stage {
+        let stages = self.params.stages();
+        &stages[(self.stage + 1).min(stages.len() - 1)]
+    }
+
+    fn begin_next(&mut self) {
+        core::mem::swap(&mut self.base, &mut self.reserve);
+        self.reserved = 0;
+        self.group = 0;
+        if self.stage + 1 < self.params.stages().len() {
+            self.stage += 1;
+            self.code = None;
+            self.reserve = Zeroizing::default();
+        }
+    }
+
+    /// Lends the buffer out for a group of `len` rows.
+    fn take_buffer(&mut self, len: usize) -> Zeroizing<Vec<Block>> {
+        let buffer = core::mem::take(&mut self.buffer);
+        if buffer.len() == len {
+            buffer
+        } else {
+            Zeroizing::new(vec![Block::ZERO; len])
+        }
+    }
+}

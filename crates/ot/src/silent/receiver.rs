@@ -1,0 +1,96 @@
+//! The receiver of silent OTs.
+
+use core::fmt;
+
+use madrigal_kernels::Block;
+use zeroize::Zeroizing;
+
+use super::{
+    iteration::Iterations,
+    params::{SEED_BYTES, SilentParams},
+    trees::grow_receiver,
+};
+use crate::{
+    Instance, Tweaks,
+    error::{Message, OtError, check_argument, check_message},
+    select::bit,
+};
+
+/// The receiver of silent OTs: makes random choices r_i and the rows t_i = q_i ^ r_i Delta. Listens
+/// only.
+pub struct SilentReceiver {
+    iterations: Iterations,
+}
+
+impl SilentReceiver {
+    /// Starts an instance from the receiver's rows of another extension, as many as
+    /// [`SilentParams::base_rows`], and the packed choices they were made with. The choices must be
+    /// **uniformly random** and serve for nothing else: they are LPN secret and noise.
+    ///
+    /// # Errors
+    /// [`OtError::ArgumentLength`] for the argument of the wrong length.
+    pub fn new(
+        instance: Instance,
+        params: SilentParams,
+        choices: &[u8],
+        base: &[Block],
+    ) -> Result<Self, OtError> {
+        check_argument("base", params.base_rows(), base.len())?;
+        check_argument("choices", base.len().div_ceil(8), choices.len())?;
+        let marked = base
+            .iter()
+            .enumerate()
+            .map(|(i, row)| Block::new(row.lo() & !1 | u64::from(bit(choices, i)), row.hi()));
+        let base = Zeroizing::new(marked.collect());
+        Ok(SilentReceiver {
+            iterations: Iterations::new(instance, params, base),
+        })
+    }
+
+    /// Length in bytes of the sender's message for the next `m` OTs.
+    pub fn message_len(&self, m: usize) -> usize {
+        let iterations = &self.iterations;
+        iterations.params().message_len(iterations.made(), m)
+    }
+
+    /// Reads the sender's message for `m` OTs and writes the packed random choices (`ceil(m / 8)`
+    /// bytes) and the rows t_i, whose lowest bit is the choice.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the message, [`OtError::ArgumentLength`] for the argument of
+    /// the wrong length; nothing has moved then.
+    pub fn extend(
+        &mut self,
+        message: &[u8],
+        m: usize,
+        choices: &mut [u8],
+        rows: &mut [Block],
+    ) -> Result<Tweaks, OtError> {
+        check_argument("choices", m.div_ceil(8), choices.len())?;
+        check_argument("rows", m, rows.len())?;
+        check_message(Message::Silent, message, self.message_len(m))?;
+        let mut start = 0;
+        if self.iterations.made() == 0
+            && let Some(&seed) = message.first_chunk::<SEED_BYTES>()
+        {
+            self.iterations.set_seed(Block::from_bytes(seed));
+            start = SEED_BYTES;
+        }
+        let tweaks = self.iterations.fill(rows, start, |used, place, nodes| {
+            grow_receiver(used, &message[place], nodes);
+        });
+        for (choices, rows) in choices.iter_mut().zip(rows.chunks(8)) {
+            let bits = rows.iter().enumerate();
+            *choices = bits.fold(0, |byte, (i, row)| byte | (row.lo() as u8 & 1) << i);
+        }
+        Ok(tweaks)
+    }
+}
+
+impl fmt::Debug for SilentReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SilentReceiver")
+            .field("instance", &self.iterations.instance())
+            .finish_non_exhaustive()
+    }
+}
