@@ -5,12 +5,20 @@
 //! transfer between all pairs of parties and needs to trust nobody.
 
 mod bit_triples;
+mod columns;
+mod gilboa;
 mod ot_triples;
+mod packing;
 mod pairs;
+mod products;
+mod rings;
+mod source;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
 pub use ot_triples::OtTriples;
-pub use pairs::base_cost;
+pub use pairs::{Base, base_cost, stream_cost};
+pub use rings::{BitShares, RingTriples, SharedBits, SquarePairs, SquareShares, TripleShares};
+pub use source::{OtSource, Source};
 
 use madrigal_net::Result;
 
