@@ -31,11 +31,26 @@ pub trait Ring:
     /// `self * other` mod 2^l.
     #[must_use]
     fn mul(self, other: Self) -> Self;
-    /// `self / 2`, rounded down.
+    /// `self * 2^by` mod 2^l, for `by < l`.
     #[must_use]
-    fn half(self) -> Self;
+    fn shl(self, by: usize) -> Self;
+    /// `self / 2^by`, rounded down, for `by < l`.
+    #[must_use]
+    fn shr(self, by: usize) -> Self;
+    /// The bits that both have.
+    #[must_use]
+    fn and(self, other: Self) -> Self;
+    /// The bits that one of the two has.
+    #[must_use]
+    fn or(self, other: Self) -> Self;
     /// Bit `i < l`, as 0 or 1; without a branch.
     fn bit(self, i: usize) -> u8;
+    /// All ones if bit `i < l` is set, else zero; without a branch.
+    #[inline(always)]
+    #[must_use]
+    fn spread(self, i: usize) -> Self {
+        Self::ZERO.sub(self.shr(i).and(Self::ONE))
+    }
     /// The value as an integer.
     fn to_u128(self) -> u128;
     /// The integer mod 2^l.
@@ -77,8 +92,23 @@ macro_rules! rings {
             }
 
             #[inline(always)]
-            fn half(self) -> Self {
-                self >> 1
+            fn shl(self, by: usize) -> Self {
+                self << by
+            }
+
+            #[inline(always)]
+            fn shr(self, by: usize) -> Self {
+                self >> by
+            }
+
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                self & other
+            }
+
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                self | other
             }
 
             #[inline(always)]
@@ -120,7 +150,7 @@ mod tests {
         let top = T::ZERO.sub(T::ONE);
         assert_eq!(top.add(T::ONE), T::ZERO);
         assert_eq!(top.mul(top), T::ONE);
-        assert_eq!(top.half().bit(T::BITS - 1), 0);
+        assert_eq!(top.shr(1).bit(T::BITS - 1), 0);
         assert_eq!(T::from_u128(top.to_u128()), top);
         let mut bytes = [0; 16];
         T::from_u128(0x1234_5678_9abc_def0_0fed_cba9_8765_4321).write(&mut bytes);

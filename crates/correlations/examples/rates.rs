@@ -4,14 +4,15 @@
 use std::time::Instant;
 
 use madrigal_core::Ring;
-use madrigal_correlations::{BitTripleSource, OtSource, Source};
+use madrigal_correlations::{BitTripleSource, MatrixShape, OtSource, Source};
 use madrigal_net::{Context, Result};
 use madrigal_testkit::World;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize, default| {
-        args.get(i).map_or(default, |text| text.parse().unwrap_or(default))
+        args.get(i)
+            .map_or(default, |text| text.parse().unwrap_or(default))
     };
     let (parties, count) = (number(1, 2), number(2, 100_000));
     match args.first().map_or("triples64", String::as_str) {
@@ -25,6 +26,10 @@ fn main() {
         "shared8" => shared::<u8>(parties, count),
         "shared32" => shared::<u32>(parties, count),
         "shared64" => shared::<u64>(parties, count),
+        "matrix64" => matrix::<u64>(parties, number(2, 128)),
+        "matrix32" => matrix::<u32>(parties, number(2, 128)),
+        "vectors128" => vectors(parties, count, 128),
+        "vectors1024" => vectors(parties, count, 1024),
         other => eprintln!("there is no kind {other}"),
     }
 }
@@ -53,6 +58,39 @@ fn shared<T: Ring>(parties: usize, count: usize) {
     });
 }
 
+fn matrix<T: Ring>(parties: usize, size: usize) {
+    let shape = MatrixShape {
+        rows: size,
+        inner: size,
+        columns: size,
+    };
+    let count = size.pow(3);
+    measure(
+        "products of elements",
+        parties,
+        count,
+        |mut source| async move { source.matrix_triple::<T>(shape, &|_| {}).await.map(|_| ()) },
+    );
+}
+
+fn vectors(parties: usize, count: usize, length: usize) {
+    measure("vectors", parties, count, |mut source| async move {
+        source
+            .vector_triples(length, count, &|_| {})
+            .await
+            .map(|_| ())
+    });
+}
+
+/// CPU time of this process so far, in seconds.
+fn cpu_time() -> f64 {
+    let tasks = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after = tasks.rsplit(')').next().unwrap_or_default();
+    let mut fields = after.split_whitespace().skip(11);
+    let mut next = || fields.next().and_then(|text| text.parse::<f64>().ok());
+    (next().unwrap_or(0.0) + next().unwrap_or(0.0)) / 100.0
+}
+
 fn measure<F: Future<Output = Result<()>>>(
     kind: &str,
     parties: usize,
@@ -69,15 +107,20 @@ fn measure<F: Future<Output = Result<()>>>(
         }
     };
     let mut rates = Vec::new();
+    let start = cpu_time();
     for seed in 0..5 {
         let results = World::new(parties, seed).run(run);
         let slowest = results.iter().map(|(time, _)| *time).fold(0.0, f64::max);
-        let cpu: u64 = results.iter().map(|(_, cost)| cost.setup.bytes_sent).sum();
-        rates.push((count as f64 / slowest, cpu as f64 / count as f64));
+        let bytes: u64 = results.iter().map(|(_, cost)| cost.setup.bytes_sent).sum();
+        rates.push((count as f64 / slowest, bytes as f64 / count as f64));
     }
     rates.sort_by(|a, b| a.0.total_cmp(&b.0));
     println!(
-        "{kind} n={parties}: {:.0} per second, best {:.0}, {:.1} bytes each",
-        rates[2].0, rates[4].0, rates[4].1
+        "{kind} n={parties}: {:.0} per second, best {:.0}; {:.0} ns CPU each, all parties and base \
+         OTs together; {:.1} bytes each",
+        rates[2].0,
+        rates[4].0,
+        (cpu_time() - start) * 1e9 / (5 * count) as f64,
+        rates[4].1
     );
 }

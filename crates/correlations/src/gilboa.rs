@@ -28,20 +28,10 @@ pub(crate) const fn correction_bits(width: usize) -> usize {
 /// What products are computed in: 64 bits for all rings up to that, else 128.
 pub(crate) trait Word: Ring {
     fn from_block(block: Block) -> Self;
-    fn shl(self, by: usize) -> Self;
-    fn shr(self, by: usize) -> Self;
     /// The lowest `1 <= bits <= BITS` bits.
     fn low(self, bits: usize) -> Self;
-    fn and(self, other: Self) -> Self;
-    fn or(self, other: Self) -> Self;
     fn push(self, bits: usize, out: &mut BitWriter<'_>);
     fn pull(bits: usize, from: &mut BitReader<'_>) -> Self;
-
-    /// All ones if bit `i` is set, else zero; without a branch.
-    #[inline(always)]
-    fn spread(self, i: usize) -> Self {
-        Self::ZERO.sub(self.shr(i).and(Self::ONE))
-    }
 }
 
 macro_rules! words {
@@ -53,28 +43,8 @@ macro_rules! words {
             }
 
             #[inline(always)]
-            fn shl(self, by: usize) -> Self {
-                self << by
-            }
-
-            #[inline(always)]
-            fn shr(self, by: usize) -> Self {
-                self >> by
-            }
-
-            #[inline(always)]
             fn low(self, bits: usize) -> Self {
                 self & ($word::MAX >> (<$word as Ring>::BITS - bits))
-            }
-
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                self | other
             }
 
             #[inline(always)]

@@ -138,7 +138,7 @@ impl OtTriples {
 }
 
 /// The peer whose OTs define a party's b.
-const fn first_peer(party: usize) -> usize {
+pub(crate) const fn first_peer(party: usize) -> usize {
     if party == 0 { 1 } else { 0 }
 }
 

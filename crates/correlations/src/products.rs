@@ -403,7 +403,11 @@ impl Buffers {
 
 /// The lowest `width` bits of each value, packed.
 fn pack_choices<T: Ring>(values: &[T], width: usize, out: &mut [u8]) {
-    pack(values, width, &mut out[..(values.len() * width).div_ceil(8)]);
+    pack(
+        values,
+        width,
+        &mut out[..(values.len() * width).div_ceil(8)],
+    );
 }
 
 /// The lowest `width` bits of each value, packed; `out` has exactly the bytes for it.

@@ -145,7 +145,7 @@ impl OtRings {
             .add(width, Pattern::Once, &u, &u, &mut t, made)
             .await?;
         for (t, &u) in t.iter_mut().zip(u.iter()) {
-            *t = t.add(u.mul(u.add(T::ONE)).half());
+            *t = t.add(u.mul(u.add(T::ONE)).shr(1));
         }
         let mut message = vec![0; (count * width).div_ceil(8)];
         pack(&t, width, &mut message);
@@ -260,8 +260,14 @@ mod tests {
         (0..=u8::MAX).for_each(is_root);
         (0..=u16::MAX).for_each(is_root);
         let mut prg = Prg::new(madrigal_kernels::Block::ZERO);
-        random::<u32>(&mut prg, 1000).iter().for_each(|&t| is_root(t));
-        random::<u64>(&mut prg, 1000).iter().for_each(|&t| is_root(t));
-        random::<u128>(&mut prg, 1000).iter().for_each(|&t| is_root(t));
+        random::<u32>(&mut prg, 1000)
+            .iter()
+            .for_each(|&t| is_root(t));
+        random::<u64>(&mut prg, 1000)
+            .iter()
+            .for_each(|&t| is_root(t));
+        random::<u128>(&mut prg, 1000)
+            .iter()
+            .for_each(|&t| is_root(t));
     }
 }

@@ -3,11 +3,13 @@
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_net::{Context, Result};
 
+use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
+use crate::matrices::{MatrixShape, MatrixTriple, OtMatrices};
 use crate::ot_triples::OtTriples;
 use crate::pairs::{Base, base_cost, stream_cost};
 use crate::rings::{OtRings, RingTriples, SharedBits, SquarePairs};
-use crate::BitTripleSource;
+use crate::vectors::{OtVectors, VectorTriples};
 
 /// A place that correlations of every kind come from.
 ///
@@ -44,6 +46,28 @@ pub trait Source: BitTripleSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> impl Future<Output = Result<SharedBits<T>>>;
+
+    /// Makes this party's shares of a fresh matrix triple over Z_2^l. `made` hears of products of
+    /// elements.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn matrix_triple<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        made: &dyn Fn(usize),
+    ) -> impl Future<Output = Result<MatrixTriple<T>>>;
+
+    /// Makes this party's shares of `count` fresh vector triples, of vectors of `length` bits.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn vector_triples(
+        &mut self,
+        length: usize,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> impl Future<Output = Result<VectorTriples>>;
 }
 
 /// Makes every kind by oblivious transfer between all pairs of parties, and needs to trust nobody.
@@ -55,6 +79,8 @@ pub struct OtSource {
     base: Base,
     bits: Option<OtTriples>,
     rings: Option<OtRings>,
+    matrices: Option<OtMatrices>,
+    vectors: Option<OtVectors>,
 }
 
 impl std::fmt::Debug for OtSource {
@@ -75,6 +101,8 @@ impl OtSource {
             context,
             bits: None,
             rings: None,
+            matrices: None,
+            vectors: None,
         })
     }
 
@@ -87,6 +115,12 @@ impl OtSource {
     /// triples, square pairs and shared bits of every width; matrix triples; vector triples. Local.
     pub fn open_cost(parties: usize) -> PhaseCost {
         stream_cost(parties)
+    }
+
+    /// Cost for `me` of [`bit_triples`](BitTripleSource::bit_triples), as
+    /// [`OtTriples::cost`].
+    pub fn bit_triples_cost(me: Party, parties: usize, count: usize) -> PhaseCost {
+        OtTriples::cost(me.index(), parties, count)
     }
 
     /// Cost for `me` of [`ring_triples`](Source::ring_triples), two rounds: for each peer 2 l OTs,
@@ -105,6 +139,25 @@ impl OtSource {
     /// and l - 1 bits to each peer, per bit.
     pub fn shared_bits_cost<T: Ring>(me: Party, parties: usize, count: usize) -> PhaseCost {
         OtRings::shared_bits_cost::<T>(me, parties, count)
+    }
+
+    /// Cost of [`matrix_triple`](Source::matrix_triple) for each of `parties` parties, two rounds:
+    /// with p = min(m, n), q = max(m, n), to each peer p k l OTs of 16 bytes, and as many strings of
+    /// q elements that take half their bytes.
+    pub fn matrix_triple_cost<T: Ring>(parties: usize, shape: MatrixShape) -> PhaseCost {
+        OtMatrices::cost::<T>(parties, shape)
+    }
+
+    /// Cost for `me` of [`vector_triples`](Source::vector_triples), one round for two parties, else
+    /// two: an OT of 16 bytes with each peer and the bytes of a vector to all peers but one, per
+    /// triple.
+    pub fn vector_triples_cost(
+        me: Party,
+        parties: usize,
+        length: usize,
+        count: usize,
+    ) -> PhaseCost {
+        OtVectors::cost(me.index(), parties, length, count)
     }
 
     fn rings(&mut self) -> Result<&mut OtRings> {
@@ -151,5 +204,26 @@ impl Source for OtSource {
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
         self.rings()?.shared_bits(count, made).await
+    }
+
+    async fn matrix_triple<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        made: &dyn Fn(usize),
+    ) -> Result<MatrixTriple<T>> {
+        let (context, base) = (&self.context, &self.base);
+        let matrices = open(&mut self.matrices, || OtMatrices::new(context, base))?;
+        matrices.triple(shape, made).await
+    }
+
+    async fn vector_triples(
+        &mut self,
+        length: usize,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<VectorTriples> {
+        let (context, base) = (&self.context, &self.base);
+        let vectors = open(&mut self.vectors, || OtVectors::new(context, base))?;
+        vectors.triples(length, count, made).await
     }
 }

@@ -18,8 +18,7 @@ where
 {
     let results = World::new(parties, seed()).run(program);
     for (me, (_, cost)) in Party::all(parties).zip(&results) {
-        let expected =
-            OtSource::base_cost(parties) + OtSource::open_cost(parties) + declared(me);
+        let expected = OtSource::base_cost(parties) + OtSource::open_cost(parties) + declared(me);
         assert_eq!(cost.setup, expected, "{me} of {parties}");
     }
     results.into_iter().map(|(result, _)| result).collect()
@@ -50,7 +49,12 @@ fn triples<T: Ring>(parties: usize, count: usize) {
     );
     for i in 0..count {
         let [a, b, c] = [0, 1, 2].map(|k| sum(shares.iter().map(|party| party[k][i])));
-        assert_eq!(c, a.mul(b), "triple {i} of {} bits, {parties} parties", T::BITS);
+        assert_eq!(
+            c,
+            a.mul(b),
+            "triple {i} of {} bits, {parties} parties",
+            T::BITS
+        );
     }
     if count > 100 {
         assert_ne!(shares[0][0], shares[0][1]);
@@ -88,7 +92,12 @@ fn squares<T: Ring>(parties: usize, count: usize) {
     );
     for i in 0..count {
         let [a, c] = [0, 1].map(|k| sum(shares.iter().map(|party| party[k][i])));
-        assert_eq!(c, a.mul(a), "square {i} of {} bits, {parties} parties", T::BITS);
+        assert_eq!(
+            c,
+            a.mul(a),
+            "square {i} of {} bits, {parties} parties",
+            T::BITS
+        );
     }
 }
 
@@ -117,12 +126,22 @@ fn shared_bits<T: Ring>(parties: usize, count: usize) {
     for i in 0..count {
         let bit = sum(shares.iter().map(|party| party.0[i]));
         assert!(bit == T::ZERO || bit == T::ONE, "bit {i} is {bit:?}");
-        let xor = shares.iter().fold(0, |bit, party| bit ^ party.1[i / 8] >> (i % 8) & 1);
-        assert_eq!(bit.bit(0), xor, "bit {i} of {} bits, {parties} parties", T::BITS);
+        let xor = shares
+            .iter()
+            .fold(0, |bit, party| bit ^ party.1[i / 8] >> (i % 8) & 1);
+        assert_eq!(
+            bit.bit(0),
+            xor,
+            "bit {i} of {} bits, {parties} parties",
+            T::BITS
+        );
         ones += count_of(xor);
     }
     let spread = 3.0 * (count as f64).sqrt();
-    assert!((ones as f64 - count as f64 / 2.0).abs() <= spread + 1.0, "{ones} ones of {count}");
+    assert!(
+        (ones as f64 - count as f64 / 2.0).abs() <= spread + 1.0,
+        "{ones} ones of {count}"
+    );
 }
 
 fn count_of(bit: u8) -> usize {
