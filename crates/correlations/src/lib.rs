@@ -26,7 +26,6 @@ mod pairs;
 mod products;
 mod rings;
 mod source;
-mod stretch;
 mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};

@@ -3,7 +3,7 @@
 //! One extension row serves a whole row of products: for an entry of A at the receiver and the row of
 //! B that it meets at the sender, Gilboa's products ([`crate::gilboa`]) have the same choice bits, so
 //! each of the l OTs carries a string of n corrections at once, under masks that are stretched from
-//! the OT's two ([`crate::stretch`]). If A has more rows than B has columns, the roles are exchanged
+//! the OT's two ([`madrigal_kernels::stretch`]). If A has more rows than B has columns, the roles are exchanged
 //! (C^T = B^T A^T), so that strings are as long as can be.
 //!
 //! With p = min(m, n), q = max(m, n), each party sends to each peer, for the whole triple, p k l OTs
@@ -11,28 +11,29 @@
 //! odd): per product of elements 16 l / q + l (l + 1) / 16 bytes, 268 for l = 64 and q = 128, where
 //! element-wise triples take 1284.
 //!
-//! Rows of C are made one after the other in parts of about [`PART_BYTES`] of corrections, so the
+//! Rows of C are made one after the other in parts of about 256 KiB of corrections, so the
 //! memory in use beyond the three matrices does not grow with them.
+
+mod layout;
+mod strings;
 
 use std::ops::Range;
 
 use futures_util::future::join;
 use madrigal_core::{PhaseCost, Ring};
-use madrigal_kernels::{Block, blocks_as_bytes};
+use madrigal_kernels::rings::{self, Masks};
+use madrigal_kernels::{Block, stretch};
 use madrigal_net::frame::HEADER_BYTES;
 use madrigal_net::{Channel, Context, Result, breathe};
-use madrigal_ot::{cost, flavour, iknp::message_len};
+use madrigal_ot::{flavour, iknp::message_len};
 use zeroize::Zeroizing;
 
+use self::layout::Layout;
+use self::strings::{correct_first, correct_half, offer_first, offer_half, transpose};
 use crate::pairs::{Base, Pair, Stream, fail};
 use crate::products::pack;
 use crate::rings::random;
-use crate::stretch::{stretch, stretch_blocks};
 
-/// Bytes of corrections in one part, unless one entry takes more.
-const PART_BYTES: usize = 256 << 10;
-/// OTs in one part, at most.
-const PART_OTS: usize = 8192;
 /// Parts under way before the first is waited for.
 const AHEAD: usize = 4;
 
@@ -96,63 +97,6 @@ impl<T: Ring> MatrixTriple<T> {
     }
 }
 
-/// The product as it is computed: X (p x k) gives the choices, the rows of Y (k x q) the strings.
-#[derive(Clone, Copy)]
-struct Layout {
-    p: usize,
-    k: usize,
-    q: usize,
-    bits: usize,
-}
-
-impl Layout {
-    fn new<T: Ring>(shape: MatrixShape) -> Self {
-        Self {
-            p: shape.rows.min(shape.columns),
-            k: shape.inner,
-            q: shape.rows.max(shape.columns),
-            bits: T::BITS,
-        }
-    }
-
-    /// Words of corrections for one entry of X: all but the one in the middle fill words in pairs,
-    /// and that one has half a word per product.
-    const fn words(self) -> usize {
-        self.bits / 2 * self.q + self.q.div_ceil(2)
-    }
-
-    const fn entry_bytes(self) -> usize {
-        self.words() * self.bits / 8
-    }
-
-    /// Blocks of one stretched mask.
-    const fn mask_blocks(self) -> usize {
-        stretch_blocks(self.q * self.bits / 8)
-    }
-
-    /// Entries of X in the order of rows, in parts: whole tiles of 128 OTs.
-    fn parts(self) -> impl ExactSizeIterator<Item = Range<usize>> {
-        let fit = (PART_BYTES / self.entry_bytes().max(1)).min(PART_OTS / self.bits);
-        let tile = 128 / self.bits;
-        let size = (fit / tile).max(1) * tile;
-        let count = if self.q == 0 { 0 } else { self.p * self.k };
-        (0..count)
-            .step_by(size)
-            .map(move |start| start..count.min(start + size))
-    }
-
-    /// One part of `entries` entries in one direction.
-    fn direction_cost(self, entries: usize) -> cost::Cost {
-        let ots = (entries * self.bits) as u64;
-        let mut total = cost::extension(ots) + cost::random(ots);
-        let stretched = ots * self.mask_blocks() as u64;
-        total.sender_aes += 2 * stretched;
-        total.receiver_aes += stretched;
-        total.sender_bytes += (entries * self.entry_bytes()) as u64;
-        total
-    }
-}
-
 /// Makes matrix triples with all peers; keeps the extensions running between calls.
 pub(crate) struct OtMatrices {
     context: Context,
@@ -186,7 +130,7 @@ struct Buffers {
     masks: [Zeroizing<Vec<Block>>; 2],
     choices: Zeroizing<Vec<u8>>,
     /// Up to four stretched masks.
-    strings: [Zeroizing<Vec<Block>>; 4],
+    strings: [Zeroizing<Vec<u8>>; 4],
 }
 
 impl OtMatrices {
@@ -238,7 +182,7 @@ impl OtMatrices {
         let mut prg = self.context.private_prg();
         let (x, y) = (random::<T>(&mut prg, p * k), random::<T>(&mut prg, k * q));
         let mut z = Zeroizing::new(vec![T::ZERO; p * q]);
-        multiply_add(&x, &y, &mut z, k, q);
+        rings::multiply_add(&x, &y, &mut z, k, q);
         self.products(layout, &x, &y, &mut z, made).await?;
         let swapped = shape.rows > shape.columns;
         Ok(if swapped {
@@ -316,7 +260,7 @@ impl Buffers {
             rows: blocks(ots),
             masks: [blocks(ots), blocks(ots)],
             choices: Zeroizing::new(vec![0; ots.div_ceil(8)]),
-            strings: std::array::from_fn(|_| blocks(layout.mask_blocks())),
+            strings: std::array::from_fn(|_| Zeroizing::new(vec![0; layout.q * layout.bits / 8])),
         }
     }
 }
@@ -347,9 +291,16 @@ impl<T: Ring> Work<'_, T> {
                 let (_, z) = self.place(entry);
                 let z = &mut self.z[z];
                 let [string, ..] = &mut self.buffers.strings;
+                let words = self.layout.words_of_half();
                 for bit in 0..bits {
+                    let string = &mut string[..self.layout.mask_words(bit) * T::BYTES];
                     stretch(self.buffers.masks[0][index * bits + bit], string);
-                    add_shifted(z, string, bit);
+                    if bit < bits / 2 {
+                        rings::add_shifted(z, string, 0, bit);
+                    } else {
+                        rings::add_shifted(&mut z[..words], string, 0, bit);
+                        rings::add_shifted(&mut z[words..], string, bits / 2, bit);
+                    }
                 }
             }
             link.extension.count_in(&part.context);
@@ -410,28 +361,42 @@ impl<T: Ring> Work<'_, T> {
     /// Writes the corrections for one entry, in the units of [`crate::gilboa`], each for all q
     /// products; in the last one, product j shares a word with product j + ceil(q / 2).
     fn offer(&mut self, index: usize, entry: usize, out: &mut [u8]) {
-        let Layout { q, bits, .. } = self.layout;
+        let layout = self.layout;
+        let Layout { q, bits, .. } = layout;
         let (y, z) = self.place(entry);
         let (y, z) = (&self.y[y], &mut self.z[z]);
         let Buffers { masks, strings, .. } = &mut self.buffers;
+        let full = q * T::BYTES;
+        let half = layout.words_of_half() * T::BYTES;
         let [h0, h1, g0, g1] = strings.each_mut().map(|string| &mut string[..]);
+        let (g0, g1) = (&mut g0[..half], &mut g1[..half]);
         let mask = |which: usize, bit: usize| masks[which][index * bits + bit];
-        let mut units = out.chunks_mut(q * T::BYTES);
+        let mut units = out.chunks_mut(full);
         let mut unit = || units.next().unwrap_or_default();
 
         stretch(mask(0, 0), h0);
         stretch(mask(1, 0), h1);
-        offer_one(y, z, [h0, h1], 0, unit());
+        offer_first(y, z, [h0, h1], unit());
         for bit in 1..bits / 2 {
             stretch(mask(0, bit), h0);
             stretch(mask(1, bit), h1);
             stretch(mask(0, bits - bit), g0);
             stretch(mask(1, bits - bit), g1);
-            offer_pair(y, z, [h0, h1, g0, g1], bit, unit());
+            let unit = unit();
+            let masks = |range: Range<usize>, far_down| Masks {
+                near: [&h0[range.clone()], &h1[range]],
+                far: [g0, g1],
+                far_down,
+            };
+            let words = layout.words_of_half();
+            let (y, z) = (y.split_at(words), z.split_at_mut(words));
+            let (first, second) = unit.split_at_mut(half);
+            rings::offer_strings(y.0, z.0, masks(0..half, 0), bit, first);
+            rings::offer_strings(y.1, z.1, masks(half..full, bits / 2), bit, second);
         }
-        stretch(mask(0, bits / 2), h0);
-        stretch(mask(1, bits / 2), h1);
-        offer_half(y, z, [h0, h1], unit());
+        stretch(mask(0, bits / 2), g0);
+        stretch(mask(1, bits / 2), g1);
+        offer_half(y, z, [g0, g1], unit());
     }
 
     fn correct(&mut self, part: &Part, corrections: &[u8]) {
@@ -441,122 +406,14 @@ impl<T: Ring> Work<'_, T> {
             let (_, z) = self.place(entry);
             let (x, z) = (self.x[entry], &mut self.z[z]);
             for (bit, unit) in corrections.chunks(q * T::BYTES).enumerate() {
-                if bit == bits / 2 {
-                    correct_half(x, unit, z);
+                if bit == 0 {
+                    correct_first(x, unit, z);
+                } else if bit < bits / 2 {
+                    rings::correct_strings(x, bit, unit, z);
                 } else {
-                    correct_pair(x, bit, unit, z);
+                    correct_half(x, unit, z);
                 }
             }
         }
     }
-}
-
-fn words<T: Ring>(bytes: &[u8]) -> impl ExactSizeIterator<Item = T> + '_ {
-    bytes.chunks_exact(T::BYTES).map(T::read)
-}
-
-fn elements<T: Ring>(blocks: &[Block]) -> impl ExactSizeIterator<Item = T> + '_ {
-    words(blocks_as_bytes(blocks))
-}
-
-/// `z += 2^by * string`.
-fn add_shifted<T: Ring>(z: &mut [T], string: &[Block], by: usize) {
-    for (z, h) in z.iter_mut().zip(elements::<T>(string)) {
-        *z = z.add(h.shl(by));
-    }
-}
-
-fn offer_one<T: Ring>(y: &[T], z: &mut [T], h: [&[Block]; 2], by: usize, out: &mut [u8]) {
-    let h = elements::<T>(h[0]).zip(elements::<T>(h[1]));
-    let out = out.chunks_exact_mut(T::BYTES);
-    for (((z, &y), (h0, h1)), out) in z.iter_mut().zip(y).zip(h).zip(out) {
-        h0.sub(h1).add(y).write(out);
-        *z = z.sub(h0.shl(by));
-    }
-}
-
-/// The units of bits `near` and l - `near`.
-fn offer_pair<T: Ring>(y: &[T], z: &mut [T], h: [&[Block]; 4], near: usize, out: &mut [u8]) {
-    let far = T::BITS - near;
-    let low = T::ZERO.sub(T::ONE).shr(near);
-    let [h0, h1, g0, g1] = h.map(elements::<T>);
-    let strings = h0.zip(h1).zip(g0.zip(g1));
-    let out = out.chunks_exact_mut(T::BYTES);
-    for (((z, &y), ((h0, h1), (g0, g1))), out) in z.iter_mut().zip(y).zip(strings).zip(out) {
-        let near_d = h0.sub(h1).add(y).and(low);
-        let far_d = g0.sub(g1).add(y).shl(far);
-        near_d.or(far_d).write(out);
-        *z = z.sub(h0.shl(near)).sub(g0.shl(far));
-    }
-}
-
-/// The unit of bit l / 2.
-fn offer_half<T: Ring>(y: &[T], z: &mut [T], h: [&[Block]; 2], out: &mut [u8]) {
-    let half = T::BITS / 2;
-    let low = T::ZERO.sub(T::ONE).shr(half);
-    let words = y.len().div_ceil(2);
-    let h = elements::<T>(h[0]).zip(elements::<T>(h[1]));
-    for (j, ((z, &y), (h0, h1))) in z.iter_mut().zip(y).zip(h).enumerate() {
-        let d = h0.sub(h1).add(y).and(low);
-        let place = &mut out[j % words * T::BYTES..][..T::BYTES];
-        let d = if j < words {
-            d
-        } else {
-            d.shl(half).or(T::read(place))
-        };
-        d.write(place);
-        *z = z.sub(h0.shl(half));
-    }
-}
-
-/// The unit of bits `near` and l - `near`, or of bit 0 alone.
-fn correct_pair<T: Ring>(x: T, near: usize, unit: &[u8], z: &mut [T]) {
-    let near_x = x.spread(near);
-    if near == 0 {
-        for (z, d) in z.iter_mut().zip(words::<T>(unit)) {
-            *z = z.add(d.and(near_x));
-        }
-        return;
-    }
-    let far = T::BITS - near;
-    let far_x = x.spread(far);
-    for (z, d) in z.iter_mut().zip(words::<T>(unit)) {
-        let near_d = d.shl(near).and(near_x);
-        let far_d = d.shr(far).shl(far).and(far_x);
-        *z = z.add(near_d).add(far_d);
-    }
-}
-
-fn correct_half<T: Ring>(x: T, unit: &[u8], z: &mut [T]) {
-    let half = T::BITS / 2;
-    let x = x.spread(half);
-    let (first, second) = z.split_at_mut(unit.len() / T::BYTES);
-    for (z, d) in first.iter_mut().zip(words::<T>(unit)) {
-        *z = z.add(d.shl(half).and(x));
-    }
-    for (z, d) in second.iter_mut().zip(words::<T>(unit)) {
-        *z = z.add(d.shr(half).shl(half).and(x));
-    }
-}
-
-/// `z += x y` for x with k columns and y with q.
-fn multiply_add<T: Ring>(x: &[T], y: &[T], z: &mut [T], k: usize, q: usize) {
-    if k == 0 || q == 0 {
-        return;
-    }
-    for (x, z) in x.chunks_exact(k).zip(z.chunks_exact_mut(q)) {
-        for (&x, y) in x.iter().zip(y.chunks_exact(q)) {
-            for (z, &y) in z.iter_mut().zip(y) {
-                *z = z.add(x.mul(y));
-            }
-        }
-    }
-}
-
-fn transpose<T: Ring>(matrix: &[T], rows: usize, columns: usize) -> Zeroizing<Vec<T>> {
-    let mut out = Zeroizing::new(Vec::with_capacity(matrix.len()));
-    for column in 0..columns {
-        out.extend((0..rows).map(|row| matrix[row * columns + column]));
-    }
-    out
 }

@@ -18,7 +18,7 @@ use crate::gilboa::{self, Word, correction_bits};
 use crate::packing::{BitReader, BitWriter};
 use crate::pairs::{Base, Pair, Stream, fail};
 
-/// OTs of one extension, at most, but for products of more than 64 bits: the rows take 128 KiB.
+/// OTs of one extension, at most: the rows take 128 KiB.
 const EXTENSION: usize = 8192;
 /// Extensions in one part and direction: the message is one frame of at most 256 KiB.
 const EXTENSIONS: usize = 2;
@@ -74,10 +74,10 @@ struct Part {
     context: Context,
 }
 
-/// Items of one extension: whole tiles of 128 OTs, so that only the last one of a call is padded.
+/// Items of one extension: as many as it has room for, so that its columns are whole vectors for the
+/// generators; less than one item's OTs are padding.
 const fn extension_items(width: usize) -> usize {
-    let tiles = EXTENSION / width / 128;
-    if tiles == 0 { 128 } else { 128 * tiles }
+    EXTENSION / width
 }
 
 const fn part_items(width: usize, pattern: Pattern) -> usize {

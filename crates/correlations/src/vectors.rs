@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use futures_util::future::{join, try_join_all};
 use madrigal_core::{PhaseCost, bits};
-use madrigal_kernels::{self as kernels, Block, blocks_as_bytes};
+use madrigal_kernels::{self as kernels, Block, stretch};
 use madrigal_net::frame::HEADER_BYTES;
 use madrigal_net::{Channel, Context, Result, breathe};
 use madrigal_ot::{cost, flavour, iknp::message_len};
@@ -22,7 +22,6 @@ use zeroize::Zeroizing;
 use crate::columns::Columns;
 use crate::ot_triples::first_peer;
 use crate::pairs::{Base, Pair, Stream, fail};
-use crate::stretch::{stretch, stretch_blocks};
 
 /// Bytes of strings in one part, unless one string takes more.
 const PART_BYTES: usize = 256 << 10;
@@ -137,7 +136,7 @@ impl Layout {
 
     /// Blocks of a mask: the OT's own block serves if it is long enough, else it is stretched.
     const fn blocks(self) -> usize {
-        stretch_blocks(self.bytes())
+        self.bytes().div_ceil(16)
     }
 
     const fn stretched(self) -> usize {
@@ -164,11 +163,11 @@ impl Layout {
         total
     }
 
-    fn mask(self, seed: Block, out: &mut [Block]) {
+    fn mask(self, seed: Block, out: &mut [u8]) {
         if self.stretched() > 0 {
             stretch(seed, out);
-        } else if let Some(out) = out.first_mut() {
-            *out = seed;
+        } else {
+            out.copy_from_slice(&seed.to_bytes()[..out.len()]);
         }
     }
 }
@@ -197,7 +196,7 @@ struct Work {
     c: Zeroizing<Vec<u8>>,
     rows: Zeroizing<Vec<Block>>,
     masks: [Zeroizing<Vec<Block>>; 2],
-    strings: [Zeroizing<Vec<Block>>; 2],
+    strings: [Zeroizing<Vec<u8>>; 2],
 }
 
 impl OtVectors {
@@ -308,7 +307,7 @@ impl Work {
             c: bytes(),
             rows: blocks(longest),
             masks: [blocks(longest), blocks(longest)],
-            strings: [blocks(layout.blocks()), blocks(layout.blocks())],
+            strings: [(); 2].map(|()| Zeroizing::new(vec![0; layout.bytes()])),
         }
     }
 
@@ -337,7 +336,7 @@ impl Work {
                 let [string, _] = &mut self.strings;
                 self.layout.mask(mask, string);
                 let c = &mut self.c[item * bytes..][..bytes];
-                kernels::xor_into(c, &blocks_as_bytes(string)[..bytes]);
+                kernels::xor_into(c, string);
             }
             link.extension.count_in(&part.context);
             link.extension.send(message).await?;
@@ -368,7 +367,6 @@ impl Work {
                 let [s0, s1] = &mut self.strings;
                 self.layout.mask(k0[i], s0);
                 self.layout.mask(k1[i], s1);
-                let (s0, s1) = (&blocks_as_bytes(s0)[..bytes], &blocks_as_bytes(s1)[..bytes]);
                 let place = item * bytes..(item + 1) * bytes;
                 kernels::xor_into(&mut self.c[place.clone()], s0);
                 let b = &mut self.b[place];

@@ -7,6 +7,7 @@ use zeroize::Zeroize;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::modes::{modes, single_modes};
+use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
@@ -17,6 +18,7 @@ const LANES: usize = 1;
 modes!("neon,aes", self);
 single_modes!("neon,aes");
 rows!("neon,aes");
+rings!("neon,aes");
 unpack_transpose!("neon,aes", 16, {
     lo8: vzip1q_u8, hi8: vzip2q_u8,
     lo16: low_16, hi16: high_16,

@@ -1,6 +1,7 @@
 //! The kernels in plain Rust: the fallback everywhere, and the oracle that tests compare with.
 
 mod aes;
+mod rings;
 mod rows;
 mod sbox;
 mod transpose;
@@ -9,6 +10,7 @@ use crate::Block;
 use crate::aes::RoundKeys;
 
 pub(crate) use aes::{encrypt, expand_key};
+pub(crate) use rings::{add_shifted, correct_strings, multiply_add, offer_strings};
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
 pub(crate) use transpose::transpose_strip;
 
@@ -62,6 +64,17 @@ pub(crate) fn hash_bits(keys: &RoundKeys, tweak: u128, offset: Block, x: &[Block
         for (i, hash) in hashes[..x.len()].iter().enumerate() {
             out[i / 8] |= ((hash.lo() & 1) as u8) << (i % 8);
         }
+    }
+}
+
+/// MMO of the points `seed ^ j`.
+pub(crate) fn stretch(keys: &RoundKeys, seed: Block, out: &mut [u8]) {
+    for (batch, out) in out.chunks_mut(16 * BATCH).enumerate() {
+        let point = |i| seed ^ Block::new((batch * BATCH + i) as u64, 0);
+        let points: [Block; BATCH] = core::array::from_fn(point);
+        let mut stream = [Block::ZERO; BATCH];
+        mmo(keys, &points, &mut stream);
+        out.copy_from_slice(&crate::blocks_as_bytes(&stream)[..out.len()]);
     }
 }
 

@@ -2,5 +2,6 @@
 //! instructions, because `#[target_feature]` takes no generic argument.
 
 pub(crate) mod modes;
+pub(crate) mod rings;
 pub(crate) mod rows;
 pub(crate) mod unpack;

@@ -7,6 +7,7 @@ use zeroize::Zeroize;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::modes::{modes, single_modes};
+use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
@@ -17,6 +18,7 @@ const LANES: usize = 1;
 modes!("sse4.1,ssse3,aes", self);
 single_modes!("sse4.1,ssse3,aes");
 rows!("sse4.1,ssse3,aes");
+rings!("sse4.1,ssse3,aes");
 unpack_transpose!("sse4.1,ssse3,aes", 16, {
     lo8: _mm_unpacklo_epi8, hi8: _mm_unpackhi_epi8,
     lo16: _mm_unpacklo_epi16, hi16: _mm_unpackhi_epi16,

@@ -7,6 +7,7 @@ use zeroize::Zeroize;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::modes::modes;
+use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::unpack::interleave;
 
@@ -22,6 +23,7 @@ modes!(
     aesni
 );
 rows!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+rings!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
 #[inline]
 #[target_feature(enable = "avx512f")]
