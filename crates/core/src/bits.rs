@@ -74,7 +74,7 @@ pub fn take(string: &[u8], at: usize, row: &mut [u8], count: usize) {
 
 /// Clears the bits above `count` in the last byte of `row`.
 pub fn clear_tail(row: &mut [u8], count: usize) {
-    if count % 8 > 0 {
+    if !count.is_multiple_of(8) {
         row[count / 8] &= low(count % 8);
     }
 }

@@ -1,5 +1,11 @@
 //! How many correlations per second this machine makes, all parties on its threads over the memory
-//! transport: `rates [KIND [PARTIES [COUNT]]]`.
+//! transport: `rates [KIND [PARTIES [COUNT]]]`; for matrices COUNT is the number of rows and columns.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints a table"
+)]
 
 use std::time::Instant;
 

@@ -109,7 +109,7 @@ mod tests {
             for &(value, bits) in &values {
                 prop_assert_eq!(reader.pull(bits), value & (u64::MAX >> (64 - bits)));
             }
-            if bits % 8 > 0 {
+            if !bits.is_multiple_of(8) {
                 prop_assert_eq!(bytes[bits / 8] >> (bits % 8), 0);
             }
         }

@@ -126,7 +126,7 @@ fn vectors_in(
             );
             ones += total(1, byte).count_ones() as usize;
         }
-        if length % 8 > 0 {
+        if !length.is_multiple_of(8) {
             assert_eq!(total(1, (item + 1) * stride - 1) >> (length % 8), 0);
         }
     }
