@@ -1,9 +1,11 @@
 //! Values without I/O that every room above shares: who the parties are, which phase a byte belongs
-//! to, what an operation costs, and strings of packed bits.
+//! to, what an operation costs, strings of packed bits, and the rings Z_2^l.
 
 pub mod bits;
 pub mod cost;
 pub mod party;
+pub mod ring;
 
 pub use cost::{Cost, Phase, PhaseCost};
 pub use party::{MAX_PARTIES, Party, PartyError};
+pub use ring::Ring;

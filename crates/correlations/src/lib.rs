@@ -1,16 +1,41 @@
-//! Correlated randomness for N parties: multiplication triples.
+//! Correlated randomness for N parties.
 //!
-//! A protocol asks a [`BitTripleSource`] for exactly as many triples as its plan needs and uses each
-//! once; where they come from is the source's business. [`OtTriples`] makes them by oblivious
-//! transfer between all pairs of parties and needs to trust nobody.
+//! | kind | shares of | for |
+//! |---|---|---|
+//! | [`BitTriples`] | bits a, b, a & b | AND |
+//! | [`VectorTriples`] | a bit a, n bits b, a b | a bit times a vector (VS gates) |
+//! | [`RingTriples`] | a, b, a b mod 2^l | products |
+//! | [`SquarePairs`] | a, a^2 mod 2^l | squares |
+//! | [`SharedBits`] | a bit, mod 2^l and as XOR | conversions |
+//! | [`MatrixTriple`] | A, B, A B over Z_2^l | matrix products |
+//!
+//! Operations register what they need in [`Needs`]; [`Stock::fill`] has a [`Source`] make exactly
+//! that, in batches, and hands it out, each item once. Where it comes from is the source's business.
+//! [`OtSource`] makes all kinds by oblivious transfer between all pairs of parties and needs to trust
+//! nobody; it is secure against semi-honest corruption of all parties but one, and every kind states
+//! its rounds and bytes.
 
 mod bit_triples;
+mod columns;
+mod gilboa;
+mod matrices;
+mod needs;
 mod ot_triples;
+mod packing;
 mod pairs;
+mod products;
+mod rings;
+mod source;
+mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
+pub use matrices::{MatrixShape, MatrixTriple};
+pub use needs::{Kept, Needs, Stock};
 pub use ot_triples::OtTriples;
-pub use pairs::base_cost;
+pub use pairs::{Base, base_cost, stream_cost};
+pub use rings::{BitShares, RingTriples, SharedBits, SquarePairs, SquareShares, TripleShares};
+pub use source::{OtSource, Source};
+pub use vectors::{VectorShares, VectorTriples};
 
 use madrigal_net::Result;
 

@@ -28,7 +28,7 @@ use zeroize::Zeroizing;
 
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
-use crate::pairs::{self, Pair, base_cost, fail};
+use crate::pairs::{Base, Pair, Stream, base_cost, fail, stream_cost};
 
 /// Triples made at once: their extension message is one frame of 256 KiB.
 const PART: usize = 2 * CHUNK;
@@ -72,13 +72,19 @@ impl Part {
 }
 
 impl OtTriples {
-    /// Runs the base OTs with all peers. Two rounds; [`base_cost`].
+    /// Runs the base OTs with all peers. Two rounds; [`base_cost`] and [`stream_cost`].
     ///
     /// # Errors
     /// Those of the network; a peer's malformed message.
     pub async fn new(context: &Context) -> Result<Self> {
+        let base = Base::new(&context.step("bit triples")).await?;
+        Self::with_base(context, &base)
+    }
+
+    /// Starts from base OTs that other correlations share. Local; [`stream_cost`].
+    pub(crate) fn with_base(context: &Context, base: &Base) -> Result<Self> {
         let context = context.step("bit triples");
-        let pairs = pairs::make(&context).await?;
+        let pairs = base.open(&context, Stream::Bits)?;
         let link = |pair: Pair| {
             Ok(Link {
                 extension: context.step("extension").channel(pair.peer)?,
@@ -127,12 +133,12 @@ impl OtTriples {
 
     /// [`cost`](Self::cost) with the base OTs.
     pub fn cost_with_base(me: usize, parties: usize, count: usize) -> PhaseCost {
-        base_cost(parties) + Self::cost(me, parties, count)
+        base_cost(parties) + stream_cost(parties) + Self::cost(me, parties, count)
     }
 }
 
 /// The peer whose OTs define a party's b.
-const fn first_peer(party: usize) -> usize {
+pub(crate) const fn first_peer(party: usize) -> usize {
     if party == 0 { 1 } else { 0 }
 }
 

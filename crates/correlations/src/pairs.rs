@@ -2,10 +2,12 @@
 
 use futures_util::future::try_join_all;
 use madrigal_core::{Party, PhaseCost};
+use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Channel, Context, Error, Result};
 use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender, response_len};
 use madrigal_ot::iknp::{IknpReceiver, IknpSender};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
+use zeroize::Zeroizing;
 
 /// Both directions of extended OTs with one peer.
 pub(crate) struct Pair {
@@ -16,40 +18,109 @@ pub(crate) struct Pair {
     pub(crate) receiver: IknpReceiver,
 }
 
-/// Makes the pairs of this party, in the order of the peers. Two rounds: all elements S, then all
-/// answers R.
-pub(crate) async fn make(context: &Context) -> Result<Vec<Pair>> {
-    let context = context.step("base OTs");
-    let channels = context.channels()?;
-    let pairs = channels.into_iter().map(|mut channel| {
-        // The pairs do not wait for each other, whatever order their messages come in.
-        let beside = context.beside();
-        channel.count_in(&beside);
-        let context = &context;
-        async move {
-            let pair = pair(&beside, channel).await?;
-            context.join(&beside);
-            Ok(pair)
-        }
-    });
-    try_join_all(pairs).await
+/// What the OTs of one extension are for. Kinds share the base OTs, but neither streams nor tweaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stream {
+    Bits = 0,
+    Rings = 1,
+    Matrices = 2,
+    Vectors = 3,
 }
 
-async fn pair(context: &Context, mut channel: Channel) -> Result<Pair> {
+/// The outcome of the base OTs of one job with all peers, from which every kind of correlation starts
+/// extensions of its own.
+///
+/// The key of stream s is AES under the base OT's key, of s: keys of distinct streams are independent
+/// for who has no base key (PRF: AES-128), and a base key is used for nothing else. All streams of a
+/// direction have one Delta, as the OTs of one long extension would; the stream's number is in their
+/// tweaks, so that no tweak comes twice under one Delta ([`madrigal_ot::Tweaks`]).
+pub struct Base {
+    peers: Vec<BasePair>,
+}
+
+struct BasePair {
+    peer: Party,
+    delta: Delta,
+    /// Of the base OTs in which we chose: one key each.
+    chosen: Zeroizing<Vec<Block>>,
+    /// Of those in which the peer chose: both keys.
+    both: Zeroizing<Vec<[Block; 2]>>,
+}
+
+impl std::fmt::Debug for Base {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Base({} peers)", self.peers.len())
+    }
+}
+
+impl Base {
+    /// Runs the base OTs with all peers. Two rounds (all elements S, then all answers R);
+    /// [`base_cost`].
+    ///
+    /// # Errors
+    /// Those of the network; a peer's malformed message.
+    pub async fn new(context: &Context) -> Result<Self> {
+        let context = context.step("base OTs");
+        let channels = context.channels()?;
+        let pairs = channels.into_iter().map(|mut channel| {
+            // The pairs do not wait for each other, whatever order their messages come in.
+            let beside = context.beside();
+            channel.count_in(&beside);
+            let context = &context;
+            async move {
+                let pair = pair(&beside, channel).await?;
+                context.join(&beside);
+                Ok(pair)
+            }
+        });
+        let peers = try_join_all(pairs).await?;
+        Ok(Self { peers })
+    }
+
+    /// Starts the extensions of `stream` with all peers, in the order of the peers. Open each stream
+    /// once. [`stream_cost`].
+    pub(crate) fn open(&self, context: &Context, stream: Stream) -> Result<Vec<Pair>> {
+        let me = context.me();
+        context.count_aes(stream_cost(context.parties()).aes_blocks);
+        let derive = |key: Block| {
+            let mut prf = Prg::new(key);
+            prf.seek(stream as u64);
+            prf.next_block()
+        };
+        let open = |base: &BasePair| {
+            let chosen: Zeroizing<Vec<Block>> =
+                Zeroizing::new(base.chosen.iter().map(|&key| derive(key)).collect());
+            let both: Zeroizing<Vec<[Block; 2]>> =
+                Zeroizing::new(base.both.iter().map(|keys| keys.map(derive)).collect());
+            let delta = Delta::from_block(base.delta.expose());
+            Ok(Pair {
+                peer: base.peer,
+                sender: IknpSender::new(direction(me, base.peer, stream as u32), delta, &chosen)
+                    .map_err(bug)?,
+                receiver: IknpReceiver::new(direction(base.peer, me, stream as u32), &both)
+                    .map_err(bug)?,
+            })
+        };
+        self.peers.iter().map(open).collect()
+    }
+}
+
+/// A direction is named by its OT sender; the base OTs for it run the other way.
+fn direction(from: Party, to: Party, stream: u32) -> Instance {
+    let [sender, receiver] = [from, to].map(|party| party.index() as u16);
+    Instance {
+        sender,
+        receiver,
+        stream,
+    }
+}
+
+async fn pair(context: &Context, mut channel: Channel) -> Result<BasePair> {
     let (me, peer) = (context.me(), channel.peer());
     let session = context.public_id();
-    // A direction is named by its OT sender; the base OTs for it run the other way.
-    let direction = |from: Party, to: Party| {
-        let [sender, receiver] = [from, to].map(|party| party.index() as u16);
-        Instance {
-            sender,
-            receiver,
-            stream: 0,
-        }
-    };
     let base = |from, to| BaseContext {
         session,
-        instance: direction(from, to),
+        instance: direction(from, to, 0),
     };
     let mut rng = SeededRng::from_seed(context.private_prg().next_block());
 
@@ -69,12 +140,11 @@ async fn pair(context: &Context, mut channel: Channel) -> Result<Pair> {
         .finish(&their_answer, KAPPA)
         .map_err(|error| fail(&channel, error))?;
 
-    let sender = IknpSender::new(direction(me, peer), delta, &answer.keys);
-    let receiver = IknpReceiver::new(direction(peer, me), &keys);
-    Ok(Pair {
+    Ok(BasePair {
         peer,
-        sender: sender.map_err(|error| fail(&channel, error))?,
-        receiver: receiver.map_err(|error| fail(&channel, error))?,
+        delta,
+        chosen: answer.keys,
+        both: keys,
     })
 }
 
@@ -82,9 +152,22 @@ async fn pair(context: &Context, mut channel: Channel) -> Result<Pair> {
 pub(crate) fn fail(channel: &Channel, error: OtError) -> Error {
     match error.fault() {
         Fault::Peer => channel.refuse(error),
-        Fault::Caller => Error::Ended {
-            reason: format!("a bug in madrigal: {error}"),
-        },
+        Fault::Caller => bug(error),
+    }
+}
+
+fn bug(error: OtError) -> Error {
+    Error::Ended {
+        reason: format!("a bug in madrigal: {error}"),
+    }
+}
+
+/// Cost for one of `parties` parties of starting the extensions of one kind of correlation: local work
+/// alone.
+pub fn stream_cost(parties: usize) -> PhaseCost {
+    PhaseCost {
+        aes_blocks: (parties as u64 - 1) * 3 * KAPPA as u64,
+        ..PhaseCost::default()
     }
 }
 

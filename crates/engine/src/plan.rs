@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::Rows;
 use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost, bits};
-use madrigal_correlations::{OtTriples, base_cost};
+use madrigal_correlations::{OtTriples, base_cost, stream_cost};
 use madrigal_net::Fact;
 use madrigal_protocols::gmw::{self, BooleanGmw};
 use madrigal_protocols::{Opening, Rounds};
@@ -359,7 +359,7 @@ impl Plan {
         let mut online = PhaseCost::default();
         let mut clock = Rounds::new(parties);
         if self.triples() > 0 {
-            setup += base_cost(parties);
+            setup += base_cost(parties) + stream_cost(parties);
         }
         for part in self.parts() {
             setup += OtTriples::cost(me.index(), parties, self.part_triples(&part));

@@ -73,6 +73,12 @@ impl Kernels {
         inputs.zeroize();
     }
 
+    /// [`stretch`] at this handle's level.
+    pub fn stretch(self, seed: Block, out: &mut [u8]) {
+        let pi = self.aes128(Block::from_bytes(FIXED_KEY));
+        dispatch!(self, stretch(pi.keys(), seed, out));
+    }
+
     /// [`mmo_blocks`] at this handle's level.
     pub fn mmo_blocks(self, x: &[Block], out: &mut [Block]) {
         assert_same_length(x, out);
@@ -244,6 +250,18 @@ pub fn mmo_blocks(x: &[Block], out: &mut [Block]) {
 /// If `out` has not `seeds.len() * each` blocks.
 pub fn stretch_blocks(seeds: &[Block], each: usize, out: &mut [Block]) {
     Kernels::detect().stretch_blocks(seeds, each, out);
+}
+
+/// Fills `out` with the stream of `seed`: block j is `pi(seed ^ j) ^ seed ^ j` with the fixed
+/// permutation of [`TweakableHash`], cut off at the end.
+///
+/// Property: pseudorandom generator for a uniformly random secret seed. Construction: MMO of the
+/// paper's section 7.2, whose correlation robustness says just this for an offset `seed` and distinct
+/// public points j, with `pi` modelled as a random permutation; q blocks of all streams together cost
+/// about `q^2 / 2^128`. It needs no key schedule, so short streams of many seeds are fast.
+pub fn stretch(seed: Block, out: &mut [u8]) {
+    let pi = &TweakableHash::fixed().pi;
+    dispatch!(pi.kernels(), stretch(pi.keys(), seed, out));
 }
 
 fn assert_same_length(x: &[Block], out: &[Block]) {

@@ -1,4 +1,4 @@
-//! The kernels of Madrigal: AES-128, PRG, hash, transpose and row operations, each with run-time
+//! The kernels of Madrigal: AES-128, PRG, hash, transpose, row and ring operations, each with run-time
 //! dispatch and a portable oracle.
 //!
 //! This is the only crate of the workspace that holds `unsafe` code. The processor is examined once
@@ -28,6 +28,7 @@ mod hash;
 pub mod lpn;
 mod portable;
 mod prg;
+pub mod rings;
 mod rows;
 mod transpose;
 #[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
@@ -42,7 +43,7 @@ pub use aes::Aes128;
 pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, words_as_bytes_mut};
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};
-pub use hash::{TweakableHash, mmo_blocks, stretch_blocks};
+pub use hash::{TweakableHash, mmo_blocks, stretch, stretch_blocks};
 pub use prg::Prg;
 pub use rows::{and, beaver_bits, not_into, xor, xor_into};
 pub use transpose::{transpose_128, transpose_bits};

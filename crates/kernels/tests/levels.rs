@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use madrigal_kernels::rings::Masks;
 use madrigal_kernels::{
     Block, Kernels, LEVEL_VARIABLE, Level, LevelError, MAX_FOLD, blocks_as_bytes, level,
     level_from_env,
@@ -514,4 +515,82 @@ fn errors_say_what_to_do() {
     }
     .to_string();
     assert!(error.contains("neon") && error.contains("aesni"), "{error}");
+}
+
+#[test]
+fn streams_of_the_fixed_permutation() {
+    let mut random = Random::new();
+    let seed = Block::new(random.word(), random.word());
+    for len in (0..600).chain([1023, 4096, 5000]) {
+        let mut expected = vec![0; len];
+        portable().stretch(seed, &mut expected);
+        for kernels in others() {
+            let mut got = vec![0; len];
+            kernels.stretch(seed, &mut got);
+            assert_eq!(got, expected, "{len} bytes at {}", kernels.level());
+        }
+    }
+}
+
+#[test]
+fn ring_strings() {
+    let mut random = Random::new();
+    for len in 0..70 {
+        let mut words = || -> Vec<u64> { (0..len).map(|_| random.word()).collect() };
+        let (y, z) = (words(), words());
+        let bytes =
+            |words: Vec<u64>| -> Vec<u8> { words.into_iter().flat_map(u64::to_le_bytes).collect() };
+        let [h0, h1, g0, g1] = [(); 4].map(|()| bytes(words()));
+        for bit in [1, 7, 31] {
+            let masks = Masks {
+                near: [&h0, &h1],
+                far: [&g0, &g1],
+                far_down: if bit == 7 { 32 } else { 0 },
+            };
+            let run = |kernels: Kernels| {
+                let (mut z, mut out) = (z.clone(), vec![0; 8 * len]);
+                kernels.offer_strings(&y, &mut z, masks, bit, &mut out);
+                kernels.add_shifted(&mut z, &h0, 3, bit);
+                kernels.correct_strings(0x1234_5678_9abc_def1, bit, &out, &mut z);
+                (z, out)
+            };
+            let expected = run(portable());
+            for kernels in others() {
+                assert_eq!(run(kernels), expected, "{len} words at {}", kernels.level());
+            }
+        }
+    }
+}
+
+#[test]
+fn matrix_products() {
+    let mut random = Random::new();
+    for (rows, inner, columns) in [(1, 1, 1), (3, 5, 7), (9, 130, 300), (4, 0, 3), (5, 257, 2)] {
+        let mut words = |count| -> Vec<u64> { (0..count).map(|_| random.word()).collect() };
+        let (x, y, z) = (
+            words(rows * inner),
+            words(inner * columns),
+            words(rows * columns),
+        );
+        let mut expected = z.clone();
+        for row in 0..rows {
+            for column in 0..columns {
+                for k in 0..inner {
+                    let product = x[row * inner + k].wrapping_mul(y[k * columns + column]);
+                    let place = &mut expected[row * columns + column];
+                    *place = place.wrapping_add(product);
+                }
+            }
+        }
+        for kernels in others().chain([portable()]) {
+            let mut got = z.clone();
+            kernels.multiply_add(&x, &y, &mut got, inner, columns);
+            assert_eq!(
+                got,
+                expected,
+                "{rows} x {inner} x {columns} at {}",
+                kernels.level()
+            );
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::vector::fold::fold;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
+use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
@@ -26,6 +27,7 @@ rows!("neon,aes");
 fold!("neon,aes");
 ggm!("neon,aes");
 lpn!("neon,aes");
+rings!("neon,aes");
 unpack_transpose!("neon,aes", 16, {
     lo8: vzip1q_u8, hi8: vzip2q_u8,
     lo16: low_16, hi16: high_16,

@@ -3,6 +3,7 @@
 mod aes;
 mod fold;
 mod lpn;
+mod rings;
 mod rows;
 mod sbox;
 mod transpose;
@@ -15,6 +16,7 @@ use crate::aes::RoundKeys;
 pub(crate) use aes::{encrypt, expand_key};
 pub(crate) use fold::{fold_punctured, fold_whole};
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
+pub(crate) use rings::{add_shifted, correct_strings, multiply_add, offer_strings};
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
 pub(crate) use transpose::transpose_strip;
 
@@ -82,6 +84,17 @@ pub(crate) fn hash_bits(keys: &RoundKeys, tweak: u128, offset: Block, x: &[Block
         for (i, hash) in hashes[..x.len()].iter().enumerate() {
             out[i / 8] |= ((hash.lo() & 1) as u8) << (i % 8);
         }
+    }
+}
+
+/// MMO of the points `seed ^ j`.
+pub(crate) fn stretch(keys: &RoundKeys, seed: Block, out: &mut [u8]) {
+    for (batch, out) in out.chunks_mut(16 * BATCH).enumerate() {
+        let point = |i| seed ^ Block::new((batch * BATCH + i) as u64, 0);
+        let points: [Block; BATCH] = core::array::from_fn(point);
+        let mut stream = [Block::ZERO; BATCH];
+        mmo(keys, &points, &mut stream);
+        out.copy_from_slice(&crate::blocks_as_bytes(&stream)[..out.len()]);
     }
 }
 

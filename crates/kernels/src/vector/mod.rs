@@ -5,5 +5,6 @@ pub(crate) mod fold;
 pub(crate) mod ggm;
 pub(crate) mod lpn;
 pub(crate) mod modes;
+pub(crate) mod rings;
 pub(crate) mod rows;
 pub(crate) mod unpack;

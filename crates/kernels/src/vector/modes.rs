@@ -7,8 +7,9 @@
 //! Eight vectors are in flight at once: AES rounds take 3 to 5 cycles and start once or twice per
 //! cycle, so eight independent states keep the units busy.
 
-/// Defines `encrypt`, `ctr_fill`, `ctr_xor`, `hash_blocks`, `hash_pairs`, `hash_bits` and `mmo` for one level, which
-/// leave what fills no batch to module `$single`, an expansion of [`single_modes`].
+/// Defines `encrypt`, `ctr_fill`, `ctr_xor`, `hash_blocks`, `hash_pairs`, `hash_bits`, `mmo` and
+/// `stretch` for one level, which leave what fills no batch to module `$single`, an expansion of
+/// [`single_modes`].
 macro_rules! modes {
     ($features:literal, $single:ident) => {
         /// Vectors in flight.
@@ -222,12 +223,30 @@ macro_rules! modes {
             }
             $single::mmo_rest(keys, rest, out_rest);
         }
+
+        /// MMO of the points `seed ^ j`.
+        #[target_feature(enable = $features)]
+        pub(crate) fn stretch(keys: &RoundKeys, seed: Block, out: &mut [u8]) {
+            let (batches, rest) = out.as_chunks_mut::<BYTES>();
+            let done = (batches.len() * BATCH) as u64;
+            if !batches.is_empty() {
+                let keys = spread_keys(keys);
+                let seeds = [splat(seed); STATES];
+                let mut counter = counters(0, 0);
+                for batch in batches {
+                    let x = xor_states(counter_states(counter), &seeds);
+                    store_states(batch, &xor_states(encrypt_states(&keys, x), &x));
+                    counter = add_counter(counter, BATCH as i64);
+                }
+            }
+            $single::stretch_rest(keys, seed, done, rest);
+        }
     };
 }
 pub(crate) use modes;
 
-/// Defines `encrypt_rest`, `ctr_rest`, `hash_rest`, `hash_bits_rest` and `mmo_rest`, which take what
-/// fills no batch, for vectors of one block. The blocks are independent, so the processor overlaps
+/// Defines `encrypt_rest`, `ctr_rest`, `hash_rest`, `hash_bits_rest`, `mmo_rest` and `stretch_rest`,
+/// which take what fills no batch, for vectors of one block. The blocks are independent, so the processor overlaps
 /// them, and nothing secret has to be padded in memory.
 macro_rules! single_modes {
     ($features:literal) => {
@@ -329,6 +348,24 @@ macro_rules! single_modes {
             for (x, out) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
                 let x = load(x);
                 store(out, xor_vectors(encrypt_one(keys, x), x));
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn stretch_rest(keys: &RoundKeys, seed: Block, first: u64, out: &mut [u8]) {
+            let (blocks, part) = out.as_chunks_mut();
+            let mut point = first;
+            for block in blocks {
+                let x = splat(seed ^ Block::new(point, 0));
+                store(block, xor_vectors(encrypt_one(keys, x), x));
+                point += 1;
+            }
+            if !part.is_empty() {
+                let x = splat(seed ^ Block::new(point, 0));
+                let mut last = [0; 16];
+                store(&mut last, xor_vectors(encrypt_one(keys, x), x));
+                part.copy_from_slice(&last[..part.len()]);
+                last.zeroize();
             }
         }
     };

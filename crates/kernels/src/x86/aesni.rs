@@ -10,6 +10,7 @@ use crate::vector::fold::fold;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
+use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
@@ -26,6 +27,7 @@ rows!("sse4.1,ssse3,aes");
 fold!("sse4.1,ssse3,aes");
 ggm!("sse4.1,ssse3,aes");
 lpn!("sse4.1,ssse3,aes");
+rings!("sse4.1,ssse3,aes");
 unpack_transpose!("sse4.1,ssse3,aes", 16, {
     lo8: _mm_unpacklo_epi8, hi8: _mm_unpackhi_epi8,
     lo16: _mm_unpacklo_epi16, hi16: _mm_unpackhi_epi16,

@@ -10,6 +10,7 @@ use crate::vector::fold::fold;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
 use crate::vector::modes::modes;
+use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
@@ -28,6 +29,7 @@ rows!("sse4.1,ssse3,aes,avx2,vaes");
 fold!("sse4.1,ssse3,aes,avx2,vaes");
 ggm!("sse4.1,ssse3,aes,avx2,vaes");
 lpn!("sse4.1,ssse3,aes,avx2,vaes");
+rings!("sse4.1,ssse3,aes,avx2,vaes");
 unpack_transpose!("sse4.1,ssse3,aes,avx2,vaes", 32, {
     lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
     lo16: _mm256_unpacklo_epi16, hi16: _mm256_unpackhi_epi16,

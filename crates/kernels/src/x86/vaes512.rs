@@ -9,6 +9,7 @@ use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::fold::fold;
 use crate::vector::ggm::ggm;
 use crate::vector::modes::modes;
+use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::unpack::interleave;
 
@@ -32,6 +33,7 @@ modes!(
 rows!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 fold!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 ggm!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+rings!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
 #[inline]
 #[target_feature(enable = "avx512f")]

@@ -1,0 +1,300 @@
+//! What a computation needs of every kind of correlation, and the stock that holds just that.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_net::Result;
+use zeroize::Zeroizing;
+
+use crate::bit_triples::BitTriples;
+use crate::matrices::{MatrixShape, MatrixTriple};
+use crate::rings::{RingTriples, SharedBits, SquarePairs};
+use crate::source::{OtSource, Source};
+use crate::vectors::VectorTriples;
+
+/// Exact numbers of correlations. Operations register theirs when a plan is made; the sum is what a
+/// [`Stock`] is filled with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    bit_triples: usize,
+    /// By the length of the vectors in bits.
+    vector_triples: BTreeMap<usize, usize>,
+    /// By the width of the ring in bits.
+    rings: BTreeMap<usize, RingNeeds>,
+}
+
+/// The needs of one ring.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct RingNeeds {
+    triples: usize,
+    squares: usize,
+    bits: usize,
+    matrices: BTreeMap<MatrixShape, usize>,
+}
+
+impl Needs {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Registers `count` Boolean triples.
+    pub fn bit_triples(&mut self, count: usize) {
+        self.bit_triples += count;
+    }
+
+    /// Registers `count` vector triples of vectors of `length` bits.
+    pub fn vector_triples(&mut self, length: usize, count: usize) {
+        if count > 0 {
+            *self.vector_triples.entry(length).or_default() += count;
+        }
+    }
+
+    /// Registers `count` triples over Z_2^l.
+    pub fn ring_triples<T: Ring>(&mut self, count: usize) {
+        self.ring::<T>(count, |ring| ring.triples += count);
+    }
+
+    /// Registers `count` square pairs over Z_2^l.
+    pub fn square_pairs<T: Ring>(&mut self, count: usize) {
+        self.ring::<T>(count, |ring| ring.squares += count);
+    }
+
+    /// Registers `count` shared bits over Z_2^l.
+    pub fn shared_bits<T: Ring>(&mut self, count: usize) {
+        self.ring::<T>(count, |ring| ring.bits += count);
+    }
+
+    /// Registers `count` matrix triples of one shape over Z_2^l.
+    pub fn matrix_triples<T: Ring>(&mut self, shape: MatrixShape, count: usize) {
+        self.ring::<T>(count, |ring| {
+            *ring.matrices.entry(shape).or_default() += count;
+        });
+    }
+
+    fn ring<T: Ring>(&mut self, count: usize, register: impl FnOnce(&mut RingNeeds)) {
+        if count > 0 {
+            register(self.rings.entry(T::BITS).or_default());
+        }
+    }
+
+    fn of<T: Ring>(&self) -> RingNeeds {
+        self.rings.get(&T::BITS).cloned().unwrap_or_default()
+    }
+
+    /// Whether nothing is needed, not even base OTs.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What it costs `me` to fill a stock with this from a new [`OtSource`], base OTs included.
+    pub fn ot_cost(&self, me: Party, parties: usize) -> PhaseCost {
+        if self.is_empty() {
+            return PhaseCost::default();
+        }
+        let mut groups =
+            u64::from(self.bit_triples > 0) + u64::from(!self.vector_triples.is_empty());
+        let mut total = OtSource::base_cost(parties);
+        total += OtSource::bit_triples_cost(me, parties, self.bit_triples);
+        for (&length, &count) in &self.vector_triples {
+            total += OtSource::vector_triples_cost(me, parties, length, count);
+        }
+        total += self.ring_cost::<u8>(me, parties);
+        total += self.ring_cost::<u16>(me, parties);
+        total += self.ring_cost::<u32>(me, parties);
+        total += self.ring_cost::<u64>(me, parties);
+        total += self.ring_cost::<u128>(me, parties);
+        let rings = || self.rings.values();
+        groups += u64::from(rings().any(|ring| ring.triples + ring.squares + ring.bits > 0));
+        groups += u64::from(rings().any(|ring| !ring.matrices.is_empty()));
+        total + OtSource::open_cost(parties).times(groups)
+    }
+
+    fn ring_cost<T: Ring>(&self, me: Party, parties: usize) -> PhaseCost {
+        let needs = self.of::<T>();
+        let mut total = OtSource::ring_triples_cost::<T>(me, parties, needs.triples)
+            + OtSource::square_pairs_cost::<T>(me, parties, needs.squares)
+            + OtSource::shared_bits_cost::<T>(me, parties, needs.bits);
+        for (&shape, &count) in &needs.matrices {
+            total += OtSource::matrix_triple_cost::<T>(parties, shape).times(count as u64);
+        }
+        total
+    }
+}
+
+impl AddAssign<&Needs> for Needs {
+    fn add_assign(&mut self, other: &Needs) {
+        self.bit_triples += other.bit_triples;
+        for (&length, &count) in &other.vector_triples {
+            self.vector_triples(length, count);
+        }
+        for (&width, more) in &other.rings {
+            let ring = self.rings.entry(width).or_default();
+            ring.triples += more.triples;
+            ring.squares += more.squares;
+            ring.bits += more.bits;
+            for (&shape, &count) in &more.matrices {
+                *ring.matrices.entry(shape).or_default() += count;
+            }
+        }
+    }
+}
+
+/// What a source made for some [`Needs`]: each item is handed out once.
+pub struct Stock {
+    bit_triples: BitTriples,
+    vector_triples: BTreeMap<usize, VectorTriples>,
+    u8: Shelf<u8>,
+    u16: Shelf<u16>,
+    u32: Shelf<u32>,
+    u64: Shelf<u64>,
+    u128: Shelf<u128>,
+}
+
+/// The part of a stock that belongs to one ring.
+#[doc(hidden)]
+pub struct Shelf<T: Ring> {
+    triples: RingTriples<T>,
+    squares: SquarePairs<T>,
+    bits: SharedBits<T>,
+    matrices: BTreeMap<MatrixShape, Vec<MatrixTriple<T>>>,
+}
+
+/// A ring that a [`Stock`] has room for: all of them.
+pub trait Kept: Ring {
+    #[doc(hidden)]
+    fn shelf(stock: &mut Stock) -> &mut Shelf<Self>;
+}
+
+macro_rules! kept {
+    ($($ring:ident)*) => {$(
+        impl Kept for $ring {
+            fn shelf(stock: &mut Stock) -> &mut Shelf<Self> {
+                &mut stock.$ring
+            }
+        }
+    )*};
+}
+kept!(u8 u16 u32 u64 u128);
+
+impl<T: Ring> Shelf<T> {
+    async fn fill(
+        source: &mut impl Source,
+        needs: RingNeeds,
+        made: &dyn Fn(usize),
+    ) -> Result<Self> {
+        let empty = Zeroizing::default;
+        let mut shelf = Self {
+            triples: RingTriples::new(empty(), empty(), empty()),
+            squares: SquarePairs::new(empty(), empty()),
+            bits: SharedBits::new(empty()),
+            matrices: BTreeMap::new(),
+        };
+        if needs.triples > 0 {
+            shelf.triples = source.ring_triples(needs.triples, made).await?;
+        }
+        if needs.squares > 0 {
+            shelf.squares = source.square_pairs(needs.squares, made).await?;
+        }
+        if needs.bits > 0 {
+            shelf.bits = source.shared_bits(needs.bits, made).await?;
+        }
+        for (shape, count) in needs.matrices {
+            let mut matrices = Vec::with_capacity(count);
+            for _ in 0..count {
+                matrices.push(source.matrix_triple(shape, made).await?);
+            }
+            shelf.matrices.insert(shape, matrices);
+        }
+        Ok(shelf)
+    }
+}
+
+impl std::fmt::Debug for Stock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Stock({} bit triples and others)",
+            self.bit_triples.len()
+        )
+    }
+}
+
+impl Stock {
+    /// Has `source` make exactly `needs`, kind after kind in a fixed order; all parties have the same
+    /// needs. `made` hears, as it goes, how many more items of any kind are done.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub async fn fill(
+        source: &mut impl Source,
+        needs: &Needs,
+        made: &dyn Fn(usize),
+    ) -> Result<Self> {
+        let bit_triples = match needs.bit_triples {
+            0 => BitTriples::none(),
+            count => source.bit_triples(count, made).await?,
+        };
+        let mut vector_triples = BTreeMap::new();
+        for (&length, &count) in &needs.vector_triples {
+            let triples = source.vector_triples(length, count, made).await?;
+            vector_triples.insert(length, triples);
+        }
+        Ok(Self {
+            bit_triples,
+            vector_triples,
+            u8: Shelf::fill(source, needs.of::<u8>(), made).await?,
+            u16: Shelf::fill(source, needs.of::<u16>(), made).await?,
+            u32: Shelf::fill(source, needs.of::<u32>(), made).await?,
+            u64: Shelf::fill(source, needs.of::<u64>(), made).await?,
+            u128: Shelf::fill(source, needs.of::<u128>(), made).await?,
+        })
+    }
+
+    /// The first `count` Boolean triples that are left; so for the kinds below.
+    ///
+    /// # Panics
+    /// If there are fewer: then something was not registered. So do all of these.
+    #[must_use]
+    pub fn bit_triples(&mut self, count: usize) -> BitTriples {
+        self.bit_triples.split_front(count)
+    }
+
+    /// Vector triples of vectors of `length` bits.
+    #[must_use]
+    pub fn vector_triples(&mut self, length: usize, count: usize) -> VectorTriples {
+        let Some(triples) = self.vector_triples.get_mut(&length) else {
+            panic!("{count} triples of vectors of {length} bits wanted, none registered");
+        };
+        triples.split_front(count)
+    }
+
+    /// Triples over Z_2^l.
+    #[must_use]
+    pub fn ring_triples<T: Kept>(&mut self, count: usize) -> RingTriples<T> {
+        T::shelf(self).triples.split_front(count)
+    }
+
+    /// Square pairs over Z_2^l.
+    #[must_use]
+    pub fn square_pairs<T: Kept>(&mut self, count: usize) -> SquarePairs<T> {
+        T::shelf(self).squares.split_front(count)
+    }
+
+    /// Shared bits over Z_2^l.
+    #[must_use]
+    pub fn shared_bits<T: Kept>(&mut self, count: usize) -> SharedBits<T> {
+        T::shelf(self).bits.split_front(count)
+    }
+
+    /// A matrix triple over Z_2^l.
+    #[must_use]
+    pub fn matrix_triple<T: Kept>(&mut self, shape: MatrixShape) -> MatrixTriple<T> {
+        let matrices = T::shelf(self).matrices.get_mut(&shape);
+        let Some(triple) = matrices.and_then(Vec::pop) else {
+            panic!("a matrix triple of {shape:?} wanted, none is left");
+        };
+        triple
+    }
+}

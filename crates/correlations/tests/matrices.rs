@@ -1,0 +1,205 @@
+//! Matrix and vector triples, and stocks of all kinds, by OT: right for every number of parties and
+//! shape, at the declared cost.
+
+use madrigal_core::{Party, PhaseCost, Ring, bits};
+use madrigal_correlations::{MatrixShape, Needs, OtSource, Source, Stock};
+use madrigal_net::SessionConfig;
+use madrigal_testkit::{World, seed};
+
+fn base(parties: usize) -> PhaseCost {
+    OtSource::base_cost(parties) + OtSource::open_cost(parties)
+}
+
+fn matrix<T: Ring>(parties: usize, [rows, inner, columns]: [usize; 3]) {
+    matrix_in::<T>(parties, [rows, inner, columns], |_| {});
+}
+
+fn matrix_in<T: Ring>(
+    parties: usize,
+    [rows, inner, columns]: [usize; 3],
+    limits: impl FnOnce(&mut SessionConfig),
+) {
+    let shape = MatrixShape {
+        rows,
+        inner,
+        columns,
+    };
+    let world = World::new(parties, seed()).with_limits(limits);
+    let results = world.run(|context| async move {
+        let mut source = OtSource::new(&context).await?;
+        let triple = source.matrix_triple::<T>(shape, &|_| {}).await?;
+        Ok(triple.take().map(|matrix| matrix.to_vec()))
+    });
+    for (_, cost) in &results {
+        let expected = base(parties) + OtSource::matrix_triple_cost::<T>(parties, shape);
+        assert_eq!(cost.setup, expected, "{shape:?}, {parties} parties");
+    }
+    let total = |matrix: usize, i: usize| {
+        let shares = results.iter().map(|(party, _)| party[matrix][i]);
+        shares.fold(T::ZERO, Ring::add)
+    };
+    for row in 0..rows {
+        for column in 0..columns {
+            let products =
+                (0..inner).map(|k| total(0, row * inner + k).mul(total(1, k * columns + column)));
+            let expected = products.fold(T::ZERO, Ring::add);
+            let got = total(2, row * columns + column);
+            assert_eq!(
+                got,
+                expected,
+                "{shape:?} of {} bits, {parties} parties",
+                T::BITS
+            );
+        }
+    }
+}
+
+#[test]
+fn matrices_of_every_width_and_form() {
+    matrix::<u64>(2, [3, 5, 7]);
+    matrix::<u64>(2, [20, 9, 33]);
+    matrix::<u8>(2, [9, 4, 5]);
+    matrix::<u16>(2, [1, 8, 1]);
+    matrix::<u32>(2, [2, 3, 300]);
+    matrix::<u128>(2, [2, 3, 4]);
+    matrix::<u64>(2, [1, 1, 1]);
+    matrix::<u64>(2, [0, 3, 4]);
+    matrix::<u64>(2, [3, 0, 4]);
+}
+
+#[test]
+fn matrices_of_several_parties() {
+    matrix::<u64>(3, [4, 6, 5]);
+    matrix::<u32>(5, [3, 2, 3]);
+}
+
+/// Two parties that both send more than the other's window takes must not wait for each other.
+#[test]
+fn strings_longer_than_a_window() {
+    let narrow = |config: &mut SessionConfig| config.window = madrigal_net::MIN_WINDOW;
+    matrix_in::<u64>(2, [1, 2, 6000], narrow);
+    vectors_in(3, 8_000_001, 2, narrow);
+}
+
+fn vectors(parties: usize, length: usize, count: usize) {
+    vectors_in(parties, length, count, |_| {});
+}
+
+fn vectors_in(
+    parties: usize,
+    length: usize,
+    count: usize,
+    limits: impl FnOnce(&mut SessionConfig),
+) {
+    let world = World::new(parties, seed()).with_limits(limits);
+    let results = world.run(|context| async move {
+        let mut source = OtSource::new(&context).await?;
+        let mut triples = source.vector_triples(length, count, &|_| {}).await?;
+        let mut first = triples.split_front(count / 2);
+        let mut all = [Vec::new(), Vec::new(), Vec::new()];
+        for part in [&mut first, &mut triples] {
+            let shares = part.take(part.len());
+            for (all, part) in all.iter_mut().zip([shares.a, shares.b, shares.c]) {
+                all.extend_from_slice(part);
+            }
+        }
+        Ok(all)
+    });
+    for (me, (_, cost)) in Party::all(parties).zip(&results) {
+        let expected = base(parties) + OtSource::vector_triples_cost(me, parties, length, count);
+        assert_eq!(cost.setup, expected, "{me} of {parties}");
+    }
+    let total = |string: usize, i: usize| {
+        let shares = results.iter().map(|(party, _)| party[string][i]);
+        shares.fold(0, |sum, share| sum ^ share)
+    };
+    let stride = bits::bytes_for(length);
+    let mut ones = 0;
+    for item in 0..count {
+        let a = total(0, item);
+        assert!(a < 2);
+        for byte in item * stride..(item + 1) * stride {
+            assert_eq!(
+                total(2, byte),
+                total(1, byte) & a.wrapping_neg(),
+                "item {item}"
+            );
+            ones += total(1, byte).count_ones() as usize;
+        }
+        if !length.is_multiple_of(8) {
+            assert_eq!(total(1, (item + 1) * stride - 1) >> (length % 8), 0);
+        }
+    }
+    let all = (length * count) as f64;
+    assert!(
+        (ones as f64 - all / 2.0).abs() <= 3.0 * all.sqrt() + 1.0,
+        "{ones} of {all}"
+    );
+}
+
+#[test]
+fn vectors_of_any_length() {
+    vectors(2, 1, 1000);
+    vectors(2, 100, 300);
+    vectors(2, 128, 9000);
+    vectors(2, 1000, 500);
+    vectors(2, 100_000, 30);
+    vectors(2, 7, 0);
+}
+
+#[test]
+fn vectors_of_several_parties() {
+    vectors(3, 13, 300);
+    vectors(3, 4096, 200);
+    vectors(5, 129, 40);
+}
+
+#[test]
+fn a_stock_holds_what_was_registered() {
+    let shape = MatrixShape {
+        rows: 2,
+        inner: 3,
+        columns: 2,
+    };
+    let mut needs = Needs::new();
+    needs.bit_triples(100);
+    needs.vector_triples(40, 3);
+    needs.ring_triples::<u64>(5);
+    let mut more = Needs::new();
+    more.ring_triples::<u64>(2);
+    more.square_pairs::<u16>(4);
+    more.shared_bits::<u32>(6);
+    more.matrix_triples::<u32>(shape, 2);
+    needs += &more;
+    for parties in [2, 3] {
+        let needs_of_all = &needs;
+        let results = World::new(parties, seed()).run(|context| async move {
+            let mut source = OtSource::new(&context).await?;
+            let mut stock = Stock::fill(&mut source, needs_of_all, &|_| {}).await?;
+            assert_eq!(
+                stock.bit_triples(60).len() + stock.bit_triples(40).len(),
+                100
+            );
+            assert_eq!(stock.vector_triples(40, 3).len(), 3);
+            assert_eq!(stock.square_pairs::<u16>(4).len(), 4);
+            assert_eq!(stock.shared_bits::<u32>(6).len(), 6);
+            let _ = (
+                stock.matrix_triple::<u32>(shape),
+                stock.matrix_triple::<u32>(shape),
+            );
+            let mut triples = stock.ring_triples::<u64>(7);
+            let shares = triples.take(7);
+            Ok([shares.a.to_vec(), shares.b.to_vec(), shares.c.to_vec()])
+        });
+        for (me, (_, cost)) in Party::all(parties).zip(&results) {
+            assert_eq!(cost.setup, needs.ot_cost(me, parties), "{me} of {parties}");
+        }
+        for i in 0..7 {
+            let [a, b, c] = [0, 1, 2].map(|k| {
+                let shares = results.iter().map(|(party, _)| party[k][i]);
+                shares.fold(0, u64::wrapping_add)
+            });
+            assert_eq!(c, a.wrapping_mul(b));
+        }
+    }
+}

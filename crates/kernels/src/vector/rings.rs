@@ -1,0 +1,49 @@
+//! The ring operations: the portable loops compiled for a level's vectors, as in `super::rows`.
+
+/// Defines the ring kernels for the target features of one level.
+macro_rules! rings {
+    ($features:literal) => {
+        #[target_feature(enable = $features)]
+        pub(crate) fn multiply_add<T: madrigal_core::Ring>(
+            x: &[T],
+            y: &[T],
+            z: &mut [T],
+            inner: usize,
+            columns: usize,
+        ) {
+            crate::portable::multiply_add(x, y, z, inner, columns);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn add_shifted<T: madrigal_core::Ring>(
+            z: &mut [T],
+            h: &[u8],
+            down: usize,
+            up: usize,
+        ) {
+            crate::portable::add_shifted(z, h, down, up);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn offer_strings<T: madrigal_core::Ring>(
+            y: &[T],
+            z: &mut [T],
+            masks: crate::rings::Masks<'_>,
+            bit: usize,
+            out: &mut [u8],
+        ) {
+            crate::portable::offer_strings(y, z, masks, bit, out);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn correct_strings<T: madrigal_core::Ring>(
+            x: T,
+            bit: usize,
+            unit: &[u8],
+            z: &mut [T],
+        ) {
+            crate::portable::correct_strings(x, bit, unit, z);
+        }
+    };
+}
+pub(crate) use rings;
