@@ -21,7 +21,7 @@ use std::ops::Range;
 use madrigal_core::{PhaseCost, bits};
 use madrigal_kernels as kernels;
 use madrigal_net::frame::HEADER_BYTES;
-use madrigal_net::{Channel, Context, Result, breathe};
+use madrigal_net::{Channel, Context, Error, Result, breathe};
 use madrigal_ot::iknp::message_len;
 use madrigal_ot::{ExtensionReceiver, ExtensionSender, cost, iknp::CHUNK};
 use zeroize::Zeroizing;
@@ -39,6 +39,8 @@ const AHEAD: usize = 4;
 pub struct OtTriples {
     context: Context,
     links: Vec<Link>,
+    /// A call is under way, or did not come to its end: then the parties are out of step.
+    broken: bool,
 }
 
 struct Link {
@@ -93,7 +95,11 @@ impl OtTriples {
             })
         };
         let links = pairs.into_iter().map(link).collect::<Result<_>>()?;
-        Ok(Self { context, links })
+        Ok(Self {
+            context,
+            links,
+            broken: false,
+        })
     }
 
     /// All parties send before they receive: what is sent ahead must fit half a window, the half
@@ -155,6 +161,12 @@ fn parts(count: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
 
 impl BitTripleSource for OtTriples {
     async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
+        if std::mem::replace(&mut self.broken, true) {
+            let reason = "an earlier call for triples failed or was given up; start a new job";
+            return Err(Error::Ended {
+                reason: reason.into(),
+            });
+        }
         let parts: Vec<Part> = parts(count)
             .map(|triples| Part {
                 triples,
@@ -184,6 +196,7 @@ impl BitTripleSource for OtTriples {
             .map(|one| one.sender_aes + one.receiver_aes)
             .sum();
         self.context.count_aes(aes * self.links.len() as u64);
+        self.broken = false;
         Ok(work.finish(count))
     }
 }
@@ -265,6 +278,11 @@ impl Work {
         {
             link.corrections.count_in(&part.context);
             let correction = link.corrections.recv(place.len()).await?;
+            let mut sound = correction.to_vec();
+            bits::clear_tail(&mut sound, part.count());
+            if sound != correction {
+                return Err(link.corrections.refuse("its padding is not zero"));
+            }
             let product = &mut self.masks[0][..place.len()];
             kernels::and(product, &self.a[place.clone()], &correction);
             kernels::xor_into(&mut self.c[place.clone()], product);

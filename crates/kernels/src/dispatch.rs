@@ -184,7 +184,8 @@ macro_rules! dispatch {
     ($kernels:expr, $kernel:ident $(::<$leader:literal>)? ( $($argument:expr),* $(,)? )) => {
         match $kernels.level {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Kernels` of this level exists only where SSE4.1 and AES-NI were detected.
+            // SAFETY: a `Kernels` of this level exists only where SSSE3, SSE4.1 and AES-NI were
+            // detected.
             $crate::dispatch::Level::AesNi => unsafe { $crate::x86::aesni::$kernel $(::<$leader>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernels` of this level exists only where AVX2 and VAES were detected.

@@ -114,7 +114,7 @@ pub enum OtError {
         message: Message,
         /// Number of bits in use in the last byte.
         used: u32,
-        /// The last byte received.
+        /// The last byte received, without the bits in use.
         got: u8,
     },
     /// The caller passed a buffer of the wrong length.
@@ -212,7 +212,8 @@ pub(crate) fn check_bit_message(
         Some(&last) if used != 0 && last >> used != 0 => Err(OtError::Padding {
             message,
             used,
-            got: last,
+            // The bits in use are masked secrets; the error may be shown to anybody.
+            got: last >> used << used,
         }),
         _ => Ok(()),
     }
