@@ -28,8 +28,18 @@ impl Transport for Void {
 }
 
 fn control(job: u32, payload: &[u8]) -> Frame {
-    let header = Header { kind: Kind::Control, last: true, job, step: 0, sequence: 0, round: 0 };
-    Frame { header, payload: payload.to_vec().into() }
+    let header = Header {
+        kind: Kind::Control,
+        last: true,
+        job,
+        step: 0,
+        sequence: 0,
+        round: 0,
+    };
+    Frame {
+        header,
+        payload: payload.to_vec().into(),
+    }
 }
 
 /// The greeting of party 1, from the fields of schema/control.proto.
@@ -55,7 +65,13 @@ fn script(mut bytes: &[u8], open: u64) -> Vec<Frame> {
                 (payload.to_vec(), rest)
             }
         };
-        let spread = |byte: u8| if byte > 250 { u32::MAX - u32::from(255 - byte) } else { byte.into() };
+        let spread = |byte: u8| {
+            if byte > 250 {
+                u32::MAX - u32::from(255 - byte)
+            } else {
+                byte.into()
+            }
+        };
         let header = Header {
             kind: [Kind::Data, Kind::Credit, Kind::Control][usize::from(head[0] & 3).min(2)],
             last: head[0] & 4 == 4,
@@ -64,7 +80,10 @@ fn script(mut bytes: &[u8], open: u64) -> Vec<Frame> {
             sequence: spread(head[3]) + u32::from(head[4]) * u32::from(head[3] < 250),
             round: spread(head[5]),
         };
-        frames.push(Frame { header, payload: payload.into() });
+        frames.push(Frame {
+            header,
+            payload: payload.into(),
+        });
         bytes = rest;
     }
     frames
@@ -79,7 +98,9 @@ fn in_time<T>(outcome: Result<T, Error>) -> Option<T> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((mode, bytes)) = bytes.split_first() else { return };
+    let Some((mode, bytes)) = bytes.split_first() else {
+        return;
+    };
     let inbox = Arc::new(Mutex::new(None));
     let mut config = SessionConfig::new(Party::new(0), 2);
     // The watchdog looks often, so that it ends soon after the session.
@@ -89,10 +110,16 @@ fuzz_target!(|bytes: &[u8]| {
     let peer = Party::new(1);
     inbox.deliver_frames(peer, vec![control(0, &hello())]);
     // On a machine that lets us wait too long, the short silence passes: no finding.
-    let Some(()) = in_time(block_on(session.greet())) else { return };
+    let Some(()) = in_time(block_on(session.greet())) else {
+        return;
+    };
     inbox.deliver_frames(peer, vec![control(1, &[0x12, 0])]);
-    let Some(job) = in_time(block_on(session.job(1, &[], None))) else { return };
-    let Some(mut channels) = in_time(job.context().channels()) else { return };
+    let Some(job) = in_time(block_on(session.job(1, &[], None))) else {
+        return;
+    };
+    let Some(mut channels) = in_time(job.context().channels()) else {
+        return;
+    };
     let open = madrigal_net::context::step_id("job");
     if mode & 1 == 0 {
         let _ = decode_packet(bytes.to_vec().into());

@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use madrigal_kernels::Block;
 use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender};
 use madrigal_ot::iknp::IknpSender;
-use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
+use madrigal_ot::{Delta, ExtensionSender, Instance, KAPPA, SeededRng};
 
 fuzz_target!(|bytes: &[u8]| {
     let instance = Instance {

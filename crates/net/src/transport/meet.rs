@@ -14,7 +14,7 @@ use madrigal_core::Party;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use super::tcp::{Nonblocking, TcpTransport};
+use super::tcp::{Met, Nonblocking, TcpTransport};
 use crate::control::printable;
 use crate::tls::{Link, TlsError, TlsParty};
 
@@ -159,14 +159,6 @@ struct Card {
     from: u8,
     to: u8,
     parties: u8,
-}
-
-/// A connection on which both sides have shown who they are.
-pub(super) struct Met {
-    pub(super) peer: Party,
-    pub(super) stream: TcpStream,
-    pub(super) tls: Option<rustls::Connection>,
-    pub(super) early: BytesMut,
 }
 
 /// Connects all parties. `addresses[i]` is where party `i` listens, as host:port; `listener` is our

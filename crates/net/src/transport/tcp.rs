@@ -17,7 +17,6 @@ use madrigal_core::Party;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::meet::Met;
 use super::{Inbox, Packet, Transport};
 use crate::frame::{self, FrameError};
 
@@ -34,6 +33,14 @@ const TLS_BYTES: usize = 64 * 1024;
 pub struct TcpTransport {
     me: Party,
     links: Vec<Arc<Link>>,
+}
+
+/// A connection on which both sides have shown who they are.
+pub(super) struct Met {
+    pub(super) peer: Party,
+    pub(super) stream: TcpStream,
+    pub(super) tls: Option<rustls::Connection>,
+    pub(super) early: BytesMut,
 }
 
 /// The connection to one party.

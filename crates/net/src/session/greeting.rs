@@ -1,0 +1,144 @@
+//! What parties learn from each other's greeting, and the randomness that follows from it. The
+//! derivations are specified in `schema/WIRE.md`.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use madrigal_core::Party;
+use madrigal_kernels::{Block, Prg};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::{Peer, SessionConfig, Shared};
+use crate::control::{Hello, printable};
+use crate::error::{Error, Result};
+
+impl Shared {
+    /// Checks a peer's greeting and makes the pair's seed.
+    pub(super) fn welcome(&self, peer: &Peer, hello: &Hello) -> Result<()> {
+        let ours = self.config.protocol_version;
+        if hello.protocol_version != ours {
+            return Err(Error::Version {
+                peer: peer.party,
+                ours,
+                theirs: hello.protocol_version,
+                software: printable(&hello.software),
+            });
+        }
+        let facts = [
+            (
+                "the session's name",
+                self.config.name.clone(),
+                printable(&hello.session),
+            ),
+            (
+                "the number of parties",
+                self.parties().to_string(),
+                hello.parties.to_string(),
+            ),
+            (
+                "our number",
+                self.me().index().to_string(),
+                hello.to.to_string(),
+            ),
+            (
+                "its number",
+                peer.party.index().to_string(),
+                hello.from.to_string(),
+            ),
+        ];
+        for (what, ours, theirs) in facts {
+            if ours != theirs {
+                return Err(Error::Session {
+                    peer: peer.party,
+                    what,
+                    ours,
+                    theirs,
+                });
+            }
+        }
+        let _ = peer.seed.set(self.pair_seed(peer, hello));
+        Ok(())
+    }
+
+    /// The seed that follows from a peer's greeting and ours. SHA-256 as a random oracle on two
+    /// halves, each fresh from its party.
+    fn pair_seed(&self, peer: &Peer, hello: &Hello) -> Zeroizing<[u8; 32]> {
+        let (low, high) = if self.me() < peer.party {
+            (&peer.seed_half[..], &hello.seed_half[..])
+        } else {
+            (&hello.seed_half[..], &peer.seed_half[..])
+        };
+        let digest = Sha256::new()
+            .chain_update(b"madrigal pair seed v1")
+            .chain_update(low)
+            .chain_update(high)
+            .chain_update(self.config.name.as_bytes())
+            .finalize();
+        Zeroizing::new(digest.into())
+    }
+
+    /// Whether a greeting is the one that we know, or the first.
+    pub(super) fn greets_alike(&self, peer: &Peer, known: Option<&Hello>, hello: &Hello) -> bool {
+        match (known, peer.seed.get()) {
+            (Some(known), _) => known == hello,
+            (None, Some(seed)) => *seed == self.pair_seed(peer, hello),
+            (None, None) => true,
+        }
+    }
+
+    /// SHA-256 as a key derivation (random oracle): the pair's seed, the job and the step's path
+    /// give the key of an AES-CTR generator.
+    pub(crate) fn shared_prg(&self, job: u32, path: &str, peer: Party) -> Prg {
+        let seed = self
+            .peer(peer)
+            .seed
+            .get()
+            .expect("jobs are opened after the greeting");
+        let digest: Zeroizing<[u8; 32]> = Zeroizing::new(
+            Sha256::new()
+                .chain_update(b"madrigal shared generator v1")
+                .chain_update(&seed[..])
+                .chain_update(job.to_le_bytes())
+                .chain_update(path.as_bytes())
+                .finalize()
+                .into(),
+        );
+        let mut key = Zeroizing::new([0; 16]);
+        key.copy_from_slice(&digest[..16]);
+        Prg::new(Block::from_bytes(*key))
+    }
+
+    pub(crate) fn private_prg(&self) -> Prg {
+        let mut number = self.prgs.fetch_add(1, Relaxed);
+        fresh_prg(&self.config, &mut number)
+    }
+
+    pub(crate) fn public_id(&self, job: u32, path: &str) -> [u8; 32] {
+        Sha256::new()
+            .chain_update(b"madrigal public id v1")
+            .chain_update(
+                self.identity
+                    .get()
+                    .expect("jobs are opened after the greeting"),
+            )
+            .chain_update(job.to_le_bytes())
+            .chain_update(path.as_bytes())
+            .finalize()
+            .into()
+    }
+}
+
+/// A generator seeded by the operating system; by the test's seed where a test has set one.
+pub(super) fn fresh_prg(config: &SessionConfig, number: &mut u64) -> Prg {
+    #[cfg(feature = "test-seeds")]
+    if let Some(seed) = config.test_seed {
+        let place = (config.me.index() as u64) << 32 | *number;
+        *number += 1;
+        return Prg::new(Block::new(seed, place));
+    }
+    let _ = (config, number);
+    let mut seed = Zeroizing::new([0; 16]);
+    // Without randomness nothing here is safe, and there is nobody to ask for some.
+    getrandom::fill(&mut *seed).expect("the operating system gives randomness");
+    Prg::new(Block::from_bytes(*seed))
+}
