@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
 use crate::matrices::{MatrixShape, MatrixTriple};
+use crate::ot_triples::OtTriples;
 use crate::rings::{RingTriples, SharedBits, SquarePairs};
 use crate::source::{OtSource, Source};
 use crate::vectors::VectorTriples;
@@ -96,6 +97,9 @@ impl Needs {
         let mut groups =
             u64::from(self.bit_triples > 0) + u64::from(!self.vector_triples.is_empty());
         let mut total = OtSource::base_cost(parties);
+        if self.bit_triples > 0 {
+            total += OtTriples::start_cost(parties);
+        }
         total += OtSource::bit_triples_cost(me, parties, self.bit_triples);
         for (&length, &count) in &self.vector_triples {
             total += OtSource::vector_triples_cost(me, parties, length, count);

@@ -12,9 +12,14 @@
 //!
 //! For N = 2 there are no corrections, and the whole is one message each way.
 //!
-//! Per triple and party: N-1 times 16 bytes (IKNP; rounded up to 128 triples in each message) and,
-//! with the corrections, at most N-2 bits. All triples of a call are made in parts of [`PART`], and
-//! a part waits for the peers only up to [`AHEAD`] parts later: latency is paid once per call.
+//! The OTs are SoftSpoken's with k = 4 ([`FIELD_BITS`]): per triple and party N-1 times 32 bits
+//! (rounded up to 128 triples in each message) and, with the corrections, at most N-2 bits. k = 1
+//! (IKNP) would send 128 bits; k = 2 computes a little faster and sends 64; beyond k = 4 the work
+//! doubles with each step and the bytes fall by less. Each direction begins with one message of
+//! 3 KiB, which travels with the first part.
+//!
+//! All triples of a call are made in parts of [`PART`], and a part waits for the peers only up to
+//! [`AHEAD`] parts later: latency is paid once per call.
 
 use std::ops::Range;
 
@@ -22,15 +27,20 @@ use madrigal_core::{PhaseCost, bits};
 use madrigal_kernels as kernels;
 use madrigal_net::frame::HEADER_BYTES;
 use madrigal_net::{Channel, Context, Error, Result, breathe};
-use madrigal_ot::iknp::message_len;
-use madrigal_ot::{ExtensionReceiver, ExtensionSender, cost, iknp::CHUNK};
+use madrigal_ot::softspoken::{CHUNK, FieldBits, SoftSpokenReceiver, SoftSpokenSender};
+use madrigal_ot::{ExtensionReceiver, ExtensionSender, cost};
 use zeroize::Zeroizing;
 
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
-use crate::pairs::{Base, Pair, Stream, base_cost, fail, stream_cost};
+use crate::pairs::{Base, Beginning, Stream, WaitingSender, base_cost, fail, stream_cost};
 
-/// Triples made at once: their extension message is one frame of 256 KiB.
+/// SoftSpoken's k.
+const FIELD_BITS: FieldBits = match FieldBits::new(4) {
+    Ok(k) => k,
+    Err(_) => FieldBits::MIN,
+};
+/// Triples made at once: their extension message is one frame of 64 KiB.
 const PART: usize = 2 * CHUNK;
 /// Parts under way before the first is waited for, where the channels' windows allow it.
 const AHEAD: usize = 4;
@@ -44,9 +54,21 @@ pub struct OtTriples {
 }
 
 struct Link {
-    pair: Pair,
+    sender: Sending,
+    receiver: SoftSpokenReceiver,
+    /// What the peer's sender waits for; sent with the first part.
+    setup: Option<Vec<u8>>,
     extension: Channel,
     corrections: Channel,
+}
+
+/// The OTs that we send.
+enum Sending {
+    /// The peer's first message has not come yet.
+    Waiting(WaitingSender),
+    Ready(Box<SoftSpokenSender>),
+    /// The first message was no good.
+    Failed,
 }
 
 impl std::fmt::Debug for OtTriples {
@@ -86,15 +108,17 @@ impl OtTriples {
     /// Starts from base OTs that other correlations share. Local; [`stream_cost`].
     pub(crate) fn with_base(context: &Context, base: &Base) -> Result<Self> {
         let context = context.step("bit triples");
-        let pairs = base.open(&context, Stream::Bits)?;
-        let link = |pair: Pair| {
+        let beginnings = base.begin(&context, Stream::Bits, FIELD_BITS)?;
+        let link = |beginning: Beginning| {
             Ok(Link {
-                extension: context.step("extension").channel(pair.peer)?,
-                corrections: context.step("corrections").channel(pair.peer)?,
-                pair,
+                extension: context.step("extension").channel(beginning.peer)?,
+                corrections: context.step("corrections").channel(beginning.peer)?,
+                sender: Sending::Waiting(beginning.sender),
+                receiver: beginning.receiver,
+                setup: Some(beginning.setup),
             })
         };
-        let links = pairs.into_iter().map(link).collect::<Result<_>>()?;
+        let links = beginnings.into_iter().map(link).collect::<Result<_>>()?;
         Ok(Self {
             context,
             links,
@@ -106,7 +130,8 @@ impl OtTriples {
     /// that a receiver may hold back before it gives new credit.
     fn ahead(&self) -> usize {
         let window = self.links.iter().map(|link| link.extension.window()).min();
-        let fit = window.unwrap_or(0) / 2 / (message_len(PART) + HEADER_BYTES);
+        let half = (window.unwrap_or(0) / 2).saturating_sub(FIELD_BITS.setup_len() + HEADER_BYTES);
+        let fit = half / (FIELD_BITS.message_len(PART) + HEADER_BYTES);
         fit.clamp(1, AHEAD + 1) - 1
     }
 
@@ -137,9 +162,27 @@ impl OtTriples {
         total
     }
 
-    /// [`cost`](Self::cost) with the base OTs.
+    /// What comes on top of [`cost`](Self::cost) and [`stream_cost`] in the first call that makes a
+    /// triple: the extension's first messages, which travel with the first part.
+    pub fn start_cost(parties: usize) -> PhaseCost {
+        let peers = parties as u64 - 1;
+        let one = cost::softspoken_setup(FIELD_BITS);
+        PhaseCost {
+            rounds: 0,
+            bytes_sent: peers * one.receiver_bytes,
+            bytes_received: peers * one.receiver_bytes,
+            messages: peers,
+            aes_blocks: peers * (one.sender_aes + one.receiver_aes),
+        }
+    }
+
+    /// The cost of a first call for `count` triples, from the base OTs on.
     pub fn cost_with_base(me: usize, parties: usize, count: usize) -> PhaseCost {
-        base_cost(parties) + stream_cost(parties) + Self::cost(me, parties, count)
+        let calls = match count {
+            0 => PhaseCost::default(),
+            _ => Self::start_cost(parties) + Self::cost(me, parties, count),
+        };
+        base_cost(parties) + stream_cost(parties) + calls
     }
 }
 
@@ -150,7 +193,7 @@ pub(crate) const fn first_peer(party: usize) -> usize {
 
 /// `count` random OTs of bits, from the extension to the masks.
 fn extended_bits(count: usize) -> cost::Cost {
-    cost::extension(count as u64) + cost::random(count as u64)
+    cost::softspoken(FIELD_BITS, count as u64) + cost::random(count as u64)
 }
 
 fn parts(count: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
@@ -201,6 +244,28 @@ impl BitTripleSource for OtTriples {
     }
 }
 
+impl Sending {
+    /// The sender, made from the peer's first message if it is not there yet.
+    async fn ready(&mut self, channel: &mut Channel, part: &Part) -> Result<&mut SoftSpokenSender> {
+        if let Self::Waiting(_) = self {
+            let setup = channel.recv(FIELD_BITS.setup_len()).await?;
+            if let Self::Waiting(waiting) = std::mem::replace(self, Self::Failed) {
+                let sender = waiting
+                    .begin(&setup)
+                    .map_err(|error| fail(channel, error))?;
+                *self = Self::Ready(Box::new(sender));
+            }
+            part.context
+                .count_aes(cost::softspoken_setup(FIELD_BITS).sender_aes);
+        }
+        match self {
+            Self::Ready(sender) => Ok(sender),
+            // A call after a failed one was refused before it came here.
+            Self::Waiting(_) | Self::Failed => Err(channel.refuse("its first message failed")),
+        }
+    }
+}
+
 /// The triples of one call on their way.
 struct Work {
     a: Zeroizing<Vec<u8>>,
@@ -228,14 +293,18 @@ impl Work {
     async fn receive_ots(&mut self, links: &mut [Link], part: &Part) -> Result<()> {
         let (count, place) = (part.count(), part.bytes());
         for link in links {
-            let mut message = vec![0; message_len(count)];
+            link.extension.count_in(&part.context);
+            if let Some(setup) = link.setup.take() {
+                part.context
+                    .count_aes(cost::softspoken_setup(FIELD_BITS).receiver_aes);
+                link.extension.send(setup).await?;
+            }
+            let mut message = vec![0; FIELD_BITS.message_len(count)];
             let mask = &mut self.masks[0][..place.len()];
-            link.pair
-                .receiver
+            link.receiver
                 .extend_bits(&self.a[place.clone()], count, &mut message, mask)
                 .map_err(|error| fail(&link.extension, error))?;
             kernels::xor_into(&mut self.c[place.clone()], mask);
-            link.extension.count_in(&part.context);
             link.extension.send(message).await?;
         }
         Ok(())
@@ -247,11 +316,11 @@ impl Work {
         let (count, place) = (part.count(), part.bytes());
         for (index, link) in links.iter_mut().enumerate() {
             link.extension.count_in(&part.context);
-            let message = link.extension.recv(message_len(count)).await?;
+            let sender = link.sender.ready(&mut link.extension, part).await?;
+            let message = link.extension.recv(FIELD_BITS.message_len(count)).await?;
             let [k0, k1] = &mut self.masks;
             let (k0, k1) = (&mut k0[..place.len()], &mut k1[..place.len()]);
-            link.pair
-                .sender
+            sender
                 .extend_bits(&message, count, k0, k1)
                 .map_err(|error| fail(&link.extension, error))?;
             kernels::xor_into(&mut self.c[place.clone()], k0);
@@ -274,7 +343,7 @@ impl Work {
         let place = part.bytes();
         for link in links
             .iter_mut()
-            .filter(|link| first_peer(link.pair.peer.index()) != me)
+            .filter(|link| first_peer(link.extension.peer().index()) != me)
         {
             link.corrections.count_in(&part.context);
             let correction = link.corrections.recv(place.len()).await?;

@@ -6,6 +6,7 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Channel, Context, Error, Result};
 use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender, response_len};
 use madrigal_ot::iknp::{IknpReceiver, IknpSender};
+use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
 use zeroize::Zeroizing;
 
@@ -16,6 +17,31 @@ pub(crate) struct Pair {
     pub(crate) sender: IknpSender,
     /// We receive OTs from the peer.
     pub(crate) receiver: IknpReceiver,
+}
+
+/// Both directions of SoftSpoken OTs with one peer, before the one message that each direction
+/// begins with.
+pub(crate) struct Beginning {
+    pub(crate) peer: Party,
+    pub(crate) sender: WaitingSender,
+    /// We receive OTs from the peer.
+    pub(crate) receiver: SoftSpokenReceiver,
+    /// What the peer's sender waits for.
+    pub(crate) setup: Vec<u8>,
+}
+
+/// Our side of the OTs that we send, until the peer's message has come.
+pub(crate) struct WaitingSender {
+    instance: Instance,
+    k: FieldBits,
+    delta: Delta,
+    keys: Zeroizing<Vec<Block>>,
+}
+
+impl WaitingSender {
+    pub(crate) fn begin(self, setup: &[u8]) -> Result<SoftSpokenSender, OtError> {
+        SoftSpokenSender::new(self.instance, self.k, self.delta, &self.keys, setup)
+    }
 }
 
 /// What the OTs of one extension are for. Kinds share the base OTs, but neither streams nor tweaks.
@@ -82,16 +108,8 @@ impl Base {
     pub(crate) fn open(&self, context: &Context, stream: Stream) -> Result<Vec<Pair>> {
         let me = context.me();
         context.count_aes(stream_cost(context.parties()).aes_blocks);
-        let derive = |key: Block| {
-            let mut prf = Prg::new(key);
-            prf.seek(stream as u64);
-            prf.next_block()
-        };
         let open = |base: &BasePair| {
-            let chosen: Zeroizing<Vec<Block>> =
-                Zeroizing::new(base.chosen.iter().map(|&key| derive(key)).collect());
-            let both: Zeroizing<Vec<[Block; 2]>> =
-                Zeroizing::new(base.both.iter().map(|keys| keys.map(derive)).collect());
+            let (chosen, both) = base.keys(stream);
             let delta = Delta::from_block(base.delta.expose());
             Ok(Pair {
                 peer: base.peer,
@@ -102,6 +120,51 @@ impl Base {
             })
         };
         self.peers.iter().map(open).collect()
+    }
+
+    /// The same by SoftSpoken with the given k, whose directions each begin with a message.
+    pub(crate) fn begin(
+        &self,
+        context: &Context,
+        stream: Stream,
+        k: FieldBits,
+    ) -> Result<Vec<Beginning>> {
+        let me = context.me();
+        context.count_aes(stream_cost(context.parties()).aes_blocks);
+        let begin = |base: &BasePair| {
+            let (keys, both) = base.keys(stream);
+            let instance = direction(base.peer, me, stream as u32);
+            let (receiver, setup) = SoftSpokenReceiver::new(instance, k, &both).map_err(bug)?;
+            Ok(Beginning {
+                peer: base.peer,
+                sender: WaitingSender {
+                    instance: direction(me, base.peer, stream as u32),
+                    k,
+                    delta: Delta::from_block(base.delta.expose()),
+                    keys,
+                },
+                receiver,
+                setup,
+            })
+        };
+        self.peers.iter().map(begin).collect()
+    }
+}
+
+/// One key of each base OT in which we chose, both of each in which the peer chose.
+type Keys = (Zeroizing<Vec<Block>>, Zeroizing<Vec<[Block; 2]>>);
+
+impl BasePair {
+    /// The keys of one stream.
+    fn keys(&self, stream: Stream) -> Keys {
+        let derive = |key: Block| {
+            let mut prf = Prg::new(key);
+            prf.seek(stream as u64);
+            prf.next_block()
+        };
+        let chosen = self.chosen.iter().map(|&key| derive(key)).collect();
+        let both = self.both.iter().map(|keys| keys.map(derive)).collect();
+        (Zeroizing::new(chosen), Zeroizing::new(both))
     }
 }
 

@@ -17,8 +17,9 @@ fn make(parties: usize, counts: &'static [usize]) -> Vec<Vec<[Vec<u8>; 3]>> {
         Ok(calls)
     });
     for (me, (_, cost)) in results.iter().enumerate() {
-        let mut declared =
-            madrigal_correlations::base_cost(parties) + madrigal_correlations::stream_cost(parties);
+        let mut declared = madrigal_correlations::base_cost(parties)
+            + madrigal_correlations::stream_cost(parties)
+            + OtTriples::start_cost(parties);
         for &count in counts {
             declared += OtTriples::cost(me, parties, count);
         }

@@ -359,7 +359,7 @@ impl Plan {
         let mut online = PhaseCost::default();
         let mut clock = Rounds::new(parties);
         if self.triples() > 0 {
-            setup += base_cost(parties) + stream_cost(parties);
+            setup += base_cost(parties) + stream_cost(parties) + OtTriples::start_cost(parties);
         }
         for part in self.parts() {
             setup += OtTriples::cost(me.index(), parties, self.part_triples(&part));
