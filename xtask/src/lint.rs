@@ -20,6 +20,13 @@ pub(crate) fn lint() -> Outcome {
         "--deny",
         "warnings",
     ]))?;
+    // What needs no socket must build without any: the workspace's builds do not show it.
+    run(cargo().args([
+        "check",
+        "--package",
+        "madrigal-net",
+        "--no-default-features",
+    ]))?;
     // The fuzz targets need nightly to run, and no more than this to be kept in step. libFuzzer itself
     // would have to be compiled first; a check does not link it.
     run(cargo()

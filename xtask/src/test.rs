@@ -18,6 +18,16 @@ const OVER_KERNELS: [&str; 4] = [
 /// [`OVER_KERNELS`] at the others.
 pub(crate) fn test() -> Outcome {
     run(cargo().args(["test", "--workspace"]))?;
+    // Off by default, so the workspace's tests do not reach it.
+    run(cargo().args([
+        "test",
+        "--package",
+        "madrigal-ot",
+        "--features",
+        "ml-kem",
+        "--test",
+        "kem",
+    ]))?;
     let levels: Vec<_> = Level::available().collect();
     let (_best, others) = levels.split_last().ok_or("there is no level at all")?;
     for level in others {

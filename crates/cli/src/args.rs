@@ -124,7 +124,7 @@ pub struct How {
     #[arg(long, default_value = "auto")]
     pub phases: PhasesArg,
 
-    /// How shares are opened: each to each, or through one party per gate, which saves bytes and
+    /// How shares are opened: each to each, or through one party, which saves bytes and
     /// costs a round
     #[arg(long, default_value = "auto")]
     pub broadcast: BroadcastArg,
@@ -442,7 +442,7 @@ pub enum PhasesArg {
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BroadcastArg {
-    /// The engine chooses
+    /// As it suits; today always direct
     Auto,
     /// Each party sends to each
     Direct,

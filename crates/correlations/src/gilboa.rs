@@ -1,4 +1,4 @@
-//! Products of two parties' ring elements from random OTs (Gilboa; motion.txt 5.2.1): arithmetic
+//! Products of two parties' ring elements from random OTs (Gilboa; MOTION 5.2.1): arithmetic
 //! alone, no network.
 //!
 //! For x at the receiver and y at the sender, mod 2^w: with choice x\[k\], bit k of x, the receiver has

@@ -1,4 +1,4 @@
-//! Boolean triples from oblivious transfer (motion.txt 5.2.2).
+//! Boolean triples from oblivious transfer (MOTION 5.2.2).
 //!
 //! With a = XOR a_i and b = XOR b_i, c = a & b is the XOR of all a_i & b_j. A product of two
 //! parties' bits is one random OT: P_i receives with choice a_i, P_j sends; of the masks k_0, k_1

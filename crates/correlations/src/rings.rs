@@ -83,7 +83,7 @@ impl OtRings {
         })
     }
 
-    /// Triples by products mod 2^l in both directions of each pair of parties (motion.txt 5.2.1):
+    /// Triples by products mod 2^l in both directions of each pair of parties (MOTION 5.2.1):
     /// c = sum_i a_i b_i + sum_{i != j} a_i b_j.
     pub(crate) async fn triples<T: Ring>(
         &mut self,
@@ -100,7 +100,7 @@ impl OtRings {
         Ok(RingTriples::new(a, b, c))
     }
 
-    /// Square pairs by one product of each pair of parties (motion.txt 5.3):
+    /// Square pairs by one product of each pair of parties (MOTION 5.3):
     /// c = sum_i a_i^2 + 2 sum_{i < j} a_i a_j. The factor 2 cuts a bit off, so the products are
     /// made mod 2^(l-1) only.
     pub(crate) async fn squares<T: Ring>(
@@ -119,7 +119,7 @@ impl OtRings {
         Ok(SquarePairs::new(a, c))
     }
 
-    /// Random bits shared mod 2^l (motion.txt 5.4).
+    /// Random bits shared mod 2^l (MOTION 5.4).
     ///
     /// The paper squares a = 2u + 1 mod 2^(l+2), opens e = a^2 and divides a by the root that
     /// everybody finds. Since e = 8 t + 1 with t = u (u + 1) / 2, all of it can be said of u mod 2^l:

@@ -1,5 +1,5 @@
 //! Vector triples: shares of a random bit a, of a random vector b of n bits, and of c = a b, the bit
-//! times every bit of the vector. A vector-scalar gate (VS, motif.txt 5.1) masks its bit with a and
+//! times every bit of the vector. A vector-scalar gate (VS, MOTIF 5.1) masks its bit with a and
 //! its vector with b, as an AND gate does with a Boolean triple.
 //!
 //! One OT of strings of n bits for each ordered pair of parties, whatever n. The sender's b is the

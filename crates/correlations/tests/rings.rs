@@ -162,7 +162,7 @@ fn bits_shared_both_ways() {
 }
 
 /// One OT of a square pair or shared bit is l - 1 OTs of each pair of parties, in one direction: fewer
-/// than the (l + 2) / 2 for each ordered pair of motion.txt 5.4.
+/// than the (l + 2) / 2 for each ordered pair of MOTION 5.4.
 #[test]
 fn a_shared_bit_takes_fewer_ots_than_the_paper_says() {
     let (count, parties) = (1 << 20, 3);

@@ -1,5 +1,5 @@
 //! Operations on vectors and matrices over Z_2^l, and the arithmetic of Gilboa products of strings
-//! (motion.txt 5.2.1), for which `madrigal-correlations` has the protocol.
+//! (MOTION 5.2.1), for which `madrigal-correlations` has the protocol.
 //!
 //! Strings are bytes: element j is the [`Ring::BYTES`] bytes from `j * Ring::BYTES` on. Loops end with
 //! the shortest argument.

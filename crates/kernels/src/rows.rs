@@ -78,7 +78,7 @@ pub fn not_into(dst: &mut [u8]) {
 /// `z = c ^ (d & b) ^ (e & a)`, and for the one `leader` among the parties also `^ (d & e)`.
 ///
 /// `a`, `b`, `c` are this party's shares of the triple (`c = a & b` over all parties); `d = x ^ a`
-/// and `e = y ^ b` are the opened, hence public, differences (motion.txt, section 6.2; Beaver 1991).
+/// and `e = y ^ b` are the opened, hence public, differences (MOTION, section 6.2; Beaver 1991).
 pub fn beaver_bits(z: &mut [u8], a: &[u8], b: &[u8], c: &[u8], d: &[u8], e: &[u8], leader: bool) {
     Kernels::detect().beaver_bits(z, a, b, c, d, e, leader);
 }

@@ -1,4 +1,4 @@
-//! Base OTs: OT* of Hauck and Loss (ePrint 2017/1011) as motion.txt 5.1.1 uses it, random OTs on
+//! Base OTs: OT* of Hauck and Loss (ePrint 2017/1011) as MOTION 5.1.1 uses it, random OTs on
 //! Ristretto255.
 //!
 //! With generator G, hash to the group T(.) and key hash H:

@@ -1,4 +1,4 @@
-//! OT flavours (motion.txt 5.1.3): what one makes of the rows of an extension.
+//! OT flavours (MOTION 5.1.3): what one makes of the rows of an extension.
 //!
 //! With the sender's rows q_i, the receiver's rows t_i = q_i ^ r_i Delta and the tweak of row i,
 //! the masks are k_{i,0} = H(q_i, i), k_{i,1} = H(q_i ^ Delta, i) at the sender and

@@ -1,4 +1,4 @@
-//! OT extension of Ishai et al. with the optimisations of Asharov et al. (motion.txt 5.1.2),
+//! OT extension of Ishai et al. with the optimisations of Asharov et al. (MOTION 5.1.2),
 //! streamed in chunks.
 //!
 //! The base OTs run with the roles swapped: the extension *receiver* holds the two seeds of each

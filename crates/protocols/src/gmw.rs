@@ -1,4 +1,4 @@
-//! Boolean GMW (protocol B; motion.txt 6.2): a bit is the XOR of the parties' shares.
+//! Boolean GMW (protocol B; MOTION 6.2): a bit is the XOR of the parties' shares.
 //!
 //! Secure against semi-honest corruption of all parties but one. Everything works on strings of
 //! packed bits ([`madrigal_core::bits`]): one call opens, or ANDs, as many bits as there are.
@@ -60,7 +60,7 @@ impl BooleanGmw {
             .for_each(|channel| channel.count_in(context));
     }
 
-    /// Shares of x & y, with `count` fresh triples (Beaver; motion.txt 6.1 over Z_2):
+    /// Shares of x & y, with `count` fresh triples (Beaver; MOTION 6.1 over Z_2):
     ///
     /// d = open(x ^ a), e = open(y ^ b), z = c ^ (d & b) ^ (e & a) ^ (d & e), where the leader alone
     /// adds d & e. d and e are x and y under one-time pads, so opening them tells nothing.
@@ -136,7 +136,7 @@ impl BooleanGmw {
     }
 }
 
-/// Shares inputs of one party without communication (motion.txt 6.1): everyone else's share is what
+/// Shares inputs of one party without communication (MOTION 6.1): everyone else's share is what
 /// a generator gives that only it and the owner have, the owner's is the input XOR all of these.
 ///
 /// Each call goes on in the generators' streams, so no mask is used twice.

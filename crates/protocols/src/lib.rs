@@ -4,7 +4,7 @@
 //!
 //! | letter | module | parties | corrupted | source |
 //! |---|---|---|---|---|
-//! | B | [`gmw`] | 2 or more | all but one, semi-honest | motion.txt 6.2 |
+//! | B | [`gmw`] | 2 or more | all but one, semi-honest | MOTION 6.2 |
 
 pub mod gmw;
 mod opening;

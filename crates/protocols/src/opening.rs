@@ -1,4 +1,4 @@
-//! How shared bits become known: everyone to everyone, or through one party (motion.txt 5.6).
+//! How shared bits become known: everyone to everyone, or through one party (MOTION 5.6).
 
 use bytes::Bytes;
 use madrigal_core::{Party, PhaseCost};

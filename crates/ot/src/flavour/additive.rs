@@ -1,5 +1,5 @@
 //! Additively correlated OTs over the rings of integers modulo 2^8, 2^16, 2^32, 2^64, 2^128, with
-//! one value per OT or a vector of them (motion.txt 5.1.3, 5.2.1).
+//! one value per OT or a vector of them (MOTION 5.1.3, 5.2.1).
 //!
 //! For correlations a the sender gets random x, the receiver x + r a. From random strings k0, k1,
 //! read as vectors of ring elements, little-endian: x = k0, the message is y = k0 + a - k1, and the

@@ -1,4 +1,4 @@
-//! Precomputed OTs (Beaver; motion.txt 5.1 and 5.1.3): random OTs made with random choices r
+//! Precomputed OTs (Beaver; MOTION 5.1 and 5.1.3): random OTs made with random choices r
 //! ahead of time, switched to the real choices c when these are known.
 //!
 //! The receiver sends p = r ^ c, the sender swaps the two masks where p is 1, and from there on
@@ -59,7 +59,7 @@ pub fn swap_blocks(flips: &[u8], k0: &mut [Block], k1: &mut [Block]) -> Result<(
     Ok(())
 }
 
-/// Precomputed XOR-correlated OT in one round (motion.txt 5.1.3, "our optimization"), sender.
+/// Precomputed XOR-correlated OT in one round (MOTION 5.1.3, "our optimization"), sender.
 ///
 /// The corrections k0 ^ k1 ^ a do not depend on the order of k0 and k1, so the sender sends them
 /// ([`sender_correlated_bits`](super::sender_correlated_bits)) without waiting for p; p only tells

@@ -1,0 +1,135 @@
+//! Boolean GMW by itself, operation by operation: right against the plain bits, at the declared cost,
+//! for 2, 3 and 5 parties, both openings, and counts that fill no byte.
+
+use madrigal_core::{Cost, Party, Phase, PhaseCost, bits};
+use madrigal_correlations::{BitTripleSource, OtTriples};
+use madrigal_kernels::{Block, Prg};
+use madrigal_net::{Context, Error, Result};
+use madrigal_protocols::gmw::{BooleanGmw, InputSharing, share_aes_blocks};
+use madrigal_protocols::{Opening, Rounds};
+use madrigal_testkit::{World, seed};
+
+const COUNTS: [usize; 6] = [1, 7, 8, 9, 64, 1001];
+
+/// The plain bits of an input of `owner`, which every party of the test can compute.
+fn plain(seed: u64, owner: Party, count: usize) -> Vec<u8> {
+    let mut plain = vec![0; bits::bytes_for(count)];
+    Prg::new(Block::new(seed, owner.index() as u64 + 100)).fill(&mut plain);
+    bits::clear_tail(&mut plain, count);
+    plain
+}
+
+/// Shares a bit string of party 0 and one of party 1, ANDs them, opens the product to `to`.
+async fn product(
+    context: &Context,
+    opening: Opening,
+    seed: u64,
+    count: usize,
+    to: &[Party],
+) -> Result<Option<Vec<u8>>> {
+    let mut triples = OtTriples::new(&context.enter(Phase::Setup, "setup")).await?;
+    let mut triples = triples.bit_triples(count, &|_| {}).await?;
+    let online = context.enter(Phase::Online, "online");
+    let mut shares = Vec::new();
+    for owner in [0, 1].map(Party::new) {
+        let mut sharing = InputSharing::new(online.step(&format!("input of {owner}")), owner)?;
+        let mut share = plain(seed, owner, count);
+        if online.me() != owner {
+            share.fill(0xff); // what stands there does not matter
+        }
+        sharing.share(&mut share);
+        shares.push(share);
+    }
+    let mut gmw = BooleanGmw::new(online, opening)?;
+    let mut z = vec![0; bits::bytes_for(count)];
+    gmw.and(&mut triples, &shares[0], &shares[1], count, &mut z)
+        .await?;
+    assert!(triples.is_empty());
+    Ok(gmw.open(&z, count, to).await?.map(|opened| opened.to_vec()))
+}
+
+fn check(parties: usize, opening: Opening, count: usize, to: &[Party]) {
+    let seed = seed();
+    let results = World::new(parties, seed)
+        .run(|context| async move { product(&context, opening, seed, count, to).await });
+    let (x, y) = (
+        plain(seed, Party::new(0), count),
+        plain(seed, Party::new(1), count),
+    );
+    let expected: Vec<u8> = x.iter().zip(&y).map(|(x, y)| x & y).collect();
+    let mut rounds = Rounds::new(parties);
+    let all: Vec<Party> = Party::all(parties).collect();
+    rounds.open(opening, &all);
+    rounds.open(opening, to);
+    for (me, (opened, spent)) in all.iter().zip(results) {
+        let about = format!("{me} of {parties}, {opening}, {count} bits to {to:?}");
+        match opened {
+            Some(mut opened) => {
+                bits::clear_tail(&mut opened, count);
+                assert!(opened == expected && to.contains(me), "{about}");
+            }
+            None => assert!(!to.contains(me), "{about}"),
+        }
+        let bytes = bits::bytes_for(count) as u64;
+        let inputs = [0, 1].map(Party::new);
+        let online = BooleanGmw::and_cost(opening, *me, parties, count)
+            + BooleanGmw::open_cost(opening, *me, parties, count, to)
+            + PhaseCost {
+                rounds: rounds.of(*me),
+                aes_blocks: inputs
+                    .iter()
+                    .map(|&owner| share_aes_blocks(*me, owner, parties, bytes))
+                    .sum(),
+                ..PhaseCost::default()
+            };
+        let setup = OtTriples::cost_with_base(me.index(), parties, count);
+        assert_eq!(spent, Cost { setup, online }, "{about}");
+    }
+}
+
+#[test]
+fn and_and_open_for_every_count() {
+    for count in COUNTS {
+        check(2, Opening::Direct, count, &[Party::new(1)]);
+    }
+}
+
+#[test]
+fn and_and_open_for_every_number_of_parties_and_opening() {
+    for parties in [2, 3, 5] {
+        let all: Vec<Party> = Party::all(parties).collect();
+        for opening in [Opening::Direct, Opening::Relay] {
+            for to in [&all[..], &all[..1], &all[1..], &all[parties - 1..]] {
+                check(parties, opening, 13, to);
+            }
+        }
+    }
+}
+
+/// A triple that one party has changed gives a wrong product, at the bits that it concerns and no
+/// others: the protocol is for semi-honest parties, and this test knows what it would not notice.
+#[test]
+fn a_party_that_cheats_is_not_noticed() {
+    let seed = seed();
+    let results = World::new(2, seed).run(|context| async move {
+        let all: Vec<Party> = Party::all(2).collect();
+        let mut triples = OtTriples::new(&context.enter(Phase::Setup, "setup")).await?;
+        let mut triples = triples.bit_triples(8, &|_| {}).await?;
+        let mut gmw = BooleanGmw::new(context.enter(Phase::Online, "online"), Opening::Direct)?;
+        // Shares of all ones and all ones; party 1 flips one bit of its share.
+        let lie = u8::from(context.me() == Party::new(1)) << 3;
+        let ones = [if context.me() == Party::new(0) {
+            0xff
+        } else {
+            lie
+        }];
+        let mut z = [0];
+        gmw.and(&mut triples, &ones, &ones, 8, &mut z).await?;
+        Ok::<_, Error>(gmw.open(&z, 8, &all).await?.map(|opened| opened[0]))
+    });
+    assert!(
+        results
+            .iter()
+            .all(|(opened, _)| *opened == Some(0xff ^ 1 << 3))
+    );
+}
