@@ -1,5 +1,6 @@
 //! One real party: its place in `parties.toml`, its key, its port.
 
+use std::io::Write;
 use std::net::{TcpListener, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
@@ -61,15 +62,11 @@ impl<'a> RemoteParty<'a> {
             Some(TransportArg::Tcp) => Security::Clear,
             Some(TransportArg::Tls) | None => {
                 let identity = load_identity(who.identity.as_deref(), &entry.name)?;
-                let tls = TlsParty::new(&identity, Arc::clone(&roster))?;
-                if tls.party() != me {
-                    return Err(Usage::OtherKey {
-                        party: me,
-                        owner: tls.party(),
-                    }
-                    .into());
+                let owner = roster.by_key(&identity.fingerprint());
+                if let Some(owner) = owner.filter(|&owner| owner != me) {
+                    return Err(Usage::OtherKey { party: me, owner }.into());
                 }
-                Security::Tls(tls)
+                Security::Tls(TlsParty::presenting(&identity, Arc::clone(&roster), me)?)
             }
         };
         let listener = listen(who.listen.as_deref(), entry)?;
@@ -134,7 +131,8 @@ impl<'a> RemoteParty<'a> {
         })
     }
 
-    /// Meets the other parties and does `work` in a session with them.
+    /// Meets the other parties and does `work` in a session with them. Also with a certificate that
+    /// they must refuse: a party that stays away leaves them waiting without a reason.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let addresses = self.addresses();
         let way = Way {
@@ -145,7 +143,18 @@ impl<'a> RemoteParty<'a> {
             network: self.network,
             patience: &self.net.patience,
         };
-        way.in_session(work)
+        let objection = match &self.security {
+            Security::Tls(tls) => tls.objection().err(),
+            Security::Clear => None,
+        };
+        if let Some(objection) = &objection {
+            let told = "the others are told as they come";
+            let _ = writeln!(std::io::stderr(), "madrigal: {objection} ({told})");
+        }
+        match (way.in_session(work), objection) {
+            (Err(Failure::Connect(_)), Some(objection)) => Err(objection.into()),
+            (result, _) => result,
+        }
     }
 }
 

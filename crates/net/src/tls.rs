@@ -102,23 +102,72 @@ impl TlsParty {
         let party = roster
             .by_key(&key)
             .ok_or(TlsError::OwnKeyNotListed { key })?;
-        let validity = identity.validity();
-        let now = clock.current_time().ok_or(TlsError::NoClock)?;
-        if !validity.contains(now) {
-            return Err(TlsError::OwnDates { validity, now });
+        let ours = Self::build(identity, roster, party, clock)?;
+        ours.objection()?;
+        Ok(ours)
+    }
+
+    /// As party `party`, also where it is plain beforehand that the others will refuse us
+    /// ([`objection`](Self::objection)): they learn the reason only from somebody who comes.
+    ///
+    /// # Errors
+    /// The roster has no such party, or the cryptographic library refused.
+    pub fn presenting(
+        identity: &Identity,
+        roster: Arc<Roster>,
+        party: usize,
+    ) -> Result<Self, TlsError> {
+        Self::build(identity, roster, party, Arc::new(DefaultTimeProvider))
+    }
+
+    fn build(
+        identity: &Identity,
+        roster: Arc<Roster>,
+        party: usize,
+        clock: Arc<dyn TimeProvider>,
+    ) -> Result<Self, TlsError> {
+        if party >= roster.len() {
+            let (own, parties) = (party, roster.len());
+            return Err(TlsError::NoSuchPeer {
+                party,
+                own,
+                parties,
+            });
         }
         let signer = identity.certified_key().map_err(TlsError::Setup)?;
         Ok(Self {
             own: Own {
                 roster,
                 party,
-                key,
-                validity,
+                key: identity.fingerprint(),
+                validity: identity.validity(),
             },
             provider: Arc::new(provider()),
             clock,
             signer: Arc::new(SingleCertAndKey::from(signer)),
         })
+    }
+
+    /// Whether others can accept us, by our own roster and clock.
+    ///
+    /// # Errors
+    /// [`TlsError::OwnKeyNotListed`], [`TlsError::OwnDates`], [`TlsError::NoClock`].
+    pub fn objection(&self) -> Result<(), TlsError> {
+        let Own {
+            roster,
+            party,
+            key,
+            validity,
+        } = &self.own;
+        if roster.by_key(key) != Some(*party) {
+            return Err(TlsError::OwnKeyNotListed { key: *key });
+        }
+        let now = self.clock.current_time().ok_or(TlsError::NoClock)?;
+        if !validity.contains(now) {
+            let validity = *validity;
+            return Err(TlsError::OwnDates { validity, now });
+        }
+        Ok(())
     }
 
     /// Which party of the roster this is.

@@ -173,6 +173,12 @@ fn a_key_that_is_not_the_one_in_the_roster() {
     ];
     let theirs = key("other");
     both_refuse(running, [(5, &[&theirs]), (5, &["party 0", &theirs])]);
+    // Party 1 has another key, and has told nobody, not even its own list of parties.
+    let running = [
+        party(path, 0, "--input a"),
+        party(path, 1, "--input b --identity other"),
+    ];
+    both_refuse(running, [(5, &[&theirs]), (3, &[&theirs])]);
 }
 
 #[test]
@@ -182,19 +188,31 @@ fn a_certificate_that_has_expired() {
     roster(path, 2);
     let now = SystemTime::now();
     let day = Duration::from_secs(86_400);
-    let files = IdentityFiles::in_directory(path, "p1");
-    let renew = |from: SystemTime, to: SystemTime| {
+    let renew = |files: &IdentityFiles, from: SystemTime, to: SystemTime| {
         let validity = Validity::new(from, to).unwrap();
         let identity = Identity::renew_from_key(&files.key, validity).unwrap();
         identity.save_certificate(&files.certificate).unwrap();
     };
-    // One's own expired certificate is told before anybody is dialed.
-    renew(now - 2 * day, now - day);
-    party(path, 1, "--input b")
-        .end()
-        .bad(3, &["keygen --renew"]);
+    // Expired before the start: its owner knows at once, and comes so that the others learn it.
+    for (expired, other) in [(1, 0), (0, 1)] {
+        let input = |party| ["--input a", "--input b"][party];
+        let files = IdentityFiles::in_directory(path, &format!("p{expired}"));
+        renew(&files, now - 2 * day, now - day);
+        let running = [expired, other].map(|i| party(path, i, input(i)));
+        let name = format!("party {expired}");
+        both_refuse(
+            running,
+            [(3, &["keygen --renew"]), (5, &["expired", &name])],
+        );
+        renew(&files, now - day, now + day);
+    }
     // One that expires while its owner waits for the others is refused by them.
-    renew(now - day, SystemTime::now() + Duration::from_secs(2));
+    let files = IdentityFiles::in_directory(path, "p1");
+    renew(
+        &files,
+        now - day,
+        SystemTime::now() + Duration::from_secs(2),
+    );
     let one = party(path, 1, "--input b --connect-timeout 9s");
     std::thread::sleep(Duration::from_millis(3500));
     let running = [party(path, 0, "--input a"), one];

@@ -46,7 +46,7 @@ impl fmt::Display for Peer {
 pub enum TlsError {
     /// This party is not in its own roster.
     #[error(
-        "our own key {key} is in no `[[party]]` of parties.toml; put it into our section as `key`, or start with the key file that belongs to the listed key"
+        "our own key {key} is not ours in parties.toml, so the others refuse it; put it into our section as `key`, or start with the key file that belongs to the listed key"
     )]
     OwnKeyNotListed {
         /// Our key.
