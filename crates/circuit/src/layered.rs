@@ -6,44 +6,7 @@ use crate::error::ShapeError;
 use crate::netlist::Words;
 use crate::rows::Rows;
 
-/// A local operation on rows: every party does it on its own shares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LocalOp {
-    /// `dst = a ^ b`. `a != b`; `dst` may be `a` (then it is done in place), never `b`.
-    Xor {
-        /// Row written.
-        dst: u32,
-        /// Row read.
-        a: u32,
-        /// Row read.
-        b: u32,
-    },
-    /// `dst = !a`; one party inverts its share, the others copy theirs. `dst` may be `a`.
-    Not {
-        /// Row written.
-        dst: u32,
-        /// Row read.
-        a: u32,
-    },
-    /// `dst = bit` in every lane; one party takes the bit as its share, the others 0.
-    Const {
-        /// Row written.
-        dst: u32,
-        /// The constant.
-        bit: bool,
-    },
-}
-
-/// An AND of a layer: `dst = a & b`, with `a != b`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct And {
-    /// Row written, once all ANDs of the layer have read their operands.
-    pub dst: u32,
-    /// Row read.
-    pub a: u32,
-    /// Row read.
-    pub b: u32,
-}
+pub use madrigal_kernels::{And, LocalOp};
 
 /// One layer: first the local operations in order, then all ANDs in one interactive step.
 ///

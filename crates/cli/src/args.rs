@@ -116,9 +116,10 @@ pub struct Work {
 /// How a circuit is computed.
 #[derive(Args, Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct How {
-    /// B: Boolean GMW, all but one of the parties may be corrupted (semi-honest)
+    /// B: Boolean GMW, all but one of the parties may be corrupted. R: replicated sharing, exactly
+    /// three parties, one may be corrupted. Both semi-honest
     #[arg(long, value_name = "LETTER", default_value = "B")]
-    pub protocol: Protocol,
+    pub protocol: ProtocolArg,
 
     /// Setup before online, or both at once
     #[arg(long, default_value = "auto")]
@@ -422,10 +423,13 @@ pub enum BenchCircuit {
 }
 
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Protocol {
+pub enum ProtocolArg {
     /// Boolean GMW: N parties, all but one may be corrupted (semi-honest)
     #[value(name = "B")]
     B,
+    /// Replicated sharing: three parties, one of which may be corrupted (semi-honest)
+    #[value(name = "R")]
+    R,
 }
 
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -46,7 +46,7 @@ pub struct PartyFigures {
 #[derive(Debug, Serialize)]
 pub struct Statistics {
     pub madrigal: &'static str,
-    pub protocol: &'static str,
+    pub protocol: String,
     pub circuit: CircuitFigures,
     pub lanes: u64,
     pub owners: Vec<usize>,
@@ -179,7 +179,7 @@ impl Statistics {
             |parties: &[madrigal_core::Party]| parties.iter().map(|p| p.index()).collect();
         Self {
             madrigal: env!("CARGO_PKG_VERSION"),
-            protocol: "B",
+            protocol: spec.protocol.to_string(),
             circuit: CircuitFigures::new(&spec.circuit),
             lanes: spec.lanes as u64,
             owners: indices(&spec.owners),

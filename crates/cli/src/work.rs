@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows, values};
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan};
+use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan, Protocol};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::args::{BroadcastArg, How, PhasesArg, Receivers, Work};
+use crate::args::{BroadcastArg, How, PhasesArg, ProtocolArg, Receivers, Work};
 use crate::commands::demo;
 use crate::exit::{Failure, Result, Usage};
 
@@ -109,8 +109,10 @@ impl Job {
         let party = |&index: &usize| Party::checked(index, self.parties).map_err(Failure::bug);
         let list = |parties: &[usize]| parties.iter().map(party).collect::<Result<Vec<_>>>();
         let spec = JobSpec {
-            parties: self.parties,
-            circuit,
+            protocol: match self.how.protocol {
+                ProtocolArg::B => Protocol::B,
+                ProtocolArg::R => Protocol::R,
+            },
             owners: list(&self.owners)?,
             to: list(&self.to)?,
             lanes: usize::try_from(self.lanes).map_err(Failure::bug)?,
@@ -124,6 +126,7 @@ impl Job {
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
             },
             memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
+            ..JobSpec::new(circuit, self.parties)
         };
         Plan::new(spec).map_err(|error| Usage::Plan(error).into())
     }

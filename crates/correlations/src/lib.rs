@@ -26,6 +26,7 @@ mod pairs;
 mod products;
 mod rings;
 mod source;
+mod supply;
 mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
@@ -35,6 +36,7 @@ pub use ot_triples::OtTriples;
 pub use pairs::{Base, base_cost, stream_cost};
 pub use rings::{BitShares, RingTriples, SharedBits, SquarePairs, SquareShares, TripleShares};
 pub use source::{OtSource, Source};
+pub use supply::{Origin, Supply};
 pub use vectors::{VectorShares, VectorTriples};
 
 use madrigal_net::Result;

@@ -9,9 +9,9 @@ use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
 use crate::matrices::{MatrixShape, MatrixTriple};
-use crate::ot_triples::OtTriples;
 use crate::rings::{RingTriples, SharedBits, SquarePairs};
 use crate::source::{OtSource, Source};
+use crate::supply::Origin;
 use crate::vectors::VectorTriples;
 
 /// Exact numbers of correlations. Operations register theirs when a plan is made; the sum is what a
@@ -94,12 +94,7 @@ impl Needs {
         if self.is_empty() {
             return PhaseCost::default();
         }
-        let mut groups =
-            u64::from(self.bit_triples > 0) + u64::from(!self.vector_triples.is_empty());
-        let mut total = OtSource::base_cost(parties);
-        if self.bit_triples > 0 {
-            total += OtTriples::start_cost(parties);
-        }
+        let mut total = Origin::Ot.start_cost(parties, self);
         total += OtSource::bit_triples_cost(me, parties, self.bit_triples);
         for (&length, &count) in &self.vector_triples {
             total += OtSource::vector_triples_cost(me, parties, length, count);
@@ -109,10 +104,26 @@ impl Needs {
         total += self.ring_cost::<u32>(me, parties);
         total += self.ring_cost::<u64>(me, parties);
         total += self.ring_cost::<u128>(me, parties);
-        let rings = || self.rings.values();
-        groups += u64::from(rings().any(|ring| ring.triples + ring.squares + ring.bits > 0));
-        groups += u64::from(rings().any(|ring| !ring.matrices.is_empty()));
-        total + OtSource::open_cost(parties).times(groups)
+        total
+    }
+
+    /// Whether Boolean triples are among them.
+    pub(crate) fn has_bit_triples(&self) -> bool {
+        self.bit_triples > 0
+    }
+
+    /// Kinds that have OT extensions of their own, see [`OtSource::open_cost`].
+    pub(crate) fn ot_groups(&self) -> u64 {
+        let any = |has: &dyn Fn(&RingNeeds) -> bool| self.rings.values().any(has);
+        [
+            self.has_bit_triples(),
+            !self.vector_triples.is_empty(),
+            any(&|ring| ring.triples + ring.squares + ring.bits > 0),
+            any(&|ring| !ring.matrices.is_empty()),
+        ]
+        .map(u64::from)
+        .iter()
+        .sum()
     }
 
     fn ring_cost<T: Ring>(&self, me: Party, parties: usize) -> PhaseCost {

@@ -6,13 +6,17 @@
 
 mod arena;
 mod circuit;
+mod evaluator;
 mod plan;
+mod protocol;
 mod report;
 mod run;
 
 pub use circuit::Circuit;
 pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
+pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{RunError, evaluate, run};
 
+pub use madrigal_correlations::Origin;
 pub use madrigal_protocols::Opening;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use madrigal_circuit::Rows;
 use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost, bits};
-use madrigal_correlations::{OtTriples, base_cost, stream_cost};
+use madrigal_correlations::{Needs, Origin};
 use madrigal_net::Fact;
-use madrigal_protocols::gmw::{self, BooleanGmw};
 use madrigal_protocols::{Opening, Rounds};
 use sha2::{Digest, Sha256};
 
 use crate::circuit::Circuit;
+use crate::evaluator;
+use crate::protocol::Protocol;
 
 /// The order of the two phases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +37,8 @@ impl std::fmt::Display for Phases {
 /// What is to be computed, by whom and how.
 #[derive(Debug, Clone)]
 pub struct JobSpec {
+    /// Which protocol computes.
+    pub protocol: Protocol,
     /// How many parties there are.
     pub parties: usize,
     /// What is computed, in each lane.
@@ -46,12 +49,34 @@ pub struct JobSpec {
     pub to: Vec<Party>,
     /// How many times the circuit is evaluated, side by side.
     pub lanes: usize,
-    /// How masked values become known.
+    /// Where correlations come from.
+    pub origin: Origin,
+    /// How masked values become known, in protocol B.
     pub opening: Opening,
     /// The order of the phases; `None` is sequential where the triples fit `memory`.
     pub phases: Option<Phases>,
     /// Bytes that the triples kept by one party may take.
     pub memory: usize,
+}
+
+impl JobSpec {
+    /// One lane of `circuit` in protocol B: value i belongs to party i mod `parties`, all get the
+    /// output, the rest as usual. Change what is to be otherwise.
+    pub fn new(circuit: Arc<Circuit>, parties: usize) -> Self {
+        let owner = |value| Party::new(value % parties.max(1));
+        Self {
+            protocol: Protocol::default(),
+            parties,
+            owners: (0..circuit.inputs().len()).map(owner).collect(),
+            to: Party::all(parties.min(MAX_PARTIES)).collect(),
+            circuit,
+            lanes: 1,
+            origin: Origin::default(),
+            opening: Opening::Direct,
+            phases: None,
+            memory: TRIPLE_MEMORY,
+        }
+    }
 }
 
 /// The usual limit for a party's triples: 192 MiB.
@@ -71,8 +96,10 @@ const MIN_PARTS: usize = 4;
 #[non_exhaustive]
 pub enum PlanError {
     /// Too few or too many parties.
-    #[error("protocol B is for 2 to {MAX_PARTIES} parties, not {parties}")]
+    #[error("protocol {protocol} is for {} parties, not {parties}", among(*.protocol))]
     Parties {
+        /// Which protocol was asked for.
+        protocol: Protocol,
         /// How many were asked for.
         parties: usize,
     },
@@ -142,8 +169,9 @@ impl Plan {
     /// What does not fit together.
     pub fn new(mut spec: JobSpec) -> Result<Self, PlanError> {
         let parties = spec.parties;
-        if !(2..=MAX_PARTIES).contains(&parties) {
-            return Err(PlanError::Parties { parties });
+        let protocol = spec.protocol;
+        if !protocol.parties().contains(&parties) {
+            return Err(PlanError::Parties { protocol, parties });
         }
         let values = spec.circuit.inputs().len();
         if spec.owners.len() != values {
@@ -179,7 +207,8 @@ impl Plan {
             .iter()
             .map(|&width| width as usize)
             .sum();
-        let bits = 3 * layered.and_count() + layered.rows() + inputs + spec.circuit.output_bits();
+        let bits =
+            3 * layered.and_count() + 2 * layered.rows() + inputs + spec.circuit.output_bits();
         if spec
             .lanes
             .checked_next_multiple_of(64)
@@ -189,9 +218,11 @@ impl Plan {
             let lanes = spec.lanes;
             return Err(PlanError::TooManyLanes { lanes, bits });
         }
-        let triple_bytes = |lanes: usize| 3 * bits::bytes_for(layered.and_count() * lanes);
+        let triples = protocol.triples_per_and() * layered.and_count();
+        let triple_bytes = |lanes: usize| 3 * bits::bytes_for(triples * lanes);
         let needed = triple_bytes(spec.lanes);
         let phases = match spec.phases {
+            _ if triples == 0 => Phases::Sequential,
             Some(Phases::Sequential) if needed > spec.memory => {
                 return Err(PlanError::Memory {
                     needed,
@@ -204,7 +235,7 @@ impl Plan {
         };
 
         // Rows of whole words; a block of lanes takes at least one cache line per row.
-        let rows = layered.rows().max(1);
+        let rows = layered.rows().max(1) * protocol.components();
         let block_lanes = (BLOCK_BYTES / rows * 8 / 512 * 512).clamp(512, MAX_BLOCK_LANES);
         let part_lanes = match phases {
             Phases::Sequential => spec.lanes,
@@ -248,9 +279,21 @@ impl Plan {
         WORKERS
     }
 
-    /// Triples that each party gets a share of: one for each AND and lane.
-    pub fn triples(&self) -> usize {
+    /// ANDs in all lanes together.
+    pub fn ands(&self) -> usize {
         self.spec.circuit.layered().and_count() * self.spec.lanes
+    }
+
+    /// Boolean triples that each party gets a share of.
+    pub fn triples(&self) -> usize {
+        self.spec.protocol.triples_per_and() * self.ands()
+    }
+
+    /// All correlations of the job.
+    pub fn needs(&self) -> Needs {
+        let mut needs = Needs::new();
+        needs.bit_triples(self.triples());
+        needs
     }
 
     /// Bytes of triples that one party keeps at most at a time.
@@ -265,8 +308,10 @@ impl Plan {
     /// Bytes that one party's rows take: blocks under way, inputs and outputs.
     pub fn row_bytes(&self, party: Party) -> usize {
         let layered = self.spec.circuit.layered();
-        let blocks =
-            WORKERS * Rows::stride_for(self.block_lanes.min(self.spec.lanes)) * layered.rows();
+        let blocks = WORKERS
+            * Rows::stride_for(self.block_lanes.min(self.spec.lanes))
+            * layered.rows()
+            * self.spec.protocol.components();
         let stride = Rows::stride_for(self.spec.lanes);
         let outputs = if self.spec.to.contains(&party) {
             self.spec.circuit.output_bits()
@@ -286,7 +331,7 @@ impl Plan {
     }
 
     pub(crate) fn part_triples(&self, lanes: &Range<usize>) -> usize {
-        self.spec.circuit.layered().and_count() * lanes.len()
+        self.spec.protocol.triples_per_and() * self.spec.circuit.layered().and_count() * lanes.len()
     }
 
     /// The parts, as ranges of lanes.
@@ -322,13 +367,14 @@ impl Plan {
         let short = |digest: [u8; 32]| hex(&digest[..8]);
         let (circuit, compiled) = (spec.circuit.digest(), spec.circuit.layered().digest());
         let mut facts: Vec<Fact> = [
-            ("protocol", "B".to_owned()),
+            ("protocol", spec.protocol.to_string()),
             ("circuit", short(circuit)),
             ("parties", spec.parties.to_string()),
             ("lanes", spec.lanes.to_string()),
             ("owners", list(&spec.owners)),
             ("receivers", list(&spec.to)),
             ("broadcast", spec.opening.to_string()),
+            ("correlations", spec.origin.to_string()),
             ("phases", self.phases.to_string()),
             ("lanes in a part", self.part_lanes.to_string()),
             ("lanes in a block", self.block_lanes.to_string()),
@@ -354,50 +400,31 @@ impl Plan {
     /// What a party will spend, to the byte.
     pub fn cost(&self, me: Party) -> Cost {
         let parties = self.spec.parties;
-        let layered = self.spec.circuit.layered();
-        let mut setup = PhaseCost::default();
+        let origin = self.spec.origin;
+        let mut setup = origin.start_cost(parties, &self.needs());
         let mut online = PhaseCost::default();
         let mut clock = Rounds::new(parties);
-        if self.triples() > 0 {
-            setup += base_cost(parties) + stream_cost(parties) + OtTriples::start_cost(parties);
-        }
         for part in self.parts() {
-            setup += OtTriples::cost(me.index(), parties, self.part_triples(&part));
+            setup += origin.bit_triples_cost(me, parties, self.part_triples(&part));
             let mut workers = vec![clock.clone(); WORKERS];
             for (index, block) in self.blocks(part).enumerate() {
                 let clock = &mut workers[index % WORKERS];
-                online += self.block_cost(me, block.len(), layered, clock);
+                online += evaluator::block_cost(self, me, block.len(), clock);
             }
             workers.iter().for_each(|worker| clock.join(worker));
         }
         online.rounds = clock.of(me);
         Cost { setup, online }
     }
+}
 
-    fn block_cost(
-        &self,
-        me: Party,
-        lanes: usize,
-        layered: &madrigal_circuit::Layered,
-        clock: &mut Rounds,
-    ) -> PhaseCost {
-        let (spec, parties) = (&self.spec, self.spec.parties);
-        let all: Vec<Party> = Party::all(parties).collect();
-        let mut cost = PhaseCost::default();
-        let stride = Rows::stride_for(lanes);
-        for (owner, width) in spec.owners.iter().zip(spec.circuit.inputs()) {
-            let bytes = u64::from(*width) * stride as u64;
-            cost.aes_blocks += gmw::share_aes_blocks(me, *owner, parties, bytes);
-        }
-        for layer in layered.layers() {
-            cost += BooleanGmw::and_cost(spec.opening, me, parties, layer.ands.len() * lanes);
-            clock.open(spec.opening, &all);
-        }
-        let output = spec.circuit.output_bits() * lanes;
-        cost += BooleanGmw::open_cost(spec.opening, me, parties, output, &spec.to);
-        clock.open(spec.opening, &spec.to);
-        cost
+/// The number of parties of a protocol, for messages.
+fn among(protocol: Protocol) -> String {
+    let (least, most) = protocol.parties().into_inner();
+    if least == most {
+        return least.to_string();
     }
+    format!("{least} to {most}")
 }
 
 fn cut(whole: Range<usize>, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use futures_util::future::{try_join, try_join_all};
 use madrigal_circuit::{Layered, Rows};
 use madrigal_core::{Party, Phase, bits};
-use madrigal_correlations::{BitTripleSource, BitTriples, OtTriples};
+use madrigal_correlations::{BitTripleSource, BitTriples, Supply};
 use madrigal_net::{Context, Error, Session, breathe};
-use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
 use zeroize::Zeroizing;
 
 use crate::arena::Arena;
+use crate::evaluator::{Evaluator, leads};
 use crate::plan::{Phases, Plan};
 use crate::report::{PhaseReport, Progress, Report};
 
@@ -153,7 +153,10 @@ impl Runner<'_> {
         let mut output = Output::new(self.plan, self.online.me());
         let mut source = match self.plan.triples() {
             0 => None,
-            _ => Some(self.timed(Phase::Setup, OtTriples::new(setup)).await?),
+            _ => Some(
+                self.timed(Phase::Setup, Supply::open(self.plan.spec().origin, setup))
+                    .await?,
+            ),
         };
         let mut workers = (0..self.plan.workers())
             .map(|index| Worker::new(self, index))
@@ -195,7 +198,7 @@ impl Runner<'_> {
 
     async fn triples(
         &self,
-        source: &mut Option<OtTriples>,
+        source: &mut Option<Supply>,
         part: &Range<usize>,
     ) -> Result<BitTriples, Error> {
         let Some(source) = source else {
@@ -237,7 +240,7 @@ impl Runner<'_> {
             .zip(queues)
             .map(|(worker, queue)| async move {
                 worker.context = self.online.beside();
-                worker.gmw.count_in(&worker.context);
+                worker.evaluator.count_in(&worker.context);
                 let mut opened = Vec::new();
                 for block in queue {
                     opened.push((block.lanes.clone(), worker.block(self, block).await?));
@@ -265,34 +268,19 @@ impl Runner<'_> {
 /// Evaluates one block after the other.
 struct Worker {
     context: Context,
-    gmw: BooleanGmw,
-    /// By the owner's number.
-    inputs: Vec<InputSharing>,
+    evaluator: Evaluator,
     arena: Arena,
-    x: Zeroizing<Vec<u8>>,
-    y: Zeroizing<Vec<u8>>,
-    z: Zeroizing<Vec<u8>>,
 }
 
 impl Worker {
     fn new(runner: &Runner<'_>, index: usize) -> Result<Self, Error> {
         let context = runner.online.fork(&format!("worker {index}"));
-        let lanes = runner.plan.block_lanes().min(runner.plan.spec().lanes);
-        // Room for the widest layer at once: a string that grows leaves its bytes in freed memory.
-        let widest = bits::bytes_for(runner.layered.widest_layer() * lanes);
-        let string = || Zeroizing::new(Vec::with_capacity(widest));
-        let inputs = Party::all(context.parties()).map(|owner| {
-            let step = context.step(&format!("inputs of {owner}"));
-            InputSharing::new(step, owner)
-        });
+        let (plan, spec) = (runner.plan, runner.plan.spec());
+        let lanes = plan.block_lanes().min(spec.lanes);
         Ok(Self {
-            gmw: BooleanGmw::new(context.clone(), runner.plan.spec().opening)?,
-            inputs: inputs.collect::<Result<_, _>>()?,
+            evaluator: Evaluator::new(plan, &context)?,
+            arena: Arena::new(runner.layered.rows(), spec.protocol.components(), lanes),
             context,
-            arena: Arena::new(runner.layered.rows(), lanes),
-            x: string(),
-            y: string(),
-            z: string(),
         })
     }
 
@@ -301,34 +289,28 @@ impl Worker {
         runner: &Runner<'_>,
         mut block: Block,
     ) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
-        let layered = runner.layered;
+        let (plan, layered) = (runner.plan, runner.layered);
+        let (arena, evaluator) = (&mut self.arena, &mut self.evaluator);
         let lanes = block.lanes.len();
-        let leader = self.context.me() == gmw::LEADER;
-        self.arena.resize(layered.rows(), lanes);
-        self.share_inputs(runner, &block);
+        let leads = leads(plan.spec().protocol, self.context.me());
+        arena.resize(layered.rows(), lanes);
+        evaluator
+            .inputs(plan, runner.inputs, block.lanes, arena)
+            .await?;
         for layer in layered.layers() {
-            self.arena.local(layer.local, leader);
-            let count = layer.ands.len() * lanes;
-            for string in [&mut self.x, &mut self.y, &mut self.z] {
-                string.resize(bits::bytes_for(count), 0);
-            }
-            self.arena.gather(layer.ands, &mut self.x, &mut self.y);
-            self.gmw
-                .and(&mut block.triples, &self.x, &self.y, count, &mut self.z)
+            arena.local(layer.local, leads);
+            evaluator
+                .ands(layer.ands, arena, &mut block.triples)
                 .await?;
-            self.arena.scatter(layer.ands, &self.z);
         }
-        self.arena.local(layered.tail(), leader);
-        let shares = Zeroizing::new(self.arena.pack(layered.outputs()));
-        let count = layered.outputs().len() * lanes;
-        let opened = self
-            .gmw
-            .open(&shares, count, &runner.plan.spec().to)
+        arena.local(layered.tail(), leads);
+        let opened = evaluator
+            .open(layered.outputs(), arena, &plan.spec().to)
             .await?;
 
         let done = runner.ands_done.get() + (layered.and_count() * lanes) as u64;
         runner.ands_done.set(done);
-        let total = runner.plan.triples() as u64;
+        let total = plan.ands() as u64;
         (runner.observe)(Progress {
             phase: Phase::Online,
             done,
@@ -336,33 +318,6 @@ impl Worker {
         });
         breathe().await;
         Ok(opened)
-    }
-
-    /// Shares all input values of the block, and loads those that the circuit reads.
-    fn share_inputs(&mut self, runner: &Runner<'_>, block: &Block) {
-        let spec = runner.plan.spec();
-        let (me, lanes) = (self.context.me(), block.lanes.len());
-        let stride = Rows::stride_for(lanes);
-        let mut own_row = 0;
-        let mut used = runner.layered.inputs().iter().enumerate().peekable();
-        for (wires, &owner) in spec.circuit.input_wires().into_iter().zip(&spec.owners) {
-            let mut share = Zeroizing::new(vec![0; wires.len() * stride]);
-            if owner == me && !wires.is_empty() {
-                for row in share.chunks_exact_mut(stride) {
-                    bits::take(runner.inputs.row(own_row), block.lanes.start, row, lanes);
-                    own_row += 1;
-                }
-            }
-            self.inputs[owner.index()].share(&mut share);
-            while let Some((row, &wire)) =
-                used.next_if(|(_, wire)| wires.contains(&(**wire as usize)))
-            {
-                let from = (wire as usize - wires.start) * stride;
-                self.arena
-                    .row_mut(row as u32)
-                    .copy_from_slice(&share[from..from + stride]);
-            }
-        }
     }
 }
 

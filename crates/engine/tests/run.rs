@@ -8,7 +8,7 @@ mod common;
 use common::{netlist, own, random_rows};
 use madrigal_circuit::Netlist;
 use madrigal_core::{Cost, Party};
-use madrigal_engine::{JobSpec, Opening, Phases, Plan, PlanError, Report, RunError, run};
+use madrigal_engine::{JobSpec, Opening, Phases, Plan, PlanError, Protocol, Report, RunError, run};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
@@ -83,6 +83,9 @@ impl Case<'_> {
             self.memory,
         );
         check(&plan, &netlist, seed);
+        if self.parties == 3 && self.opening == Opening::Direct {
+            check(&common::replicated(&plan), &netlist, seed);
+        }
     }
 }
 
@@ -101,6 +104,20 @@ fn every_number_of_lanes_for_two_parties() {
     let seed = seed();
     for lanes in [1, 2, 3, 7, 8, 9, 63, 64, 65, 100, 511, 512, 1000] {
         Case { lanes, ..CASE }.check(seed);
+    }
+}
+
+#[test]
+fn every_number_of_lanes_for_three_parties() {
+    let seed = seed();
+    for lanes in [1, 7, 8, 9, 64, 65, 128, 512, 1000, 4096] {
+        Case {
+            lanes,
+            parties: 3,
+            to: &[0, 1, 2],
+            ..CASE
+        }
+        .check(seed);
     }
 }
 
@@ -180,6 +197,37 @@ fn aes_for_three_parties() {
         ..CASE
     }
     .check(seed());
+}
+
+/// One bit for each AND from each party, nothing before the inputs.
+#[test]
+fn replicated_sharing_sends_a_bit_for_each_and() {
+    let plan = common::plan(
+        &netlist("aes_128.txt"),
+        3,
+        1024,
+        &[0],
+        Opening::Direct,
+        Phases::Sequential,
+        1 << 30,
+    );
+    let plan = common::replicated(&plan);
+    let cost = plan.cost(Party::new(1));
+    assert_eq!(cost.setup, Default::default());
+    let input = 128 * 1024 / 8;
+    assert_eq!(cost.online.bytes_sent, plan.ands() as u64 / 8 + input);
+    let outnumbered = JobSpec {
+        parties: 2,
+        ..plan.spec().clone()
+    };
+    let refused = Plan::new(outnumbered).map(drop);
+    assert_eq!(
+        refused,
+        Err(PlanError::Parties {
+            protocol: Protocol::R,
+            parties: 2
+        })
+    );
 }
 
 #[test]

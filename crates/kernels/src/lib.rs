@@ -25,6 +25,7 @@ mod dispatch;
 mod fold;
 pub mod ggm;
 mod hash;
+mod lanes;
 pub mod lpn;
 mod portable;
 mod prg;
@@ -44,6 +45,7 @@ pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, wor
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};
 pub use hash::{TweakableHash, mmo_blocks, stretch, stretch_blocks};
+pub use lanes::{And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows};
 pub use prg::Prg;
 pub use rows::{and, beaver_bits, not_into, xor, xor_into};
 pub use transpose::{transpose_128, transpose_bits};

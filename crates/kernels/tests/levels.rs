@@ -5,8 +5,8 @@ use std::process::Command;
 
 use madrigal_kernels::rings::Masks;
 use madrigal_kernels::{
-    Block, Kernels, LEVEL_VARIABLE, Level, LevelError, MAX_FOLD, blocks_as_bytes, level,
-    level_from_env,
+    And, Block, Kernels, LEVEL_VARIABLE, Level, LevelError, LocalOp, MAX_FOLD, RowShape,
+    blocks_as_bytes, level, level_from_env,
 };
 
 /// Reproduces a failed run when set to the seed that it printed.
@@ -591,6 +591,69 @@ fn matrix_products() {
                 "{rows} x {inner} x {columns} at {}",
                 kernels.level()
             );
+        }
+    }
+}
+
+#[test]
+fn programs_on_rows() {
+    let mut random = Random::new();
+    for kernels in Level::available().filter_map(Kernels::at) {
+        for (components, stride) in [(1, 1), (1, 5), (1, 8), (2, 1), (2, 3), (2, 8), (2, 24)] {
+            let shape = RowShape { components, stride };
+            let (rows, width) = (7, shape.width());
+            let words = |bytes: Vec<u8>| -> Vec<u64> {
+                let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
+                bytes.chunks_exact(8).map(word).collect()
+            };
+            let before = words(random.bytes(8 * rows * width));
+            let ops = [
+                LocalOp::Xor { dst: 2, a: 0, b: 1 },
+                LocalOp::Xor { dst: 2, a: 2, b: 3 },
+                LocalOp::Not { dst: 4, a: 2 },
+                LocalOp::Not { dst: 5, a: 5 },
+                LocalOp::Const { dst: 3, bit: true },
+                LocalOp::Const { dst: 1, bit: false },
+            ];
+            let what = format!("{}, {shape:?}", kernels.level());
+            for leads in [[false, false], [true, false], [false, true]] {
+                let mut arena = before.clone();
+                kernels.local_rows(&mut arena, shape, &ops, leads);
+                for i in 0..width {
+                    let old = |row: usize| before[row * width + i];
+                    let flip = if leads[i / stride] { u64::MAX } else { 0 };
+                    let sum = old(0) ^ old(1) ^ old(3);
+                    let expected = [old(0), 0, sum, flip, sum ^ flip, old(5) ^ flip, old(6)];
+                    let got: Vec<u64> = (0..rows).map(|row| arena[row * width + i]).collect();
+                    assert_eq!(got, expected, "{what}, word {i}, {leads:?}");
+                }
+            }
+            if components == 2 {
+                let ands = [(0, 1), (1, 6), (5, 2)].map(|(a, b)| And { dst: 0, a, b });
+                let old = random.bytes(8 * ands.len() * stride);
+                let mut z = old.clone();
+                kernels.replicated_and_rows(&before, shape, &ands, &mut z);
+                let (z, old) = (words(z), words(old));
+                for (k, and) in ands.iter().enumerate() {
+                    for i in 0..stride {
+                        let at = |row, component| before[shape.place(row, component)][i];
+                        let [x0, x1, y0, y1] =
+                            [at(and.a, 0), at(and.a, 1), at(and.b, 0), at(and.b, 1)];
+                        let sum = (x0 & y0) ^ (x0 & y1) ^ (x1 & y0);
+                        let k = k * stride + i;
+                        assert_eq!(z[k], old[k] ^ sum, "{what}, AND {k}");
+                    }
+                }
+            }
+        }
+        for n in byte_counts() {
+            let [x0, x1, y0, y1, old] = core::array::from_fn(|_| random.bytes(n));
+            let mut z = old.clone();
+            kernels.replicated_and([&x0, &x1], [&y0, &y1], &mut z);
+            for i in 0..n {
+                let sum = (x0[i] & y0[i]) ^ (x0[i] & y1[i]) ^ (x1[i] & y0[i]);
+                assert_eq!(z[i], old[i] ^ sum, "{}, {n} bytes", kernels.level());
+            }
         }
     }
 }

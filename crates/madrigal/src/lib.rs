@@ -20,20 +20,14 @@
 //!
 //! use madrigal::circuit::{Limits, Netlist, values};
 //! use madrigal::net::{Session, SessionConfig, block_on, transport};
-//! use madrigal::{Circuit, JobSpec, Opening, Party, Plan, TRIPLE_MEMORY};
+//! use madrigal::{Circuit, JobSpec, Party, Plan};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // One AND gate: wire 0 is party 0's, wire 1 is party 1's.
 //! let netlist = Netlist::read("both", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n", &Limits::default())?;
 //! let plan = Plan::new(JobSpec {
-//!     parties: 2,
-//!     circuit: Arc::new(Circuit::new(&netlist)),
-//!     owners: vec![Party::new(0), Party::new(1)],
-//!     to: vec![Party::new(0), Party::new(1)],
 //!     lanes: 3,
-//!     opening: Opening::Direct,
-//!     phases: None,
-//!     memory: TRIPLE_MEMORY,
+//!     ..JobSpec::new(Arc::new(Circuit::new(&netlist)), 2)
 //! })?;
 //! assert_eq!(plan.cost(Party::new(0)).online.rounds, 2); // the AND, the opening
 //!
@@ -71,8 +65,8 @@ pub use madrigal_net as net;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
 pub use madrigal_engine::{
-    Circuit, JobSpec, Opening, PhaseReport, Phases, Plan, PlanError, Progress, Report, RunError,
-    TRIPLE_MEMORY, run,
+    Circuit, JobSpec, Opening, Origin, PhaseReport, Phases, Plan, PlanError, Progress, Protocol,
+    Report, RunError, TRIPLE_MEMORY, evaluate, run,
 };
 
 /// What the README shows is compiled and run.

@@ -5,9 +5,11 @@
 //! | letter | module | parties | corrupted | source |
 //! |---|---|---|---|---|
 //! | B | [`gmw`] | 2 or more | all but one, semi-honest | MOTION 6.2 |
+//! | R | [`replicated`] | 3 | one, semi-honest | Araki et al. 2016 |
 
 pub mod gmw;
 mod opening;
+pub mod replicated;
 mod rounds;
 
 pub use opening::Opening;

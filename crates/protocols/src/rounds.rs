@@ -36,15 +36,22 @@ impl Rounds {
 
     /// Everyone in `from` sends to everyone else in `to`, then all receive.
     fn send(&mut self, from: &[Party], to: &[Party]) {
+        let pairs = from.iter().flat_map(|&sender| {
+            let others = to.iter().filter(move |&&receiver| receiver != sender);
+            others.map(move |&receiver| (sender, receiver))
+        });
+        self.exchange(&pairs.collect::<Vec<_>>());
+    }
+
+    /// One message from each sender to its receiver; all send before they receive.
+    pub fn exchange(&mut self, messages: &[(Party, Party)]) {
         let before = self.heard.clone();
-        for &sender in from {
+        for &(sender, receiver) in messages {
             let round = before[sender.index()] + 1;
-            for &receiver in to.iter().filter(|&&receiver| receiver != sender) {
-                let (sender, receiver) = (sender.index(), receiver.index());
-                self.highest[sender] = self.highest[sender].max(round);
-                self.highest[receiver] = self.highest[receiver].max(round);
-                self.heard[receiver] = self.heard[receiver].max(round);
-            }
+            let (sender, receiver) = (sender.index(), receiver.index());
+            self.highest[sender] = self.highest[sender].max(round);
+            self.highest[receiver] = self.highest[receiver].max(round);
+            self.heard[receiver] = self.heard[receiver].max(round);
         }
     }
 

@@ -20,7 +20,7 @@ use crate::work::{Job, read_netlist};
 struct Explanation {
     circuit: CircuitFigures,
     lanes: u64,
-    protocol: &'static str,
+    protocol: String,
     phases: String,
     broadcast: String,
     network: String,
@@ -83,7 +83,7 @@ fn explain(
     Explanation {
         circuit: CircuitFigures::new(&spec.circuit),
         lanes: spec.lanes as u64,
-        protocol: "B",
+        protocol: spec.protocol.to_string(),
         phases: plan.phases().to_string(),
         broadcast: spec.opening.to_string(),
         network: name.to_owned(),
@@ -160,10 +160,11 @@ impl Explanation {
             }
         }
         format!(
-            "{}: {} lanes, {} ANDs in {} layers each; {} triples; phases {}, broadcast {}, {} parts.\n\n\
+            "{}: protocol {}, {} lanes, {} ANDs in {} layers each; {} triples; phases {}, broadcast {}, {} parts.\n\n\
              {costs}\n\nRounds, bytes, messages and blocks are exact. Times are estimates for this machine and the\n\
              network `{}`: hashing or sending, whichever takes longer, and the waiting for rounds.\n",
             self.circuit.name,
+            self.protocol,
             count(self.lanes),
             count(self.circuit.compiled_and as u64),
             count(self.circuit.compiled_depth as u64),

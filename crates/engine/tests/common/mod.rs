@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows};
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan};
+use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan, Protocol};
 use madrigal_kernels::Prg;
 
 /// A netlist of crates/circuit's test data.
@@ -51,17 +51,22 @@ pub fn plan(
     phases: Phases,
     memory: usize,
 ) -> Plan {
-    let circuit = Arc::new(Circuit::new(netlist));
-    let owners = (0..circuit.inputs().len()).map(|value| Party::new(value % parties));
     let spec = JobSpec {
-        parties,
-        owners: owners.collect(),
         to: to.iter().map(|&party| Party::new(party)).collect(),
-        circuit,
         lanes,
         opening,
         phases: Some(phases),
         memory,
+        ..JobSpec::new(Arc::new(Circuit::new(netlist)), parties)
+    };
+    Plan::new(spec).unwrap()
+}
+
+/// The same, in protocol R.
+pub fn replicated(plan: &Plan) -> Plan {
+    let spec = JobSpec {
+        protocol: Protocol::R,
+        ..plan.spec().clone()
     };
     Plan::new(spec).unwrap()
 }

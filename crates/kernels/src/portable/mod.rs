@@ -2,6 +2,7 @@
 
 mod aes;
 mod fold;
+mod lanes;
 mod lpn;
 mod rings;
 mod rows;
@@ -15,6 +16,7 @@ use crate::aes::RoundKeys;
 
 pub(crate) use aes::{encrypt, expand_key};
 pub(crate) use fold::{fold_punctured, fold_whole};
+pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows};
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
 pub(crate) use rings::{add_shifted, correct_strings, multiply_add, offer_strings};
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};

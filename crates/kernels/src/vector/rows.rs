@@ -35,6 +35,31 @@ macro_rules! rows {
         ) {
             crate::portable::beaver::<LEADER>(z, a, b, c, d, e);
         }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn local_rows(
+            arena: &mut [u8],
+            shape: crate::RowShape,
+            ops: &[crate::LocalOp],
+            leads: [bool; 2],
+        ) {
+            crate::portable::local_rows(arena, shape, ops, leads);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn replicated_and_rows(
+            arena: &[u8],
+            shape: crate::RowShape,
+            ands: &[crate::And],
+            z: &mut [u8],
+        ) {
+            crate::portable::replicated_and_rows(arena, shape, ands, z);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn replicated_and(x: [&[u8]; 2], y: [&[u8]; 2], z: &mut [u8]) {
+            crate::portable::replicated_and(x, y, z);
+        }
     };
 }
 pub(crate) use rows;

@@ -1,0 +1,268 @@
+//! Replicated sharing of bits.
+//!
+//! | operation | rounds | bytes sent |
+//! |---|---|---|
+//! | input of n bits ([`ReplicatedInputs`]) | 1 | ceil(n/8), by the owner, to its next party |
+//! | XOR, NOT, constants | 0 | 0 |
+//! | AND of n bits | 1 | ceil(n/8) by each party, to its previous one |
+//! | opening of n bits | 1 | ceil(n/8) to each receiver, by its previous party |
+
+use bytes::Bytes;
+use madrigal_core::{Party, PhaseCost, bits};
+use madrigal_kernels::{self as kernels, Prg};
+use madrigal_net::{Context, Result};
+use zeroize::Zeroizing;
+
+use super::{Neighbours, PARTIES, ZeroKeys, next, pass, previous};
+use crate::Rounds;
+
+/// One party's two components of a string of shared bits.
+pub type Shared = [Zeroizing<Vec<u8>>; 2];
+
+/// The interactive operations of one piece of work, on channels and generators of its own.
+pub struct ReplicatedBits {
+    context: Context,
+    neighbours: Neighbours,
+    zeros: ZeroKeys,
+}
+
+impl std::fmt::Debug for ReplicatedBits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReplicatedBits({:?})", self.context)
+    }
+}
+
+impl ReplicatedBits {
+    /// Opens the channels of `context` and takes its generators.
+    ///
+    /// # Errors
+    /// Those of [`Context::channel`] and [`Context::shared_prg`].
+    ///
+    /// # Panics
+    /// Unless there are three parties.
+    pub fn new(context: Context) -> Result<Self> {
+        Ok(Self {
+            neighbours: Neighbours::new(&context)?,
+            zeros: ZeroKeys::new(&context)?,
+            context,
+        })
+    }
+
+    /// Counts the rounds from now on in `context`, see [`madrigal_net::Channel::count_in`].
+    pub fn count_in(&mut self, context: &Context) {
+        self.context = context.clone();
+        self.neighbours.count_in(context);
+    }
+
+    /// Overwrites `z` with this party's part of fresh sharings of zero; the cross terms of ANDs go on
+    /// top ([`kernels::replicated_and_rows`]).
+    pub fn zeros(&mut self, z: &mut [u8]) {
+        self.context.count_aes(2 * z.len().div_ceil(16) as u64);
+        self.zeros.fill_bits(z);
+    }
+
+    /// Makes products of cross terms: `z`, this party's cross terms and [`zeros`](Self::zeros), is its
+    /// first component; gives the second. One round, `z`'s bytes sent.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn reshare(&mut self, z: Bytes) -> Result<Bytes> {
+        self.neighbours.reshare(z).await
+    }
+
+    /// Shares of x & y, for `count` bits. What is beyond them in the last byte is ignored, and zero in
+    /// the result.
+    ///
+    /// # Errors
+    /// Those of the network; a message whose padding is not zero.
+    ///
+    /// # Panics
+    /// If a string has not `ceil(count / 8)` bytes.
+    pub async fn and(&mut self, x: [&[u8]; 2], y: [&[u8]; 2], count: usize) -> Result<[Bytes; 2]> {
+        let mut z = vec![0; bits::bytes_for(count)];
+        self.zeros(&mut z);
+        kernels::replicated_and(x, y, &mut z);
+        bits::clear_tail(&mut z, count);
+        let z = Bytes::from(z);
+        let theirs = self.reshare(z.clone()).await?;
+        Ok([z, theirs])
+    }
+
+    /// The `count` bits that `first` and `second` share, for the parties in `to`; `None` for others.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn open(
+        &mut self,
+        [first, second]: [&[u8]; 2],
+        count: usize,
+        to: &[Party],
+    ) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        let me = self.context.me();
+        let bytes = bits::bytes_for(count);
+        let gets = to.contains(&me);
+        let message = to.contains(&next(me)).then(|| {
+            let mut message = first[..bytes].to_vec();
+            bits::clear_tail(&mut message, count);
+            Bytes::from(message)
+        });
+        let Neighbours {
+            previous: from,
+            next: channel,
+        } = &mut self.neighbours;
+        let theirs = match message {
+            Some(message) if gets => Some(pass(channel, from, message).await?),
+            Some(message) => {
+                channel.send(message).await?;
+                None
+            }
+            None if gets => Some(from.recv(bytes).await?),
+            None => None,
+        };
+        Ok(theirs.map(|theirs| {
+            let mut sum = Zeroizing::new(first[..bytes].to_vec());
+            kernels::xor_into(&mut sum, &second[..bytes]);
+            kernels::xor_into(&mut sum, &theirs);
+            bits::clear_tail(&mut sum, count);
+            sum
+        }))
+    }
+
+    /// Cost of ANDs of `count` bits in one step, but for rounds.
+    pub fn and_cost(count: usize) -> PhaseCost {
+        let bytes = bits::bytes_for(count) as u64;
+        PhaseCost {
+            rounds: 0,
+            bytes_sent: bytes,
+            bytes_received: bytes,
+            messages: 1,
+            aes_blocks: 2 * bytes.div_ceil(16),
+        }
+    }
+
+    /// Takes the rounds of ANDs into `clock`.
+    pub fn and_rounds(clock: &mut Rounds) {
+        let each = Party::all(PARTIES).map(|party| (party, previous(party)));
+        clock.exchange(&each.collect::<Vec<_>>());
+    }
+
+    /// Cost for party `me` of opening `count` bits to the parties `to`, but for rounds.
+    pub fn open_cost(me: Party, count: usize, to: &[Party]) -> PhaseCost {
+        let bytes = bits::bytes_for(count) as u64;
+        let sends = u64::from(to.contains(&next(me)));
+        PhaseCost {
+            rounds: 0,
+            bytes_sent: sends * bytes,
+            bytes_received: u64::from(to.contains(&me)) * bytes,
+            messages: sends,
+            aes_blocks: 0,
+        }
+    }
+
+    /// Takes the rounds of an opening into `clock`.
+    pub fn open_rounds(clock: &mut Rounds, to: &[Party]) {
+        let each = to.iter().map(|&party| (previous(party), party));
+        clock.exchange(&each.collect::<Vec<_>>());
+    }
+}
+
+/// Shares inputs of the parties. The owner P_p and its previous party take v_p from their generator,
+/// v_{p+2} is zero, and v_{p+1}, the input under that mask, goes to the next party.
+pub struct ReplicatedInputs {
+    context: Context,
+    neighbours: Neighbours,
+    /// Of our own inputs; of those of the next party.
+    masks: [Prg; 2],
+}
+
+impl std::fmt::Debug for ReplicatedInputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReplicatedInputs({:?})", self.context)
+    }
+}
+
+impl ReplicatedInputs {
+    /// Opens the channels of `context`, a step of its own, and takes its generators.
+    ///
+    /// # Errors
+    /// As [`ReplicatedBits::new`].
+    ///
+    /// # Panics
+    /// Unless there are three parties.
+    pub fn new(context: Context) -> Result<Self> {
+        let me = context.me();
+        Ok(Self {
+            neighbours: Neighbours::new(&context)?,
+            masks: [
+                context.shared_prg(previous(me))?,
+                context.shared_prg(next(me))?,
+            ],
+            context,
+        })
+    }
+
+    /// Counts the rounds from now on in `context`, see [`madrigal_net::Channel::count_in`].
+    pub fn count_in(&mut self, context: &Context) {
+        self.context = context.clone();
+        self.neighbours.count_in(context);
+    }
+
+    /// Shares the next inputs of all parties, `counts[p]` bits of party p's, of which `own` are ours.
+    /// Gives our components for each owner.
+    ///
+    /// # Errors
+    /// Those of the network.
+    ///
+    /// # Panics
+    /// If `own` has not `ceil(counts[me] / 8)` bytes.
+    pub async fn share(
+        &mut self,
+        own: &[u8],
+        counts: [usize; PARTIES],
+    ) -> Result<[Shared; PARTIES]> {
+        let me = self.context.me();
+        let bytes = counts.map(bits::bytes_for);
+        assert_eq!(own.len(), bytes[me.index()], "our inputs in packed bits");
+        let cost = Self::cost(me, counts);
+        self.context.count_aes(cost.aes_blocks);
+        let zeros = |bytes| Zeroizing::new(vec![0; bytes]);
+        let mut shares = bytes.map(|bytes| [zeros(bytes), zeros(bytes)]);
+
+        let [mask, sum] = &mut shares[me.index()];
+        self.masks[0].fill(mask);
+        bits::clear_tail(mask, counts[me.index()]);
+        kernels::xor(sum, mask, own);
+        bits::clear_tail(sum, counts[me.index()]);
+        if !sum.is_empty() {
+            self.neighbours.next.send(sum.to_vec()).await?;
+        }
+        let after = next(me).index();
+        let mask = &mut shares[after][1];
+        self.masks[1].fill(mask);
+        bits::clear_tail(mask, counts[after]);
+        let before = previous(me).index();
+        if bytes[before] > 0 {
+            let theirs = self.neighbours.previous.recv(bytes[before]).await?;
+            shares[before][0].copy_from_slice(&theirs);
+        }
+        Ok(shares)
+    }
+
+    /// Cost for party `me` of one call, but for rounds.
+    pub fn cost(me: Party, counts: [usize; PARTIES]) -> PhaseCost {
+        let bytes = |party: Party| bits::bytes_for(counts[party.index()]) as u64;
+        PhaseCost {
+            rounds: 0,
+            bytes_sent: bytes(me),
+            bytes_received: bytes(previous(me)),
+            messages: u64::from(bytes(me) > 0),
+            aes_blocks: bytes(me).div_ceil(16) + bytes(next(me)).div_ceil(16),
+        }
+    }
+
+    /// Takes the rounds of one call into `clock`.
+    pub fn rounds(clock: &mut Rounds, counts: [usize; PARTIES]) {
+        let owners = Party::all(PARTIES).filter(|owner| counts[owner.index()] > 0);
+        clock.exchange(&owners.map(|owner| (owner, next(owner))).collect::<Vec<_>>());
+    }
+}

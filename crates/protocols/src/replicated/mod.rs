@@ -1,0 +1,118 @@
+//! Replicated sharing among three parties with an honest majority (protocol R).
+//!
+//! # Sharing
+//! v = v_0 + v_1 + v_2 (for bits: XOR), and party P_i holds the two components v_i and v_{i+1}, its
+//! *first* and *second* (numbers mod 3). Two components of three are uniform whatever v is, so one
+//! party learns nothing; any two parties can open. This is the replicated form of Araki et al. (CCS
+//! 2016), which sends as much as theirs, needs no division by 3 and carries over to dot products.
+//!
+//! # Keys
+//! Each pair of parties has a generator per step ([`Context::shared_prg`]); the one of P_{i-1} and P_i
+//! is called k_i, so that P_i has k_i (with its *previous* party) and k_{i+1} (with its *next*). A
+//! sharing of zero is a_i = F(k_i) - F(k_{i+1}): each k occurs once with either sign. A generator
+//! belongs to one step of one job of one session and only moves forward, so no part of its stream
+//! masks two things; all three parties ask for the same lengths in the same order.
+//!
+//! # Model
+//! Semi-honest, one corrupted party. All that a party receives in a product is a component that its
+//! sender has masked with a fresh a_i, of which the receiver P_{i-1} knows k_i but not k_{i+1}: it is
+//! pseudorandom to it whatever the inputs are. Inputs come under a mask that their receiver lacks.
+//!
+//! That does not change if the receiver deviates: what it sends moves the honest parties' shares, but
+//! each message to it is still masked afresh by a generator it has no part in. So with inputs and
+//! outputs outside of the servers (Araki et al., section 4), one *malicious* server sees the same
+//! distribution whatever the inputs are. That is privacy alone. Such a server can falsify outputs; and
+//! where it learns an output, or merely whether its owner was content, a falsified one may tell it
+//! about inputs.
+
+mod bits;
+
+pub use bits::{ReplicatedBits, ReplicatedInputs, Shared};
+
+use bytes::Bytes;
+use futures_util::future::join;
+use madrigal_core::Party;
+use madrigal_kernels::Prg;
+use madrigal_net::{Channel, Context, Result};
+
+/// How many parties there are.
+pub const PARTIES: usize = 3;
+
+/// The party that sends us components of products' complements: P_{i+1}.
+pub(crate) const fn next(party: Party) -> Party {
+    Party::new((party.index() + 1) % PARTIES)
+}
+
+/// P_{i-1}.
+pub(crate) const fn previous(party: Party) -> Party {
+    Party::new((party.index() + PARTIES - 1) % PARTIES)
+}
+
+/// Which of a party's components is v_0, the one that public constants are added to.
+pub const fn leads(me: Party) -> [bool; 2] {
+    [me.index() == 0, me.index() == PARTIES - 1]
+}
+
+/// The ways to the two other parties.
+struct Neighbours {
+    previous: Channel,
+    next: Channel,
+}
+
+impl Neighbours {
+    fn new(context: &Context) -> Result<Self> {
+        assert_eq!(
+            context.parties(),
+            PARTIES,
+            "protocol R is for three parties"
+        );
+        let me = context.me();
+        Ok(Self {
+            previous: context.channel(previous(me))?,
+            next: context.channel(next(me))?,
+        })
+    }
+
+    fn count_in(&mut self, context: &Context) {
+        self.previous.count_in(context);
+        self.next.count_in(context);
+    }
+
+    /// Sends `message` backwards and receives as much from the next party: the exchange of a product.
+    async fn reshare(&mut self, message: Bytes) -> Result<Bytes> {
+        pass(&mut self.previous, &mut self.next, message).await
+    }
+}
+
+/// Sends `message` to one and receives as much from the other, side by side if it is too long for a
+/// window.
+async fn pass(to: &mut Channel, from: &mut Channel, message: Bytes) -> Result<Bytes> {
+    let expected = message.len();
+    if expected > to.window() / 2 {
+        let (sent, received) = join(to.tx.send(message), from.rx.recv(expected)).await;
+        return sent.and(received);
+    }
+    to.send(message).await?;
+    from.recv(expected).await
+}
+
+/// Both generators of a party for one step: k_i and k_{i+1}.
+struct ZeroKeys {
+    first: Prg,
+    second: Prg,
+}
+
+impl ZeroKeys {
+    fn new(context: &Context) -> Result<Self> {
+        Ok(Self {
+            first: context.shared_prg(previous(context.me()))?,
+            second: context.shared_prg(next(context.me()))?,
+        })
+    }
+
+    /// Overwrites `bits` with this party's share of zeros, for XOR. Two AES blocks for each 16 bytes.
+    fn fill_bits(&mut self, bits: &mut [u8]) {
+        self.first.fill(bits);
+        self.second.xor_into(bits);
+    }
+}
