@@ -22,14 +22,14 @@ use replicated::Replicated;
 
 /// A protocol at work for one worker.
 pub(crate) enum Evaluator {
-    B(Gmw),
+    B(Box<Gmw>),
     R(Box<Replicated>),
 }
 
 impl Evaluator {
     pub(crate) fn new(plan: &Plan, context: &Context) -> Result<Self> {
         Ok(match plan.spec().protocol {
-            Protocol::B => Self::B(Gmw::new(plan, context)?),
+            Protocol::B => Self::B(Box::new(Gmw::new(plan, context)?)),
             Protocol::R => Self::R(Box::new(Replicated::new(context)?)),
         })
     }
