@@ -635,8 +635,8 @@ fn programs_on_rows() {
                 kernels.replicated_and_rows(&before, shape, &ands, &mut z);
                 let (z, old) = (words(z), words(old));
                 for (k, and) in ands.iter().enumerate() {
-                    for i in 0..stride {
-                        let at = |row, component| before[shape.place(row, component)][i];
+                    for i in 0..shape.stride {
+                        let at = |row, component| before[shape.place(row, component).start + i];
                         let [x0, x1, y0, y1] =
                             [at(and.a, 0), at(and.a, 1), at(and.b, 0), at(and.b, 1)];
                         let sum = (x0 & y0) ^ (x0 & y1) ^ (x1 & y0);
