@@ -599,7 +599,17 @@ fn matrix_products() {
 fn programs_on_rows() {
     let mut random = Random::new();
     for kernels in Level::available().filter_map(Kernels::at) {
-        for (components, stride) in [(1, 1), (1, 5), (1, 8), (2, 1), (2, 3), (2, 8), (2, 24)] {
+        for (components, stride) in [
+            (1, 1),
+            (1, 5),
+            (1, 8),
+            (1, 32),
+            (2, 1),
+            (2, 3),
+            (2, 8),
+            (2, 24),
+            (2, 64),
+        ] {
             let shape = RowShape { components, stride };
             let (rows, width) = (7, shape.width());
             let words = |bytes: Vec<u8>| -> Vec<u64> {

@@ -3,12 +3,16 @@
 
 use crate::lanes::{And, LocalOp, RowShape};
 
+/// Four lines: one check of bounds for each, and still all in registers.
+const LINES: usize = 256;
 const LINE: usize = 64;
 const WORD: usize = 8;
 
 #[inline(always)]
 pub(crate) fn local_rows(arena: &mut [u8], shape: RowShape, ops: &[LocalOp], leads: [bool; 2]) {
-    if shape.stride.is_multiple_of(LINE / WORD) {
+    if shape.stride.is_multiple_of(LINES / WORD) {
+        local_chunks::<LINES>(arena, shape, ops, leads);
+    } else if shape.stride.is_multiple_of(LINE / WORD) {
         local_chunks::<LINE>(arena, shape, ops, leads);
     } else {
         local_chunks::<WORD>(arena, shape, ops, leads);
@@ -61,7 +65,9 @@ fn local_chunks<const C: usize>(
 
 #[inline(always)]
 pub(crate) fn replicated_and_rows(arena: &[u8], shape: RowShape, ands: &[And], z: &mut [u8]) {
-    if shape.stride.is_multiple_of(LINE / WORD) {
+    if shape.stride.is_multiple_of(LINES / WORD) {
+        and_chunks::<LINES>(arena, shape, ands, z);
+    } else if shape.stride.is_multiple_of(LINE / WORD) {
         and_chunks::<LINE>(arena, shape, ands, z);
     } else {
         and_chunks::<WORD>(arena, shape, ands, z);
