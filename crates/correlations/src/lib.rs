@@ -17,6 +17,7 @@
 
 mod bit_triples;
 mod columns;
+mod dealer;
 mod gilboa;
 mod matrices;
 mod needs;
@@ -30,6 +31,7 @@ mod supply;
 mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
+pub use dealer::{DealerSource, deal};
 pub use matrices::{MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
 pub use ot_triples::OtTriples;

@@ -6,6 +6,7 @@ use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_net::{Context, Result};
 
 use crate::bit_triples::BitTriples;
+use crate::dealer::DealerSource;
 use crate::matrices::{MatrixShape, MatrixTriple};
 use crate::needs::Needs;
 use crate::ot_triples::OtTriples;
@@ -21,34 +22,49 @@ pub enum Origin {
     /// Oblivious transfer between all pairs of parties ([`OtSource`]).
     #[default]
     Ot,
+    /// A trusted dealer, the session's last party ([`DealerSource`]).
+    Dealer,
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Ot => "ot",
+            Self::Dealer => "dealer",
         })
     }
 }
 
 impl Origin {
-    /// What a job that needs `needs` pays once, however the calls for them are cut, for one of
-    /// `parties` parties: base OTs, and the start of the extensions for each kind that is needed.
+    /// Parties of the session that compute nothing.
+    pub fn helpers(self) -> usize {
+        match self {
+            Self::Ot => 0,
+            Self::Dealer => 1,
+        }
+    }
+
+    /// What a job that needs `needs` costs a party once, however the calls for them are cut: base OTs,
+    /// and the start of the extensions for each kind that is needed; the end of the dealer's work.
     pub fn start_cost(self, parties: usize, needs: &Needs) -> PhaseCost {
-        if needs.is_empty() {
-            return PhaseCost::default();
+        match self {
+            Self::Ot if needs.is_empty() => PhaseCost::default(),
+            Self::Ot => {
+                let mut total = base_cost(parties) + stream_cost(parties).times(needs.ot_groups());
+                if needs.has_bit_triples() {
+                    total += OtTriples::start_cost(parties);
+                }
+                total
+            }
+            Self::Dealer => DealerSource::start_cost(),
         }
-        let mut total = base_cost(parties) + stream_cost(parties).times(needs.ot_groups());
-        if needs.has_bit_triples() {
-            total += OtTriples::start_cost(parties);
-        }
-        total
     }
 
     /// Cost for `me` of one call for `count` Boolean triples.
     pub fn bit_triples_cost(self, me: Party, parties: usize, count: usize) -> PhaseCost {
         match self {
             Self::Ot => OtTriples::cost(me.index(), parties, count),
+            Self::Dealer => DealerSource::bit_triples_cost(me, count),
         }
     }
 }
@@ -59,17 +75,32 @@ impl Origin {
 pub enum Supply {
     /// See [`Origin::Ot`].
     Ot(Box<OtSource>),
+    /// See [`Origin::Dealer`].
+    Dealer(DealerSource),
 }
 
 impl Supply {
-    /// Starts the source of a job; [`Origin::start_cost`] is spent here and in the first calls.
+    /// Starts the source of a job, in the context of all its parties, helpers too.
+    /// [`Origin::start_cost`] is spent here, in the first calls and in [`end`](Self::end).
     ///
     /// # Errors
     /// Those of the network; a peer's malformed message.
     pub async fn open(origin: Origin, context: &Context) -> Result<Self> {
         Ok(match origin {
             Origin::Ot => Self::Ot(Box::new(OtSource::new(context).await?)),
+            Origin::Dealer => Self::Dealer(DealerSource::new(context)?),
         })
+    }
+
+    /// Tells the helpers that no more is wanted. Every job ends its supply.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn end(&mut self) -> Result<()> {
+        match self {
+            Self::Ot(_) => Ok(()),
+            Self::Dealer(source) => source.end().await,
+        }
     }
 }
 
@@ -77,6 +108,7 @@ impl BitTripleSource for Supply {
     async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
         match self {
             Self::Ot(source) => source.bit_triples(count, made).await,
+            Self::Dealer(source) => source.bit_triples(count, made).await,
         }
     }
 }
@@ -89,6 +121,7 @@ impl Source for Supply {
     ) -> Result<RingTriples<T>> {
         match self {
             Self::Ot(source) => source.ring_triples(count, made).await,
+            Self::Dealer(source) => source.ring_triples(count, made).await,
         }
     }
 
@@ -99,6 +132,7 @@ impl Source for Supply {
     ) -> Result<SquarePairs<T>> {
         match self {
             Self::Ot(source) => source.square_pairs(count, made).await,
+            Self::Dealer(source) => source.square_pairs(count, made).await,
         }
     }
 
@@ -109,6 +143,7 @@ impl Source for Supply {
     ) -> Result<SharedBits<T>> {
         match self {
             Self::Ot(source) => source.shared_bits(count, made).await,
+            Self::Dealer(source) => source.shared_bits(count, made).await,
         }
     }
 
@@ -119,6 +154,7 @@ impl Source for Supply {
     ) -> Result<MatrixTriple<T>> {
         match self {
             Self::Ot(source) => source.matrix_triple(shape, made).await,
+            Self::Dealer(source) => source.matrix_triple(shape, made).await,
         }
     }
 
@@ -130,6 +166,7 @@ impl Source for Supply {
     ) -> Result<VectorTriples> {
         match self {
             Self::Ot(source) => source.vector_triples(length, count, made).await,
+            Self::Dealer(source) => source.vector_triples(length, count, made).await,
         }
     }
 }

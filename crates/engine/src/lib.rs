@@ -6,6 +6,7 @@
 
 mod arena;
 mod circuit;
+mod dealer;
 mod evaluator;
 mod plan;
 mod protocol;
@@ -13,6 +14,7 @@ mod report;
 mod run;
 
 pub use circuit::Circuit;
+pub use dealer::serve;
 pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};

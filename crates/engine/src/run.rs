@@ -16,6 +16,9 @@ use crate::evaluator::{Evaluator, leads};
 use crate::plan::{Phases, Plan};
 use crate::report::{PhaseReport, Progress, Report};
 
+/// The step of a job that everything before the inputs is part of.
+pub(crate) const SETUP: &str = "setup";
+
 /// Why a job could not be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -36,8 +39,8 @@ pub enum RunError {
         /// Lanes given.
         got_lanes: usize,
     },
-    /// The session has another number of parties than the plan.
-    #[error("the plan is for {plan} parties, the session has {session}")]
+    /// The session has another number of parties than the plan, helpers counted.
+    #[error("the plan is for {plan} parties, helpers counted, the session has {session}")]
     Parties {
         /// Parties of the plan.
         plan: usize,
@@ -99,19 +102,21 @@ pub async fn evaluate(
         plan,
         inputs,
         layered: plan.spec().circuit.layered(),
-        online: context.enter(Phase::Online, "online"),
+        online: context
+            .among(plan.spec().parties)
+            .enter(Phase::Online, "online"),
         observe,
         triples_done: Cell::new(0),
         ands_done: Cell::new(0),
         times: Cell::default(),
     };
-    let outputs = runner.phases(&context.enter(Phase::Setup, "setup")).await?;
+    let outputs = runner.phases(&context.enter(Phase::Setup, SETUP)).await?;
     Ok((outputs, runner.times.get()))
 }
 
 /// Whether plan and inputs are for this party of this session.
 fn fits(me: Party, parties: usize, plan: &Plan, inputs: &Rows) -> Result<(), RunError> {
-    let planned = plan.spec().parties;
+    let planned = plan.spec().parties + plan.spec().origin.helpers();
     if planned != parties {
         return Err(RunError::Parties {
             plan: planned,
@@ -151,10 +156,11 @@ struct Block {
 impl Runner<'_> {
     async fn phases(&self, setup: &Context) -> Result<Option<Rows>, Error> {
         let mut output = Output::new(self.plan, self.online.me());
+        let origin = self.plan.spec().origin;
         let mut source = match self.plan.triples() {
-            0 => None,
+            0 if origin.helpers() == 0 => None,
             _ => Some(
-                self.timed(Phase::Setup, Supply::open(self.plan.spec().origin, setup))
+                self.timed(Phase::Setup, Supply::open(origin, setup))
                     .await?,
             ),
         };
@@ -192,6 +198,9 @@ impl Runner<'_> {
                     current = next;
                 }
             }
+        }
+        if let Some(source) = &mut source {
+            source.end().await?;
         }
         Ok(output.rows)
     }

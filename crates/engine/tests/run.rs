@@ -8,9 +8,11 @@ mod common;
 use common::{netlist, own, random_rows};
 use madrigal_circuit::Netlist;
 use madrigal_core::{Cost, Party};
-use madrigal_engine::{JobSpec, Opening, Phases, Plan, PlanError, Protocol, Report, RunError, run};
+use madrigal_engine::{
+    JobSpec, Opening, Phases, Plan, PlanError, Protocol, Report, RunError, run, serve,
+};
 use madrigal_kernels::{Block, Prg};
-use madrigal_net::transport::mesh;
+use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Session, block_on};
 use madrigal_testkit::{World, seed};
 
@@ -20,10 +22,16 @@ fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
     let mut prg = Prg::new(Block::new(seed, 7));
     let inputs = random_rows(netlist.input_bits() as usize, spec.lanes, &mut prg);
     let expected = netlist.evaluate(&inputs).unwrap();
-    let world = World::new(spec.parties, seed);
+    let all = spec.parties + spec.origin.helpers();
+    let world = World::new(all, seed);
     let reports: Vec<Result<Report, RunError>> = std::thread::scope(|scope| {
+        let mut transports = mesh(all);
+        for transport in transports.split_off(spec.parties) {
+            let world = &world;
+            scope.spawn(move || block_on(help(world, transport)));
+        }
         let threads: Vec<_> = Party::all(spec.parties)
-            .zip(mesh(spec.parties))
+            .zip(transports)
             .map(|(me, transport)| {
                 let (world, inputs) = (&world, own(plan, &inputs, me));
                 scope.spawn(move || {
@@ -60,6 +68,15 @@ fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
     }
 }
 
+/// A dealer: serves jobs that it knows nothing of until the others leave.
+async fn help(world: &World, transport: impl Transport) {
+    let dealer = Party::new(world.parties() - 1);
+    let session = Session::new(world.config(dealer), transport);
+    session.greet().await.unwrap();
+    assert_eq!(serve(&session, None).await, Ok(1));
+    session.close().await;
+}
+
 struct Case<'a> {
     circuit: &'a str,
     parties: usize,
@@ -83,6 +100,7 @@ impl Case<'_> {
             self.memory,
         );
         check(&plan, &netlist, seed);
+        check(&common::dealt(&plan), &netlist, seed);
         if self.parties == 3 && self.opening == Opening::Direct {
             check(&common::replicated(&plan), &netlist, seed);
         }

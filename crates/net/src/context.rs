@@ -34,6 +34,7 @@ pub struct Context {
     path: Arc<str>,
     phase: Phase,
     clock: Arc<AtomicU32>,
+    parties: usize,
 }
 
 impl std::fmt::Debug for Context {
@@ -60,6 +61,7 @@ pub fn step_id(path: &str) -> u64 {
 impl Context {
     pub(crate) fn root(job: Arc<JobShared>) -> Self {
         Self {
+            parties: job.session.parties(),
             job,
             path: "job".into(),
             phase: Phase::Setup,
@@ -72,9 +74,27 @@ impl Context {
         self.job.session.me()
     }
 
-    /// How many parties there are.
+    /// How many parties take part here: those of the session, or of [`among`](Self::among).
     pub fn parties(&self) -> usize {
-        self.job.session.parties()
+        self.parties
+    }
+
+    /// The same step for the session's first `parties` parties alone, us among them. The others take
+    /// part in the job, but not in what is done in this context.
+    ///
+    /// # Panics
+    /// If there are not so many parties, fewer than two, or we are not among them.
+    #[must_use]
+    pub fn among(&self, parties: usize) -> Self {
+        assert!(
+            (2..=self.parties).contains(&parties) && self.me().index() < parties,
+            "{:?} is not among the first {parties} parties",
+            self.me()
+        );
+        Self {
+            parties,
+            ..self.clone()
+        }
     }
 
     /// Everybody else, in order.

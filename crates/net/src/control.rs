@@ -72,6 +72,12 @@ impl OpenJob {
         Self { facts }
     }
 
+    /// The facts that were announced.
+    pub(crate) fn facts(&self) -> Vec<(String, String)> {
+        let pair = |fact: &Fact| (fact.name.clone(), fact.value.clone());
+        self.facts.iter().map(pair).collect()
+    }
+
     /// The first fact in which this announcement differs from `ours`: its name, ours, theirs.
     pub(crate) fn first_difference(
         &self,

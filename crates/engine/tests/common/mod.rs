@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows};
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan, Protocol};
+use madrigal_engine::{Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol};
 use madrigal_kernels::Prg;
 
 /// A netlist of crates/circuit's test data.
@@ -58,6 +58,15 @@ pub fn plan(
         phases: Some(phases),
         memory,
         ..JobSpec::new(Arc::new(Circuit::new(netlist)), parties)
+    };
+    Plan::new(spec).unwrap()
+}
+
+/// The same, with a dealer.
+pub fn dealt(plan: &Plan) -> Plan {
+    let spec = JobSpec {
+        origin: Origin::Dealer,
+        ..plan.spec().clone()
     };
     Plan::new(spec).unwrap()
 }

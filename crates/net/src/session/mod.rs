@@ -269,6 +269,43 @@ impl Session {
         Job::open(Arc::clone(&self.shared), id, facts, deadline).await
     }
 
+    /// Takes part in the next job that the other parties announce, on whatever facts they agree: for a
+    /// party that serves jobs without knowing them. `None` when the others have left.
+    ///
+    /// # Errors
+    /// The session's failure; as [`job`](Self::job).
+    pub async fn attend(&self, deadline: Option<Duration>) -> Result<Option<Job>> {
+        let shared = &*self.shared;
+        let look = || {
+            if let Err(error) = shared.check() {
+                return Some(Err(error));
+            }
+            let first = shared.peers.first()?;
+            let next = first
+                .control()
+                .opened
+                .iter()
+                .map(|(&id, job)| (id, job.facts()))
+                .min();
+            match next {
+                Some(found) => Some(Ok(Some(found))),
+                None if first.left.load(Relaxed) => Some(Ok(None)),
+                None => None,
+            }
+        };
+        // Until somebody says something, however long that is.
+        let found = loop {
+            let until = Instant::now() + Duration::from_secs(3600);
+            if let Some(found) = shared.control(until, look).await {
+                break found?;
+            }
+        };
+        match found {
+            Some((id, facts)) => self.job(id, &facts, deadline).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Takes leave of all parties and closes the transport once everything has left.
     pub async fn close(self) {
         let shared = &*self.shared;

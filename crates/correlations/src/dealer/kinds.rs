@@ -1,0 +1,271 @@
+//! The kinds of correlations as strings of bytes: independent ones that generators give, and one that
+//! depends on them.
+
+use madrigal_core::{Ring, bits};
+use madrigal_kernels::{self as kernels, Prg};
+use zeroize::Zeroizing;
+
+use crate::matrices::MatrixShape;
+
+/// A piece of a request: what it holds, and how many.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Bits { count: usize },
+    Vectors { length: usize, count: usize },
+    Triples { width: usize, count: usize },
+    Squares { width: usize, count: usize },
+    SharedBits { width: usize, count: usize },
+    Matrix { width: usize, shape: MatrixShape },
+}
+
+/// One party's shares.
+#[derive(Default)]
+pub(super) struct Strings {
+    pub(super) independent: [Zeroizing<Vec<u8>>; 2],
+    pub(super) dependent: Zeroizing<Vec<u8>>,
+}
+
+impl Strings {
+    pub(super) fn append(&mut self, more: Self) {
+        let [a, b] = &mut self.independent;
+        let pairs = [
+            (a, &more.independent[0]),
+            (b, &more.independent[1]),
+            (&mut self.dependent, &more.dependent),
+        ];
+        for (all, more) in pairs {
+            append(all, more);
+        }
+    }
+}
+
+/// Grows by wiping what is left behind.
+fn append(all: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
+    if all.capacity() - all.len() < more.len() {
+        let room = (2 * all.len()).max(all.len() + more.len());
+        let mut larger = Zeroizing::new(Vec::with_capacity(room));
+        larger.extend_from_slice(all);
+        *all = larger;
+    }
+    all.extend_from_slice(more);
+}
+
+/// Calls a function for the ring of so many bits; the widths were checked when they were read.
+macro_rules! in_ring {
+    ($width:expr, $function:ident($($argument:expr),*)) => {
+        match $width {
+            8 => $function::<u8>($($argument),*),
+            16 => $function::<u16>($($argument),*),
+            32 => $function::<u32>($($argument),*),
+            64 => $function::<u64>($($argument),*),
+            _ => $function::<u128>($($argument),*),
+        }
+    };
+}
+
+impl Kind {
+    /// Bytes of the two independent strings.
+    fn independent_bytes(self) -> [usize; 2] {
+        match self {
+            Self::Bits { count } => [bits::bytes_for(count); 2],
+            Self::Vectors { length, count } => [count, count * bits::bytes_for(length)],
+            Self::Triples { width, count } => [count * width / 8; 2],
+            Self::Squares { width, count } => [count * width / 8, 0],
+            Self::SharedBits { .. } => [0; 2],
+            Self::Matrix { width, shape } => [
+                shape.rows * shape.inner * width / 8,
+                shape.inner * shape.columns * width / 8,
+            ],
+        }
+    }
+
+    /// Bytes of the string that depends on the others.
+    pub(super) fn dependent_bytes(self) -> usize {
+        match self {
+            Self::Bits { count } => bits::bytes_for(count),
+            Self::Vectors { length, count } => count * bits::bytes_for(length),
+            Self::Triples { width, count }
+            | Self::Squares { width, count }
+            | Self::SharedBits { width, count } => count * width / 8,
+            Self::Matrix { width, shape } => shape.rows * shape.columns * width / 8,
+        }
+    }
+
+    /// AES blocks of [`expand`](Self::expand).
+    pub(super) fn aes_blocks(self, with_dependent: bool) -> u64 {
+        let [a, b] = self.independent_bytes();
+        let c = if with_dependent {
+            self.dependent_bytes()
+        } else {
+            0
+        };
+        [a, b, c]
+            .map(|bytes| bytes.div_ceil(16) as u64)
+            .iter()
+            .sum()
+    }
+
+    /// A party's shares as its generator gives them; the dependent string, if it is not expanded, is
+    /// zero.
+    pub(super) fn expand(self, prg: &mut Prg, with_dependent: bool) -> Strings {
+        let string = |bytes| Zeroizing::new(vec![0; bytes]);
+        let mut strings = Strings {
+            independent: self.independent_bytes().map(string),
+            dependent: string(self.dependent_bytes()),
+        };
+        for string in &mut strings.independent {
+            prg.fill(string);
+        }
+        if with_dependent {
+            prg.fill(&mut strings.dependent);
+        }
+        self.clean(&mut strings);
+        strings
+    }
+
+    /// Clears the bits that no item has.
+    fn clean(self, strings: &mut Strings) {
+        let Strings {
+            independent: [a, b],
+            dependent: c,
+        } = strings;
+        match self {
+            Self::Bits { count } => {
+                for string in [a, b, c] {
+                    bits::clear_tail(string, count);
+                }
+            }
+            Self::Vectors { length, .. } => {
+                a.iter_mut().for_each(|bit| *bit &= 1);
+                for string in [b, c] {
+                    for vector in string.chunks_exact_mut(bits::bytes_for(length).max(1)) {
+                        bits::clear_tail(vector, length);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What the corrected party is sent: the value that depends on the sums of all parties' strings,
+    /// less all other parties' shares of it. The generators are those of the parties in order.
+    pub(super) fn deal(self, prgs: &mut [Prg], private: &mut Prg) -> Zeroizing<Vec<u8>> {
+        let mut others = Zeroizing::new(vec![0; self.dependent_bytes()]);
+        let mut sums = self
+            .independent_bytes()
+            .map(|bytes| Zeroizing::new(vec![0; bytes]));
+        for (party, prg) in prgs.iter_mut().enumerate() {
+            let strings = self.expand(prg, party > 0);
+            for (sum, string) in sums.iter_mut().zip(&strings.independent) {
+                self.add(sum, string);
+            }
+            if party > 0 {
+                self.add(&mut others, &strings.dependent);
+            }
+        }
+        let mut value = self.value(&sums, private);
+        self.subtract(&mut value, &others);
+        value
+    }
+
+    fn add(self, sum: &mut [u8], other: &[u8]) {
+        match self {
+            Self::Bits { .. } | Self::Vectors { .. } => kernels::xor_into(sum, other),
+            Self::Triples { width, .. }
+            | Self::Squares { width, .. }
+            | Self::SharedBits { width, .. }
+            | Self::Matrix { width, .. } => in_ring!(width, add_elements(sum, other)),
+        }
+    }
+
+    fn subtract(self, sum: &mut [u8], other: &[u8]) {
+        match self {
+            Self::Bits { .. } | Self::Vectors { .. } => kernels::xor_into(sum, other),
+            Self::Triples { width, .. }
+            | Self::Squares { width, .. }
+            | Self::SharedBits { width, .. }
+            | Self::Matrix { width, .. } => in_ring!(width, subtract_elements(sum, other)),
+        }
+    }
+
+    /// The dependent value itself.
+    fn value(self, [a, b]: &[Zeroizing<Vec<u8>>; 2], private: &mut Prg) -> Zeroizing<Vec<u8>> {
+        let mut value = Zeroizing::new(vec![0; self.dependent_bytes()]);
+        match self {
+            Self::Bits { .. } => kernels::and(&mut value, a, b),
+            Self::Vectors { length, .. } => {
+                let bytes = bits::bytes_for(length).max(1);
+                let vectors = value.chunks_exact_mut(bytes).zip(b.chunks_exact(bytes));
+                for ((c, b), &bit) in vectors.zip(a.iter()) {
+                    let mask = bit.wrapping_neg();
+                    c.iter_mut().zip(b).for_each(|(c, &b)| *c = b & mask);
+                }
+            }
+            Self::Triples { width, .. } => in_ring!(width, products(&mut value, a, b)),
+            Self::Squares { width, .. } => in_ring!(width, products(&mut value, a, a)),
+            Self::SharedBits { width, .. } => in_ring!(width, random_bits(&mut value, private)),
+            Self::Matrix { width, shape } => {
+                in_ring!(width, matrix_product(&mut value, a, b, shape))
+            }
+        }
+        value
+    }
+}
+
+fn add_elements<T: Ring>(sum: &mut [u8], other: &[u8]) {
+    for (sum, other) in sum
+        .chunks_exact_mut(T::BYTES)
+        .zip(other.chunks_exact(T::BYTES))
+    {
+        T::read(sum).add(T::read(other)).write(sum);
+    }
+}
+
+fn subtract_elements<T: Ring>(sum: &mut [u8], other: &[u8]) {
+    for (sum, other) in sum
+        .chunks_exact_mut(T::BYTES)
+        .zip(other.chunks_exact(T::BYTES))
+    {
+        T::read(sum).sub(T::read(other)).write(sum);
+    }
+}
+
+fn products<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8]) {
+    let factors = a.chunks_exact(T::BYTES).zip(b.chunks_exact(T::BYTES));
+    for (c, (a, b)) in c.chunks_exact_mut(T::BYTES).zip(factors) {
+        T::read(a).mul(T::read(b)).write(c);
+    }
+}
+
+fn random_bits<T: Ring>(value: &mut [u8], private: &mut Prg) {
+    private.fill(value);
+    for element in value.chunks_exact_mut(T::BYTES) {
+        T::read(element).and(T::ONE).write(element);
+    }
+}
+
+fn matrix_product<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8], shape: MatrixShape) {
+    let MatrixShape { inner, columns, .. } = shape;
+    if inner == 0 || columns == 0 {
+        return;
+    }
+    let elements = |string: &[u8]| -> Zeroizing<Vec<T>> {
+        Zeroizing::new(string.chunks_exact(T::BYTES).map(T::read).collect())
+    };
+    let (a, b) = (elements(a), elements(b));
+    let mut row = Zeroizing::new(vec![T::ZERO; columns]);
+    for (a, c) in a
+        .chunks_exact(inner)
+        .zip(c.chunks_exact_mut(columns * T::BYTES))
+    {
+        row.fill(T::ZERO);
+        for (&a, b) in a.iter().zip(b.chunks_exact(columns)) {
+            for (sum, &b) in row.iter_mut().zip(b) {
+                *sum = sum.add(a.mul(b));
+            }
+        }
+        for (place, value) in c.chunks_exact_mut(T::BYTES).zip(row.iter()) {
+            value.write(place);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Correlations from a trusted dealer: a party of the session that computes nothing.
+//!
+//! The dealer is the last party of the session, the computing parties are those before it. It learns
+//! how many items of which kind are made, no input and no output; but with one of the parties it
+//! could read all inputs of the others: it must be trusted not to.
+//!
+//! # What is sent
+//! Each party's shares come from a generator that it has with the dealer
+//! ([`Context::shared_prg`]): of random a and b, all of them; of what depends on them (c = a b), all
+//! but party 0's, which the dealer sends, one string for each piece of a call. So a Boolean triple
+//! costs one bit to party 0 and nothing to the others (PRG: AES-128 in counter mode; each call goes on
+//! in the streams, so nothing masks twice). For each call every party sends a request of
+//! [`request::BYTES`] bytes, and the dealer compares them.
+//!
+//! # Security
+//! To who holds all generators but party p's, p's shares are pseudorandom, and party 0's string is the
+//! product less the others' pseudorandom shares. Semi-honest parties, any number of them corrupted,
+//! that do not work together with the dealer.
+
+mod kinds;
+mod request;
+
+use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_kernels::Prg;
+use madrigal_net::{Channel, Context, Error, Result, breathe};
+use zeroize::Zeroizing;
+
+use crate::BitTripleSource;
+use crate::bit_triples::BitTriples;
+use crate::matrices::{MatrixShape, MatrixTriple};
+use crate::rings::{RingTriples, SharedBits, SquarePairs};
+use crate::source::Source;
+use crate::vectors::VectorTriples;
+
+use kinds::Strings;
+use request::Request;
+
+const STEP: &str = "dealer";
+
+/// Who gets the strings that cannot be expanded.
+const CORRECTED: Party = Party::new(0);
+
+/// A computing party's way to the dealer.
+pub struct DealerSource {
+    context: Context,
+    channel: Channel,
+    prg: Prg,
+    broken: bool,
+}
+
+impl std::fmt::Debug for DealerSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DealerSource({:?})", self.context)
+    }
+}
+
+/// Which party of a session deals.
+fn dealer_of(context: &Context) -> Party {
+    Party::new(context.parties() - 1)
+}
+
+impl DealerSource {
+    /// Opens the way to the dealer, the last party of `context`, which runs [`deal`] in the same step.
+    /// Local.
+    ///
+    /// # Errors
+    /// Those of [`Context::channel`].
+    pub fn new(context: &Context) -> Result<Self> {
+        let context = context.step(STEP);
+        let dealer = dealer_of(&context);
+        Ok(Self {
+            channel: context.channel(dealer)?,
+            prg: context.shared_prg(dealer)?,
+            context,
+            broken: false,
+        })
+    }
+
+    /// Says that no more is wanted, so that the dealer can finish the job. Part of every job.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn end(&mut self) -> Result<()> {
+        self.channel.send(Request::End.to_bytes().to_vec()).await
+    }
+
+    /// What a party pays once a job: the message that ends it. All that parties other than the
+    /// corrected one send is in the first round.
+    pub(crate) fn start_cost() -> PhaseCost {
+        PhaseCost {
+            rounds: 1,
+            bytes_sent: request::BYTES as u64,
+            messages: 1,
+            ..PhaseCost::default()
+        }
+    }
+
+    /// Cost for `me` of one call for `count` Boolean triples.
+    pub(crate) fn bit_triples_cost(me: Party, count: usize) -> PhaseCost {
+        cost(me, Request::Bits { count })
+    }
+
+    async fn strings(&mut self, request: Request, made: &dyn Fn(usize)) -> Result<Strings> {
+        if std::mem::replace(&mut self.broken, true) {
+            let reason = "an earlier call to the dealer failed or was given up; start a new job";
+            return Err(Error::Ended {
+                reason: reason.into(),
+            });
+        }
+        let mut all = Strings::default();
+        if request.items() > 0 {
+            self.channel.send(request.to_bytes().to_vec()).await?;
+        }
+        for (kind, items) in request.pieces() {
+            let corrected = self.context.me() == CORRECTED;
+            let mut strings = kind.expand(&mut self.prg, !corrected);
+            self.context.count_aes(kind.aes_blocks(!corrected));
+            if corrected {
+                let theirs = self.channel.recv(kind.dependent_bytes()).await?;
+                strings.dependent.copy_from_slice(&theirs);
+            }
+            all.append(strings);
+            made(items);
+            breathe().await;
+        }
+        self.broken = false;
+        Ok(all)
+    }
+}
+
+/// Cost for `me` of one call.
+fn cost(me: Party, request: Request) -> PhaseCost {
+    let corrected = me == CORRECTED;
+    let mut total = PhaseCost::default();
+    if request.items() == 0 {
+        return total;
+    }
+    total.bytes_sent = request::BYTES as u64;
+    total.messages = 1;
+    total.rounds = if corrected { 2 } else { 0 };
+    for (kind, _) in request.pieces() {
+        total.aes_blocks += kind.aes_blocks(!corrected);
+        if corrected {
+            total.bytes_received += kind.dependent_bytes() as u64;
+        }
+    }
+    total
+}
+
+/// The dealer's part in a job: serves requests until the parties say that they want no more.
+///
+/// # Errors
+/// Those of the network; parties that ask for different things, or for more at once than they may.
+pub async fn deal(context: &Context) -> Result<()> {
+    let context = context.step(STEP);
+    assert_eq!(
+        context.me(),
+        dealer_of(&context),
+        "the dealer is the last party"
+    );
+    let mut channels = context.channels()?;
+    let mut prgs: Vec<Prg> = channels
+        .iter()
+        .map(|channel| context.shared_prg(channel.peer()))
+        .collect::<Result<_>>()?;
+    let mut private = context.private_prg();
+    loop {
+        let request = receive(&mut channels).await?;
+        if request == Request::End {
+            return Ok(());
+        }
+        for (kind, _) in request.pieces() {
+            let dependent = kind.deal(&mut prgs, &mut private);
+            for channel in &mut channels {
+                if channel.peer() == CORRECTED {
+                    channel.send(dependent.to_vec()).await?;
+                }
+            }
+            breathe().await;
+        }
+    }
+}
+
+/// The request that all parties make.
+async fn receive(channels: &mut [Channel]) -> Result<Request> {
+    let mut first: Option<(Party, Request)> = None;
+    for channel in channels {
+        let message = channel.recv(request::BYTES).await?;
+        let request = Request::read(&message).map_err(|problem| channel.refuse(problem))?;
+        match first {
+            None => first = Some((channel.peer(), request)),
+            Some((_, known)) if known == request => {}
+            Some((party, known)) => {
+                return Err(channel.refuse(format!(
+                    "it asks the dealer for {request}, and {party} for {known}"
+                )));
+            }
+        }
+    }
+    Ok(first.map_or(Request::End, |(_, request)| request))
+}
+
+impl BitTripleSource for DealerSource {
+    async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
+        let strings = self.strings(Request::Bits { count }, made).await?;
+        let [a, b] = strings.independent;
+        Ok(BitTriples::new(a, b, strings.dependent, count))
+    }
+}
+
+impl Source for DealerSource {
+    async fn ring_triples<T: Ring>(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<RingTriples<T>> {
+        let width = T::BITS;
+        let strings = self
+            .strings(Request::Triples { width, count }, made)
+            .await?;
+        let [a, b] = strings.independent.map(|string| elements(&string));
+        Ok(RingTriples::new(a, b, elements(&strings.dependent)))
+    }
+
+    async fn square_pairs<T: Ring>(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<SquarePairs<T>> {
+        let width = T::BITS;
+        let strings = self
+            .strings(Request::Squares { width, count }, made)
+            .await?;
+        let [a, _] = strings.independent;
+        Ok(SquarePairs::new(elements(&a), elements(&strings.dependent)))
+    }
+
+    async fn shared_bits<T: Ring>(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<SharedBits<T>> {
+        let width = T::BITS;
+        let strings = self
+            .strings(Request::SharedBits { width, count }, made)
+            .await?;
+        Ok(SharedBits::new(elements(&strings.dependent)))
+    }
+
+    async fn matrix_triple<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        made: &dyn Fn(usize),
+    ) -> Result<MatrixTriple<T>> {
+        let width = T::BITS;
+        let strings = self.strings(Request::Matrix { width, shape }, made).await?;
+        let [a, b] = strings.independent.map(|string| elements(&string));
+        Ok(MatrixTriple::new(shape, a, b, elements(&strings.dependent)))
+    }
+
+    async fn vector_triples(
+        &mut self,
+        length: usize,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<VectorTriples> {
+        let request = Request::Vectors { length, count };
+        let strings = self.strings(request, made).await?;
+        let [a, b] = strings.independent;
+        Ok(VectorTriples::new(length, a, b, strings.dependent))
+    }
+}
+
+fn elements<T: Ring>(string: &[u8]) -> Zeroizing<Vec<T>> {
+    Zeroizing::new(string.chunks_exact(T::BYTES).map(T::read).collect())
+}

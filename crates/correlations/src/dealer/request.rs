@@ -1,0 +1,251 @@
+//! What the parties ask the dealer for.
+
+use std::fmt;
+
+use madrigal_core::bits;
+
+use super::kinds::Kind;
+use crate::matrices::MatrixShape;
+
+/// Bytes of a request: its kind, the width of the ring, six zeros, and three numbers of 8 bytes each.
+pub(super) const BYTES: usize = 32;
+
+/// The most bytes of one string in a piece.
+const PIECE_BYTES: usize = 1 << 18;
+/// The most bytes of a string that a party may ask for in a matrix triple, which is one piece.
+const MAX_STRING: usize = 1 << 30;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Request {
+    /// No more.
+    End,
+    Bits {
+        count: usize,
+    },
+    Vectors {
+        length: usize,
+        count: usize,
+    },
+    Triples {
+        width: usize,
+        count: usize,
+    },
+    Squares {
+        width: usize,
+        count: usize,
+    },
+    SharedBits {
+        width: usize,
+        count: usize,
+    },
+    Matrix {
+        width: usize,
+        shape: MatrixShape,
+    },
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::End => write!(f, "nothing more"),
+            Self::Bits { count } => write!(f, "{count} bit triples"),
+            Self::Vectors { length, count } => {
+                write!(f, "{count} triples of vectors of {length} bits")
+            }
+            Self::Triples { width, count } => write!(f, "{count} triples of {width} bits"),
+            Self::Squares { width, count } => write!(f, "{count} square pairs of {width} bits"),
+            Self::SharedBits { width, count } => {
+                write!(f, "{count} shared bits of {width} bits")
+            }
+            Self::Matrix { width, shape } => {
+                write!(f, "a matrix triple of {width} bits, {shape:?}")
+            }
+        }
+    }
+}
+
+impl Request {
+    /// Items in all; of a matrix triple, the products of elements.
+    pub(super) fn items(self) -> usize {
+        match self {
+            Self::End => 0,
+            Self::Bits { count }
+            | Self::Vectors { count, .. }
+            | Self::Triples { count, .. }
+            | Self::Squares { count, .. }
+            | Self::SharedBits { count, .. } => count,
+            Self::Matrix { shape, .. } => shape.rows * shape.inner * shape.columns,
+        }
+    }
+
+    fn piece(self, items: usize) -> Kind {
+        match self {
+            Self::End => Kind::Bits { count: 0 },
+            Self::Bits { .. } => Kind::Bits { count: items },
+            Self::Vectors { length, .. } => Kind::Vectors {
+                length,
+                count: items,
+            },
+            Self::Triples { width, .. } => Kind::Triples {
+                width,
+                count: items,
+            },
+            Self::Squares { width, .. } => Kind::Squares {
+                width,
+                count: items,
+            },
+            Self::SharedBits { width, .. } => Kind::SharedBits {
+                width,
+                count: items,
+            },
+            Self::Matrix { width, shape } => Kind::Matrix { width, shape },
+        }
+    }
+
+    /// The pieces that it is made and sent in, with the items of each. All but the last of Boolean
+    /// triples end at bytes.
+    pub(super) fn pieces(self) -> impl Iterator<Item = (Kind, usize)> {
+        let all = self.items();
+        let size = match self {
+            Self::End => 1,
+            Self::Bits { .. } => 8 * PIECE_BYTES,
+            Self::Vectors { length, .. } => (PIECE_BYTES / bits::bytes_for(length).max(1)).max(1),
+            Self::Triples { width, .. }
+            | Self::Squares { width, .. }
+            | Self::SharedBits { width, .. } => PIECE_BYTES * 8 / width,
+            Self::Matrix { .. } => all.max(1),
+        };
+        (0..all).step_by(size).map(move |start| {
+            let items = size.min(all - start);
+            (self.piece(items), items)
+        })
+    }
+
+    pub(super) fn to_bytes(self) -> [u8; BYTES] {
+        let (kind, width, numbers) = match self {
+            Self::End => (0, 0, [0; 3]),
+            Self::Bits { count } => (1, 0, [count, 0, 0]),
+            Self::Vectors { length, count } => (2, 0, [count, length, 0]),
+            Self::Triples { width, count } => (3, width, [count, 0, 0]),
+            Self::Squares { width, count } => (4, width, [count, 0, 0]),
+            Self::SharedBits { width, count } => (5, width, [count, 0, 0]),
+            Self::Matrix { width, shape } => (6, width, [shape.rows, shape.inner, shape.columns]),
+        };
+        let mut bytes = [0; BYTES];
+        // The widths are 8 to 128.
+        bytes[..2].copy_from_slice(&[kind, width as u8]);
+        for (place, number) in bytes[8..].chunks_exact_mut(8).zip(numbers) {
+            place.copy_from_slice(&(number as u64).to_le_bytes());
+        }
+        bytes
+    }
+
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+        let number = |i: usize| {
+            let mut word = [0; 8];
+            word.copy_from_slice(&bytes[8 * i..8 * i + 8]);
+            usize::try_from(u64::from_le_bytes(word)).unwrap_or(usize::MAX)
+        };
+        let [kind, width] = [bytes[0], bytes[1]].map(usize::from);
+        let [count, second, third] = [1, 2, 3].map(number);
+        let request = match kind {
+            0 => Self::End,
+            1 => Self::Bits { count },
+            2 => Self::Vectors {
+                length: second,
+                count,
+            },
+            3 => Self::Triples { width, count },
+            4 => Self::Squares { width, count },
+            5 => Self::SharedBits { width, count },
+            6 => Self::Matrix {
+                width,
+                shape: MatrixShape {
+                    rows: count,
+                    inner: second,
+                    columns: third,
+                },
+            },
+            _ => {
+                return Err(format!(
+                    "its request to the dealer is of the unknown kind {kind}"
+                ));
+            }
+        };
+        if kind >= 3 && ![8, 16, 32, 64, 128].contains(&width) {
+            return Err(format!("its request to the dealer is for {width} bits"));
+        }
+        if request
+            .largest_string()
+            .is_none_or(|bytes| bytes > MAX_STRING)
+        {
+            return Err("its request to the dealer is for more than 1 GiB at once".to_owned());
+        }
+        if request.to_bytes() != *bytes {
+            return Err("its request to the dealer is malformed".to_owned());
+        }
+        Ok(request)
+    }
+
+    /// Bytes of the longest string of a piece, `None` if they cannot be counted.
+    fn largest_string(self) -> Option<usize> {
+        match self {
+            Self::Vectors { length, .. } => Some(length.div_ceil(8)),
+            Self::Matrix { width, shape } => {
+                let MatrixShape {
+                    rows,
+                    inner,
+                    columns,
+                } = shape;
+                rows.checked_mul(inner)?.checked_mul(columns)?;
+                let elements = rows
+                    .checked_mul(inner)?
+                    .max(inner.checked_mul(columns)?)
+                    .max(rows.checked_mul(columns)?);
+                elements.checked_mul(width / 8)
+            }
+            _ => Some(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_round_trip_and_others_are_refused() {
+        let shape = MatrixShape {
+            rows: 3,
+            inner: 4,
+            columns: 5,
+        };
+        let (width, count) = (64, 1_000_003);
+        for request in [
+            Request::End,
+            Request::Bits { count },
+            Request::Vectors { length: 99, count },
+            Request::Triples { width, count },
+            Request::Squares { width, count },
+            Request::SharedBits { width, count },
+            Request::Matrix { width, shape },
+        ] {
+            let bytes = request.to_bytes();
+            assert_eq!(Request::read(&bytes), Ok(request));
+            let items: usize = request.pieces().map(|(_, items)| items).sum();
+            assert_eq!(items, request.items(), "{request}");
+            for (at, value) in [(0, 9), (1, 5), (3, 1), (2, 7)] {
+                let mut altered = bytes;
+                altered[at] = value;
+                assert!(Request::read(&altered).is_err(), "{request}, byte {at}");
+            }
+        }
+        let huge = Request::Vectors {
+            length: usize::MAX,
+            count,
+        };
+        assert!(Request::read(&huge.to_bytes()).is_err());
+    }
+}
