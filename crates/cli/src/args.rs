@@ -42,6 +42,8 @@ pub enum Command {
     /// Ready-made jobs
     #[command(subcommand)]
     Demo(Demo),
+    /// Be the dealer of parties.toml: make correlations for the parties' jobs
+    Dealer(Dealer),
     /// Measure known circuits on this machine
     Bench(Bench),
     /// Print a completion script for a shell
@@ -130,9 +132,21 @@ pub struct How {
     #[arg(long, default_value = "auto")]
     pub broadcast: BroadcastArg,
 
+    /// Where correlations come from: ot needs to trust nobody; dealer is the `[dealer]` of
+    /// parties.toml (`madrigal dealer`), who must not work together with any party
+    #[arg(long, value_name = "ORIGIN", default_value = "ot")]
+    pub correlations: CorrelationsArg,
+
     /// Memory that each party's triples may take; it decides where --phases auto interleaves
     #[arg(long, value_name = "SIZE", default_value = "192MiB")]
     pub memory: Size,
+}
+
+impl How {
+    /// Parties of the session that compute nothing, after those that do: the dealer, if there is one.
+    pub fn helpers(&self) -> usize {
+        usize::from(self.correlations == CorrelationsArg::Dealer)
+    }
 }
 
 /// All parties here, or one real party.
@@ -234,6 +248,33 @@ pub struct Show {
     /// Show neither progress nor the table of costs
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Dealer {
+    /// The file that lists all parties and the `[dealer]`, the same at each
+    #[arg(long = "parties", value_name = "parties.toml", value_hint = ValueHint::FilePath)]
+    pub roster: PathBuf,
+
+    /// Our key and certificate: BASE.key and BASE.crt [default: our name in parties.toml]
+    #[arg(long, value_name = "BASE", value_hint = ValueHint::FilePath)]
+    pub identity: Option<PathBuf>,
+
+    /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub listen: Option<String>,
+
+    /// End when the parties have left; else wait for the next ones
+    #[arg(long)]
+    pub once: bool,
+
+    /// Say nothing
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub net: Net,
 }
 
 #[derive(Args, Debug)]
@@ -430,6 +471,15 @@ pub enum ProtocolArg {
     /// Replicated sharing: three parties, one of which may be corrupted (semi-honest)
     #[value(name = "R")]
     R,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CorrelationsArg {
+    /// Oblivious transfer between all pairs of parties
+    Ot,
+    /// A trusted dealer
+    Dealer,
 }
 
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -99,6 +99,8 @@ pub enum Usage {
         parties: usize,
         roster: PathBuf,
     },
+    #[error("{} names no dealer: it needs a `[dealer]` section, the same at all parties, with the name, address and key that `madrigal keygen` prints", roster.display())]
+    NoDealer { roster: PathBuf },
     #[error(
         "the key is that of party {owner} in the list of parties, not of party {party}; give the right --party or --identity"
     )]

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Keygen(args) => commands::keygen::run(args),
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Demo(args) => commands::demo::run(args),
+        Command::Dealer(args) => commands::dealer::run(args),
         Command::Bench(args) => commands::bench::run(args),
         Command::Completions { shell } => commands::pages::completions(shell),
         Command::Man { directory } => commands::pages::man(&directory),

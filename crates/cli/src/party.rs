@@ -27,6 +27,20 @@ pub struct Outcome {
     pub figures: PartyFigures,
 }
 
+impl Outcome {
+    /// Of a party of the session that computes nothing.
+    pub fn of_helper(party: usize) -> Self {
+        Self {
+            output: None,
+            figures: PartyFigures {
+                party,
+                runs: Vec::new(),
+                peak_rss_bytes: peak_rss_bytes(),
+            },
+        }
+    }
+}
+
 /// How often to compute, in a session.
 #[derive(Clone, Copy)]
 pub struct Runs<'a> {

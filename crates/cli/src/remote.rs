@@ -24,6 +24,8 @@ use crate::work::{Input, Job};
 /// This party among the others.
 pub struct RemoteParty<'a> {
     me: usize,
+    /// How many of the roster compute; a dealer comes after them.
+    parties: usize,
     roster: Arc<Roster>,
     security: Security,
     listener: TcpListener,
@@ -39,18 +41,52 @@ pub struct RemoteOutcome {
 }
 
 impl<'a> RemoteParty<'a> {
-    /// Reads roster and key, and listens.
-    pub fn new(who: &Who, net: &'a Net) -> Result<Self> {
+    /// Reads roster and key, and listens: one of the parties that compute, with a dealer or without.
+    pub fn new(who: &Who, net: &'a Net, helpers: usize) -> Result<Self> {
         let (Some(me), Some(path)) = (who.party, &who.roster) else {
             return Err(Usage::NobodyHere.into());
         };
+        let roster = Roster::load(path)?;
+        let parties = roster.len();
+        if me >= parties {
+            return Err(not_listed(me, parties, path));
+        }
+        let all = if helpers == 0 {
+            roster
+        } else {
+            with_dealer(&roster, path)?
+        };
+        Self::listening(me, parties, all, path, who, net)
+    }
+
+    /// The dealer.
+    pub fn dealer(who: &Who, net: &'a Net) -> Result<Self> {
+        let path = who.roster.as_deref().ok_or(Usage::NobodyHere)?;
+        let roster = Roster::load(path)?;
+        let parties = roster.len();
+        Self::listening(
+            parties,
+            parties,
+            with_dealer(&roster, path)?,
+            path,
+            who,
+            net,
+        )
+    }
+
+    fn listening(
+        me: usize,
+        parties: usize,
+        roster: Roster,
+        path: &Path,
+        who: &Who,
+        net: &'a Net,
+    ) -> Result<Self> {
         let network = Network::parse(&net.network)?;
-        let roster = Arc::new(Roster::load(path)?);
-        let entry = roster.party(me).ok_or_else(|| Usage::NotListed {
-            party: me,
-            parties: roster.len(),
-            roster: path.clone(),
-        })?;
+        let roster = Arc::new(roster);
+        let entry = roster
+            .party(me)
+            .ok_or_else(|| not_listed(me, roster.len(), path))?;
         let security = match net.transport {
             Some(TransportArg::Memory) => {
                 return Err(Usage::LocalTransport {
@@ -72,6 +108,7 @@ impl<'a> RemoteParty<'a> {
         let listener = listen(who.listen.as_deref(), entry)?;
         Ok(Self {
             me,
+            parties,
             roster,
             security,
             listener,
@@ -85,7 +122,7 @@ impl<'a> RemoteParty<'a> {
     }
 
     pub fn parties(&self) -> usize {
-        self.roster.len()
+        self.parties
     }
 
     pub fn transport(&self) -> TransportArg {
@@ -156,6 +193,23 @@ impl<'a> RemoteParty<'a> {
             (result, _) => result,
         }
     }
+}
+
+fn not_listed(party: usize, parties: usize, roster: &Path) -> Failure {
+    let roster = roster.to_owned();
+    let usage = Usage::NotListed {
+        party,
+        parties,
+        roster,
+    };
+    usage.into()
+}
+
+fn with_dealer(roster: &Roster, path: &Path) -> Result<Roster> {
+    let found = roster.with_dealer();
+    Ok(found.ok_or_else(|| Usage::NoDealer {
+        roster: path.to_owned(),
+    })?)
 }
 
 /// Reads `BASE.key` and `BASE.crt`; without a base, those that bear the party's name.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows, values};
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, JobSpec, Opening, Phases, Plan, Protocol};
+use madrigal_engine::{Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::args::{BroadcastArg, How, PhasesArg, ProtocolArg, Receivers, Work};
+use crate::args::{BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, Receivers, Work};
 use crate::commands::demo;
 use crate::exit::{Failure, Result, Usage};
 
@@ -124,6 +124,10 @@ impl Job {
                 PhasesArg::Auto => None,
                 PhasesArg::Sequential => Some(Phases::Sequential),
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
+            },
+            origin: match self.how.correlations {
+                CorrelationsArg::Ot => Origin::Ot,
+                CorrelationsArg::Dealer => Origin::Dealer,
             },
             memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
             ..JobSpec::new(circuit, self.parties)

@@ -76,7 +76,7 @@ pub enum Supply {
     /// See [`Origin::Ot`].
     Ot(Box<OtSource>),
     /// See [`Origin::Dealer`].
-    Dealer(DealerSource),
+    Dealer(Box<DealerSource>),
 }
 
 impl Supply {
@@ -88,7 +88,7 @@ impl Supply {
     pub async fn open(origin: Origin, context: &Context) -> Result<Self> {
         Ok(match origin {
             Origin::Ot => Self::Ot(Box::new(OtSource::new(context).await?)),
-            Origin::Dealer => Self::Dealer(DealerSource::new(context)?),
+            Origin::Dealer => Self::Dealer(Box::new(DealerSource::new(context)?)),
         })
     }
 

@@ -82,6 +82,9 @@ impl JobSpec {
 /// The usual limit for a party's triples: 192 MiB.
 pub const TRIPLE_MEMORY: usize = 192 << 20;
 
+/// The fact that names the origin of the correlations.
+pub(crate) const CORRELATIONS: &str = "correlations";
+
 /// Bytes that the rows of one block of lanes should take: they stay in a core's cache.
 const BLOCK_BYTES: usize = 512 << 10;
 /// The most lanes of a block: layers beyond this gain nothing.
@@ -374,7 +377,7 @@ impl Plan {
             ("owners", list(&spec.owners)),
             ("receivers", list(&spec.to)),
             ("broadcast", spec.opening.to_string()),
-            ("correlations", spec.origin.to_string()),
+            (CORRELATIONS, spec.origin.to_string()),
             ("phases", self.phases.to_string()),
             ("lanes in a part", self.part_lanes.to_string()),
             ("lanes in a block", self.block_lanes.to_string()),

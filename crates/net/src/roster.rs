@@ -72,6 +72,7 @@ impl RosterEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roster {
     parties: Vec<RosterEntry>,
+    dealer: Option<RosterEntry>,
 }
 
 impl Roster {
@@ -82,7 +83,10 @@ impl Roster {
     /// twice.
     pub fn new(parties: Vec<RosterEntry>) -> Result<Self, RosterError> {
         check(&parties).map_err(|(_, problem)| RosterError::from(problem))?;
-        Ok(Self { parties })
+        Ok(Self {
+            parties,
+            dealer: None,
+        })
     }
 
     /// Parties `party0`, `party1`, ... with these addresses and keys, for runs on one machine.
@@ -123,9 +127,11 @@ impl Roster {
             },
         })?;
 
-        let mut starts = Vec::with_capacity(file.party.len());
-        let mut parties = Vec::with_capacity(file.party.len());
-        for (party, raw) in file.party.into_iter().enumerate() {
+        let counted = file.party.len();
+        let mut starts = Vec::with_capacity(counted);
+        let mut parties = Vec::with_capacity(counted);
+        // The dealer is checked as a party after the last.
+        for (party, raw) in file.party.into_iter().chain(file.dealer).enumerate() {
             starts.push(raw.span().start);
             let raw = raw.into_inner();
             let name = raw.name;
@@ -149,8 +155,14 @@ impl Roster {
             })?;
             parties.push(RosterEntry { name, address, key });
         }
+        if counted < MIN_PARTIES {
+            return Err(RosterProblem::Count { got: counted }.into());
+        }
         match check(&parties) {
-            Ok(()) => Ok(Self { parties }),
+            Ok(()) => {
+                let dealer = parties.split_off(counted).pop();
+                Ok(Self { parties, dealer })
+            }
             Err((Some(party), problem)) => {
                 Err(at(starts.get(party).copied().unwrap_or_default(), problem))
             }
@@ -173,8 +185,27 @@ impl Roster {
 
     /// The text of a `parties.toml` with these parties; [`Roster::parse`] reads it back.
     pub fn to_toml(&self) -> String {
-        let sections: Vec<_> = self.parties.iter().map(RosterEntry::to_toml).collect();
+        let mut sections: Vec<_> = self.parties.iter().map(RosterEntry::to_toml).collect();
+        let dealer = |dealer: &RosterEntry| dealer.to_toml().replace("[[party]]", "[dealer]");
+        sections.extend(self.dealer.as_ref().map(dealer));
         sections.join("\n")
+    }
+
+    /// Who deals correlations, if the file has a `[dealer]`.
+    pub fn dealer(&self) -> Option<&RosterEntry> {
+        self.dealer.as_ref()
+    }
+
+    /// The same parties and, as the last of them, the dealer: those who meet for jobs that have one.
+    /// `None` if there is no dealer.
+    #[must_use]
+    pub fn with_dealer(&self) -> Option<Self> {
+        let mut parties = self.parties.clone();
+        parties.push(self.dealer.clone()?);
+        Some(Self {
+            parties,
+            dealer: None,
+        })
     }
 
     /// How many parties there are.
@@ -223,6 +254,7 @@ impl Roster {
 struct RawRoster {
     #[serde(default)]
     party: Vec<Spanned<RawEntry>>,
+    dealer: Option<Spanned<RawEntry>>,
 }
 
 #[derive(Deserialize)]

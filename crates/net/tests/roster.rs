@@ -32,6 +32,28 @@ fn rosters_come_back() {
 }
 
 #[test]
+fn a_dealer_is_no_party() {
+    let text =
+        many(2) + &section("dora", "dora.example:1", &key(9)).replace("[[party]]", "[dealer]");
+    let roster = Roster::parse(&text).unwrap();
+    assert_eq!((roster.len(), roster.by_name("dora")), (2, None));
+    assert_eq!(roster.dealer().unwrap().name, "dora");
+    assert_eq!(Roster::parse(&roster.to_toml()).unwrap(), roster);
+    let together = roster.with_dealer().unwrap();
+    assert_eq!((together.len(), together.by_name("dora")), (3, Some(2)));
+    assert_eq!(together.dealer(), None);
+    assert_eq!(Roster::parse(&many(2)).unwrap().with_dealer(), None);
+    // One party and a dealer are too few, and the dealer's name is its own.
+    let one =
+        many(1) + &section("dora", "dora.example:1", &key(9)).replace("[[party]]", "[dealer]");
+    assert!(Roster::parse(&one).is_err());
+    let twice = text
+        .replace("dora.example", "other.example")
+        .replace("dora", "party0");
+    assert!(Roster::parse(&twice).is_err() || !text.contains("party0"));
+}
+
+#[test]
 fn the_digest_tells_order_and_keys_but_not_addresses() {
     let roster = |parties: [(&str, usize); 2]| {
         let text = parties.map(|(address, i)| section(&format!("p{i}"), address, &key(i)));

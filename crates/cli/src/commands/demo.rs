@@ -268,7 +268,7 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
 }
 
 fn encrypt_with_others(args: &AesCtr) -> Result<()> {
-    let party = RemoteParty::new(&args.who, &args.net)?;
+    let party = RemoteParty::new(&args.who, &args.net, args.how.helpers())?;
     let (me, parties) = (party.me(), party.parties());
     let for_other = |flag| {
         Err(Usage::DemoForeign {

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod circuit;
+pub mod dealer;
 pub mod demo;
 pub mod doctor;
 pub mod explain;

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use madrigal_engine::Circuit;
+use madrigal_core::Party;
+use madrigal_engine::{Circuit, serve};
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::TlsParty;
@@ -61,8 +62,13 @@ fn take_part() -> Result<(Outcome, bool)> {
         (None, None) => Input::None,
     };
     let job = assignment.job;
-    let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
-    let prepared = Prepared::new(&job, assignment.me, circuit, &values)?;
+    // A dealer knows nothing of the job.
+    let prepared = if assignment.me < job.parties {
+        let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
+        Some(Prepared::new(&job, assignment.me, circuit, &values)?)
+    } else {
+        None
+    };
     drop(values);
 
     // Port 0: the system gives a free one, and it stays ours.
@@ -109,15 +115,20 @@ fn take_part() -> Result<(Outcome, bool)> {
         patience: &assignment.patience,
     };
     let way = Way {
-        me: prepared.me,
+        me: Party::checked(assignment.me, meeting.addresses.len()).map_err(Failure::bug)?,
         addresses: &meeting.addresses,
         listener,
         security: &security,
         network: Network::parse(&assignment.network)?,
         patience: &assignment.patience,
     };
-    let outcome =
-        way.in_session(async |session| prepared.compute(session, runs, &observe).await)?;
+    let outcome = way.in_session(async |session| match &prepared {
+        Some(prepared) => prepared.compute(session, runs, &observe).await,
+        None => {
+            serve(session, assignment.patience.deadline).await?;
+            Ok(Outcome::of_helper(assignment.me))
+        }
+    })?;
     Ok((outcome, assignment.deliver))
 }
 

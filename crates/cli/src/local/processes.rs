@@ -34,7 +34,7 @@ enum News {
 pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
     let (sender, news) = mpsc::channel();
     let mut processes = Processes(Vec::new());
-    for me in 0..local.job.parties {
+    for me in 0..local.job.parties + local.job.how.helpers() {
         processes.start(local, me, sender.clone())?;
     }
     drop(sender);
@@ -83,7 +83,7 @@ impl Processes {
             .map_err(Failure::system("cannot start a process"))?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         self.0.push(Process { child, stdin });
-        let (input, inline) = split(&local.inputs[me]);
+        let (input, inline) = local.inputs.get(me).map_or((None, None), split);
         let assignment = Assignment {
             me,
             job: local.job.clone(),
@@ -276,6 +276,7 @@ fn ending(status: ExitStatus) -> String {
 
 fn together(local: &LocalRun<'_>, mut finished: Vec<Finished>) -> Result<LocalOutcome> {
     let spokesman = local.spokesman();
+    finished.truncate(local.job.parties);
     let output = finished[spokesman].output.take();
     let output = output.ok_or_else(|| Failure::bug("no result"))?;
     let digest = hex(&Sha256::digest(&output));

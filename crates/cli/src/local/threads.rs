@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use madrigal_core::Party;
+use madrigal_engine::serve;
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
 
@@ -26,18 +27,29 @@ pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
         patience: local.patience,
     };
     let parties = local.job.parties;
+    let all = parties + local.job.how.helpers();
     let take_part = |prepared: &Prepared, transport| {
         let me = prepared.me;
         let observe =
             |progress: madrigal_engine::Progress| bars.update(me.index(), progress.into());
         let work = async |session: &Session| prepared.compute(session, runs, &observe).await;
-        block_on(network.in_session(me, parties, transport, local.patience, work))
+        block_on(network.in_session(me, all, transport, local.patience, work))
     };
     let take_part = &take_part;
     let results: Vec<Result<Outcome>> = thread::scope(|scope| {
+        let mut transports = mesh(all);
+        for (i, transport) in transports.split_off(parties).into_iter().enumerate() {
+            let me = Party::new(parties + i);
+            let deadline = local.patience.deadline;
+            // What goes wrong with it, the parties tell.
+            let work = async move |session: &Session| Ok(serve(session, deadline).await?);
+            scope.spawn(move || {
+                block_on(network.in_session(me, all, transport, local.patience, work))
+            });
+        }
         let threads: Vec<_> = prepared
             .iter()
-            .zip(mesh(local.job.parties))
+            .zip(transports)
             .map(|(prepared, transport)| scope.spawn(move || take_part(prepared, transport)))
             .collect();
         let join = |thread: thread::ScopedJoinHandle<'_, _>| {

@@ -108,3 +108,38 @@ fn doctors_meet() {
         assert!(told["machine"]["level"].is_string());
     }
 }
+
+#[test]
+fn a_dealer_beside_the_parties() {
+    let directory = adder();
+    let path = directory.path();
+    for transport in ["memory", "tcp", "tls"] {
+        let line = format!(
+            "run --circuit sum.txt --local 2 --input 0=a --input 1=b --transport {transport} --correlations dealer"
+        );
+        assert_eq!(madrigal(path, &line).good().stdout, SUM, "{line}");
+    }
+    roster(path, 3);
+    let with = "--correlations dealer";
+    party(path, 0, &format!("--input a {with}"))
+        .end()
+        .bad(2, &["names no dealer", "[dealer]"]);
+    // The last of the three deals.
+    let text = std::fs::read_to_string(path.join("parties.toml")).unwrap();
+    let (parties, dealer) = text.rsplit_once("[[party]]").unwrap();
+    write(path, "parties.toml", &format!("{parties}[dealer]{dealer}"));
+    let dealer = crate::command::start(path, "dealer --parties parties.toml --once");
+    let running = [(0, "a"), (1, "b")]
+        .map(|(me, input)| party(path, me, &format!("--input {input} {with} --repeat 3")));
+    for running in running {
+        assert_eq!(running.end().good().stdout, SUM);
+    }
+    let dealer = dealer.end().good();
+    assert!(dealer.stderr.contains("jobs served: 3"), "{dealer}");
+    // Without, it is not asked.
+    let running =
+        [(0, "a"), (1, "b")].map(|(me, input)| party(path, me, &format!("--input {input}")));
+    for running in running {
+        assert_eq!(running.end().good().stdout, SUM);
+    }
+}

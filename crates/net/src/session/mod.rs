@@ -270,11 +270,12 @@ impl Session {
     }
 
     /// Takes part in the next job that the other parties announce, on whatever facts they agree: for a
-    /// party that serves jobs without knowing them. `None` when the others have left.
+    /// party that serves jobs without knowing them. Gives the facts too; `None` when the others have
+    /// left.
     ///
     /// # Errors
     /// The session's failure; as [`job`](Self::job).
-    pub async fn attend(&self, deadline: Option<Duration>) -> Result<Option<Job>> {
+    pub async fn attend(&self, deadline: Option<Duration>) -> Result<Option<(Job, Vec<Fact>)>> {
         let shared = &*self.shared;
         let look = || {
             if let Err(error) = shared.check() {
@@ -301,7 +302,10 @@ impl Session {
             }
         };
         match found {
-            Some((id, facts)) => self.job(id, &facts, deadline).await.map(Some),
+            Some((id, facts)) => {
+                let job = self.job(id, &facts, deadline).await?;
+                Ok(Some((job, facts)))
+            }
             None => Ok(None),
         }
     }
