@@ -1,12 +1,16 @@
 //! Every flag of every command: this one definition gives parsing, `--help`, completions and man
 //! pages.
 
+mod bench;
+
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use serde::{Deserialize, Serialize};
+
+pub use bench::{Bench, BenchCircuit, BenchOt};
 
 /// Shown below `--help` and in the man page: scripts rely on it.
 const EXIT_STATUS: &str = "\
@@ -42,7 +46,8 @@ pub enum Command {
     /// Ready-made jobs
     #[command(subcommand)]
     Demo(Demo),
-    /// Measure known circuits on this machine
+    /// Measure known work on this machine
+    #[command(subcommand)]
     Bench(Bench),
     /// Print a completion script for a shell
     Completions {
@@ -377,49 +382,6 @@ pub struct AesCtr {
 
     #[command(flatten)]
     pub show: Show,
-}
-
-#[derive(Args, Debug)]
-#[command(after_help = EXIT_STATUS)]
-pub struct Bench {
-    /// Which circuit
-    pub what: BenchCircuit,
-
-    /// Number of parties
-    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
-    pub parties: usize,
-
-    /// Number of lanes
-    #[arg(long, value_name = "L", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
-    pub lanes: u64,
-
-    /// Runs, of which the median counts
-    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub repeat: u32,
-
-    /// memory: threads of one process; tcp, tls: one process per party
-    #[arg(long, value_name = "KIND", default_value = "tcp")]
-    pub transport: TransportArg,
-
-    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
-    /// as in 20ms,100Mbps
-    #[arg(long, value_name = "PROFILE", default_value = "none")]
-    pub network: String,
-
-    #[command(flatten)]
-    pub how: How,
-
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BenchCircuit {
-    /// One AES-128 block per lane
-    Aes,
-    /// One SHA-256 compression per lane
-    Sha256,
 }
 
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
