@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 
-use super::{EXIT_STATUS, How, TransportArg, parties, split_unit};
+use super::values::{parties, split_unit};
+use super::{EXIT_STATUS, How, TransportArg};
 
 #[derive(Subcommand, Debug)]
 #[command(after_help = EXIT_STATUS)]

@@ -55,10 +55,12 @@ impl Plan<'_> {
     }
 }
 
+type Measure = dyn Fn(&Plan<'_>) -> Result<Measured>;
+
 /// A name, and how to measure it.
 struct Bench {
     name: String,
-    measure: Box<dyn Fn(&Plan<'_>) -> Result<Measured>>,
+    measure: Box<Measure>,
 }
 
 impl Bench {
