@@ -7,20 +7,36 @@ use serde_json::Value;
 use crate::command::{adder, madrigal};
 
 /// Everything that is measured.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 45] = [
     "base/endemic",
     "base/hauck-loss",
     "base/ml-kem",
     "rot/iknp",
     "rot/softspoken2",
+    "rot/softspoken3",
     "rot/softspoken4",
+    "rot/softspoken5",
+    "rot/softspoken6",
+    "rot/softspoken7",
     "rot/softspoken8",
     "rot/silent",
     "rot/1of16/softspoken2",
     "cot/iknp",
     "cot/softspoken2",
+    "cot/softspoken3",
     "cot/softspoken4",
+    "cot/softspoken5",
+    "cot/softspoken6",
+    "cot/softspoken7",
     "cot/softspoken8",
+    "rotbit/iknp",
+    "rotbit/softspoken2",
+    "rotbit/softspoken3",
+    "rotbit/softspoken4",
+    "rotbit/softspoken5",
+    "rotbit/softspoken6",
+    "rotbit/softspoken7",
+    "rotbit/softspoken8",
     "cot/silent",
     "got/128/softspoken2",
     "xcot/64/softspoken2",
@@ -36,6 +52,7 @@ const NAMES: [&str; 28] = [
     "square/u64/n2",
     "matrix/u64/128x128x128/n2",
     "sharedbit/u32/n2",
+    "vector/128/n2",
 ];
 
 /// The lines of `bench ot --json` by name.
@@ -87,7 +104,10 @@ fn every_name_has_its_line() {
                 assert!(number(field) > 0.0, "{name}: {field} in {line}");
             }
         }
-        if name.contains("ot/") || name.starts_with("base/") {
+        if ["base/", "rot", "cot/", "got/", "xcot/", "acot/"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+        {
             assert!(number("sender_per_second") > 0.0, "{name}: {line}");
             assert!(number("receiver_per_second") > 0.0, "{name}: {line}");
             let sides = ["sender", "receiver"].map(|side| number(&format!("{side}_bytes_per_op")));
@@ -105,21 +125,20 @@ fn every_name_has_its_line() {
 /// The extensions send 128 / k bits for each OT, and the silent one less than one.
 #[test]
 fn an_ot_takes_the_bytes_that_theory_says() {
-    let lines = ot("--count 100k --repeat 2 --only ot/iknp --only ot/softspoken");
+    let lines = ot("--count 100k --repeat 2 --only /iknp --only /softspoken");
     for (k, extension) in [
         (1, "iknp"),
         (2, "softspoken2"),
         (4, "softspoken4"),
         (8, "softspoken8"),
     ] {
-        for output in ["rot", "cot"] {
+        for output in ["rot", "cot", "rotbit"] {
             near(
                 &lines[&format!("{output}/{extension}")],
                 16.0 / f64::from(k),
             );
         }
     }
-    let lines = ot("--count 100k --repeat 1 --only /softspoken2");
     near(&lines["got/128/softspoken2"], 8.0 + 32.0);
     near(&lines["xcot/64/softspoken2"], 8.0 + 8.0);
     near(&lines["acot/64/softspoken2"], 8.0 + 8.0);

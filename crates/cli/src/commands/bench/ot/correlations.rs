@@ -22,6 +22,8 @@ const SHAPE: MatrixShape = MatrixShape {
     inner: SIZE,
     columns: SIZE,
 };
+/// Bits of the vectors.
+const LENGTH: usize = 128;
 /// Items of a run that are checked.
 const SAMPLE: usize = 256;
 
@@ -33,6 +35,7 @@ enum Kind {
     Squares,
     Matrix,
     SharedBits,
+    Vectors,
 }
 
 pub(super) fn benches() -> Vec<Bench> {
@@ -48,6 +51,7 @@ pub(super) fn benches() -> Vec<Bench> {
     let matrix = format!("matrix/u64/{SIZE}x{SIZE}x{SIZE}/n2");
     all.push((matrix, Kind::Matrix, 2));
     all.push(("sharedbit/u32/n2".to_owned(), Kind::SharedBits, 2));
+    all.push((format!("vector/{LENGTH}/n2"), Kind::Vectors, 2));
     all.into_iter()
         .map(|(name, kind, parties)| Bench::new(name, move |plan| measure(plan, kind, parties)))
         .collect()
@@ -58,7 +62,7 @@ impl Kind {
     /// elements.
     fn items(self, ots: usize) -> usize {
         let per_item = match self {
-            Self::Bits => 2,
+            Self::Bits | Self::Vectors => 2,
             Self::Triples(width) => 2 * width,
             Self::Squares => 64,
             Self::SharedBits => 34,
@@ -70,7 +74,7 @@ impl Kind {
     /// Bits of an element.
     fn width(self) -> usize {
         match self {
-            Self::Bits => 1,
+            Self::Bits | Self::Vectors => 1,
             Self::Triples(width) => width,
             Self::Squares | Self::Matrix => 64,
             Self::SharedBits => 32,
@@ -88,6 +92,7 @@ impl Kind {
             Self::Squares => squares(source, items).await,
             Self::Matrix => matrices(source, items).await,
             Self::SharedBits => shared_bits(source, items).await,
+            Self::Vectors => vectors(source, items).await,
         }
     }
 }
@@ -165,6 +170,24 @@ async fn matrices(source: &mut OtSource, products: usize) -> madrigal_net::Resul
         };
     }
     Ok(sample)
+}
+
+/// A bit by the first eight bits of its vector.
+async fn vectors(source: &mut OtSource, count: usize) -> madrigal_net::Result<Sample> {
+    let mut triples = source.vector_triples(LENGTH, count, &|_| {}).await?;
+    let some = triples.take(count.min(SAMPLE));
+    let all = || (0..some.a.len()).flat_map(|i| (0..8).map(move |j| (i, j)));
+    let of = |vectors: &[u8]| {
+        all()
+            .map(|(i, j)| super::outputs::bit(vectors, i * LENGTH + j) as u128)
+            .collect()
+    };
+    Ok(Sample {
+        inner: 1,
+        a: all().map(|(i, _)| some.a[i].into()).collect(),
+        b: of(some.b),
+        c: of(some.c),
+    })
 }
 
 /// What one party has of one run.

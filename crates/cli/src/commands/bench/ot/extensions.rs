@@ -11,7 +11,7 @@ use rand_core::Rng;
 
 use super::base::keys_for;
 use super::measured::Measured;
-use super::outputs::{blocks_agree, consume};
+use super::outputs::{bits_agree, blocks_agree, consume};
 use super::wire::{Run, Step, drive};
 use super::{Bench, CALL, INSTANCE, Plan, calls, last_call, rng};
 use crate::exit::{Failure, Result};
@@ -21,16 +21,17 @@ use crate::exit::{Failure, Result};
 pub(super) enum Output {
     /// Random OTs: all outputs hashed to blocks.
     Random,
+    /// Random OTs of bits: all outputs hashed to a bit each.
+    Bits,
     /// Rows as they are: correlated OTs with the one correlation Delta.
     Correlated,
 }
 
 impl Output {
-    pub const ALL: [Self; 2] = [Self::Random, Self::Correlated];
-
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Random => "rot",
+            Self::Bits => "rotbit",
             Self::Correlated => "cot",
         }
     }
@@ -38,7 +39,7 @@ impl Output {
     /// Of making it from `m` rows.
     pub fn cost(self, m: u64) -> Cost {
         match self {
-            Self::Random => cost::random(m),
+            Self::Random | Self::Bits => cost::random(m),
             Self::Correlated => Cost::default(),
         }
     }
@@ -46,12 +47,12 @@ impl Output {
 
 pub(super) fn benches() -> Vec<Bench> {
     let mut benches = Vec::new();
-    for output in Output::ALL {
+    for output in [Output::Random, Output::Bits, Output::Correlated] {
         let prefix = output.prefix();
         benches.push(Bench::new(format!("{prefix}/iknp"), move |plan| {
             iknp(plan, output)
         }));
-        for k in [2, 4, 8] {
+        for k in 2..=FieldBits::MAX.get() {
             let name = format!("{prefix}/softspoken{k}");
             benches.push(Bench::new(name, move |plan| softspoken(plan, k, output)));
         }
@@ -101,6 +102,7 @@ fn measure(
     let mut buffers = Buffers::new(rng()?);
     let runs = plan.repeat(|| match output {
         Output::Random => buffers.random(plan.ots, &mut sender, &mut receiver),
+        Output::Bits => buffers.bits(plan.ots, &mut sender, &mut receiver),
         Output::Correlated => buffers.correlated(plan.ots, &mut sender, &mut receiver),
     })?;
     Measured::of_runs(plan.ots, setup, &runs, declared)
@@ -165,6 +167,43 @@ impl Buffers {
         )?;
         let last = last_call(ots, CALL);
         blocks_agree(&k0[..last], &k1[..last], choices, &chosen[..last])?;
+        Ok(run)
+    }
+
+    fn bits(
+        &mut self,
+        ots: usize,
+        sender: &mut (impl ExtensionSender + Send),
+        receiver: &mut (impl ExtensionReceiver + Send),
+    ) -> Result<Run> {
+        let [mut k0, mut k1, mut chosen] = [(); 3].map(|()| vec![0; CALL / 8]);
+        let Self { rng, choices, .. } = self;
+        let run = drive(
+            |wire| {
+                for m in calls(ots, CALL) {
+                    let u = wire.receive()?;
+                    let bytes = m.div_ceil(8);
+                    sender.extend_bits(&u, m, &mut k0[..bytes], &mut k1[..bytes])?;
+                    wire.give_back(u);
+                    consume(&k0);
+                    consume(&k1);
+                }
+                Ok(())
+            },
+            |wire| {
+                for m in calls(ots, CALL) {
+                    let bytes = m.div_ceil(8);
+                    rng.fill_bytes(&mut choices[..bytes]);
+                    let mut u = wire.room(receiver.message_len(m));
+                    receiver.extend_bits(&choices[..bytes], m, &mut u, &mut chosen[..bytes])?;
+                    wire.send(u)?;
+                    consume(&chosen);
+                }
+                Ok(())
+            },
+        )?;
+        let last = last_call(ots, CALL);
+        bits_agree([&k0, &k1], choices, &chosen, last)?;
         Ok(run)
     }
 

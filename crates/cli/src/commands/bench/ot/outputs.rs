@@ -49,6 +49,21 @@ pub(super) fn blocks_agree(
     agree(16, &options, |i| bit(choices, i), blocks_as_bytes(chosen))
 }
 
+/// The same for OTs of two bits, all packed. Here the two are the same half of the time.
+pub(super) fn bits_agree(k: [&[u8]; 2], choices: &[u8], chosen: &[u8], ots: usize) -> Result<()> {
+    let wrong = (0..ots).find(|&i| bit(k[bit(choices, i)], i) != bit(chosen, i));
+    let same = (0..ots).filter(|&i| bit(k[0], i) == bit(k[1], i)).count();
+    if let Some(i) = wrong {
+        return Err(Failure::bug(format!(
+            "OT {i} of the last call is wrong: the receiver does not hold what it chose"
+        )));
+    }
+    if ots > 128 && (same == 0 || same == ots) {
+        return Err(Failure::bug("the sender's bits are not random"));
+    }
+    Ok(())
+}
+
 pub(super) fn bit(bits: &[u8], i: usize) -> usize {
     usize::from(bits[i / 8] >> (i % 8) & 1)
 }
