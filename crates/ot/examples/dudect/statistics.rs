@@ -9,6 +9,10 @@ impl Times {
         self.0.push((fixed, nanoseconds));
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn median(&self) -> u64 {
         let sorted = self.sorted();
         sorted.get(sorted.len() / 2).copied().unwrap_or(0)
