@@ -6,6 +6,7 @@
 )]
 
 mod codegen;
+mod dudect;
 mod fuzz;
 mod lint;
 mod process;
@@ -27,6 +28,10 @@ cargo xtask CHORE
   fuzz [--seconds N] [TARGET...]
                         feed each fuzz target (or these) for N seconds (60); needs nightly Rust and
                         cargo-fuzz
+  dudect [--measurements N] [NAME...]
+                        look for time that depends on choices or on Delta, in each step of oblivious
+                        transfer whose name contains NAME, with N measurements (20000); wants a quiet
+                        machine
   soak [--minutes N]    repeat the tests of faults with fresh seeds for N minutes (10)
 ";
 
@@ -42,6 +47,7 @@ fn main() -> ExitCode {
         ["codegen"] => codegen::codegen(false),
         ["codegen", "--check"] => codegen::codegen(true),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
+        ["dudect", ref rest @ ..] => dudect::dudect(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");

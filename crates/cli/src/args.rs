@@ -1,12 +1,18 @@
 //! Every flag of every command: this one definition gives parsing, `--help`, completions and man
 //! pages.
 
+mod bench;
+mod values;
+
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use serde::{Deserialize, Serialize};
+
+pub use bench::{Bench, BenchCircuit, BenchOt};
+pub use values::{HexBlock, InputFile, Receivers, Size};
+use values::{duration, parties};
 
 /// Shown below `--help` and in the man page: scripts rely on it.
 const EXIT_STATUS: &str = "\
@@ -44,7 +50,8 @@ pub enum Command {
     Demo(Demo),
     /// Be the dealer of parties.toml: make correlations for the parties' jobs
     Dealer(Dealer),
-    /// Measure known circuits on this machine
+    /// Measure known work on this machine
+    #[command(subcommand)]
     Bench(Bench),
     /// Print a completion script for a shell
     Completions {
@@ -420,49 +427,6 @@ pub struct AesCtr {
     pub show: Show,
 }
 
-#[derive(Args, Debug)]
-#[command(after_help = EXIT_STATUS)]
-pub struct Bench {
-    /// Which circuit
-    pub what: BenchCircuit,
-
-    /// Number of parties
-    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
-    pub parties: usize,
-
-    /// Number of lanes
-    #[arg(long, value_name = "L", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
-    pub lanes: u64,
-
-    /// Runs, of which the median counts
-    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub repeat: u32,
-
-    /// memory: threads of one process; tcp, tls: one process per party
-    #[arg(long, value_name = "KIND", default_value = "tcp")]
-    pub transport: TransportArg,
-
-    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
-    /// as in 20ms,100Mbps
-    #[arg(long, value_name = "PROFILE", default_value = "none")]
-    pub network: String,
-
-    #[command(flatten)]
-    pub how: How,
-
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BenchCircuit {
-    /// One AES-128 block per lane
-    Aes,
-    /// One SHA-256 compression per lane
-    Sha256,
-}
-
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProtocolArg {
     /// Boolean GMW: N parties, all but one may be corrupted (semi-honest)
@@ -523,144 +487,6 @@ pub enum FormatArg {
     BristolFashion,
 }
 
-/// `--input`: a party, if one is named, and a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InputFile {
-    pub party: Option<usize>,
-    pub path: PathBuf,
-}
-
-impl FromStr for InputFile {
-    type Err = std::convert::Infallible;
-
-    /// What stands before a `=` is a party only if it is a number: file names may have a `=`.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let named = text.split_once('=').and_then(|(party, path)| {
-            let party = party.parse().ok()?;
-            Some(Self {
-                party: Some(party),
-                path: path.into(),
-            })
-        });
-        Ok(named.unwrap_or_else(|| Self {
-            party: None,
-            path: text.into(),
-        }))
-    }
-}
-
-/// `--to`
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Receivers {
-    All,
-    These(Vec<usize>),
-}
-
-impl FromStr for Receivers {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "all" {
-            return Ok(Self::All);
-        }
-        let parse = |part: &str| part.trim().parse::<usize>();
-        let mut parties = text
-            .split(',')
-            .map(parse)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|_| "expected `all` or numbers of parties, for example 0,2".to_owned())?;
-        parties.sort_unstable();
-        parties.dedup();
-        Ok(Self::These(parties))
-    }
-}
-
-/// A number of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Size(pub u64);
-
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (number, unit) = split_unit(text);
-        let factor: u64 = match unit.to_ascii_lowercase().as_str() {
-            "" | "b" => 1,
-            "k" | "kib" => 1 << 10,
-            "m" | "mib" => 1 << 20,
-            "g" | "gib" => 1 << 30,
-            "kb" => 1_000,
-            "mb" => 1_000_000,
-            "gb" => 1_000_000_000,
-            _ => return Err("expected a size, for example 512MiB or 2GiB".to_owned()),
-        };
-        let number: u64 = number
-            .parse()
-            .map_err(|_| "expected a size, for example 512MiB or 2GiB".to_owned())?;
-        number
-            .checked_mul(factor)
-            .map(Self)
-            .ok_or_else(|| "more bytes than any machine has".to_owned())
-    }
-}
-
-impl std::fmt::Display for Size {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", indicatif::BinaryBytes(self.0))
-    }
-}
-
-/// 16 bytes as 32 hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HexBlock(pub [u8; 16]);
-
-impl FromStr for HexBlock {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix("0x").unwrap_or(text);
-        if digits.len() != 32 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err("expected 32 hexadecimal digits".to_owned());
-        }
-        u128::from_str_radix(digits, 16)
-            .map(|number| Self(number.to_be_bytes()))
-            .map_err(|error| error.to_string())
-    }
-}
-
-fn parties(text: &str) -> Result<usize, String> {
-    let most = madrigal_core::MAX_PARTIES;
-    let parties = text.parse().ok().filter(|n| (2..=most).contains(n));
-    parties.ok_or_else(|| format!("expected a number of parties, 2 to {most}"))
-}
-
-/// A time such as `500ms`, `10s`, `2m`, `1h`; a number alone counts seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "expected a time above zero, for example 500ms, 10s, 2m or 1h".to_owned();
-    let (number, unit) = split_unit(text);
-    let factor = match unit {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(wrong()),
-    };
-    let seconds = number.parse::<f64>().map_err(|_| wrong())? * factor;
-    // A year is as good as for ever, and no clock overflows.
-    if !(1e-3..=31_536_000.0).contains(&seconds) {
-        return Err(wrong());
-    }
-    Ok(Duration::from_secs_f64(seconds))
-}
-
-fn split_unit(text: &str) -> (&str, &str) {
-    let end = text
-        .find(|c: char| c.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    (number.trim(), unit.trim())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -669,37 +495,5 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn a_file_may_have_an_equals_sign() {
-        let of = |text: &str| text.parse::<InputFile>().unwrap();
-        assert_eq!(
-            of("1=a=b"),
-            InputFile {
-                party: Some(1),
-                path: "a=b".into()
-            }
-        );
-        assert_eq!(
-            of("x=b"),
-            InputFile {
-                party: None,
-                path: "x=b".into()
-            }
-        );
-    }
-
-    #[test]
-    fn times_and_sizes_have_units() {
-        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        for wrong in ["", "-1", "0", "inf", "nan", "10 parsecs", "1e99"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
-        assert_eq!("512MiB".parse::<Size>().unwrap().0, 512 << 20);
-        assert_eq!("2G".parse::<Size>().unwrap().0, 2 << 30);
-        assert!("99999999999GiB".parse::<Size>().is_err());
     }
 }

@@ -111,6 +111,8 @@ pub enum Usage {
     WhoAmI,
     #[error(transparent)]
     Level(madrigal_kernels::LevelError),
+    #[error("--only has nothing that is measured; it wants a part of one of these names: {names}")]
+    NothingToMeasure { names: String },
     #[error("{flag}: {source}; correct {flag} or the number of parties")]
     Party {
         flag: &'static str,

@@ -74,3 +74,36 @@ impl Bars {
         }
     }
 }
+
+/// One bar for work that has a known number of steps.
+pub struct Steps(Option<ProgressBar>);
+
+impl Steps {
+    pub fn new(steps: u64, quiet: bool) -> Self {
+        let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("{bar:30} {pos} of {len}: {msg}");
+            ProgressBar::new(steps)
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Self(shown)
+    }
+
+    /// What is being done.
+    pub fn name(&self, name: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(name.to_owned());
+        }
+    }
+
+    pub fn advance(&self) {
+        if let Some(bar) = &self.0 {
+            bar.inc(1);
+        }
+    }
+
+    pub fn clear(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

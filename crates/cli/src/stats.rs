@@ -367,6 +367,13 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     print(text.as_bytes())
 }
 
+/// The same on one line.
+pub fn print_json_line(value: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_string(value).map_err(Failure::bug)?;
+    text.push('\n');
+    print(text.as_bytes())
+}
+
 pub fn write_json(value: &impl Serialize, path: &Path) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
     text.push('\n');

@@ -45,11 +45,13 @@ pub trait Ring:
     fn or(self, other: Self) -> Self;
     /// Bit `i < l`, as 0 or 1; without a branch.
     fn bit(self, i: usize) -> u8;
-    /// All ones if bit `i < l` is set, else zero; without a branch.
+    /// All ones if bit `i < l` is set, else zero; without a branch, which the compiler would make
+    /// of a mask that it knows to have two values.
     #[inline(always)]
     #[must_use]
     fn spread(self, i: usize) -> Self {
-        Self::ZERO.sub(self.shr(i).and(Self::ONE))
+        let bit = std::hint::black_box(self.bit(i));
+        Self::ZERO.sub(Self::from_u128(bit.into()))
     }
     /// The value as an integer.
     fn to_u128(self) -> u128;

@@ -14,6 +14,8 @@
 //! [`OtSource`] makes all kinds by oblivious transfer between all pairs of parties and needs to trust
 //! nobody; it is secure against semi-honest corruption of all parties but one, and every kind states
 //! its rounds and bytes.
+//!
+//! `examples/triples_only.rs` makes triples, and nothing else, over connections of one's own.
 
 mod bit_triples;
 mod columns;

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use futures_util::future::{join, try_join_all};
 use madrigal_core::{PhaseCost, bits};
-use madrigal_kernels::{self as kernels, Block, stretch};
+use madrigal_kernels::{self as kernels, Block, opaque, stretch};
 use madrigal_net::frame::HEADER_BYTES;
 use madrigal_net::{Channel, Context, Result, breathe};
 use madrigal_ot::{ExtensionReceiver as _, ExtensionSender as _};
@@ -317,8 +317,9 @@ impl Work {
         part.items.start * bytes..part.items.end * bytes
     }
 
+    /// Opaque, because it is the same for all bytes of a vector: no branch shall come of it.
     fn bit(&self, item: usize) -> u8 {
-        self.choices[item / 8] >> (item % 8) & 1
+        opaque(self.choices[item / 8] >> (item % 8) & 1)
     }
 
     async fn receive_ots(&mut self, links: &mut [Link], part: &Part) -> Result<()> {

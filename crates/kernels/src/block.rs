@@ -64,8 +64,8 @@ impl Block {
     /// All ones if `bit`, else all zeros; without a branch, so the bit may be secret.
     #[inline]
     #[must_use]
-    pub const fn mask(bit: bool) -> Self {
-        let word = (bit as u64).wrapping_neg();
+    pub fn mask(bit: bool) -> Self {
+        let word = u64::from(crate::opaque(u8::from(bit))).wrapping_neg();
         Self([word, word])
     }
 }

@@ -27,6 +27,7 @@ pub mod ggm;
 mod hash;
 mod lanes;
 pub mod lpn;
+mod opaque;
 mod portable;
 mod prg;
 pub mod rings;
@@ -46,6 +47,7 @@ pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from
 pub use fold::{Leaves, MAX_FOLD};
 pub use hash::{TweakableHash, mmo_blocks, stretch, stretch_blocks};
 pub use lanes::{And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows};
+pub use opaque::opaque;
 pub use prg::Prg;
 pub use rows::{and, beaver_bits, not_into, xor, xor_into};
 pub use transpose::{transpose_128, transpose_bits};

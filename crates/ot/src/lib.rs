@@ -22,7 +22,9 @@
 //! # The order of things
 //! The *extension sender* (who will hold two messages per OT and the global offset Delta) is the
 //! *base receiver*, with the bits of Delta as its choices; the *extension receiver* is the *base
-//! sender*. `examples/two_parties.rs` runs the whole of it.
+//! sender*. Each step can be had alone, over any channel: `examples/base_only.rs` runs base OTs over TCP
+//! and nothing else, `examples/extension_only.rs` an extension from given keys and a product of bits
+//! from its OTs. The whole of it:
 //!
 //! ```
 //! use madrigal_kernels::Block;

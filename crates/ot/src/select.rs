@@ -1,15 +1,19 @@
 //! Bits and blocks chosen without a branch.
 
-use madrigal_kernels::Block;
+use madrigal_kernels::{Block, opaque};
 
-/// Bit `i` of packed bits, as 0 or 1. `i` is public.
+/// Bit `i` of packed bits, as 0 or 1, so that the compiler does not know that it is one of these two
+/// and makes no branch of it. `i` is public.
+#[inline(always)]
 pub(crate) fn bit(bits: &[u8], i: usize) -> u8 {
-    bits[i / 8] >> (i % 8) & 1
+    opaque(bits[i / 8] >> (i % 8) & 1)
 }
 
 /// All ones if bit `i` is set, else all zeros.
+#[inline(always)]
 pub(crate) fn bit_mask(bits: &[u8], i: usize) -> Block {
-    Block::mask(bit(bits, i) == 1)
+    let word = u64::from(bit(bits, i)).wrapping_neg();
+    Block::new(word, word)
 }
 
 /// Clears the bits of the last byte that lie past bit `n`.

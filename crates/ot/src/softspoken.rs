@@ -47,8 +47,9 @@
 //! columns, transpose them, and write 16 bytes of rows; the message is `16 / k` bytes. A
 //! random OT hashes on top: 4 AES blocks at the sender, 2 at the receiver.
 //!
-//! Measured with `examples/measure.rs` on one thread of a Zen 5 processor (VAES-512) whose other
-//! cores were busy; each side alone, the message in the cache, the best of 60 short runs, ns per OT.
+//! Measured on one thread of a Zen 5 processor (VAES-512) whose other cores were busy; each side
+//! alone, the message in the cache, the best of 60 short runs, ns per OT. (`madrigal bench ot --only
+//! softspoken` measures both sides at work, and by how much each was busy.)
 //! In brackets what the AES blocks alone take at 2.5 G blocks/s, which is the rate that k = 8 itself
 //! reaches here (the undisturbed machine makes 3.3 G):
 //!

@@ -6,6 +6,7 @@
 // A failed unwrap is a failed test with a location; print: what was skipped.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod bench;
 mod circuits;
 mod command;
 mod demo;

@@ -82,9 +82,9 @@
 //! second-level cache), each kernel timed alone: trees 0.4 ns, lowest bits 0.2 ns, the receiver's
 //! corrections 0.45 ns, indices 0.8 ns, reads 5.7 ns; in all 7.7 ns for the sender and 8.2 ns for
 //! the receiver, 130 and 122 million rows per second. Of both parties at once on two cores of a
-//! busy machine `examples/measure_silent.rs` gets 106 and 96 million per second of processor time
+//! busy machine one gets 106 and 96 million per second of processor time
 //! (the two tables share the third-level cache), 88 million with all outputs hashed; 64 and 59
-//! million with AES-NI alone.
+//! million with AES-NI alone (`madrigal bench ot --only silent` measures it).
 //!
 //! It is the reads that bind. Each moves a cache line of 64 bytes, most of them from the third
 //! level, which gives at most 32 bytes a cycle: by that estimate some 15 cycles or 4 ns per row at

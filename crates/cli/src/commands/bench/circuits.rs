@@ -1,4 +1,4 @@
-//! `bench`: known circuits on this machine, beside what the machine can do at most.
+//! `bench aes`, `bench sha256`: known circuits on this machine, beside what the machine can do at most.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use madrigal_kernels::{Block, Prg};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::args::{Bench, BenchCircuit, Patience};
+use crate::args::{BenchCircuit, Patience};
 use crate::exit::{Failure, Result};
 use crate::local::LocalRun;
 use crate::machine::Machine;
@@ -35,11 +35,7 @@ struct Comparison {
     reached: f64,
 }
 
-pub fn run(args: Bench) -> Result<()> {
-    let source = match args.what {
-        BenchCircuit::Aes => Source::Aes,
-        BenchCircuit::Sha256 => Source::Sha256,
-    };
+pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
     let circuit = Arc::new(Circuit::new(&source.netlist()?));
     let values = circuit.inputs().len();
     let job = Job {

@@ -1,0 +1,117 @@
+//! The flags of `bench`.
+
+use std::str::FromStr;
+
+use clap::{Args, Subcommand};
+
+use super::values::{parties, split_unit};
+use super::{EXIT_STATUS, How, TransportArg};
+
+#[derive(Subcommand, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub enum Bench {
+    /// AES-128: one block per lane
+    Aes(Box<BenchCircuit>),
+    /// SHA-256: one compression per lane
+    Sha256(Box<BenchCircuit>),
+    /// Oblivious transfers and the correlations made of them
+    Ot(BenchOt),
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchCircuit {
+    /// Number of parties
+    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
+    /// Number of lanes
+    #[arg(long, value_name = "L", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub lanes: u64,
+
+    /// Runs, of which the median counts
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// memory: threads of one process; tcp, tls: one process per party
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
+    /// as in 20ms,100Mbps
+    #[arg(long, value_name = "PROFILE", default_value = "none")]
+    pub network: String,
+
+    #[command(flatten)]
+    pub how: How,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchOt {
+    /// OTs of a run, for example 500k or 10M; correlations are made of about as many
+    #[arg(long, value_name = "COUNT", default_value = "10M")]
+    pub count: Count,
+
+    /// Runs, of which the median counts
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this in its name, for example rot/ or softspoken2; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// Print JSON, one object on a line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A number of things, with a decimal suffix if one likes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count(pub usize);
+
+impl Count {
+    const MOST: u64 = 1 << 30;
+}
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (number, unit) = split_unit(text);
+        let factor: u64 = match unit {
+            "" => 1,
+            "k" | "K" => 1_000,
+            "m" | "M" => 1_000_000,
+            "g" | "G" => 1_000_000_000,
+            _ => 0,
+        };
+        let count = number.parse().ok().and_then(|n: u64| n.checked_mul(factor));
+        count
+            .filter(|count| (1..=Self::MOST).contains(count))
+            .and_then(|count| usize::try_from(count).ok())
+            .map(Self)
+            .ok_or_else(|| "expected a number from 1 to 2^30, for example 500k or 10M".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_suffixes() {
+        let of = |text: &str| text.parse::<Count>().map(|count| count.0);
+        assert_eq!(of("17"), Ok(17));
+        assert_eq!(of("20k"), Ok(20_000));
+        assert_eq!(of("10M"), Ok(10_000_000));
+        assert_eq!(of("1G"), Ok(1_000_000_000));
+        for wrong in ["", "0", "-1", "2G", "1.5M", "10MiB", "99999999999999999999"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! `bench`: what this machine makes of known work, beside what it can do at most.
+
+mod circuits;
+mod ot;
+
+use crate::args::Bench;
+use crate::exit::Result;
+use crate::work::Source;
+
+pub fn run(args: Bench) -> Result<()> {
+    match args {
+        Bench::Aes(args) => circuits::run(*args, Source::Aes),
+        Bench::Sha256(args) => circuits::run(*args, Source::Sha256),
+        Bench::Ot(args) => ot::run(&args),
+    }
+}

@@ -1,0 +1,180 @@
+//! What `bench` prints for scripts. Times are never held against anything.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::command::{adder, madrigal};
+
+/// Everything that is measured.
+const NAMES: [&str; 45] = [
+    "base/endemic",
+    "base/hauck-loss",
+    "base/ml-kem",
+    "rot/iknp",
+    "rot/softspoken2",
+    "rot/softspoken3",
+    "rot/softspoken4",
+    "rot/softspoken5",
+    "rot/softspoken6",
+    "rot/softspoken7",
+    "rot/softspoken8",
+    "rot/silent",
+    "rot/1of16/softspoken2",
+    "cot/iknp",
+    "cot/softspoken2",
+    "cot/softspoken3",
+    "cot/softspoken4",
+    "cot/softspoken5",
+    "cot/softspoken6",
+    "cot/softspoken7",
+    "cot/softspoken8",
+    "rotbit/iknp",
+    "rotbit/softspoken2",
+    "rotbit/softspoken3",
+    "rotbit/softspoken4",
+    "rotbit/softspoken5",
+    "rotbit/softspoken6",
+    "rotbit/softspoken7",
+    "rotbit/softspoken8",
+    "cot/silent",
+    "got/128/softspoken2",
+    "xcot/64/softspoken2",
+    "acot/64/softspoken2",
+    "triple/bit/n2",
+    "triple/bit/n3",
+    "triple/u8/n2",
+    "triple/u16/n2",
+    "triple/u32/n2",
+    "triple/u64/n2",
+    "triple/u64/n3",
+    "triple/u128/n2",
+    "square/u64/n2",
+    "matrix/u64/128x128x128/n2",
+    "sharedbit/u32/n2",
+    "vector/128/n2",
+];
+
+/// The lines of `bench ot --json` by name.
+fn ot(flags: &str) -> BTreeMap<String, Value> {
+    let directory = tempfile::tempdir().unwrap();
+    let told = madrigal(directory.path(), &format!("bench ot --json {flags}")).good();
+    assert_eq!(told.stderr, "");
+    let mut lines = BTreeMap::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let name = line["name"].as_str().expect("a name").to_owned();
+        let before = lines.insert(name, line);
+        assert!(before.is_none(), "{before:?} comes twice");
+    }
+    lines
+}
+
+#[test]
+fn every_name_has_its_line() {
+    let lines = ot("--count 20k --repeat 1");
+    let mut names = NAMES;
+    names.sort_unstable();
+    assert_eq!(
+        lines.keys().collect::<Vec<_>>(),
+        names.iter().collect::<Vec<_>>()
+    );
+    for (name, line) in &lines {
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        for field in [
+            "per_second",
+            "minimum_per_second",
+            "maximum_per_second",
+            "bytes_per_op",
+            "count",
+            "seconds",
+        ] {
+            assert!(number(field) > 0.0, "{name}: {field} in {line}");
+        }
+        assert_eq!(line["repeats"], 1, "{name}");
+        if name.starts_with("base/") {
+            assert!(line["ceiling_per_second"].is_null(), "{name}");
+        } else {
+            for field in [
+                "aes_blocks_per_op",
+                "ceiling_per_second",
+                "reached",
+                "setup_seconds",
+            ] {
+                assert!(number(field) > 0.0, "{name}: {field} in {line}");
+            }
+        }
+        if ["base/", "rot", "cot/", "got/", "xcot/", "acot/"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+        {
+            assert!(number("sender_per_second") > 0.0, "{name}: {line}");
+            assert!(number("receiver_per_second") > 0.0, "{name}: {line}");
+            let sides = ["sender", "receiver"].map(|side| number(&format!("{side}_bytes_per_op")));
+            let both = number("bytes_per_op");
+            assert!(
+                (sides[0] + sides[1] - both).abs() < 1e-6 * both,
+                "{name}: {line}"
+            );
+        } else {
+            assert!(line["sender_per_second"].is_null(), "{name}");
+        }
+    }
+}
+
+/// The extensions send 128 / k bits for each OT, and the silent one less than one.
+#[test]
+fn an_ot_takes_the_bytes_that_theory_says() {
+    let lines = ot("--count 100k --repeat 2 --only /iknp --only /softspoken");
+    for (k, extension) in [
+        (1, "iknp"),
+        (2, "softspoken2"),
+        (4, "softspoken4"),
+        (8, "softspoken8"),
+    ] {
+        for output in ["rot", "cot", "rotbit"] {
+            near(
+                &lines[&format!("{output}/{extension}")],
+                16.0 / f64::from(k),
+            );
+        }
+    }
+    near(&lines["got/128/softspoken2"], 8.0 + 32.0);
+    near(&lines["xcot/64/softspoken2"], 8.0 + 8.0);
+    near(&lines["acot/64/softspoken2"], 8.0 + 8.0);
+    near(&lines["rot/1of16/softspoken2"], 4.0 * 8.0);
+
+    let lines = ot("--count 4M --repeat 1 --only cot/silent");
+    let bytes = lines["cot/silent"]["bytes_per_op"].as_f64().unwrap();
+    assert!(8.0 * bytes < 1.0, "{bytes} bytes for each OT");
+}
+
+/// Within 2 % of what theory says.
+fn near(line: &Value, theory: f64) {
+    let bytes = line["bytes_per_op"].as_f64().unwrap();
+    assert!((bytes / theory - 1.0).abs() < 0.02, "{theory}: {line}");
+}
+
+#[test]
+fn a_table_for_people_and_a_hint_for_the_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = "bench ot --count 1k --repeat 2 --only triple/bit/n2 --only base/hauck";
+    let told = madrigal(directory.path(), line).good();
+    for part in ["triple/bit/n2", "base/hauck-loss", "AES ceiling", "reached"] {
+        assert!(told.stdout.contains(part), "{part} in {told}");
+    }
+    assert!(!told.stdout.contains("base/endemic"), "{told}");
+    let told = madrigal(directory.path(), "bench ot --only nonsense");
+    assert_eq!(told.status, 2, "{told}");
+    assert!(told.stderr.contains("cot/softspoken4"), "{told}");
+}
+
+#[test]
+fn circuits_are_compared_with_the_machine() {
+    let directory = adder();
+    let line = "bench aes --lanes 8 --repeat 2 --transport memory --json";
+    let report = madrigal(directory.path(), line).good().stdout;
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    assert!(report["results"][0]["reached"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["statistics"]["circuit"]["and"], 6400);
+}

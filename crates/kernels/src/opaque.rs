@@ -1,0 +1,34 @@
+//! A veil before the optimiser.
+
+/// The same value, of which the optimiser knows nothing: neither that it is but 0 or 1, nor that
+/// it does not change. What is computed from a secret bit through this stays arithmetic.
+///
+/// Without it `y & (bit & 1).wrapping_neg()` may become a branch: the compiler knows that such a mask
+/// has two values, and where it is the same for a whole inner loop makes two loops of it. This
+/// costs no instruction where there is inline assembly for the processor.
+#[inline(always)]
+#[must_use]
+pub fn opaque(value: u8) -> u8 {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        let mut word = u64::from(value);
+        // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is
+        // touched, as the options say.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags));
+        }
+        word as u8
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    core::hint::black_box(value)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_changes_nothing() {
+        for value in 0..=u8::MAX {
+            assert_eq!(super::opaque(value), value);
+        }
+    }
+}
