@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use serde::{Deserialize, Serialize};
 
-pub use bench::{Bench, BenchCircuit, BenchOt};
+pub use bench::{Bench, BenchCircuit, BenchOt, BenchR3};
 pub use values::{HexBlock, InputFile, Receivers, Size};
 use values::{duration, parties};
 

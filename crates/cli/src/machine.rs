@@ -41,6 +41,9 @@ pub struct Machine {
     /// AES blocks per second while hashing: what setup is held against.
     #[serde(skip)]
     pub hashed_blocks: f64,
+    /// AES blocks per second of one thread under one key.
+    #[serde(skip)]
+    pub aes_blocks: f64,
 }
 
 impl Machine {
@@ -65,6 +68,7 @@ impl Machine {
             loopback_bytes_per_second: bandwidth,
             open_files: open_files(),
             hashed_blocks: BLOCKS_PER_HASH * ceilings.hash.rate,
+            aes_blocks: ceilings.aes.rate,
         })
     }
 

@@ -1,6 +1,6 @@
 //! Carries out a plan as one party of a session.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -155,7 +155,7 @@ struct Block {
 
 impl Runner<'_> {
     async fn phases(&self, setup: &Context) -> Result<Option<Rows>, Error> {
-        let mut output = Output::new(self.plan, self.online.me());
+        let output = RefCell::new(Output::new(self.plan, self.online.me()));
         let origin = self.plan.spec().origin;
         let mut source = match self.plan.triples() {
             0 if origin.helpers() == 0 => None,
@@ -175,7 +175,7 @@ impl Runner<'_> {
                     ready.push(self.triples(&mut source, part).await?);
                 }
                 for (part, triples) in parts.iter().zip(ready) {
-                    self.part(&mut workers, part, triples, &mut output).await?;
+                    self.part(&mut workers, part, triples, &output).await?;
                 }
             }
             Phases::Interleaved => {
@@ -193,7 +193,7 @@ impl Runner<'_> {
                             None => Ok(BitTriples::none()),
                         }
                     };
-                    let now = self.part(&mut workers, part, triples, &mut output);
+                    let now = self.part(&mut workers, part, triples, &output);
                     (triples, ()) = try_join(ahead, now).await?;
                     current = next;
                 }
@@ -202,7 +202,7 @@ impl Runner<'_> {
         if let Some(source) = &mut source {
             source.end().await?;
         }
-        Ok(output.rows)
+        Ok(output.into_inner().rows)
     }
 
     async fn triples(
@@ -236,7 +236,7 @@ impl Runner<'_> {
         workers: &mut [Worker],
         part: &Range<usize>,
         mut triples: BitTriples,
-        output: &mut Output,
+        output: &RefCell<Output>,
     ) -> Result<(), Error> {
         let count = workers.len();
         let mut queues: Vec<Vec<Block>> = (0..count).map(|_| Vec::new()).collect();
@@ -250,17 +250,15 @@ impl Runner<'_> {
             .map(|(worker, queue)| async move {
                 worker.context = self.online.beside();
                 worker.evaluator.count_in(&worker.context);
-                let mut opened = Vec::new();
                 for block in queue {
-                    opened.push((block.lanes.clone(), worker.block(self, block).await?));
+                    let lanes = block.lanes.clone();
+                    let opened = worker.block(self, block).await?;
+                    output.borrow_mut().store(lanes, opened);
                 }
                 self.online.join(&worker.context);
-                Ok::<_, Error>(opened)
+                Ok::<_, Error>(())
             });
-        let opened = self.timed(Phase::Online, try_join_all(work)).await?;
-        for (lanes, bits) in opened.into_iter().flatten() {
-            output.store(lanes, bits);
-        }
+        self.timed(Phase::Online, try_join_all(work)).await?;
         Ok(())
     }
 

@@ -16,6 +16,8 @@ pub enum Bench {
     Sha256(Box<BenchCircuit>),
     /// Oblivious transfers and the correlations made of them
     Ot(BenchOt),
+    /// Three parties with an honest majority (protocol R), over memory, TCP and TLS
+    R3(BenchR3),
 }
 
 #[derive(Args, Debug)]
@@ -68,6 +70,34 @@ pub struct BenchOt {
     /// Print JSON, one object on a line for each name
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchR3 {
+    /// Runs, of which the median counts
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this in its name, for example and/ or /tls; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// Make every run this many times as large, for example 0.1
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    pub scale: f64,
+
+    /// Print JSON, one object on a line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    let scale: Option<f64> = text.parse().ok();
+    let fits = |scale: &f64| (1e-6..=100.0).contains(scale);
+    scale
+        .filter(fits)
+        .ok_or_else(|| "expected a factor from 0.000001 to 100".to_owned())
 }
 
 /// A number of things, with a decimal suffix if one likes.

@@ -1,9 +1,12 @@
 //! All parties on this machine: as threads over memory, or as one process each over loopback.
 
 pub mod child;
+mod everyone;
 mod processes;
 mod threads;
 mod wire;
+
+pub use everyone::everyone;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 mod circuits;
 mod ot;
+mod r3;
 
 use crate::args::Bench;
 use crate::exit::Result;
@@ -12,5 +13,6 @@ pub fn run(args: Bench) -> Result<()> {
         Bench::Aes(args) => circuits::run(*args, Source::Aes),
         Bench::Sha256(args) => circuits::run(*args, Source::Sha256),
         Bench::Ot(args) => ot::run(&args),
+        Bench::R3(args) => r3::run(&args),
     }
 }

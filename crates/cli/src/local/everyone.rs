@@ -1,0 +1,110 @@
+//! All parties as threads of this process, over any transport.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::thread;
+
+use madrigal_core::Party;
+use madrigal_net::identity::{Identity, Validity};
+use madrigal_net::roster::Roster;
+use madrigal_net::tls::TlsParty;
+use madrigal_net::transport::{Security, mesh};
+use madrigal_net::{Session, block_on};
+
+use crate::args::{Patience, TransportArg};
+use crate::exit::{Failure, Result};
+use crate::party::in_session;
+use crate::reach::{Network, Way};
+
+/// Does `work` as each of so many parties in one session; their results, in order.
+pub fn everyone<T: Send>(
+    transport: TransportArg,
+    parties: usize,
+    work: impl AsyncFn(&Session) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let patience = &Patience::default();
+    let (work, all) = (&work, Party::all(parties));
+    match transport {
+        TransportArg::Memory => on_threads(all.zip(mesh(parties)).map(|(me, transport)| {
+            let work = async move |session: &Session| work(session).await;
+            move || block_on(in_session(me, parties, transport, patience, work))
+        })),
+        TransportArg::Tcp | TransportArg::Tls => {
+            let listeners: Vec<TcpListener> = all
+                .clone()
+                .map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))
+                .collect::<Result<_, _>>()
+                .map_err(Failure::system("cannot listen on the loopback interface"))?;
+            let addresses: Vec<String> = listeners
+                .iter()
+                .map(|listener| Ok(listener.local_addr()?.to_string()))
+                .collect::<Result<_, std::io::Error>>()
+                .map_err(Failure::system("cannot listen"))?;
+            let security = securities(transport, &addresses)?;
+            let addresses = &addresses;
+            on_threads(
+                all.zip(listeners)
+                    .zip(&security)
+                    .map(|((me, listener), security)| {
+                        let way = Way {
+                            me,
+                            addresses,
+                            listener,
+                            security,
+                            network: Network(None),
+                            patience,
+                        };
+                        let work = async move |session: &Session| work(session).await;
+                        move || way.in_session(work)
+                    }),
+            )
+        }
+    }
+}
+
+/// Keys for this run alone, if there is TLS.
+fn securities(transport: TransportArg, addresses: &[String]) -> Result<Vec<Security>> {
+    if transport != TransportArg::Tls {
+        return Ok(addresses.iter().map(|_| Security::Clear).collect());
+    }
+    let identities = addresses
+        .iter()
+        .map(|_| Identity::generate(Validity::days(1)?));
+    let identities = identities.collect::<Result<Vec<_>, _>>()?;
+    let mut parties = Vec::new();
+    for (address, identity) in addresses.iter().zip(&identities) {
+        parties.push((
+            address.parse().map_err(Failure::bug)?,
+            identity.fingerprint(),
+        ));
+    }
+    let roster = Arc::new(Roster::local(parties)?);
+    let security = |identity| Ok(Security::Tls(TlsParty::new(identity, Arc::clone(&roster))?));
+    identities.iter().map(security).collect()
+}
+
+/// Runs all at the same time; the first failure that is no echo counts.
+fn on_threads<T: Send>(
+    work: impl Iterator<Item = impl FnOnce() -> Result<T> + Send>,
+) -> Result<Vec<T>> {
+    let results: Vec<Result<T>> = thread::scope(|scope| {
+        let threads: Vec<_> = work.map(|work| scope.spawn(work)).collect();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            let panicked = |_| Err(Failure::bug("a party's thread panicked"));
+            thread.join().unwrap_or_else(panicked)
+        };
+        threads.into_iter().map(join).collect()
+    });
+    let mut done = Vec::new();
+    let mut failures = Vec::new();
+    for result in results {
+        match result {
+            Ok(result) => done.push(result),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    match super::first_cause(failures, Failure::is_echo) {
+        Some(failure) => Err(failure),
+        None => Ok(done),
+    }
+}
