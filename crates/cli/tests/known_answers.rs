@@ -64,10 +64,41 @@ fn known(folder: &Path) -> Vec<Known> {
     circuits.filter(|known| known.file.is_file()).collect()
 }
 
+/// Who computes, and how.
+#[derive(Clone, Copy)]
+struct Way {
+    parties: usize,
+    protocol: &'static str,
+    correlations: &'static str,
+}
+
+const WAYS: [Way; 5] = [
+    way(2, "B", "ot"),
+    way(3, "B", "ot"),
+    way(5, "B", "ot"),
+    way(3, "B", "dealer"),
+    way(3, "R", "ot"),
+];
+
+const fn way(parties: usize, protocol: &'static str, correlations: &'static str) -> Way {
+    Way {
+        parties,
+        protocol,
+        correlations,
+    }
+}
+
 /// Runs one circuit with `lanes` lanes, the cases over and over, and compares all output.
-fn check(known: &Known, parties: usize, lanes: usize, transport: &str, folder: &Path) {
+fn check(known: &Known, way: Way, lanes: usize, transport: &str, folder: &Path) {
+    let Way {
+        parties,
+        protocol,
+        correlations,
+    } = way;
     let name = known.file.file_name().unwrap().to_string_lossy();
-    let about = format!("{name}, {parties} parties, {lanes} lanes, {transport}");
+    let about = format!(
+        "{name}, {protocol}, {parties} parties, {correlations}, {lanes} lanes, {transport}"
+    );
     let values = known.cases[0].0.len();
     let folder = folder.join(about.replace([' ', ','], "_"));
     std::fs::create_dir_all(&folder).unwrap();
@@ -76,7 +107,9 @@ fn check(known: &Known, parties: usize, lanes: usize, transport: &str, folder: &
     command.args([
         "run",
         "--protocol",
-        "B",
+        protocol,
+        "--correlations",
+        correlations,
         "--transport",
         transport,
         "--local",
@@ -120,10 +153,10 @@ fn check_all(circuits: &[Known], lanes: &[usize], transports: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let mut runs = Vec::new();
     for known in circuits {
-        for parties in [2, 3, 5] {
+        for way in WAYS {
             for &lanes in lanes {
                 for &transport in transports {
-                    runs.push((known, parties, lanes, transport));
+                    runs.push((known, way, lanes, transport));
                 }
             }
         }
@@ -132,10 +165,10 @@ fn check_all(circuits: &[Known], lanes: &[usize], transports: &[&str]) {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                while let Some(&(known, parties, lanes, transport)) =
+                while let Some(&(known, way, lanes, transport)) =
                     runs.get(next.fetch_add(1, Relaxed))
                 {
-                    check(known, parties, lanes, transport, folder.path());
+                    check(known, way, lanes, transport, folder.path());
                 }
             });
         }

@@ -6,7 +6,8 @@ mod common;
 
 use common::{netlist, own, plan};
 use madrigal_circuit::Rows;
-use madrigal_core::Party;
+use madrigal_core::{Party, Phase};
+use madrigal_correlations::deal;
 use madrigal_engine::{Opening, Phases, Plan, evaluate};
 use madrigal_net::Error;
 use madrigal_net::transport::mesh;
@@ -17,11 +18,15 @@ const RUNS: u64 = 150;
 /// How often each bit of what `to` receives, and opens, is 1, over all runs with these inputs.
 fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
     let parties = plan.spec().parties;
+    let all = parties + plan.spec().origin.helpers();
     let mut ones: Vec<u32> = Vec::new();
     for run in 0..RUNS {
-        let (transcript, transports) = Transcript::of(to, mesh(parties));
-        let world = World::new(parties, seed.wrapping_add(run));
+        let (transcript, transports) = Transcript::of(to, mesh(all));
+        let world = World::new(all, seed.wrapping_add(run));
         let results = world.run_over(transports, |context| async move {
+            if context.me().index() == parties {
+                return deal(&context.enter(Phase::Setup, "setup")).await;
+            }
             let own = own(plan, inputs, context.me());
             let ended = evaluate(&context, plan, &own, &|_| {}).await;
             ended.map(drop).map_err(|error| Error::Ended {
@@ -64,6 +69,16 @@ fn compare(a: &[u32], b: &[u32]) -> (f64, f64) {
 }
 
 fn check(parties: usize, to: usize, receivers: &[usize], opening: Opening) {
+    check_as(parties, to, receivers, opening, Plan::clone);
+}
+
+fn check_as(
+    parties: usize,
+    to: usize,
+    receivers: &[usize],
+    opening: Opening,
+    change: impl Fn(&Plan) -> Plan,
+) {
     let seed = seed();
     let netlist = netlist("int_add8_size.bristol");
     let plan = plan(
@@ -75,6 +90,7 @@ fn check(parties: usize, to: usize, receivers: &[usize], opening: Opening) {
         Phases::Sequential,
         1 << 20,
     );
+    let plan = change(&plan);
     // Party `to` has the same input in both; everyone else's bits are all 0 in A and all 1 in B.
     let inputs = |others: u8| {
         let mut rows = Rows::new(netlist.input_bits() as usize, 3);
@@ -93,8 +109,10 @@ fn check(parties: usize, to: usize, receivers: &[usize], opening: Opening) {
     );
     let (largest, spread) = compare(&a, &b);
     let about = format!(
-        "{parties} parties, to party {to}, {opening}, {} bits",
-        a.len()
+        "protocol {}, correlations by {}, {parties} parties, to party {to}, {opening}, {} bits",
+        plan.spec().protocol,
+        plan.spec().origin,
+        a.len(),
     );
     assert!(
         largest < 6.0,
@@ -123,6 +141,20 @@ fn three_parties_and_the_one_in_the_middle_of_a_relay() {
 #[test]
 fn three_parties_and_one_without_input() {
     check(3, 2, &[0, 1], Opening::Direct);
+}
+
+#[test]
+fn three_parties_with_replicated_shares() {
+    for to in 0..3 {
+        check_as(3, to, &[(to + 1) % 3], Opening::Direct, common::replicated);
+    }
+}
+
+#[test]
+fn parties_with_a_dealer() {
+    for to in 0..2 {
+        check_as(2, to, &[1 - to], Opening::Direct, common::dealt);
+    }
 }
 
 /// Whoever adds up shares learns the sum: only a receiver may.
