@@ -17,15 +17,17 @@
 //!
 //! `examples/triples_only.rs` makes triples, and nothing else, over connections of one's own.
 
+mod base;
 mod bit_triples;
 mod columns;
 mod dealer;
+mod extension;
 mod gilboa;
+mod links;
 mod matrices;
 mod needs;
 mod ot_triples;
 mod packing;
-mod pairs;
 mod products;
 mod rings;
 mod source;
@@ -34,13 +36,12 @@ mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
 pub use dealer::{DealerSource, deal};
+pub use extension::{Extension, ExtensionError};
 pub use matrices::{MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
-pub use ot_triples::OtTriples;
-pub use pairs::{Base, base_cost, stream_cost};
 pub use rings::{BitShares, RingTriples, SharedBits, SquarePairs, SquareShares, TripleShares};
-pub use source::{OtSource, Source};
-pub use supply::{Origin, Supply};
+pub use source::{OtCosts, OtSource, Source};
+pub use supply::{Origin, Supply, SupplyCosts};
 pub use vectors::{VectorShares, VectorTriples};
 
 use madrigal_net::Result;
