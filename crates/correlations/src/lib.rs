@@ -19,10 +19,12 @@
 
 mod base;
 mod bit_triples;
+mod choice;
 mod columns;
 mod dealer;
 mod extension;
 mod gilboa;
+mod ledger;
 mod links;
 mod matrices;
 mod needs;
@@ -36,6 +38,7 @@ mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
 pub use dealer::{DealerSource, deal};
+pub use choice::Choice;
 pub use extension::{Extension, ExtensionError};
 pub use matrices::{MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
