@@ -63,8 +63,8 @@ mod supply;
 mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
-pub use dealer::{DealerSource, deal};
 pub use choice::Choice;
+pub use dealer::{DealerSource, deal};
 pub use extension::{Extension, ExtensionError};
 pub use matrices::{MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
