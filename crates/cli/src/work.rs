@@ -126,7 +126,7 @@ impl Job {
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
             },
             origin: match self.how.correlations {
-                CorrelationsArg::Ot => Origin::Ot,
+                CorrelationsArg::Ot => Origin::default(),
                 CorrelationsArg::Dealer => Origin::Dealer,
             },
             memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),

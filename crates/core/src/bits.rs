@@ -79,6 +79,11 @@ pub fn clear_tail(row: &mut [u8], count: usize) {
     }
 }
 
+/// Whether the bits above `count` in the last byte of `row` are zero.
+pub fn tail_is_clear(row: &[u8], count: usize) -> bool {
+    count.is_multiple_of(8) || row[count / 8] & !low(count % 8) == 0
+}
+
 /// The lowest `count < 8` bits set.
 const fn low(count: usize) -> u8 {
     (1 << count) - 1

@@ -18,7 +18,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use madrigal_core::Party;
-use madrigal_correlations::{BitTripleSource, BitTriples, OtSource, RingTriples, Source};
+use madrigal_correlations::{
+    BitTripleSource, BitTriples, Extension, OtSource, RingTriples, Source,
+};
 use madrigal_net::transport::{Inbox, Packet, Transport};
 use madrigal_net::{Context, Session, SessionConfig, block_on};
 
@@ -139,7 +141,7 @@ const WORDS: usize = 1_000;
 
 /// What one party does.
 async fn triples(context: Context) -> madrigal_net::Result<(BitTriples, RingTriples<u64>)> {
-    let mut source = OtSource::new(&context).await?;
+    let mut source = OtSource::new(&context, Extension::default()).await?;
     let bits = source.bit_triples(BITS, &|_| {}).await?;
     let words = source.ring_triples::<u64>(WORDS, &|_| {}).await?;
     Ok((bits, words))

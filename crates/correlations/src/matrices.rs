@@ -19,24 +19,20 @@ mod strings;
 
 use std::ops::Range;
 
-use futures_util::future::join;
-use madrigal_core::{PhaseCost, Ring};
+use madrigal_core::{Party, Ring};
 use madrigal_kernels::rings::{self, Masks};
 use madrigal_kernels::{Block, stretch};
-use madrigal_net::frame::HEADER_BYTES;
-use madrigal_net::{Channel, Context, Result, breathe};
-use madrigal_ot::{ExtensionReceiver as _, ExtensionSender as _};
-use madrigal_ot::{flavour, iknp::message_len};
+use madrigal_net::{Context, Result};
+use madrigal_ot::OtError;
 use zeroize::Zeroizing;
 
-use self::layout::Layout;
-use self::strings::{correct_first, correct_half, offer_first, offer_half, transpose};
-use crate::pairs::{Base, Pair, Stream, fail};
+pub(crate) use self::layout::MatrixLayout;
+use self::strings::{
+    correct_first, correct_half, has_clear_end, offer_first, offer_half, transpose,
+};
+use crate::links::{Answer, Ask, Call, Links};
 use crate::products::pack;
 use crate::rings::random;
-
-/// Parts under way before the first is waited for.
-const AHEAD: usize = 4;
 
 /// The sizes of a matrix product: m x k times k x n.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -98,280 +94,149 @@ impl<T: Ring> MatrixTriple<T> {
     }
 }
 
-/// Makes matrix triples with all peers; keeps the extensions running between calls.
-pub(crate) struct OtMatrices {
-    context: Context,
-    links: Vec<Link>,
-}
-
-struct Link {
-    pair: Pair,
-    extension: Channel,
-    corrections: Channel,
-}
-
-struct Part {
-    entries: Range<usize>,
-    context: Context,
+/// Makes one triple.
+pub(crate) async fn triple<T: Ring>(
+    links: &mut Links,
+    context: &Context,
+    shape: MatrixShape,
+    made: &dyn Fn(usize),
+) -> Result<MatrixTriple<T>> {
+    let layout = MatrixLayout::new::<T>(shape);
+    let MatrixLayout { p, k, q, .. } = layout;
+    let mut prg = context.private_prg();
+    let (x, y) = (random::<T>(&mut prg, p * k), random::<T>(&mut prg, k * q));
+    let mut z = Zeroizing::new(vec![T::ZERO; p * q]);
+    rings::multiply_add(&x, &y, &mut z, k, q);
+    let mut work = Work {
+        layout,
+        x: &x,
+        y: &y,
+        z: &mut z,
+        strings: std::array::from_fn(|_| Zeroizing::new(vec![0; q * T::BYTES])),
+    };
+    links.run(&mut work, made).await?;
+    let swapped = shape.rows > shape.columns;
+    Ok(if swapped {
+        let (a, b) = (transpose(&y, k, q), transpose(&x, p, k));
+        MatrixTriple::new(shape, a, b, transpose(&z, p, q))
+    } else {
+        MatrixTriple::new(shape, x, y, z)
+    })
 }
 
 /// One call.
 struct Work<'a, T: Ring> {
-    layout: Layout,
+    layout: MatrixLayout,
     x: &'a [T],
     y: &'a [T],
     z: &'a mut [T],
-    buffers: Buffers,
-}
-
-/// Working memory. Secret.
-#[derive(Default)]
-struct Buffers {
-    rows: Zeroizing<Vec<Block>>,
-    masks: [Zeroizing<Vec<Block>>; 2],
-    choices: Zeroizing<Vec<u8>>,
-    /// Up to four stretched masks.
+    /// Up to four stretched masks. Secret.
     strings: [Zeroizing<Vec<u8>>; 4],
 }
 
-impl OtMatrices {
-    pub(crate) fn new(context: &Context, base: &Base) -> Result<Self> {
-        let context = context.step("matrix triples");
-        let link = |pair: Pair| {
-            Ok(Link {
-                extension: context.step("extension").channel(pair.peer)?,
-                corrections: context.step("corrections").channel(pair.peer)?,
-                pair,
-            })
-        };
-        let links = base.open(&context, Stream::Matrices)?.into_iter().map(link);
-        Ok(Self {
-            links: links.collect::<Result<_>>()?,
-            context,
-        })
+impl<T: Ring> Call for Work<'_, T> {
+    type Layout = MatrixLayout;
+
+    fn layout(&self) -> MatrixLayout {
+        self.layout
     }
 
-    /// Cost of one [`triple`](Self::triple) for one of `parties` parties: they all spend the same.
-    pub(crate) fn cost<T: Ring>(parties: usize, shape: MatrixShape) -> PhaseCost {
-        let layout = Layout::new::<T>(shape);
-        let peers = parties as u64 - 1;
-        let mut total = PhaseCost::default();
-        for part in layout.parts() {
-            let one = layout.direction_cost(part.len());
-            let bytes = peers * (one.sender_bytes + one.receiver_bytes);
-            total += PhaseCost {
-                rounds: 0,
-                bytes_sent: bytes,
-                bytes_received: bytes,
-                messages: 2 * peers,
-                aes_blocks: peers * (one.sender_aes + one.receiver_aes),
-            };
-        }
-        total.rounds = if total.messages > 0 { 2 } else { 0 };
-        total
-    }
-
-    /// Makes one triple. Two rounds; [`cost`](Self::cost). `made` hears how many more products of
-    /// elements are done.
-    pub(crate) async fn triple<T: Ring>(
-        &mut self,
-        shape: MatrixShape,
-        made: &dyn Fn(usize),
-    ) -> Result<MatrixTriple<T>> {
-        let layout = Layout::new::<T>(shape);
-        let Layout { p, k, q, .. } = layout;
-        let mut prg = self.context.private_prg();
-        let (x, y) = (random::<T>(&mut prg, p * k), random::<T>(&mut prg, k * q));
-        let mut z = Zeroizing::new(vec![T::ZERO; p * q]);
-        rings::multiply_add(&x, &y, &mut z, k, q);
-        self.products(layout, &x, &y, &mut z, made).await?;
-        let swapped = shape.rows > shape.columns;
-        Ok(if swapped {
-            let (a, b) = (transpose(&y, k, q), transpose(&x, p, k));
-            MatrixTriple::new(shape, a, b, transpose(&z, p, q))
-        } else {
-            MatrixTriple::new(shape, x, y, z)
-        })
-    }
-
-    /// Adds to z the shares of the products with all peers.
-    async fn products<T: Ring>(
-        &mut self,
-        layout: Layout,
-        x: &[T],
-        y: &[T],
-        z: &mut [T],
-        made: &dyn Fn(usize),
-    ) -> Result<()> {
-        let parts: Vec<Part> = layout
-            .parts()
-            .map(|entries| Part {
-                entries,
-                context: self.context.beside(),
-            })
-            .collect();
-        let Some(longest) = parts.first().map(|part| part.entries.len()) else {
-            return Ok(());
-        };
-        let window = self.links.iter().map(|link| link.extension.window()).min();
-        // All parties send before they receive: what is sent ahead must fit half a window.
-        let half = window.unwrap_or(0) / 2;
-        let ahead = half / (message_len(longest * layout.bits) + HEADER_BYTES);
-        let ahead = ahead.clamp(1, AHEAD + 1) - 1;
-        let later = longest * layout.entry_bytes() + 2 * HEADER_BYTES <= half;
-        let mut work = Work {
-            layout,
-            x,
-            y,
-            z,
-            buffers: Buffers::new(layout, longest),
-        };
-        for step in 0..parts.len() + ahead + 1 {
-            let at = |lag: usize| step.checked_sub(lag).and_then(|index| parts.get(index));
-            if let Some(part) = at(0) {
-                work.receive_ots(&mut self.links, part).await?;
-            }
-            if let Some(part) = at(ahead) {
-                work.send_ots(&mut self.links, part, later).await?;
-            }
-            if let Some(part) = at(ahead + 1) {
-                if later {
-                    work.correct_later(&mut self.links, part).await?;
+    /// Our choices are the bits of X.
+    fn ask(&mut self, _: Party, items: &Range<usize>, ots: Ask<'_>) -> Result<(), OtError> {
+        let bits = self.layout.bits;
+        let x = &self.x[items.clone()];
+        ots.blocks(
+            |ots, out| pack(&x[ots.start / bits..ots.end / bits], bits, out),
+            |ots, masks| {
+                for (index, masks) in masks.chunks_exact(bits).enumerate() {
+                    let (_, z) = self.layout.place(items.start + ots.start / bits + index);
+                    fold(self.layout, masks, &mut self.strings[0], &mut self.z[z]);
                 }
-                self.context.join(&part.context);
-                made(part.entries.len() * layout.q);
+            },
+        )
+    }
+
+    fn answer(
+        &mut self,
+        _: Party,
+        items: &Range<usize>,
+        ots: Answer<'_>,
+        corrections: &mut [u8],
+    ) -> Result<(), OtError> {
+        let layout = self.layout;
+        let mut out = corrections.chunks_exact_mut(layout.entry_bytes());
+        ots.blocks(|ots, k0, k1| {
+            let masks = k0
+                .chunks_exact(layout.bits)
+                .zip(k1.chunks_exact(layout.bits));
+            for ((index, masks), out) in masks.enumerate().zip(&mut out) {
+                let entry = items.start + ots.start / layout.bits + index;
+                self.offer(entry, masks.into(), out);
             }
-            breathe().await;
+        })
+    }
+
+    fn correct(
+        &mut self,
+        _: Party,
+        items: &Range<usize>,
+        corrections: &[u8],
+    ) -> Result<(), &'static str> {
+        let layout = self.layout;
+        let MatrixLayout { q, bits, .. } = layout;
+        let each = corrections.chunks_exact(layout.entry_bytes());
+        for (entry, corrections) in items.clone().zip(each) {
+            let (_, z) = layout.place(entry);
+            let (x, z) = (self.x[entry], &mut self.z[z]);
+            for (bit, unit) in corrections.chunks(q * T::BYTES).enumerate() {
+                if bit == 0 {
+                    correct_first(x, unit, z);
+                } else if bit < bits / 2 {
+                    rings::correct_strings(x, bit, unit, z);
+                } else if has_clear_end::<T>(q, unit) {
+                    correct_half(x, unit, z);
+                } else {
+                    return Err("its padding is not zero");
+                }
+            }
         }
-        let aes: u64 = parts
-            .iter()
-            .map(|part| layout.direction_cost(part.entries.len()))
-            .map(|one| one.sender_aes + one.receiver_aes)
-            .sum();
-        self.context.count_aes(aes * self.links.len() as u64);
         Ok(())
+    }
+
+    /// Products of elements.
+    fn made(&self, items: &Range<usize>) -> usize {
+        items.len() * self.layout.q
     }
 }
 
-impl Buffers {
-    fn new(layout: Layout, entries: usize) -> Self {
-        let ots = entries * layout.bits;
-        let blocks = |count| Zeroizing::new(vec![Block::ZERO; count]);
-        Self {
-            rows: blocks(ots),
-            masks: [blocks(ots), blocks(ots)],
-            choices: Zeroizing::new(vec![0; ots.div_ceil(8)]),
-            strings: std::array::from_fn(|_| Zeroizing::new(vec![0; layout.q * layout.bits / 8])),
+/// The receiver's shares of the products of one entry, but for corrections: its masks, stretched.
+fn fold<T: Ring>(layout: MatrixLayout, masks: &[Block], string: &mut [u8], z: &mut [T]) {
+    let (bits, words) = (layout.bits, layout.words_of_half());
+    for (bit, &mask) in masks.iter().enumerate() {
+        let string = &mut string[..layout.mask_words(bit) * T::BYTES];
+        stretch(mask, string);
+        if bit < bits / 2 {
+            rings::add_shifted(z, string, 0, bit);
+        } else {
+            rings::add_shifted(&mut z[..words], string, 0, bit);
+            rings::add_shifted(&mut z[words..], string, bits / 2, bit);
         }
     }
 }
 
 impl<T: Ring> Work<'_, T> {
-    /// The place of entry `entry` of X in the product: the row of Y that it meets, the row of Z.
-    fn place(&self, entry: usize) -> (Range<usize>, Range<usize>) {
-        let Layout { k, q, .. } = self.layout;
-        let (row, column) = (entry / k, entry % k);
-        (column * q..(column + 1) * q, row * q..(row + 1) * q)
-    }
-
-    async fn receive_ots(&mut self, links: &mut [Link], part: &Part) -> Result<()> {
-        let bits = self.layout.bits;
-        let ots = part.entries.len() * bits;
-        for link in links {
-            let mut message = vec![0; message_len(ots)];
-            let buffers = &mut self.buffers;
-            let choices = &mut buffers.choices[..ots.div_ceil(8)];
-            pack(&self.x[part.entries.clone()], bits, choices);
-            let (rows, masks) = (&mut buffers.rows[..ots], &mut buffers.masks[0][..ots]);
-            link.pair
-                .receiver
-                .extend(choices, ots, &mut message, rows)
-                .and_then(|tweaks| flavour::receiver_random_blocks(tweaks, rows, masks))
-                .map_err(|error| fail(&link.extension, error))?;
-            for (index, entry) in part.entries.clone().enumerate() {
-                let (_, z) = self.place(entry);
-                let z = &mut self.z[z];
-                let [string, ..] = &mut self.buffers.strings;
-                let words = self.layout.words_of_half();
-                for bit in 0..bits {
-                    let string = &mut string[..self.layout.mask_words(bit) * T::BYTES];
-                    stretch(self.buffers.masks[0][index * bits + bit], string);
-                    if bit < bits / 2 {
-                        rings::add_shifted(z, string, 0, bit);
-                    } else {
-                        rings::add_shifted(&mut z[..words], string, 0, bit);
-                        rings::add_shifted(&mut z[words..], string, bits / 2, bit);
-                    }
-                }
-            }
-            link.extension.count_in(&part.context);
-            link.extension.send(message).await?;
-        }
-        Ok(())
-    }
-
-    /// Corrects the peers' masks. Where the corrections are so long that both sides sending could
-    /// wait for each other, the peers' are taken while ours go.
-    async fn send_ots(&mut self, links: &mut [Link], part: &Part, later: bool) -> Result<()> {
-        let ots = part.entries.len() * self.layout.bits;
-        let bytes = part.entries.len() * self.layout.entry_bytes();
-        for link in links {
-            link.extension.count_in(&part.context);
-            let message = link.extension.recv(message_len(ots)).await?;
-            let buffers = &mut self.buffers;
-            let rows = &mut buffers.rows[..ots];
-            let [k0, k1] = &mut buffers.masks;
-            let sender = &mut link.pair.sender;
-            sender
-                .extend(&message, ots, rows)
-                .and_then(|tweaks| {
-                    let (k0, k1) = (&mut k0[..ots], &mut k1[..ots]);
-                    flavour::sender_random_blocks(sender.delta(), tweaks, rows, k0, k1)
-                })
-                .map_err(|error| fail(&link.extension, error))?;
-            drop(message);
-            let mut corrections = vec![0; bytes];
-            let each = corrections.chunks_exact_mut(self.layout.entry_bytes());
-            for ((index, entry), out) in part.entries.clone().enumerate().zip(each) {
-                self.offer(index, entry, out);
-            }
-            link.corrections.count_in(&part.context);
-            if later {
-                link.corrections.send(corrections).await?;
-            } else {
-                let channel = &mut link.corrections;
-                let both = join(channel.tx.send(corrections), channel.rx.recv(bytes));
-                let (sent, received) = both.await;
-                let received = sent.and(received)?;
-                self.correct(part, &received);
-            }
-        }
-        Ok(())
-    }
-
-    async fn correct_later(&mut self, links: &mut [Link], part: &Part) -> Result<()> {
-        let bytes = part.entries.len() * self.layout.entry_bytes();
-        for link in links {
-            link.corrections.count_in(&part.context);
-            let corrections = link.corrections.recv(bytes).await?;
-            self.correct(part, &corrections);
-        }
-        Ok(())
-    }
-
     /// Writes the corrections for one entry, in the units of [`crate::gilboa`], each for all q
     /// products; in the last one, product j shares a word with product j + ceil(q / 2).
-    fn offer(&mut self, index: usize, entry: usize, out: &mut [u8]) {
+    fn offer(&mut self, entry: usize, masks: [&[Block]; 2], out: &mut [u8]) {
         let layout = self.layout;
-        let Layout { q, bits, .. } = layout;
-        let (y, z) = self.place(entry);
+        let MatrixLayout { q, bits, .. } = layout;
+        let (y, z) = layout.place(entry);
         let (y, z) = (&self.y[y], &mut self.z[z]);
-        let Buffers { masks, strings, .. } = &mut self.buffers;
         let full = q * T::BYTES;
         let half = layout.words_of_half() * T::BYTES;
-        let [h0, h1, g0, g1] = strings.each_mut().map(|string| &mut string[..]);
+        let [h0, h1, g0, g1] = self.strings.each_mut().map(|string| &mut string[..]);
         let (g0, g1) = (&mut g0[..half], &mut g1[..half]);
-        let mask = |which: usize, bit: usize| masks[which][index * bits + bit];
+        let mask = |which: usize, bit: usize| masks[which][bit];
         let mut units = out.chunks_mut(full);
         let mut unit = || units.next().unwrap_or_default();
 
@@ -398,23 +263,5 @@ impl<T: Ring> Work<'_, T> {
         stretch(mask(0, bits / 2), g0);
         stretch(mask(1, bits / 2), g1);
         offer_half(y, z, [g0, g1], unit());
-    }
-
-    fn correct(&mut self, part: &Part, corrections: &[u8]) {
-        let Layout { q, bits, .. } = self.layout;
-        let each = corrections.chunks_exact(self.layout.entry_bytes());
-        for (entry, corrections) in part.entries.clone().zip(each) {
-            let (_, z) = self.place(entry);
-            let (x, z) = (self.x[entry], &mut self.z[z]);
-            for (bit, unit) in corrections.chunks(q * T::BYTES).enumerate() {
-                if bit == 0 {
-                    correct_first(x, unit, z);
-                } else if bit < bits / 2 {
-                    rings::correct_strings(x, bit, unit, z);
-                } else {
-                    correct_half(x, unit, z);
-                }
-            }
-        }
     }
 }

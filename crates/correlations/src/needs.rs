@@ -8,10 +8,10 @@ use madrigal_net::Result;
 use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
+use crate::extension::Extension;
 use crate::matrices::{MatrixShape, MatrixTriple};
 use crate::rings::{RingTriples, SharedBits, SquarePairs};
-use crate::source::{OtSource, Source};
-use crate::supply::Origin;
+use crate::source::{OtCosts, Source};
 use crate::vectors::VectorTriples;
 
 /// Exact numbers of correlations. Operations register theirs when a plan is made; the sum is what a
@@ -89,50 +89,33 @@ impl Needs {
         *self == Self::default()
     }
 
-    /// What it costs `me` to fill a stock with this from a new [`OtSource`], base OTs included.
-    pub fn ot_cost(&self, me: Party, parties: usize) -> PhaseCost {
+    /// What it costs `me` to fill a stock with this from a new [`OtSource`](crate::OtSource) with that
+    /// extension, base OTs included.
+    pub fn ot_cost(&self, extension: Extension, me: Party, parties: usize) -> PhaseCost {
         if self.is_empty() {
             return PhaseCost::default();
         }
-        let mut total = Origin::Ot.start_cost(parties, self);
-        total += OtSource::bit_triples_cost(me, parties, self.bit_triples);
+        let mut costs = OtCosts::new(extension, me, parties);
+        let mut total = costs.base() + costs.bit_triples(self.bit_triples);
         for (&length, &count) in &self.vector_triples {
-            total += OtSource::vector_triples_cost(me, parties, length, count);
+            total += costs.vector_triples(length, count);
         }
-        total += self.ring_cost::<u8>(me, parties);
-        total += self.ring_cost::<u16>(me, parties);
-        total += self.ring_cost::<u32>(me, parties);
-        total += self.ring_cost::<u64>(me, parties);
-        total += self.ring_cost::<u128>(me, parties);
-        total
+        total += self.ring_cost::<u8>(&mut costs);
+        total += self.ring_cost::<u16>(&mut costs);
+        total += self.ring_cost::<u32>(&mut costs);
+        total += self.ring_cost::<u64>(&mut costs);
+        total + self.ring_cost::<u128>(&mut costs)
     }
 
-    /// Whether Boolean triples are among them.
-    pub(crate) fn has_bit_triples(&self) -> bool {
-        self.bit_triples > 0
-    }
-
-    /// Kinds that have OT extensions of their own, see [`OtSource::open_cost`].
-    pub(crate) fn ot_groups(&self) -> u64 {
-        let any = |has: &dyn Fn(&RingNeeds) -> bool| self.rings.values().any(has);
-        [
-            self.has_bit_triples(),
-            !self.vector_triples.is_empty(),
-            any(&|ring| ring.triples + ring.squares + ring.bits > 0),
-            any(&|ring| !ring.matrices.is_empty()),
-        ]
-        .map(u64::from)
-        .iter()
-        .sum()
-    }
-
-    fn ring_cost<T: Ring>(&self, me: Party, parties: usize) -> PhaseCost {
+    fn ring_cost<T: Ring>(&self, costs: &mut OtCosts) -> PhaseCost {
         let needs = self.of::<T>();
-        let mut total = OtSource::ring_triples_cost::<T>(me, parties, needs.triples)
-            + OtSource::square_pairs_cost::<T>(me, parties, needs.squares)
-            + OtSource::shared_bits_cost::<T>(me, parties, needs.bits);
+        let mut total = costs.ring_triples::<T>(needs.triples)
+            + costs.square_pairs::<T>(needs.squares)
+            + costs.shared_bits::<T>(needs.bits);
         for (&shape, &count) in &needs.matrices {
-            total += OtSource::matrix_triple_cost::<T>(parties, shape).times(count as u64);
+            for _ in 0..count {
+                total += costs.matrix_triple::<T>(shape);
+            }
         }
         total
     }

@@ -1,15 +1,15 @@
 //! Correlations over Z_2^l: triples, square pairs, shared bits.
 
-use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_core::{Party, PhaseCost, Ring, bits};
 use madrigal_kernels::Prg;
 use madrigal_net::{Channel, Context, Result, exchange};
 use zeroize::Zeroizing;
 
 use crate::columns::container;
 use crate::gilboa::Word;
+use crate::links::Links;
 use crate::packing::BitReader;
-use crate::pairs::Base;
-use crate::products::{Pattern, Products, pack};
+use crate::products::{Pattern, ProductLayout, Products, pack};
 
 container! {
     /// One party's shares of multiplication triples over Z_2^l: a and b random, c = a b.
@@ -67,131 +67,151 @@ impl<T> BitShares<'_, T> {
     }
 }
 
-/// Makes all of them; see the methods for rounds and costs.
-pub(crate) struct OtRings {
-    products: Products,
-    opening: Vec<Channel>,
-    context: Context,
+/// Triples by products mod 2^l in both directions of each pair of parties (MOTION 5.2.1):
+/// c = sum_i a_i b_i + sum_{i != j} a_i b_j.
+pub(crate) async fn triples<T: Ring>(
+    links: &mut Links,
+    context: &Context,
+    count: usize,
+    made: &dyn Fn(usize),
+) -> Result<RingTriples<T>> {
+    let mut prg = context.private_prg();
+    let (a, b) = (random::<T>(&mut prg, count), random::<T>(&mut prg, count));
+    let local = a.iter().zip(b.iter()).map(|(a, b)| a.mul(*b));
+    let mut c = Zeroizing::new(local.collect::<Vec<_>>());
+    let mut products = Products {
+        me: context.me(),
+        width: T::BITS,
+        pattern: Pattern::Both,
+        x: &a,
+        y: &b,
+        z: &mut c,
+    };
+    links.run(&mut products, made).await?;
+    Ok(RingTriples::new(a, b, c))
 }
 
-impl OtRings {
-    pub(crate) fn new(context: &Context, base: &Base) -> Result<Self> {
-        Ok(Self {
-            products: Products::new(context, base)?,
-            opening: context.step("shared bits").channels()?,
-            context: context.clone(),
-        })
+/// Square pairs by one product of each pair of parties (MOTION 5.3):
+/// c = sum_i a_i^2 + 2 sum_{i < j} a_i a_j. The factor 2 cuts a bit off, so the products are
+/// made mod 2^(l-1) only.
+pub(crate) async fn squares<T: Ring>(
+    links: &mut Links,
+    context: &Context,
+    count: usize,
+    made: &dyn Fn(usize),
+) -> Result<SquarePairs<T>> {
+    let a = random::<T>(&mut context.private_prg(), count);
+    let mut c = Zeroizing::new(vec![T::ZERO; count]);
+    once(links, context, &a, &mut c, made).await?;
+    for (c, &a) in c.iter_mut().zip(a.iter()) {
+        *c = c.add(*c).add(a.mul(a));
     }
+    Ok(SquarePairs::new(a, c))
+}
 
-    /// Triples by products mod 2^l in both directions of each pair of parties (MOTION 5.2.1):
-    /// c = sum_i a_i b_i + sum_{i != j} a_i b_j.
-    pub(crate) async fn triples<T: Ring>(
-        &mut self,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<RingTriples<T>> {
-        let mut prg = self.context.private_prg();
-        let (a, b) = (random::<T>(&mut prg, count), random::<T>(&mut prg, count));
-        let local = a.iter().zip(b.iter()).map(|(a, b)| a.mul(*b));
-        let mut c = Zeroizing::new(local.collect::<Vec<_>>());
-        self.products
-            .add(T::BITS, Pattern::Both, &a, &b, &mut c, made)
-            .await?;
-        Ok(RingTriples::new(a, b, c))
+/// Adds the shares of sum_{i < j} x_i x_j mod 2^(l-1).
+async fn once<T: Ring>(
+    links: &mut Links,
+    context: &Context,
+    x: &[T],
+    z: &mut [T],
+    made: &dyn Fn(usize),
+) -> Result<()> {
+    let mut products = Products {
+        me: context.me(),
+        width: T::BITS - 1,
+        pattern: Pattern::Once,
+        x,
+        y: x,
+        z,
+    };
+    links.run(&mut products, made).await
+}
+
+/// Random bits shared mod 2^l (MOTION 5.4). The channels are for the opening.
+///
+/// The paper squares a = 2u + 1 mod 2^(l+2), opens e = a^2 and divides a by the root that
+/// everybody finds. Since e = 8 t + 1 with t = u (u + 1) / 2, all of it can be said of u mod 2^l:
+/// the parties open t mod 2^(l-1), and exactly two u give the same t, v and -1 - v. With
+/// v the even one, b = (u - v) / (2v + 1) + 1 is 1 for u = v and 0 for u = -1 - v: linear in u,
+/// so it is shared as u is, and u tells nothing beyond t but which of the two it is. Also
+/// b = 1 - (u mod 2), that is, the XOR of the lowest bits of the shares.
+///
+/// The shares of t need t = sum_i u_i (u_i + 1) / 2 + sum_{i < j} u_i u_j: one product of
+/// each pair of parties mod 2^(l-1), where the paper counts l + 2 OTs for it.
+pub(crate) async fn shared_bits<T: Ring>(
+    links: &mut Links,
+    opening: &mut [Channel],
+    context: &Context,
+    count: usize,
+    made: &dyn Fn(usize),
+) -> Result<SharedBits<T>> {
+    if count == 0 {
+        return Ok(SharedBits::new(Zeroizing::default()));
     }
-
-    /// Square pairs by one product of each pair of parties (MOTION 5.3):
-    /// c = sum_i a_i^2 + 2 sum_{i < j} a_i a_j. The factor 2 cuts a bit off, so the products are
-    /// made mod 2^(l-1) only.
-    pub(crate) async fn squares<T: Ring>(
-        &mut self,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<SquarePairs<T>> {
-        let a = random::<T>(&mut self.context.private_prg(), count);
-        let mut c = Zeroizing::new(vec![T::ZERO; count]);
-        self.products
-            .add(T::BITS - 1, Pattern::Once, &a, &a, &mut c, made)
-            .await?;
-        for (c, &a) in c.iter_mut().zip(a.iter()) {
-            *c = c.add(*c).add(a.mul(a));
-        }
-        Ok(SquarePairs::new(a, c))
+    let width = T::BITS - 1;
+    let u = random::<T>(&mut context.private_prg(), count);
+    let mut t = Zeroizing::new(vec![T::ZERO; count]);
+    once(links, context, &u, &mut t, made).await?;
+    for (t, &u) in t.iter_mut().zip(u.iter()) {
+        *t = t.add(u.mul(u.add(T::ONE)).shr(1));
     }
-
-    /// Random bits shared mod 2^l (MOTION 5.4).
-    ///
-    /// The paper squares a = 2u + 1 mod 2^(l+2), opens e = a^2 and divides a by the root that
-    /// everybody finds. Since e = 8 t + 1 with t = u (u + 1) / 2, all of it can be said of u mod 2^l:
-    /// the parties open t mod 2^(l-1), and exactly two u give the same t, v and -1 - v. With
-    /// v the even one, b = (u - v) / (2v + 1) + 1 is 1 for u = v and 0 for u = -1 - v: linear in u,
-    /// so it is shared as u is, and u tells nothing beyond t but which of the two it is. Also
-    /// b = 1 - (u mod 2), that is, the XOR of the lowest bits of the shares.
-    ///
-    /// The shares of t need t = sum_i u_i (u_i + 1) / 2 + sum_{i < j} u_i u_j: one product of
-    /// each pair of parties mod 2^(l-1), where the paper counts l + 2 OTs for it.
-    pub(crate) async fn shared_bits<T: Ring>(
-        &mut self,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<SharedBits<T>> {
-        if count == 0 {
-            return Ok(SharedBits::new(Zeroizing::default()));
-        }
-        let width = T::BITS - 1;
-        let u = random::<T>(&mut self.context.private_prg(), count);
-        let mut t = Zeroizing::new(vec![T::ZERO; count]);
-        self.products
-            .add(width, Pattern::Once, &u, &u, &mut t, made)
-            .await?;
-        for (t, &u) in t.iter_mut().zip(u.iter()) {
-            *t = t.add(u.mul(u.add(T::ONE)).shr(1));
-        }
-        let mut message = vec![0; (count * width).div_ceil(8)];
-        pack(&t, width, &mut message);
-        let expected = message.len();
-        let context = self.context.beside();
-        for channel in &mut self.opening {
-            channel.count_in(&context);
-        }
-        let received = exchange(&mut self.opening, message, expected).await?;
-        self.context.join(&context);
-        for message in received {
-            unpack_add(&message, width, &mut t);
-        }
-        let leader = self.context.me() == Party::new(0);
-        let mut b = u;
-        for (b, &t) in b.iter_mut().zip(t.iter()) {
-            let (v, inverse) = even_root(t);
-            let constant = T::ONE.sub(inverse.mul(v));
-            let own = inverse.mul(*b);
-            *b = if leader { own.add(constant) } else { own };
-        }
-        Ok(SharedBits::new(b))
+    let mut message = vec![0; bits::bytes_for(count * width)];
+    pack(&t, width, &mut message);
+    let expected = message.len();
+    let beside = links.context().beside();
+    for channel in &mut *opening {
+        channel.count_in(&beside);
     }
-
-    pub(crate) fn triples_cost<T: Ring>(me: Party, parties: usize, count: usize) -> PhaseCost {
-        Products::cost(me, parties, T::BITS, Pattern::Both, count)
-    }
-
-    pub(crate) fn squares_cost<T: Ring>(me: Party, parties: usize, count: usize) -> PhaseCost {
-        Products::cost(me, parties, T::BITS - 1, Pattern::Once, count)
-    }
-
-    pub(crate) fn shared_bits_cost<T: Ring>(me: Party, parties: usize, count: usize) -> PhaseCost {
-        if count == 0 {
-            return PhaseCost::default();
+    let received = exchange(opening, message, expected).await?;
+    links.context().join(&beside);
+    for (channel, message) in opening.iter().zip(received) {
+        if !bits::tail_is_clear(&message, count * width) {
+            return Err(channel.refuse("its padding is not zero"));
         }
-        let peers = parties as u64 - 1;
-        let opening = peers * (count * (T::BITS - 1)).div_ceil(8) as u64;
-        Self::squares_cost::<T>(me, parties, count)
-            + PhaseCost {
-                rounds: 1,
-                bytes_sent: opening,
-                bytes_received: opening,
-                messages: peers,
-                aes_blocks: 0,
-            }
+        unpack_add(&message, width, &mut t);
+    }
+    let leader = context.me() == Party::new(0);
+    let mut b = u;
+    for (b, &t) in b.iter_mut().zip(t.iter()) {
+        let (v, inverse) = even_root(t);
+        let constant = T::ONE.sub(inverse.mul(v));
+        let own = inverse.mul(*b);
+        *b = if leader { own.add(constant) } else { own };
+    }
+    Ok(SharedBits::new(b))
+}
+
+pub(crate) fn triples_layout<T: Ring>(count: usize) -> ProductLayout {
+    ProductLayout {
+        width: T::BITS,
+        pattern: Pattern::Both,
+        count,
+    }
+}
+
+/// That of square pairs, and of shared bits but for their opening.
+pub(crate) fn once_layout<T: Ring>(count: usize) -> ProductLayout {
+    ProductLayout {
+        width: T::BITS - 1,
+        pattern: Pattern::Once,
+        count,
+    }
+}
+
+/// What opening t costs each party.
+pub(crate) fn opening_cost<T: Ring>(parties: usize, count: usize) -> PhaseCost {
+    if count == 0 {
+        return PhaseCost::default();
+    }
+    let peers = parties as u64 - 1;
+    let bytes = peers * bits::bytes_for(count * (T::BITS - 1)) as u64;
+    PhaseCost {
+        rounds: 1,
+        bytes_sent: bytes,
+        bytes_received: bytes,
+        messages: peers,
+        aes_blocks: 0,
     }
 }
 

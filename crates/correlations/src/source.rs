@@ -1,15 +1,18 @@
 //! Where correlations come from.
 
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_net::{Context, Result};
+use madrigal_net::{Channel, Context, Result};
 
 use crate::BitTripleSource;
+use crate::base::{Base, Stream, base_cost};
 use crate::bit_triples::BitTriples;
-use crate::matrices::{MatrixShape, MatrixTriple, OtMatrices};
-use crate::ot_triples::OtTriples;
-use crate::pairs::{Base, base_cost, stream_cost};
-use crate::rings::{OtRings, RingTriples, SharedBits, SquarePairs};
-use crate::vectors::{OtVectors, VectorTriples};
+use crate::extension::Extension;
+use crate::ledger::Ledger;
+use crate::links::{Layout, Links};
+use crate::matrices::{self, MatrixLayout, MatrixShape, MatrixTriple};
+use crate::ot_triples::{BitCall, BitLayout};
+use crate::rings::{self, RingTriples, SharedBits, SquarePairs};
+use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
 
 /// A place that correlations of every kind come from.
 ///
@@ -70,114 +73,68 @@ pub trait Source: BitTripleSource {
     ) -> impl Future<Output = Result<VectorTriples>>;
 }
 
-/// Makes every kind by oblivious transfer between all pairs of parties, and needs to trust nobody.
+/// Makes every kind by oblivious transfer between all pairs of parties, over an [`Extension`] of one's
+/// choice, and needs to trust nobody.
 ///
-/// The base OTs are run once; each kind starts extensions of its own from them when it is first asked
-/// for ([`OtSource::open_cost`]).
+/// The base OTs are run once; each group of kinds (Boolean triples; ring triples, square pairs and
+/// shared bits of every width; matrix triples; vector triples) starts extensions of its own from them
+/// when it is first asked for. [`OtCosts`] knows what all of it costs.
 pub struct OtSource {
     context: Context,
+    extension: Extension,
     base: Base,
-    bits: Option<OtTriples>,
-    rings: Option<OtRings>,
-    matrices: Option<OtMatrices>,
-    vectors: Option<OtVectors>,
+    /// By [`Stream`].
+    links: [Option<Links>; 4],
+    opening: Vec<Channel>,
 }
 
 impl std::fmt::Debug for OtSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "OtSource({:?})", self.context)
+        write!(f, "OtSource({:?}, {})", self.context, self.extension)
     }
 }
 
 impl OtSource {
-    /// Runs the base OTs with all peers. Two rounds; [`base_cost`].
+    /// Runs the base OTs with all peers, two rounds. All parties name the same extension.
     ///
     /// # Errors
     /// Those of the network; a peer's malformed message.
-    pub async fn new(context: &Context) -> Result<Self> {
+    pub async fn new(context: &Context, extension: Extension) -> Result<Self> {
         let context = context.step("correlations");
         Ok(Self {
-            base: Base::new(&context).await?,
+            base: Base::new(&context, extension).await?,
+            links: [const { None }; 4],
+            opening: context.step("shared bits").channels()?,
+            extension,
             context,
-            bits: None,
-            rings: None,
-            matrices: None,
-            vectors: None,
         })
     }
 
-    /// Cost of [`new`](Self::new) for one of `parties` parties.
-    pub fn base_cost(parties: usize) -> PhaseCost {
-        base_cost(parties)
+    /// The extension that it was made with.
+    pub fn extension(&self) -> Extension {
+        self.extension
     }
 
-    /// Cost of the first call for a group of kinds that share extensions: Boolean triples; ring
-    /// triples, square pairs and shared bits of every width; matrix triples; vector triples. Local.
-    pub fn open_cost(parties: usize) -> PhaseCost {
-        stream_cost(parties)
-    }
-
-    /// Cost for `me` of [`bit_triples`](BitTripleSource::bit_triples), as
-    /// [`OtTriples::cost`].
-    pub fn bit_triples_cost(me: Party, parties: usize, count: usize) -> PhaseCost {
-        OtTriples::cost(me.index(), parties, count)
-    }
-
-    /// Cost for `me` of [`ring_triples`](Source::ring_triples), two rounds: for each peer 2 l OTs,
-    /// of 16 bytes each from their receiver, and l (l + 1) / 2 bits each way, per triple.
-    pub fn ring_triples_cost<T: Ring>(me: Party, parties: usize, count: usize) -> PhaseCost {
-        OtRings::triples_cost::<T>(me, parties, count)
-    }
-
-    /// Cost for `me` of [`square_pairs`](Source::square_pairs), two rounds: for each peer l - 1 OTs,
-    /// half of them each way, with l (l - 1) / 2 bits, per pair.
-    pub fn square_pairs_cost<T: Ring>(me: Party, parties: usize, count: usize) -> PhaseCost {
-        OtRings::squares_cost::<T>(me, parties, count)
-    }
-
-    /// Cost for `me` of [`shared_bits`](Source::shared_bits), three rounds: that of a square pair
-    /// and l - 1 bits to each peer, per bit.
-    pub fn shared_bits_cost<T: Ring>(me: Party, parties: usize, count: usize) -> PhaseCost {
-        OtRings::shared_bits_cost::<T>(me, parties, count)
-    }
-
-    /// Cost of [`matrix_triple`](Source::matrix_triple) for each of `parties` parties, two rounds:
-    /// with p = min(m, n), q = max(m, n), to each peer p k l OTs of 16 bytes, and as many strings of
-    /// q elements that take half their bytes.
-    pub fn matrix_triple_cost<T: Ring>(parties: usize, shape: MatrixShape) -> PhaseCost {
-        OtMatrices::cost::<T>(parties, shape)
-    }
-
-    /// Cost for `me` of [`vector_triples`](Source::vector_triples), one round for two parties, else
-    /// two: an OT of 16 bytes with each peer and the bytes of a vector to all peers but one, per
-    /// triple.
-    pub fn vector_triples_cost(
-        me: Party,
-        parties: usize,
-        length: usize,
-        count: usize,
-    ) -> PhaseCost {
-        OtVectors::cost(me.index(), parties, length, count)
-    }
-
-    fn rings(&mut self) -> Result<&mut OtRings> {
-        open(&mut self.rings, || OtRings::new(&self.context, &self.base))
-    }
-}
-
-/// What `place` holds, made first if it holds nothing yet.
-fn open<T>(place: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
-    match place {
-        Some(open) => Ok(open),
-        None => Ok(place.insert(make()?)),
+    /// The links of a stream, made first if they are not there yet.
+    fn links(&mut self, stream: Stream) -> Result<&mut Links> {
+        match &mut self.links[stream as usize] {
+            Some(links) => Ok(links),
+            place => {
+                let links = Links::new(&self.context, &self.base, self.extension, stream)?;
+                Ok(place.insert(links))
+            }
+        }
     }
 }
 
 impl BitTripleSource for OtSource {
     async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
-        let (context, base) = (&self.context, &self.base);
-        let bits = open(&mut self.bits, || OtTriples::with_base(context, base))?;
-        bits.bit_triples(count, made).await
+        let parties = self.context.parties();
+        let mut call = BitCall::new(&self.context, BitLayout { parties, count });
+        if count > 0 {
+            self.links(Stream::Bits)?.run(&mut call, made).await?;
+        }
+        Ok(call.finish())
     }
 }
 
@@ -187,7 +144,8 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<RingTriples<T>> {
-        self.rings()?.triples(count, made).await
+        let context = self.context.clone();
+        rings::triples(self.links(Stream::Rings)?, &context, count, made).await
     }
 
     async fn square_pairs<T: Ring>(
@@ -195,7 +153,8 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SquarePairs<T>> {
-        self.rings()?.squares(count, made).await
+        let context = self.context.clone();
+        rings::squares(self.links(Stream::Rings)?, &context, count, made).await
     }
 
     async fn shared_bits<T: Ring>(
@@ -203,7 +162,12 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
-        self.rings()?.shared_bits(count, made).await
+        let context = self.context.clone();
+        let mut opening = std::mem::take(&mut self.opening);
+        let links = self.links(Stream::Rings)?;
+        let bits = rings::shared_bits(links, &mut opening, &context, count, made).await?;
+        self.opening = opening;
+        Ok(bits)
     }
 
     async fn matrix_triple<T: Ring>(
@@ -211,9 +175,8 @@ impl Source for OtSource {
         shape: MatrixShape,
         made: &dyn Fn(usize),
     ) -> Result<MatrixTriple<T>> {
-        let (context, base) = (&self.context, &self.base);
-        let matrices = open(&mut self.matrices, || OtMatrices::new(context, base))?;
-        matrices.triple(shape, made).await
+        let context = self.context.clone();
+        matrices::triple(self.links(Stream::Matrices)?, &context, shape, made).await
     }
 
     async fn vector_triples(
@@ -222,8 +185,76 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<VectorTriples> {
-        let (context, base) = (&self.context, &self.base);
-        let vectors = open(&mut self.vectors, || OtVectors::new(context, base))?;
-        vectors.triples(length, count, made).await
+        let mut call = VectorCall::new(&self.context, VectorLayout { length, count });
+        if count > 0 {
+            self.links(Stream::Vectors)?.run(&mut call, made).await?;
+        }
+        Ok(call.finish())
+    }
+}
+
+/// What an [`OtSource`] costs one party, call by call: asked for the same kinds and counts in the same
+/// order, it gives what each call will spend, to the byte. What a group of kinds spends to begin is in
+/// its first call.
+#[derive(Clone, Debug)]
+pub struct OtCosts {
+    parties: usize,
+    /// By [`Stream`].
+    ledgers: [Ledger; 4],
+}
+
+impl OtCosts {
+    /// Those of a new source with `extension`, for `me` of `parties` parties.
+    pub fn new(extension: Extension, me: Party, parties: usize) -> Self {
+        Self {
+            parties,
+            ledgers: std::array::from_fn(|_| Ledger::new(extension, me, parties)),
+        }
+    }
+
+    /// Cost of [`OtSource::new`].
+    pub fn base(&self) -> PhaseCost {
+        base_cost(self.parties)
+    }
+
+    fn call(&mut self, stream: Stream, layout: &impl Layout) -> PhaseCost {
+        self.ledgers[stream as usize].call(layout)
+    }
+
+    /// Cost of [`bit_triples`](BitTripleSource::bit_triples): for each peer an OT each way, and a bit
+    /// to each peer but one. One round for two parties, else two.
+    pub fn bit_triples(&mut self, count: usize) -> PhaseCost {
+        let parties = self.parties;
+        self.call(Stream::Bits, &BitLayout { parties, count })
+    }
+
+    /// Cost of [`ring_triples`](Source::ring_triples): for each peer l OTs and l (l + 1) / 2 bits each
+    /// way, per triple. Two rounds.
+    pub fn ring_triples<T: Ring>(&mut self, count: usize) -> PhaseCost {
+        self.call(Stream::Rings, &rings::triples_layout::<T>(count))
+    }
+
+    /// Cost of [`square_pairs`](Source::square_pairs): for each peer l - 1 OTs, half of them each way,
+    /// with l (l - 1) / 2 bits, per pair. Two rounds.
+    pub fn square_pairs<T: Ring>(&mut self, count: usize) -> PhaseCost {
+        self.call(Stream::Rings, &rings::once_layout::<T>(count))
+    }
+
+    /// Cost of [`shared_bits`](Source::shared_bits): that of a square pair and l - 1 bits to each peer,
+    /// per bit. Three rounds.
+    pub fn shared_bits<T: Ring>(&mut self, count: usize) -> PhaseCost {
+        self.square_pairs::<T>(count) + rings::opening_cost::<T>(self.parties, count)
+    }
+
+    /// Cost of [`matrix_triple`](Source::matrix_triple): with p = min(m, n), q = max(m, n), to each
+    /// peer p k l OTs, and as many strings of q elements that take half their bytes. Two rounds.
+    pub fn matrix_triple<T: Ring>(&mut self, shape: MatrixShape) -> PhaseCost {
+        self.call(Stream::Matrices, &MatrixLayout::new::<T>(shape))
+    }
+
+    /// Cost of [`vector_triples`](Source::vector_triples): an OT with each peer and the bytes of a
+    /// vector to all peers but one, per triple. One round for two parties, else two.
+    pub fn vector_triples(&mut self, length: usize, count: usize) -> PhaseCost {
+        self.call(Stream::Vectors, &VectorLayout { length, count })
     }
 }

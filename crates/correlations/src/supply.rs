@@ -5,33 +5,38 @@ use std::fmt;
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_net::{Context, Result};
 
+use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
 use crate::dealer::DealerSource;
+use crate::extension::Extension;
 use crate::matrices::{MatrixShape, MatrixTriple};
 use crate::needs::Needs;
-use crate::ot_triples::OtTriples;
 use crate::rings::{RingTriples, SharedBits, SquarePairs};
-use crate::source::{OtSource, Source};
+use crate::source::{OtCosts, OtSource, Source};
 use crate::vectors::VectorTriples;
-use crate::{BitTripleSource, base_cost, stream_cost};
 
 /// Where a job's correlations come from. All parties of a job must agree on it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Origin {
-    /// Oblivious transfer between all pairs of parties ([`OtSource`]).
-    #[default]
-    Ot,
+    /// Oblivious transfer between all pairs of parties ([`OtSource`]), over this extension.
+    Ot(Extension),
     /// A trusted dealer, the session's last party ([`DealerSource`]).
     Dealer,
 }
 
+impl Default for Origin {
+    fn default() -> Self {
+        Self::Ot(Extension::default())
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ot => "ot",
-            Self::Dealer => "dealer",
-        })
+        match self {
+            Self::Ot(extension) => write!(f, "ot {extension}"),
+            Self::Dealer => f.write_str("dealer"),
+        }
     }
 }
 
@@ -39,32 +44,46 @@ impl Origin {
     /// Parties of the session that compute nothing.
     pub fn helpers(self) -> usize {
         match self {
-            Self::Ot => 0,
+            Self::Ot(_) => 0,
             Self::Dealer => 1,
         }
     }
 
-    /// What a job that needs `needs` costs a party once, however the calls for them are cut: base OTs,
-    /// and the start of the extensions for each kind that is needed; the end of the dealer's work.
-    pub fn start_cost(self, parties: usize, needs: &Needs) -> PhaseCost {
+    /// What a source of this kind will cost `me` of `parties` parties that compute.
+    pub fn costs(self, me: Party, parties: usize) -> SupplyCosts {
         match self {
-            Self::Ot if needs.is_empty() => PhaseCost::default(),
-            Self::Ot => {
-                let mut total = base_cost(parties) + stream_cost(parties).times(needs.ot_groups());
-                if needs.has_bit_triples() {
-                    total += OtTriples::start_cost(parties);
-                }
-                total
-            }
-            Self::Dealer => DealerSource::start_cost(),
+            Self::Ot(extension) => SupplyCosts::Ot(OtCosts::new(extension, me, parties)),
+            Self::Dealer => SupplyCosts::Dealer(me),
+        }
+    }
+}
+
+/// What a [`Supply`] costs one party, call by call in the order of the calls.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SupplyCosts {
+    /// See [`Origin::Ot`].
+    Ot(OtCosts),
+    /// See [`Origin::Dealer`]; for this party.
+    Dealer(Party),
+}
+
+impl SupplyCosts {
+    /// What a job that needs `needs` spends on [`Supply::open`] and [`Supply::end`]. It opens no
+    /// supply from OT if it needs nothing.
+    pub fn start(&self, needs: &Needs) -> PhaseCost {
+        match self {
+            Self::Ot(_) if needs.is_empty() => PhaseCost::default(),
+            Self::Ot(costs) => costs.base(),
+            Self::Dealer(_) => DealerSource::start_cost(),
         }
     }
 
-    /// Cost for `me` of one call for `count` Boolean triples.
-    pub fn bit_triples_cost(self, me: Party, parties: usize, count: usize) -> PhaseCost {
+    /// Cost of the next call for `count` Boolean triples.
+    pub fn bit_triples(&mut self, count: usize) -> PhaseCost {
         match self {
-            Self::Ot => OtTriples::cost(me.index(), parties, count),
-            Self::Dealer => DealerSource::bit_triples_cost(me, count),
+            Self::Ot(costs) => costs.bit_triples(count),
+            Self::Dealer(me) => DealerSource::bit_triples_cost(*me, count),
         }
     }
 }
@@ -81,13 +100,13 @@ pub enum Supply {
 
 impl Supply {
     /// Starts the source of a job, in the context of all its parties, helpers too.
-    /// [`Origin::start_cost`] is spent here, in the first calls and in [`end`](Self::end).
+    /// [`SupplyCosts::start`] is spent here and in [`end`](Self::end).
     ///
     /// # Errors
     /// Those of the network; a peer's malformed message.
     pub async fn open(origin: Origin, context: &Context) -> Result<Self> {
         Ok(match origin {
-            Origin::Ot => Self::Ot(Box::new(OtSource::new(context).await?)),
+            Origin::Ot(extension) => Self::Ot(Box::new(OtSource::new(context, extension).await?)),
             Origin::Dealer => Self::Dealer(Box::new(DealerSource::new(context)?)),
         })
     }

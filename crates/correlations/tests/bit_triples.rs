@@ -1,12 +1,13 @@
 //! Triples by OT: right for every number of parties, at the declared cost, different every time.
 
-use madrigal_correlations::{BitTripleSource, OtTriples, Scratch};
+use madrigal_core::Party;
+use madrigal_correlations::{BitTripleSource, Extension, OtCosts, OtSource, Scratch};
 use madrigal_testkit::{World, seed};
 
 /// All parties' a, b, c of `counts` triples, call after call.
-fn make(parties: usize, counts: &'static [usize]) -> Vec<Vec<[Vec<u8>; 3]>> {
+fn make(extension: Extension, parties: usize, counts: &'static [usize]) -> Vec<Vec<[Vec<u8>; 3]>> {
     let results = World::new(parties, seed()).run(|context| async move {
-        let mut source = OtTriples::new(&context).await?;
+        let mut source = OtSource::new(&context, extension).await?;
         let mut calls = Vec::new();
         for &count in counts {
             let mut triples = source.bit_triples(count, &|_| {}).await?;
@@ -16,20 +17,25 @@ fn make(parties: usize, counts: &'static [usize]) -> Vec<Vec<[Vec<u8>; 3]>> {
         }
         Ok(calls)
     });
-    for (me, (_, cost)) in results.iter().enumerate() {
-        let mut declared = madrigal_correlations::base_cost(parties)
-            + madrigal_correlations::stream_cost(parties)
-            + OtTriples::start_cost(parties);
+    for (me, (_, cost)) in Party::all(parties).zip(&results) {
+        let mut costs = OtCosts::new(extension, me, parties);
+        let mut declared = costs.base();
         for &count in counts {
-            declared += OtTriples::cost(me, parties, count);
+            declared += costs.bit_triples(count);
         }
-        assert_eq!(cost.setup, declared, "party {me} of {parties}");
+        assert_eq!(cost.setup, declared, "{me} of {parties}, {extension}");
     }
     results.into_iter().map(|(calls, _)| calls).collect()
 }
 
 fn check(parties: usize, counts: &'static [usize]) {
-    let shares = make(parties, counts);
+    for extension in Extension::all() {
+        check_over(extension, parties, counts);
+    }
+}
+
+fn check_over(extension: Extension, parties: usize, counts: &'static [usize]) {
+    let shares = make(extension, parties, counts);
     for (call, &count) in counts.iter().enumerate() {
         let sum = |string: usize, byte: usize| {
             shares
@@ -39,7 +45,11 @@ fn check(parties: usize, counts: &'static [usize]) {
         let mut ones = 0;
         for i in 0..count {
             let [a, b, c] = [0, 1, 2].map(|string| sum(string, i / 8) >> (i % 8) & 1);
-            assert_eq!(c, a & b, "triple {i} of call {call}, {parties} parties");
+            assert_eq!(
+                c,
+                a & b,
+                "triple {i} of call {call}, {parties} parties, {extension}"
+            );
             ones += u32::from(a) + u32::from(b);
         }
         if count >= 1000 {
@@ -72,7 +82,15 @@ fn right_for_four_and_five_parties() {
 
 #[test]
 fn no_call_repeats_another() {
-    let shares = make(2, &[1000, 1000]);
-    assert_ne!(shares[0][0], shares[0][1]);
-    assert_ne!(shares[1][0], shares[1][1]);
+    for extension in [Extension::default(), Extension::Silent] {
+        let shares = make(extension, 2, &[1000, 1000]);
+        assert_ne!(shares[0][0], shares[0][1]);
+        assert_ne!(shares[1][0], shares[1][1]);
+    }
+}
+
+/// More than an iteration of silent OTs: the next one's base is made on the way.
+#[test]
+fn silent_iterations_follow_one_another() {
+    check_over(Extension::Silent, 2, &[4_000_000, 300_000, 5]);
 }

@@ -119,9 +119,10 @@ fn bit_triples_at_their_cost() {
             })
         });
         for (me, (_, spent)) in Party::all(parties).zip(&results) {
-            let mut declared = Origin::Dealer.start_cost(parties, &Needs::new());
+            let mut costs = Origin::Dealer.costs(me, parties);
+            let mut declared = costs.start(&Needs::new());
             for &count in counts {
-                declared += Origin::Dealer.bit_triples_cost(me, parties, count);
+                declared += costs.bit_triples(count);
             }
             assert_eq!(spent.setup, declared, "{me} of {parties}");
         }
@@ -189,7 +190,7 @@ fn parties_that_ask_for_different_things_are_told() {
 #[test]
 fn seeds_save_nearly_all() {
     let count = 1_000_000;
-    let cost = |me| Origin::Dealer.bit_triples_cost(Party::new(me), 3, count);
+    let cost = |me| Origin::Dealer.costs(Party::new(me), 3).bit_triples(count);
     assert_eq!((cost(1).bytes_received, cost(1).bytes_sent), (0, 32));
     assert_eq!(cost(0).bytes_received, count as u64 / 8);
 }

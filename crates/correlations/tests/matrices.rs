@@ -1,20 +1,26 @@
 //! Matrix and vector triples, and stocks of all kinds, by OT: right for every number of parties and
 //! shape, at the declared cost.
 
-use madrigal_core::{Party, PhaseCost, Ring, bits};
-use madrigal_correlations::{MatrixShape, Needs, OtSource, Source, Stock};
+use madrigal_core::{Party, Ring, bits};
+use madrigal_correlations::{Extension, MatrixShape, Needs, OtCosts, OtSource, Source, Stock};
 use madrigal_net::SessionConfig;
 use madrigal_testkit::{World, seed};
 
-fn base(parties: usize) -> PhaseCost {
-    OtSource::base_cost(parties) + OtSource::open_cost(parties)
+/// The extensions that tests of all kinds run over.
+fn extensions() -> impl Iterator<Item = Extension> {
+    ["iknp", "softspoken4", "softspoken7", "silent"]
+        .into_iter()
+        .filter_map(|name| name.parse().ok())
 }
 
-fn matrix<T: Ring>(parties: usize, [rows, inner, columns]: [usize; 3]) {
-    matrix_in::<T>(parties, [rows, inner, columns], |_| {});
+fn matrix<T: Ring>(parties: usize, sizes: [usize; 3]) {
+    for extension in extensions() {
+        matrix_in::<T>(extension, parties, sizes, |_| {});
+    }
 }
 
 fn matrix_in<T: Ring>(
+    extension: Extension,
     parties: usize,
     [rows, inner, columns]: [usize; 3],
     limits: impl FnOnce(&mut SessionConfig),
@@ -26,13 +32,17 @@ fn matrix_in<T: Ring>(
     };
     let world = World::new(parties, seed()).with_limits(limits);
     let results = world.run(|context| async move {
-        let mut source = OtSource::new(&context).await?;
+        let mut source = OtSource::new(&context, extension).await?;
         let triple = source.matrix_triple::<T>(shape, &|_| {}).await?;
         Ok(triple.take().map(|matrix| matrix.to_vec()))
     });
-    for (_, cost) in &results {
-        let expected = base(parties) + OtSource::matrix_triple_cost::<T>(parties, shape);
-        assert_eq!(cost.setup, expected, "{shape:?}, {parties} parties");
+    for (me, (_, cost)) in Party::all(parties).zip(&results) {
+        let mut costs = OtCosts::new(extension, me, parties);
+        let expected = costs.base() + costs.matrix_triple::<T>(shape);
+        assert_eq!(
+            cost.setup, expected,
+            "{shape:?}, {me} of {parties}, {extension}"
+        );
     }
     let total = |matrix: usize, i: usize| {
         let shares = results.iter().map(|(party, _)| party[matrix][i]);
@@ -77,15 +87,21 @@ fn matrices_of_several_parties() {
 #[test]
 fn strings_longer_than_a_window() {
     let narrow = |config: &mut SessionConfig| config.window = madrigal_net::MIN_WINDOW;
-    matrix_in::<u64>(2, [1, 2, 6000], narrow);
-    vectors_in(3, 8_000_001, 2, narrow);
+    for extension in extensions() {
+        matrix_in::<u64>(extension, 2, [1, 2, 6000], narrow);
+        vectors_in(extension, 3, 8_000_001, 2, narrow);
+        vectors_in(extension, 3, 100, 60_000, narrow);
+    }
 }
 
 fn vectors(parties: usize, length: usize, count: usize) {
-    vectors_in(parties, length, count, |_| {});
+    for extension in extensions() {
+        vectors_in(extension, parties, length, count, |_| {});
+    }
 }
 
 fn vectors_in(
+    extension: Extension,
     parties: usize,
     length: usize,
     count: usize,
@@ -93,7 +109,7 @@ fn vectors_in(
 ) {
     let world = World::new(parties, seed()).with_limits(limits);
     let results = world.run(|context| async move {
-        let mut source = OtSource::new(&context).await?;
+        let mut source = OtSource::new(&context, extension).await?;
         let mut triples = source.vector_triples(length, count, &|_| {}).await?;
         let mut first = triples.split_front(count / 2);
         let mut all = [Vec::new(), Vec::new(), Vec::new()];
@@ -106,8 +122,9 @@ fn vectors_in(
         Ok(all)
     });
     for (me, (_, cost)) in Party::all(parties).zip(&results) {
-        let expected = base(parties) + OtSource::vector_triples_cost(me, parties, length, count);
-        assert_eq!(cost.setup, expected, "{me} of {parties}");
+        let mut costs = OtCosts::new(extension, me, parties);
+        let expected = costs.base() + costs.vector_triples(length, count);
+        assert_eq!(cost.setup, expected, "{me} of {parties}, {extension}");
     }
     let total = |string: usize, i: usize| {
         let shares = results.iter().map(|(party, _)| party[string][i]);
@@ -171,10 +188,11 @@ fn a_stock_holds_what_was_registered() {
     more.shared_bits::<u32>(6);
     more.matrix_triples::<u32>(shape, 2);
     needs += &more;
-    for parties in [2, 3] {
+    for (extension, parties) in extensions().flat_map(|extension| [(extension, 2), (extension, 3)])
+    {
         let needs_of_all = &needs;
         let results = World::new(parties, seed()).run(|context| async move {
-            let mut source = OtSource::new(&context).await?;
+            let mut source = OtSource::new(&context, extension).await?;
             let mut stock = Stock::fill(&mut source, needs_of_all, &|_| {}).await?;
             assert_eq!(
                 stock.bit_triples(60).len() + stock.bit_triples(40).len(),
@@ -192,7 +210,11 @@ fn a_stock_holds_what_was_registered() {
             Ok([shares.a.to_vec(), shares.b.to_vec(), shares.c.to_vec()])
         });
         for (me, (_, cost)) in Party::all(parties).zip(&results) {
-            assert_eq!(cost.setup, needs.ot_cost(me, parties), "{me} of {parties}");
+            assert_eq!(
+                cost.setup,
+                needs.ot_cost(extension, me, parties),
+                "{me} of {parties}"
+            );
         }
         for i in 0..7 {
             let [a, b, c] = [0, 1, 2].map(|k| {

@@ -2,15 +2,22 @@
 //! the declared cost.
 
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_correlations::{OtSource, Source};
+use madrigal_correlations::{Extension, OtCosts, OtSource, Source};
 use madrigal_net::Context;
 use madrigal_testkit::{World, seed};
 
-/// Runs `program` as `parties` parties and compares what it spent with the base OTs, one opened kind
-/// and `declared`.
+/// The extensions that tests of all kinds run over.
+fn extensions() -> impl Iterator<Item = Extension> {
+    ["iknp", "softspoken3", "softspoken4", "silent"]
+        .into_iter()
+        .filter_map(|name| name.parse().ok())
+}
+
+/// Runs `program` as `parties` parties and compares what it spent with the base OTs and `declared`.
 fn world<R: Send, F>(
+    extension: Extension,
     parties: usize,
-    declared: impl Fn(Party) -> PhaseCost,
+    declared: impl Fn(&mut OtCosts) -> PhaseCost,
     program: impl Fn(Context) -> F + Sync,
 ) -> Vec<R>
 where
@@ -18,8 +25,9 @@ where
 {
     let results = World::new(parties, seed()).run(program);
     for (me, (_, cost)) in Party::all(parties).zip(&results) {
-        let expected = OtSource::base_cost(parties) + OtSource::open_cost(parties) + declared(me);
-        assert_eq!(cost.setup, expected, "{me} of {parties}");
+        let mut costs = OtCosts::new(extension, me, parties);
+        let expected = costs.base() + declared(&mut costs);
+        assert_eq!(cost.setup, expected, "{me} of {parties}, {extension}");
     }
     results.into_iter().map(|(result, _)| result).collect()
 }
@@ -29,11 +37,18 @@ fn sum<T: Ring>(shares: impl Iterator<Item = T>) -> T {
 }
 
 fn triples<T: Ring>(parties: usize, count: usize) {
+    for extension in extensions() {
+        triples_over::<T>(extension, parties, count);
+    }
+}
+
+fn triples_over<T: Ring>(extension: Extension, parties: usize, count: usize) {
     let shares = world(
+        extension,
         parties,
-        |me| OtSource::ring_triples_cost::<T>(me, parties, count),
+        |costs| costs.ring_triples::<T>(count),
         |context| async move {
-            let mut source = OtSource::new(&context).await?;
+            let mut source = OtSource::new(&context, extension).await?;
             let mut triples = source.ring_triples::<T>(count, &|_| {}).await?;
             let mut rest = triples.split_front(count / 3);
             std::mem::swap(&mut rest, &mut triples);
@@ -80,11 +95,18 @@ fn triples_of_several_parties() {
 }
 
 fn squares<T: Ring>(parties: usize, count: usize) {
+    for extension in extensions() {
+        squares_over::<T>(extension, parties, count);
+    }
+}
+
+fn squares_over<T: Ring>(extension: Extension, parties: usize, count: usize) {
     let shares = world(
+        extension,
         parties,
-        |me| OtSource::square_pairs_cost::<T>(me, parties, count),
+        |costs| costs.square_pairs::<T>(count),
         |context| async move {
-            let mut source = OtSource::new(&context).await?;
+            let mut source = OtSource::new(&context, extension).await?;
             let mut squares = source.square_pairs::<T>(count, &|_| {}).await?;
             let shares = squares.take(count);
             Ok([shares.a.to_vec(), shares.c.to_vec()])
@@ -112,11 +134,18 @@ fn square_pairs() {
 }
 
 fn shared_bits<T: Ring>(parties: usize, count: usize) {
+    for extension in extensions() {
+        shared_bits_over::<T>(extension, parties, count);
+    }
+}
+
+fn shared_bits_over<T: Ring>(extension: Extension, parties: usize, count: usize) {
     let shares = world(
+        extension,
         parties,
-        |me| OtSource::shared_bits_cost::<T>(me, parties, count),
+        |costs| costs.shared_bits::<T>(count),
         |context| async move {
-            let mut source = OtSource::new(&context).await?;
+            let mut source = OtSource::new(&context, extension).await?;
             let mut bits = source.shared_bits::<T>(count, &|_| {}).await?;
             let shares = bits.take(count);
             Ok((shares.b.to_vec(), shares.xor_shares().to_vec()))
@@ -167,7 +196,10 @@ fn bits_shared_both_ways() {
 fn a_shared_bit_takes_fewer_ots_than_the_paper_says() {
     let (count, parties) = (1 << 20, 3);
     let bytes: u64 = Party::all(parties)
-        .map(|me| OtSource::shared_bits_cost::<u32>(me, parties, count).bytes_sent)
+        .map(|me| {
+            let mut costs = OtCosts::new(Extension::IKNP, me, parties);
+            costs.shared_bits::<u32>(count).bytes_sent
+        })
         .sum();
     let pairs = (parties * (parties - 1) / 2) as f64;
     let exact = pairs * (31.0 * 16.0 + 31.0 * 32.0 / 16.0 + 2.0 * 31.0 / 8.0);
@@ -175,19 +207,35 @@ fn a_shared_bit_takes_fewer_ots_than_the_paper_says() {
     assert!((1.0..1.001).contains(&ratio), "{ratio}");
 }
 
+/// Whatever came before, the next call costs what is declared and does not repeat.
 #[test]
 fn calls_follow_one_another_on_the_same_extensions() {
-    let shares = World::new(2, seed()).run(|context| async move {
-        let mut source = OtSource::new(&context).await?;
-        let mut calls = Vec::new();
-        for _ in 0..2 {
-            let mut squares = source.square_pairs::<u32>(10, &|_| {}).await?;
-            let mut triples = source.ring_triples::<u32>(10, &|_| {}).await?;
-            calls.push([squares.take(10).a.to_vec(), triples.take(10).c.to_vec()]);
-        }
-        Ok(calls)
-    });
-    for (party, _) in shares {
+    for extension in extensions() {
+        calls_follow(extension, 2);
+        calls_follow(extension, 3);
+    }
+}
+
+fn calls_follow(extension: Extension, parties: usize) {
+    let shares = world(
+        extension,
+        parties,
+        |costs| {
+            let mut one = || costs.square_pairs::<u32>(1) + costs.ring_triples::<u32>(300);
+            one() + one()
+        },
+        |context| async move {
+            let mut source = OtSource::new(&context, extension).await?;
+            let mut calls = Vec::new();
+            for _ in 0..2 {
+                let mut squares = source.square_pairs::<u32>(1, &|_| {}).await?;
+                let mut triples = source.ring_triples::<u32>(300, &|_| {}).await?;
+                calls.push([squares.take(1).a.to_vec(), triples.take(300).c.to_vec()]);
+            }
+            Ok(calls)
+        },
+    );
+    for party in shares {
         assert_ne!(party[0], party[1]);
     }
 }

@@ -20,5 +20,5 @@ pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{RunError, evaluate, run};
 
-pub use madrigal_correlations::Origin;
+pub use madrigal_correlations::{Choice, Extension, Origin};
 pub use madrigal_protocols::Opening;

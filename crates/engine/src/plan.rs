@@ -403,12 +403,12 @@ impl Plan {
     /// What a party will spend, to the byte.
     pub fn cost(&self, me: Party) -> Cost {
         let parties = self.spec.parties;
-        let origin = self.spec.origin;
-        let mut setup = origin.start_cost(parties, &self.needs());
+        let mut costs = self.spec.origin.costs(me, parties);
+        let mut setup = costs.start(&self.needs());
         let mut online = PhaseCost::default();
         let mut clock = Rounds::new(parties);
         for part in self.parts() {
-            setup += origin.bit_triples_cost(me, parties, self.part_triples(&part));
+            setup += costs.bit_triples(self.part_triples(&part));
             let mut workers = vec![clock.clone(); WORKERS];
             for (index, block) in self.blocks(part).enumerate() {
                 let clock = &mut workers[index % WORKERS];

@@ -47,36 +47,16 @@ impl Kernels {
 
     /// [`stretch_blocks`] at this handle's level.
     pub fn stretch_blocks(self, seeds: &[Block], each: usize, out: &mut [Block]) {
-        assert!(
-            seeds.len().checked_mul(each) == Some(out.len()),
-            "stretch_blocks: {} seeds to {each} blocks each do not make {} blocks",
-            seeds.len(),
-            out.len()
-        );
-        if each == 0 {
-            return;
-        }
-        let pi = self.aes128(Block::from_bytes(STRETCH_KEY));
-        let mut inputs = [Block::ZERO; STRETCH_PIECE];
-        let (mut seed, mut count) = (0, 0);
-        for out in out.chunks_mut(STRETCH_PIECE) {
-            let inputs = &mut inputs[..out.len()];
-            for input in &mut *inputs {
-                *input = seeds[seed] ^ Block::new(count as u64, 0);
-                count += 1;
-                if count == each {
-                    (seed, count) = (seed + 1, 0);
-                }
-            }
-            dispatch!(self, mmo(pi.keys(), inputs, out));
-        }
-        inputs.zeroize();
+        self.stretcher().stretch_blocks(seeds, each, out);
     }
 
     /// [`stretch`] at this handle's level.
     pub fn stretch(self, seed: Block, out: &mut [u8]) {
-        let pi = self.aes128(Block::from_bytes(FIXED_KEY));
-        dispatch!(self, stretch(pi.keys(), seed, out));
+        self.stretcher().stretch(seed, out);
+    }
+
+    fn stretcher(self) -> Stretcher {
+        Stretcher(self.aes128(Block::from_bytes(STRETCH_KEY)))
     }
 
     /// [`mmo_blocks`] at this handle's level.
@@ -236,32 +216,69 @@ pub fn mmo_blocks(x: &[Block], out: &mut [Block]) {
     dispatch!(pi.kernels(), mmo(pi.keys(), x, out));
 }
 
-/// `each` pseudorandom blocks from every seed: `out[each * i + j] = pi(s ^ j) ^ s ^ j` with
-/// `s = seeds[i]` and `pi` AES-128 under a fixed public key, another than that of
-/// [`TweakableHash`]. Much faster than a [`Prg`](crate::Prg) per seed where the seeds are many and
-/// the strings short, because no key is expanded.
+/// The permutation that stretches.
+struct Stretcher(Aes128);
+
+impl Stretcher {
+    /// At the default level, expanded once.
+    fn fixed() -> &'static Self {
+        static FIXED: OnceLock<Stretcher> = OnceLock::new();
+        FIXED.get_or_init(|| Kernels::detect().stretcher())
+    }
+
+    fn stretch(&self, seed: Block, out: &mut [u8]) {
+        let Self(pi) = self;
+        dispatch!(pi.kernels(), stretch(pi.keys(), seed, out));
+    }
+
+    /// Points of several seeds side by side, so that short strings fill the registers too.
+    fn stretch_blocks(&self, seeds: &[Block], each: usize, out: &mut [Block]) {
+        let Self(pi) = self;
+        assert!(
+            seeds.len().checked_mul(each) == Some(out.len()),
+            "stretch_blocks: {} seeds to {each} blocks each do not make {} blocks",
+            seeds.len(),
+            out.len()
+        );
+        if each == 0 {
+            return;
+        }
+        let mut inputs = [Block::ZERO; STRETCH_PIECE];
+        let (mut seed, mut count) = (0, 0);
+        for out in out.chunks_mut(STRETCH_PIECE) {
+            let inputs = &mut inputs[..out.len()];
+            for input in &mut *inputs {
+                *input = seeds[seed] ^ Block::new(count as u64, 0);
+                count += 1;
+                if count == each {
+                    (seed, count) = (seed + 1, 0);
+                }
+            }
+            dispatch!(pi.kernels(), mmo(pi.keys(), inputs, out));
+        }
+        inputs.zeroize();
+    }
+}
+
+/// Fills `out` with the stream of `seed`: block j is `pi(seed ^ j) ^ seed ^ j` with `pi` AES-128 under
+/// a fixed public key, another than that of [`TweakableHash`], cut off at the end. Much faster than a
+/// [`Prg`](crate::Prg) per seed where the seeds are many and the strings short, because no key is
+/// expanded.
 ///
 /// Property: for uniform secret seeds, a pseudorandom function of `j`, with `pi` modelled as a random
 /// permutation: it is the single-key cipher of Even and Mansour, to which the public `j` is added.
 /// With `p` evaluations of `pi` by the adversary and `q` blocks of all seeds together, the advantage
 /// is about `(2 p q + q^2) / 2^128` (Mouha and Luykx, Asiacrypt 2015, for many users).
+pub fn stretch(seed: Block, out: &mut [u8]) {
+    Stretcher::fixed().stretch(seed, out);
+}
+
+/// The first `each` blocks of the [`stretch`] of every seed, one after the other.
 ///
 /// # Panics
 /// If `out` has not `seeds.len() * each` blocks.
 pub fn stretch_blocks(seeds: &[Block], each: usize, out: &mut [Block]) {
-    Kernels::detect().stretch_blocks(seeds, each, out);
-}
-
-/// Fills `out` with the stream of `seed`: block j is `pi(seed ^ j) ^ seed ^ j` with the fixed
-/// permutation of [`TweakableHash`], cut off at the end.
-///
-/// Property: pseudorandom generator for a uniformly random secret seed. Construction: MMO of the
-/// paper's section 7.2, whose correlation robustness says just this for an offset `seed` and distinct
-/// public points j, with `pi` modelled as a random permutation; q blocks of all streams together cost
-/// about `q^2 / 2^128`. It needs no key schedule, so short streams of many seeds are fast.
-pub fn stretch(seed: Block, out: &mut [u8]) {
-    let pi = &TweakableHash::fixed().pi;
-    dispatch!(pi.kernels(), stretch(pi.keys(), seed, out));
+    Stretcher::fixed().stretch_blocks(seeds, each, out);
 }
 
 fn assert_same_length(x: &[Block], out: &[Block]) {

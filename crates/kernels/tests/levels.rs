@@ -344,6 +344,11 @@ fn stretches() {
                     kernels.level()
                 );
             }
+            for (&seed, blocks) in seeds.iter().zip(out.chunks(each.max(1))) {
+                let mut stream = vec![0; 16 * each];
+                kernels.stretch(seed, &mut stream);
+                assert!(stream == madrigal_kernels::blocks_as_bytes(&blocks[..each]));
+            }
         }
     }
 }

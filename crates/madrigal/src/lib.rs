@@ -65,8 +65,8 @@ pub use madrigal_net as net;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
 pub use madrigal_engine::{
-    Circuit, JobSpec, Opening, Origin, PhaseReport, Phases, Plan, PlanError, Progress, Protocol,
-    Report, RunError, TRIPLE_MEMORY, evaluate, run, serve,
+    Choice, Circuit, Extension, JobSpec, Opening, Origin, PhaseReport, Phases, Plan, PlanError,
+    Progress, Protocol, Report, RunError, TRIPLE_MEMORY, evaluate, run, serve,
 };
 
 /// What the README shows is compiled and run.

@@ -12,8 +12,8 @@
 //! for their sum, so that long runs can be streamed.
 //!
 //! What else is exchanged depends on the extension and is done by its own methods: a message of the
-//! receiver's at the start (SoftSpoken), or messages both ways before the first OT and again
-//! whenever [`available`](ExtensionSender::available) runs out (silent).
+//! receiver's at the start (SoftSpoken), or a message of the sender's whenever
+//! [`available`](ExtensionSender::available) runs out ([silent](crate::silent::QueuedSender)).
 //!
 //! # Random choices
 //! Some extensions (silent ones) give choices rather than take them. With them
@@ -101,6 +101,35 @@ pub trait ExtensionSender {
             let message = &message[start..start + self.message_len(len)];
             let rows = &mut rows[..len];
             let tweaks = self.extend(message, len, rows)?;
+            let out = first / 8..(first + len).div_ceil(8);
+            let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
+            flavour::sender_random_bits(self.delta(), tweaks, rows, k0, k1)?;
+        }
+        Ok(())
+    }
+
+    /// As [`extend_bits`](Self::extend_bits), with random choices.
+    ///
+    /// # Errors
+    /// As [`extend_bits`](Self::extend_bits).
+    fn extend_random_bits(
+        &mut self,
+        message: &[u8],
+        m: usize,
+        k0: &mut [u8],
+        k1: &mut [u8],
+    ) -> Result<(), OtError> {
+        check_argument("k0", m.div_ceil(8), k0.len())?;
+        check_argument("k1", m.div_ceil(8), k1.len())?;
+        check_message(Message::Extension, message, self.random_message_len(m))?;
+        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
+        check_available(self.available(), m)?;
+        for first in (0..m).step_by(PIECE) {
+            let len = PIECE.min(m - first);
+            let start = self.random_message_len(first);
+            let message = &message[start..start + self.random_message_len(len)];
+            let rows = &mut rows[..len];
+            let tweaks = self.extend_random(message, len, rows)?;
             let out = first / 8..(first + len).div_ceil(8);
             let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
             flavour::sender_random_bits(self.delta(), tweaks, rows, k0, k1)?;
@@ -220,6 +249,37 @@ pub trait ExtensionReceiver {
         Ok(())
     }
 
+    /// For `m` OTs with random choices, writes these, the message to send and the chosen random bit
+    /// of each OT, packed: the counterpart of [`ExtensionSender::extend_random_bits`].
+    ///
+    /// # Errors
+    /// As [`extend_bits`](Self::extend_bits).
+    fn extend_random_bits(
+        &mut self,
+        rng: &mut dyn CryptoRng,
+        m: usize,
+        choices: &mut [u8],
+        message: &mut [u8],
+        out: &mut [u8],
+    ) -> Result<(), OtError> {
+        check_argument("choices", m.div_ceil(8), choices.len())?;
+        check_argument("out", m.div_ceil(8), out.len())?;
+        check_argument("message", self.random_message_len(m), message.len())?;
+        check_available(self.available(), m)?;
+        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
+        for first in (0..m).step_by(PIECE) {
+            let len = PIECE.min(m - first);
+            let start = self.random_message_len(first);
+            let message = &mut message[start..start + self.random_message_len(len)];
+            let rows = &mut rows[..len];
+            let place = first / 8..(first + len).div_ceil(8);
+            let choices = &mut choices[place.clone()];
+            let tweaks = self.extend_random(rng, len, choices, message, rows)?;
+            flavour::receiver_random_bits(tweaks, rows, &mut out[place])?;
+        }
+        Ok(())
+    }
+
     /// For `m` OTs with the given packed choices, writes the message to send and the chosen random
     /// block of each OT: the counterpart of [`ExtensionSender::extend_blocks`].
     ///
@@ -251,7 +311,7 @@ pub trait ExtensionReceiver {
 }
 
 /// Keeps a call of several pieces from failing halfway.
-fn check_available(left: usize, wanted: usize) -> Result<(), OtError> {
+pub(crate) fn check_available(left: usize, wanted: usize) -> Result<(), OtError> {
     if wanted > left {
         Err(OtError::Exhausted { wanted, left })
     } else {

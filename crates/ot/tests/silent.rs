@@ -10,9 +10,9 @@ mod common;
 use common::{INSTANCE, TestRng, bit, ideal_base};
 use madrigal_kernels::Block;
 use madrigal_ot::{
-    Delta, ExtensionReceiver as _, ExtensionSender as _, Instance, flavour,
+    Delta, ExtensionReceiver as _, ExtensionSender as _, Instance, OtError, flavour,
     iknp::{IknpReceiver, IknpSender, message_len},
-    silent::{SilentParams, SilentReceiver, SilentSender},
+    silent::{QueuedReceiver, QueuedSender, SilentParams, SilentReceiver, SilentSender},
 };
 
 /// Silent parties over IKNP.
@@ -91,4 +91,82 @@ fn tweaks_go_on_from_call_to_call() {
     }
     seen.sort_unstable();
     assert!(seen.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
+/// Offers and calls of any sizes: the interface's OTs have the choices that were given or drawn.
+#[test]
+fn rows_made_ahead_are_used_in_order() {
+    let mut rng = TestRng::new(53);
+    let (sender, receiver) = parties(&mut rng, SilentParams::SMALL);
+    let (mut sender, mut receiver) = (QueuedSender::new(sender), QueuedReceiver::new(receiver));
+    for m in [3000, 1, 20_000] {
+        let offer = sender.offer(m).unwrap();
+        assert_eq!(offer.len(), receiver.offer_len(m));
+        receiver.accept(&offer, m).unwrap();
+    }
+    assert_eq!((sender.available(), receiver.available()), (23_001, 23_001));
+    for (m, given) in [
+        (2999_usize, true),
+        (3, false),
+        (10_001, true),
+        (9_990, false),
+        (8, true),
+    ] {
+        let bytes = m.div_ceil(8);
+        let (mut choices, mut out) = (rng.bytes(bytes), vec![0; bytes]);
+        let (mut k0, mut k1) = (vec![0; bytes], vec![0; bytes]);
+        if given {
+            let mut flips = vec![0; receiver.message_len(m)];
+            receiver
+                .extend_bits(&choices, m, &mut flips, &mut out)
+                .unwrap();
+            sender.extend_bits(&flips, m, &mut k0, &mut k1).unwrap();
+        } else {
+            assert_eq!(sender.random_message_len(m), 0);
+            let chooser = &mut *rng.rng();
+            receiver
+                .extend_random_bits(chooser, m, &mut choices, &mut [], &mut out)
+                .unwrap();
+            sender.extend_random_bits(&[], m, &mut k0, &mut k1).unwrap();
+        }
+        for i in 0..m {
+            let wanted = if bit(&choices, i) {
+                bit(&k1, i)
+            } else {
+                bit(&k0, i)
+            };
+            assert_eq!(bit(&out, i), wanted, "OT {i} of {m}");
+        }
+        let ones = (0..m).filter(|&i| bit(&choices, i)).count() as f64;
+        assert!((ones - m as f64 / 2.0).abs() <= 3.0 * (m as f64).sqrt());
+    }
+    assert_eq!(sender.available(), 0);
+    let none = Err(OtError::Exhausted { wanted: 1, left: 0 });
+    assert_eq!(receiver.extend_bits(&[0], 1, &mut [0], &mut [0]), none);
+    assert_eq!(sender.extend_bits(&[0], 1, &mut [0], &mut [0]), none);
+}
+
+/// A bad message is refused and nothing is used up.
+#[test]
+fn bad_flips_and_offers_are_refused() {
+    let mut rng = TestRng::new(54);
+    let (sender, receiver) = parties(&mut rng, SilentParams::SMALL);
+    let (mut sender, mut receiver) = (QueuedSender::new(sender), QueuedReceiver::new(receiver));
+    let offer = sender.offer(12).unwrap();
+    for bad in [&offer[1..], &[]] {
+        assert!(matches!(
+            receiver.accept(bad, 12),
+            Err(OtError::MessageLength { .. })
+        ));
+    }
+    receiver.accept(&offer, 12).unwrap();
+    let (mut k0, mut k1) = ([0; 2], [0; 2]);
+    let mut extend = |flips: &[u8]| sender.extend_bits(flips, 12, &mut k0, &mut k1);
+    assert!(matches!(extend(&[0]), Err(OtError::MessageLength { .. })));
+    assert!(matches!(
+        extend(&[0; 3]),
+        Err(OtError::MessageLength { .. })
+    ));
+    assert!(matches!(extend(&[0, 0x10]), Err(OtError::Padding { .. })));
+    assert_eq!(extend(&[0, 0x0f]), Ok(()));
 }

@@ -2,7 +2,7 @@
 //! for 2, 3 and 5 parties, both openings, and counts that fill no byte.
 
 use madrigal_core::{Cost, Party, Phase, PhaseCost, bits};
-use madrigal_correlations::{BitTripleSource, OtTriples};
+use madrigal_correlations::{BitTripleSource, Extension, OtCosts, OtSource};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::gmw::{BooleanGmw, InputSharing, share_aes_blocks};
@@ -27,7 +27,8 @@ async fn product(
     count: usize,
     to: &[Party],
 ) -> Result<Option<Vec<u8>>> {
-    let mut triples = OtTriples::new(&context.enter(Phase::Setup, "setup")).await?;
+    let setup = context.enter(Phase::Setup, "setup");
+    let mut triples = OtSource::new(&setup, Extension::default()).await?;
     let mut triples = triples.bit_triples(count, &|_| {}).await?;
     let online = context.enter(Phase::Online, "online");
     let mut shares = Vec::new();
@@ -82,7 +83,8 @@ fn check(parties: usize, opening: Opening, count: usize, to: &[Party]) {
                     .sum(),
                 ..PhaseCost::default()
             };
-        let setup = OtTriples::cost_with_base(me.index(), parties, count);
+        let mut costs = OtCosts::new(Extension::default(), *me, parties);
+        let setup = costs.base() + costs.bit_triples(count);
         assert_eq!(spent, Cost { setup, online }, "{about}");
     }
 }
@@ -113,7 +115,8 @@ fn a_party_that_cheats_is_not_noticed() {
     let seed = seed();
     let results = World::new(2, seed).run(|context| async move {
         let all: Vec<Party> = Party::all(2).collect();
-        let mut triples = OtTriples::new(&context.enter(Phase::Setup, "setup")).await?;
+        let setup = context.enter(Phase::Setup, "setup");
+        let mut triples = OtSource::new(&setup, Extension::default()).await?;
         let mut triples = triples.bit_triples(8, &|_| {}).await?;
         let mut gmw = BooleanGmw::new(context.enter(Phase::Online, "online"), Opening::Direct)?;
         // Shares of all ones and all ones; party 1 flips one bit of its share.

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use madrigal_core::Ring;
-use madrigal_ot::cost;
+use madrigal_core::{Party, Ring};
 
 use super::MatrixShape;
+use crate::extension::Batch;
+use crate::links::{self, Layout};
 
 /// Bytes of corrections in one part, unless one entry takes more.
 const PART_BYTES: usize = 256 << 10;
@@ -14,15 +15,15 @@ const PART_OTS: usize = 8192;
 
 /// The product as it is computed: X (p x k) gives the choices, the rows of Y (k x q) the strings.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
+pub(crate) struct MatrixLayout {
     pub(super) p: usize,
     pub(super) k: usize,
     pub(super) q: usize,
     pub(super) bits: usize,
 }
 
-impl Layout {
-    pub(super) fn new<T: Ring>(shape: MatrixShape) -> Self {
+impl MatrixLayout {
+    pub(crate) fn new<T: Ring>(shape: MatrixShape) -> Self {
         Self {
             p: shape.rows.min(shape.columns),
             k: shape.inner,
@@ -57,31 +58,45 @@ impl Layout {
     }
 
     /// AES blocks to stretch one mask of each of an entry's OTs.
-    pub(super) const fn stretch_blocks(self) -> usize {
+    const fn mask_blocks(self) -> usize {
         let bytes = self.bits / 8;
         let half = self.bits / 2;
         half * (self.q * bytes).div_ceil(16) + half * (self.q.div_ceil(2) * bytes).div_ceil(16)
     }
 
-    /// Entries of X in the order of rows, in parts: whole tiles of 128 OTs.
-    pub(super) fn parts(self) -> impl ExactSizeIterator<Item = Range<usize>> {
+    /// The place of entry `entry` of X in the product: the row of Y that it meets, the row of Z.
+    pub(super) fn place(self, entry: usize) -> (Range<usize>, Range<usize>) {
+        let (row, column) = (entry / self.k, entry % self.k);
+        (
+            column * self.q..(column + 1) * self.q,
+            row * self.q..(row + 1) * self.q,
+        )
+    }
+}
+
+impl Layout for MatrixLayout {
+    /// Entries of X in the order of rows: whole tiles of 128 OTs.
+    fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
         let fit = (PART_BYTES / self.entry_bytes().max(1)).min(PART_OTS / self.bits);
         let tile = 128 / self.bits;
         let size = (fit / tile).max(1) * tile;
         let count = if self.q == 0 { 0 } else { self.p * self.k };
-        (0..count)
-            .step_by(size)
-            .map(move |start| start..count.min(start + size))
+        links::parts(count, size)
     }
 
-    /// One part of `entries` entries in one direction.
-    pub(super) fn direction_cost(self, entries: usize) -> cost::Cost {
-        let ots = (entries * self.bits) as u64;
-        let mut total = cost::extension(ots) + cost::random(ots);
-        let stretched = (entries * self.stretch_blocks()) as u64;
-        total.sender_aes += 2 * stretched;
-        total.receiver_aes += stretched;
-        total.sender_bytes += (entries * self.entry_bytes()) as u64;
-        total
+    fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {
+        Batch {
+            ots: items.len() * self.bits,
+            unit: self.bits,
+            free: false,
+        }
+    }
+
+    fn corrections(&self, _: Party, _: Party, items: &Range<usize>) -> Option<usize> {
+        Some(items.len() * self.entry_bytes())
+    }
+
+    fn stretch_blocks(&self, items: &Range<usize>) -> u64 {
+        (items.len() * self.mask_blocks()) as u64
     }
 }

@@ -45,6 +45,14 @@ pub(super) fn correct_first<T: Ring>(x: T, unit: &[u8], z: &mut [T]) {
     }
 }
 
+/// Whether the half word past the last of an odd number of products is zero.
+pub(super) fn has_clear_end<T: Ring>(products: usize, unit: &[u8]) -> bool {
+    products.is_multiple_of(2)
+        || words::<T>(unit)
+            .last()
+            .is_none_or(|word| word.shr(T::BITS / 2) == T::ZERO)
+}
+
 pub(super) fn correct_half<T: Ring>(x: T, unit: &[u8], z: &mut [T]) {
     let half = T::BITS / 2;
     let x = x.spread(half);

@@ -102,6 +102,7 @@
 
 mod iteration;
 mod params;
+mod queue;
 mod receiver;
 #[cfg(test)]
 mod security;
@@ -111,5 +112,6 @@ mod tests;
 mod trees;
 
 pub use params::{SilentParams, Stage};
+pub use queue::{QueuedReceiver, QueuedSender};
 pub use receiver::SilentReceiver;
 pub use sender::SilentSender;

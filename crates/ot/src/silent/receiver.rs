@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 use super::{
     iteration::Iterations,
     params::{SEED_BYTES, SilentParams},
+    queue::pack_choices,
     trees::grow_receiver,
 };
 use crate::{
@@ -47,6 +48,10 @@ impl SilentReceiver {
         })
     }
 
+    pub(super) fn instance(&self) -> Instance {
+        self.iterations.instance()
+    }
+
     /// Length in bytes of the sender's message for the next `m` OTs.
     pub fn message_len(&self, m: usize) -> usize {
         let iterations = &self.iterations;
@@ -79,10 +84,7 @@ impl SilentReceiver {
         let tweaks = self.iterations.fill(rows, start, |used, place, nodes| {
             grow_receiver(used, &message[place], nodes);
         });
-        for (choices, rows) in choices.iter_mut().zip(rows.chunks(8)) {
-            let bits = rows.iter().enumerate();
-            *choices = bits.fold(0, |byte, (i, row)| byte | (row.lo() as u8 & 1) << i);
-        }
+        pack_choices(rows, choices);
         Ok(tweaks)
     }
 }

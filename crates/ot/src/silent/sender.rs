@@ -73,6 +73,10 @@ impl SilentSender {
         self.roots.position()
     }
 
+    pub(super) fn instance(&self) -> Instance {
+        self.iterations.instance()
+    }
+
     /// The offset between a row's two meanings.
     pub fn delta(&self) -> &Delta {
         &self.delta

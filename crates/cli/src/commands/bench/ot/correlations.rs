@@ -5,7 +5,9 @@ use std::thread;
 use std::time::Instant;
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
-use madrigal_correlations::{BitTripleSource as _, MatrixShape, OtSource, Scratch, Source as _};
+use madrigal_correlations::{
+    BitTripleSource as _, Extension, MatrixShape, OtSource, Scratch, Source as _,
+};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Session, block_on};
 
@@ -206,7 +208,7 @@ fn measure(plan: &Plan<'_>, kind: Kind, parties: usize) -> Result<Measured> {
             let job = session.job(1, &[], None).await?;
             let spent = || job.spent(Phase::Setup);
             let setup = async |context: Context| {
-                let mut source = OtSource::new(&context).await?;
+                let mut source = OtSource::new(&context, Extension::default()).await?;
                 // The first call of a kind starts its extensions.
                 kind.make(&mut source, 1.max(items.min(1024))).await?;
                 Ok::<_, madrigal_net::Error>(source)

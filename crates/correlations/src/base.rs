@@ -5,52 +5,31 @@ use madrigal_core::{Party, PhaseCost};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Channel, Context, Error, Result};
 use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender, response_len};
-use madrigal_ot::iknp::{IknpReceiver, IknpSender};
-use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
 use zeroize::Zeroizing;
 
-/// Both directions of extended OTs with one peer.
-pub(crate) struct Pair {
-    pub(crate) peer: Party,
-    /// We send OTs to the peer.
-    pub(crate) sender: IknpSender,
-    /// We receive OTs from the peer.
-    pub(crate) receiver: IknpReceiver,
-}
-
-/// Both directions of SoftSpoken OTs with one peer, before the one message that each direction
-/// begins with.
-pub(crate) struct Beginning {
-    pub(crate) peer: Party,
-    pub(crate) sender: WaitingSender,
-    /// We receive OTs from the peer.
-    pub(crate) receiver: SoftSpokenReceiver,
-    /// What the peer's sender waits for.
-    pub(crate) setup: Vec<u8>,
-}
-
-/// Our side of the OTs that we send, until the peer's message has come.
-pub(crate) struct WaitingSender {
-    instance: Instance,
-    k: FieldBits,
-    delta: Delta,
-    keys: Zeroizing<Vec<Block>>,
-}
-
-impl WaitingSender {
-    pub(crate) fn begin(self, setup: &[u8]) -> Result<SoftSpokenSender, OtError> {
-        SoftSpokenSender::new(self.instance, self.k, self.delta, &self.keys, setup)
-    }
-}
+use crate::extension::Extension;
 
 /// What the OTs of one extension are for. Kinds share the base OTs, but neither streams nor tweaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(usize)]
 pub(crate) enum Stream {
     Bits = 0,
     Rings = 1,
     Matrices = 2,
     Vectors = 3,
+}
+
+impl Stream {
+    /// The step in which it runs.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bits => "bit triples",
+            Self::Rings => "ring products",
+            Self::Matrices => "matrix triples",
+            Self::Vectors => "vector triples",
+        }
+    }
 }
 
 /// The outcome of the base OTs of one job with all peers, from which every kind of correlation starts
@@ -60,23 +39,17 @@ pub(crate) enum Stream {
 /// for who has no base key (PRF: AES-128), and a base key is used for nothing else. All streams of a
 /// direction have one Delta, as the OTs of one long extension would; the stream's number is in their
 /// tweaks, so that no tweak comes twice under one Delta ([`madrigal_ot::Tweaks`]).
-pub struct Base {
+pub(crate) struct Base {
     peers: Vec<BasePair>,
 }
 
-struct BasePair {
-    peer: Party,
+pub(crate) struct BasePair {
+    pub(crate) peer: Party,
     delta: Delta,
     /// Of the base OTs in which we chose: one key each.
     chosen: Zeroizing<Vec<Block>>,
     /// Of those in which the peer chose: both keys.
     both: Zeroizing<Vec<[Block; 2]>>,
-}
-
-impl std::fmt::Debug for Base {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Base({} peers)", self.peers.len())
-    }
 }
 
 impl Base {
@@ -85,7 +58,7 @@ impl Base {
     ///
     /// # Errors
     /// Those of the network; a peer's malformed message.
-    pub async fn new(context: &Context) -> Result<Self> {
+    pub(crate) async fn new(context: &Context, extension: Extension) -> Result<Self> {
         let context = context.step("base OTs");
         let channels = context.channels()?;
         let pairs = channels.into_iter().map(|mut channel| {
@@ -94,7 +67,7 @@ impl Base {
             channel.count_in(&beside);
             let context = &context;
             async move {
-                let pair = pair(&beside, channel).await?;
+                let pair = pair(&beside, channel, extension).await?;
                 context.join(&beside);
                 Ok(pair)
             }
@@ -103,60 +76,21 @@ impl Base {
         Ok(Self { peers })
     }
 
-    /// Starts the extensions of `stream` with all peers, in the order of the peers. Open each stream
-    /// once. [`stream_cost`].
-    pub(crate) fn open(&self, context: &Context, stream: Stream) -> Result<Vec<Pair>> {
-        let me = context.me();
-        context.count_aes(stream_cost(context.parties()).aes_blocks);
-        let open = |base: &BasePair| {
-            let (chosen, both) = base.keys(stream);
-            let delta = Delta::from_block(base.delta.expose());
-            Ok(Pair {
-                peer: base.peer,
-                sender: IknpSender::new(direction(me, base.peer, stream as u32), delta, &chosen)
-                    .map_err(bug)?,
-                receiver: IknpReceiver::new(direction(base.peer, me, stream as u32), &both)
-                    .map_err(bug)?,
-            })
-        };
-        self.peers.iter().map(open).collect()
-    }
-
-    /// The same by SoftSpoken with the given k, whose directions each begin with a message.
-    pub(crate) fn begin(
-        &self,
-        context: &Context,
-        stream: Stream,
-        k: FieldBits,
-    ) -> Result<Vec<Beginning>> {
-        let me = context.me();
-        context.count_aes(stream_cost(context.parties()).aes_blocks);
-        let begin = |base: &BasePair| {
-            let (keys, both) = base.keys(stream);
-            let instance = direction(base.peer, me, stream as u32);
-            let (receiver, setup) = SoftSpokenReceiver::new(instance, k, &both).map_err(bug)?;
-            Ok(Beginning {
-                peer: base.peer,
-                sender: WaitingSender {
-                    instance: direction(me, base.peer, stream as u32),
-                    k,
-                    delta: Delta::from_block(base.delta.expose()),
-                    keys,
-                },
-                receiver,
-                setup,
-            })
-        };
-        self.peers.iter().map(begin).collect()
+    pub(crate) fn peers(&self) -> impl ExactSizeIterator<Item = &BasePair> {
+        self.peers.iter()
     }
 }
 
 /// One key of each base OT in which we chose, both of each in which the peer chose.
-type Keys = (Zeroizing<Vec<Block>>, Zeroizing<Vec<[Block; 2]>>);
+pub(crate) type Keys = (Zeroizing<Vec<Block>>, Zeroizing<Vec<[Block; 2]>>);
 
 impl BasePair {
+    pub(crate) fn delta(&self) -> Delta {
+        Delta::from_block(self.delta.expose())
+    }
+
     /// The keys of one stream.
-    fn keys(&self, stream: Stream) -> Keys {
+    pub(crate) fn keys(&self, stream: Stream) -> Keys {
         let derive = |key: Block| {
             let mut prf = Prg::new(key);
             prf.seek(stream as u64);
@@ -169,7 +103,7 @@ impl BasePair {
 }
 
 /// A direction is named by its OT sender; the base OTs for it run the other way.
-fn direction(from: Party, to: Party, stream: u32) -> Instance {
+pub(crate) fn direction(from: Party, to: Party, stream: u32) -> Instance {
     let [sender, receiver] = [from, to].map(|party| party.index() as u16);
     Instance {
         sender,
@@ -178,7 +112,7 @@ fn direction(from: Party, to: Party, stream: u32) -> Instance {
     }
 }
 
-async fn pair(context: &Context, mut channel: Channel) -> Result<BasePair> {
+async fn pair(context: &Context, mut channel: Channel, extension: Extension) -> Result<BasePair> {
     let (me, peer) = (context.me(), channel.peer());
     let session = context.public_id();
     let base = |from, to| BaseContext {
@@ -191,7 +125,10 @@ async fn pair(context: &Context, mut channel: Channel) -> Result<BasePair> {
     channel.send(s.to_vec()).await?;
     let their_s = channel.recv(s.len()).await?;
 
-    let delta = Delta::random(&mut rng);
+    let delta = match extension {
+        Extension::SoftSpoken(_) => Delta::random(&mut rng),
+        Extension::Silent => Delta::random_odd(&mut rng),
+    };
     let answer = BaseReceiver::new(base(peer, me))
         .respond(&mut rng, &their_s, &delta.choice_bits(), KAPPA)
         .map_err(|error| fail(&channel, error))?;
@@ -219,7 +156,7 @@ pub(crate) fn fail(channel: &Channel, error: OtError) -> Error {
     }
 }
 
-fn bug(error: OtError) -> Error {
+pub(crate) fn bug(error: OtError) -> Error {
     Error::Ended {
         reason: format!("a bug in madrigal: {error}"),
     }
@@ -227,7 +164,7 @@ fn bug(error: OtError) -> Error {
 
 /// Cost for one of `parties` parties of starting the extensions of one kind of correlation: local work
 /// alone.
-pub fn stream_cost(parties: usize) -> PhaseCost {
+pub(crate) fn stream_cost(parties: usize) -> PhaseCost {
     PhaseCost {
         aes_blocks: (parties as u64 - 1) * 3 * KAPPA as u64,
         ..PhaseCost::default()
@@ -235,7 +172,7 @@ pub fn stream_cost(parties: usize) -> PhaseCost {
 }
 
 /// Cost for one of `parties` parties of the base OTs with all others, both directions.
-pub fn base_cost(parties: usize) -> PhaseCost {
+pub(crate) fn base_cost(parties: usize) -> PhaseCost {
     let one = cost::base(KAPPA as u64);
     let peers = parties as u64 - 1;
     let bytes = peers * (one.sender_bytes + one.receiver_bytes);

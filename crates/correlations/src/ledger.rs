@@ -1,0 +1,153 @@
+//! What calls cost, by the same layouts that they run by.
+
+use std::ops::Range;
+
+use madrigal_core::{Party, PhaseCost};
+use madrigal_ot::cost::{self, Cost};
+
+use crate::base::stream_cost;
+use crate::extension::{Batch, Extension, SILENT};
+use crate::links::Layout;
+
+/// Follows the OTs of one direction after the first message, and knows what the next ones cost.
+#[derive(Clone, Debug)]
+pub(crate) struct Meter {
+    extension: Extension,
+    made: u64,
+}
+
+/// What one part costs in one direction.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Spent {
+    pub(crate) cost: Cost,
+    pub(crate) sender_messages: u64,
+    pub(crate) receiver_messages: u64,
+}
+
+impl Meter {
+    pub(crate) fn new(extension: Extension) -> Self {
+        Self { extension, made: 0 }
+    }
+
+    /// The next OTs, from the extension's messages to the masks.
+    pub(crate) fn next(&mut self, batch: Batch) -> Spent {
+        let mut spent = Spent::default();
+        if batch.ots == 0 {
+            return spent;
+        }
+        spent.cost = spent.cost + cost::random(batch.ots as u64);
+        match self.extension {
+            Extension::SoftSpoken(k) => {
+                for (_, ots) in batch.runs() {
+                    spent.cost = spent.cost + cost::softspoken(k, ots as u64);
+                }
+                spent.receiver_messages += 1;
+            }
+            Extension::Silent => {
+                spent.cost = spent.cost + SILENT.cost(self.made, batch.ots);
+                spent.cost.receiver_bytes += batch.message_len(self.extension) as u64;
+                // An offer may be empty, but it comes: rounds do not depend on the past.
+                spent.sender_messages += 1;
+                spent.receiver_messages += u64::from(!batch.random(self.extension));
+            }
+        }
+        self.made += batch.ots as u64;
+        spent
+    }
+}
+
+/// What the first call for a kind costs on top: the keys of its stream, and both first messages with
+/// each peer. SoftSpoken's travel with the first part, silent OTs wait for them.
+pub(crate) fn start_cost(extension: Extension, parties: usize) -> PhaseCost {
+    let one = extension.setup_cost();
+    let peers = parties as u64 - 1;
+    stream_cost(parties)
+        + PhaseCost {
+            rounds: u64::from(extension.is_silent()),
+            bytes_sent: peers * one.receiver_bytes,
+            bytes_received: peers * one.receiver_bytes,
+            messages: peers * u64::from(extension.setup_len() > 0),
+            aes_blocks: peers * (one.sender_aes + one.receiver_aes),
+        }
+}
+
+/// Follows the calls for one kind of correlation at one party, and knows what the next one costs.
+#[derive(Clone, Debug)]
+pub(crate) struct Ledger {
+    extension: Extension,
+    me: Party,
+    parties: usize,
+    /// By peer: OTs that we send, OTs that we receive. Empty before the first call.
+    meters: Vec<[Meter; 2]>,
+}
+
+impl Ledger {
+    pub(crate) fn new(extension: Extension, me: Party, parties: usize) -> Self {
+        Self {
+            extension,
+            me,
+            parties,
+            meters: Vec::new(),
+        }
+    }
+
+    /// Cost of one call.
+    pub(crate) fn call(&mut self, layout: &impl Layout) -> PhaseCost {
+        let mut total = PhaseCost::default();
+        let Some(first) = layout.parts().next() else {
+            return total;
+        };
+        if self.meters.is_empty() {
+            let both = || [Meter::new(self.extension), Meter::new(self.extension)];
+            self.meters = (1..self.parties).map(|_| both()).collect();
+            total += start_cost(self.extension, self.parties);
+        }
+        for items in layout.parts() {
+            let stretched = layout.stretch_blocks(&items);
+            let peers = self.me.others(self.parties);
+            for (peer, [sent, received]) in peers.zip(&mut self.meters) {
+                let me = self.me;
+                let out = layout.batch(me, peer, &items);
+                let back = layout.batch(peer, me, &items);
+                let stretch = |batch: Batch| if batch.ots > 0 { stretched } else { 0 };
+                let ours = layout.corrections(me, peer, &items);
+                let theirs = layout.corrections(peer, me, &items);
+                let (sent, received) = (sent.next(out), received.next(back));
+                let bytes = |corrections: Option<usize>| corrections.unwrap_or(0) as u64;
+                total += PhaseCost {
+                    rounds: 0,
+                    bytes_sent: sent.cost.sender_bytes + received.cost.receiver_bytes + bytes(ours),
+                    bytes_received: received.cost.sender_bytes
+                        + sent.cost.receiver_bytes
+                        + bytes(theirs),
+                    messages: sent.sender_messages
+                        + received.receiver_messages
+                        + u64::from(ours.is_some()),
+                    aes_blocks: sent.cost.sender_aes
+                        + received.cost.receiver_aes
+                        + 2 * stretch(out)
+                        + stretch(back),
+                };
+            }
+        }
+        total.rounds += self.rounds(layout, &first);
+        total
+    }
+
+    /// Offers, what the receivers send, corrections.
+    fn rounds(&self, layout: &impl Layout, items: &Range<usize>) -> u64 {
+        let pairs = || {
+            let all = Party::all(self.parties);
+            all.flat_map(|from| from.others(self.parties).map(move |to| (from, to)))
+        };
+        let asks = pairs().any(|(from, to)| {
+            let batch = layout.batch(from, to, items);
+            batch.ots > 0 && !batch.random(self.extension)
+        });
+        let corrects = pairs().any(|(from, to)| layout.corrections(from, to, items).is_some());
+        [self.extension.is_silent(), asks, corrects]
+            .map(u64::from)
+            .iter()
+            .sum()
+    }
+}

@@ -1,0 +1,212 @@
+//! Both directions of OTs with one peer: how they begin, and what silent ones offer.
+
+use bytes::Bytes;
+use madrigal_core::Party;
+use madrigal_kernels::Block;
+use madrigal_net::{Channel, Context, Result};
+use madrigal_ot::silent::{QueuedReceiver, QueuedSender, SilentReceiver, SilentSender};
+use madrigal_ot::softspoken::{SoftSpokenReceiver, SoftSpokenSender};
+use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, OtError, SeededRng};
+use rand_core::Rng as _;
+use zeroize::Zeroizing;
+
+use super::{Layout, Part};
+use crate::base::{BasePair, Stream, bug, direction, fail};
+use crate::extension::{Batch, Extension, SILENT, SILENT_BASE};
+use crate::ledger::Meter;
+
+/// The extensions with one peer.
+pub(super) struct Link {
+    pub(super) peer: Party,
+    pub(super) sender: Sending,
+    pub(super) receiver: Receiving,
+    /// What the peer's sender waits for; sent in the first call.
+    pub(super) setup: Option<Vec<u8>>,
+    /// OTs that we send, OTs that we receive.
+    pub(super) meters: [Meter; 2],
+    pub(super) extension: Channel,
+    pub(super) offers: Channel,
+    pub(super) corrections: Channel,
+}
+
+/// The OTs that we send.
+pub(super) enum Sending {
+    /// The peer's first message has not come yet.
+    Waiting(Box<Waiting>),
+    SoftSpoken(Box<SoftSpokenSender>),
+    Silent(Box<QueuedSender>),
+    /// The first message was no good.
+    Failed,
+}
+
+pub(super) struct Waiting {
+    instance: Instance,
+    delta: Delta,
+    keys: Zeroizing<Vec<Block>>,
+    rng: SeededRng,
+}
+
+/// The OTs that we receive.
+pub(super) enum Receiving {
+    SoftSpoken(Box<SoftSpokenReceiver>),
+    Silent(Box<QueuedReceiver>),
+}
+
+impl Link {
+    pub(super) fn new(
+        context: &Context,
+        base: &BasePair,
+        extension: Extension,
+        stream: Stream,
+    ) -> Result<Self> {
+        let (me, peer) = (context.me(), base.peer);
+        let (keys, both) = base.keys(stream);
+        let mut rng = SeededRng::from_seed(context.private_prg().next_block());
+        let instance = direction(peer, me, stream as u32);
+        let (receiver, setup) =
+            Receiving::new(instance, extension, &both, &mut rng).map_err(bug)?;
+        let channel = |name| context.step(name).channel(peer);
+        Ok(Self {
+            peer,
+            sender: Sending::Waiting(Box::new(Waiting {
+                instance: direction(me, peer, stream as u32),
+                delta: base.delta(),
+                keys,
+                rng,
+            })),
+            receiver,
+            setup: Some(setup),
+            meters: [Meter::new(extension), Meter::new(extension)],
+            extension: channel("extension")?,
+            offers: channel("offers")?,
+            corrections: channel("corrections")?,
+        })
+    }
+
+    /// Offers the OTs of a part to the peer.
+    pub(super) async fn offer(&mut self, layout: &impl Layout, part: &Part) -> Result<()> {
+        let batch = layout.batch(part.context.me(), self.peer, &part.items);
+        if batch.ots == 0 {
+            return Ok(());
+        }
+        let Sending::Silent(sender) = &mut self.sender else {
+            return Ok(());
+        };
+        let message = sender
+            .offer(batch.ots)
+            .map_err(|error| fail(&self.extension, error))?;
+        self.offers.count_in(&part.context);
+        self.offers.send(message).await
+    }
+
+    /// Takes the peer's offer, if its OTs need one.
+    pub(super) async fn accept(&mut self, batch: Batch, part: &Part) -> Result<()> {
+        let Receiving::Silent(receiver) = &mut self.receiver else {
+            return Ok(());
+        };
+        if batch.ots == 0 {
+            return Ok(());
+        }
+        self.offers.count_in(&part.context);
+        let offer = self.offers.recv(receiver.offer_len(batch.ots)).await?;
+        receiver
+            .accept(&offer, batch.ots)
+            .map_err(|error| fail(&self.offers, error))
+    }
+}
+
+impl Sending {
+    /// Makes the sender from the peer's first message, if it is not there yet.
+    pub(super) async fn hear(&mut self, channel: &mut Channel, extension: Extension) -> Result<()> {
+        if !matches!(self, Self::Waiting(_)) {
+            return Ok(());
+        }
+        let setup = match extension.setup_len() {
+            0 => Bytes::new(),
+            expected => channel.recv(expected).await?,
+        };
+        if let Self::Waiting(waiting) = std::mem::replace(self, Self::Failed) {
+            let sender = waiting.begin(extension, &setup);
+            *self = sender.map_err(|error| fail(channel, error))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn get(&mut self, channel: &Channel) -> Result<&mut dyn ExtensionSender> {
+        match self {
+            Self::SoftSpoken(sender) => Ok(&mut **sender),
+            Self::Silent(sender) => Ok(&mut **sender),
+            // A call after a failed one was refused before it came here.
+            Self::Waiting(_) | Self::Failed => Err(channel.refuse("its first message failed")),
+        }
+    }
+}
+
+impl Waiting {
+    fn begin(self, extension: Extension, setup: &[u8]) -> Result<Sending, OtError> {
+        let Self {
+            instance,
+            delta,
+            keys,
+            mut rng,
+        } = self;
+        let k = match extension {
+            Extension::SoftSpoken(k) => {
+                let sender = SoftSpokenSender::new(instance, k, delta, &keys, setup)?;
+                return Ok(Sending::SoftSpoken(Box::new(sender)));
+            }
+            Extension::Silent => SILENT_BASE,
+        };
+        let same = Delta::from_block(delta.expose());
+        let (setup, message) = setup.split_at(k.setup_len().min(setup.len()));
+        let mut base = SoftSpokenSender::new(base_of(instance), k, same, &keys, setup)?;
+        let mut rows = Zeroizing::new(vec![Block::ZERO; SILENT.base_rows()]);
+        // These rows are never hashed.
+        let _ = base.extend(message, rows.len(), &mut rows)?;
+        let silent = SilentSender::new(&mut rng, instance, SILENT, delta, &rows)?;
+        Ok(Sending::Silent(Box::new(QueuedSender::new(silent))))
+    }
+}
+
+/// The name of the extension that a silent one starts from.
+fn base_of(instance: Instance) -> Instance {
+    Instance {
+        stream: instance.stream | 1 << 31,
+        ..instance
+    }
+}
+
+impl Receiving {
+    /// The receiver and its first message.
+    fn new(
+        instance: Instance,
+        extension: Extension,
+        keys: &[[Block; 2]],
+        rng: &mut SeededRng,
+    ) -> Result<(Self, Vec<u8>), OtError> {
+        let k = match extension {
+            Extension::SoftSpoken(k) => {
+                let (receiver, setup) = SoftSpokenReceiver::new(instance, k, keys)?;
+                return Ok((Self::SoftSpoken(Box::new(receiver)), setup));
+            }
+            Extension::Silent => SILENT_BASE,
+        };
+        let (mut base, mut setup) = SoftSpokenReceiver::new(base_of(instance), k, keys)?;
+        let n = SILENT.base_rows();
+        let mut rows = Zeroizing::new(vec![Block::ZERO; n]);
+        let mut choices = Zeroizing::new(vec![0; n.div_ceil(8)]);
+        rng.fill_bytes(&mut choices);
+        let mut message = vec![0; k.message_len(n)];
+        let _ = base.extend(&choices, n, &mut message, &mut rows)?;
+        setup.append(&mut message);
+        let silent = SilentReceiver::new(instance, SILENT, &choices, &rows)?;
+        Ok((Self::Silent(Box::new(QueuedReceiver::new(silent))), setup))
+    }
+
+    pub(super) fn get(&mut self) -> &mut dyn ExtensionReceiver {
+        match self {
+            Self::SoftSpoken(receiver) => &mut **receiver,
+            Self::Silent(receiver) => &mut **receiver,
+        }
+    }
+}

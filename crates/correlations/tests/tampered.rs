@@ -1,0 +1,237 @@
+//! Messages that no honest party sends: too short, too long, sent twice, or with something in the
+//! padding. Whoever receives one ends with an error that names the sender; nobody hangs or panics.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test with a location"
+)]
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::task::{Context as Task, Poll};
+use std::time::Duration;
+
+use madrigal_core::Party;
+use madrigal_correlations::{BitTripleSource, Extension, MatrixShape, OtSource, Source};
+use madrigal_net::frame::Kind;
+use madrigal_net::transport::{Inbox, Packet, Transport, mesh};
+use madrigal_net::{Context, Result};
+use madrigal_testkit::{World, seed};
+
+/// The last party, to the one before it.
+fn villain(parties: usize) -> [Party; 2] {
+    [parties - 1, parties - 2].map(Party::new)
+}
+
+/// What is done to one message.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Change {
+    Shorter,
+    Longer,
+    /// The highest bit of the last byte is turned.
+    LastBit,
+    Twice,
+}
+
+/// Changes the data frame of a given number among those from villain to victim.
+struct Tampering<T> {
+    inner: T,
+    /// Whether it is the villain's.
+    bad: bool,
+    victim: Party,
+    change: Change,
+    at: usize,
+    seen: Arc<AtomicUsize>,
+    /// The channel on which a message was sent twice: all later ones have moved by one.
+    moved: Mutex<Option<(u32, u64)>>,
+}
+
+impl<T: Transport> Transport for Tampering<T> {
+    fn attach(&self, inbox: Inbox) {
+        self.inner.attach(inbox);
+    }
+
+    fn send(&self, to: Party, mut packet: Packet) {
+        if self.bad && to == self.victim {
+            let mut frames = Vec::new();
+            let mut moved = self.moved.lock().unwrap();
+            for mut frame in packet.frames {
+                if frame.header.kind != Kind::Data {
+                    frames.push(frame);
+                    continue;
+                }
+                let place = (frame.header.job, frame.header.step);
+                if *moved == Some(place) {
+                    frame.header.sequence += 1;
+                }
+                if self.seen.fetch_add(1, Relaxed) == self.at {
+                    let mut payload = frame.payload.to_vec();
+                    match self.change {
+                        Change::Shorter => drop(payload.pop()),
+                        Change::Longer => payload.push(0),
+                        Change::LastBit => {
+                            if let Some(last) = payload.last_mut() {
+                                *last ^= 0x80;
+                            }
+                        }
+                        Change::Twice => {
+                            frames.push(frame.clone());
+                            frame.header.sequence += 1;
+                            *moved = Some(place);
+                        }
+                    }
+                    frame.payload = payload.into();
+                }
+                frames.push(frame);
+            }
+            packet.frames = frames;
+        }
+        self.inner.send(to, packet);
+    }
+
+    fn close(&self) {
+        self.inner.close();
+    }
+
+    fn poll_closed(&self, task: &mut Task<'_>) -> Poll<()> {
+        self.inner.poll_closed(task)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Bits,
+    Triples,
+    Shared,
+    Matrix,
+    Vectors,
+}
+
+async fn make(context: Context, extension: Extension, what: What) -> Result<()> {
+    let mut source = OtSource::new(&context, extension).await?;
+    let made = |_| {};
+    // Numbers that leave padding in every message that can have any.
+    match what {
+        What::Bits => drop(source.bit_triples(13, &made).await?),
+        What::Triples => drop(source.ring_triples::<u8>(3, &made).await?),
+        What::Shared => drop(source.shared_bits::<u16>(3, &made).await?),
+        What::Matrix => {
+            let shape = MatrixShape {
+                rows: 1,
+                inner: 2,
+                columns: 3,
+            };
+            drop(source.matrix_triple::<u64>(shape, &made).await?);
+        }
+        What::Vectors => drop(source.vector_triples(13, 5, &made).await?),
+    }
+    Ok(())
+}
+
+/// Runs with one message changed. Returns whether there was such a message, and what the victim said.
+fn run(
+    parties: usize,
+    extension: Extension,
+    what: What,
+    change: Change,
+    at: usize,
+) -> (bool, Option<String>) {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let [villain, victim] = villain(parties);
+    let wrap = |(me, inner)| Tampering {
+        inner,
+        bad: Party::new(me) == villain,
+        victim,
+        change,
+        at,
+        seen: Arc::clone(&seen),
+        moved: Mutex::new(None),
+    };
+    let transports = mesh(parties).into_iter().enumerate().map(wrap).collect();
+    let world = World::new(parties, seed()).with_deadline(Duration::from_secs(20));
+    let about = format!("{what:?} over {extension}, {parties} parties, {change:?} message {at}");
+    let results = world.run_over(transports, |context| make(context, extension, what));
+    let mut said = None;
+    for (me, result) in Party::all(parties).zip(results) {
+        let Err(error) = result else { continue };
+        let text = error.to_string();
+        // A villain may hear only that it was found out.
+        if me != villain {
+            assert_eq!(error.culprit(), Some(villain), "{about}: {me} says {text}");
+        }
+        assert!(!text.contains("deadline"), "{about}: {me} says {text}");
+        if me == victim {
+            said = Some(text);
+        }
+    }
+    (seen.load(Relaxed) > at, said)
+}
+
+fn check(parties: usize, extension: Extension, what: What, paddings: usize) {
+    for change in [
+        Change::Shorter,
+        Change::Longer,
+        Change::Twice,
+        Change::LastBit,
+    ] {
+        let (mut at, mut padded) = (0, 0);
+        loop {
+            let (fired, said) = run(parties, extension, what, change, at);
+            if !fired {
+                break;
+            }
+            let about = format!("{what:?} over {extension}, {change:?} message {at}: {said:?}");
+            match change {
+                // An empty message cannot be cut.
+                Change::Shorter => {
+                    assert!(said.is_some() || extension == Extension::Silent, "{about}")
+                }
+                Change::Longer => assert!(said.is_some(), "{about}"),
+                // The second copy is noticed if another message is due on that channel.
+                Change::Twice => {}
+                Change::LastBit => {
+                    padded += usize::from(said.is_some_and(|said| said.contains("zero")));
+                }
+            }
+            at += 1;
+        }
+        assert!(at >= 3, "{what:?} has messages");
+        if change == Change::LastBit {
+            assert_eq!(
+                padded, paddings,
+                "{what:?} over {extension}: messages with padding"
+            );
+        }
+    }
+}
+
+fn check_all(parties: usize, what: What, corrections: usize, silent: usize) {
+    check(parties, Extension::default(), what, corrections);
+    check(parties, Extension::Silent, what, corrections + silent);
+}
+
+#[test]
+fn boolean_triples() {
+    check_all(2, What::Bits, 0, 0);
+    check_all(3, What::Bits, 1, 1);
+}
+
+#[test]
+fn ring_triples() {
+    check_all(2, What::Triples, 1, 0);
+}
+
+#[test]
+fn shared_bits() {
+    check_all(2, What::Shared, 1, 1);
+}
+
+#[test]
+fn matrix_triples() {
+    check_all(2, What::Matrix, 1, 0);
+}
+
+#[test]
+fn vector_triples() {
+    check_all(3, What::Vectors, 1, 1);
+}

@@ -1,0 +1,260 @@
+//! Silent OTs behind the interface that all extensions have.
+//!
+//! The sender *offers*: each offer is a message that makes so many rows
+//! [`available`](ExtensionSender::available) at both parties. The calls of the interface use them up,
+//! in order and in pieces of any size: those with random choices send nothing, those with given
+//! choices one bit per OT (the flips of [`choice_flips`](crate::flavour::choice_flips)).
+//!
+//! A flip moves Delta from one side of a row to the other: with the receiver's random choice r and
+//! p = r ^ c, the rows q' = q ^ p Delta and t = q ^ r Delta belong to the choice c. p is a one-time pad
+//! of c.
+
+use core::fmt;
+use std::collections::VecDeque;
+
+use madrigal_kernels::Block;
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use super::{SilentReceiver, SilentSender};
+use crate::{
+    Delta, Instance, OtError, Tweaks,
+    cost::{self, Cost},
+    error::{Message, check_argument, check_bit_message, check_message},
+    extension::{ExtensionReceiver, ExtensionSender, check_available},
+    select::bit_mask,
+};
+
+/// Rows that wait, the oldest first.
+struct Queue {
+    instance: Instance,
+    /// Rows handed out in the instance's life.
+    next_index: u64,
+    /// Secret.
+    offers: VecDeque<Zeroizing<Vec<Block>>>,
+    /// Rows of the first offer that are used up.
+    used: usize,
+    left: usize,
+}
+
+impl Queue {
+    fn new(instance: Instance) -> Self {
+        Queue {
+            instance,
+            next_index: 0,
+            offers: VecDeque::new(),
+            used: 0,
+            left: 0,
+        }
+    }
+
+    fn push(&mut self, rows: Zeroizing<Vec<Block>>) {
+        self.left += rows.len();
+        self.offers.push_back(rows);
+    }
+
+    /// The next rows, which are there.
+    fn take(&mut self, mut rows: &mut [Block]) -> Tweaks {
+        let tweaks = Tweaks::new(self.instance, self.next_index, rows.len());
+        self.next_index += rows.len() as u64;
+        self.left -= rows.len();
+        while let Some(first) = self.offers.front() {
+            let waiting = &first[self.used..];
+            let count = waiting.len().min(rows.len());
+            rows[..count].copy_from_slice(&waiting[..count]);
+            rows = &mut rows[count..];
+            self.used += count;
+            if self.used < first.len() {
+                break;
+            }
+            self.used = 0;
+            self.offers.pop_front();
+        }
+        tweaks
+    }
+}
+
+/// The sender: [`offer`](Self::offer), then extend.
+pub struct QueuedSender {
+    silent: SilentSender,
+    queue: Queue,
+}
+
+impl QueuedSender {
+    /// Takes a sender that has made no rows yet.
+    pub fn new(silent: SilentSender) -> Self {
+        let queue = Queue::new(silent.instance());
+        QueuedSender { silent, queue }
+    }
+
+    /// Length in bytes of the message that offers the next `m` OTs; it may be 0.
+    pub fn offer_len(&self, m: usize) -> usize {
+        self.silent.message_len(m)
+    }
+
+    /// Makes `m` more OTs available, and the message that does so at the receiver.
+    ///
+    /// # Errors
+    /// None that a correct build gives.
+    pub fn offer(&mut self, m: usize) -> Result<Vec<u8>, OtError> {
+        let mut message = vec![0; self.silent.message_len(m)];
+        let mut rows = Zeroizing::new(vec![Block::ZERO; m]);
+        // The rows get their tweaks when they are used.
+        let _ = self.silent.extend(m, &mut message, &mut rows)?;
+        self.queue.push(rows);
+        Ok(message)
+    }
+}
+
+impl ExtensionSender for QueuedSender {
+    fn delta(&self) -> &Delta {
+        self.silent.delta()
+    }
+
+    fn message_len(&self, m: usize) -> usize {
+        m.div_ceil(8)
+    }
+
+    fn random_message_len(&self, _: usize) -> usize {
+        0
+    }
+
+    fn available(&self) -> usize {
+        self.queue.left
+    }
+
+    /// The flips alone: the offers are counted by [`SilentParams::cost`](super::SilentParams::cost).
+    fn cost(&self, m: usize) -> Cost {
+        cost::choice_flips(m as u64)
+    }
+
+    fn extend(&mut self, flips: &[u8], m: usize, rows: &mut [Block]) -> Result<Tweaks, OtError> {
+        check_argument("rows", m, rows.len())?;
+        check_bit_message(Message::ChoiceFlips, flips, m)?;
+        check_available(self.queue.left, m)?;
+        let tweaks = self.queue.take(rows);
+        let delta = self.silent.delta().expose();
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row ^= delta & bit_mask(flips, i);
+        }
+        Ok(tweaks)
+    }
+
+    fn extend_random(
+        &mut self,
+        message: &[u8],
+        m: usize,
+        rows: &mut [Block],
+    ) -> Result<Tweaks, OtError> {
+        check_argument("rows", m, rows.len())?;
+        check_message(Message::Extension, message, 0)?;
+        check_available(self.queue.left, m)?;
+        Ok(self.queue.take(rows))
+    }
+}
+
+impl fmt::Debug for QueuedSender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("QueuedSender").field(&self.silent).finish()
+    }
+}
+
+/// The receiver: [`accept`](Self::accept), then extend.
+pub struct QueuedReceiver {
+    silent: SilentReceiver,
+    queue: Queue,
+}
+
+impl QueuedReceiver {
+    /// Takes a receiver that has made no rows yet.
+    pub fn new(silent: SilentReceiver) -> Self {
+        let queue = Queue::new(silent.instance());
+        QueuedReceiver { silent, queue }
+    }
+
+    /// Length in bytes of the message that offers the next `m` OTs; it may be 0.
+    pub fn offer_len(&self, m: usize) -> usize {
+        self.silent.message_len(m)
+    }
+
+    /// Takes the offer of `m` OTs, which are available from then on.
+    ///
+    /// # Errors
+    /// [`OtError::MessageLength`] for the message.
+    pub fn accept(&mut self, message: &[u8], m: usize) -> Result<(), OtError> {
+        let mut rows = Zeroizing::new(vec![Block::ZERO; m]);
+        // The choices stay in the rows' lowest bits.
+        let mut choices = Zeroizing::new(vec![0; m.div_ceil(8)]);
+        let _ = self.silent.extend(message, m, &mut choices, &mut rows)?;
+        self.queue.push(rows);
+        Ok(())
+    }
+}
+
+impl ExtensionReceiver for QueuedReceiver {
+    fn message_len(&self, m: usize) -> usize {
+        m.div_ceil(8)
+    }
+
+    fn random_message_len(&self, _: usize) -> usize {
+        0
+    }
+
+    fn available(&self) -> usize {
+        self.queue.left
+    }
+
+    /// The flips alone: the offers are counted by [`SilentParams::cost`](super::SilentParams::cost).
+    fn cost(&self, m: usize) -> Cost {
+        cost::choice_flips(m as u64)
+    }
+
+    fn extend(
+        &mut self,
+        choices: &[u8],
+        m: usize,
+        flips: &mut [u8],
+        rows: &mut [Block],
+    ) -> Result<Tweaks, OtError> {
+        check_argument("choices", m.div_ceil(8), choices.len())?;
+        check_argument("flips", m.div_ceil(8), flips.len())?;
+        check_argument("rows", m, rows.len())?;
+        check_available(self.queue.left, m)?;
+        let tweaks = self.queue.take(rows);
+        pack_choices(rows, flips);
+        madrigal_kernels::xor_into(flips, choices);
+        crate::select::clear_padding(flips, m);
+        Ok(tweaks)
+    }
+
+    fn extend_random(
+        &mut self,
+        _: &mut dyn CryptoRng,
+        m: usize,
+        choices: &mut [u8],
+        message: &mut [u8],
+        rows: &mut [Block],
+    ) -> Result<Tweaks, OtError> {
+        check_argument("choices", m.div_ceil(8), choices.len())?;
+        check_argument("message", 0, message.len())?;
+        check_argument("rows", m, rows.len())?;
+        check_available(self.queue.left, m)?;
+        let tweaks = self.queue.take(rows);
+        pack_choices(rows, choices);
+        Ok(tweaks)
+    }
+}
+
+impl fmt::Debug for QueuedReceiver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("QueuedReceiver").field(&self.silent).finish()
+    }
+}
+
+/// The choices, from the rows' lowest bits.
+pub(super) fn pack_choices(rows: &[Block], choices: &mut [u8]) {
+    for (choices, rows) in choices.iter_mut().zip(rows.chunks(8)) {
+        let bits = rows.iter().enumerate();
+        *choices = bits.fold(0, |byte, (i, row)| byte | (row.lo() as u8 & 1) << i);
+    }
+}
