@@ -194,6 +194,11 @@ pub enum Content {
     Identity(#[from] IdentityError),
     #[error("{}: expected a key of 32 hexadecimal digits and nothing else", path.display())]
     Key { path: PathBuf },
+    #[error("the correlation store {}: {problem}", directory.display())]
+    Store {
+        directory: PathBuf,
+        problem: madrigal_correlations::store::StoreError,
+    },
     #[error("{} is empty or larger than 16 GiB; give another file, or split it", path.display())]
     Length { path: PathBuf },
 }
@@ -235,6 +240,7 @@ impl Failure {
             Self::Session(error) => match error.blame() {
                 Blame::Network => Status::Network,
                 Blame::Peer => Status::Peer,
+                Blame::Files => Status::File,
                 Blame::Caller => Status::Internal,
             },
             Self::Child { status, .. } => *status,

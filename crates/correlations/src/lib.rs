@@ -13,7 +13,8 @@
 //! that, in batches, and hands it out, each item once. Where it comes from is the source's business.
 //! [`OtSource`] makes all kinds by oblivious transfer between all pairs of parties and needs to trust
 //! nobody; it is secure against semi-honest corruption of all parties but one, and every kind states
-//! its rounds and bytes.
+//! its rounds and bytes. A `store::Store` keeps what a source has made on disk, for later jobs; a
+//! [`Supply`] is the source that a job's parties agreed on.
 //!
 //! `examples/triples_only.rs` makes triples, and nothing else, over connections of one's own.
 
@@ -21,6 +22,7 @@ mod bit_triples;
 mod columns;
 mod dealer;
 mod gilboa;
+mod kind;
 mod matrices;
 mod needs;
 mod ot_triples;
@@ -29,18 +31,21 @@ mod pairs;
 mod products;
 mod rings;
 mod source;
+#[cfg(feature = "store")]
+pub mod store;
 mod supply;
 mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
 pub use dealer::{DealerSource, deal};
+pub use kind::{Kind, NeedsError, Width};
 pub use matrices::{MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
 pub use ot_triples::OtTriples;
 pub use pairs::{Base, base_cost, stream_cost};
 pub use rings::{BitShares, RingTriples, SharedBits, SquarePairs, SquareShares, TripleShares};
 pub use source::{OtSource, Source};
-pub use supply::{Origin, Supply};
+pub use supply::{Means, Origin, Supply};
 pub use vectors::{VectorShares, VectorTriples};
 
 use madrigal_net::Result;

@@ -8,6 +8,7 @@ use madrigal_net::Result;
 use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
+use crate::kind::{Kind, Width, with_ring};
 use crate::matrices::{MatrixShape, MatrixTriple};
 use crate::rings::{RingTriples, SharedBits, SquarePairs};
 use crate::source::{OtSource, Source};
@@ -80,31 +81,66 @@ impl Needs {
         }
     }
 
-    fn of<T: Ring>(&self) -> RingNeeds {
+    fn of_ring<T: Ring>(&self) -> RingNeeds {
         self.rings.get(&T::BITS).cloned().unwrap_or_default()
+    }
+
+    /// Registers `count` items of a kind.
+    pub fn add(&mut self, kind: Kind, count: usize) {
+        match kind {
+            Kind::BitTriples => self.bit_triples(count),
+            Kind::VectorTriples { length } => self.vector_triples(length, count),
+            Kind::RingTriples(width) => with_ring!(width, T => self.ring_triples::<T>(count)),
+            Kind::SquarePairs(width) => with_ring!(width, T => self.square_pairs::<T>(count)),
+            Kind::SharedBits(width) => with_ring!(width, T => self.shared_bits::<T>(count)),
+            Kind::MatrixTriples(width, shape) => {
+                with_ring!(width, T => self.matrix_triples::<T>(shape, count));
+            }
+        }
+    }
+
+    /// How many items of a kind are needed.
+    pub fn of(&self, kind: Kind) -> usize {
+        let ring = |width: Width| self.rings.get(&width.bits());
+        match kind {
+            Kind::BitTriples => self.bit_triples,
+            Kind::VectorTriples { length } => {
+                self.vector_triples.get(&length).copied().unwrap_or(0)
+            }
+            Kind::RingTriples(width) => ring(width).map_or(0, |ring| ring.triples),
+            Kind::SquarePairs(width) => ring(width).map_or(0, |ring| ring.squares),
+            Kind::SharedBits(width) => ring(width).map_or(0, |ring| ring.bits),
+            Kind::MatrixTriples(width, shape) => ring(width)
+                .and_then(|ring| ring.matrices.get(&shape).copied())
+                .unwrap_or(0),
+        }
+    }
+
+    /// The kinds of which something is needed, with the numbers of items, in the order in which
+    /// [`Stock::fill`] has them made.
+    pub fn kinds(&self) -> Vec<(Kind, usize)> {
+        let mut all = vec![(Kind::BitTriples, self.bit_triples)];
+        for (&length, &count) in &self.vector_triples {
+            all.push((Kind::VectorTriples { length }, count));
+        }
+        for width in Width::ALL {
+            let Some(ring) = self.rings.get(&width.bits()) else {
+                continue;
+            };
+            all.push((Kind::RingTriples(width), ring.triples));
+            all.push((Kind::SquarePairs(width), ring.squares));
+            all.push((Kind::SharedBits(width), ring.bits));
+            for (&shape, &count) in &ring.matrices {
+                all.push((Kind::MatrixTriples(width, shape), count));
+            }
+        }
+        all.retain(|&(_, count)| count > 0);
+        all
     }
 
     /// Whether nothing is needed, not even base OTs.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// What it costs `me` to fill a stock with this from a new [`OtSource`], base OTs included.
-    pub fn ot_cost(&self, me: Party, parties: usize) -> PhaseCost {
-        if self.is_empty() {
-            return PhaseCost::default();
-        }
-        let mut total = Origin::Ot.start_cost(parties, self);
-        total += OtSource::bit_triples_cost(me, parties, self.bit_triples);
-        for (&length, &count) in &self.vector_triples {
-            total += OtSource::vector_triples_cost(me, parties, length, count);
-        }
-        total += self.ring_cost::<u8>(me, parties);
-        total += self.ring_cost::<u16>(me, parties);
-        total += self.ring_cost::<u32>(me, parties);
-        total += self.ring_cost::<u64>(me, parties);
-        total += self.ring_cost::<u128>(me, parties);
-        total
     }
 
     /// Whether Boolean triples are among them.
@@ -126,15 +162,58 @@ impl Needs {
         .sum()
     }
 
-    fn ring_cost<T: Ring>(&self, me: Party, parties: usize) -> PhaseCost {
-        let needs = self.of::<T>();
-        let mut total = OtSource::ring_triples_cost::<T>(me, parties, needs.triples)
-            + OtSource::square_pairs_cost::<T>(me, parties, needs.squares)
-            + OtSource::shared_bits_cost::<T>(me, parties, needs.bits);
-        for (&shape, &count) in &needs.matrices {
-            total += OtSource::matrix_triple_cost::<T>(parties, shape).times(count as u64);
+    /// What it costs `me` to fill a stock with this from a new [`OtSource`], base OTs included.
+    pub fn ot_cost(&self, me: Party, parties: usize) -> PhaseCost {
+        self.ot_cost_in_batches(me, parties, |_| usize::MAX)
+    }
+
+    /// The same where the source is called several times for a kind, each time but the last for as
+    /// many items as `batch` says.
+    pub(crate) fn ot_cost_in_batches(
+        &self,
+        me: Party,
+        parties: usize,
+        batch: impl Fn(Kind) -> usize,
+    ) -> PhaseCost {
+        if self.is_empty() {
+            return PhaseCost::default();
+        }
+        let mut total = Origin::Ot.start_cost(parties, self);
+        for (kind, count) in self.kinds() {
+            let batch = batch(kind).max(1);
+            let whole = kind.ot_cost(me, parties, batch.min(count));
+            total += whole.times((count / batch) as u64);
+            if count % batch > 0 {
+                total += kind.ot_cost(me, parties, count % batch);
+            }
         }
         total
+    }
+}
+
+impl Kind {
+    /// Cost for `me` of making `count` items at once with an [`OtSource`] that makes this kind
+    /// already.
+    fn ot_cost(self, me: Party, parties: usize, count: usize) -> PhaseCost {
+        match self {
+            Self::BitTriples => OtSource::bit_triples_cost(me, parties, count),
+            Self::VectorTriples { length } => {
+                OtSource::vector_triples_cost(me, parties, length, count)
+            }
+            Self::RingTriples(width) => {
+                with_ring!(width, T => OtSource::ring_triples_cost::<T>(me, parties, count))
+            }
+            Self::SquarePairs(width) => {
+                with_ring!(width, T => OtSource::square_pairs_cost::<T>(me, parties, count))
+            }
+            Self::SharedBits(width) => {
+                with_ring!(width, T => OtSource::shared_bits_cost::<T>(me, parties, count))
+            }
+            Self::MatrixTriples(width, shape) => {
+                let one = with_ring!(width, T => OtSource::matrix_triple_cost::<T>(parties, shape));
+                one.times(count as u64)
+            }
+        }
     }
 }
 
@@ -259,11 +338,11 @@ impl Stock {
         Ok(Self {
             bit_triples,
             vector_triples,
-            u8: Shelf::fill(source, needs.of::<u8>(), made).await?,
-            u16: Shelf::fill(source, needs.of::<u16>(), made).await?,
-            u32: Shelf::fill(source, needs.of::<u32>(), made).await?,
-            u64: Shelf::fill(source, needs.of::<u64>(), made).await?,
-            u128: Shelf::fill(source, needs.of::<u128>(), made).await?,
+            u8: Shelf::fill(source, needs.of_ring::<u8>(), made).await?,
+            u16: Shelf::fill(source, needs.of_ring::<u16>(), made).await?,
+            u32: Shelf::fill(source, needs.of_ring::<u32>(), made).await?,
+            u64: Shelf::fill(source, needs.of_ring::<u64>(), made).await?,
+            u128: Shelf::fill(source, needs.of_ring::<u128>(), made).await?,
         })
     }
 
