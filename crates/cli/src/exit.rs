@@ -99,6 +99,12 @@ pub enum Usage {
         parties: usize,
         roster: PathBuf,
     },
+    #[error("--store and --correlations dealer are two origins; leave one out")]
+    TwoOrigins,
+    #[error(
+        "--correlations store is for `run` with --store DIR, which `madrigal precompute` makes"
+    )]
+    NoStore,
     #[error("{} names no dealer: it needs a `[dealer]` section, the same at all parties, with the name, address and key that `madrigal keygen` prints", roster.display())]
     NoDealer { roster: PathBuf },
     #[error(

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use crate::args::{BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, Receivers, Work};
 use crate::commands::demo;
 use crate::exit::{Failure, Result, Usage};
+use crate::stores::StoreFiles;
 
 const AES_128: &[u8] = include_bytes!("../../circuit/tests/data/aes_128.txt");
 const SHA_256: &[u8] = include_bytes!("../circuits/sha256.txt");
@@ -58,6 +59,53 @@ pub fn read_netlist(path: &Path) -> Result<Netlist> {
         &text,
         &Limits::default(),
     )?)
+}
+
+/// What the parties do together, as all of them know it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Task {
+    Compute(Job),
+    Precompute(Precomputation),
+}
+
+impl Task {
+    pub fn parties(&self) -> usize {
+        match self {
+            Self::Compute(job) => job.parties,
+            Self::Precompute(task) => task.parties,
+        }
+    }
+
+    /// Parties of the session that compute nothing, after those that do.
+    pub fn helpers(&self) -> usize {
+        match self {
+            Self::Compute(job) => job.how.helpers(),
+            Self::Precompute(_) => 0,
+        }
+    }
+
+    /// Who gets the result. That of a precomputation is the new store's name.
+    pub fn receivers(&self) -> Vec<usize> {
+        match self {
+            Self::Compute(job) => job.to.clone(),
+            Self::Precompute(task) => (0..task.parties).collect(),
+        }
+    }
+}
+
+/// A new store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Precomputation {
+    pub parties: usize,
+    /// What it is to hold, as [`Needs`](madrigal_correlations::Needs) are written.
+    pub triples: String,
+}
+
+/// What one party brings.
+#[derive(Default)]
+pub struct Own {
+    pub input: Input,
+    pub store: Option<StoreFiles>,
 }
 
 /// A job as all its parties know it.
@@ -128,6 +176,7 @@ impl Job {
             origin: match self.how.correlations {
                 CorrelationsArg::Ot => Origin::Ot,
                 CorrelationsArg::Dealer => Origin::Dealer,
+                CorrelationsArg::Store => Origin::Store,
             },
             memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
             ..JobSpec::new(circuit, self.parties)
