@@ -1,4 +1,4 @@
-//! The tests of faults, over and over.
+//! The tests of faults and of killed processes, over and over.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +7,10 @@ use crate::process::{cargo, number_option, run};
 
 /// Faults for each number of parties in one go.
 const FAULTS: &str = "500";
+/// Killed processes in one go.
+const KILLS: &str = "200";
 
-/// Runs the crates' `tests/faults.rs` with fresh seeds until the time is over or one fails; a failed
+/// Runs the crates' `tests/faults.rs` and `tests/store_kill.rs` with fresh seeds until the time is over or one fails; a failed
 /// run has printed its seed.
 pub(crate) fn soak(words: &[&str]) -> Outcome {
     let (minutes, others) = number_option(words, "--minutes", 10)?;
@@ -19,9 +21,10 @@ pub(crate) fn soak(words: &[&str]) -> Outcome {
     let mut times = 0;
     while times == 0 || Instant::now() < end {
         run(cargo()
-            .args(["test", "--workspace", "--test", "faults", "--"])
-            .arg("--nocapture")
-            .env("MADRIGAL_FAULTS", FAULTS))?;
+            .args(["test", "--workspace", "--test", "faults"])
+            .args(["--test", "store_kill", "--", "--nocapture"])
+            .env("MADRIGAL_FAULTS", FAULTS)
+            .env("MADRIGAL_KILLS", KILLS))?;
         times += 1;
     }
     println!("xtask: {times} times through the tests of faults without a finding");

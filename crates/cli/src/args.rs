@@ -2,6 +2,8 @@
 //! pages.
 
 mod bench;
+mod over;
+mod store;
 mod values;
 
 use std::path::PathBuf;
@@ -11,6 +13,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use serde::{Deserialize, Serialize};
 
 pub use bench::{Bench, BenchCircuit, BenchOt, BenchR3};
+pub use over::Over;
+pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};
 use values::{duration, parties};
 
@@ -53,6 +57,11 @@ pub enum Command {
     /// Measure known work on this machine
     #[command(subcommand)]
     Bench(Bench),
+    /// Make correlations ahead, all parties together, for later runs with --store
+    Precompute(Box<Precompute>),
+    /// Look after stores that `precompute` has made
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -86,6 +95,16 @@ pub struct Run {
     /// Write the result here instead of standard output
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
     pub output: Option<PathBuf>,
+
+    /// Take correlations from the store that `madrigal precompute` made, --correlations store; with
+    /// --local, party I's is DIR/partyI. Every party needs its own of the same `precompute`
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Correlations")]
+    pub store: Option<PathBuf>,
+
+    /// The file with the store's key [default: BASE.store-key beside our identity, or DIR.key without
+    /// one]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store", conflicts_with = "local", help_heading = "Correlations")]
+    pub store_key: Option<PathBuf>,
 
     #[command(flatten)]
     pub net: Net,
@@ -123,7 +142,7 @@ pub struct Work {
 }
 
 /// How a circuit is computed.
-#[derive(Args, Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Args, Debug, Clone, Serialize, Deserialize)]
 pub struct How {
     /// B: Boolean GMW, all but one of the parties may be corrupted. R: replicated sharing, exactly
     /// three parties, one may be corrupted. Both semi-honest
@@ -140,9 +159,13 @@ pub struct How {
     pub broadcast: BroadcastArg,
 
     /// Where correlations come from: ot needs to trust nobody; dealer is the `[dealer]` of
-    /// parties.toml (`madrigal dealer`), who must not work together with any party
+    /// parties.toml (`madrigal dealer`), who must not work together with any party; store is what
+    /// `madrigal precompute` made
     #[arg(long, value_name = "ORIGIN", default_value = "ot")]
     pub correlations: CorrelationsArg,
+
+    #[command(flatten)]
+    pub over: Over,
 
     /// Memory that each party's triples may take; it decides where --phases auto interleaves
     #[arg(long, value_name = "SIZE", default_value = "192MiB")]
@@ -444,6 +467,8 @@ pub enum CorrelationsArg {
     Ot,
     /// A trusted dealer
     Dealer,
+    /// Stores made ahead, see --store
+    Store,
 }
 
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

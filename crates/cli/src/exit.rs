@@ -99,6 +99,12 @@ pub enum Usage {
         parties: usize,
         roster: PathBuf,
     },
+    #[error("--store and --correlations dealer are two origins; leave one out")]
+    TwoOrigins,
+    #[error(
+        "--correlations store is for `run` with --store DIR, which `madrigal precompute` makes"
+    )]
+    NoStore,
     #[error("{} names no dealer: it needs a `[dealer]` section, the same at all parties, with the name, address and key that `madrigal keygen` prints", roster.display())]
     NoDealer { roster: PathBuf },
     #[error(
@@ -194,6 +200,11 @@ pub enum Content {
     Identity(#[from] IdentityError),
     #[error("{}: expected a key of 32 hexadecimal digits and nothing else", path.display())]
     Key { path: PathBuf },
+    #[error("the correlation store {}: {problem}", directory.display())]
+    Store {
+        directory: PathBuf,
+        problem: madrigal_correlations::store::StoreError,
+    },
     #[error("{} is empty or larger than 16 GiB; give another file, or split it", path.display())]
     Length { path: PathBuf },
 }
@@ -235,6 +246,7 @@ impl Failure {
             Self::Session(error) => match error.blame() {
                 Blame::Network => Status::Network,
                 Blame::Peer => Status::Peer,
+                Blame::Files => Status::File,
                 Blame::Caller => Status::Internal,
             },
             Self::Child { status, .. } => *status,

@@ -14,6 +14,7 @@ mod progress;
 mod reach;
 mod remote;
 mod stats;
+mod stores;
 mod work;
 
 use std::io::Write as _;
@@ -38,6 +39,8 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(args),
         Command::Dealer(args) => commands::dealer::run(args),
         Command::Bench(args) => commands::bench::run(args),
+        Command::Precompute(args) => commands::precompute::run(*args),
+        Command::Store(args) => commands::store::run(args),
         Command::Completions { shell } => commands::pages::completions(shell),
         Command::Man { directory } => commands::pages::man(&directory),
         Command::Child => return local::child::run(),

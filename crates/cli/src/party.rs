@@ -1,23 +1,39 @@
-//! One party's part in a job, wherever it runs.
+//! One party's part in a task, wherever it runs.
 
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Instant;
 
 use madrigal_circuit::{Rows, values};
-use madrigal_core::Party;
-use madrigal_engine::{Circuit, Plan, Progress, RunError, run};
+use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_correlations::store::{NewStore, Store};
+use madrigal_correlations::{Extension, Needs, OtSource};
+use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Progress, RunError, run};
 use madrigal_net::transport::Transport;
 use madrigal_net::{Session, SessionConfig};
 
 use crate::args::Patience;
-use crate::exit::{Failure, Result};
-use crate::stats::{PartyFigures, RunFigures, peak_rss_bytes};
-use crate::work::{Input, Job};
+use crate::exit::{Failure, Result, Usage};
+use crate::stats::{PartyFigures, PhaseFigures, RunFigures, peak_rss_bytes};
+use crate::work::{Job, Own, Precomputation, Task};
 
 /// A party that has read all it needs.
 pub struct Prepared {
     pub me: Party,
-    pub plan: Plan,
+    part: Part,
+}
+
+enum Part {
+    Compute(Box<Computation>),
+    /// The new store is taken when it is made.
+    Precompute(Needs, Extension, Option<NewStore>),
+}
+
+struct Computation {
+    plan: Plan,
     inputs: Rows,
+    /// Open from the beginning, so that what is wrong with it is known before the parties meet.
+    store: Option<Store>,
 }
 
 /// What a party has at the end.
@@ -51,27 +67,95 @@ pub struct Runs<'a> {
 }
 
 impl Prepared {
-    /// Reads the party's inputs and makes the plan.
-    pub fn new(job: &Job, me: usize, circuit: Arc<Circuit>, input: &Input) -> Result<Self> {
-        let me = Party::checked(me, job.parties).map_err(Failure::bug)?;
-        let inputs = input.rows(job, me.index(), &circuit)?;
-        let plan = job.plan(circuit)?;
-        let inputs = inputs.unwrap_or_else(|| Rows::new(0, plan.spec().lanes));
-        Ok(Self { me, plan, inputs })
+    /// Reads what the party brings, and makes the plan or the new store's directory. The circuit is
+    /// read if it is not there yet.
+    pub fn new(task: &Task, me: usize, circuit: Option<Arc<Circuit>>, own: &Own) -> Result<Self> {
+        Ok(Self {
+            me: Party::checked(me, task.parties()).map_err(Failure::bug)?,
+            part: match task {
+                Task::Compute(job) => {
+                    let circuit = match circuit {
+                        Some(circuit) => circuit,
+                        None => Arc::new(Circuit::new(&job.circuit.netlist()?)),
+                    };
+                    Part::Compute(Box::new(Computation::new(job, me, circuit, own)?))
+                }
+                Task::Precompute(task) => precomputation(task, own)?,
+            },
+        })
     }
 
-    /// Computes, `repeat` times.
-    pub async fn compute(
-        &self,
+    /// The plan of a computation.
+    pub fn plan(&self) -> Result<&Plan> {
+        match &self.part {
+            Part::Compute(computation) => Ok(&computation.plan),
+            Part::Precompute(..) => Err(Failure::bug("a precomputation has no plan")),
+        }
+    }
+
+    /// Takes part.
+    pub async fn work(
+        &mut self,
         session: &Session,
         runs: Runs<'_>,
         observe: &dyn Fn(Progress),
     ) -> Result<Outcome> {
+        let (output, runs) = match &mut self.part {
+            Part::Compute(computation) => computation.compute(session, runs, observe).await?,
+            Part::Precompute(needs, extension, new) => {
+                let new = new.take();
+                let new = new.ok_or_else(|| Failure::bug("a store is made once"))?;
+                let (line, figures) =
+                    precompute(needs, *extension, new, session, runs, observe).await?;
+                (Some(line), vec![figures])
+            }
+        };
+        Ok(Outcome {
+            output,
+            figures: PartyFigures {
+                party: self.me.index(),
+                runs,
+                peak_rss_bytes: peak_rss_bytes(),
+            },
+        })
+    }
+}
+
+impl Computation {
+    fn new(job: &Job, me: usize, circuit: Arc<Circuit>, own: &Own) -> Result<Self> {
+        let inputs = own.input.rows(job, me, &circuit)?;
+        let plan = job.plan(circuit)?;
+        let inputs = inputs.unwrap_or_else(|| Rows::new(0, plan.spec().lanes));
+        if own.store.is_none() && plan.spec().origin == Origin::Store {
+            return Err(Usage::NoStore.into());
+        }
+        let store = own.store.as_ref().map(|files| {
+            let key = files.load_key()?;
+            Store::open(&files.directory, &key).map_err(files.failed())
+        });
+        Ok(Self {
+            plan,
+            inputs,
+            store: store.transpose()?,
+        })
+    }
+
+    /// Computes, `repeat` times.
+    async fn compute(
+        &mut self,
+        session: &Session,
+        runs: Runs<'_>,
+        observe: &dyn Fn(Progress),
+    ) -> Result<(Option<Vec<u8>>, Vec<RunFigures>)> {
         let mut figures = Vec::new();
         let mut output: Option<Rows> = None;
         for id in (runs.first_job..).take(runs.repeat as usize) {
             let deadline = runs.patience.deadline;
-            let report = run(session, id, &self.plan, &self.inputs, deadline, observe)
+            let brought = Brought {
+                inputs: &self.inputs,
+                means: self.store.as_mut().map(Means::from).unwrap_or_default(),
+            };
+            let report = run(session, id, &self.plan, brought, deadline, observe)
                 .await
                 .map_err(of_engine)?;
             if !figures.is_empty() && report.outputs != output {
@@ -82,15 +166,62 @@ impl Prepared {
         }
         let widths = self.plan.spec().circuit.outputs();
         let output = output.map(|rows| values::write(&rows, widths)).transpose();
-        Ok(Outcome {
-            output: output.map_err(Failure::bug)?,
-            figures: PartyFigures {
-                party: self.me.index(),
-                runs: figures,
-                peak_rss_bytes: peak_rss_bytes(),
-            },
-        })
+        Ok((output.map_err(Failure::bug)?, figures))
     }
+}
+
+fn precomputation(task: &Precomputation, own: &Own) -> Result<Part> {
+    let needs: Needs = task.triples.parse().map_err(Failure::bug)?;
+    let files = own.store.as_ref();
+    let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
+    let key = files.load_or_make_key()?;
+    let new = NewStore::create(&files.directory, &key, &needs).map_err(files.failed())?;
+    let extension = task.over.choose(needs.steps()).extension;
+    Ok(Part::Precompute(needs, extension, Some(new)))
+}
+
+/// Fills a new store by oblivious transfer; the result is its name.
+async fn precompute(
+    needs: &Needs,
+    extension: Extension,
+    new: NewStore,
+    session: &Session,
+    runs: Runs<'_>,
+    observe: &dyn Fn(Progress),
+) -> Result<(Vec<u8>, RunFigures)> {
+    let start = Instant::now();
+    let wire_bytes = session.wire_bytes_sent();
+    let facts = [
+        ("program", "a new store".to_owned()),
+        ("triples", needs.to_string()),
+        ("source", Origin::Ot(extension).to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value));
+    let job = session
+        .job(runs.first_job, &facts, runs.patience.deadline)
+        .await?;
+    let context = job.context();
+    let (done, total) = (Cell::new(0), needs.steps());
+    let made = |more: usize| {
+        done.set(done.get() + more as u64);
+        observe(Progress {
+            phase: Phase::Setup,
+            done: done.get(),
+            total,
+        });
+    };
+    let mut source = OtSource::new(&context, extension).await?;
+    let id = new.fill(&context, &mut source, &made).await?;
+    let spent = job.spent(Phase::Setup);
+    job.finish().await?;
+    let seconds = start.elapsed().as_secs_f64();
+    let figures = RunFigures {
+        setup: PhaseFigures::new(seconds, &spent),
+        online: PhaseFigures::new(0.0, &PhaseCost::default()),
+        total_seconds: seconds,
+        wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
+    };
+    Ok((format!("{id}\n").into_bytes(), figures))
 }
 
 /// Greets the other parties over `transport`, does `work`, and takes leave. On an error the other

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 use std::net::{TcpListener, ToSocketAddrs};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, Plan, Progress};
+use madrigal_engine::Progress;
 use madrigal_net::Session;
 use madrigal_net::identity::{Identity, IdentityFiles};
 use madrigal_net::roster::{Roster, RosterEntry};
@@ -18,8 +18,7 @@ use crate::exit::{Failure, Result, Usage};
 use crate::party::{Outcome, Prepared, Runs};
 use crate::progress::Bars;
 use crate::reach::{Network, Way};
-use crate::stats::PartyFigures;
-use crate::work::{Input, Job};
+use crate::stores::StoreFiles;
 
 /// This party among the others.
 pub struct RemoteParty<'a> {
@@ -31,13 +30,8 @@ pub struct RemoteParty<'a> {
     listener: TcpListener,
     network: Network,
     net: &'a Net,
-}
-
-/// What this party has at the end.
-pub struct RemoteOutcome {
-    pub plan: Plan,
-    pub output: Option<Vec<u8>>,
-    pub figures: PartyFigures,
+    /// Base name of the files with our key; `None` without TLS.
+    identity: Option<PathBuf>,
 }
 
 impl<'a> RemoteParty<'a> {
@@ -87,6 +81,7 @@ impl<'a> RemoteParty<'a> {
         let entry = roster
             .party(me)
             .ok_or_else(|| not_listed(me, roster.len(), path))?;
+        let mut base = None;
         let security = match net.transport {
             Some(TransportArg::Memory) => {
                 return Err(Usage::LocalTransport {
@@ -102,6 +97,7 @@ impl<'a> RemoteParty<'a> {
                 if let Some(owner) = owner.filter(|&owner| owner != me) {
                     return Err(Usage::OtherKey { party: me, owner }.into());
                 }
+                base = Some(identity_base(who.identity.as_deref(), &entry.name));
                 Security::Tls(TlsParty::presenting(&identity, Arc::clone(&roster), me)?)
             }
         };
@@ -114,6 +110,7 @@ impl<'a> RemoteParty<'a> {
             listener,
             network,
             net,
+            identity: base,
         })
     }
 
@@ -141,16 +138,13 @@ impl<'a> RemoteParty<'a> {
             .collect()
     }
 
-    /// Takes part in a job.
-    pub fn run(
-        self,
-        job: &Job,
-        circuit: Arc<Circuit>,
-        input: &Input,
-        repeat: u32,
-        quiet: bool,
-    ) -> Result<RemoteOutcome> {
-        let prepared = Prepared::new(job, self.me, circuit, input)?;
+    /// Where this party's store is.
+    pub fn store(&self, directory: &Path, key: Option<&Path>) -> StoreFiles {
+        StoreFiles::remote(directory, key, self.identity.as_deref())
+    }
+
+    /// Takes part.
+    pub fn run(self, prepared: &mut Prepared, repeat: u32, quiet: bool) -> Result<Outcome> {
         let runs = Runs {
             first_job: 1,
             repeat,
@@ -158,14 +152,9 @@ impl<'a> RemoteParty<'a> {
         };
         let bars = Bars::new(1, quiet);
         let observe = |progress: Progress| bars.update(0, progress.into());
-        let done = self.in_session(async |session| prepared.compute(session, runs, &observe).await);
+        let done = self.in_session(async |session| prepared.work(session, runs, &observe).await);
         bars.clear();
-        let Outcome { output, figures } = done?;
-        Ok(RemoteOutcome {
-            plan: prepared.plan,
-            output,
-            figures,
-        })
+        done
     }
 
     /// Meets the other parties and does `work` in a session with them. Also with a certificate that
@@ -214,9 +203,11 @@ fn with_dealer(roster: &Roster, path: &Path) -> Result<Roster> {
 
 /// Reads `BASE.key` and `BASE.crt`; without a base, those that bear the party's name.
 pub fn load_identity(base: Option<&Path>, name: &str) -> Result<Identity> {
-    Ok(Identity::load(&identity_files(
-        base.unwrap_or(Path::new(name)),
-    ))?)
+    Ok(Identity::load(&identity_files(&identity_base(base, name)))?)
+}
+
+fn identity_base(flag: Option<&Path>, name: &str) -> PathBuf {
+    flag.unwrap_or(Path::new(name)).to_owned()
 }
 
 pub fn identity_files(base: &Path) -> IdentityFiles {

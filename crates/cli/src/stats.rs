@@ -53,6 +53,7 @@ pub struct Statistics {
     pub to: Vec<usize>,
     pub phases: String,
     pub broadcast: String,
+    pub correlations: String,
     pub transport: TransportArg,
     pub network: String,
     pub repeat: u32,
@@ -111,7 +112,7 @@ pub struct Spread {
 }
 
 impl PhaseFigures {
-    fn new(seconds: f64, cost: &PhaseCost) -> Self {
+    pub fn new(seconds: f64, cost: &PhaseCost) -> Self {
         Self {
             seconds,
             bytes_sent: cost.bytes_sent,
@@ -186,6 +187,7 @@ impl Statistics {
             to: indices(&spec.to),
             phases: plan.phases().to_string(),
             broadcast: spec.opening.to_string(),
+            correlations: spec.origin.to_string(),
             transport,
             network: network.to_owned(),
             repeat: figures.first().map_or(0, |party| party.runs.len() as u32),

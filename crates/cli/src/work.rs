@@ -6,13 +6,16 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows, values};
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol};
+use madrigal_engine::{Choice, Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::args::{BroadcastArg, CorrelationsArg, How, PhasesArg, ProtocolArg, Receivers, Work};
+use crate::args::{
+    BroadcastArg, CorrelationsArg, How, Over, PhasesArg, ProtocolArg, Receivers, Work,
+};
 use crate::commands::demo;
 use crate::exit::{Failure, Result, Usage};
+use crate::stores::StoreFiles;
 
 const AES_128: &[u8] = include_bytes!("../../circuit/tests/data/aes_128.txt");
 const SHA_256: &[u8] = include_bytes!("../circuits/sha256.txt");
@@ -60,6 +63,54 @@ pub fn read_netlist(path: &Path) -> Result<Netlist> {
     )?)
 }
 
+/// What the parties do together, as all of them know it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Task {
+    Compute(Job),
+    Precompute(Precomputation),
+}
+
+impl Task {
+    pub fn parties(&self) -> usize {
+        match self {
+            Self::Compute(job) => job.parties,
+            Self::Precompute(task) => task.parties,
+        }
+    }
+
+    /// Parties of the session that compute nothing, after those that do.
+    pub fn helpers(&self) -> usize {
+        match self {
+            Self::Compute(job) => job.how.helpers(),
+            Self::Precompute(_) => 0,
+        }
+    }
+
+    /// Who gets the result. That of a precomputation is the new store's name.
+    pub fn receivers(&self) -> Vec<usize> {
+        match self {
+            Self::Compute(job) => job.to.clone(),
+            Self::Precompute(task) => (0..task.parties).collect(),
+        }
+    }
+}
+
+/// A new store.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Precomputation {
+    pub parties: usize,
+    /// What it is to hold, as [`Needs`](madrigal_correlations::Needs) are written.
+    pub triples: String,
+    pub over: Over,
+}
+
+/// What one party brings.
+#[derive(Default)]
+pub struct Own {
+    pub input: Input,
+    pub store: Option<StoreFiles>,
+}
+
 /// A job as all its parties know it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Job {
@@ -101,8 +152,14 @@ impl Job {
             owners,
             to,
             lanes: 0,
-            how: work.how,
+            how: work.how.clone(),
         })
+    }
+
+    /// The OT extension of its correlations, if they are made by OT, and why.
+    pub fn extension(&self, circuit: &Circuit) -> Choice {
+        let ands = circuit.layered().and_count() as u64;
+        self.how.over.choose(ands.saturating_mul(self.lanes))
     }
 
     pub fn plan(&self, circuit: Arc<Circuit>) -> Result<Plan> {
@@ -126,8 +183,9 @@ impl Job {
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
             },
             origin: match self.how.correlations {
-                CorrelationsArg::Ot => Origin::default(),
+                CorrelationsArg::Ot => Origin::Ot(self.extension(&circuit).extension),
                 CorrelationsArg::Dealer => Origin::Dealer,
+                CorrelationsArg::Store => Origin::Store,
             },
             memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
             ..JobSpec::new(circuit, self.parties)

@@ -14,7 +14,9 @@
 //! [`OtSource`] makes all kinds by oblivious transfer between all pairs of parties and needs to trust
 //! nobody; it is secure against semi-honest corruption of all parties but one. Every kind works over
 //! every [`Extension`], which one names or has [chosen](Extension::choose), and [`OtCosts`] knows the
-//! rounds and bytes of each call ahead.
+//! rounds and bytes of each call ahead. A [`DealerSource`] has a trusted dealer make them, and a
+//! `store::Store` keeps what a source has made on disk, for later jobs; a [`Supply`] is the source that
+//! a job's parties agreed on.
 //!
 //! # What it costs
 //! Bytes that both parties of a pair send together, per item, in the long run; s bytes are those of an
@@ -49,6 +51,7 @@ mod columns;
 mod dealer;
 mod extension;
 mod gilboa;
+mod kind;
 mod ledger;
 mod links;
 mod matrices;
@@ -59,6 +62,8 @@ mod precomputed;
 mod products;
 mod rings;
 mod source;
+#[cfg(feature = "store")]
+pub mod store;
 mod supply;
 mod vectors;
 
@@ -66,12 +71,13 @@ pub use bit_triples::{BitTriples, Scratch, TripleBits};
 pub use choice::Choice;
 pub use dealer::{DealerSource, deal};
 pub use extension::{Extension, ExtensionError};
+pub use kind::{Kind, NeedsError, Width};
 pub use matrices::{MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
 pub use precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 pub use rings::{BitShares, RingTriples, SharedBits, SquarePairs, SquareShares, TripleShares};
 pub use source::{OtCosts, OtSource, Source};
-pub use supply::{Origin, Supply, SupplyCosts};
+pub use supply::{Means, Origin, Supply, SupplyCosts};
 pub use vectors::{VectorShares, VectorTriples};
 
 use madrigal_net::Result;

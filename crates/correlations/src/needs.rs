@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
 use crate::extension::Extension;
+use crate::kind::{Kind, Width, with_ring};
 use crate::matrices::{MatrixShape, MatrixTriple};
 use crate::rings::{RingTriples, SharedBits, SquarePairs};
 use crate::source::{OtCosts, Source};
@@ -80,8 +81,61 @@ impl Needs {
         }
     }
 
-    fn of<T: Ring>(&self) -> RingNeeds {
+    fn of_ring<T: Ring>(&self) -> RingNeeds {
         self.rings.get(&T::BITS).cloned().unwrap_or_default()
+    }
+
+    /// Registers `count` items of a kind.
+    pub fn add(&mut self, kind: Kind, count: usize) {
+        match kind {
+            Kind::BitTriples => self.bit_triples(count),
+            Kind::VectorTriples { length } => self.vector_triples(length, count),
+            Kind::RingTriples(width) => with_ring!(width, T => self.ring_triples::<T>(count)),
+            Kind::SquarePairs(width) => with_ring!(width, T => self.square_pairs::<T>(count)),
+            Kind::SharedBits(width) => with_ring!(width, T => self.shared_bits::<T>(count)),
+            Kind::MatrixTriples(width, shape) => {
+                with_ring!(width, T => self.matrix_triples::<T>(shape, count));
+            }
+        }
+    }
+
+    /// How many items of a kind are needed.
+    pub fn of(&self, kind: Kind) -> usize {
+        let ring = |width: Width| self.rings.get(&width.bits());
+        match kind {
+            Kind::BitTriples => self.bit_triples,
+            Kind::VectorTriples { length } => {
+                self.vector_triples.get(&length).copied().unwrap_or(0)
+            }
+            Kind::RingTriples(width) => ring(width).map_or(0, |ring| ring.triples),
+            Kind::SquarePairs(width) => ring(width).map_or(0, |ring| ring.squares),
+            Kind::SharedBits(width) => ring(width).map_or(0, |ring| ring.bits),
+            Kind::MatrixTriples(width, shape) => ring(width)
+                .and_then(|ring| ring.matrices.get(&shape).copied())
+                .unwrap_or(0),
+        }
+    }
+
+    /// The kinds of which something is needed, with the numbers of items, in the order in which
+    /// [`Stock::fill`] has them made.
+    pub fn kinds(&self) -> Vec<(Kind, usize)> {
+        let mut all = vec![(Kind::BitTriples, self.bit_triples)];
+        for (&length, &count) in &self.vector_triples {
+            all.push((Kind::VectorTriples { length }, count));
+        }
+        for width in Width::ALL {
+            let Some(ring) = self.rings.get(&width.bits()) else {
+                continue;
+            };
+            all.push((Kind::RingTriples(width), ring.triples));
+            all.push((Kind::SquarePairs(width), ring.squares));
+            all.push((Kind::SharedBits(width), ring.bits));
+            for (&shape, &count) in &ring.matrices {
+                all.push((Kind::MatrixTriples(width, shape), count));
+            }
+        }
+        all.retain(|&(_, count)| count > 0);
+        all
     }
 
     /// Whether nothing is needed, not even base OTs.
@@ -92,32 +146,50 @@ impl Needs {
     /// What it costs `me` to fill a stock with this from a new [`OtSource`](crate::OtSource) with that
     /// extension, base OTs included.
     pub fn ot_cost(&self, extension: Extension, me: Party, parties: usize) -> PhaseCost {
+        self.ot_cost_in_batches(extension, me, parties, |_| usize::MAX)
+    }
+
+    /// The same where the source is called several times for a kind, each time but the last for as
+    /// many items as `batch` says.
+    pub(crate) fn ot_cost_in_batches(
+        &self,
+        extension: Extension,
+        me: Party,
+        parties: usize,
+        batch: impl Fn(Kind) -> usize,
+    ) -> PhaseCost {
         if self.is_empty() {
             return PhaseCost::default();
         }
         let mut costs = OtCosts::new(extension, me, parties);
-        let mut total = costs.base() + costs.bit_triples(self.bit_triples);
-        for (&length, &count) in &self.vector_triples {
-            total += costs.vector_triples(length, count);
-        }
-        total += self.ring_cost::<u8>(&mut costs);
-        total += self.ring_cost::<u16>(&mut costs);
-        total += self.ring_cost::<u32>(&mut costs);
-        total += self.ring_cost::<u64>(&mut costs);
-        total + self.ring_cost::<u128>(&mut costs)
-    }
-
-    fn ring_cost<T: Ring>(&self, costs: &mut OtCosts) -> PhaseCost {
-        let needs = self.of::<T>();
-        let mut total = costs.ring_triples::<T>(needs.triples)
-            + costs.square_pairs::<T>(needs.squares)
-            + costs.shared_bits::<T>(needs.bits);
-        for (&shape, &count) in &needs.matrices {
-            for _ in 0..count {
-                total += costs.matrix_triple::<T>(shape);
+        let mut total = costs.base();
+        for (kind, count) in self.kinds() {
+            let batch = batch(kind).max(1);
+            let mut left = count;
+            while left > 0 {
+                let now = left.min(batch);
+                total += costs.items(kind, now);
+                left -= now;
             }
         }
         total
+    }
+}
+
+impl OtCosts {
+    /// Cost of the next call for `count` items of a kind; of matrix triples, of as many calls.
+    pub(crate) fn items(&mut self, kind: Kind, count: usize) -> PhaseCost {
+        match kind {
+            Kind::BitTriples => self.bit_triples(count),
+            Kind::VectorTriples { length } => self.vector_triples(length, count),
+            Kind::RingTriples(width) => with_ring!(width, T => self.ring_triples::<T>(count)),
+            Kind::SquarePairs(width) => with_ring!(width, T => self.square_pairs::<T>(count)),
+            Kind::SharedBits(width) => with_ring!(width, T => self.shared_bits::<T>(count)),
+            Kind::MatrixTriples(width, shape) => {
+                let mut one = || with_ring!(width, T => self.matrix_triple::<T>(shape));
+                (0..count).fold(PhaseCost::default(), |total, _| total + one())
+            }
+        }
     }
 }
 
@@ -242,11 +314,11 @@ impl Stock {
         Ok(Self {
             bit_triples,
             vector_triples,
-            u8: Shelf::fill(source, needs.of::<u8>(), made).await?,
-            u16: Shelf::fill(source, needs.of::<u16>(), made).await?,
-            u32: Shelf::fill(source, needs.of::<u32>(), made).await?,
-            u64: Shelf::fill(source, needs.of::<u64>(), made).await?,
-            u128: Shelf::fill(source, needs.of::<u128>(), made).await?,
+            u8: Shelf::fill(source, needs.of_ring::<u8>(), made).await?,
+            u16: Shelf::fill(source, needs.of_ring::<u16>(), made).await?,
+            u32: Shelf::fill(source, needs.of_ring::<u32>(), made).await?,
+            u64: Shelf::fill(source, needs.of_ring::<u64>(), made).await?,
+            u128: Shelf::fill(source, needs.of_ring::<u128>(), made).await?,
         })
     }
 

@@ -1,9 +1,10 @@
 //! The source that a job agreed on.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_net::{Context, Result};
+use madrigal_net::{Context, Error, Result};
 
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
@@ -13,6 +14,8 @@ use crate::matrices::{MatrixShape, MatrixTriple};
 use crate::needs::Needs;
 use crate::rings::{RingTriples, SharedBits, SquarePairs};
 use crate::source::{OtCosts, OtSource, Source};
+#[cfg(feature = "store")]
+use crate::store::{Store, StoreSource};
 use crate::vectors::VectorTriples;
 
 /// Where a job's correlations come from. All parties of a job must agree on it.
@@ -23,6 +26,8 @@ pub enum Origin {
     Ot(Extension),
     /// A trusted dealer, the session's last party ([`DealerSource`]).
     Dealer,
+    /// Stores that the parties made in an earlier job (`store::Store`).
+    Store,
 }
 
 impl Default for Origin {
@@ -36,6 +41,7 @@ impl fmt::Display for Origin {
         match self {
             Self::Ot(extension) => write!(f, "ot {extension}"),
             Self::Dealer => f.write_str("dealer"),
+            Self::Store => f.write_str("store"),
         }
     }
 }
@@ -44,7 +50,7 @@ impl Origin {
     /// Parties of the session that compute nothing.
     pub fn helpers(self) -> usize {
         match self {
-            Self::Ot(_) => 0,
+            Self::Ot(_) | Self::Store => 0,
             Self::Dealer => 1,
         }
     }
@@ -54,6 +60,7 @@ impl Origin {
         match self {
             Self::Ot(extension) => SupplyCosts::Ot(OtCosts::new(extension, me, parties)),
             Self::Dealer => SupplyCosts::Dealer(me),
+            Self::Store => SupplyCosts::Store { parties },
         }
     }
 }
@@ -66,16 +73,25 @@ pub enum SupplyCosts {
     Ot(OtCosts),
     /// See [`Origin::Dealer`]; for this party.
     Dealer(Party),
+    /// See [`Origin::Store`].
+    Store {
+        /// How many parties have a store.
+        parties: usize,
+    },
 }
 
 impl SupplyCosts {
-    /// What a job that needs `needs` spends on [`Supply::open`] and [`Supply::end`]. It opens no
-    /// supply from OT if it needs nothing.
+    /// What a job that needs `needs` spends on [`Supply::open`] and [`Supply::end`]: base OTs; the end
+    /// of the dealer's work; one round to agree on what is taken from the stores, 32 bytes and 8 for
+    /// each kind to each party. It opens no supply from OT or stores if it needs nothing.
     pub fn start(&self, needs: &Needs) -> PhaseCost {
         match self {
-            Self::Ot(_) if needs.is_empty() => PhaseCost::default(),
+            Self::Ot(_) | Self::Store { .. } if needs.is_empty() => PhaseCost::default(),
             Self::Ot(costs) => costs.base(),
             Self::Dealer(_) => DealerSource::start_cost(),
+            Self::Store { parties } => {
+                exchange_cost(*parties, STORE_ID_BYTES + MARK_BYTES * needs.kinds().len())
+            }
         }
     }
 
@@ -84,6 +100,42 @@ impl SupplyCosts {
         match self {
             Self::Ot(costs) => costs.bit_triples(count),
             Self::Dealer(me) => DealerSource::bit_triples_cost(*me, count),
+            Self::Store { .. } => PhaseCost::default(),
+        }
+    }
+}
+
+/// Bytes of a store's id and of a mark, as they are sent.
+pub(crate) const STORE_ID_BYTES: usize = 32;
+pub(crate) const MARK_BYTES: usize = 8;
+
+/// Cost for one of `parties` parties of a message of `bytes` each way. One round.
+pub(crate) fn exchange_cost(parties: usize, bytes: usize) -> PhaseCost {
+    let peers = parties as u64 - 1;
+    PhaseCost {
+        rounds: 1,
+        bytes_sent: peers * bytes as u64,
+        bytes_received: peers * bytes as u64,
+        messages: peers,
+        aes_blocks: 0,
+    }
+}
+
+/// What a party has at hand for the sources of a job, besides the other parties. Nothing by default,
+/// which is all that oblivious transfer needs; made from a `store::Store` for [`Origin::Store`].
+#[derive(Debug, Default)]
+pub struct Means<'a> {
+    #[cfg(feature = "store")]
+    store: Option<&'a mut Store>,
+    _borrowed: PhantomData<&'a mut ()>,
+}
+
+#[cfg(feature = "store")]
+impl<'a> From<&'a mut Store> for Means<'a> {
+    fn from(store: &'a mut Store) -> Self {
+        Self {
+            store: Some(store),
+            _borrowed: PhantomData,
         }
     }
 }
@@ -96,19 +148,47 @@ pub enum Supply {
     Ot(Box<OtSource>),
     /// See [`Origin::Dealer`].
     Dealer(Box<DealerSource>),
+    /// See [`Origin::Store`].
+    #[cfg(feature = "store")]
+    Store(Box<StoreSource>),
 }
 
 impl Supply {
-    /// Starts the source of a job, in the context of all its parties, helpers too.
+    /// Starts the source of a job that needs `needs`, in the context of all its parties, helpers too.
     /// [`SupplyCosts::start`] is spent here and in [`end`](Self::end).
     ///
     /// # Errors
-    /// Those of the network; a peer's malformed message.
-    pub async fn open(origin: Origin, context: &Context) -> Result<Self> {
-        Ok(match origin {
-            Origin::Ot(extension) => Self::Ot(Box::new(OtSource::new(context, extension).await?)),
-            Origin::Dealer => Self::Dealer(Box::new(DealerSource::new(context)?)),
-        })
+    /// Those of the network; a peer's malformed message; those of `Store::reserve`, and no store among
+    /// the means.
+    pub async fn open(
+        origin: Origin,
+        context: &Context,
+        needs: &Needs,
+        means: Means<'_>,
+    ) -> Result<Self> {
+        match origin {
+            Origin::Ot(extension) => {
+                Ok(Self::Ot(Box::new(OtSource::new(context, extension).await?)))
+            }
+            Origin::Dealer => Ok(Self::Dealer(Box::new(DealerSource::new(context)?))),
+            Origin::Store => Self::from_store(context, needs, means).await,
+        }
+    }
+
+    #[cfg(feature = "store")]
+    async fn from_store(context: &Context, needs: &Needs, means: Means<'_>) -> Result<Self> {
+        let Some(store) = means.store else {
+            let problem = "this party has opened none, and the job takes its correlations from stores; give --store DIR".to_owned();
+            return Err(context.fail(Error::Store { problem }));
+        };
+        let source = store.reserve(context, needs).await?;
+        Ok(Self::Store(Box::new(source)))
+    }
+
+    #[cfg(not(feature = "store"))]
+    async fn from_store(context: &Context, _: &Needs, _: Means<'_>) -> Result<Self> {
+        let problem = "this program was built without stores; build it with the feature `store` of madrigal-correlations".to_owned();
+        Err(context.fail(Error::Store { problem }))
     }
 
     /// Tells the helpers that no more is wanted. Every job ends its supply.
@@ -119,6 +199,8 @@ impl Supply {
         match self {
             Self::Ot(_) => Ok(()),
             Self::Dealer(source) => source.end().await,
+            #[cfg(feature = "store")]
+            Self::Store(_) => Ok(()),
         }
     }
 }
@@ -128,6 +210,8 @@ impl BitTripleSource for Supply {
         match self {
             Self::Ot(source) => source.bit_triples(count, made).await,
             Self::Dealer(source) => source.bit_triples(count, made).await,
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.bit_triples(count, made).await,
         }
     }
 }
@@ -141,6 +225,8 @@ impl Source for Supply {
         match self {
             Self::Ot(source) => source.ring_triples(count, made).await,
             Self::Dealer(source) => source.ring_triples(count, made).await,
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.ring_triples(count, made).await,
         }
     }
 
@@ -152,6 +238,8 @@ impl Source for Supply {
         match self {
             Self::Ot(source) => source.square_pairs(count, made).await,
             Self::Dealer(source) => source.square_pairs(count, made).await,
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.square_pairs(count, made).await,
         }
     }
 
@@ -163,6 +251,8 @@ impl Source for Supply {
         match self {
             Self::Ot(source) => source.shared_bits(count, made).await,
             Self::Dealer(source) => source.shared_bits(count, made).await,
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.shared_bits(count, made).await,
         }
     }
 
@@ -174,6 +264,8 @@ impl Source for Supply {
         match self {
             Self::Ot(source) => source.matrix_triple(shape, made).await,
             Self::Dealer(source) => source.matrix_triple(shape, made).await,
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.matrix_triple(shape, made).await,
         }
     }
 
@@ -186,6 +278,8 @@ impl Source for Supply {
         match self {
             Self::Ot(source) => source.vector_triples(length, count, made).await,
             Self::Dealer(source) => source.vector_triples(length, count, made).await,
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.vector_triples(length, count, made).await,
         }
     }
 }

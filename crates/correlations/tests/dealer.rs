@@ -3,7 +3,7 @@
 
 use madrigal_core::{Party, Ring};
 use madrigal_correlations::{
-    BitTripleSource, MatrixShape, Needs, Origin, Scratch, Source, Supply, deal,
+    BitTripleSource, MatrixShape, Means, Needs, Origin, Scratch, Source, Supply, deal,
 };
 use madrigal_net::{Context, Error};
 use madrigal_testkit::{World, seed};
@@ -76,7 +76,8 @@ async fn dealt<T>(
         deal(&context).await?;
         return Ok(None);
     }
-    let mut supply = Supply::open(Origin::Dealer, &context).await?;
+    let mut supply =
+        Supply::open(Origin::Dealer, &context, &Needs::new(), Means::default()).await?;
     let result = work(&mut supply).await?;
     supply.end().await?;
     Ok(Some(result))

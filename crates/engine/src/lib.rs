@@ -18,7 +18,7 @@ pub use dealer::serve;
 pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
-pub use run::{RunError, evaluate, run};
+pub use run::{Brought, RunError, evaluate, run};
 
-pub use madrigal_correlations::{Choice, Extension, Origin};
+pub use madrigal_correlations::{Choice, Extension, Means, Origin};
 pub use madrigal_protocols::Opening;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::{try_join, try_join_all};
 use madrigal_circuit::{Layered, Rows};
 use madrigal_core::{Party, Phase, bits};
-use madrigal_correlations::{BitTripleSource, BitTriples, Supply};
+use madrigal_correlations::{BitTripleSource, BitTriples, Means, Supply};
 use madrigal_net::{Context, Error, Session, breathe};
 use zeroize::Zeroizing;
 
@@ -52,25 +52,44 @@ pub enum RunError {
     Net(#[from] Error),
 }
 
-/// Runs `plan` as job `id` of `session`. `inputs` has a row for each bit of this party's own input
-/// values, in circuit order. `observe` hears of progress; it must be quick.
+/// What one party brings to a job. Made from its inputs alone where that is all.
+#[derive(Debug)]
+pub struct Brought<'a> {
+    /// A row for each bit of this party's own input values, in circuit order.
+    pub inputs: &'a Rows,
+    /// What the origin of the job's correlations asks for.
+    pub means: Means<'a>,
+}
+
+impl<'a> From<&'a Rows> for Brought<'a> {
+    fn from(inputs: &'a Rows) -> Self {
+        Self {
+            inputs,
+            means: Means::default(),
+        }
+    }
+}
+
+/// Runs `plan` as job `id` of `session`, with what this party brings: its inputs, and its store where
+/// the plan's origin is one. `observe` hears of progress; it must be quick.
 ///
 /// # Errors
 /// Inputs that do not fit the plan, before anything is sent; what goes wrong between the parties,
 /// after which no party has an output.
-pub async fn run(
+pub async fn run<'a>(
     session: &Session,
     id: u32,
     plan: &Plan,
-    inputs: &Rows,
+    brought: impl Into<Brought<'a>>,
     deadline: Option<Duration>,
     observe: &dyn Fn(Progress),
 ) -> Result<Report, RunError> {
     let start = Instant::now();
-    fits(session.me(), session.parties(), plan, inputs)?;
+    let brought = brought.into();
+    fits(session.me(), session.parties(), plan, brought.inputs)?;
     let wire_bytes = session.wire_bytes_sent();
     let job = session.job(id, &plan.facts(), deadline).await?;
-    let (outputs, times) = evaluate(&job.context(), plan, inputs, observe).await?;
+    let (outputs, times) = evaluate(&job.context(), plan, brought, observe).await?;
     let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
         time: times[phase.index()],
         spent: job.spent(phase),
@@ -91,12 +110,13 @@ pub async fn run(
 ///
 /// # Errors
 /// As [`run`].
-pub async fn evaluate(
+pub async fn evaluate<'a>(
     context: &Context,
     plan: &Plan,
-    inputs: &Rows,
+    brought: impl Into<Brought<'a>>,
     observe: &dyn Fn(Progress),
 ) -> Result<(Option<Rows>, [Duration; 2]), RunError> {
+    let Brought { inputs, means } = brought.into();
     fits(context.me(), context.parties(), plan, inputs)?;
     let runner = Runner {
         plan,
@@ -110,7 +130,8 @@ pub async fn evaluate(
         ands_done: Cell::new(0),
         times: Cell::default(),
     };
-    let outputs = runner.phases(&context.enter(Phase::Setup, SETUP)).await?;
+    let setup = context.enter(Phase::Setup, SETUP);
+    let outputs = runner.phases(&setup, means).await?;
     Ok((outputs, runner.times.get()))
 }
 
@@ -154,15 +175,16 @@ struct Block {
 }
 
 impl Runner<'_> {
-    async fn phases(&self, setup: &Context) -> Result<Option<Rows>, Error> {
+    async fn phases(&self, setup: &Context, means: Means<'_>) -> Result<Option<Rows>, Error> {
         let output = RefCell::new(Output::new(self.plan, self.online.me()));
         let origin = self.plan.spec().origin;
         let mut source = match self.plan.triples() {
             0 if origin.helpers() == 0 => None,
-            _ => Some(
-                self.timed(Phase::Setup, Supply::open(origin, setup))
-                    .await?,
-            ),
+            _ => {
+                let needs = self.plan.needs();
+                let open = Supply::open(origin, setup, &needs, means);
+                Some(self.timed(Phase::Setup, open).await?)
+            }
         };
         let mut workers = (0..self.plan.workers())
             .map(|index| Worker::new(self, index))

@@ -5,20 +5,41 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{netlist, own, random_rows};
 use madrigal_circuit::Netlist;
 use madrigal_core::{Cost, Party};
+use madrigal_correlations::OtSource;
+use madrigal_correlations::store::{NewStore, Store, StoreKey};
 use madrigal_engine::{
-    JobSpec, Opening, Phases, Plan, PlanError, Protocol, Report, RunError, run, serve,
+    Brought, Extension, JobSpec, Means, Opening, Origin, Phases, Plan, PlanError, Protocol, Report,
+    RunError, run, serve,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Session, block_on};
 use madrigal_testkit::{World, seed};
 
+/// Makes a store that has just what `plan` needs.
+async fn make_store(session: &Session, plan: &Plan, directory: &Path) -> Store {
+    let key = StoreKey::generate().unwrap();
+    let new = NewStore::create(directory, &key, &plan.needs()).unwrap();
+    let job = session.job(7, &[], None).await.unwrap();
+    let mut source = OtSource::new(&job.context(), Extension::default())
+        .await
+        .unwrap();
+    new.fill(&job.context(), &mut source, &|_| {})
+        .await
+        .unwrap();
+    job.finish().await.unwrap();
+    Store::open(directory, &key).unwrap()
+}
+
 /// Runs `plan` as all parties; checks outputs and costs.
 fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
     let spec = plan.spec();
+    let stores = tempfile::tempdir().unwrap();
     let mut prg = Prg::new(Block::new(seed, 7));
     let inputs = random_rows(netlist.input_bits() as usize, spec.lanes, &mut prg);
     let expected = netlist.evaluate(&inputs).unwrap();
@@ -34,11 +55,21 @@ fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
             .zip(transports)
             .map(|(me, transport)| {
                 let (world, inputs) = (&world, own(plan, &inputs, me));
+                let directory = stores.path().join(me.index().to_string());
                 scope.spawn(move || {
                     block_on(async {
                         let session = Session::new(world.config(me), transport);
                         session.greet().await?;
-                        let report = run(&session, 1, plan, &inputs, None, &|_| {}).await;
+                        let mut store = match spec.origin {
+                            Origin::Store => Some(make_store(&session, plan, &directory).await),
+                            _ => None,
+                        };
+                        let means = store.as_mut().map(Means::from).unwrap_or_default();
+                        let inputs = &inputs;
+                        let brought = Brought { inputs, means };
+                        let report = run(&session, 1, plan, brought, None, &|_| {}).await;
+                        let used = store.iter().flat_map(Store::holdings);
+                        used.for_each(|holding| assert_eq!(holding.left(), 0));
                         session.close().await;
                         report
                     })
@@ -101,6 +132,9 @@ impl Case<'_> {
         );
         check(&plan, &netlist, seed);
         check(&common::dealt(&plan), &netlist, seed);
+        if plan.triples() > 0 {
+            check(&common::stored(&plan), &netlist, seed);
+        }
         if self.parties == 3 && self.opening == Opening::Direct {
             check(&common::replicated(&plan), &netlist, seed);
         }

@@ -17,6 +17,8 @@ pub enum Blame {
     Network,
     /// The other party's program, configuration or behaviour.
     Peer,
+    /// This party's own files.
+    Files,
     /// The caller: the interface was used against its contract.
     Caller,
 }
@@ -199,6 +201,12 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// This party cannot make or use its correlation store.
+    #[error("correlation store: {problem}")]
+    Store {
+        /// What is wrong, and what to do.
+        problem: String,
+    },
     /// A job was opened before the greeting was over.
     #[error("no job can be opened before Session::greet has returned")]
     Ungreeted,
@@ -233,6 +241,7 @@ impl Error {
             | Self::Session { .. }
             | Self::Program { .. }
             | Self::Aborted { .. } => Blame::Peer,
+            Self::Store { .. } => Blame::Files,
             Self::Ended { .. } | Self::Ungreeted | Self::Reused { .. } => Blame::Caller,
         }
     }
@@ -254,9 +263,11 @@ impl Error {
             | Self::Session { peer, .. }
             | Self::Program { peer, .. }
             | Self::Aborted { peer, .. } => Some(*peer),
-            Self::Deadline { .. } | Self::Ended { .. } | Self::Ungreeted | Self::Reused { .. } => {
-                None
-            }
+            Self::Deadline { .. }
+            | Self::Store { .. }
+            | Self::Ended { .. }
+            | Self::Ungreeted
+            | Self::Reused { .. } => None,
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::party::{Prepared, Runs};
 use crate::progress::Bars;
 use crate::remote::RemoteParty;
 use crate::stats::{Statistics, bytes, count, hex, print, seconds, table};
-use crate::work::{Input, Job, Source};
+use crate::work::{Input, Job, Own, Source, Task};
 
 /// Bytes of a block, and so of a lane.
 const BLOCK: usize = 16;
@@ -234,7 +234,7 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
     };
     let parties = args.who.local.unwrap_or(3);
     let announcement = secret.announcement;
-    let job = announcement.job(parties, args.how);
+    let job = announcement.job(parties, args.how.clone());
     let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
     let plan = job.plan(Arc::clone(&circuit))?;
     let mut inputs = vec![
@@ -243,10 +243,11 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
     ];
     inputs.resize_with(parties, Input::default);
     let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
+    let own = inputs.into_iter().map(|input| Own { input, store: None });
     let outcome = LocalRun {
-        job: &job,
-        circuit,
-        inputs,
+        task: &Task::Compute(job),
+        circuit: Some(circuit),
+        own: own.collect(),
         transport,
         network: &args.net.network,
         patience: &args.net.patience,
@@ -321,10 +322,12 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
             (_, Some(key)) => announcement.key_lines(key),
             _ => Input::None,
         };
-        let job = announcement.job(parties, args.how);
-        let prepared = Prepared::new(&job, me, circuit, &input)?;
-        let outcome = prepared.compute(session, runs, &observe).await?;
-        Ok((prepared.plan, outcome))
+        let job = announcement.job(parties, args.how.clone());
+        let own = Own { input, store: None };
+        let mut prepared = Prepared::new(&Task::Compute(job), me, Some(circuit), &own)?;
+        drop(own);
+        let outcome = prepared.work(session, runs, &observe).await?;
+        Ok((prepared.plan()?.clone(), outcome))
     };
     let done = party.in_session(work);
     bars.clear();

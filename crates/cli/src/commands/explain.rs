@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_engine::{Circuit, Plan};
+use madrigal_engine::{Choice, Circuit, Origin, Plan};
 use madrigal_kernels::{Kernels, ceilings};
 use madrigal_net::transport::Profile;
 use serde::Serialize;
@@ -25,6 +25,10 @@ struct Explanation {
     broadcast: String,
     network: String,
     triples: usize,
+    /// Where these come from.
+    correlations: String,
+    /// Why this OT extension; `null` without OT.
+    extension_because: Option<String>,
     parties: Vec<PartyCost>,
 }
 
@@ -53,9 +57,11 @@ pub fn run(args: Explain) -> Result<()> {
     let circuit = Arc::new(Circuit::new(&read_netlist(&args.work.circuit)?));
     let mut job = Job::from_flags(&args.work, args.parties, &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
+    job.how.over.or_network(&args.network);
+    let choice = job.extension(&circuit);
     let plan = job.plan(Arc::clone(&circuit))?;
     let blocks_per_second = BLOCKS_PER_HASH * ceilings::measure(Kernels::detect()).hash.rate;
-    let explanation = explain(&plan, &args.network, network.0, blocks_per_second);
+    let explanation = explain(&plan, choice, &args.network, network.0, blocks_per_second);
     if args.json {
         return print_json(&explanation);
     }
@@ -64,6 +70,7 @@ pub fn run(args: Explain) -> Result<()> {
 
 fn explain(
     plan: &Plan,
+    choice: Choice,
     name: &str,
     network: Option<Profile>,
     blocks_per_second: f64,
@@ -88,6 +95,11 @@ fn explain(
         broadcast: spec.opening.to_string(),
         network: name.to_owned(),
         triples: plan.triples(),
+        correlations: spec.origin.to_string(),
+        extension_because: match spec.origin {
+            Origin::Ot(_) if plan.triples() > 0 => Some(choice.reason),
+            _ => None,
+        },
         parties: Party::all(spec.parties).map(party).collect(),
     }
 }
@@ -159,8 +171,14 @@ impl Explanation {
                 ]);
             }
         }
+        let origin = match &self.extension_because {
+            Some(reason) => format!("Triples from {}: {reason}.\n", self.correlations),
+            None if self.triples > 0 => format!("Triples from {}.\n", self.correlations),
+            None => String::new(),
+        };
         format!(
-            "{}: protocol {}, {} lanes, {} ANDs in {} layers each; {} triples; phases {}, broadcast {}, {} parts.\n\n\
+            "{}: protocol {}, {} lanes, {} ANDs in {} layers each; {} triples; phases {}, broadcast {}, {} parts.\n\
+             {origin}\n\
              {costs}\n\nRounds, bytes, messages and blocks are exact. Times are estimates for this machine and the\n\
              network `{}`: hashing or sending, whichever takes longer, and the waiting for rounds.\n",
             self.circuit.name,

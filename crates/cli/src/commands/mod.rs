@@ -9,4 +9,6 @@ pub mod explain;
 pub mod keygen;
 pub mod pages;
 mod peers;
+pub mod precompute;
 pub mod run;
+pub mod store;

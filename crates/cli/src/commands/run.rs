@@ -5,14 +5,22 @@ use std::sync::Arc;
 
 use madrigal_engine::Circuit;
 
-use crate::args::{InputFile, Run, TransportArg};
+use crate::args::{CorrelationsArg, InputFile, Run, TransportArg};
 use crate::exit::{Result, Usage};
 use crate::local::LocalRun;
+use crate::party::Prepared;
 use crate::remote::RemoteParty;
 use crate::stats::{Statistics, write_result};
-use crate::work::{Input, Job, read_netlist};
+use crate::stores::StoreFiles;
+use crate::work::{Input, Job, Own, Task, read_netlist};
 
-pub fn run(args: Run) -> Result<()> {
+pub fn run(mut args: Run) -> Result<()> {
+    match (&args.store, args.work.how.correlations) {
+        (Some(_), CorrelationsArg::Dealer) => return Err(Usage::TwoOrigins.into()),
+        (Some(_), _) => args.work.how.correlations = CorrelationsArg::Store,
+        (None, _) => {}
+    }
+    args.work.how.over.or_network(&args.net.network);
     args.show.check(args.output.as_deref())?;
     match (args.who.local, args.who.party) {
         (Some(parties), _) => run_local(&args, parties),
@@ -28,10 +36,18 @@ fn run_local(args: &Run, parties: usize) -> Result<()> {
     job.lanes = count_lanes(&files, args.work.lanes)?;
     let plan = job.plan(Arc::clone(&circuit))?;
     let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
+    let own = |(me, input)| Own {
+        input,
+        store: args
+            .store
+            .as_ref()
+            .map(|store| StoreFiles::local(store, me)),
+    };
+    let own = files.into_iter().enumerate().map(own).collect();
     let outcome = LocalRun {
-        job: &job,
-        circuit,
-        inputs: files,
+        task: &Task::Compute(job),
+        circuit: Some(circuit),
+        own,
         transport,
         network: &args.net.network,
         patience: &args.net.patience,
@@ -132,10 +148,16 @@ fn run_remote(args: &Run) -> Result<()> {
         (_, flag) => count_lanes(&input, flag)?,
     };
     let transport = party.transport();
-    let outcome = party.run(&job, circuit, &input[0], args.repeat, args.show.quiet)?;
+    let [input] = input;
+    let key = args.store_key.as_deref();
+    let store = args.store.as_ref().map(|store| party.store(store, key));
+    let own = Own { input, store };
+    let mut prepared = Prepared::new(&Task::Compute(job), me, Some(circuit), &own)?;
+    drop(own);
+    let outcome = party.run(&mut prepared, args.repeat, args.show.quiet)?;
     if let Some(output) = &outcome.output {
         write_result(output, args.output.as_deref())?;
     }
-    let plan = &outcome.plan;
+    let plan = prepared.plan()?;
     Statistics::new(plan, transport, &args.net.network, &[outcome.figures]).tell(&args.show)
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, serve};
+use madrigal_engine::serve;
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::TlsParty;
@@ -22,7 +22,7 @@ use crate::exit::{Failure, Result};
 use crate::party::{Outcome, Prepared, Runs};
 use crate::reach::{Network, Way};
 use crate::stats::hex;
-use crate::work::Input;
+use crate::work::{Input, Own};
 
 /// Between two reports of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -61,15 +61,17 @@ fn take_part() -> Result<(Outcome, bool)> {
         (None, Some(path)) => Input::File(path),
         (None, None) => Input::None,
     };
-    let job = assignment.job;
+    let own = Own {
+        input: values,
+        store: assignment.store,
+    };
     // A dealer knows nothing of the job.
-    let prepared = if assignment.me < job.parties {
-        let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
-        Some(Prepared::new(&job, assignment.me, circuit, &values)?)
+    let mut prepared = if assignment.me < assignment.task.parties() {
+        Some(Prepared::new(&assignment.task, assignment.me, None, &own)?)
     } else {
         None
     };
-    drop(values);
+    drop(own);
 
     // Port 0: the system gives a free one, and it stays ours.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
@@ -122,8 +124,8 @@ fn take_part() -> Result<(Outcome, bool)> {
         network: Network::parse(&assignment.network)?,
         patience: &assignment.patience,
     };
-    let outcome = way.in_session(async |session| match &prepared {
-        Some(prepared) => prepared.compute(session, runs, &observe).await,
+    let outcome = way.in_session(async |session| match &mut prepared {
+        Some(prepared) => prepared.work(session, runs, &observe).await,
         None => {
             serve(session, assignment.patience.deadline).await?;
             Ok(Outcome::of_helper(assignment.me))

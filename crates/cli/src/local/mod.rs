@@ -19,14 +19,15 @@ use crate::exit::{Failure, Result};
 use crate::progress::Bars;
 use crate::reach::Network;
 use crate::stats::PartyFigures;
-use crate::work::{Input, Job};
+use crate::work::{Input, Own, Task};
 
 /// A run of all parties on this machine.
 pub struct LocalRun<'a> {
-    pub job: &'a Job,
-    pub circuit: Arc<Circuit>,
-    /// Party `i`'s values are entry `i`.
-    pub inputs: Vec<Input>,
+    pub task: &'a Task,
+    /// That of a computation, if it was read already.
+    pub circuit: Option<Arc<Circuit>>,
+    /// What party `i` brings is entry `i`.
+    pub own: Vec<Own>,
     pub transport: TransportArg,
     pub network: &'a str,
     pub patience: &'a Patience,
@@ -44,7 +45,7 @@ pub struct LocalOutcome {
 impl LocalRun<'_> {
     pub fn start(self) -> Result<LocalOutcome> {
         Network::parse(self.network)?;
-        let bars = Bars::new(self.job.parties, self.quiet);
+        let bars = Bars::new(self.task.parties(), self.quiet);
         let outcome = match self.transport {
             TransportArg::Memory => threads::run(&self, &bars),
             TransportArg::Tcp | TransportArg::Tls => processes::run(&self, &bars),
@@ -55,7 +56,7 @@ impl LocalRun<'_> {
 
     /// The party whose result is the one that is given out.
     fn spokesman(&self) -> usize {
-        self.job.to.first().copied().unwrap_or(0)
+        self.task.receivers().first().copied().unwrap_or(0)
     }
 }
 

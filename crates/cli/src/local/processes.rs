@@ -34,7 +34,7 @@ enum News {
 pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
     let (sender, news) = mpsc::channel();
     let mut processes = Processes(Vec::new());
-    for me in 0..local.job.parties + local.job.how.helpers() {
+    for me in 0..local.task.parties() + local.task.helpers() {
         processes.start(local, me, sender.clone())?;
     }
     drop(sender);
@@ -83,16 +83,18 @@ impl Processes {
             .map_err(Failure::system("cannot start a process"))?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         self.0.push(Process { child, stdin });
-        let (input, inline) = local.inputs.get(me).map_or((None, None), split);
+        let own = local.own.get(me);
+        let (input, inline) = own.map_or((None, None), |own| split(&own.input));
         let assignment = Assignment {
             me,
-            job: local.job.clone(),
+            task: local.task.clone(),
             transport: local.transport,
             network: local.network.to_owned(),
             patience: *local.patience,
             repeat: local.repeat,
             input,
             inline: inline.map(|text| text.len()),
+            store: own.and_then(|own| own.store.clone()),
             deliver: me == local.spokesman(),
         };
         if let Some(stdout) = stdout {
@@ -276,11 +278,11 @@ fn ending(status: ExitStatus) -> String {
 
 fn together(local: &LocalRun<'_>, mut finished: Vec<Finished>) -> Result<LocalOutcome> {
     let spokesman = local.spokesman();
-    finished.truncate(local.job.parties);
+    finished.truncate(local.task.parties());
     let output = finished[spokesman].output.take();
     let output = output.ok_or_else(|| Failure::bug("no result"))?;
     let digest = hex(&Sha256::digest(&output));
-    for &party in &local.job.to {
+    for party in local.task.receivers() {
         if finished[party].digest.as_ref() != Some(&digest) {
             return Err(differing(party, spokesman));
         }

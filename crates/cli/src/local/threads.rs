@@ -1,6 +1,5 @@
 //! Each party a thread of this process, over memory.
 
-use std::sync::Arc;
 use std::thread;
 
 use madrigal_core::Party;
@@ -15,24 +14,21 @@ use crate::progress::Bars;
 use crate::reach::Network;
 
 pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
-    let prepare =
-        |me: usize| Prepared::new(local.job, me, Arc::clone(&local.circuit), &local.inputs[me]);
-    let prepared = (0..local.job.parties)
-        .map(prepare)
-        .collect::<Result<Vec<_>>>()?;
+    let parties = local.task.parties();
+    let prepare = |me: usize| Prepared::new(local.task, me, local.circuit.clone(), &local.own[me]);
+    let mut prepared = (0..parties).map(prepare).collect::<Result<Vec<_>>>()?;
     let network = Network::parse(local.network)?;
     let runs = Runs {
         first_job: 1,
         repeat: local.repeat,
         patience: local.patience,
     };
-    let parties = local.job.parties;
-    let all = parties + local.job.how.helpers();
-    let take_part = |prepared: &Prepared, transport| {
+    let all = parties + local.task.helpers();
+    let take_part = |prepared: &mut Prepared, transport| {
         let me = prepared.me;
         let observe =
             |progress: madrigal_engine::Progress| bars.update(me.index(), progress.into());
-        let work = async |session: &Session| prepared.compute(session, runs, &observe).await;
+        let work = async |session: &Session| prepared.work(session, runs, &observe).await;
         block_on(network.in_session(me, all, transport, local.patience, work))
     };
     let take_part = &take_part;
@@ -48,7 +44,7 @@ pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
             });
         }
         let threads: Vec<_> = prepared
-            .iter()
+            .iter_mut()
             .zip(transports)
             .map(|(prepared, transport)| scope.spawn(move || take_part(prepared, transport)))
             .collect();
@@ -62,7 +58,7 @@ pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
 
     let mut outcomes = Vec::new();
     let mut failures = Vec::new();
-    for (party, result) in Party::all(local.job.parties).zip(results) {
+    for (party, result) in Party::all(parties).zip(results) {
         match result {
             Ok(outcome) => outcomes.push(outcome),
             Err(failure) => failures.push((party, failure)),

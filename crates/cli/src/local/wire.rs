@@ -11,13 +11,14 @@ use crate::args::{Patience, TransportArg};
 use crate::exit::Status;
 use crate::progress::Step;
 use crate::stats::PartyFigures;
-use crate::work::Job;
+use crate::stores::StoreFiles;
+use crate::work::Task;
 
 /// The first line to a party process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Assignment {
     pub me: usize,
-    pub job: Job,
+    pub task: Task,
     pub transport: TransportArg,
     pub network: String,
     pub patience: Patience,
@@ -25,6 +26,7 @@ pub struct Assignment {
     pub input: Option<PathBuf>,
     /// Length of the party's values, which follow this line and never touch a disk.
     pub inline: Option<usize>,
+    pub store: Option<StoreFiles>,
     /// Whether the result itself is wanted, or just its digest.
     pub deliver: bool,
 }

@@ -14,3 +14,4 @@ mod errors;
 mod help;
 mod parties;
 mod statistics;
+mod stores;

@@ -71,6 +71,15 @@ pub fn dealt(plan: &Plan) -> Plan {
     Plan::new(spec).unwrap()
 }
 
+/// The same, with correlations from stores.
+pub fn stored(plan: &Plan) -> Plan {
+    let spec = JobSpec {
+        origin: Origin::Store,
+        ..plan.spec().clone()
+    };
+    Plan::new(spec).unwrap()
+}
+
 /// The same, in protocol R.
 pub fn replicated(plan: &Plan) -> Plan {
     let spec = JobSpec {

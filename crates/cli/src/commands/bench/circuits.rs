@@ -13,7 +13,7 @@ use crate::exit::{Failure, Result};
 use crate::local::LocalRun;
 use crate::machine::Machine;
 use crate::stats::{Spread, Statistics, print, print_json, rate, seconds, table};
-use crate::work::{Input, Job, Source};
+use crate::work::{Input, Job, Own, Source, Task};
 
 #[derive(Serialize)]
 struct BenchReport {
@@ -48,12 +48,13 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
     };
     let plan = job.plan(Arc::clone(&circuit))?;
     let inputs = (0..args.parties).map(|party| random_values(&job, party, &circuit));
-    let inputs = inputs.collect::<Result<Vec<_>>>()?;
+    let own = inputs.map(|input| input.map(|input| Own { input, store: None }));
+    let own = own.collect::<Result<Vec<_>>>()?;
     let machine = Machine::measure()?;
     let outcome = LocalRun {
-        job: &job,
-        circuit,
-        inputs,
+        task: &Task::Compute(job),
+        circuit: Some(circuit),
+        own,
         transport: args.transport,
         network: &args.network,
         patience: &Patience::default(),

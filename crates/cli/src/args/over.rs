@@ -1,0 +1,97 @@
+//! Which OT extension makes correlations.
+
+use std::str::FromStr;
+
+use clap::Args;
+use madrigal_correlations::{Choice, Extension};
+use madrigal_kernels::Level;
+use madrigal_net::transport::Profile;
+use serde::{Deserialize, Serialize};
+
+/// The level that choices are made for: all parties must come to the same, whatever their processors.
+const LEVEL: Level = Level::AesNi;
+
+#[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Over {
+    /// OT extension, the same at all parties: iknp, softspoken2 to softspoken8, silent, from most
+    /// bytes and least work to the reverse; auto chooses by --link and the number of triples
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub extension: ExtensionArg,
+
+    /// What the network between the parties is like, written as --network is; the same at all parties
+    /// [default: that of --network]
+    #[arg(long, value_name = "PROFILE")]
+    pub link: Option<Link>,
+}
+
+impl Over {
+    /// Takes the network that the parties are made to feel for their link, if none was named.
+    pub fn or_network(&mut self, network: &str) {
+        if self.link.is_none() && network != "none" {
+            self.link = network.parse().ok();
+        }
+    }
+
+    /// The extension for so many triples, and why.
+    pub fn choose(&self, triples: u64) -> Choice {
+        let link = self.link.as_ref().and_then(Link::profile);
+        match (self.extension.extension(), link) {
+            (Some(extension), _) => Choice {
+                extension,
+                reason: "--extension names it".to_owned(),
+            },
+            (None, Some(profile)) => Extension::choose(&profile, LEVEL, triples),
+            (None, None) => Choice {
+                extension: Extension::default(),
+                reason: "the usual one, as --link does not say what the network is like".to_owned(),
+            },
+        }
+    }
+}
+
+/// `auto` or an extension's name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtensionArg(String);
+
+impl Default for ExtensionArg {
+    fn default() -> Self {
+        Self("auto".to_owned())
+    }
+}
+
+impl ExtensionArg {
+    fn extension(&self) -> Option<Extension> {
+        self.0.parse().ok()
+    }
+}
+
+impl FromStr for ExtensionArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text != "auto" {
+            text.parse::<Extension>()
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// A network's profile, as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link(String);
+
+impl Link {
+    fn profile(&self) -> Option<Profile> {
+        Profile::parse(&self.0).ok()
+    }
+}
+
+impl FromStr for Link {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Profile::parse(text).map_err(|error| error.to_string())?;
+        Ok(Self(text.to_owned()))
+    }
+}

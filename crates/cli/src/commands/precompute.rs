@@ -1,0 +1,85 @@
+//! `precompute`: correlations made ahead, by all parties on this machine or as one real party.
+
+use crate::args::{Precompute, TransportArg};
+use crate::exit::{Result, Usage};
+use crate::local::LocalRun;
+use crate::party::Prepared;
+use crate::remote::RemoteParty;
+use crate::stats::{PartyFigures, bytes, count, print, seconds, table};
+use crate::stores::StoreFiles;
+use crate::work::{Input, Own, Precomputation, Task};
+
+pub fn run(args: Precompute) -> Result<()> {
+    let (id, figures) = match (args.who.local, args.who.party) {
+        (Some(parties), _) => make_here(&args, parties)?,
+        (None, Some(_)) => make_with_others(&args)?,
+        (None, None) => return Err(Usage::NobodyHere.into()),
+    };
+    if args.quiet {
+        return Ok(());
+    }
+    tell(&args, &id, &figures)
+}
+
+fn task(args: &Precompute, parties: usize) -> Task {
+    let mut over = args.over.clone();
+    over.or_network(&args.net.network);
+    Task::Precompute(Precomputation {
+        parties,
+        triples: args.triples.to_string(),
+        over,
+    })
+}
+
+fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
+    let own = |me| Own {
+        input: Input::None,
+        store: Some(StoreFiles::local(&args.store, me)),
+    };
+    let outcome = LocalRun {
+        task: &task(args, parties),
+        circuit: None,
+        own: (0..parties).map(own).collect(),
+        transport: args.net.transport.unwrap_or(TransportArg::Tcp),
+        network: &args.net.network,
+        patience: &args.net.patience,
+        repeat: 1,
+        quiet: args.quiet,
+    }
+    .start()?;
+    Ok((outcome.output, outcome.figures))
+}
+
+fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
+    let party = RemoteParty::new(&args.who, &args.net, 0)?;
+    let own = Own {
+        input: Input::None,
+        store: Some(party.store(&args.store, args.store_key.as_deref())),
+    };
+    let task = task(args, party.parties());
+    let mut prepared = Prepared::new(&task, party.me(), None, &own)?;
+    let outcome = party.run(&mut prepared, 1, args.quiet)?;
+    Ok((outcome.output.unwrap_or_default(), vec![outcome.figures]))
+}
+
+fn tell(args: &Precompute, id: &[u8], figures: &[PartyFigures]) -> Result<()> {
+    let mut made = table(&["kind", "made"]);
+    for (kind, number) in args.triples.kinds() {
+        made.add_row([kind.to_string(), count(number as u64)]);
+    }
+    let runs = || figures.iter().flat_map(|party| &party.runs);
+    let time = runs().map(|run| run.total_seconds).fold(0.0, f64::max);
+    let sent = runs().map(|run| run.wire_bytes_sent).max().unwrap_or(0);
+    let size = u64::try_from(args.triples.share_bytes()).unwrap_or(u64::MAX);
+    print(
+        format!(
+            "Store {} in {}: {} for each party, made in {}, each sent at most {}.\n\n{made}\n",
+            String::from_utf8_lossy(id).trim_end(),
+            args.store.display(),
+            bytes(size),
+            seconds(time),
+            bytes(sent),
+        )
+        .as_bytes(),
+    )
+}

@@ -1,0 +1,83 @@
+//! Where a party's correlation store and its key are.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use madrigal_correlations::store::{StoreError, StoreKey};
+use serde::{Deserialize, Serialize};
+
+use crate::exit::{Content, Failure};
+
+/// One party's store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoreFiles {
+    pub directory: PathBuf,
+    pub key: PathBuf,
+}
+
+impl StoreFiles {
+    /// Party `me`'s in a local run: `DIR/partyI` with its key beside it. On one machine there is
+    /// nobody to hide it from.
+    pub fn local(directory: &Path, me: usize) -> Self {
+        let directory = directory.join(format!("party{me}"));
+        Self {
+            key: beside(&directory, "key"),
+            directory,
+        }
+    }
+
+    /// A real party's: the key is where the flag says, or beside the identity, or, without one,
+    /// beside the store.
+    pub fn remote(directory: &Path, key: Option<&Path>, identity: Option<&Path>) -> Self {
+        let key = match (key, identity) {
+            (Some(key), _) => key.to_owned(),
+            (None, Some(identity)) => beside(identity, "store-key"),
+            (None, None) => beside(directory, "key"),
+        };
+        Self {
+            directory: directory.to_owned(),
+            key,
+        }
+    }
+
+    pub fn load_key(&self) -> Result<StoreKey, Failure> {
+        StoreKey::load(&self.key).map_err(self.failed())
+    }
+
+    pub fn load_or_make_key(&self) -> Result<StoreKey, Failure> {
+        StoreKey::load_or_make(&self.key).map_err(self.failed())
+    }
+
+    /// For `map_err`: names the directory.
+    pub fn failed(&self) -> impl FnOnce(StoreError) -> Failure {
+        let directory = self.directory.clone();
+        move |problem| Failure::Content(Content::Store { directory, problem })
+    }
+}
+
+/// `PATH.extension`, whatever dots the path has.
+fn beside(path: &Path, extension: &str) -> PathBuf {
+    // A slash at the end would make it a file in the directory.
+    let mut name: OsString = path.components().as_path().into();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found() {
+        let key = |files: StoreFiles| files.key.display().to_string();
+        let directory = Path::new("a/b.c/");
+        assert_eq!(key(StoreFiles::local(directory, 1)), "a/b.c/party1.key");
+        assert_eq!(key(StoreFiles::remote(directory, None, None)), "a/b.c.key");
+        let identity = Some(Path::new("keys/alice"));
+        let beside = StoreFiles::remote(directory, None, identity);
+        assert_eq!(key(beside), "keys/alice.store-key");
+        let given = StoreFiles::remote(directory, Some(Path::new("k")), identity);
+        assert_eq!(key(given), "k");
+    }
+}

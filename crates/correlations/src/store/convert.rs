@@ -1,0 +1,87 @@
+//! Between what a source makes and the columns that are kept.
+
+use madrigal_core::Ring;
+use madrigal_net::Result;
+use zeroize::Zeroizing;
+
+use super::chunks::Columns;
+use crate::bit_triples::Scratch;
+use crate::kind::{Kind, with_ring};
+use crate::source::Source;
+
+/// Has `source` make `count` items of a kind.
+pub(super) async fn make(
+    source: &mut impl Source,
+    kind: Kind,
+    count: usize,
+    made: &dyn Fn(usize),
+) -> Result<Columns> {
+    Ok(match kind {
+        Kind::BitTriples => {
+            let mut triples = source.bit_triples(count, made).await?;
+            let mut scratch = Scratch::default();
+            let shares = triples.take(count, &mut scratch);
+            copies([shares.a, shares.b, shares.c])
+        }
+        Kind::VectorTriples { length } => {
+            let mut triples = source.vector_triples(length, count, made).await?;
+            let shares = triples.take(count);
+            copies([shares.a, shares.b, shares.c])
+        }
+        Kind::RingTriples(width) => with_ring!(width, T => {
+            let mut triples = source.ring_triples::<T>(count, made).await?;
+            let shares = triples.take(count);
+            written([shares.a, shares.b, shares.c])
+        }),
+        Kind::SquarePairs(width) => with_ring!(width, T => {
+            let mut pairs = source.square_pairs::<T>(count, made).await?;
+            let shares = pairs.take(count);
+            written([shares.a, shares.c])
+        }),
+        Kind::SharedBits(width) => with_ring!(width, T => {
+            let mut bits = source.shared_bits::<T>(count, made).await?;
+            written([bits.take(count).b])
+        }),
+        Kind::MatrixTriples(width, shape) => with_ring!(width, T => {
+            let mut matrices = Vec::new();
+            for _ in 0..count {
+                matrices.push(source.matrix_triple::<T>(shape, made).await?.take());
+            }
+            let column = |index: usize| {
+                let bytes = matrices.iter().map(|matrix| matrix[index].len() * T::BYTES);
+                let mut all = Zeroizing::new(Vec::with_capacity(bytes.sum()));
+                matrices.iter().for_each(|matrix| push(&mut all, &matrix[index]));
+                all
+            };
+            (0..3).map(column).collect()
+        }),
+    })
+}
+
+fn copies<const K: usize>(columns: [&[u8]; K]) -> Columns {
+    columns.map(|column| Zeroizing::new(column.to_vec())).into()
+}
+
+fn written<T: Ring, const K: usize>(columns: [&[T]; K]) -> Columns {
+    let write = |column: &[T]| {
+        let mut bytes = Zeroizing::new(Vec::with_capacity(column.len() * T::BYTES));
+        push(&mut bytes, column);
+        bytes
+    };
+    columns.map(write).into()
+}
+
+/// Appends elements; there is room for them.
+fn push<T: Ring>(bytes: &mut Vec<u8>, elements: &[T]) {
+    let mut start = bytes.len();
+    bytes.resize(start + elements.len() * T::BYTES, 0);
+    for element in elements {
+        element.write(&mut bytes[start..]);
+        start += T::BYTES;
+    }
+}
+
+/// The elements of a column.
+pub(super) fn elements<T: Ring>(bytes: &[u8]) -> Zeroizing<Vec<T>> {
+    Zeroizing::new(bytes.chunks_exact(T::BYTES).map(T::read).collect())
+}

@@ -1,0 +1,191 @@
+//! A new store: all parties fill theirs in one job.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use aws_lc_rs::rand;
+use madrigal_core::{Party, PhaseCost};
+use madrigal_net::{Channel, Context, exchange};
+use sha2::{Digest, Sha256};
+
+use super::chunks::{Layout, Writer};
+use super::convert;
+use super::error::{Result, StoreError};
+use super::files::{self, HEADER, PARTIAL};
+use super::key::{KEY_BYTES, StoreKey};
+use super::records::{Header, Marks, Place, StoreId};
+use crate::extension::Extension;
+use crate::needs::Needs;
+use crate::source::Source;
+use crate::supply::{STORE_ID_BYTES, exchange_cost};
+
+/// A directory that is about to become a store. Dropped before it is one, what was made of it is
+/// removed.
+#[derive(Debug)]
+pub struct NewStore {
+    directory: PathBuf,
+    key: StoreKey,
+    holds: Needs,
+    complete: bool,
+}
+
+impl NewStore {
+    /// Makes the directory, so that what is wrong with it is known before the parties meet.
+    ///
+    /// # Errors
+    /// It exists and is not empty; it cannot be made; `holds` is nothing, or far too much.
+    pub fn create(directory: &Path, key: &StoreKey, holds: &Needs) -> Result<Self> {
+        for (kind, count) in holds.kinds() {
+            Layout::new(kind, count as u64)?;
+        }
+        // What the header says must be read back: it has bounds of its own.
+        if holds.to_string().parse::<Needs>().as_ref() != Ok(holds) {
+            return Err(StoreError::Size);
+        }
+        let failed = |source| StoreError::io("make", ".")(source);
+        if let Some(parent) = directory.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        if let Err(error) = builder.create(directory) {
+            let mut there = fs::read_dir(directory).map_err(|_| failed(error))?;
+            if there.next().is_some() {
+                let incomplete =
+                    directory.join(PARTIAL).exists() && !directory.join(HEADER).exists();
+                return Err(if incomplete {
+                    StoreError::Incomplete
+                } else {
+                    StoreError::Exists
+                });
+            }
+        }
+        Ok(Self {
+            directory: directory.into(),
+            key: key.clone(),
+            holds: holds.clone(),
+            complete: false,
+        })
+    }
+
+    /// Has `source` make everything, in batches of about 4 MiB, and writes it. The parties agree
+    /// before on what is made, and the store is complete when all have told each other that they
+    /// have all of it on disk. `made` hears how many more steps are done, of [`Needs::steps`].
+    ///
+    /// # Errors
+    /// Those of the network and of the source; another party makes another store; the disk.
+    pub async fn fill(
+        mut self,
+        context: &Context,
+        source: &mut impl Source,
+        made: &dyn Fn(usize),
+    ) -> madrigal_net::Result<StoreId> {
+        let context = context.step("new store");
+        let mut channels = context.channels()?;
+        let id = StoreId(
+            Sha256::new()
+                .chain_update(b"madrigal store id v1")
+                .chain_update(context.public_id())
+                .chain_update(self.holds.to_string())
+                .finalize()
+                .into(),
+        );
+        agree(&context, &mut channels, id).await?;
+        let failed = |error: StoreError| error.fail(&context);
+        let (header, keys) = self.begin(&context, id).map_err(failed)?;
+        for (kind, count) in self.holds.kinds() {
+            let writer = Writer::new(&self.directory, &header, &keys, kind, count as u64);
+            let mut writer = writer.map_err(failed)?;
+            let batch = Layout::batch(kind);
+            let mut left = count;
+            while left > 0 {
+                let now = left.min(batch);
+                let columns = convert::make(source, kind, now, made).await?;
+                writer.append(&columns, now as u64).map_err(failed)?;
+                left -= now;
+            }
+            writer.finish().map_err(failed)?;
+        }
+        let marks = Marks(vec![0; self.holds.kinds().len()]);
+        marks
+            .seal(&header, &keys)
+            .and_then(|bytes| files::replace_journal(&self.directory, &bytes))
+            .map_err(failed)?;
+        agree(&context, &mut channels, id).await?;
+        self.end().map_err(failed)?;
+        Ok(id)
+    }
+
+    /// Cost of [`fill`](Self::fill) for one of `parties` parties, besides the source's: the
+    /// agreements before and after. Two rounds.
+    pub fn cost(parties: usize) -> PhaseCost {
+        exchange_cost(parties, STORE_ID_BYTES).times(2)
+    }
+
+    /// Cost for `me` of filling a store from a new [`OtSource`](crate::OtSource), which is made
+    /// before: all of it together.
+    pub fn ot_cost(extension: Extension, holds: &Needs, me: Party, parties: usize) -> PhaseCost {
+        Self::cost(parties) + holds.ot_cost_in_batches(extension, me, parties, Layout::batch)
+    }
+
+    fn begin(&self, context: &Context, id: StoreId) -> Result<(Header, super::key::Keys)> {
+        let mut salt = [0; KEY_BYTES];
+        rand::fill(&mut salt).map_err(|_| StoreError::Cryptography)?;
+        let header = Header {
+            id,
+            party: context.me().index() as u32,
+            parties: context.parties() as u32,
+            place: Place::of(&self.directory).map_err(StoreError::io("read", "."))?,
+            salt,
+            holds: self.holds.clone(),
+        };
+        let keys = self.key.with_salt(&salt);
+        let bytes = header.seal(&keys)?;
+        let mut file = files::create(&self.directory, PARTIAL)?;
+        std::io::Write::write_all(&mut file, &bytes)
+            .and_then(|()| file.sync_all())
+            .and_then(|()| files::sync_directory(&self.directory))
+            .map_err(StoreError::io("write", PARTIAL))?;
+        Ok((header, keys))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let [from, to] = [PARTIAL, HEADER].map(|name| self.directory.join(name));
+        fs::rename(from, to)
+            .and_then(|()| files::sync_directory(&self.directory))
+            .map_err(StoreError::io("write", HEADER))?;
+        self.complete = true;
+        Ok(())
+    }
+}
+
+impl Drop for NewStore {
+    fn drop(&mut self) {
+        if !self.complete {
+            let kinds = self.holds.kinds().into_iter();
+            let data = kinds.map(|(kind, _)| kind.to_string());
+            let small = [PARTIAL, HEADER, files::JOURNAL, files::NEW_JOURNAL];
+            for name in data.chain(small.map(str::to_owned)) {
+                let _ = fs::remove_file(self.directory.join(name));
+            }
+            let _ = fs::remove_dir(&self.directory);
+        }
+    }
+}
+
+/// Everybody says the same, or nobody goes on.
+async fn agree(
+    context: &Context,
+    channels: &mut [Channel],
+    id: StoreId,
+) -> madrigal_net::Result<()> {
+    let received = exchange(channels, id.0.to_vec(), STORE_ID_BYTES).await?;
+    for (channel, theirs) in channels.iter().zip(received) {
+        if theirs != id.0[..] {
+            let peer = channel.peer();
+            return Err(StoreError::Differs { peer }.fail(context));
+        }
+    }
+    Ok(())
+}
