@@ -28,7 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     world.run(|context| {
         let new = take(&new[context.me().index()]);
         async move {
-            let mut source = OtSource::new(&context).await?;
+            let mut source =
+                OtSource::new(&context, madrigal_correlations::Extension::default()).await?;
             new.fill(&context, &mut source, &|_| {}).await.map(drop)
         }
     });
