@@ -28,6 +28,10 @@ fn owners_receivers_and_the_ways_to_compute() {
         "--local 2 --input 0=a --input 1=b --phases interleaved",
         "--local 3 --input 0=a --input 1=b --phases sequential --broadcast relay",
         "--local 2 --input 0=a --input 1=b --network lan --repeat 2",
+        "--local 3 --input 0=a --input 1=b --protocol R",
+        "--local 3 --input 0=a --input 1=b --extension iknp",
+        "--local 2 --input 0=a --input 1=b --extension silent",
+        "--local 2 --input 0=a --input 1=b --link wan",
     ] {
         write(directory.path(), "both", "3 4\nff 2\n");
         let line = format!("run --circuit sum.txt --transport memory --output out {rest}");
