@@ -83,6 +83,11 @@ pub struct BenchR3 {
     #[arg(long, value_name = "SUBSTRING")]
     pub only: Vec<String>,
 
+    /// Measure AES-128 against load instead, from one lane up, and write throughput.svg and latency.svg
+    /// to this directory; it is made if it does not exist
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "only")]
+    pub plots: Option<std::path::PathBuf>,
+
     /// Make every run this many times as large, for example 0.1
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
     pub scale: f64,

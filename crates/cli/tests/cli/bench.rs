@@ -178,3 +178,48 @@ fn circuits_are_compared_with_the_machine() {
     assert!(report["results"][0]["reached"].as_f64().unwrap() > 0.0);
     assert_eq!(report["statistics"]["circuit"]["and"], 6400);
 }
+
+#[test]
+fn three_parties_over_each_transport() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let line = "bench r3 --repeat 1 --scale 0.0001 --json --only aes128 --only and";
+    let ended = madrigal(path, line).good();
+    let lines: Vec<serde_json::Value> = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let names: Vec<&str> = lines
+        .iter()
+        .map(|line| line["name"].as_str().unwrap())
+        .collect();
+    for name in [
+        "and/memory",
+        "and/tcp",
+        "and/tls",
+        "aes128/memory",
+        "aes128/one/tls",
+    ] {
+        assert_eq!(
+            names.iter().filter(|one| **one == name).count(),
+            1,
+            "{name}: {names:?}"
+        );
+    }
+    for line in &lines {
+        assert!(line["per_second"].as_f64().unwrap() > 0.0, "{line}");
+    }
+    // A bit for each AND, and the inputs and outputs of a lane of 8,192 of them.
+    let and = lines[0]["bytes_per_op"].as_f64().unwrap();
+    assert!((0.125..0.13).contains(&and), "{and}");
+    madrigal(path, "bench r3 --repeat 1 --scale 0.0001 --plots plots").good();
+    for plot in ["throughput.svg", "latency.svg"] {
+        let text = std::fs::read_to_string(path.join("plots").join(plot)).unwrap();
+        assert!(
+            text.starts_with("<svg") && text.contains("polyline"),
+            "{plot}"
+        );
+    }
+    madrigal(path, "bench r3 --only nothing").bad(2, &["and/memory"]);
+}

@@ -36,6 +36,11 @@ pub(super) fn workloads(args: &BenchR3) -> Result<Vec<Workload>> {
     ])
 }
 
+/// AES-128 in so many lanes.
+pub(super) fn aes(lanes: usize) -> Result<Workload> {
+    Ok(workload("aes128", Source::Aes.netlist()?, lanes, 1))
+}
+
 /// `WIDTH` ANDs in each of `DEPTH` layers.
 fn ands() -> Result<Netlist> {
     let gates = WIDTH * DEPTH;

@@ -51,6 +51,14 @@ impl Measured {
     }
 }
 
+impl Measured {
+    /// Operations per second, and seconds of a run: those of the median run.
+    pub(super) fn median(&self) -> (f64, f64) {
+        let time = Spread::of(self.seconds.clone()).median;
+        (self.ops as f64 / time, time)
+    }
+}
+
 /// What binds on this machine.
 pub(super) struct Ceilings {
     /// Blocks per second of all cores that the parties can use.

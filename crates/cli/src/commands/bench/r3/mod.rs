@@ -7,6 +7,7 @@
 
 mod circuits;
 mod measured;
+mod plots;
 
 use crate::args::{BenchR3, TransportArg};
 use crate::exit::{Result, Usage};
@@ -30,6 +31,9 @@ const TRANSPORTS: [(&str, TransportArg); 3] = [
 ];
 
 pub fn run(args: &BenchR3) -> Result<()> {
+    if let Some(directory) = &args.plots {
+        return plots::write(args, directory);
+    }
     let workloads = circuits::workloads(args)?;
     let mut wanted = Vec::new();
     let mut names = Vec::new();
