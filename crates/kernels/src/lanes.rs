@@ -96,6 +96,14 @@ impl Kernels {
         }
         dispatch!(self, replicated_and(x, y, z));
     }
+
+    /// [`replicated_carry`] at this handle's level.
+    pub fn replicated_carry(self, t: [&[u8]; 2], a: [&[u8]; 2], c: [&[u8]; 2], z: &mut [u8]) {
+        for operand in t.iter().chain(&a).chain(&c) {
+            assert_eq!(operand.len(), z.len(), "operands are as long as the result");
+        }
+        dispatch!(self, replicated_carry(t, a, c, z));
+    }
 }
 
 /// Does local operations in order. `leads[c]`: whether component c of this party's shares is the one
@@ -122,4 +130,13 @@ pub fn replicated_and_rows(arena: &[u64], shape: RowShape, ands: &[And], z: &mut
 /// If the strings differ in length.
 pub fn replicated_and(x: [&[u8]; 2], y: [&[u8]; 2], z: &mut [u8]) {
     Kernels::detect().replicated_and(x, y, z);
+}
+
+/// A step of a ripple adder of a and b on replicated sharings, where t = a ^ b and c is the carry in:
+/// XORs this party's part of the carry out, a ^ t & (a ^ c), into `z`.
+///
+/// # Panics
+/// If the strings differ in length.
+pub fn replicated_carry(t: [&[u8]; 2], a: [&[u8]; 2], c: [&[u8]; 2], z: &mut [u8]) {
+    Kernels::detect().replicated_carry(t, a, c, z);
 }

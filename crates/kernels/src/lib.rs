@@ -46,7 +46,9 @@ pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, wor
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};
 pub use hash::{TweakableHash, mmo_blocks, stretch, stretch_blocks};
-pub use lanes::{And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows};
+pub use lanes::{
+    And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows, replicated_carry,
+};
 pub use opaque::opaque;
 pub use prg::Prg;
 pub use rows::{and, beaver_bits, not_into, xor, xor_into};

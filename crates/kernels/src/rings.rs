@@ -47,6 +47,42 @@ impl Kernels {
         dispatch!(self, multiply_add(x, y, z, inner, columns));
     }
 
+    /// [`add_into`] at this handle's level.
+    pub fn add_into<T: Ring>(self, z: &mut [T], x: &[T]) {
+        dispatch!(self, add_into(z, x));
+    }
+
+    /// [`sub_into`] at this handle's level.
+    pub fn sub_into<T: Ring>(self, z: &mut [T], x: &[T]) {
+        dispatch!(self, sub_into(z, x));
+    }
+
+    /// [`mul_into`] at this handle's level.
+    pub fn mul_into<T: Ring>(self, z: &mut [T], x: &[T]) {
+        dispatch!(self, mul_into(z, x));
+    }
+
+    /// [`replicated_products`] at this handle's level.
+    pub fn replicated_products<T: Ring>(
+        self,
+        x: [&[T]; 2],
+        y: [&[T]; 2],
+        minus: &[T],
+        z: &mut [T],
+    ) {
+        dispatch!(self, replicated_products(x, y, minus, z));
+    }
+
+    /// [`replicated_dots`] at this handle's level.
+    pub fn replicated_dots<T: Ring>(self, x: [&[T]; 2], y: [&[T]; 2], length: usize, z: &mut [T]) {
+        dispatch!(self, replicated_dots(x, y, length, z));
+    }
+
+    /// [`unpack_bits`] at this handle's level.
+    pub fn unpack_bits<T: Ring>(self, bits: &[u8], z: &mut [T]) {
+        dispatch!(self, unpack_bits(bits, z));
+    }
+
     /// [`add_shifted`] at this handle's level.
     pub fn add_shifted<T: Ring>(self, z: &mut [T], h: &[u8], down: usize, up: usize) {
         dispatch!(self, add_shifted(z, h, down, up));
@@ -77,6 +113,60 @@ impl Kernels {
 /// If the sizes do not fit.
 pub fn multiply_add<T: Ring>(x: &[T], y: &[T], z: &mut [T], inner: usize, columns: usize) {
     Kernels::detect().multiply_add(x, y, z, inner, columns);
+}
+
+/// The bytes of `elements`, each least significant byte first.
+#[inline]
+#[must_use]
+pub fn as_bytes<T: Ring>(elements: &[T]) -> &[u8] {
+    // SAFETY: `Ring` is sealed and has the unsigned integers alone, which are initialised bytes
+    // without padding; `u8` has alignment 1 and no invalid values, and the result borrows `elements`
+    // for its whole life.
+    unsafe { core::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) }
+}
+
+/// The bytes of `elements`, writable; layout as in [`as_bytes`].
+#[inline]
+#[must_use]
+pub fn as_bytes_mut<T: Ring>(elements: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in `as_bytes`; every byte pattern is a valid unsigned integer, and the exclusive
+    // borrow passes from `elements` to the result.
+    unsafe { core::slice::from_raw_parts_mut(elements.as_mut_ptr().cast(), size_of_val(elements)) }
+}
+
+/// `z += x`, element by element.
+pub fn add_into<T: Ring>(z: &mut [T], x: &[T]) {
+    Kernels::detect().add_into(z, x);
+}
+
+/// `z -= x`, element by element.
+pub fn sub_into<T: Ring>(z: &mut [T], x: &[T]) {
+    Kernels::detect().sub_into(z, x);
+}
+
+/// `z *= x`, element by element.
+pub fn mul_into<T: Ring>(z: &mut [T], x: &[T]) {
+    Kernels::detect().mul_into(z, x);
+}
+
+/// One party's part of products of replicated sharings:
+/// `z += x[0] * (y[0] + y[1]) + x[1] * y[0] - minus`, element by element.
+///
+/// # Panics
+/// If an operand is shorter than `z`; so do the two functions below.
+pub fn replicated_products<T: Ring>(x: [&[T]; 2], y: [&[T]; 2], minus: &[T], z: &mut [T]) {
+    Kernels::detect().replicated_products(x, y, minus, z);
+}
+
+/// The same summed up: `z[j]` gains the sum over the `length` elements from `j * length` on of
+/// `x[0] * (y[0] + y[1]) + x[1] * y[0]`.
+pub fn replicated_dots<T: Ring>(x: [&[T]; 2], y: [&[T]; 2], length: usize, z: &mut [T]) {
+    Kernels::detect().replicated_dots(x, y, length, z);
+}
+
+/// `z[j]` becomes bit j of `bits`: 0 or 1.
+pub fn unpack_bits<T: Ring>(bits: &[u8], z: &mut [T]) {
+    Kernels::detect().unpack_bits(bits, z);
 }
 
 /// `z[j] += (h[j] >> down) << up` mod 2^l, for `down` and `up` below l.

@@ -106,8 +106,19 @@ impl Kernels {
         } else {
             let strip = &mut blocks_as_bytes_mut(&mut edge.strip)[..STRIP * padded];
             let (filled, below) = strip.split_at_mut(part.height * padded);
-            for (row, strip_row) in filled.chunks_exact_mut(padded).enumerate() {
-                strip_row[..bytes].copy_from_slice(&part.bytes[row * part.stride..][..bytes]);
+            // As below: the widths of ring elements are the common ones.
+            match (bytes, padded) {
+                (1, 16) => pad_rows::<1>(part, filled),
+                (2, 16) => pad_rows::<2>(part, filled),
+                (4, 16) => pad_rows::<4>(part, filled),
+                (8, 16) => pad_rows::<8>(part, filled),
+                (16, 16) => pad_rows::<16>(part, filled),
+                _ => {
+                    for (row, strip_row) in filled.chunks_exact_mut(padded).enumerate() {
+                        strip_row[..bytes]
+                            .copy_from_slice(&part.bytes[row * part.stride..][..bytes]);
+                    }
+                }
             }
             below.fill(0);
             dispatch!(self, transpose_strip(strip, padded, padded, out, 16));
@@ -134,6 +145,13 @@ impl Kernels {
 fn copy_rows<const N: usize>(rows: &[u8], dst: &mut [u8], dst_stride: usize) {
     for (row, out_row) in rows.as_chunks::<16>().0.iter().enumerate() {
         dst[row * dst_stride..][..N].copy_from_slice(&out_row[..N]);
+    }
+}
+
+/// Copies the first `N` bytes of each row of `part` into rows of 16 bytes.
+fn pad_rows<const N: usize>(part: Part<'_>, strip: &mut [u8]) {
+    for (row, strip_row) in strip.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        strip_row[..N].copy_from_slice(&part.bytes[row * part.stride..][..N]);
     }
 }
 

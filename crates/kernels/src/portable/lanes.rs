@@ -102,6 +102,18 @@ pub(crate) fn replicated_and(x: [&[u8]; 2], y: [&[u8]; 2], z: &mut [u8]) {
 }
 
 #[inline(always)]
+pub(crate) fn replicated_carry(t: [&[u8]; 2], a: [&[u8]; 2], c: [&[u8]; 2], z: &mut [u8]) {
+    let n = z.len();
+    let [t0, t1] = t.map(|t| &t[..n]);
+    let [a0, a1] = a.map(|a| &a[..n]);
+    let [c0, c1] = c.map(|c| &c[..n]);
+    for i in 0..n {
+        let (s0, s1) = (a0[i] ^ c0[i], a1[i] ^ c1[i]);
+        z[i] ^= a0[i] ^ (t0[i] & (s0 ^ s1)) ^ (t1[i] & s0);
+    }
+}
+
+#[inline(always)]
 fn chunk<const C: usize>(bytes: &[u8], at: usize) -> [u8; C] {
     let mut chunk = [0; C];
     chunk.copy_from_slice(&bytes[at..at + C]);

@@ -16,9 +16,12 @@ use crate::aes::RoundKeys;
 
 pub(crate) use aes::{encrypt, expand_key};
 pub(crate) use fold::{fold_punctured, fold_whole};
-pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows};
+pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows, replicated_carry};
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
-pub(crate) use rings::{add_shifted, correct_strings, multiply_add, offer_strings};
+pub(crate) use rings::{
+    add_into, add_shifted, correct_strings, mul_into, multiply_add, offer_strings, replicated_dots,
+    replicated_products, sub_into, unpack_bits,
+};
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
 pub(crate) use transpose::transpose_strip;
 

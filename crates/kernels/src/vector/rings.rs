@@ -15,6 +15,46 @@ macro_rules! rings {
         }
 
         #[target_feature(enable = $features)]
+        pub(crate) fn add_into<T: madrigal_core::Ring>(z: &mut [T], x: &[T]) {
+            crate::portable::add_into(z, x);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn sub_into<T: madrigal_core::Ring>(z: &mut [T], x: &[T]) {
+            crate::portable::sub_into(z, x);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn mul_into<T: madrigal_core::Ring>(z: &mut [T], x: &[T]) {
+            crate::portable::mul_into(z, x);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn replicated_products<T: madrigal_core::Ring>(
+            x: [&[T]; 2],
+            y: [&[T]; 2],
+            minus: &[T],
+            z: &mut [T],
+        ) {
+            crate::portable::replicated_products(x, y, minus, z);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn replicated_dots<T: madrigal_core::Ring>(
+            x: [&[T]; 2],
+            y: [&[T]; 2],
+            length: usize,
+            z: &mut [T],
+        ) {
+            crate::portable::replicated_dots(x, y, length, z);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn unpack_bits<T: madrigal_core::Ring>(bits: &[u8], z: &mut [T]) {
+            crate::portable::unpack_bits(bits, z);
+        }
+
+        #[target_feature(enable = $features)]
         pub(crate) fn add_shifted<T: madrigal_core::Ring>(
             z: &mut [T],
             h: &[u8],

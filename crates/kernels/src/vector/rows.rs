@@ -60,6 +60,11 @@ macro_rules! rows {
         pub(crate) fn replicated_and(x: [&[u8]; 2], y: [&[u8]; 2], z: &mut [u8]) {
             crate::portable::replicated_and(x, y, z);
         }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn replicated_carry(t: [&[u8]; 2], a: [&[u8]; 2], c: [&[u8]; 2], z: &mut [u8]) {
+            crate::portable::replicated_carry(t, a, c, z);
+        }
     };
 }
 pub(crate) use rows;

@@ -21,9 +21,9 @@ pub type Shared = [Zeroizing<Vec<u8>>; 2];
 
 /// The interactive operations of one piece of work, on channels and generators of its own.
 pub struct ReplicatedBits {
-    context: Context,
-    neighbours: Neighbours,
-    zeros: ZeroKeys,
+    pub(super) context: Context,
+    pub(super) neighbours: Neighbours,
+    pub(super) zeros: ZeroKeys,
 }
 
 impl std::fmt::Debug for ReplicatedBits {

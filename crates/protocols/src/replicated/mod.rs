@@ -25,9 +25,32 @@
 //! where it learns an output, or merely whether its owner was content, a falsified one may tell it
 //! about inputs.
 
+//!
+//! # Rings
+//! [`ReplicatedRings`] computes on batches over Z_{2^l}, l = 8 to 128, and between them and bits. Each
+//! operation declares its cost in [`Tally`]. Where a sum of bits is needed, x is cut in two: a = x_0 +
+//! x_1, which P_0 knows and puts in, and b = x_2, which P_1 and P_2 know, so that its bits are shared
+//! without a message; one binary adder then makes x of the two.
+
 mod bits;
+mod carries;
+mod compare;
+mod convert;
+mod cost;
+mod flow;
+mod matrices;
+mod products;
+mod random;
+mod rings;
+mod shares;
+mod truncate;
 
 pub use bits::{ReplicatedBits, ReplicatedInputs, Shared};
+pub use carries::Depth;
+pub use cost::Tally;
+pub use matrices::{Convolution, MatrixShape};
+pub use rings::ReplicatedRings;
+pub use shares::{BitShares, RingShares, SharesError, combine, deal};
 
 use bytes::Bytes;
 use futures_util::future::join;

@@ -1,0 +1,223 @@
+//! From shared bits to ring elements.
+//!
+//! A bit is b = u ^ w with u = b_0 ^ b_1, which P_0 knows, and w = b_2, which P_1 and P_2 know and so
+//! have as ring shares (0, 0, w): b = u + w - 2 u w.
+//!
+//! | operation, n elements | rounds | elements sent by each, and by P_0 besides |
+//! |---|---|---|
+//! | [`inject`](ReplicatedRings::inject) | 2 | n; n |
+//! | [`bit_times`](ReplicatedRings::bit_times) | 2 | 2 n; n |
+//! | [`compose`](ReplicatedRings::compose), k bits | 2 more than the adder | n k bits by P_2; n by P_0; the adder's |
+
+use futures_util::future::join;
+use madrigal_core::{Party, Ring};
+use madrigal_kernels::{self as kernels, rings};
+use madrigal_net::Result;
+use zeroize::Zeroize;
+
+use super::carries::{Addends, Second};
+use super::compare::{rows_of, sum};
+use super::shares::{Secret, third};
+use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares};
+
+/// Only P_0 has inputs.
+const fn of_first(count: usize) -> [usize; PARTIES] {
+    [count, 0, 0]
+}
+
+impl ReplicatedRings {
+    /// Each bit as a ring element, 0 or 1, row by row.
+    ///
+    /// # Errors
+    /// Those of the network; so with all operations here.
+    pub async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
+        let u = self
+            .of_first(&known_to_first::<T>(self.me().index(), bits))
+            .await?;
+        let w = known_to_others::<T>(self, bits);
+        let mut product = self.strand.mul(&u, &w).await?;
+        product.scale(T::ZERO.sub(T::from_u128(2)));
+        product.add_assign(&u);
+        product.add_assign(&w);
+        Ok(product)
+    }
+
+    /// b x for each bit b of a row and element x: b x = w x + u (x - 2 w x), with w x made while u is
+    /// put in.
+    ///
+    /// # Panics
+    /// If there is not one row with a bit for each element.
+    pub async fn bit_times<T: Ring>(
+        &mut self,
+        bits: &BitShares,
+        x: &RingShares<T>,
+    ) -> Result<RingShares<T>> {
+        assert_eq!(
+            (bits.rows, bits.count),
+            (1, x.len()),
+            "a bit for each element"
+        );
+        let own = known_to_first::<T>(self.me().index(), bits);
+        let w = known_to_others::<T>(self, bits);
+        let context = self.strand.context.clone();
+        let beside = context.beside();
+        self.ways[0].count_in(&beside);
+        let (u, wx) = join(
+            self.strand.share(&own.values, of_first(x.len())),
+            self.ways[0].mul(&w, x),
+        )
+        .await;
+        context.join(&beside);
+        let ([u, ..], wx) = (u?, wx?);
+        let mut rest = wx.clone();
+        rest.scale(T::ZERO.sub(T::from_u128(2)));
+        rest.add_assign(x);
+        let mut z = self.strand.mul(&u, &rest).await?;
+        z.add_assign(&wx);
+        Ok(z)
+    }
+
+    /// x where the bit is 1, else y. Cost of [`bit_times`](Self::bit_times).
+    ///
+    /// # Panics
+    /// If there is not one row with a bit for each element of both.
+    pub async fn select<T: Ring>(
+        &mut self,
+        bits: &BitShares,
+        x: &RingShares<T>,
+        y: &RingShares<T>,
+    ) -> Result<RingShares<T>> {
+        let mut difference = x.clone();
+        difference.sub_assign(y);
+        let mut z = self.bit_times(bits, &difference).await?;
+        z.add_assign(y);
+        Ok(z)
+    }
+
+    /// The elements whose bits, from the lowest row on, these are; where there are fewer than l rows,
+    /// the others are zero. A component r of the result is random and known to P_1 and P_2, a binary
+    /// adder makes x - r, and P_0 gets that and puts it in.
+    ///
+    /// # Panics
+    /// If there are more rows than T has bits.
+    pub async fn compose<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
+        assert!(
+            bits.rows <= T::BITS,
+            "{} bits do not fit elements of {}",
+            bits.rows,
+            T::BITS
+        );
+        let depth = self.depth_of(bits.count);
+        let targets: Vec<usize> = (1..T::BITS).collect();
+        let targets = &targets;
+        let me = self.me();
+        let work = async |strand: &mut ReplicatedBits, block: std::ops::Range<usize>| {
+            let mut mine = RingShares::<T>::zeros(block.len());
+            let mut addend = BitShares::zeros(T::BITS, block.len());
+            if let Some(part) = third(me) {
+                let blocks = (block.len() * T::BYTES).div_ceil(16);
+                strand.context.count_aes(blocks as u64);
+                let r = &mut mine.components[part];
+                // k_2 is the generator of P_1 and P_2.
+                let generator = if part == 0 {
+                    &mut strand.zeros.first
+                } else {
+                    &mut strand.zeros.second
+                };
+                generator.fill(rings::as_bytes_mut(r));
+                let mut minus = r.to_vec();
+                minus.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
+                addend.components[part] = rows_of(&minus);
+                minus.zeroize();
+            }
+            let x = bits.block(block.clone(), T::BITS);
+            let mut t = x.clone();
+            t.xor_assign(&addend);
+            let addends = Addends {
+                t,
+                a: Second::Rows(x),
+            };
+            let carries = strand.carries(&addends, targets, depth).await?;
+            let sum = sum(addends.t, &carries);
+            let opened = strand
+                .open(
+                    sum.components(),
+                    8 * sum.components[0].len(),
+                    &[Party::new(0)],
+                )
+                .await?;
+            let mut own = Secret::zeros(opened.as_ref().map_or(0, |_| block.len()));
+            if let Some(rows) = opened {
+                let stride = sum.stride();
+                let bytes = rings::as_bytes_mut(&mut own);
+                kernels::transpose_bits(&rows, T::BITS, block.len(), stride, bytes, T::BYTES);
+            }
+            let [first, ..] = strand.share(&own, of_first(block.len())).await?;
+            mine.add_assign(&first);
+            Ok(mine)
+        };
+        let done = self.in_blocks(bits.count, T::BITS, work).await?;
+        let mut whole = RingShares::zeros(bits.count);
+        for (block, part) in done {
+            for (to, from) in whole.components.iter_mut().zip(&part.components) {
+                to[block.clone()].copy_from_slice(from);
+            }
+        }
+        Ok(whole)
+    }
+
+    /// Shares of what P_0 knows.
+    pub(super) async fn of_first<T: Ring>(&mut self, own: &Known<T>) -> Result<RingShares<T>> {
+        let [first, ..] = self.strand.share(&own.values, of_first(own.count)).await?;
+        Ok(first)
+    }
+}
+
+/// Elements that P_0 knows; others know how many.
+pub(super) struct Known<T: Ring> {
+    pub(super) values: Secret<T>,
+    pub(super) count: usize,
+}
+
+/// u = b_0 ^ b_1 of each bit, at P_0.
+fn known_to_first<T: Ring>(me: usize, bits: &BitShares) -> Known<T> {
+    let count = bits.rows * bits.count;
+    let mut values = Secret::zeros(if me == 0 { count } else { 0 });
+    if me == 0 {
+        let mut both = bits.components[0].clone();
+        kernels::xor_into(&mut both, &bits.components[1]);
+        unpack(&both, bits, &mut values);
+    }
+    Known { values, count }
+}
+
+/// w = b_2 of each bit, as shares.
+fn known_to_others<T: Ring>(worker: &ReplicatedRings, bits: &BitShares) -> RingShares<T> {
+    let mut shares = RingShares::zeros(bits.rows * bits.count);
+    if let Some(part) = third(worker.me()) {
+        unpack(&bits.components[part], bits, &mut shares.components[part]);
+    }
+    shares
+}
+
+fn unpack<T: Ring>(rows: &[u8], shape: &BitShares, elements: &mut [T]) {
+    let rows = rows.chunks(shape.stride().max(1));
+    for (row, elements) in rows.zip(elements.chunks_mut(shape.count.max(1))) {
+        rings::unpack_bits(row, elements);
+    }
+}
+
+impl BitShares {
+    /// The rows of a block of elements that begins at a multiple of 8, with rows of zeros up to
+    /// `rows`.
+    fn block(&self, block: std::ops::Range<usize>, rows: usize) -> Self {
+        let mut part = Self::zeros(rows, block.len());
+        let (from_stride, stride) = (self.stride().max(1), part.stride().max(1));
+        for (to, from) in part.components.iter_mut().zip(&self.components) {
+            for (to, from) in to.chunks_mut(stride).zip(from.chunks(from_stride)) {
+                to.copy_from_slice(&from[block.start / 8..][..stride]);
+            }
+        }
+        part
+    }
+}

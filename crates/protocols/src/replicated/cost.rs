@@ -1,0 +1,243 @@
+//! What a program of ring operations costs one party.
+
+use madrigal_core::{Party, PhaseCost, Ring, bits};
+
+use super::carries::and_rows;
+use super::flow::PIECE;
+use super::rings::blocks;
+use super::{Convolution, Depth, MatrixShape, PARTIES, ReplicatedBits, next, previous};
+use crate::Rounds;
+
+/// Declared cost: call the same operations as on [`ReplicatedRings`](super::ReplicatedRings), in the
+/// same order, and ask for the [`total`](Self::total).
+#[derive(Clone, Debug)]
+pub struct Tally {
+    me: Party,
+    cost: PhaseCost,
+    clock: Rounds,
+    depth: Option<Depth>,
+}
+
+impl Tally {
+    /// Nothing yet, for party `me`.
+    pub fn new(me: Party) -> Self {
+        Self {
+            me,
+            cost: PhaseCost::default(),
+            clock: Rounds::new(PARTIES),
+            depth: None,
+        }
+    }
+
+    /// What party `me` spends in all.
+    pub fn total(&self) -> PhaseCost {
+        PhaseCost {
+            rounds: self.clock.of(self.me),
+            ..self.cost
+        }
+    }
+
+    /// As [`ReplicatedRings::set_depth`](super::ReplicatedRings::set_depth).
+    pub fn set_depth(&mut self, depth: Option<Depth>) {
+        self.depth = depth;
+    }
+
+    /// Messages from and to, in pieces; all in one round.
+    fn exchange(&mut self, messages: &[(Party, Party, usize)]) {
+        let messages = messages.iter().filter(|(.., bytes)| *bytes > 0);
+        let mut pairs = Vec::new();
+        for &(from, to, bytes) in messages {
+            pairs.push((from, to));
+            if from == self.me {
+                self.cost.bytes_sent += bytes as u64;
+                self.cost.messages += bytes.div_ceil(PIECE) as u64;
+            }
+            if to == self.me {
+                self.cost.bytes_received += bytes as u64;
+            }
+        }
+        self.clock.exchange(&pairs);
+    }
+
+    fn aes(&mut self, parties: &[Party], bytes: usize) {
+        let times = parties.iter().filter(|&&party| party == self.me).count();
+        self.cost.aes_blocks += times as u64 * bytes.div_ceil(16) as u64;
+    }
+
+    /// Work that runs beside what follows: takes its cost now and gives its rounds back.
+    fn beside(&mut self, work: impl FnOnce(&mut Self)) -> Rounds {
+        let clock = self.clock.clone();
+        work(self);
+        std::mem::replace(&mut self.clock, clock)
+    }
+
+    /// Inputs of the parties, `counts[p]` elements of party p's.
+    pub fn share<T: Ring>(&mut self, counts: [usize; PARTIES]) {
+        let mut messages = Vec::new();
+        for owner in Party::all(PARTIES) {
+            let bytes = counts[owner.index()] * T::BYTES;
+            self.aes(&[owner, previous(owner)], bytes);
+            messages.push((owner, next(owner), bytes));
+        }
+        self.exchange(&messages);
+    }
+
+    /// An opening of elements.
+    pub fn open<T: Ring>(&mut self, count: usize, to: &[Party]) {
+        let each = |&to: &Party| (previous(to), to, count * T::BYTES);
+        self.exchange(&to.iter().map(each).collect::<Vec<_>>());
+    }
+
+    /// An opening of rows of bits.
+    pub fn open_bits(&mut self, rows: usize, count: usize, to: &[Party]) {
+        let bits = 8 * rows * bits::bytes_for(count);
+        self.cost += ReplicatedBits::open_cost(self.me, bits, to);
+        ReplicatedBits::open_rounds(&mut self.clock, to);
+    }
+
+    /// Products, or squares, of this many elements; or this many outputs of dot products.
+    pub fn mul<T: Ring>(&mut self, count: usize) {
+        let bytes = count * T::BYTES;
+        self.cost.aes_blocks += 2 * bytes.div_ceil(16) as u64;
+        let each = Party::all(PARTIES).map(|party| (party, previous(party), bytes));
+        self.exchange(&each.collect::<Vec<_>>());
+    }
+
+    /// A matrix product.
+    pub fn matrix_product<T: Ring>(&mut self, shape: MatrixShape) {
+        self.mul::<T>(shape.rows * shape.columns);
+    }
+
+    /// A convolution.
+    pub fn convolve<T: Ring>(&mut self, shape: &Convolution) {
+        self.mul::<T>(shape.lengths()[2]);
+    }
+
+    /// Signs, or comparisons of elements whose difference does not overflow.
+    pub fn negative<T: Ring>(&mut self, count: usize) {
+        self.in_blocks::<T>(count, |tally, block, depth| {
+            tally.split::<T>(block);
+            tally.carries(&[T::BITS - 1], block, depth);
+        });
+    }
+
+    /// Comparisons of any elements, signed or unsigned.
+    pub fn less_than<T: Ring>(&mut self, count: usize) {
+        self.negative::<T>(3 * count);
+        self.and(1, count);
+    }
+
+    /// Tests for zero, or of equality.
+    pub fn is_zero<T: Ring>(&mut self, count: usize) {
+        self.in_blocks::<T>(count, |tally, block, _| {
+            tally.split::<T>(block);
+            let mut rows = T::BITS / 2;
+            while rows > 0 {
+                tally.and(rows, block);
+                rows /= 2;
+            }
+        });
+    }
+
+    /// All bits of elements.
+    pub fn decompose<T: Ring>(&mut self, count: usize) {
+        let targets: Vec<usize> = (1..T::BITS).collect();
+        self.in_blocks::<T>(count, |tally, block, depth| {
+            tally.split::<T>(block);
+            tally.carries(&targets, block, depth);
+        });
+    }
+
+    /// Elements from their bits.
+    pub fn compose<T: Ring>(&mut self, count: usize) {
+        let targets: Vec<usize> = (1..T::BITS).collect();
+        self.in_blocks::<T>(count, |tally, block, depth| {
+            tally.aes(&[Party::new(1), Party::new(2)], block * T::BYTES);
+            tally.carries(&targets, block, depth);
+            tally.open_bits(T::BITS, block, &[Party::new(0)]);
+            tally.share::<T>([block, 0, 0]);
+        });
+    }
+
+    /// Bits, of all rows together, as elements.
+    pub fn inject<T: Ring>(&mut self, count: usize) {
+        self.share::<T>([count, 0, 0]);
+        self.mul::<T>(count);
+    }
+
+    /// Bits times elements, or selections by bits.
+    pub fn bit_times<T: Ring>(&mut self, count: usize) {
+        let product = self.beside(|tally| tally.mul::<T>(count));
+        self.share::<T>([count, 0, 0]);
+        self.clock.join(&product);
+        self.mul::<T>(count);
+    }
+
+    /// Probabilistic truncations.
+    pub fn truncate_probably<T: Ring>(&mut self, count: usize) {
+        self.cost.aes_blocks += (count * T::BYTES).div_ceil(16) as u64;
+        self.share::<T>([count, 0, 0]);
+    }
+
+    /// Exact truncations by `by` bits.
+    pub fn truncate<T: Ring>(&mut self, count: usize, by: usize) {
+        if by == 0 {
+            return;
+        }
+        self.in_blocks::<T>(count, |tally, block, depth| {
+            tally.split::<T>(block);
+            tally.carries(&[by, T::BITS], block, depth);
+        });
+        self.inject::<T>(2 * count);
+        self.share::<T>([count, 0, 0]);
+    }
+
+    /// Uniform elements.
+    pub fn random<T: Ring>(&mut self, count: usize) {
+        self.cost.aes_blocks += 2 * (count * T::BYTES).div_ceil(16) as u64;
+    }
+
+    /// Rows of uniform bits.
+    pub fn random_bit_rows(&mut self, rows: usize, count: usize) {
+        self.random::<u8>(rows * bits::bytes_for(count));
+    }
+
+    /// Uniform bits as elements.
+    pub fn random_bits<T: Ring>(&mut self, count: usize) {
+        self.random_bit_rows(1, count);
+        self.inject::<T>(count);
+    }
+
+    fn in_blocks<T: Ring>(&mut self, count: usize, work: impl Fn(&mut Self, usize, Depth)) {
+        let depth = self.depth.unwrap_or(Depth::of_batch(count));
+        let mut all = self.clock.clone();
+        for block in blocks(count, T::BITS) {
+            all.join(&self.beside(|tally| work(tally, block.len(), depth)));
+        }
+        self.clock = all;
+    }
+
+    fn split<T: Ring>(&mut self, count: usize) {
+        let bytes = T::BITS * bits::bytes_for(count);
+        let [first, second, third] = [0, 1, 2].map(Party::new);
+        self.aes(&[first, third], bytes);
+        let messages = u64::from(self.me == first);
+        self.cost.messages += messages;
+        self.cost.bytes_sent += messages * bytes as u64;
+        self.cost.bytes_received += u64::from(self.me == second) * bytes as u64;
+        self.clock.exchange(&[(first, second)]);
+    }
+
+    fn carries(&mut self, targets: &[usize], count: usize, depth: Depth) {
+        for rows in and_rows(targets, depth) {
+            self.and(rows, 8 * bits::bytes_for(count));
+        }
+    }
+
+    fn and(&mut self, rows: usize, count: usize) {
+        if count > 0 {
+            self.cost += ReplicatedBits::and_cost(8 * rows * bits::bytes_for(count));
+            ReplicatedBits::and_rounds(&mut self.clock);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Batches in pieces: a piece is computed while the ones before are under way.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use madrigal_core::Ring;
+use madrigal_net::{Channel, Context, Result, breathe};
+
+/// Bytes of a message of a batch: it stays in the first or second level cache between being computed
+/// and being sent.
+pub(super) const PIECE: usize = 64 << 10;
+
+/// Pieces that are sent before the first one is received. With that one they fit half of the smallest
+/// window, so that nobody who sends waits for somebody who does too.
+const AHEAD: usize = 2;
+
+const _: () = assert!((AHEAD + 1) as u64 * (PIECE as u64 + 1024) <= madrigal_net::MIN_WINDOW / 2);
+
+/// The pieces of a batch of `count` elements.
+pub(super) fn pieces<T: Ring>(count: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+    let each = PIECE / T::BYTES;
+    let piece = move |i: usize| i * each..((i + 1) * each).min(count);
+    (0..count.div_ceil(each)).map(piece)
+}
+
+/// The two ways of a batch, and the count of rounds that it is part of.
+pub(super) struct Flow<'a> {
+    pub(super) context: &'a Context,
+    pub(super) to: &'a mut Channel,
+    pub(super) from: &'a mut Channel,
+}
+
+impl Flow<'_> {
+    /// Sends the pieces of a batch of `sends` elements and receives those of one of `receives`: all of
+    /// it in one round, however many pieces there are, as none waits for another one.
+    pub(super) async fn run<T: Ring>(
+        self,
+        sends: usize,
+        mut make: impl FnMut(Range<usize>) -> Bytes,
+        receives: usize,
+        mut take: impl FnMut(Range<usize>, &[u8]),
+    ) -> Result<()> {
+        let (sent, heard) = (self.context.beside(), self.context.beside());
+        self.to.count_in(&sent);
+        self.from.count_in(&heard);
+        let (mut out, mut back) = (pieces::<T>(sends), pieces::<T>(receives));
+        let turns = (out.len() + AHEAD).max(back.len() + AHEAD);
+        for turn in 0..turns {
+            if let Some(piece) = out.next() {
+                self.to.send(make(piece)).await?;
+            }
+            if turn >= AHEAD
+                && let Some(piece) = back.next()
+            {
+                let theirs = self.from.recv(piece.len() * T::BYTES).await?;
+                take(piece, &theirs);
+            } else if turn % 16 == 15 {
+                // Who only sends lets others have their messages.
+                breathe().await;
+            }
+        }
+        self.context.join(&heard);
+        self.to.count_in(self.context);
+        self.from.count_in(self.context);
+        Ok(())
+    }
+}

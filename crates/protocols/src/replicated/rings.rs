@@ -1,0 +1,242 @@
+//! The worker on rings, its inputs and openings.
+//!
+//! | operation | rounds | elements sent |
+//! |---|---|---|
+//! | input of n elements | 1 | n, by the owner, to its next party |
+//! | linear operations ([`RingShares`]) | 0 | 0 |
+//! | opening of n elements | 1 | n to each receiver, by its previous party |
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use futures_util::future::try_join_all;
+use madrigal_core::{Party, Ring};
+use madrigal_kernels::{Block, Prg, rings};
+use madrigal_net::{Context, Result};
+
+use super::flow::Flow;
+use super::shares::Secret;
+use super::{BitShares, Depth, PARTIES, ReplicatedBits, RingShares, next, previous};
+
+/// Blocks of elements that go through a circuit side by side.
+const WAYS: usize = 8;
+
+/// Bits of a block, all rows of one component: elements times width.
+const BLOCK_BITS: usize = 1 << 20;
+
+/// Operations on shared ring elements and between them and shared bits, for three parties: one piece
+/// of work on channels and generators of its own. All parties must call the same operations, with
+/// batches of the same lengths, in the same order.
+///
+/// A batch is any number of elements. Long ones travel in pieces of 64 KiB, or through circuits in
+/// blocks side by side; the number of rounds does not depend on that.
+pub struct ReplicatedRings {
+    /// What goes in one step after the other.
+    pub(super) strand: ReplicatedBits,
+    /// What goes side by side.
+    pub(super) ways: Vec<ReplicatedBits>,
+    /// What all know.
+    pub(super) coins: Prg,
+    pub(super) depth: Option<Depth>,
+}
+
+impl std::fmt::Debug for ReplicatedRings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ReplicatedRings({:?})", self.strand.context)
+    }
+}
+
+impl ReplicatedRings {
+    /// Opens the channels of `context` and of steps in it, and takes their generators. No message.
+    ///
+    /// # Errors
+    /// Those of [`Context::channel`] and [`Context::shared_prg`].
+    ///
+    /// # Panics
+    /// Unless there are three parties.
+    pub fn new(context: Context) -> Result<Self> {
+        let way = |i: usize| ReplicatedBits::new(context.step(&format!("way {i}")));
+        let id = context.step("coins").public_id();
+        let mut seed = [0; 16];
+        seed.copy_from_slice(&id[..16]);
+        Ok(Self {
+            ways: (0..WAYS).map(way).collect::<Result<_>>()?,
+            coins: Prg::new(Block::from_bytes(seed)),
+            depth: None,
+            strand: ReplicatedBits::new(context)?,
+        })
+    }
+
+    /// Counts the rounds from now on in `context`, see [`madrigal_net::Channel::count_in`].
+    pub fn count_in(&mut self, context: &Context) {
+        self.strand.count_in(context);
+    }
+
+    /// Uses adders of this depth whatever the size of a batch. All parties must do the same.
+    pub fn set_depth(&mut self, depth: Option<Depth>) {
+        self.depth = depth;
+    }
+
+    /// Who we are.
+    pub fn me(&self) -> Party {
+        self.strand.context.me()
+    }
+
+    /// Operations on bits in this worker's step, in order with its own.
+    pub fn bits(&mut self) -> &mut ReplicatedBits {
+        &mut self.strand
+    }
+
+    /// Shares the next inputs of all parties, `counts[p]` elements of party p's, of which `own` are
+    /// ours. Gives our components for each owner. The owner P_p and its previous party take v_p from
+    /// their generator, v_{p+2} is zero, and v_{p+1} = v - v_p goes to the next party.
+    ///
+    /// # Errors
+    /// Those of the network.
+    ///
+    /// # Panics
+    /// If `own` has not `counts[me]` elements.
+    pub async fn share<T: Ring>(
+        &mut self,
+        own: &[T],
+        counts: [usize; PARTIES],
+    ) -> Result<[RingShares<T>; PARTIES]> {
+        self.strand.share(own, counts).await
+    }
+
+    /// The values of `shares` for the parties in `to`; `None` for others.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn open<T: Ring>(
+        &mut self,
+        shares: &RingShares<T>,
+        to: &[Party],
+    ) -> Result<Option<Vec<T>>> {
+        let strand = &mut self.strand;
+        let me = strand.context.me();
+        let [first, second] = shares.components();
+        let gets = to.contains(&me);
+        let sends = if to.contains(&next(me)) {
+            first.len()
+        } else {
+            0
+        };
+        let mut sum = Secret::zeros(if gets { first.len() } else { 0 });
+        let out = &mut *sum;
+        let flow = Flow {
+            context: &strand.context,
+            to: &mut strand.neighbours.next,
+            from: &mut strand.neighbours.previous,
+        };
+        flow.run::<T>(
+            sends,
+            |piece| Bytes::copy_from_slice(rings::as_bytes(&first[piece])),
+            out.len(),
+            |piece, theirs| {
+                let out = &mut out[piece.clone()];
+                rings::as_bytes_mut(out).copy_from_slice(theirs);
+                rings::add_into(out, &first[piece.clone()]);
+                rings::add_into(out, &second[piece]);
+            },
+        )
+        .await?;
+        Ok(gets.then(|| sum.to_vec()))
+    }
+
+    /// The bits of all rows of `shares` for the parties in `to`, with zeros beyond each row's end;
+    /// `None` for others. One round, the rows' bytes.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn open_bits(&mut self, shares: &BitShares, to: &[Party]) -> Result<Option<Vec<u8>>> {
+        let bits = 8 * shares.components[0].len();
+        let opened = self.strand.open(shares.components(), bits, to).await?;
+        Ok(opened.map(|opened| {
+            let mut rows = opened.to_vec();
+            for row in rows.chunks_mut(shares.stride().max(1)) {
+                madrigal_core::bits::clear_tail(row, shares.count);
+            }
+            rows
+        }))
+    }
+
+    /// Runs `work` on the blocks of a batch of `count` elements of `width` bits, several side by side.
+    /// Gives what it made of each.
+    pub(super) async fn in_blocks<R>(
+        &mut self,
+        count: usize,
+        width: usize,
+        work: impl AsyncFn(&mut ReplicatedBits, Range<usize>) -> Result<R>,
+    ) -> Result<Vec<(Range<usize>, R)>> {
+        let context = self.strand.context.clone();
+        let start = context.beside();
+        let (work, context, start) = (&work, &context, &start);
+        let ways = self
+            .ways
+            .iter_mut()
+            .enumerate()
+            .map(|(way, strand)| async move {
+                let mut done = Vec::new();
+                for block in blocks(count, width).skip(way).step_by(WAYS) {
+                    let beside = start.beside();
+                    strand.count_in(&beside);
+                    done.push((block.clone(), work(strand, block).await?));
+                    context.join(&beside);
+                }
+                Ok(done)
+            });
+        let done: Vec<Vec<_>> = try_join_all(ways).await?;
+        Ok(done.into_iter().flatten().collect())
+    }
+}
+
+/// The blocks of `count` elements of `width` bits. Each but the last has a multiple of 64 elements.
+pub(super) fn blocks(count: usize, width: usize) -> impl Iterator<Item = Range<usize>> {
+    let each = BLOCK_BITS / width;
+    (0..count.div_ceil(each)).map(move |i| i * each..((i + 1) * each).min(count))
+}
+
+impl ReplicatedBits {
+    /// [`ReplicatedRings::share`].
+    pub(super) async fn share<T: Ring>(
+        &mut self,
+        own: &[T],
+        counts: [usize; PARTIES],
+    ) -> Result<[RingShares<T>; PARTIES]> {
+        let me = self.context.me();
+        assert_eq!(own.len(), counts[me.index()], "our inputs");
+        let blocks = |party: Party| (counts[party.index()] * T::BYTES).div_ceil(16) as u64;
+        self.context.count_aes(blocks(me) + blocks(next(me)));
+        let mut shares = counts.map(RingShares::<T>::zeros);
+
+        self.zeros.second.fill(rings::as_bytes_mut(
+            &mut shares[next(me).index()].components[1],
+        ));
+        let [mine, theirs] = shares
+            .get_disjoint_mut([me.index(), previous(me).index()])
+            .expect("two parties of three");
+        let [mask, sum] = &mut mine.components;
+        self.zeros.first.fill(rings::as_bytes_mut(mask));
+        let received = &mut theirs.components[0];
+        let flow = Flow {
+            context: &self.context,
+            to: &mut self.neighbours.next,
+            from: &mut self.neighbours.previous,
+        };
+        let receives = received.len();
+        flow.run::<T>(
+            own.len(),
+            |piece| {
+                let sum = &mut sum[piece.clone()];
+                sum.copy_from_slice(&own[piece.clone()]);
+                rings::sub_into(sum, &mask[piece]);
+                Bytes::copy_from_slice(rings::as_bytes(sum))
+            },
+            receives,
+            |piece, theirs| rings::as_bytes_mut(&mut received[piece]).copy_from_slice(theirs),
+        )
+        .await?;
+        Ok(shares)
+    }
+}
