@@ -133,18 +133,32 @@ impl World {
     where
         F: Future<Output = Result<T>>,
     {
-        block_on(async {
-            let session = Session::new(self.config(me), transport);
-            session.greet().await?;
-            let job = session.job(1, &[], self.deadline).await?;
-            let output = program(job.context()).await?;
-            let cost = Cost {
-                setup: job.spent(Phase::Setup),
-                online: job.spent(Phase::Online),
-            };
-            job.finish().await?;
-            session.close().await;
-            Ok((output, cost))
-        })
+        block_on(self.take_part(me, transport, program))
+    }
+
+    /// The same as a future, for transports that need a runtime.
+    ///
+    /// # Errors
+    /// That of the first thing that fails.
+    pub async fn take_part<T, F>(
+        &self,
+        me: Party,
+        transport: impl Transport,
+        program: impl Fn(Context) -> F,
+    ) -> PartyResult<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let session = Session::new(self.config(me), transport);
+        session.greet().await?;
+        let job = session.job(1, &[], self.deadline).await?;
+        let output = program(job.context()).await?;
+        let cost = Cost {
+            setup: job.spent(Phase::Setup),
+            online: job.spent(Phase::Online),
+        };
+        job.finish().await?;
+        session.close().await;
+        Ok((output, cost))
     }
 }

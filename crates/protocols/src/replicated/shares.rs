@@ -196,12 +196,6 @@ impl<T: Ring> RingShares<T> {
             components: [part(0), part(1)],
         }
     }
-
-    /// Where our v_2 stands: what P_1 and P_2 know and P_0 does not.
-    pub(super) fn third_mut(&mut self, me: Party) -> Option<&mut [T]> {
-        let component = third(me)?;
-        Some(&mut self.components[component])
-    }
 }
 
 /// Which of a party's components is v_2, if one is.
