@@ -67,7 +67,19 @@ impl Kernels {
         // Whole 16-byte columns of whole strips need no copy.
         let bulk_bytes = cols / 128 * 16;
         let mut edge = None;
-        for top in (0..rows).step_by(STRIP) {
+        let mut narrow = 0;
+        if rows >= STRIP && src_stride * 8 == cols {
+            let edge = edge.get_or_insert_with(Edge::new);
+            narrow = rows / STRIP * STRIP;
+            match cols {
+                8 => self.transpose_narrow::<1>(edge, src, narrow, dst, dst_stride),
+                16 => self.transpose_narrow::<2>(edge, src, narrow, dst, dst_stride),
+                32 => self.transpose_narrow::<4>(edge, src, narrow, dst, dst_stride),
+                64 => self.transpose_narrow::<8>(edge, src, narrow, dst, dst_stride),
+                _ => narrow = 0,
+            }
+        }
+        for top in (narrow..rows).step_by(STRIP) {
             let height = STRIP.min(rows - top);
             let src = &src[top * src_stride..];
             let dst = &mut dst[top / 8..];
@@ -87,6 +99,39 @@ impl Kernels {
                 };
                 let dst = &mut dst[8 * left * dst_stride..];
                 self.transpose_edge(edge.get_or_insert_with(Edge::new), part, dst, dst_stride);
+            }
+        }
+    }
+
+    /// Transposes whole strips of rows of `N` bytes that lie one after the other: several strips side
+    /// by side, so that they make one of full width.
+    fn transpose_narrow<const N: usize>(
+        self,
+        edge: &mut Edge,
+        src: &[u8],
+        rows: usize,
+        dst: &mut [u8],
+        dst_stride: usize,
+    ) {
+        let groups = EDGE_BYTES / N;
+        let each = groups * STRIP * N;
+        for (batch, src) in src[..rows * N].chunks(each).enumerate() {
+            let strip = blocks_as_bytes_mut(&mut edge.strip);
+            for (group, src) in src.chunks_exact(STRIP * N).enumerate() {
+                let places = strip.chunks_exact_mut(EDGE_BYTES);
+                for (row, place) in src.as_chunks::<N>().0.iter().zip(places) {
+                    place[group * N..][..N].copy_from_slice(row);
+                }
+            }
+            let out = blocks_as_bytes_mut(&mut edge.out);
+            let width = (src.len() / STRIP).next_multiple_of(16);
+            dispatch!(self, transpose_strip(strip, EDGE_BYTES, width, out, 16));
+            let out = out.as_chunks::<16>().0;
+            for group in 0..src.len() / (STRIP * N) {
+                let left = (batch * groups + group) * 16;
+                for bit in 0..8 * N {
+                    dst[bit * dst_stride + left..][..16].copy_from_slice(&out[group * 8 * N + bit]);
+                }
             }
         }
     }

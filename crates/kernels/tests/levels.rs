@@ -3,7 +3,8 @@
 
 use std::process::Command;
 
-use madrigal_kernels::rings::Masks;
+use madrigal_core::Ring;
+use madrigal_kernels::rings::{self, Masks};
 use madrigal_kernels::{
     And, Block, Kernels, LEVEL_VARIABLE, Level, LevelError, LocalOp, MAX_FOLD, RowShape,
     blocks_as_bytes, level, level_from_env,
@@ -380,8 +381,8 @@ fn transpose_columns() {
 #[test]
 fn transpose_any_size() {
     let mut random = Random::new();
-    let sizes: [usize; 19] = [
-        0, 1, 2, 7, 8, 9, 31, 32, 63, 64, 65, 127, 128, 129, 200, 256, 257, 640, 1100,
+    let sizes: [usize; 21] = [
+        0, 1, 2, 7, 8, 9, 16, 31, 32, 63, 64, 65, 127, 128, 129, 200, 256, 257, 640, 1100, 1155,
     ];
     for kernels in Level::available().filter_map(Kernels::at) {
         for (rows, cols) in sizes.iter().flat_map(|&r| sizes.map(|c| (r, c))) {
@@ -568,9 +569,75 @@ fn ring_strings() {
 }
 
 #[test]
+fn elements_of_rings() {
+    ring_elements::<u8>();
+    ring_elements::<u16>();
+    ring_elements::<u32>();
+    ring_elements::<u64>();
+    ring_elements::<u128>();
+}
+
+fn ring_elements<T: Ring>() {
+    let mut random = Random::new();
+    for n in (0..70).chain([127, 128, 129, 257, 1000]) {
+        let mut elements = |count: usize| -> Vec<T> {
+            (0..count)
+                .map(|_| T::read(&random.bytes(T::BYTES)))
+                .collect()
+        };
+        let [x0, x1, y0, y1, minus, old] = core::array::from_fn(|_| elements(n));
+        let lengths: Vec<usize> = [1, 3, 16].into_iter().filter(|len| n % len == 0).collect();
+        let bits = random.bytes(n.div_ceil(8));
+        for kernels in others().chain([portable()]) {
+            let about = format!("{n} elements of {} bits at {}", T::BITS, kernels.level());
+            let products = |i: usize| {
+                let cross = x0[i].mul(y0[i]).add(x0[i].mul(y1[i]));
+                cross.add(x1[i].mul(y0[i]))
+            };
+            let mut z = old.clone();
+            kernels.replicated_products([&x0, &x1], [&y0, &y1], &minus, &mut z);
+            let expected = (0..n).map(|i| old[i].sub(minus[i]).add(products(i)));
+            assert!(z.iter().copied().eq(expected), "products, {about}");
+            for &length in &lengths {
+                let mut z = old[..n / length].to_vec();
+                kernels.replicated_dots([&x0, &x1], [&y0, &y1], length, &mut z);
+                let expected = (0..n / length).map(|j| {
+                    (j * length..(j + 1) * length).fold(old[j], |z, i| z.add(products(i)))
+                });
+                assert!(z.iter().copied().eq(expected), "dots, {about}");
+            }
+            let mut z = old.clone();
+            kernels.add_into(&mut z, &x0);
+            kernels.mul_into(&mut z, &y0);
+            kernels.sub_into(&mut z, &x1);
+            let expected = (0..n).map(|i| old[i].add(x0[i]).mul(y0[i]).sub(x1[i]));
+            assert!(z.iter().copied().eq(expected), "sums, {about}");
+            kernels.unpack_bits(&bits, &mut z);
+            let bit = |i: usize| T::from_u128(u128::from(bits[i / 8] >> (i % 8) & 1));
+            assert!(z.iter().copied().eq((0..n).map(bit)), "bits, {about}");
+            let bytes: Vec<u8> = x0
+                .iter()
+                .flat_map(|x| x.to_u128().to_le_bytes()[..T::BYTES].to_vec())
+                .collect();
+            assert_eq!(rings::as_bytes(&x0), bytes);
+            rings::as_bytes_mut(&mut z).copy_from_slice(&bytes);
+            assert_eq!(z, x0);
+        }
+    }
+}
+
+#[test]
 fn matrix_products() {
     let mut random = Random::new();
-    for (rows, inner, columns) in [(1, 1, 1), (3, 5, 7), (9, 130, 300), (4, 0, 3), (5, 257, 2)] {
+    for (rows, inner, columns) in [
+        (1, 1, 1),
+        (3, 5, 7),
+        (9, 130, 300),
+        (4, 0, 3),
+        (5, 257, 2),
+        (261, 9, 33),
+        (8, 128, 64),
+    ] {
         let mut words = |count| -> Vec<u64> { (0..count).map(|_| random.word()).collect() };
         let (x, y, z) = (
             words(rows * inner),
@@ -668,6 +735,15 @@ fn programs_on_rows() {
             for i in 0..n {
                 let sum = (x0[i] & y0[i]) ^ (x0[i] & y1[i]) ^ (x1[i] & y0[i]);
                 assert_eq!(z[i], old[i] ^ sum, "{}, {n} bytes", kernels.level());
+            }
+            let [a0, a1] = core::array::from_fn(|_| random.bytes(n));
+            let mut z = old.clone();
+            kernels.replicated_carry([&x0, &x1], [&a0, &a1], [&y0, &y1], &mut z);
+            for i in 0..n {
+                let (s0, s1) = (a0[i] ^ y0[i], a1[i] ^ y1[i]);
+                let product = (x0[i] & s0) ^ (x0[i] & s1) ^ (x1[i] & s0);
+                let expected = old[i] ^ a0[i] ^ product;
+                assert_eq!(z[i], expected, "{}, {n} bytes", kernels.level());
             }
         }
     }

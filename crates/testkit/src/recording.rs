@@ -1,5 +1,6 @@
 //! What one party receives, kept: for tests that it does not depend on the others' inputs.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll};
 
@@ -51,6 +52,14 @@ impl Transcript {
             .iter()
             .flat_map(|(_, frame)| frame.payload.iter().copied())
             .collect()
+    }
+
+    /// The payloads by sender, step and place in the step: for runs that a fault may end anywhere.
+    pub fn places(&self) -> BTreeMap<(Party, u64, u32), Vec<u8>> {
+        let place = |(from, Frame { header, payload }): &(Party, Frame)| {
+            ((*from, header.step, header.sequence), payload.to_vec())
+        };
+        sorted(&self.frames).iter().map(place).collect()
     }
 
     /// What the party can compute from what it receives and sends, where each party sends its share

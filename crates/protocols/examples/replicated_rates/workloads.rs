@@ -17,7 +17,11 @@ async fn ready(rings: &mut ReplicatedRings) -> Result<()> {
 }
 
 /// `batches` times `count` products.
-pub(crate) async fn products<T: Ring>(context: Context, count: usize, batches: usize) -> Result<f64> {
+pub(crate) async fn products<T: Ring>(
+    context: Context,
+    count: usize,
+    batches: usize,
+) -> Result<f64> {
     let mut rings = ReplicatedRings::new(context)?;
     let (x, y) = (rings.random::<T>(count), rings.random::<T>(count));
     let mut z = RingShares::zeros(count);
@@ -31,7 +35,11 @@ pub(crate) async fn products<T: Ring>(context: Context, count: usize, batches: u
 }
 
 /// `batches` times `count` comparisons of elements whose difference does not overflow.
-pub(crate) async fn comparisons<T: Ring>(context: Context, count: usize, batches: usize) -> Result<f64> {
+pub(crate) async fn comparisons<T: Ring>(
+    context: Context,
+    count: usize,
+    batches: usize,
+) -> Result<f64> {
     let mut rings = ReplicatedRings::new(context)?;
     let (x, y) = (rings.random::<T>(count), rings.random::<T>(count));
     rings.less_than_near(&x, &y).await?;
@@ -44,7 +52,11 @@ pub(crate) async fn comparisons<T: Ring>(context: Context, count: usize, batches
 }
 
 /// `batches` times `count` exact truncations by 16 bits.
-pub(crate) async fn truncations<T: Ring>(context: Context, count: usize, batches: usize) -> Result<f64> {
+pub(crate) async fn truncations<T: Ring>(
+    context: Context,
+    count: usize,
+    batches: usize,
+) -> Result<f64> {
     let mut rings = ReplicatedRings::new(context)?;
     let x = rings.random::<T>(count);
     ready(&mut rings).await?;
@@ -56,7 +68,11 @@ pub(crate) async fn truncations<T: Ring>(context: Context, count: usize, batches
 }
 
 /// `batches` times `count` bits made ring elements.
-pub(crate) async fn injections<T: Ring>(context: Context, count: usize, batches: usize) -> Result<f64> {
+pub(crate) async fn injections<T: Ring>(
+    context: Context,
+    count: usize,
+    batches: usize,
+) -> Result<f64> {
     let mut rings = ReplicatedRings::new(context)?;
     let bits = rings.random_bit_rows(1, count);
     ready(&mut rings).await?;
@@ -68,7 +84,11 @@ pub(crate) async fn injections<T: Ring>(context: Context, count: usize, batches:
 }
 
 /// `batches` products of square matrices.
-pub(crate) async fn matrices<T: Ring>(context: Context, size: usize, batches: usize) -> Result<f64> {
+pub(crate) async fn matrices<T: Ring>(
+    context: Context,
+    size: usize,
+    batches: usize,
+) -> Result<f64> {
     let mut rings = ReplicatedRings::new(context)?;
     let shape = MatrixShape {
         rows: size,

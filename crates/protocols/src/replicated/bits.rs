@@ -13,6 +13,7 @@ use madrigal_kernels::{self as kernels, Prg};
 use madrigal_net::{Context, Result};
 use zeroize::Zeroizing;
 
+use super::flow::Pool;
 use super::{Neighbours, PARTIES, ZeroKeys, next, pass, previous};
 use crate::Rounds;
 
@@ -24,6 +25,7 @@ pub struct ReplicatedBits {
     pub(super) context: Context,
     pub(super) neighbours: Neighbours,
     pub(super) zeros: ZeroKeys,
+    pub(super) pool: Pool,
 }
 
 impl std::fmt::Debug for ReplicatedBits {
@@ -44,6 +46,7 @@ impl ReplicatedBits {
         Ok(Self {
             neighbours: Neighbours::new(&context)?,
             zeros: ZeroKeys::new(&context)?,
+            pool: Pool::default(),
             context,
         })
     }

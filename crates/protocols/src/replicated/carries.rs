@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use madrigal_core::bits;
 use madrigal_kernels as kernels;
 use madrigal_net::Result;
 
@@ -44,8 +45,28 @@ impl Depth {
 /// Two addends: the rows of t = a ^ b, and which components of a are those of t; the others are zero
 /// in `zeros`. That is how x_0 + x_1 and x_2 are shared; or a's rows themselves.
 pub(super) struct Addends {
-    pub(super) t: BitShares,
+    pub(super) t: [Part; 2],
     pub(super) a: Second,
+    /// Elements of the block.
+    pub(super) count: usize,
+}
+
+/// Rows of one component.
+pub(super) enum Part {
+    Own(Secret<u8>),
+    /// As they came from or go to another party.
+    Message(Bytes),
+}
+
+impl std::ops::Deref for Part {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Own(rows) => rows,
+            Self::Message(rows) => rows,
+        }
+    }
 }
 
 /// Where the rows of a are.
@@ -57,15 +78,41 @@ pub(super) enum Second {
 }
 
 impl Addends {
-    fn t(&self, row: usize) -> [&[u8]; 2] {
-        self.t.row(row)
+    /// Bytes of a row.
+    fn stride(&self) -> usize {
+        bits::bytes_for(self.count)
+    }
+
+    /// t for one bit.
+    pub(super) fn t(&self, row: usize) -> [&[u8]; 2] {
+        let stride = self.stride();
+        let part = |part: usize| &self.t[part][row * stride..][..stride];
+        [part(0), part(1)]
+    }
+
+    /// The bits of the sum: t and, from bit 1 on, the carries.
+    pub(super) fn sum(self, carries: &BitShares) -> BitShares {
+        let stride = self.stride();
+        let rows = self.t[0].len() / stride.max(1);
+        let mut components = self.t.map(|part| match part {
+            Part::Own(rows) => rows,
+            Part::Message(rows) => Secret::from(rows.to_vec()),
+        });
+        for (t, carries) in components.iter_mut().zip(&carries.components) {
+            kernels::xor_into(&mut t[stride..], carries);
+        }
+        BitShares {
+            components,
+            rows,
+            count: self.count,
+        }
     }
 
     fn a<'a>(&'a self, row: usize, zeros: &'a [u8]) -> [&'a [u8]; 2] {
         match &self.a {
             Second::Rows(rows) => rows.row(row),
             Second::Of(same) => {
-                let t = self.t.row(row);
+                let t = self.t(row);
                 [0, 1].map(|part| if same[part] { t[part] } else { zeros })
             }
         }
@@ -87,9 +134,9 @@ impl ReplicatedBits {
     }
 
     async fn ripple(&mut self, addends: &Addends, targets: &[usize]) -> Result<BitShares> {
-        let stride = addends.t.stride();
+        let stride = addends.stride();
         let zeros = vec![0; stride];
-        let mut out = BitShares::zeros(targets.len(), addends.t.count);
+        let mut out = BitShares::zeros(targets.len(), addends.count);
         let mut wanted = targets.iter().enumerate().peekable();
         let last = targets.last().copied().unwrap_or(0);
         let mut carry = [Bytes::from(zeros.clone()), Bytes::from(zeros.clone())];
@@ -111,9 +158,9 @@ impl ReplicatedBits {
 
     async fn tree(&mut self, addends: &Addends, targets: &[usize]) -> Result<BitShares> {
         let plan = Plan::new(targets);
-        let stride = addends.t.stride();
+        let stride = addends.stride();
         let zeros = vec![0; stride];
-        let mut nodes = BitShares::zeros(plan.rows, addends.t.count);
+        let mut nodes = BitShares::zeros(plan.rows, addends.count);
         for level in &plan.levels {
             let string = || Secret::<u8>::zeros(level.len() * stride);
             let (mut x, mut y) = ([string(), string()], [string(), string()]);
@@ -150,7 +197,7 @@ impl ReplicatedBits {
                 }
             }
         }
-        let mut out = BitShares::zeros(targets.len(), addends.t.count);
+        let mut out = BitShares::zeros(targets.len(), addends.count);
         for (row, &target) in targets.iter().enumerate() {
             for (part, from) in nodes.row(plan.carries[&target]).into_iter().enumerate() {
                 out.components[part][row * stride..][..stride].copy_from_slice(from);

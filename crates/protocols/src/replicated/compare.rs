@@ -11,19 +11,23 @@
 //!
 //! with rows rounded up to bytes; [`Tally`](super::Tally) has the exact numbers.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use madrigal_core::{Ring, bits};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
-use zeroize::Zeroize;
 
-use super::carries::{Addends, Second};
+use super::carries::{Addends, Part, Second};
 use super::shares::Secret;
 use super::{BitShares, Depth, ReplicatedBits, ReplicatedRings, RingShares};
 
-/// How x_0 + x_1 and x_2 become addends.
+/// What x_0 + x_1 and x_2 are of.
 #[derive(Clone, Copy)]
-pub(super) struct Split<T> {
+pub(super) struct Split<'a, T: Ring> {
+    pub(super) x: &'a RingShares<T>,
+    /// Subtracted from x.
+    pub(super) minus: Option<&'a RingShares<T>>,
     /// Added to the first.
     pub(super) offset: T,
     /// Whether the second changes its sign.
@@ -36,16 +40,22 @@ impl ReplicatedRings {
     /// # Errors
     /// Those of the network; so with all operations here.
     pub async fn negative<T: Ring>(&mut self, x: &RingShares<T>) -> Result<BitShares> {
-        let depth = self.depth_of(x.len());
-        let work = async |strand: &mut ReplicatedBits, block: std::ops::Range<usize>| {
-            let addends = strand.split(x, block, Split::plain()).await?;
-            let mut sign = addends.t.take_row(T::BITS - 1);
-            let carry = strand.carries(&addends, &[T::BITS - 1], depth).await?;
-            sign.xor_assign(&carry);
+        self.sign_of(Split::of(x)).await
+    }
+
+    async fn sign_of<T: Ring>(&mut self, split: Split<'_, T>) -> Result<BitShares> {
+        let count = split.x.len();
+        let depth = self.depth_of(count);
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+            let addends = strand.split(split, block).await?;
+            let mut sign = strand.carries(&addends, &[T::BITS - 1], depth).await?;
+            for (sign, t) in sign.components.iter_mut().zip(addends.t(T::BITS - 1)) {
+                kernels::xor_into(sign, t);
+            }
             Ok(sign)
         };
-        let done = self.in_blocks(x.len(), T::BITS, work).await?;
-        Ok(collect(done, 1, x.len()))
+        let done = self.in_blocks(count, T::BITS, work).await?;
+        Ok(collect(done, 1, count))
     }
 
     /// Whether x < y, for elements whose difference does not overflow: |x - y| < 2^{l-1}, as is so for
@@ -59,9 +69,7 @@ impl ReplicatedRings {
         x: &RingShares<T>,
         y: &RingShares<T>,
     ) -> Result<BitShares> {
-        let mut difference = x.clone();
-        difference.sub_assign(y);
-        self.negative(&difference).await
+        self.sign_of(Split::difference(x, y)).await
     }
 
     /// Whether x < y as signed numbers, whatever they are: the signs of x, y and x - y side by side,
@@ -119,13 +127,20 @@ impl ReplicatedRings {
 
     /// Whether each element is zero.
     pub async fn is_zero<T: Ring>(&mut self, x: &RingShares<T>) -> Result<BitShares> {
-        let work = async |strand: &mut ReplicatedBits, block: std::ops::Range<usize>| {
-            // a + b = 0 where the bits of a and of -b are the same.
-            let split = Split {
-                offset: T::ZERO,
-                negate: true,
-            };
-            let mut equal = strand.split(x, block, split).await?.t;
+        self.zero_of(Split::of(x)).await
+    }
+
+    async fn zero_of<T: Ring>(&mut self, split: Split<'_, T>) -> Result<BitShares> {
+        let count = split.x.len();
+        // a + b = 0 where the bits of a and of -b are the same.
+        let split = Split {
+            negate: true,
+            ..split
+        };
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+            let addends = strand.split(split, block).await?;
+            let zeros = BitShares::zeros(T::BITS - 1, addends.count);
+            let mut equal = addends.sum(&zeros);
             equal.invert(strand.context.me());
             while equal.rows > 1 {
                 let half = equal.rows / 2;
@@ -142,8 +157,8 @@ impl ReplicatedRings {
             }
             Ok(equal)
         };
-        let done = self.in_blocks(x.len(), T::BITS, work).await?;
-        Ok(collect(done, 1, x.len()))
+        let done = self.in_blocks(count, T::BITS, work).await?;
+        Ok(collect(done, 1, count))
     }
 
     /// Whether x = y. Cost of [`is_zero`](Self::is_zero).
@@ -152,9 +167,7 @@ impl ReplicatedRings {
         x: &RingShares<T>,
         y: &RingShares<T>,
     ) -> Result<BitShares> {
-        let mut difference = x.clone();
-        difference.sub_assign(y);
-        self.is_zero(&difference).await
+        self.zero_of(Split::difference(x, y)).await
     }
 
     /// All bits of each element, a row for each from the lowest on.
@@ -162,10 +175,10 @@ impl ReplicatedRings {
         let depth = self.depth_of(x.len());
         let targets: Vec<usize> = (1..T::BITS).collect();
         let targets = &targets;
-        let work = async |strand: &mut ReplicatedBits, block: std::ops::Range<usize>| {
-            let addends = strand.split(x, block, Split::plain()).await?;
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+            let addends = strand.split(Split::of(x), block).await?;
             let carries = strand.carries(&addends, targets, depth).await?;
-            Ok(sum(addends.t, &carries))
+            Ok(addends.sum(&carries))
         };
         let done = self.in_blocks(x.len(), T::BITS, work).await?;
         Ok(collect(done, T::BITS, x.len()))
@@ -176,28 +189,61 @@ impl ReplicatedRings {
     }
 }
 
-impl<T: Ring> Split<T> {
+impl<'a, T: Ring> Split<'a, T> {
     /// x itself.
-    pub(super) const fn plain() -> Self {
+    pub(super) const fn of(x: &'a RingShares<T>) -> Self {
         Self {
+            x,
+            minus: None,
             offset: T::ZERO,
             negate: false,
         }
     }
-}
 
-/// The bits of a sum: t and, from bit 1 on, the carries.
-pub(super) fn sum(mut t: BitShares, carries: &BitShares) -> BitShares {
-    let stride = t.stride();
-    for (t, carries) in t.components.iter_mut().zip(&carries.components) {
-        kernels::xor_into(&mut t[stride..], carries);
+    /// x - y.
+    fn difference(x: &'a RingShares<T>, y: &'a RingShares<T>) -> Self {
+        assert_eq!(x.len(), y.len(), "batches of one length");
+        Self {
+            minus: Some(y),
+            ..Self::of(x)
+        }
     }
-    t
+
+    /// One of our components of a block.
+    fn component(&self, part: usize, block: &Range<usize>) -> Secret<T> {
+        let mut elements = Secret::from(self.x.components()[part][block.clone()].to_vec());
+        if let Some(minus) = self.minus {
+            rings::sub_into(&mut elements, &minus.components()[part][block.clone()]);
+        }
+        elements
+    }
+
+    /// x_0 + x_1 and the offset, which P_0 knows.
+    fn first(&self, block: &Range<usize>) -> Secret<T> {
+        let mut sum = self.component(0, block);
+        rings::add_into(&mut sum, &self.x.components()[1][block.clone()]);
+        if let Some(minus) = self.minus {
+            rings::sub_into(&mut sum, &minus.components()[1][block.clone()]);
+        }
+        if self.offset != T::ZERO {
+            sum.iter_mut().for_each(|x| *x = x.add(self.offset));
+        }
+        sum
+    }
+
+    /// x_2, or -x_2, which P_1 and P_2 know as this component.
+    fn third(&self, part: usize, block: &Range<usize>) -> Secret<T> {
+        let mut elements = self.component(part, block);
+        if self.negate {
+            elements.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
+        }
+        elements
+    }
 }
 
 /// Puts the results of blocks together.
 pub(super) fn collect(
-    done: Vec<(std::ops::Range<usize>, BitShares)>,
+    done: Vec<(Range<usize>, BitShares)>,
     rows: usize,
     count: usize,
 ) -> BitShares {
@@ -210,16 +256,20 @@ pub(super) fn collect(
 
 /// The bits of elements, a row for each bit.
 pub(super) fn rows_of<T: Ring>(elements: &[T]) -> Secret<u8> {
-    let stride = bits::bytes_for(elements.len());
-    let mut rows = Secret::zeros(T::BITS * stride);
-    let bytes = rings::as_bytes(elements);
-    kernels::transpose_bits(bytes, elements.len(), T::BITS, T::BYTES, &mut rows, stride);
+    let mut rows = Secret::zeros(T::BITS * bits::bytes_for(elements.len()));
+    rows_into(elements, &mut rows);
     rows
+}
+
+fn rows_into<T: Ring>(elements: &[T], rows: &mut [u8]) {
+    let stride = bits::bytes_for(elements.len());
+    let bytes = rings::as_bytes(elements);
+    kernels::transpose_bits(bytes, elements.len(), T::BITS, T::BYTES, rows, stride);
 }
 
 impl BitShares {
     /// A copy of a range of the only row.
-    fn part(&self, range: std::ops::Range<usize>) -> Self {
+    fn part(&self, range: Range<usize>) -> Self {
         let mut part = Self::zeros(1, range.len());
         for (to, from) in part.components.iter_mut().zip(&self.components) {
             bits::take(from, range.start, to, range.len());
@@ -233,56 +283,39 @@ impl ReplicatedBits {
     /// to P_1 under a mask that P_2 has too; the others have the second. One round.
     pub(super) async fn split<T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        block: std::ops::Range<usize>,
-        split: Split<T>,
+        split: Split<'_, T>,
+        block: Range<usize>,
     ) -> Result<Addends> {
-        let [first, second] = x.components().map(|part| &part[block.clone()]);
         let count = block.len();
         let bytes = T::BITS * bits::bytes_for(count);
-        let known = |part: &[T]| {
-            if !split.negate {
-                return rows_of(part);
-            }
-            let mut part = part.to_vec();
-            part.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
-            let rows = rows_of(&part);
-            part.zeroize();
-            rows
-        };
-        let (components, same) = match self.context.me().index() {
+        let me = self.context.me();
+        let mut mask = Secret::zeros(if me.index() == 1 { 0 } else { bytes });
+        self.context.count_aes(mask.len().div_ceil(16) as u64);
+        let (t, same) = match me.index() {
             0 => {
-                let mut sum = Secret::from(first.to_vec());
-                rings::add_into(&mut sum, second);
-                sum.iter_mut().for_each(|x| *x = x.add(split.offset));
-                let mut rows = rows_of(&sum);
-                let mut mask = Secret::zeros(bytes);
-                self.context.count_aes(bytes.div_ceil(16) as u64);
                 self.zeros.first.fill(&mut mask);
+                let mut rows = vec![0; bytes];
+                rows_into(&split.first(&block), &mut rows);
                 kernels::xor_into(&mut rows, &mask);
-                let message = Bytes::copy_from_slice(&rows);
-                self.neighbours.next.send(message).await?;
-                ([mask, rows], [true, true])
+                let rows = Bytes::from(rows);
+                self.neighbours.next.send(rows.clone()).await?;
+                ([Part::Own(mask), Part::Message(rows)], [true, true])
             }
             1 => {
-                let rows = known(second);
+                let rows = rows_of(&split.third(1, &block));
                 let theirs = self.neighbours.previous.recv(bytes).await?;
-                ([Secret::from(theirs.to_vec()), rows], [true, false])
+                ([Part::Message(theirs), Part::Own(rows)], [true, false])
             }
             _ => {
-                let mut mask = Secret::zeros(bytes);
-                self.context.count_aes(bytes.div_ceil(16) as u64);
                 self.zeros.second.fill(&mut mask);
-                ([known(first), mask], [false, true])
+                let rows = rows_of(&split.third(0, &block));
+                ([Part::Own(rows), Part::Own(mask)], [false, true])
             }
         };
         Ok(Addends {
-            t: BitShares {
-                components,
-                rows: T::BITS,
-                count,
-            },
+            t,
             a: Second::Of(same),
+            count,
         })
     }
 }

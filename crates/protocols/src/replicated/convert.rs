@@ -15,8 +15,8 @@ use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 use zeroize::Zeroize;
 
-use super::carries::{Addends, Second};
-use super::compare::{rows_of, sum};
+use super::carries::{Addends, Part, Second};
+use super::compare::rows_of;
 use super::shares::{Secret, third};
 use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares};
 
@@ -134,11 +134,12 @@ impl ReplicatedRings {
             let mut t = x.clone();
             t.xor_assign(&addend);
             let addends = Addends {
-                t,
+                t: t.components.map(Part::Own),
                 a: Second::Rows(x),
+                count: block.len(),
             };
             let carries = strand.carries(&addends, targets, depth).await?;
-            let sum = sum(addends.t, &carries);
+            let sum = addends.sum(&carries);
             let opened = strand
                 .open(
                     sum.components(),

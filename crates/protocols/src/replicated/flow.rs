@@ -1,9 +1,11 @@
 //! Batches in pieces: a piece is computed while the ones before are under way.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use madrigal_core::Ring;
+use madrigal_kernels::rings;
 use madrigal_net::{Channel, Context, Result, breathe};
 
 /// Bytes of a message of a batch: it stays in the first or second level cache between being computed
@@ -23,20 +25,47 @@ pub(super) fn pieces<T: Ring>(count: usize) -> impl ExactSizeIterator<Item = Ran
     (0..count.div_ceil(each)).map(piece)
 }
 
+/// Buffers of messages, used again when their receivers are done with them, so that long streams of
+/// batches take no new memory. What they hold is masked and goes over the wire, so they are not wiped.
+#[derive(Default)]
+pub(super) struct Pool(VecDeque<BytesMut>);
+
+/// Buffers that are kept: what may be under way to one party, and what a transport still queues.
+const POOLED: usize = 16;
+
+impl Pool {
+    /// A message with these bytes.
+    pub(super) fn message(&mut self, bytes: &[u8]) -> Bytes {
+        let mut buffer = self.0.pop_front().unwrap_or_default();
+        if !buffer.try_reclaim(bytes.len()) {
+            if self.0.len() < POOLED {
+                self.0.push_front(buffer);
+            }
+            buffer = BytesMut::with_capacity(bytes.len().max(PIECE));
+        }
+        buffer.extend_from_slice(bytes);
+        let message = buffer.split().freeze();
+        self.0.push_back(buffer);
+        message
+    }
+}
+
 /// The two ways of a batch, and the count of rounds that it is part of.
 pub(super) struct Flow<'a> {
     pub(super) context: &'a Context,
     pub(super) to: &'a mut Channel,
     pub(super) from: &'a mut Channel,
+    pub(super) pool: &'a mut Pool,
 }
 
 impl Flow<'_> {
     /// Sends the pieces of a batch of `sends` elements and receives those of one of `receives`: all of
-    /// it in one round, however many pieces there are, as none waits for another one.
+    /// it in one round, however many pieces there are, as none waits for another one. `make` gives what
+    /// to send of a range to its second argument, once.
     pub(super) async fn run<T: Ring>(
         self,
         sends: usize,
-        mut make: impl FnMut(Range<usize>) -> Bytes,
+        mut make: impl FnMut(Range<usize>, &mut dyn FnMut(&[T])),
         receives: usize,
         mut take: impl FnMut(Range<usize>, &[u8]),
     ) -> Result<()> {
@@ -47,7 +76,11 @@ impl Flow<'_> {
         let turns = (out.len() + AHEAD).max(back.len() + AHEAD);
         for turn in 0..turns {
             if let Some(piece) = out.next() {
-                self.to.send(make(piece)).await?;
+                let mut message = Bytes::new();
+                make(piece, &mut |elements| {
+                    message = self.pool.message(rings::as_bytes(elements));
+                });
+                self.to.send(message).await?;
             }
             if turn >= AHEAD
                 && let Some(piece) = back.next()

@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
 use madrigal_core::Ring;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
@@ -141,13 +140,14 @@ impl ReplicatedBits {
             context: &self.context,
             to: &mut self.neighbours.previous,
             from: &mut self.neighbours.next,
+            pool: &mut self.pool,
         };
         flow.run::<T>(
             count,
-            |piece| {
+            |piece, send| {
                 let part = &mut first[piece.clone()];
                 local(piece, part, zeros);
-                Bytes::copy_from_slice(rings::as_bytes(part))
+                send(part);
             },
             count,
             |piece, theirs| rings::as_bytes_mut(&mut second[piece]).copy_from_slice(theirs),

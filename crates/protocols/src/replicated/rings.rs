@@ -8,7 +8,6 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
 use futures_util::future::try_join_all;
 use madrigal_core::{Party, Ring};
 use madrigal_kernels::{Block, Prg, rings};
@@ -128,10 +127,11 @@ impl ReplicatedRings {
             context: &strand.context,
             to: &mut strand.neighbours.next,
             from: &mut strand.neighbours.previous,
+            pool: &mut strand.pool,
         };
         flow.run::<T>(
             sends,
-            |piece| Bytes::copy_from_slice(rings::as_bytes(&first[piece])),
+            |piece, send| send(&first[piece]),
             out.len(),
             |piece, theirs| {
                 let out = &mut out[piece.clone()];
@@ -223,15 +223,16 @@ impl ReplicatedBits {
             context: &self.context,
             to: &mut self.neighbours.next,
             from: &mut self.neighbours.previous,
+            pool: &mut self.pool,
         };
         let receives = received.len();
         flow.run::<T>(
             own.len(),
-            |piece| {
+            |piece, send| {
                 let sum = &mut sum[piece.clone()];
                 sum.copy_from_slice(&own[piece.clone()]);
                 rings::sub_into(sum, &mask[piece]);
-                Bytes::copy_from_slice(rings::as_bytes(sum))
+                send(sum);
             },
             receives,
             |piece, theirs| rings::as_bytes_mut(&mut received[piece]).copy_from_slice(theirs),

@@ -86,9 +86,9 @@ impl ReplicatedRings {
         let work = async |strand: &mut ReplicatedBits, block: std::ops::Range<usize>| {
             let split = Split {
                 offset,
-                negate: false,
+                ..Split::of(x)
             };
-            let addends = strand.split(x, block, split).await?;
+            let addends = strand.split(split, block).await?;
             strand.carries(&addends, &[by, T::BITS], depth).await
         };
         let done = self.in_blocks(count, T::BITS, work).await?;

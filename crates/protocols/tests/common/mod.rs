@@ -1,5 +1,5 @@
 //! Three parties with dealt shares, and the plain values that they share.
-#![allow(dead_code, clippy::unwrap_used)] // each test uses a part of this; helpers
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // each test uses a part of this; helpers
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
 use madrigal_kernels::{Block, Prg, rings};
@@ -82,7 +82,7 @@ pub fn dealt_bits(seed: u64, label: u64, rows: &[Vec<u8>]) -> [BitShares; PARTIE
     let count = rows[0].len();
     let stride = count.div_ceil(8);
     let mut plain = vec![0; rows.len() * stride];
-    for (row, packed) in rows.iter().zip(plain.chunks_mut(stride)) {
+    for (row, packed) in rows.iter().zip(plain.chunks_mut(stride.max(1))) {
         for (i, bit) in row.iter().enumerate() {
             packed[i / 8] |= bit << (i % 8);
         }

@@ -1,0 +1,227 @@
+//! Protocol R over rings when things go wrong: over faulty networks every party ends right or with an
+//! error that names somebody; messages of wrong lengths name their sender; wrong shares are found
+//! where both copies of a component are seen, and nowhere else.
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // what was tried; helpers
+
+mod common;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use common::{dealt, run, signed, values, worker};
+use madrigal_core::{Party, Phase};
+use madrigal_kernels::{Block, Prg};
+use madrigal_net::transport::{Fault, mesh};
+use madrigal_net::{Context, Error, Result};
+use madrigal_protocols::replicated::{ReplicatedRings, RingShares, SharesError, combine, deal};
+use madrigal_testkit::{World, run_with_fault, seed};
+
+const LIMIT: Duration = Duration::from_secs(10);
+const AT_ONCE: u64 = 8;
+
+/// x y of party 0's and party 1's inputs, cut by 7 bits where it is below the third one's.
+async fn program(context: Context, seed: u64, count: usize) -> Result<Vec<u32>> {
+    let mut rings = worker(&context)?;
+    let own = values::<u32>(seed, rings.me().index() as u64, count);
+    let [x, y, z] = rings.share(&own, [count; 3]).await?;
+    let product = rings.mul(&x, &y).await?;
+    let cut = rings.truncate(&product, 7).await?;
+    let less = rings.less_than(&product, &z).await?;
+    let chosen = rings.select(&less, &cut, &product).await?;
+    let all: Vec<Party> = Party::all(3).collect();
+    Ok(rings.open(&chosen, &all).await?.unwrap())
+}
+
+fn expected(seed: u64, count: usize) -> Vec<u32> {
+    let [x, y, z] = [0, 1, 2].map(|owner| values::<u32>(seed, owner, count));
+    (0..count)
+        .map(|i| {
+            let product = x[i].wrapping_mul(y[i]);
+            if signed(product) < signed(z[i]) {
+                (product as i32 >> 7) as u32
+            } else {
+                product
+            }
+        })
+        .collect()
+}
+
+fn try_fault(seed: u64) -> bool {
+    let world = World::new(3, seed).with_limits(|limits| {
+        limits.silence = Duration::from_millis(400);
+        limits.stall = Duration::from_millis(1200);
+        limits.patience = Duration::from_millis(1200);
+        limits.window = 1 << 20;
+        limits.store = 4 << 20;
+    });
+    let fault = Fault {
+        at: (seed >> 8) as u32 % 60,
+        ..Fault::random(seed, 3)
+    };
+    // The longer ones travel in several pieces and blocks.
+    let count = if seed.is_multiple_of(3) { 70_000 } else { 9 };
+    let right = expected(seed, count);
+    let trial = run_with_fault(
+        &world,
+        fault,
+        LIMIT,
+        move |context| program(context, seed, count),
+        move |_, output: &Vec<u32>| *output == right,
+    );
+    if let Some(complaint) = trial.complaint() {
+        panic!("{complaint}\nagain: MADRIGAL_FAULT={seed}");
+    }
+    trial.fired
+}
+
+#[test]
+fn programs_under_random_faults_end_right_or_with_an_error() {
+    if let Ok(text) = std::env::var("MADRIGAL_FAULT") {
+        try_fault(text.parse().unwrap());
+        return;
+    }
+    let wanted = std::env::var("MADRIGAL_FAULTS").ok();
+    let trials = wanted.map_or(100, |text| text.parse().unwrap());
+    let seed = seed();
+    let (next, fired) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Relaxed);
+                    if number >= trials {
+                        return;
+                    }
+                    let seed = Prg::new(Block::new(seed, number)).next_block().lo();
+                    fired.fetch_add(u64::from(try_fault(seed)), Relaxed);
+                }
+            });
+        }
+    });
+    let fired = fired.load(Relaxed);
+    println!("{trials} trials, the fault came in {fired}");
+    assert!(fired * 4 > trials, "most faults should come");
+}
+
+/// The smallest window and batches far longer than it.
+#[test]
+fn long_batches_pass_the_smallest_window() {
+    let seed = seed();
+    let world = World::new(3, seed).with_limits(|limits| limits.window = madrigal_net::MIN_WINDOW);
+    let count = 300_000;
+    let results = world.run(|context| program(context, seed, count));
+    let right = expected(seed, count);
+    assert!(results.iter().all(|(output, _)| *output == right));
+}
+
+/// `cheater` sends a message of one byte too few to `to` where the protocol has another one.
+fn short_message(
+    cheater: usize,
+    to: usize,
+    step: &str,
+    operation: impl AsyncFn(&mut ReplicatedRings, &RingShares<u64>) -> Result<()> + Sync,
+) {
+    let seed = seed();
+    let x = dealt(seed, 0, &[1_u64, 2, 3]);
+    let results = World::new(3, seed).run_over(mesh(3), |context| {
+        let (operation, x) = (&operation, &x);
+        async move {
+            let me = context.me();
+            if me.index() != cheater {
+                return operation(&mut worker(&context)?, &x[me.index()]).await;
+            }
+            let context = context.enter(Phase::Online, "rings");
+            let context = match step {
+                "" => context,
+                step => context.step(step),
+            };
+            let mut channel = context.channel(Party::new(to))?;
+            channel.send(vec![0; 23]).await?;
+            // Nothing comes, but for the others' errors.
+            channel.recv(1 << 20).await.map(drop)
+        }
+    });
+    let error = results[to].as_ref().unwrap_err();
+    assert!(
+        matches!(error, Error::Length { peer, .. } if peer.index() == cheater),
+        "{step}: {error}"
+    );
+    for (me, result) in results.iter().enumerate() {
+        let error = result.as_ref().unwrap_err();
+        assert!(
+            me == cheater || error.culprit() == Some(Party::new(cheater)),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn messages_of_a_wrong_length_name_their_sender() {
+    short_message(1, 0, "", async |rings, x| rings.mul(x, x).await.map(drop));
+    short_message(2, 1, "", async |rings, x| {
+        rings.dot(x, x, 1).await.map(drop)
+    });
+    short_message(0, 1, "", async |rings, x| {
+        rings.open(x, &[Party::new(1)]).await.map(drop)
+    });
+    short_message(0, 1, "", async |rings, _| {
+        let own = [0_u64; 3];
+        let own = if rings.me().index() == 0 {
+            &own[..]
+        } else {
+            &[]
+        };
+        rings.share(own, [3, 0, 0]).await.map(drop)
+    });
+    short_message(0, 1, "", async |rings, x| {
+        rings.truncate_probably(x, 3).await.map(drop)
+    });
+    short_message(0, 1, "way 0", async |rings, x| {
+        rings.negative(x).await.map(drop)
+    });
+}
+
+/// What semi-honest security leaves open: a server with wrong shares falsifies the result, without a
+/// notice where it is opened; but a client that sees both copies of each component finds it out.
+#[test]
+fn a_server_that_cheats_changes_results_and_clients_can_see_it() {
+    let seed = seed();
+    let x = dealt(seed, 0, &[5_u64, 7]);
+    let results = run(
+        seed,
+        "a cheating server",
+        async |rings| {
+            let me = rings.me();
+            let mut mine = x[me.index()].clone();
+            if me.index() == 1 {
+                let [first, second] = mine.components();
+                let first = first.iter().map(|x| x.wrapping_add(1)).collect();
+                mine = RingShares::from_components(first, second.to_vec()).unwrap();
+            }
+            Ok(mine)
+        },
+        |_| {},
+    );
+    assert_eq!(
+        combine(&results).unwrap_err(),
+        SharesError::Copies {
+            first: Party::new(0),
+            second: Party::new(1),
+            element: 0
+        }
+    );
+}
+
+#[test]
+fn shares_that_cannot_be_are_refused() {
+    let mut rng = Prg::new(Block::new(1, 2));
+    let error = RingShares::<u8>::from_components(vec![1], vec![]).unwrap_err();
+    assert!(error.to_string().contains("1 first components"), "{error}");
+    let [a, b, _] = deal(&[1_u16, 2], &mut rng);
+    let [_, _, c] = deal(&[1_u16], &mut rng);
+    let error = combine(&[a, b, c]).unwrap_err();
+    assert!(error.to_string().contains("party 2"), "{error}");
+    let shares = deal(&[0x1234_5678_u64; 3], &mut rng);
+    assert_eq!(combine(&shares).unwrap(), [0x1234_5678; 3]);
+    assert_eq!(format!("{:?}", shares[0]), "RingShares(3 of 64 bits)");
+}

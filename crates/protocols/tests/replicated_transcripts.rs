@@ -1,0 +1,207 @@
+//! What one server receives in protocol R has the same distribution whatever the clients' inputs are:
+//! each bit by itself, and each bit's sum with the ones next to it and with the same bit of the
+//! message before. Also when another server has wrong shares, and under every fault that the test
+//! kit knows. Other joint distributions are not looked at.
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // helpers
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use common::worker;
+use madrigal_core::Party;
+use madrigal_kernels::{Block, Prg};
+use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
+use madrigal_net::{Context, Result};
+use madrigal_protocols::replicated::{Depth, MatrixShape, RingShares, deal};
+use madrigal_testkit::{Transcript, World, seed};
+
+/// How often each bit was 1, and in how many runs it was there.
+type Counts = BTreeMap<(Party, u64, u32, usize), (u32, u32)>;
+
+/// Elements of each batch: a byte per row of bits.
+const COUNT: usize = 8;
+
+/// Every operation that sends something, on dealt shares; nothing is opened.
+async fn program(context: Context, inputs: u16, run: u64, cheater: Option<Party>) -> Result<()> {
+    let mut rings = worker(&context)?;
+    let me = rings.me();
+    let mut client = Prg::new(Block::new(run, 77));
+    let [x, y] = [0, 1].map(|_| {
+        let mut x = deal(&[inputs; COUNT], &mut client)[me.index()].clone();
+        if cheater == Some(me) {
+            x.add_assign(&RingShares::from_components(vec![3; COUNT], vec![5; COUNT]).unwrap());
+        }
+        x
+    });
+    rings.mul(&x, &y).await?;
+    rings.dot(&x, &y, 2).await?;
+    let shape = MatrixShape {
+        rows: 2,
+        inner: 4,
+        columns: 2,
+    };
+    rings.matrix_product(&x, &y, shape).await?;
+    rings.truncate_probably(&x, 5).await?;
+    for depth in [Depth::Ripple, Depth::Tree] {
+        rings.set_depth(Some(depth));
+        let less = rings.less_than(&x, &y).await?;
+        rings.bit_times(&less, &x).await?;
+        let bits = rings.decompose(&y).await?;
+        rings.compose::<u16>(&bits).await?;
+        rings.truncate(&x, 5).await?;
+    }
+    let equal = rings.equal(&x, &y).await?;
+    rings.inject::<u16>(&equal).await?;
+    Ok(())
+}
+
+/// Counts what `to` receives in `runs` runs in which the clients put in `inputs`.
+fn count(
+    inputs: u16,
+    to: Party,
+    runs: u64,
+    seed: u64,
+    cheater: Option<Party>,
+    fault: Option<Fault>,
+) -> Counts {
+    let counts = Mutex::new(Counts::new());
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                loop {
+                    let run = next.fetch_add(1, Relaxed);
+                    if run >= runs {
+                        return;
+                    }
+                    let seed = seed.wrapping_add(run);
+                    let (transcript, transports) = Transcript::of(to, mesh(3));
+                    let world = World::new(3, seed).with_limits(|limits| {
+                        limits.silence = Duration::from_millis(300);
+                        limits.stall = Duration::from_millis(600);
+                        limits.patience = Duration::from_millis(600);
+                    });
+                    let program = |context| program(context, inputs, seed, cheater);
+                    match fault {
+                        None => {
+                            let results = world.run_over(transports, program);
+                            assert!(results.iter().all(Result::is_ok), "{results:?}");
+                        }
+                        // What comes of it is no concern of this test.
+                        Some(fault) => {
+                            world.run_over(Faulty::all(transports, fault), program);
+                        }
+                    }
+                    add(&mut counts.lock().unwrap(), &transcript);
+                }
+            });
+        }
+    });
+    counts.into_inner().unwrap()
+}
+
+fn add(counts: &mut Counts, transcript: &Transcript) {
+    let mut before: Option<((Party, u64), Vec<u8>)> = None;
+    for ((from, step, place), bytes) in transcript.places() {
+        let mut seen = bytes.clone();
+        seen.extend(bytes.windows(2).map(|pair| pair[0] ^ pair[1]));
+        if let Some((channel, before)) = &before
+            && *channel == (from, step)
+            && before.len() == bytes.len()
+        {
+            seen.extend(before.iter().zip(&bytes).map(|(a, b)| a ^ b));
+        }
+        for bit in 0..8 * seen.len() {
+            let (ones, runs) = counts.entry((from, step, place, bit)).or_default();
+            *ones += u32::from(seen[bit / 8] >> (bit % 8) & 1);
+            *runs += 1;
+        }
+        before = Some(((from, step), bytes));
+    }
+}
+
+/// The largest difference of a bit's two frequencies, in standard deviations, and how many bits were
+/// there often enough to be compared.
+fn compare(a: &Counts, b: &Counts) -> (f64, usize) {
+    let (mut largest, mut bits) = (0_f64, 0);
+    for (place, &(ones_a, runs_a)) in a {
+        let Some(&(ones_b, runs_b)) = b.get(place) else {
+            continue;
+        };
+        let [ones_a, runs_a, ones_b, runs_b] = [ones_a, runs_a, ones_b, runs_b].map(f64::from);
+        if runs_a < 20.0 || runs_b < 20.0 {
+            continue;
+        }
+        bits += 1;
+        let both = (ones_a + ones_b) / (runs_a + runs_b);
+        let variance = both * (1.0 - both) * (1.0 / runs_a + 1.0 / runs_b);
+        if variance > 0.0 {
+            largest = largest.max((ones_a / runs_a - ones_b / runs_b).abs() / variance.sqrt());
+        }
+    }
+    (largest, bits)
+}
+
+fn check(to: usize, runs: u64, cheater: Option<usize>, fault: Option<Fault>) -> usize {
+    let seed = seed();
+    let (to, cheater) = (Party::new(to), cheater.map(Party::new));
+    let a = count(0x0000, to, runs, seed, cheater, fault);
+    let other = seed ^ 0x5555_0000_0000_0000;
+    let b = count(0xa7ff, to, runs, other, cheater, fault);
+    let (largest, bits) = compare(&a, &b);
+    println!("{to}, cheater {cheater:?}, {fault:?}: {bits} bits, at most {largest:.1} deviations");
+    assert!(
+        largest < 6.5,
+        "one bit differs by {largest:.1} standard deviations: {to}, cheater {cheater:?}, {fault:?}"
+    );
+    bits
+}
+
+#[test]
+fn no_server_learns_of_the_inputs() {
+    for to in 0..3 {
+        assert!(check(to, 150, None, None) > 1000);
+    }
+}
+
+#[test]
+fn nor_while_another_one_has_wrong_shares() {
+    for to in 0..3 {
+        assert!(check(to, 100, Some((to + 1) % 3), None) > 1000);
+        assert!(check(to, 100, Some((to + 2) % 3), None) > 1000);
+    }
+}
+
+#[test]
+fn nor_while_another_one_misbehaves_on_the_network() {
+    for (i, &kind) in FaultKind::ALL.iter().enumerate() {
+        let (to, party) = (i % 3, (i + 1 + i / 3 % 2) % 3);
+        let fault = Fault {
+            kind,
+            party: Party::new(party),
+            peer: Party::new(if i.is_multiple_of(2) {
+                to
+            } else {
+                3 - to - party
+            }),
+            at: 12,
+            seed: i as u64,
+        };
+        check(to, 40, None, Some(fault));
+    }
+}
+
+/// The comparison sees what it should.
+#[test]
+fn a_leak_would_be_seen() {
+    let place = (Party::new(0), 1, 2, 3);
+    let fair = Counts::from([(place, (20, 40))]);
+    let leaky = Counts::from([(place, (40, 40))]);
+    assert!(compare(&fair, &fair).0 < 6.5);
+    let none = Counts::from([(place, (0, 40))]);
+    assert!(compare(&none, &leaky).0 > 6.5);
+}
