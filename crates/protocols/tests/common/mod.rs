@@ -5,7 +5,7 @@ use madrigal_core::{Party, Phase, PhaseCost, Ring};
 use madrigal_kernels::{Block, Prg, rings};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::replicated::{
-    BitShares, PARTIES, ReplicatedRings, RingShares, Tally, combine, deal,
+    BitShares, Depth, PARTIES, ReplicatedRings, RingShares, Tally, combine, deal,
 };
 use madrigal_testkit::World;
 
@@ -109,4 +109,30 @@ pub fn plain<T: Ring>(shares: &[RingShares<T>; PARTIES]) -> Vec<T> {
 /// As a signed number.
 pub fn signed<T: Ring>(x: T) -> i128 {
     (x.to_u128() << (128 - T::BITS)) as i128 >> (128 - T::BITS)
+}
+
+/// The depths of adders to try.
+pub fn depths(count: usize) -> Vec<Option<Depth>> {
+    if count > 1000 {
+        return vec![None];
+    }
+    vec![Some(Depth::Ripple), Some(Depth::Tree), None]
+}
+
+/// A test for each operation, with all widths and some counts.
+#[macro_export]
+macro_rules! for_all_widths {
+    ($($test:ident => $check:ident($counts:expr);)*) => {$(
+        #[test]
+        fn $test() {
+            let seed = seed();
+            for count in $counts {
+                $check::<u8>(seed, count);
+                $check::<u16>(seed, count);
+                $check::<u32>(seed, count);
+                $check::<u64>(seed, count);
+                $check::<u128>(seed, count);
+            }
+        }
+    )*};
 }
