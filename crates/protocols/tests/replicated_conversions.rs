@@ -101,7 +101,7 @@ fn inject<T: Ring>(seed: u64, count: usize) {
             Ok([injected, times, chosen])
         },
         |tally| {
-            tally.inject::<T>(3 * count);
+            tally.inject::<T>(3, count);
             tally.bit_times::<T>(count);
             tally.bit_times::<T>(count);
         },

@@ -9,6 +9,8 @@
 //! | [`bit_times`](ReplicatedRings::bit_times) | 2 | 2 n; n |
 //! | [`compose`](ReplicatedRings::compose), k bits | 2 more than the adder | n k bits by P_2; n by P_0; the adder's |
 
+use std::ops::Range;
+
 use futures_util::future::join;
 use madrigal_core::{Party, Ring};
 use madrigal_kernels::{self as kernels, rings};
@@ -31,15 +33,23 @@ impl ReplicatedRings {
     /// # Errors
     /// Those of the network; so with all operations here.
     pub async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
-        let u = self
-            .of_first(&known_to_first::<T>(self.me().index(), bits))
-            .await?;
-        let w = known_to_others::<T>(self, bits);
-        let mut product = self.strand.mul(&u, &w).await?;
-        product.scale(T::ZERO.sub(T::from_u128(2)));
-        product.add_assign(&u);
-        product.add_assign(&w);
-        Ok(product)
+        let (rows, count) = (bits.rows, bits.count);
+        let mut whole = RingShares::zeros(rows * count);
+        if whole.is_empty() {
+            return Ok(whole);
+        }
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+            strand.inject::<T>(&bits.block(block, rows)).await
+        };
+        for (block, part) in self.in_blocks(count, rows * T::BITS, work).await? {
+            for (to, from) in whole.components.iter_mut().zip(&part.components) {
+                let from = from.chunks_exact(block.len());
+                for (to, from) in to.chunks_exact_mut(count).zip(from) {
+                    to[block.clone()].copy_from_slice(from);
+                }
+            }
+        }
+        Ok(whole)
     }
 
     /// b x for each bit b of a row and element x: b x = w x + u (x - 2 w x), with w x made while u is
@@ -57,8 +67,8 @@ impl ReplicatedRings {
             (1, x.len()),
             "a bit for each element"
         );
-        let own = known_to_first::<T>(self.me().index(), bits);
-        let w = known_to_others::<T>(self, bits);
+        let own = known_to_first::<T>(self.me(), bits);
+        let w = known_to_others::<T>(self.me(), bits);
         let context = self.strand.context.clone();
         let beside = context.beside();
         self.ways[0].count_in(&beside);
@@ -111,7 +121,7 @@ impl ReplicatedRings {
         let targets: Vec<usize> = (1..T::BITS).collect();
         let targets = &targets;
         let me = self.me();
-        let work = async |strand: &mut ReplicatedBits, block: std::ops::Range<usize>| {
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
             let mut mine = RingShares::<T>::zeros(block.len());
             let mut addend = BitShares::zeros(T::BITS, block.len());
             if let Some(part) = third(me) {
@@ -174,6 +184,21 @@ impl ReplicatedRings {
     }
 }
 
+impl ReplicatedBits {
+    /// [`ReplicatedRings::inject`], for a block.
+    async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
+        let me = self.context.me();
+        let own = known_to_first::<T>(me, bits);
+        let [u, ..] = self.share(&own.values, of_first(own.count)).await?;
+        let w = known_to_others::<T>(me, bits);
+        let mut product = self.mul(&u, &w).await?;
+        product.scale(T::ZERO.sub(T::from_u128(2)));
+        product.add_assign(&u);
+        product.add_assign(&w);
+        Ok(product)
+    }
+}
+
 /// Elements that P_0 knows; others know how many.
 pub(super) struct Known<T: Ring> {
     pub(super) values: Secret<T>,
@@ -181,10 +206,11 @@ pub(super) struct Known<T: Ring> {
 }
 
 /// u = b_0 ^ b_1 of each bit, at P_0.
-fn known_to_first<T: Ring>(me: usize, bits: &BitShares) -> Known<T> {
+fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Known<T> {
     let count = bits.rows * bits.count;
-    let mut values = Secret::zeros(if me == 0 { count } else { 0 });
-    if me == 0 {
+    let first = me.index() == 0;
+    let mut values = Secret::zeros(if first { count } else { 0 });
+    if first {
         let mut both = bits.components[0].clone();
         kernels::xor_into(&mut both, &bits.components[1]);
         unpack(&both, bits, &mut values);
@@ -193,9 +219,9 @@ fn known_to_first<T: Ring>(me: usize, bits: &BitShares) -> Known<T> {
 }
 
 /// w = b_2 of each bit, as shares.
-fn known_to_others<T: Ring>(worker: &ReplicatedRings, bits: &BitShares) -> RingShares<T> {
+fn known_to_others<T: Ring>(me: Party, bits: &BitShares) -> RingShares<T> {
     let mut shares = RingShares::zeros(bits.rows * bits.count);
-    if let Some(part) = third(worker.me()) {
+    if let Some(part) = third(me) {
         unpack(&bits.components[part], bits, &mut shares.components[part]);
     }
     shares
@@ -211,7 +237,7 @@ fn unpack<T: Ring>(rows: &[u8], shape: &BitShares, elements: &mut [T]) {
 impl BitShares {
     /// The rows of a block of elements that begins at a multiple of 8, with rows of zeros up to
     /// `rows`.
-    fn block(&self, block: std::ops::Range<usize>, rows: usize) -> Self {
+    fn block(&self, block: Range<usize>, rows: usize) -> Self {
         let mut part = Self::zeros(rows, block.len());
         let (from_stride, stride) = (self.stride().max(1), part.stride().max(1));
         for (to, from) in part.components.iter_mut().zip(&self.components) {

@@ -115,7 +115,7 @@ impl Tally {
 
     /// Signs, or comparisons of elements whose difference does not overflow.
     pub fn negative<T: Ring>(&mut self, count: usize) {
-        self.in_blocks::<T>(count, |tally, block, depth| {
+        self.in_blocks(count, T::BITS, |tally, block, depth| {
             tally.split::<T>(block);
             tally.carries(&[T::BITS - 1], block, depth);
         });
@@ -129,7 +129,7 @@ impl Tally {
 
     /// Tests for zero, or of equality.
     pub fn is_zero<T: Ring>(&mut self, count: usize) {
-        self.in_blocks::<T>(count, |tally, block, _| {
+        self.in_blocks(count, T::BITS, |tally, block, _| {
             tally.split::<T>(block);
             let mut rows = T::BITS / 2;
             while rows > 0 {
@@ -142,7 +142,7 @@ impl Tally {
     /// All bits of elements.
     pub fn decompose<T: Ring>(&mut self, count: usize) {
         let targets: Vec<usize> = (1..T::BITS).collect();
-        self.in_blocks::<T>(count, |tally, block, depth| {
+        self.in_blocks(count, T::BITS, |tally, block, depth| {
             tally.split::<T>(block);
             tally.carries(&targets, block, depth);
         });
@@ -151,7 +151,7 @@ impl Tally {
     /// Elements from their bits.
     pub fn compose<T: Ring>(&mut self, count: usize) {
         let targets: Vec<usize> = (1..T::BITS).collect();
-        self.in_blocks::<T>(count, |tally, block, depth| {
+        self.in_blocks(count, T::BITS, |tally, block, depth| {
             tally.aes(&[Party::new(1), Party::new(2)], block * T::BYTES);
             tally.carries(&targets, block, depth);
             tally.open_bits(T::BITS, block, &[Party::new(0)]);
@@ -159,10 +159,14 @@ impl Tally {
         });
     }
 
-    /// Bits, of all rows together, as elements.
-    pub fn inject<T: Ring>(&mut self, count: usize) {
-        self.share::<T>([count, 0, 0]);
-        self.mul::<T>(count);
+    /// Rows of bits as elements.
+    pub fn inject<T: Ring>(&mut self, rows: usize, count: usize) {
+        if rows > 0 {
+            self.in_blocks(count, rows * T::BITS, |tally, block, _| {
+                tally.share::<T>([rows * block, 0, 0]);
+                tally.mul::<T>(rows * block);
+            });
+        }
     }
 
     /// Bits times elements, or selections by bits.
@@ -184,11 +188,11 @@ impl Tally {
         if by == 0 {
             return;
         }
-        self.in_blocks::<T>(count, |tally, block, depth| {
+        self.in_blocks(count, T::BITS, |tally, block, depth| {
             tally.split::<T>(block);
             tally.carries(&[by, T::BITS], block, depth);
         });
-        self.inject::<T>(2 * count);
+        self.inject::<T>(2, count);
         self.share::<T>([count, 0, 0]);
     }
 
@@ -205,13 +209,13 @@ impl Tally {
     /// Uniform bits as elements.
     pub fn random_bits<T: Ring>(&mut self, count: usize) {
         self.random_bit_rows(1, count);
-        self.inject::<T>(count);
+        self.inject::<T>(1, count);
     }
 
-    fn in_blocks<T: Ring>(&mut self, count: usize, work: impl Fn(&mut Self, usize, Depth)) {
+    fn in_blocks(&mut self, count: usize, width: usize, work: impl Fn(&mut Self, usize, Depth)) {
         let depth = self.depth.unwrap_or(Depth::of_batch(count));
         let mut all = self.clock.clone();
-        for block in blocks(count, T::BITS) {
+        for block in blocks(count, width) {
             all.join(&self.beside(|tally| work(tally, block.len(), depth)));
         }
         self.clock = all;

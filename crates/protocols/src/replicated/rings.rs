@@ -193,7 +193,7 @@ impl ReplicatedRings {
 
 /// The blocks of `count` elements of `width` bits. Each but the last has a multiple of 64 elements.
 pub(super) fn blocks(count: usize, width: usize) -> impl Iterator<Item = Range<usize>> {
-    let each = BLOCK_BITS / width;
+    let each = (BLOCK_BITS / width).max(64) / 64 * 64;
     (0..count.div_ceil(each)).map(move |i| i * each..((i + 1) * each).min(count))
 }
 
