@@ -20,7 +20,7 @@ pub(super) struct Part {
 pub(super) struct Measured {
     /// Operations of one run.
     ops: usize,
-    /// Of each run, the slowest party's.
+    /// Of each run, of all parties.
     seconds: Vec<f64>,
     /// Of a run, by the party that sends most.
     bytes: u64,

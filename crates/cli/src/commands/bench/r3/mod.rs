@@ -8,6 +8,7 @@
 mod circuits;
 mod measured;
 mod plots;
+mod rings;
 
 use crate::args::{BenchR3, TransportArg};
 use crate::exit::{Result, Usage};
@@ -34,7 +35,8 @@ pub fn run(args: &BenchR3) -> Result<()> {
     if let Some(directory) = &args.plots {
         return plots::write(args, directory);
     }
-    let workloads = circuits::workloads(args)?;
+    let mut workloads = circuits::workloads(args)?;
+    workloads.extend(rings::workloads(args));
     let mut wanted = Vec::new();
     let mut names = Vec::new();
     for workload in &workloads {
