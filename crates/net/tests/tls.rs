@@ -501,3 +501,22 @@ impl rustls::client::danger::ServerCertVerifier for AcceptAnything {
         vec![rustls::SignatureScheme::ED25519]
     }
 }
+
+/// Who dials the listed owner of its own key would meet itself, by whoever passes its bytes back.
+#[test]
+fn nobody_presents_itself_under_another_partys_number() {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    let identities = [(); 3].map(|()| identity(now - DAY, now + DAY));
+    let roster = roster(&identities.each_ref().map(Identity::fingerprint));
+    let Ok(posing) = TlsParty::presenting(&identities[2], roster, 1) else {
+        return;
+    };
+    let (dialer, acceptor) = meet(&posing, 2, &posing);
+    assert!(
+        dialer.is_err() && acceptor.is_err(),
+        "party 1 took itself for party 2: {dialer:?}, {acceptor:?}"
+    );
+}

@@ -1,0 +1,146 @@
+//! Random faults while a real job with a dealer runs, at any step from the greeting to the finish: every live party
+//! ends in time with the right result or one clear error.
+//!
+//! `MADRIGAL_FAULTS` sets how many are tried; `cargo xtask soak` tries them without end.
+#![allow(clippy::print_stdout, clippy::unwrap_used)] // what was tried; helpers
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use common::{netlist, own, plan, random_rows};
+use madrigal_circuit::Rows;
+use madrigal_core::{Party, Phase};
+use madrigal_correlations::deal;
+use madrigal_engine::{Opening, Phases, Plan, RunError, evaluate};
+use madrigal_kernels::{Block, Prg};
+use madrigal_net::transport::Fault;
+use madrigal_net::{Context, Error};
+use madrigal_testkit::{World, run_with_fault, seed};
+
+/// All parties end within this: silence, once for what is missed and once more for what is missed
+/// because of it, and what a busy machine adds.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Trials under way at once: most of a trial is waiting for a limit to pass.
+const AT_ONCE: u64 = 8;
+
+struct Job {
+    plan: Plan,
+    inputs: Rows,
+    expected: Rows,
+}
+
+fn job(parties: usize, seed: u64) -> Job {
+    let netlist = netlist("int_div8_size.bristol");
+    let opening = if seed.is_multiple_of(2) {
+        Opening::Direct
+    } else {
+        Opening::Relay
+    };
+    let (lanes, memory, phases) = match seed % 3 {
+        0 => (1, 1 << 20, Phases::Sequential),
+        1 => (1000, 1 << 20, Phases::Sequential),
+        _ => (1000, 16 << 10, Phases::Interleaved),
+    };
+    let plan = plan(
+        &netlist,
+        parties,
+        lanes,
+        &[0, parties - 1],
+        opening,
+        phases,
+        memory,
+    );
+    let plan = common::dealt(&plan);
+    let inputs = random_rows(
+        netlist.input_bits() as usize,
+        lanes,
+        &mut Prg::new(Block::new(seed, 1)),
+    );
+    let expected = netlist.evaluate(&inputs).unwrap();
+    Job {
+        plan,
+        inputs,
+        expected,
+    }
+}
+
+async fn work(job: Arc<Job>, context: Context) -> Result<Option<Rows>, Error> {
+    if context.me().index() + 1 == context.parties() {
+        deal(&context.enter(Phase::Setup, "setup")).await?;
+        return Ok(None);
+    }
+    let own = own(&job.plan, &job.inputs, context.me());
+    match evaluate(&context, &job.plan, &own, &|_| {}).await {
+        Ok((output, _)) => Ok(output),
+        Err(RunError::Net(error)) => Err(error),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn try_fault(parties: usize, seed: u64) -> bool {
+    let world = World::new(parties, seed).with_limits(|limits| {
+        limits.silence = Duration::from_millis(400);
+        limits.stall = Duration::from_millis(1200);
+        limits.patience = Duration::from_millis(1200);
+        limits.window = 1 << 20;
+        limits.store = 4 << 20;
+    });
+    let fault = Fault {
+        at: (seed >> 8) as u32 % 24,
+        ..Fault::random(seed, parties)
+    };
+    let job = Arc::new(job(parties - 1, seed));
+    let judge = Arc::clone(&job);
+    let right = move |me: Party, output: &Option<Rows>| match output {
+        Some(output) => *output == judge.expected,
+        None => !judge.plan.spec().to.contains(&me), // the dealer too
+    };
+    let program = move |context| work(Arc::clone(&job), context);
+    let trial = run_with_fault(&world, fault, LIMIT, program, right);
+    if let Some(complaint) = trial.complaint() {
+        panic!("{complaint}\nagain: MADRIGAL_FAULT={parties},{seed}");
+    }
+    trial.fired
+}
+
+#[test]
+fn a_job_under_random_faults_ends_right_or_with_an_error() {
+    if let Ok(text) = std::env::var("MADRIGAL_FAULT") {
+        let (parties, seed) = text.split_once(',').expect("MADRIGAL_FAULT=parties,seed");
+        try_fault(parties.parse().unwrap(), seed.parse().unwrap());
+        return;
+    }
+    let wanted = std::env::var("MADRIGAL_FAULTS").ok();
+    let trials = wanted.map_or(200, |text| {
+        text.parse().expect("MADRIGAL_FAULTS is a number")
+    });
+    let seed = seed();
+    let (next, fired) = (AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Relaxed);
+                    if number >= trials {
+                        return;
+                    }
+                    let mut prg = Prg::new(Block::new(seed, number));
+                    let parties = 3 + (number % 2) as usize;
+                    fired.fetch_add(
+                        u64::from(try_fault(parties, prg.next_block().lo())),
+                        Relaxed,
+                    );
+                }
+            });
+        }
+    });
+    let fired = fired.load(Relaxed);
+    println!("{trials} trials, the fault came in {fired}");
+    assert!(
+        fired * 3 > trials,
+        "most faults should come before the job is over"
+    );
+}
