@@ -286,7 +286,9 @@ through_content!(
 
 fn of_tls(error: &TlsError) -> Status {
     match error {
-        TlsError::OwnKeyNotListed { .. } | TlsError::OwnDates { .. } => Status::File,
+        TlsError::OwnKeyNotListed { .. }
+        | TlsError::OwnKeyOfAnother { .. }
+        | TlsError::OwnDates { .. } => Status::File,
         TlsError::NoClock | TlsError::NoSuchPeer { .. } | TlsError::Setup(_) => Status::Internal,
         TlsError::Altered { .. } | TlsError::Closed { .. } | TlsError::Io { .. } => Status::Network,
         _ => Status::Peer,
