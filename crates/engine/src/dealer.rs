@@ -26,7 +26,7 @@ pub async fn serve(session: &Session, deadline: Option<Duration>) -> Result<u64,
             deal(&job.context().enter(Phase::Setup, SETUP)).await?;
             jobs += 1;
         }
-        job.finish().await?;
+        job.finish_idle().await?;
     }
     Ok(jobs)
 }
