@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::{netlist, own, random_rows};
 use madrigal_core::{Party, Phase};
-use madrigal_engine::{JobSpec, Opening, Origin, Phases, Plan, Protocol, run, serve};
+use madrigal_engine::{JobSpec, Opening, Phases, Plan, Protocol, RunError, run, serve};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
@@ -16,7 +16,7 @@ use madrigal_testkit::{World, seed};
 
 /// Sixteen blocks of a tenth of a second each: nobody waits for long, but all takes longer than a
 /// stall.
-fn slow(protocol: Protocol, parties: usize, origin: Origin) {
+fn slow(protocol: Protocol, parties: usize, dealer: bool) {
     let netlist = netlist("int_add8_size.bristol");
     let plan = common::plan(
         &netlist,
@@ -29,10 +29,10 @@ fn slow(protocol: Protocol, parties: usize, origin: Origin) {
     );
     let plan = Plan::new(JobSpec {
         protocol,
-        origin,
         ..plan.spec().clone()
     })
     .unwrap();
+    let plan = if dealer { common::dealt(&plan) } else { plan };
     let seed = seed();
     let lanes = plan.spec().lanes;
     let inputs = random_rows(
@@ -40,7 +40,7 @@ fn slow(protocol: Protocol, parties: usize, origin: Origin) {
         lanes,
         &mut Prg::new(Block::new(seed, 1)),
     );
-    let all = parties + origin.helpers();
+    let all = parties + usize::from(dealer);
     let world = World::new(all, seed).with_limits(|limits| limits.stall = Duration::from_secs(3));
     let (world, plan, inputs) = (&world, &plan, &inputs);
     let results: Vec<Result<(), String>> = std::thread::scope(|scope| {
@@ -80,15 +80,42 @@ fn slow(protocol: Protocol, parties: usize, origin: Origin) {
 
 #[test]
 fn a_long_online_phase_without_a_dealer() {
-    slow(Protocol::R, 3, Origin::Ot);
+    slow(Protocol::R, 3, false);
 }
 
 #[test]
 fn a_long_online_phase_with_a_dealer_that_is_not_needed() {
-    slow(Protocol::R, 3, Origin::Dealer);
+    slow(Protocol::R, 3, true);
 }
 
 #[test]
 fn a_long_online_phase_with_a_dealer() {
-    slow(Protocol::B, 2, Origin::Dealer);
+    slow(Protocol::B, 2, true);
+}
+
+#[test]
+fn a_dealer_that_runs_the_plan_itself_is_refused() {
+    let netlist = netlist("int_add8_size.bristol");
+    let to = [0, 1];
+    let plan = common::plan(
+        &netlist,
+        2,
+        1,
+        &to,
+        Opening::Direct,
+        Phases::Sequential,
+        1 << 20,
+    );
+    let plan = common::dealt(&plan);
+    let dealer = Party::new(2);
+    let session = Session::new(
+        World::new(3, seed()).config(dealer),
+        mesh(3).into_iter().last().unwrap(),
+    );
+    let nothing = own(&plan, &random_rows(16, 1, &mut Prg::new(Block::ZERO)), dealer);
+    let refused = block_on(run(&session, 1, &plan, &nothing, None, &|_| {}));
+    assert_eq!(
+        refused.map(drop),
+        Err(RunError::Helper { party: dealer })
+    );
 }
