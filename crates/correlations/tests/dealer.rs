@@ -115,7 +115,11 @@ async fn matrix(source: &mut Supply, shape: MatrixShape) -> madrigal_net::Result
     let triple = source.matrix_triple::<u32>(shape, &|_| {}).await?;
     assert_eq!(triple.shape(), shape);
     let more = source.ring_triples::<u32>(1, &|_| {}).await?.take(1).c[0];
-    let mut strings: Strings = triple.take().iter().map(|matrix| integers(matrix)).collect();
+    let mut strings: Strings = triple
+        .take()
+        .iter()
+        .map(|matrix| integers(matrix))
+        .collect();
     strings.push(vec![more.into()]);
     Ok(strings)
 }
@@ -131,9 +135,11 @@ fn matrix_triples_without_products() {
             columns,
         };
         let by_ot = World::new(2, seed()).run(|context| {
-            supplied(Origin::Ot(Extension::default()), context, async move |source| {
-                matrix(source, shape).await
-            })
+            supplied(
+                Origin::Ot(Extension::default()),
+                context,
+                async move |source| matrix(source, shape).await,
+            )
         });
         let dealt = World::new(3, seed())
             .run(|context| dealt(context, async move |source| matrix(source, shape).await));

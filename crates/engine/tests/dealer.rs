@@ -112,10 +112,11 @@ fn a_dealer_that_runs_the_plan_itself_is_refused() {
         World::new(3, seed()).config(dealer),
         mesh(3).into_iter().last().unwrap(),
     );
-    let nothing = own(&plan, &random_rows(16, 1, &mut Prg::new(Block::ZERO)), dealer);
-    let refused = block_on(run(&session, 1, &plan, &nothing, None, &|_| {}));
-    assert_eq!(
-        refused.map(drop),
-        Err(RunError::Helper { party: dealer })
+    let nothing = own(
+        &plan,
+        &random_rows(16, 1, &mut Prg::new(Block::ZERO)),
+        dealer,
     );
+    let refused = block_on(run(&session, 1, &plan, &nothing, None, &|_| {}));
+    assert_eq!(refused.map(drop), Err(RunError::Helper { party: dealer }));
 }

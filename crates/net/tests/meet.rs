@@ -90,7 +90,8 @@ fn both_sides_learn_that_their_numbers_of_parties_differ() {
             let waiting = scope.spawn(move || meet(0, of_zero, zero, patience).map(drop));
             // Party 2 never comes; that is not what is wrong.
             let of_one = &of_one[..];
-            let dialing = scope.spawn(move || meet(1, of_one, one, Duration::from_secs(2)).map(drop));
+            let dialing =
+                scope.spawn(move || meet(1, of_one, one, Duration::from_secs(2)).map(drop));
             [waiting, dialing].map(|party| party.join().unwrap().unwrap_err())
         });
         for error in errors {

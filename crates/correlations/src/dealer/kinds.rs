@@ -190,7 +190,11 @@ impl Kind {
     }
 
     /// The dependent value itself.
-    async fn value(self, [a, b]: &[Zeroizing<Vec<u8>>; 2], private: &mut Prg) -> Zeroizing<Vec<u8>> {
+    async fn value(
+        self,
+        [a, b]: &[Zeroizing<Vec<u8>>; 2],
+        private: &mut Prg,
+    ) -> Zeroizing<Vec<u8>> {
         let mut value = Zeroizing::new(vec![0; self.dependent_bytes()]);
         match self {
             Self::Bits { .. } => kernels::and(&mut value, a, b),
