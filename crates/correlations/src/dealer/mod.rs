@@ -159,7 +159,12 @@ fn cost(me: Party, request: Request) -> PhaseCost {
     total
 }
 
-/// The dealer's part in a job: serves requests until the parties say that they want no more.
+/// The dealer's part in a job: serves requests until the parties say that they want no more. It waits
+/// for them as long as they live; [`Job::finish_idle`](madrigal_net::Job::finish_idle) waits so for the
+/// rest of their job.
+///
+/// A matrix triple may have 64 MiB in each matrix and 2^36 products of elements, a vector 64 MiB; of
+/// all else there is no limit.
 ///
 /// # Errors
 /// Those of the network; parties that ask for different things, or for more at once than they may.
