@@ -59,7 +59,8 @@ pub enum ConnectError {
     Tls(#[from] TlsError),
     /// The other side is not whom we mean, or does not mean us.
     #[error(
-        "the connection with {peer} at {address}: {what} is {theirs} there and {ours} here; start both with the same parties.toml{} and different --party", dealers(what)
+        "the connection with {peer} at {address}: {what} is {theirs} there and {ours} here; start both with the same parties.toml{} and different --party",
+        dealers(what)
     )]
     Card {
         /// Whom we mean.
