@@ -63,6 +63,12 @@ pub enum Failure {
     /// The session or a job failed.
     #[error(transparent)]
     Session(#[from] madrigal_net::Error),
+    /// The same, by the dealer's fault.
+    #[error("{error} ({dealer} is the dealer)")]
+    Dealer {
+        dealer: Party,
+        error: madrigal_net::Error,
+    },
     /// A process of a local run failed.
     #[error("{party}: {message}")]
     Child {
@@ -243,7 +249,7 @@ impl Failure {
                 _ => Status::Peer,
             },
             Self::Tls(error) => of_tls(error),
-            Self::Session(error) => match error.blame() {
+            Self::Session(error) | Self::Dealer { error, .. } => match error.blame() {
                 Blame::Network => Status::Network,
                 Blame::Peer => Status::Peer,
                 Blame::Files => Status::File,
@@ -252,6 +258,16 @@ impl Failure {
             Self::Child { status, .. } => *status,
             Self::Listen { .. } => Status::Network,
             Self::System { .. } | Self::Bug { .. } => Status::Internal,
+        }
+    }
+
+    /// Says so where the one at fault is no party of the computation.
+    pub fn naming(self, dealer: Option<Party>) -> Self {
+        match (self, dealer) {
+            (Self::Session(error), Some(dealer)) if error.culprit() == Some(dealer) => {
+                Self::Dealer { dealer, error }
+            }
+            (other, _) => other,
         }
     }
 
@@ -286,7 +302,9 @@ through_content!(
 
 fn of_tls(error: &TlsError) -> Status {
     match error {
-        TlsError::OwnKeyNotListed { .. } | TlsError::OwnDates { .. } => Status::File,
+        TlsError::OwnKeyNotListed { .. }
+        | TlsError::OwnKeyOfAnother { .. }
+        | TlsError::OwnDates { .. } => Status::File,
         TlsError::NoClock | TlsError::NoSuchPeer { .. } | TlsError::Setup(_) => Status::Internal,
         TlsError::Altered { .. } | TlsError::Closed { .. } | TlsError::Io { .. } => Status::Network,
         _ => Status::Peer,

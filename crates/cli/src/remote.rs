@@ -161,6 +161,9 @@ impl<'a> RemoteParty<'a> {
     /// they must refuse: a party that stays away leaves them waiting without a reason.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let addresses = self.addresses();
+        // After those who compute; to itself it is no news.
+        let dealer = (addresses.len() > self.parties && self.me < self.parties)
+            .then(|| Party::new(self.parties));
         let way = Way {
             me: Party::checked(self.me, addresses.len()).map_err(Failure::bug)?,
             addresses: &addresses,
@@ -177,7 +180,10 @@ impl<'a> RemoteParty<'a> {
             let told = "the others are told as they come";
             let _ = writeln!(std::io::stderr(), "madrigal: {objection} ({told})");
         }
-        match (way.in_session(work), objection) {
+        let done = way
+            .in_session(work)
+            .map_err(|failure| failure.naming(dealer));
+        match (done, objection) {
             (Err(Failure::Connect(_)), Some(objection)) => Err(objection.into()),
             (result, _) => result,
         }

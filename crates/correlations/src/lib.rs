@@ -69,6 +69,8 @@ mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
 pub use choice::Choice;
+#[doc(hidden)]
+pub use dealer::fuzz_request;
 pub use dealer::{DealerSource, deal};
 pub use extension::{Extension, ExtensionError};
 pub use kind::{Kind, NeedsError, Width};

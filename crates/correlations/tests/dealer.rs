@@ -3,7 +3,7 @@
 
 use madrigal_core::{Party, Ring};
 use madrigal_correlations::{
-    BitTripleSource, MatrixShape, Means, Needs, Origin, Scratch, Source, Supply, deal,
+    BitTripleSource, Extension, MatrixShape, Means, Needs, Origin, Scratch, Source, Supply, deal,
 };
 use madrigal_net::{Context, Error};
 use madrigal_testkit::{World, seed};
@@ -76,11 +76,18 @@ async fn dealt<T>(
         deal(&context).await?;
         return Ok(None);
     }
-    let mut supply =
-        Supply::open(Origin::Dealer, &context, &Needs::new(), Means::default()).await?;
+    supplied(Origin::Dealer, context, work).await.map(Some)
+}
+
+async fn supplied<T>(
+    origin: Origin,
+    context: Context,
+    work: impl AsyncFnOnce(&mut Supply) -> madrigal_net::Result<T>,
+) -> madrigal_net::Result<T> {
+    let mut supply = Supply::open(origin, &context, &Needs::new(), Means::default()).await?;
     let result = work(&mut supply).await?;
     supply.end().await?;
-    Ok(Some(result))
+    Ok(result)
 }
 
 fn rings<T: Ring>(parties: usize, count: usize) {
@@ -102,6 +109,77 @@ fn rings_of_every_width() {
     rings::<u32>(2, 70_000);
     rings::<u64>(5, 1000);
     rings::<u128>(3, 20_000);
+}
+
+async fn matrix(source: &mut Supply, shape: MatrixShape) -> madrigal_net::Result<Strings> {
+    let triple = source.matrix_triple::<u32>(shape, &|_| {}).await?;
+    assert_eq!(triple.shape(), shape);
+    let more = source.ring_triples::<u32>(1, &|_| {}).await?.take(1).c[0];
+    let mut strings: Strings = triple
+        .take()
+        .iter()
+        .map(|matrix| integers(matrix))
+        .collect();
+    strings.push(vec![more.into()]);
+    Ok(strings)
+}
+
+/// A product over no inner dimension is a matrix of zeros; a matrix whose product is empty is random
+/// all the same. From OT as from a dealer.
+#[test]
+fn matrix_triples_without_products() {
+    for (rows, inner, columns) in [(3, 0, 2), (3, 2, 0), (0, 2, 3), (0, 0, 0)] {
+        let shape = MatrixShape {
+            rows,
+            inner,
+            columns,
+        };
+        let by_ot = World::new(2, seed()).run(|context| {
+            supplied(
+                Origin::Ot(Extension::default()),
+                context,
+                async move |source| matrix(source, shape).await,
+            )
+        });
+        let dealt = World::new(3, seed())
+            .run(|context| dealt(context, async move |source| matrix(source, shape).await));
+        let by_ot = by_ot.into_iter().map(|(shares, _)| shares).collect();
+        let dealt = dealt.into_iter().filter_map(|(shares, _)| shares).collect();
+        for shares in [by_ot, dealt] as [Vec<Strings>; 2] {
+            let [first, second] = &shares[..] else {
+                panic!("two parties have shares");
+            };
+            for (own, other) in first[2].iter().zip(&second[2]) {
+                assert_eq!((own + other) as u32, 0);
+            }
+            for random in &first[..2] {
+                assert!(random.is_empty() || random.iter().any(|&element| element != 0));
+            }
+        }
+    }
+}
+
+/// In many breaths of the dealer.
+#[test]
+fn a_large_matrix_triple() {
+    let shape = MatrixShape {
+        rows: 300,
+        inner: 200,
+        columns: 100,
+    };
+    let shares = World::new(3, seed())
+        .run(|context| dealt(context, async move |source| matrix(source, shape).await));
+    let shares: Vec<Strings> = shares
+        .into_iter()
+        .filter_map(|(shares, _)| shares)
+        .collect();
+    let sum = |string: usize, i: usize| (shares[0][string][i] + shares[1][string][i]) as u32;
+    for (i, j) in [(0, 0), (0, 99), (150, 50), (299, 99)] {
+        let product = (0..200).fold(0u32, |product, k| {
+            product.wrapping_add(sum(0, i * 200 + k).wrapping_mul(sum(1, k * 100 + j)))
+        });
+        assert_eq!(sum(2, i * 100 + j), product);
+    }
 }
 
 #[test]

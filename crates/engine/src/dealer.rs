@@ -1,4 +1,10 @@
-//! A session's dealer: a party that serves jobs without knowing them.
+//! A session's dealer: a party that serves jobs without computing them.
+//!
+//! Of each job it learns what all parties announce, the plan's facts: digests of the circuit, by which
+//! it recognises a circuit that it knows, the number of lanes, the owner of each input value, the
+//! receivers of the output, protocol, opening, phases and the sizes of parts and blocks; then what it
+//! is asked for, which tells the number of AND gates, and when. It learns no input, no output and no
+//! message between the other parties.
 
 use std::time::Duration;
 
@@ -9,12 +15,18 @@ use madrigal_net::{Error, Session};
 use crate::plan::CORRELATIONS;
 use crate::run::SETUP;
 
-/// Deals for the jobs of `session`, one after the other, until the other parties have left; gives
-/// their number. The dealer is the session's last party, and the plans of the others name
+/// Deals for the jobs of `session`, one after the other, until another party has left; gives their
+/// number. The dealer is the session's last party, and the plans of the others name
 /// [`Origin::Dealer`]; in jobs that do not, it only looks on. Each job fails by itself after `deadline`.
+/// While the others have nothing for it to do, it waits for as long as they live.
+///
+/// The next job is the waiting one with the smallest number, and is served to its end before another
+/// is opened: parties that run jobs side by side in one session open each within the session's
+/// patience, and so cannot have a dealer in it. They give each its own session.
 ///
 /// # Errors
-/// What goes wrong between the parties.
+/// What goes wrong between the parties. A job that fails ends the service, and with it the session: a
+/// dealer that is to go on meets the parties anew.
 pub async fn serve(session: &Session, deadline: Option<Duration>) -> Result<u64, Error> {
     let mut jobs = 0;
     while let Some((job, facts)) = session.attend(deadline).await? {
@@ -26,7 +38,7 @@ pub async fn serve(session: &Session, deadline: Option<Duration>) -> Result<u64,
             deal(&job.context().enter(Phase::Setup, SETUP)).await?;
             jobs += 1;
         }
-        job.finish().await?;
+        job.finish_idle().await?;
     }
     Ok(jobs)
 }

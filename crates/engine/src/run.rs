@@ -47,6 +47,14 @@ pub enum RunError {
         /// Parties of the session.
         session: usize,
     },
+    /// This party is the plan's helper: it computes nothing.
+    #[error(
+        "{party} deals correlations by the plan and computes nothing: it calls `serve`, or `deal` in a job of its own, where the others run the plan"
+    )]
+    Helper {
+        /// This party.
+        party: Party,
+    },
     /// Something went wrong between the parties.
     #[error(transparent)]
     Net(#[from] Error),
@@ -143,6 +151,9 @@ fn fits(me: Party, parties: usize, plan: &Plan, inputs: &Rows) -> Result<(), Run
             plan: planned,
             session: parties,
         });
+    }
+    if me.index() >= plan.spec().parties {
+        return Err(RunError::Helper { party: me });
     }
     let (wires, lanes) = (plan.input_bits_of(me), plan.spec().lanes);
     if inputs.rows() != wires || (wires > 0 && inputs.lanes() != lanes) {

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use common::{netlist, own, plan, random_rows};
 use madrigal_circuit::Rows;
-use madrigal_core::Party;
+use madrigal_core::{Party, Phase};
+use madrigal_correlations::deal;
 use madrigal_engine::{Opening, Phases, Plan, RunError, evaluate};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::Fault;
@@ -31,7 +32,9 @@ struct Job {
     expected: Rows,
 }
 
-fn job(parties: usize, seed: u64) -> Job {
+/// The session's last party is a dealer, or computes like the others.
+fn job(parties: usize, dealer: bool, seed: u64) -> Job {
+    let parties = parties - usize::from(dealer);
     let netlist = netlist("int_div8_size.bristol");
     let opening = if seed.is_multiple_of(2) {
         Opening::Direct
@@ -52,6 +55,7 @@ fn job(parties: usize, seed: u64) -> Job {
         phases,
         memory,
     );
+    let plan = if dealer { common::dealt(&plan) } else { plan };
     let inputs = random_rows(
         netlist.input_bits() as usize,
         lanes,
@@ -66,6 +70,10 @@ fn job(parties: usize, seed: u64) -> Job {
 }
 
 async fn work(job: Arc<Job>, context: Context) -> Result<Option<Rows>, Error> {
+    if context.me().index() >= job.plan.spec().parties {
+        deal(&context.enter(Phase::Setup, "setup")).await?;
+        return Ok(None);
+    }
     let own = own(&job.plan, &job.inputs, context.me());
     match evaluate(&context, &job.plan, &own, &|_| {}).await {
         Ok((output, _)) => Ok(output),
@@ -74,7 +82,7 @@ async fn work(job: Arc<Job>, context: Context) -> Result<Option<Rows>, Error> {
     }
 }
 
-fn try_fault(parties: usize, seed: u64) -> bool {
+fn try_fault(parties: usize, dealer: bool, seed: u64) -> bool {
     let world = World::new(parties, seed).with_limits(|limits| {
         limits.silence = Duration::from_millis(400);
         limits.stall = Duration::from_millis(1200);
@@ -83,14 +91,15 @@ fn try_fault(parties: usize, seed: u64) -> bool {
         limits.store = 4 << 20;
     });
     let fault = Fault {
-        at: (seed >> 8) as u32 % 90,
+        // With a dealer there are few messages.
+        at: (seed >> 8) as u32 % if dealer { 24 } else { 90 },
         ..Fault::random(seed, parties)
     };
-    let job = Arc::new(job(parties, seed));
+    let job = Arc::new(job(parties, dealer, seed));
     let judge = Arc::clone(&job);
     let right = move |me: Party, output: &Option<Rows>| match output {
         Some(output) => *output == judge.expected,
-        None => !judge.plan.spec().to.contains(&me),
+        None => !judge.plan.spec().to.contains(&me), // a dealer too
     };
     let program = move |context| work(Arc::clone(&job), context);
     let trial = run_with_fault(&world, fault, LIMIT, program, right);
@@ -102,9 +111,18 @@ fn try_fault(parties: usize, seed: u64) -> bool {
 
 #[test]
 fn a_job_under_random_faults_ends_right_or_with_an_error() {
+    under_random_faults(false);
+}
+
+#[test]
+fn a_job_with_a_dealer_under_random_faults_ends_right_or_with_an_error() {
+    under_random_faults(true);
+}
+
+fn under_random_faults(dealer: bool) {
     if let Ok(text) = std::env::var("MADRIGAL_FAULT") {
         let (parties, seed) = text.split_once(',').expect("MADRIGAL_FAULT=parties,seed");
-        try_fault(parties.parse().unwrap(), seed.parse().unwrap());
+        try_fault(parties.parse().unwrap(), dealer, seed.parse().unwrap());
         return;
     }
     let wanted = std::env::var("MADRIGAL_FAULTS").ok();
@@ -122,11 +140,9 @@ fn a_job_under_random_faults_ends_right_or_with_an_error() {
                         return;
                     }
                     let mut prg = Prg::new(Block::new(seed, number));
-                    let parties = 2 + (number % 2) as usize;
-                    fired.fetch_add(
-                        u64::from(try_fault(parties, prg.next_block().lo())),
-                        Relaxed,
-                    );
+                    let parties = 2 + usize::from(dealer) + (number % 2) as usize;
+                    let came = try_fault(parties, dealer, prg.next_block().lo());
+                    fired.fetch_add(u64::from(came), Relaxed);
                 }
             });
         }

@@ -46,6 +46,8 @@ struct Receiving {
     waker: Option<Waker>,
     /// Since when a receiver waits, and for how many bytes.
     waiting: Option<(Instant, usize)>,
+    /// Whether that wait may last.
+    idle: bool,
     progress: Instant,
 }
 
@@ -72,6 +74,8 @@ pub(crate) struct Wait {
     pub(crate) since: Instant,
     /// Whether it waits to send rather than to receive.
     pub(crate) sending: bool,
+    /// Whether it may last, as long as the peer lives.
+    pub(crate) idle: bool,
 }
 
 impl ChannelState {
@@ -87,6 +91,7 @@ impl ChannelState {
                 granted: window,
                 waker: None,
                 waiting: None,
+                idle: false,
                 progress: Instant::now(),
             },
             tx: Sending {
@@ -208,6 +213,7 @@ impl ChannelState {
                 missing,
                 since,
                 sending: false,
+                idle: inner.rx.idle,
             });
         }
         let (since, missing) = inner.tx.waiting?;
@@ -216,6 +222,7 @@ impl ChannelState {
             missing,
             since,
             sending: true,
+            idle: false,
         })
     }
 }
@@ -294,6 +301,20 @@ impl Channel {
         self.rx.recv(expected).await
     }
 
+    /// [`Receiver::recv_idle`].
+    pub async fn recv_idle(&mut self, expected: usize) -> Result<Bytes> {
+        self.rx.recv_idle(expected).await
+    }
+
+    /// Whether a message of so many bytes, framed, takes at most half of the window. All parties can
+    /// send each other one such message before they receive any, once they have received all that came
+    /// before: a receiver may hold back its permission for just less than half of the window.
+    pub fn fits_half_window(&self, bytes: usize) -> bool {
+        let frames = bytes.div_ceil(MAX_PAYLOAD).max(1);
+        let framed = frames.saturating_mul(HEADER_BYTES).saturating_add(bytes);
+        framed as u64 <= self.tx.0.state.window / 2
+    }
+
     /// [`Receiver::refuse`].
     pub fn refuse(&self, problem: impl std::fmt::Display) -> Error {
         self.rx.refuse(problem)
@@ -340,6 +361,20 @@ impl Receiver {
     /// # Errors
     /// [`Error::Length`] if it has not (this fails the job for all parties); else the job's failure.
     pub async fn recv(&mut self, expected: usize) -> Result<Bytes> {
+        self.receive(expected, false).await
+    }
+
+    /// As [`recv`](Self::recv), for a party that has nothing to do until the peer wants something of
+    /// it: the wait for the message's beginning does not count as a stall. Silence of the peer and
+    /// the job's deadline end it all the same.
+    ///
+    /// # Errors
+    /// As [`recv`](Self::recv).
+    pub async fn recv_idle(&mut self, expected: usize) -> Result<Bytes> {
+        self.receive(expected, true).await
+    }
+
+    async fn receive(&mut self, expected: usize, idle: bool) -> Result<Bytes> {
         let mut parts: Vec<Bytes> = Vec::new();
         let mut got = 0;
         let end = &self.0;
@@ -348,7 +383,9 @@ impl Receiver {
             sending: false,
         };
         loop {
-            let frame = poll_fn(|task| end.poll_frame(task, expected.saturating_sub(got))).await?;
+            let missing = expected.saturating_sub(got);
+            let idle = idle && parts.is_empty();
+            let frame = poll_fn(|task| end.poll_frame(task, missing, idle)).await?;
             got += frame.payload.len();
             let last = frame.header.last;
             if got > expected || (last && got < expected) {
@@ -438,13 +475,19 @@ impl End {
         Poll::Ready(Ok(sequence))
     }
 
-    fn poll_frame(&self, task: &mut TaskContext<'_>, missing: usize) -> Poll<Result<Frame>> {
+    fn poll_frame(
+        &self,
+        task: &mut TaskContext<'_>,
+        missing: usize,
+        idle: bool,
+    ) -> Poll<Result<Frame>> {
         self.context.check()?;
         let mut inner = self.state.lock();
         let rx = &mut inner.rx;
         let Some(frame) = rx.ready.pop_front() else {
             rx.waker = Some(task.waker().clone());
             rx.waiting.get_or_insert((Instant::now(), missing));
+            rx.idle = idle;
             drop(inner);
             self.context.flush();
             // The failure may have come between the check and the waker.

@@ -254,8 +254,10 @@ pub async fn exchange(
     expected: usize,
 ) -> Result<Vec<Bytes>> {
     let message: Bytes = message.into();
-    let window = channels.first().map_or(0, Channel::window);
-    if message.len() > window / 2 {
+    if !channels
+        .iter()
+        .all(|channel| channel.fits_half_window(message.len()))
+    {
         // The other side has to take some of it while we send, and we some of theirs.
         let each = channels.iter_mut().map(|channel| {
             let message = message.clone();

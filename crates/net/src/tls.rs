@@ -111,7 +111,8 @@ impl TlsParty {
     /// ([`objection`](Self::objection)): they learn the reason only from somebody who comes.
     ///
     /// # Errors
-    /// The roster has no such party, or the cryptographic library refused.
+    /// The roster has no such party or gives the key to another one, or the cryptographic library
+    /// refused.
     pub fn presenting(
         identity: &Identity,
         roster: Arc<Roster>,
@@ -134,12 +135,17 @@ impl TlsParty {
                 parties,
             });
         }
+        let key = identity.fingerprint();
+        // Who dials the listed owner of its own key would meet itself, by whoever passes its bytes back.
+        if let Some(owner) = roster.by_key(&key).filter(|&owner| owner != party) {
+            return Err(TlsError::OwnKeyOfAnother { key, party, owner });
+        }
         let signer = identity.certified_key().map_err(TlsError::Setup)?;
         Ok(Self {
             own: Own {
                 roster,
                 party,
-                key: identity.fingerprint(),
+                key,
                 validity: identity.validity(),
             },
             provider: Arc::new(provider()),

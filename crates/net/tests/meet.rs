@@ -73,3 +73,35 @@ fn who_is_missing_is_named_and_the_stranger_besides() {
         );
     });
 }
+
+/// One counts a dealer as a party and the other does not: both hear why they do not meet, at once.
+#[test]
+fn both_sides_learn_that_their_numbers_of_parties_differ() {
+    let ((zero, at_zero), (one, at_one), (_, nobody)) = (listener(), listener(), listener());
+    let (two, three) = (
+        vec![at_zero.clone(), at_one.clone()],
+        vec![at_zero, at_one, nobody],
+    );
+    for (of_zero, of_one) in [(&two, &three), (&three, &two)] {
+        let (zero, one) = (zero.try_clone().unwrap(), one.try_clone().unwrap());
+        let patience = Duration::from_secs(30);
+        let start = std::time::Instant::now();
+        let errors = std::thread::scope(|scope| {
+            let waiting = scope.spawn(move || meet(0, of_zero, zero, patience).map(drop));
+            // Party 2 never comes; that is not what is wrong.
+            let of_one = &of_one[..];
+            let dialing =
+                scope.spawn(move || meet(1, of_one, one, Duration::from_secs(2)).map(drop));
+            [waiting, dialing].map(|party| party.join().unwrap().unwrap_err())
+        });
+        for error in errors {
+            assert!(matches!(&error, ConnectError::Card { .. }), "{error}");
+            let text = error.to_string();
+            assert!(
+                text.contains("number of parties") && text.contains("--correlations"),
+                "{text}"
+            );
+        }
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+}

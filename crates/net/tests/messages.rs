@@ -1,7 +1,8 @@
 //! What contexts and channels promise: order, lengths, rounds, shared randomness.
 
 use madrigal_core::Phase;
-use madrigal_net::{Error, Result, breathe, exchange};
+use madrigal_net::frame::HEADER_BYTES;
+use madrigal_net::{Error, MIN_WINDOW, Result, breathe, exchange};
 use madrigal_testkit::{World, seed};
 
 #[test]
@@ -35,6 +36,24 @@ fn messages_beyond_the_window_pass_both_ways_at_once() {
         Ok(heard[0].iter().all(|&byte| byte == 7))
     });
     assert!(results.iter().all(|(all_right, _)| *all_right));
+}
+
+/// The receiver may still hold back its permission for just less than half of the window: what exceeds
+/// the other half by its headers alone is a long message.
+#[test]
+fn messages_at_half_of_the_window_pass_both_ways_at_once() {
+    let world = World::new(2, seed()).with_limits(|limits| limits.window = MIN_WINDOW);
+    let half = MIN_WINDOW as usize / 2;
+    let results = world.run(|context| async move {
+        let mut channels = context.channels()?;
+        assert!(channels[0].fits_half_window(half - HEADER_BYTES));
+        assert!(!channels[0].fits_half_window(half - HEADER_BYTES + 1));
+        for size in [half - HEADER_BYTES - 1, half, half - HEADER_BYTES, half] {
+            exchange(&mut channels, vec![7u8; size], size).await?;
+        }
+        Ok(())
+    });
+    assert_eq!(results.len(), 2);
 }
 
 #[test]

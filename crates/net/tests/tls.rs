@@ -501,3 +501,26 @@ impl rustls::client::danger::ServerCertVerifier for AcceptAnything {
         vec![rustls::SignatureScheme::ED25519]
     }
 }
+
+/// Who dials the listed owner of its own key would meet itself, by whoever passes its bytes back.
+#[test]
+fn nobody_presents_itself_under_another_partys_number() {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    let identities = [(); 3].map(|()| identity(now - DAY, now + DAY));
+    let roster = roster(&identities.each_ref().map(Identity::fingerprint));
+    let refused = TlsParty::presenting(&identities[2], roster.clone(), 1).unwrap_err();
+    assert!(matches!(
+        refused,
+        TlsError::OwnKeyOfAnother {
+            party: 1,
+            owner: 2,
+            ..
+        }
+    ));
+    // A key that nobody has can be shown: the others then say what is wrong with it.
+    let unlisted = identity(now - DAY, now + DAY);
+    assert!(TlsParty::presenting(&unlisted, roster, 1).is_ok());
+}

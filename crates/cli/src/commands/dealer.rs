@@ -1,12 +1,18 @@
 //! `dealer`: serves the jobs of the parties of one parties.toml, session after session.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use madrigal_engine::serve;
 
 use crate::args::{Dealer, Who};
 use crate::exit::{Failure, Result};
 use crate::remote::RemoteParty;
+
+/// Between two tries to meet the parties, at first and at most. Parties that are started anew wait
+/// longer than that for their dealer.
+const PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 pub fn run(args: Dealer) -> Result<()> {
     let who = Who {
@@ -16,22 +22,33 @@ pub fn run(args: Dealer) -> Result<()> {
         identity: args.identity,
         listen: args.listen,
     };
+    let mut pause = PAUSE;
+    let mut told = String::new();
     loop {
         let dealer = RemoteParty::dealer(&who, &args.net)?;
         let deadline = args.net.patience.deadline;
-        let served = dealer.in_session(async |session| Ok(serve(session, deadline).await?));
-        let news = match served {
+        let done = dealer.in_session(async |session| Ok(serve(session, deadline).await?));
+        let served = done.is_ok();
+        let news = match done {
             Ok(jobs) => format!("jobs served: {jobs}"),
             Err(failure) if args.once => return Err(failure),
             // A dealer whose parties have not come yet waits on.
-            Err(Failure::Connect(error)) if is_nobody(&error) => continue,
+            Err(Failure::Connect(error)) if is_nobody(&error) => String::new(),
             Err(failure) => failure.to_string(),
         };
-        if !args.quiet {
+        // What is wrong with a party stays wrong until somebody acts: it is said once.
+        if !args.quiet && !news.is_empty() && (served || news != told) {
             let _ = writeln!(std::io::stderr(), "madrigal: {news}");
+            told = news;
         }
         if args.once {
             return Ok(());
+        }
+        if served {
+            pause = PAUSE;
+        } else {
+            std::thread::sleep(pause);
+            pause = (2 * pause).min(LONGEST_PAUSE);
         }
     }
 }

@@ -147,3 +147,37 @@ fn a_dealer_beside_the_parties() {
         assert_eq!(running.end().good().stdout, SUM);
     }
 }
+
+/// What is wrong at a party stays wrong for a while: a dealer neither spins nor repeats itself.
+#[test]
+fn a_dealer_that_is_refused_bides_its_time() {
+    use std::io::{Read, Write};
+    let directory = adder();
+    let path = directory.path();
+    roster(path, 3);
+    let text = std::fs::read_to_string(path.join("parties.toml")).unwrap();
+    let (parties, dealer) = text.rsplit_once("[[party]]").unwrap();
+    write(path, "parties.toml", &format!("{parties}[dealer]{dealer}"));
+    // Something else listens where party 0 should.
+    let (_, address) = parties.split_once("address = \"").unwrap();
+    let (address, _) = address.split_once('"').unwrap();
+    let other = std::net::TcpListener::bind(address).unwrap();
+    let mut dealer = crate::command::start(path, "dealer --parties parties.toml");
+    other.set_nonblocking(true).unwrap();
+    let (start, mut tries) = (std::time::Instant::now(), 0);
+    while start.elapsed() < std::time::Duration::from_secs(3) {
+        let Ok((mut stream, _)) = other.accept() else {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            continue;
+        };
+        tries += 1;
+        stream.set_nonblocking(false).unwrap();
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    dealer.kill();
+    let ended = dealer.end();
+    assert!((2..=8).contains(&tries), "{tries} tries: {ended}");
+    assert_eq!(ended.stderr.matches("madrigal:").count(), 1, "{ended}");
+}

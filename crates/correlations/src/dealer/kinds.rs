@@ -3,6 +3,7 @@
 
 use madrigal_core::{Ring, bits};
 use madrigal_kernels::{self as kernels, Prg};
+use madrigal_net::breathe;
 use zeroize::Zeroizing;
 
 use crate::matrices::MatrixShape;
@@ -26,7 +27,16 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    pub(super) fn append(&mut self, more: Self) {
+    /// Room for all of `kind`: growing would take more memory for a while, and leave copies behind.
+    pub(super) fn with_room_for(kind: Kind) -> Self {
+        let room = |bytes| Zeroizing::new(Vec::with_capacity(bytes));
+        Self {
+            independent: kind.independent_bytes().map(room),
+            dependent: room(kind.dependent_bytes()),
+        }
+    }
+
+    pub(super) fn append(&mut self, more: &Self) {
         let [a, b] = &mut self.independent;
         let pairs = [
             (a, &more.independent[0]),
@@ -34,31 +44,21 @@ impl Strings {
             (&mut self.dependent, &more.dependent),
         ];
         for (all, more) in pairs {
-            append(all, more);
+            debug_assert!(all.capacity() - all.len() >= more.len(), "room was made");
+            all.extend_from_slice(more);
         }
     }
 }
 
-/// Grows by wiping what is left behind.
-fn append(all: &mut Zeroizing<Vec<u8>>, more: &[u8]) {
-    if all.capacity() - all.len() < more.len() {
-        let room = (2 * all.len()).max(all.len() + more.len());
-        let mut larger = Zeroizing::new(Vec::with_capacity(room));
-        larger.extend_from_slice(all);
-        *all = larger;
-    }
-    all.extend_from_slice(more);
-}
-
 /// Calls a function for the ring of so many bits; the widths were checked when they were read.
 macro_rules! in_ring {
-    ($width:expr, $function:ident($($argument:expr),*)) => {
+    ($width:expr, $function:ident($($argument:expr),*) $($then:tt)*) => {
         match $width {
-            8 => $function::<u8>($($argument),*),
-            16 => $function::<u16>($($argument),*),
-            32 => $function::<u32>($($argument),*),
-            64 => $function::<u64>($($argument),*),
-            _ => $function::<u128>($($argument),*),
+            8 => $function::<u8>($($argument),*) $($then)*,
+            16 => $function::<u16>($($argument),*) $($then)*,
+            32 => $function::<u32>($($argument),*) $($then)*,
+            64 => $function::<u64>($($argument),*) $($then)*,
+            _ => $function::<u128>($($argument),*) $($then)*,
         }
     };
 }
@@ -149,7 +149,7 @@ impl Kind {
 
     /// What the corrected party is sent: the value that depends on the sums of all parties' strings,
     /// less all other parties' shares of it. The generators are those of the parties in order.
-    pub(super) fn deal(self, prgs: &mut [Prg], private: &mut Prg) -> Zeroizing<Vec<u8>> {
+    pub(super) async fn deal(self, prgs: &mut [Prg], private: &mut Prg) -> Zeroizing<Vec<u8>> {
         let mut others = Zeroizing::new(vec![0; self.dependent_bytes()]);
         let mut sums = self
             .independent_bytes()
@@ -162,8 +162,9 @@ impl Kind {
             if party > 0 {
                 self.add(&mut others, &strings.dependent);
             }
+            breathe().await;
         }
-        let mut value = self.value(&sums, private);
+        let mut value = self.value(&sums, private).await;
         self.subtract(&mut value, &others);
         value
     }
@@ -189,7 +190,11 @@ impl Kind {
     }
 
     /// The dependent value itself.
-    fn value(self, [a, b]: &[Zeroizing<Vec<u8>>; 2], private: &mut Prg) -> Zeroizing<Vec<u8>> {
+    async fn value(
+        self,
+        [a, b]: &[Zeroizing<Vec<u8>>; 2],
+        private: &mut Prg,
+    ) -> Zeroizing<Vec<u8>> {
         let mut value = Zeroizing::new(vec![0; self.dependent_bytes()]);
         match self {
             Self::Bits { .. } => kernels::and(&mut value, a, b),
@@ -205,7 +210,7 @@ impl Kind {
             Self::Squares { width, .. } => in_ring!(width, products(&mut value, a, a)),
             Self::SharedBits { width, .. } => in_ring!(width, random_bits(&mut value, private)),
             Self::Matrix { width, shape } => {
-                in_ring!(width, matrix_product(&mut value, a, b, shape))
+                in_ring!(width, matrix_product(&mut value, a, b, shape).await)
             }
         }
         value
@@ -244,7 +249,11 @@ fn random_bits<T: Ring>(value: &mut [u8], private: &mut Prg) {
     }
 }
 
-fn matrix_product<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8], shape: MatrixShape) {
+/// Products of elements between two breaths, about a millisecond's work.
+const BREATH: usize = 1 << 20;
+
+/// Row by row.
+async fn matrix_product<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8], shape: MatrixShape) {
     let MatrixShape { inner, columns, .. } = shape;
     if inner == 0 || columns == 0 {
         return;
@@ -254,6 +263,7 @@ fn matrix_product<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8], shape: MatrixShape)
     };
     let (a, b) = (elements(a), elements(b));
     let mut row = Zeroizing::new(vec![T::ZERO; columns]);
+    let mut done = 0;
     for (a, c) in a
         .chunks_exact(inner)
         .zip(c.chunks_exact_mut(columns * T::BYTES))
@@ -262,6 +272,11 @@ fn matrix_product<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8], shape: MatrixShape)
         for (&a, b) in a.iter().zip(b.chunks_exact(columns)) {
             for (sum, &b) in row.iter_mut().zip(b) {
                 *sum = sum.add(a.mul(b));
+            }
+            done += columns;
+            if done >= BREATH {
+                done = 0;
+                breathe().await;
             }
         }
         for (place, value) in c.chunks_exact_mut(T::BYTES).zip(row.iter()) {

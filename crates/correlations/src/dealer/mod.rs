@@ -1,7 +1,9 @@
 //! Correlations from a trusted dealer: a party of the session that computes nothing.
 //!
 //! The dealer is the last party of the session, the computing parties are those before it. It learns
-//! how many items of which kind are made, no input and no output; but with one of the parties it
+//! how many items of which kind are made and when, and whatever else the job announces to all parties
+//! of the session ([`Session::attend`](madrigal_net::Session::attend)); no input, no output and no
+//! message between the others. But with one of the parties, or with a record of what they open, it
 //! could read all inputs of the others: it must be trusted not to.
 //!
 //! # What is sent
@@ -20,10 +22,11 @@
 mod kinds;
 mod request;
 
+use bytes::Bytes;
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_kernels::Prg;
 use madrigal_net::{Channel, Context, Error, Result, breathe};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
@@ -107,8 +110,8 @@ impl DealerSource {
                 reason: reason.into(),
             });
         }
-        let mut all = Strings::default();
-        if request.items() > 0 {
+        let mut all = Strings::with_room_for(request.whole());
+        if !request.is_empty() {
             self.channel.send(request.to_bytes().to_vec()).await?;
         }
         for (kind, items) in request.pieces() {
@@ -118,8 +121,9 @@ impl DealerSource {
             if corrected {
                 let theirs = self.channel.recv(kind.dependent_bytes()).await?;
                 strings.dependent.copy_from_slice(&theirs);
+                wipe(theirs);
             }
-            all.append(strings);
+            all.append(&strings);
             made(items);
             breathe().await;
         }
@@ -128,11 +132,19 @@ impl DealerSource {
     }
 }
 
+/// Wipes a received message, if nobody else holds its memory: a short one lies in its packet, and one
+/// from a dealer in this process is wiped by its owner.
+fn wipe(message: Bytes) {
+    if let Ok(mut message) = message.try_into_mut() {
+        message.zeroize();
+    }
+}
+
 /// Cost for `me` of one call.
 fn cost(me: Party, request: Request) -> PhaseCost {
     let corrected = me == CORRECTED;
     let mut total = PhaseCost::default();
-    if request.items() == 0 {
+    if request.is_empty() {
         return total;
     }
     total.bytes_sent = request::BYTES as u64;
@@ -147,7 +159,12 @@ fn cost(me: Party, request: Request) -> PhaseCost {
     total
 }
 
-/// The dealer's part in a job: serves requests until the parties say that they want no more.
+/// The dealer's part in a job: serves requests until the parties say that they want no more. It waits
+/// for them as long as they live; [`Job::finish_idle`](madrigal_net::Job::finish_idle) waits so for the
+/// rest of their job.
+///
+/// A matrix triple may have 64 MiB in each matrix and 2^36 products of elements, a vector 64 MiB; of
+/// all else there is no limit.
 ///
 /// # Errors
 /// Those of the network; parties that ask for different things, or for more at once than they may.
@@ -170,22 +187,25 @@ pub async fn deal(context: &Context) -> Result<()> {
             return Ok(());
         }
         for (kind, _) in request.pieces() {
-            let dependent = kind.deal(&mut prgs, &mut private);
-            for channel in &mut channels {
-                if channel.peer() == CORRECTED {
-                    channel.send(dependent.to_vec()).await?;
-                }
+            let dependent = kind.deal(&mut prgs, &mut private).await;
+            let corrected = channels.iter_mut().find(|c| c.peer() == CORRECTED);
+            if let Some(channel) = corrected {
+                // Wiped when its last frame has left.
+                channel.send(Bytes::from_owner(dependent)).await?;
             }
             breathe().await;
         }
     }
 }
 
-/// The request that all parties make.
+/// The request that all parties make. Until the first party makes it, there is nothing to do.
 async fn receive(channels: &mut [Channel]) -> Result<Request> {
     let mut first: Option<(Party, Request)> = None;
     for channel in channels {
-        let message = channel.recv(request::BYTES).await?;
+        let message = match first {
+            None => channel.recv_idle(request::BYTES).await?,
+            Some(_) => channel.recv(request::BYTES).await?,
+        };
         let request = Request::read(&message).map_err(|problem| channel.refuse(problem))?;
         match first {
             None => first = Some((channel.peer(), request)),
@@ -198,6 +218,19 @@ async fn receive(channels: &mut [Channel]) -> Result<Request> {
         }
     }
     Ok(first.map_or(Request::End, |(_, request)| request))
+}
+
+/// For the fuzz target: any bytes are read or refused, and what is read is bounded.
+#[doc(hidden)]
+pub fn fuzz_request(bytes: &[u8]) -> bool {
+    let Ok(request) = Request::read(bytes) else {
+        return false;
+    };
+    assert_eq!(request.to_bytes(), bytes, "what we read, we write");
+    for (kind, _) in request.pieces().take(3) {
+        assert!(kind.dependent_bytes() <= 64 << 20, "{request}");
+    }
+    true
 }
 
 impl BitTripleSource for DealerSource {

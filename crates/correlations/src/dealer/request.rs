@@ -12,8 +12,10 @@ pub(super) const BYTES: usize = 32;
 
 /// The most bytes of one string in a piece.
 const PIECE_BYTES: usize = 1 << 18;
-/// The most bytes of a string that a party may ask for in a matrix triple, which is one piece.
-const MAX_STRING: usize = 1 << 30;
+/// The most bytes of a string in a piece that is never cut: a matrix triple, a vector.
+const MAX_STRING: usize = 64 << 20;
+/// The most products of elements in a matrix triple: a minute's work, and not hours.
+const MAX_PRODUCTS: usize = 1 << 36;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Request {
@@ -78,6 +80,20 @@ impl Request {
         }
     }
 
+    /// Whether there is nothing to send and nothing to make. A matrix triple without any product still
+    /// has random matrices, or a sum that is zero.
+    pub(super) fn is_empty(self) -> bool {
+        match self {
+            Self::Matrix { .. } => false,
+            other => other.items() == 0,
+        }
+    }
+
+    /// All of it at once.
+    pub(super) fn whole(self) -> Kind {
+        self.piece(self.items())
+    }
+
     fn piece(self, items: usize) -> Kind {
         match self {
             Self::End => Kind::Bits { count: 0 },
@@ -115,8 +131,13 @@ impl Request {
             | Self::SharedBits { width, .. } => PIECE_BYTES * 8 / width,
             Self::Matrix { .. } => all.max(1),
         };
-        (0..all).step_by(size).map(move |start| {
-            let items = size.min(all - start);
+        let pieces = if self.is_empty() {
+            0
+        } else {
+            all.div_ceil(size).max(1)
+        };
+        (0..pieces).map(move |piece| {
+            let items = size.min(all - piece * size);
             (self.piece(items), items)
         })
     }
@@ -143,6 +164,12 @@ impl Request {
     /// # Errors
     /// What is wrong with the bytes.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() != BYTES {
+            return Err(format!(
+                "its request to the dealer has {} bytes, not {BYTES}",
+                bytes.len()
+            ));
+        }
         let number = |i: usize| {
             let mut word = [0; 8];
             word.copy_from_slice(&bytes[8 * i..8 * i + 8]);
@@ -181,7 +208,11 @@ impl Request {
             .largest_string()
             .is_none_or(|bytes| bytes > MAX_STRING)
         {
-            return Err("its request to the dealer is for more than 1 GiB at once".to_owned());
+            return Err(format!(
+                "its request to the dealer is for more at once than {} MiB or 2^{} products: {request}",
+                MAX_STRING >> 20,
+                MAX_PRODUCTS.ilog2()
+            ));
         }
         if request.to_bytes() != *bytes {
             return Err("its request to the dealer is malformed".to_owned());
@@ -189,7 +220,8 @@ impl Request {
         Ok(request)
     }
 
-    /// Bytes of the longest string of a piece, `None` if they cannot be counted.
+    /// Bytes of the longest string of a piece that cannot be cut, `None` if they cannot be counted or
+    /// are too much work.
     fn largest_string(self) -> Option<usize> {
         match self {
             Self::Vectors { length, .. } => Some(length.div_ceil(8)),
@@ -199,7 +231,10 @@ impl Request {
                     inner,
                     columns,
                 } = shape;
-                rows.checked_mul(inner)?.checked_mul(columns)?;
+                let products = rows.checked_mul(inner)?.checked_mul(columns)?;
+                if products > MAX_PRODUCTS {
+                    return None;
+                }
                 let elements = rows
                     .checked_mul(inner)?
                     .max(inner.checked_mul(columns)?)
@@ -247,5 +282,41 @@ mod tests {
             count,
         };
         assert!(Request::read(&huge.to_bytes()).is_err());
+        assert!(Request::read(&Request::End.to_bytes()[1..]).is_err());
+    }
+
+    #[test]
+    fn matrices_are_bounded_in_bytes_and_in_products() {
+        for ([rows, inner, columns], fits) in [
+            ([1 << 12, 1 << 11, 1 << 12], true),
+            ([1 << 12, 1 << 12, 1 << 11], true),
+            ([1 << 14, 1 << 14, 1], false),
+            ([0, 1 << 14, 1 << 14], false),
+            ([1 << 20, 8, 1 << 20], false),
+            ([1 << 11, 1 << 10, 1 << 12], true),
+            ([usize::MAX, 0, 0], true),
+            ([usize::MAX, 2, 0], false),
+            ([0, 0, 0], true),
+        ] {
+            let shape = MatrixShape {
+                rows,
+                inner,
+                columns,
+            };
+            let request = Request::Matrix { width: 32, shape };
+            assert_eq!(
+                Request::read(&request.to_bytes()).is_ok(),
+                fits,
+                "{request}"
+            );
+        }
+        // Of bytes there are few, of products too many.
+        let shape = MatrixShape {
+            rows: 1 << 13,
+            inner: 1 << 13,
+            columns: 1 << 13,
+        };
+        let request = Request::Matrix { width: 8, shape };
+        assert!(Request::read(&request.to_bytes()).is_err());
     }
 }

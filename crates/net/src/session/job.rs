@@ -103,7 +103,9 @@ impl Job {
                 theirs,
             })
         };
-        let announced = job.await_all(waits, session.config.patience, opened).await;
+        let announced = job
+            .await_all(waits, Some(session.config.patience), opened)
+            .await;
         let problem = match announced {
             Ok(all) => all.into_iter().find_map(differs),
             Err(error) => {
@@ -136,39 +138,54 @@ impl Job {
     /// # Errors
     /// The job's failure at any party.
     pub async fn finish(self) -> Result<()> {
+        let patience = self.shared.session.config.stall;
+        self.finish_within(Some(patience)).await
+    }
+
+    /// As [`finish`](Self::finish), for a party whose part is over before that of the others: they may
+    /// go on for as long as they live and the deadline allows.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub async fn finish_idle(self) -> Result<()> {
+        self.finish_within(None).await
+    }
+
+    async fn finish_within(self, patience: Option<Duration>) -> Result<()> {
         let (id, session) = (self.shared.id, &self.shared.session);
         session.tell_all(id, &Control::new(Message::FinishJob(Default::default())));
         let finished = |peer: &Peer| peer.control().finished.contains(&id).then_some(());
-        self.await_all("finish the job", session.config.stall, finished)
-            .await?;
+        self.await_all("finish the job", patience, finished).await?;
         self.shared.finished.store(true, Relaxed);
         Ok(())
     }
 
-    /// Waits until `look` has found something at every peer.
+    /// Waits until `look` has found something at every peer; without `patience`, for as long as they
+    /// live.
     async fn await_all<T>(
         &self,
         what: &'static str,
-        patience: Duration,
+        patience: Option<Duration>,
         look: impl Fn(&Peer) -> Option<T>,
     ) -> Result<Vec<(Party, T)>> {
         let session = &self.shared.session;
-        let until = Instant::now() + patience;
+        let until = patience.map(|patience| (Instant::now() + patience, patience));
         let mut found = Vec::new();
         for peer in session.peers() {
-            let one = session
-                .control(until, || match self.shared.check() {
-                    Ok(()) => look(peer).map(Ok),
-                    Err(error) => Some(Err(error)),
-                })
-                .await
-                .unwrap_or_else(|| {
-                    Err(self.shared.fail(Error::Late {
-                        peer: peer.party,
-                        what,
-                        after: patience,
-                    }))
-                })?;
+            let look = || match self.shared.check() {
+                Ok(()) => look(peer).map(Ok),
+                Err(error) => Some(Err(error)),
+            };
+            let one = match until {
+                None => session.control_idly(look).await,
+                Some((until, after)) => {
+                    let late = || {
+                        let peer = peer.party;
+                        Err(self.shared.fail(Error::Late { peer, what, after }))
+                    };
+                    session.control(until, look).await.unwrap_or_else(late)
+                }
+            }?;
             found.push((peer.party, one));
         }
         Ok(found)

@@ -65,6 +65,8 @@ pub(crate) struct Shared {
     /// Tasks that wait for control messages, each under its own number, and until when.
     control_waits: Mutex<HashMap<u64, (Instant, Waker)>>,
     waits: AtomicU64,
+    /// How many tasks wait for the others to announce a job.
+    attending: AtomicUsize,
     epoch: Instant,
     prgs: AtomicU64,
     nonce: [u8; 16],
@@ -81,6 +83,22 @@ struct ControlWait<'a> {
 impl ControlWait<'_> {
     fn register(&self, until: Instant, waker: &Waker) {
         lock(&self.shared.control_waits).insert(self.number, (until, waker.clone()));
+    }
+}
+
+/// A task that waits for the others to announce a job.
+struct Attending<'a>(&'a Shared);
+
+impl<'a> Attending<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        shared.attending.fetch_add(1, Relaxed);
+        Self(shared)
+    }
+}
+
+impl Drop for Attending<'_> {
+    fn drop(&mut self) {
+        self.0.attending.fetch_sub(1, Relaxed);
     }
 }
 
@@ -186,6 +204,7 @@ impl Session {
             wire_bytes_sent: AtomicU64::new(0),
             control_waits: Mutex::default(),
             waits: AtomicU64::new(0),
+            attending: AtomicUsize::new(0),
             epoch: Instant::now(),
             prgs: AtomicU64::new(prgs),
             nonce,
@@ -270,11 +289,12 @@ impl Session {
     }
 
     /// Takes part in the next job that the other parties announce, on whatever facts they agree: for a
-    /// party that serves jobs without knowing them. Gives the facts too; `None` when the others have
-    /// left.
+    /// party that serves jobs without knowing them. Gives the facts too; `None` when one of the others
+    /// has left. Waits for as long as signs of life come from all others. Of several jobs that wait,
+    /// the one with the smallest number is the next.
     ///
     /// # Errors
-    /// The session's failure; as [`job`](Self::job).
+    /// The session's failure, [`Error::Silent`] among them; as [`job`](Self::job).
     pub async fn attend(&self, deadline: Option<Duration>) -> Result<Option<(Job, Vec<Fact>)>> {
         let shared = &*self.shared;
         let look = || {
@@ -290,17 +310,13 @@ impl Session {
                 .min();
             match next {
                 Some(found) => Some(Ok(Some(found))),
-                None if first.left.load(Relaxed) => Some(Ok(None)),
+                None if shared.peers.iter().any(|peer| peer.left.load(Relaxed)) => Some(Ok(None)),
                 None => None,
             }
         };
-        // Until somebody says something, however long that is.
-        let found = loop {
-            let until = Instant::now() + Duration::from_secs(3600);
-            if let Some(found) = shared.control(until, look).await {
-                break found?;
-            }
-        };
+        let attending = Attending::new(shared);
+        let found = shared.control_idly(look).await?;
+        drop(attending);
         match found {
             Some((id, facts)) => {
                 let job = self.job(id, &facts, deadline).await?;
@@ -436,6 +452,16 @@ impl Shared {
             }
         })
         .await
+    }
+
+    /// As [`control`](Self::control), for as long as it takes.
+    pub(crate) async fn control_idly<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
+        loop {
+            let until = Instant::now() + Duration::from_secs(3600);
+            if let Some(found) = self.control(until, &mut look).await {
+                return found;
+            }
+        }
     }
 
     fn wait(&self) -> ControlWait<'_> {

@@ -81,8 +81,9 @@ impl Shared {
     /// The first peer of whom nothing is heard though something waits for it, as an error.
     fn silent(&self) -> Option<Error> {
         // Waits for control messages have time limits of their own, but while a job is open a
-        // silent peer ends them sooner.
-        let control = !lock(&self.jobs).is_empty() && !lock(&self.control_waits).is_empty();
+        // silent peer ends them sooner. So it does while we attend, for however long.
+        let expected = !lock(&self.jobs).is_empty() || self.attending.load(Relaxed) > 0;
+        let control = expected && !lock(&self.control_waits).is_empty();
         for peer in self.peers() {
             let heard = self.epoch + Duration::from_millis(peer.heard.load(Relaxed));
             let wait = peer.longest_wait();
@@ -108,7 +109,7 @@ impl Shared {
     /// Fails the jobs in which a living peer has been waited for too long; the others go on.
     fn fail_stalled(&self) {
         for peer in self.peers() {
-            for (job, wait) in peer.waits() {
+            for (job, wait) in peer.waits().filter(|(_, wait)| !wait.idle) {
                 let stalled = wait.since.elapsed();
                 if stalled >= self.config.stall
                     && let Some(job) = self.find_job(job)

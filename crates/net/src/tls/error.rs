@@ -52,6 +52,18 @@ pub enum TlsError {
         /// Our key.
         key: Fingerprint,
     },
+    /// This party's roster gives its key to another party.
+    #[error(
+        "our own key {key} is that of party {owner} in parties.toml, not of party {party}; start with the number or the key file that is ours"
+    )]
+    OwnKeyOfAnother {
+        /// Our key.
+        key: Fingerprint,
+        /// Who we are.
+        party: usize,
+        /// Whose key it is.
+        owner: usize,
+    },
     /// Our own certificate cannot be accepted by anybody.
     #[error("our own certificate is valid from {validity}, and now it is {}; run `madrigal keygen --renew` (the key and its fingerprint stay), or set this machine's clock", utc(*now))]
     OwnDates {
@@ -239,6 +251,7 @@ impl TlsError {
     pub fn peer(&self) -> Option<&Peer> {
         match self {
             Self::OwnKeyNotListed { .. }
+            | Self::OwnKeyOfAnother { .. }
             | Self::OwnDates { .. }
             | Self::NoClock
             | Self::NoSuchPeer { .. }

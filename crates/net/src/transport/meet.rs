@@ -59,7 +59,8 @@ pub enum ConnectError {
     Tls(#[from] TlsError),
     /// The other side is not whom we mean, or does not mean us.
     #[error(
-        "the connection with {peer} at {address}: {what} is {theirs} there and {ours} here; start both with the same parties.toml and different --party"
+        "the connection with {peer} at {address}: {what} is {theirs} there and {ours} here; start both with the same parties.toml{} and different --party",
+        dealers(what)
     )]
     Card {
         /// Whom we mean.
@@ -75,7 +76,7 @@ pub enum ConnectError {
     },
     /// Somebody dialed us with a number that cannot be.
     #[error(
-        "somebody at {address} dialed {me} as party {claimed}, but only the parties after {me} of {parties} dial it; give each process its own --party, and all the same parties.toml"
+        "somebody at {address} dialed {me} as party {claimed}, but only the parties after {me} of {parties} dial it; give each process its own --party, and all the same parties.toml and --correlations (a [dealer] is one party more)"
     )]
     Number {
         /// Where from.
@@ -127,6 +128,15 @@ impl ConnectError {
     }
 }
 
+/// What else makes this fact differ.
+fn dealers(what: &str) -> &'static str {
+    if what == PARTIES {
+        " and --correlations (a [dealer] is one party more)"
+    } else {
+        ""
+    }
+}
+
 fn list(parties: &[Party]) -> String {
     parties
         .iter()
@@ -141,6 +151,8 @@ fn turned_away(refused: &Option<String>) -> String {
         .map(|why| format!("; somebody was refused: {why}"))
         .unwrap_or_default()
 }
+
+const PARTIES: &str = "the number of parties";
 
 const CARD_VERSION: u8 = 1;
 const CARD_BYTES: usize = 16;
@@ -244,8 +256,9 @@ impl Meeting<'_> {
         }
         let ours = self.card(Some(peer));
         let theirs = line.receive_card().await?;
-        self.compare(peer, address, ours, theirs)?;
+        // Sent before it is compared: if they do not fit, the other side learns it too.
         line.send(&ours.encode()).await?;
+        self.compare(peer, address, ours, theirs)?;
         Ok(line.into_met(peer))
     }
 
@@ -349,7 +362,7 @@ impl Meeting<'_> {
         theirs: Card,
     ) -> Result<(), ConnectError> {
         let facts = [
-            ("the number of parties", ours.parties, theirs.parties),
+            (PARTIES, ours.parties, theirs.parties),
             ("that party's number", ours.to, theirs.from),
             ("our number", ours.from, theirs.to),
         ];

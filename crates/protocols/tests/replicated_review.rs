@@ -1,0 +1,87 @@
+//! Replicated sharing of bits with messages as long as a window and longer: all three send at once.
+
+use std::time::Duration;
+
+use madrigal_core::{Party, Phase, bits};
+use madrigal_net::transport::mesh;
+use madrigal_net::{Context, MIN_WINDOW, Result};
+use madrigal_protocols::replicated::{ReplicatedBits, ReplicatedInputs};
+use madrigal_testkit::{World, seed};
+
+fn world() -> World {
+    World::new(3, seed()).with_limits(|limits| {
+        limits.window = MIN_WINDOW;
+        limits.stall = Duration::from_secs(4);
+    })
+}
+
+async fn share(context: Context, bytes: usize, times: usize) -> Result<()> {
+    let online = context.enter(Phase::Online, "online");
+    let mut inputs = ReplicatedInputs::new(online)?;
+    for _ in 0..times {
+        inputs.share(&vec![0x5a; bytes], [8 * bytes; 3]).await?;
+    }
+    Ok(())
+}
+
+#[test]
+fn inputs_longer_than_a_window() {
+    let bytes = MIN_WINDOW as usize + 1;
+    let results = world().run_over(mesh(3), |context| share(context, bytes, 1));
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+}
+
+/// The first leaves less than a whole window, as credit comes in halves.
+#[test]
+fn inputs_longer_than_half_a_window_again_and_again() {
+    let bytes = MIN_WINDOW as usize * 3 / 4;
+    let results = world().run_over(mesh(3), |context| share(context, bytes, 5));
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+}
+
+/// Half a window of payload is more than half a window with headers.
+#[test]
+fn ands_of_just_half_a_window() {
+    let half = MIN_WINDOW as usize / 2;
+    let results = world().run_over(mesh(3), |context| async move {
+        let online = context.enter(Phase::Online, "online");
+        let mut work = ReplicatedBits::new(online)?;
+        // With its header a byte less than half a window: no credit comes back for it.
+        for bytes in [half - 33, half] {
+            let x = vec![0; bytes];
+            work.and([&x, &x], [&x, &x], 8 * bytes).await?;
+        }
+        Ok(())
+    });
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+}
+
+/// Declared costs and values of inputs, ANDs and openings to any parties, with counts that fill no
+/// byte.
+#[test]
+fn products_are_opened_to_those_named_and_to_nobody_else() {
+    for to in 1..8u8 {
+        let to: Vec<Party> = Party::all(3).filter(|p| to >> p.index() & 1 == 1).collect();
+        let to = &to;
+        let results = World::new(3, seed()).run(|context| async move {
+            let online = context.enter(Phase::Online, "online");
+            let me = online.me();
+            let mut inputs = ReplicatedInputs::new(online.step("inputs"))?;
+            let mut work = ReplicatedBits::new(online)?;
+            let own = [[0b1_0110_1101u16, 0b1_1100_1011, 0][me.index()]].map(u16::to_le_bytes);
+            let counts = [9, 9, 0];
+            let own = &own[0][..bits::bytes_for(counts[me.index()])];
+            let shares = inputs.share(own, counts).await?;
+            let [x, y] = [0, 1].map(|p: usize| shares[p].each_ref().map(|s| s.as_slice()));
+            let z = work.and(x, y, 9).await?;
+            work.open([&z[0], &z[1]], 9, to).await
+        });
+        for (me, (opened, _)) in Party::all(3).zip(results) {
+            let expected = (0b1_0110_1101u16 & 0b1_1100_1011).to_le_bytes();
+            match opened {
+                Some(opened) => assert!(to.contains(&me) && opened[..] == expected, "{me}"),
+                None => assert!(!to.contains(&me), "{me}"),
+            }
+        }
+    }
+}
