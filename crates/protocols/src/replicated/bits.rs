@@ -14,7 +14,7 @@ use madrigal_net::{Context, Result};
 use zeroize::Zeroizing;
 
 use super::flow::Pool;
-use super::{Neighbours, PARTIES, ZeroKeys, next, pass, previous};
+use super::{Neighbours, PARTIES, ZeroKeys, exchange, next, pass, previous};
 use crate::Rounds;
 
 /// One party's two components of a string of shared bits.
@@ -73,11 +73,11 @@ impl ReplicatedBits {
         self.neighbours.reshare(z).await
     }
 
-    /// Shares of x & y, for `count` bits. What is beyond them in the last byte is ignored, and zero in
-    /// the result.
+    /// Shares of x & y, for `count` bits. What is beyond them in the last byte is ignored, and
+    /// unspecified in the result.
     ///
     /// # Errors
-    /// Those of the network; a message whose padding is not zero.
+    /// Those of the network.
     ///
     /// # Panics
     /// If a string has not `ceil(count / 8)` bytes.
@@ -236,17 +236,24 @@ impl ReplicatedInputs {
         bits::clear_tail(mask, counts[me.index()]);
         kernels::xor(sum, mask, own);
         bits::clear_tail(sum, counts[me.index()]);
-        if !sum.is_empty() {
-            self.neighbours.next.send(sum.to_vec()).await?;
-        }
+        let message = Bytes::from(sum.to_vec());
         let after = next(me).index();
         let mask = &mut shares[after][1];
         self.masks[1].fill(mask);
         bits::clear_tail(mask, counts[after]);
         let before = previous(me).index();
-        if bytes[before] > 0 {
-            let theirs = self.neighbours.previous.recv(bytes[before]).await?;
-            shares[before][0].copy_from_slice(&theirs);
+        let Neighbours {
+            previous: from,
+            next: to,
+        } = &mut self.neighbours;
+        match (message.is_empty(), bytes[before]) {
+            (true, 0) => {}
+            (false, 0) => to.send(message).await?,
+            (true, expected) => shares[before][0].copy_from_slice(&from.recv(expected).await?),
+            (false, expected) => {
+                let theirs = exchange(to, from, message, expected).await?;
+                shares[before][0].copy_from_slice(&theirs);
+            }
         }
         Ok(shares)
     }

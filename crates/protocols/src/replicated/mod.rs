@@ -107,16 +107,26 @@ impl Neighbours {
     }
 }
 
-/// Sends `message` to one and receives as much from the other, side by side if it is too long for a
-/// window.
+/// Sends `message` to one and receives as much from the other.
 async fn pass(to: &mut Channel, from: &mut Channel, message: Bytes) -> Result<Bytes> {
     let expected = message.len();
-    if expected > to.window() / 2 {
-        let (sent, received) = join(to.tx.send(message), from.rx.recv(expected)).await;
-        return sent.and(received);
+    exchange(to, from, message, expected).await
+}
+
+/// Sends `message` to one and receives so many bytes from the other, side by side if it is too long
+/// for all to send before they receive.
+async fn exchange(
+    to: &mut Channel,
+    from: &mut Channel,
+    message: Bytes,
+    expected: usize,
+) -> Result<Bytes> {
+    if to.fits_half_window(message.len()) {
+        to.send(message).await?;
+        return from.recv(expected).await;
     }
-    to.send(message).await?;
-    from.recv(expected).await
+    let (sent, received) = join(to.tx.send(message), from.rx.recv(expected)).await;
+    sent.and(received)
 }
 
 /// Both generators of a party for one step: k_i and k_{i+1}.
