@@ -4,10 +4,13 @@ use crate::error::ShapeError;
 use crate::netlist::{Gate, Netlist};
 use crate::rows::Rows;
 
+/// Lanes that are evaluated at once.
+const BLOCK: usize = 1 << 12;
+
 impl Netlist {
-    /// Evaluates every gate in the clear, in file order, on all lanes at once. Takes one row per
-    /// input bit and gives one per output bit. Its memory is one row per wire: it is here to compare
-    /// with, not to be fast.
+    /// Evaluates every gate in the clear, in file order. Takes one row per input bit and gives one per
+    /// output bit. Its memory is one row of at most 4096 lanes per wire, beside inputs and
+    /// outputs: it is here to compare with, not to be fast.
     ///
     /// # Errors
     /// If `inputs` does not have [`Netlist::input_bits`] rows.
@@ -19,10 +22,29 @@ impl Netlist {
                 found: inputs.rows(),
             });
         }
-        let mut wires = Rows::new(self.wires() as usize, inputs.lanes());
-        for wire in 0..expected {
-            wires.row_mut(wire).copy_from_slice(inputs.row(wire));
+        let lanes = inputs.lanes();
+        let mut outputs = Rows::new(self.output_bits() as usize, lanes);
+        let mut wires = Rows::new(self.wires() as usize, lanes.min(BLOCK));
+        for start in (0..lanes).step_by(BLOCK) {
+            // Blocks begin at whole words; the last one may have fewer than the rest.
+            let bytes = Rows::stride_for(BLOCK.min(lanes - start));
+            let place = start / 8..start / 8 + bytes;
+            for wire in 0..expected {
+                let row = &inputs.row(wire)[place.clone()];
+                wires.row_mut(wire)[..bytes].copy_from_slice(row);
+            }
+            self.evaluate_block(&mut wires);
+            for (row, wire) in self.output_wires().enumerate() {
+                let value = &wires.row(wire as usize)[..bytes];
+                outputs.row_mut(row)[place.clone()].copy_from_slice(value);
+            }
         }
+        outputs.clear_padding();
+        Ok(outputs)
+    }
+
+    /// All gates, on rows whose inputs are there.
+    fn evaluate_block(&self, wires: &mut Rows) {
         for &gate in self.gates() {
             match gate {
                 Gate::Xor { a, b, out } => wires.apply(out, a, b, |a, b| a ^ b),
@@ -41,14 +63,6 @@ impl Netlist {
                 }
             }
         }
-        let mut outputs = Rows::new(self.output_bits() as usize, inputs.lanes());
-        for (row, wire) in self.output_wires().enumerate() {
-            outputs
-                .row_mut(row)
-                .copy_from_slice(wires.row(wire as usize));
-        }
-        outputs.clear_padding();
-        Ok(outputs)
     }
 }
 

@@ -254,3 +254,19 @@ proptest! {
         }
     }
 }
+
+/// More lanes than the oracle takes at once, with ends in the middle of a word.
+#[test]
+fn the_oracle_goes_through_blocks_of_lanes() {
+    let text = "3 6\n1 3\n1 2\n\n2 1 0 1 3 AND\n2 1 3 2 4 XOR\n1 1 0 5 INV\n";
+    let netlist = Netlist::read("blocks", text.as_bytes(), &Limits::default()).unwrap();
+    for lanes in [4095, 4096, 4097, 10_000] {
+        let inputs = random_rows(3, lanes, lanes as u64);
+        let outputs = netlist.evaluate(&inputs).unwrap();
+        for lane in 0..lanes {
+            let [a, b, c] = [0, 1, 2].map(|wire| inputs.get(wire, lane));
+            assert_eq!(outputs.get(0, lane), (a & b) ^ c, "lane {lane} of {lanes}");
+            assert_eq!(outputs.get(1, lane), !a, "lane {lane} of {lanes}");
+        }
+    }
+}
