@@ -41,8 +41,8 @@
 //! gap is at 0 whatever Delta is, and its factors x ^ Delta are the places themselves.
 //!
 //! # Work
-//! Per OT the receiver makes `leaves / 128` AES blocks ([`FieldBits::leaves`]: 2, 2, 2.7, 4, 6.3, 10,
-//! 16.5, 32 for k = 1 to 8), the sender one less for each block of columns, and twice as many
+//! Per OT the receiver makes `leaves / 128` AES blocks ([`FieldBits::leaves`]: 2, 2, 2.7, 4, 6.3, 11.5,
+//! 20, 32 for k = 1 to 8), the sender one less for each block of columns, and twice as many
 //! additions of 16 bytes, in registers or the first-level cache ([`Leaves`]). Both write 16 bytes of
 //! columns, transpose them, and write 16 bytes of rows; the message is `16 / k` bytes. A
 //! random OT hashes on top: 4 AES blocks at the sender, 2 at the receiver.

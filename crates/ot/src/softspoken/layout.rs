@@ -7,8 +7,8 @@ use crate::{KAPPA, OtError};
 
 /// The number k of bits of the small field F_{2^k}, 1 to 8: columns per block.
 ///
-/// Where k does not divide 128, the blocks are as even as they can be, of k and k - 1 columns: that
-/// needs no more blocks than any other cut and the fewest leaves.
+/// Where k does not divide 128, there are as many blocks as is nearest to 128 / k, and they are as even
+/// as they can be: that is within 2 % of 128 / k bits per OT, and has the fewest leaves.
 ///
 /// | k | blocks = bits per OT | 128 / k | leaves = AES blocks per 128 OTs |
 /// |---|---|---|---|
@@ -17,8 +17,8 @@ use crate::{KAPPA, OtError};
 /// | 3 | 43 | 42.7 | 340 |
 /// | 4 | 32 | 32 | 512 |
 /// | 5 | 26 | 25.6 | 800 |
-/// | 6 | 22 | 21.3 | 1280 |
-/// | 7 | 19 | 18.3 | 2112 |
+/// | 6 | 21 | 21.3 | 1472 |
+/// | 7 | 18 | 18.3 | 2560 |
 /// | 8 | 16 | 16 | 4096 |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldBits(u8);
@@ -52,18 +52,18 @@ impl FieldBits {
         self.0
     }
 
-    /// Number of blocks, hence bits that the receiver sends per OT: `ceil(128 / k)`.
+    /// Number of blocks, hence bits that the receiver sends per OT: 128 / k to the nearest.
     #[must_use]
     pub const fn blocks(self) -> usize {
-        KAPPA.div_ceil(self.0 as usize)
+        (KAPPA + self.0 as usize / 2) / self.0 as usize
     }
 
     /// Number of leaves over all blocks: AES blocks that the receiver spends on 128 OTs. The sender
     /// spends one less for each block.
     #[must_use]
     pub const fn leaves(self) -> usize {
-        let short = self.blocks() * self.0 as usize - KAPPA;
-        (self.blocks() - short) * (1 << self.0) + short * (1 << (self.0 - 1))
+        let (blocks, width) = (self.blocks(), KAPPA / self.blocks());
+        (blocks + KAPPA % blocks) << width
     }
 
     /// Length in bytes of the receiver's message for `m` OTs.
@@ -80,9 +80,9 @@ impl FieldBits {
 
     /// The columns of each block.
     pub(crate) fn columns(self) -> impl Iterator<Item = Range<usize>> {
-        let (k, blocks) = (usize::from(self.0), self.blocks());
-        let whole = KAPPA - blocks * (k - 1);
-        let start = move |block: usize| block * (k - 1) + block.min(whole);
+        let blocks = self.blocks();
+        let (width, wider) = (KAPPA / blocks, KAPPA % blocks);
+        let start = move |block: usize| block * width + block.min(wider);
         (0..blocks).map(move |block| start(block)..start(block + 1))
     }
 }
@@ -99,16 +99,18 @@ mod tests {
             for columns in k.columns() {
                 assert_eq!(columns.start, next);
                 let width = columns.len();
-                assert!(width == usize::from(k.get()) || width + 1 == usize::from(k.get()));
+                assert!(width.abs_diff(usize::from(k.get())) <= 1 && width <= 8);
                 next = columns.end;
                 leaves += 1 << width;
             }
             assert_eq!(next, KAPPA);
             assert_eq!(k.columns().count(), k.blocks());
             assert_eq!(leaves, k.leaves());
+            let best = KAPPA as f64 / f64::from(k.get());
+            assert!((k.blocks() as f64 / best - 1.0).abs() < 0.02, "{k:?}");
         }
         let leaves: Vec<usize> = FieldBits::all().map(FieldBits::leaves).collect();
-        assert_eq!(leaves, [256, 256, 340, 512, 800, 1280, 2112, 4096]);
+        assert_eq!(leaves, [256, 256, 340, 512, 800, 1472, 2560, 4096]);
         assert!(FieldBits::new(0).is_err() && FieldBits::new(9).is_err());
     }
 }
