@@ -14,6 +14,7 @@
 //! | [`iknp`] | IKNP extension with the optimisations of Asharov et al. | PRG (AES-CTR) |
 //! | [`softspoken`] | SoftSpokenOT for k = 1 to 8: 128 / k bits per OT | PRG (AES-CTR), GGM trees |
 //! | [`silent`] | Ferret: silent extension, random choices | LPN with regular noise, circular correlation robustness |
+//! | [`threads`] | one call on several threads | as the extension |
 //! | [`flavour`] | random, correlated, chosen and 1-out-of-n OTs from an extension's rows | tweakable correlation robustness |
 //!
 //! All of it is for **semi-honest** parties with static corruption. A malformed message is
@@ -75,6 +76,7 @@ mod rng;
 mod select;
 pub mod silent;
 pub mod softspoken;
+pub mod threads;
 
 pub use error::{Fault, Message, OtError};
 pub use extension::{ExtensionReceiver, ExtensionSender};
