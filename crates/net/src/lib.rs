@@ -23,6 +23,7 @@ pub mod identity;
 #[cfg(feature = "sockets")]
 pub mod roster;
 mod session;
+mod threads;
 #[cfg(feature = "sockets")]
 pub mod tls;
 pub mod transport;
@@ -33,3 +34,4 @@ pub use context::{Context, block_on, breathe, exchange};
 pub use control::fuzz_read as fuzz_control;
 pub use error::{Blame, Error, Result};
 pub use session::{Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};
+pub use threads::on_threads;

@@ -12,6 +12,7 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Poll, Waker};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use madrigal_core::{MAX_PARTIES, Party};
@@ -72,6 +73,7 @@ pub(crate) struct Shared {
     nonce: [u8; 16],
     /// Hash of all parties' nonces: no two sessions have the same.
     identity: OnceLock<[u8; 32]>,
+    watchdog: OnceLock<JoinHandle<()>>,
 }
 
 /// One task's place among those that wait for control messages; given up when the wait is over.
@@ -209,10 +211,11 @@ impl Session {
             prgs: AtomicU64::new(prgs),
             nonce,
             identity: OnceLock::new(),
+            watchdog: OnceLock::new(),
             config,
         });
         transport.attach(Inbox::new(&shared));
-        watchdog::spawn(&shared);
+        let _ = shared.watchdog.set(watchdog::spawn(&shared));
         Self { shared }
     }
 
@@ -339,7 +342,7 @@ impl Session {
         // Another thread (the watchdog's) may just have taken what had gathered; sending does not
         // block, so this is short.
         while shared.sending.load(SeqCst) > 0 {
-            std::thread::yield_now();
+            thread::yield_now();
         }
         shared.transport.close();
         // A peer that takes nothing any more does not hold us up.
@@ -653,6 +656,13 @@ impl Drop for Shared {
     fn drop(&mut self) {
         if !self.closed.load(Relaxed) {
             self.transport.close();
+        }
+        // No thread outlives its session, unless it is the one that drops it.
+        if let Some(watchdog) = self.watchdog.take() {
+            watchdog.thread().unpark();
+            if watchdog.thread().id() != thread::current().id() {
+                let _ = watchdog.join();
+            }
         }
     }
 }

@@ -3,13 +3,15 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::{Shared, lock};
 use crate::control::{Alive, Control, Message};
 use crate::error::Error;
 
-pub(super) fn spawn(session: &Arc<Shared>) {
+/// Ends with the session; unparked, at once.
+pub(super) fn spawn(session: &Arc<Shared>) -> JoinHandle<()> {
     let shortest = session
         .config
         .silence
@@ -19,13 +21,13 @@ pub(super) fn spawn(session: &Arc<Shared>) {
     let session = Arc::downgrade(session);
     let run = move || {
         while let Some(()) = look(&session) {
-            std::thread::sleep(pause);
+            thread::park_timeout(pause);
         }
     };
-    std::thread::Builder::new()
+    thread::Builder::new()
         .name("madrigal watchdog".into())
         .spawn(run)
-        .expect("the system has room for one thread per session");
+        .expect("the system has room for one thread per session")
 }
 
 fn look(session: &Weak<Shared>) -> Option<()> {

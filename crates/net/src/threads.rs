@@ -1,0 +1,81 @@
+//! Work on several threads beside the future that waits for it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread;
+
+use futures_channel::mpsc::unbounded;
+use futures_util::StreamExt as _;
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+
+/// What comes from the threads.
+enum Said<E, R> {
+    Told(E),
+    /// The work with this number is over; the outer error is its panic.
+    Ended(usize, thread::Result<Result<R>>),
+}
+
+/// Runs each piece of work on a thread of its own, where it may block, with
+/// [`block_on`](crate::block_on) or otherwise. `hear` gets on this thread what they tell meanwhile, in
+/// the order of each. Gives the results in the order of the work.
+///
+/// The future that waits holds no thread up: a single-threaded runtime goes on with its sockets. When it
+/// is dropped, the threads go on until they end by themselves; the end of their job ends what waits for
+/// messages.
+///
+/// # Errors
+/// The first error of a piece of work, or that a thread could not be started: the job of `context` then
+/// fails for all pieces and all parties.
+///
+/// # Panics
+/// With the panic of a piece of work.
+pub async fn on_threads<W, E, R>(
+    context: &Context,
+    work: impl IntoIterator<Item = W>,
+    mut hear: impl FnMut(E),
+) -> Result<Vec<R>>
+where
+    W: FnOnce(&dyn Fn(E)) -> Result<R> + Send + 'static,
+    E: Send + 'static,
+    R: Send + 'static,
+{
+    let (say, mut said) = unbounded();
+    let mut results = Vec::new();
+    for (number, piece) in work.into_iter().enumerate() {
+        let say = say.clone();
+        let run = move || {
+            // When nobody listens any more, the work's context has failed or soon will.
+            let tell = |event| drop(say.unbounded_send(Said::Told(event)));
+            let result = catch_unwind(AssertUnwindSafe(|| piece(&tell)));
+            let _ = say.unbounded_send(Said::Ended(number, result));
+        };
+        let name = format!("madrigal {number}");
+        if let Err(error) = thread::Builder::new().name(name).spawn(run) {
+            return Err(context.fail(Error::Ended {
+                reason: format!(
+                    "cannot start thread {number} of a step: {error}; use fewer threads"
+                ),
+            }));
+        }
+        results.push(None);
+    }
+    drop(say);
+    let mut failure = None;
+    while let Some(event) = said.next().await {
+        match event {
+            Said::Told(event) => hear(event),
+            Said::Ended(number, Ok(Ok(result))) => results[number] = Some(result),
+            Said::Ended(_, Ok(Err(error))) => {
+                let error = context.fail(error);
+                failure.get_or_insert(error);
+            }
+            Said::Ended(_, Err(panic)) => resume_unwind(panic),
+        }
+    }
+    match failure {
+        Some(error) => Err(error),
+        // Each thread's last word is how it ended.
+        None => Ok(results.into_iter().flatten().collect()),
+    }
+}
