@@ -16,7 +16,7 @@ pub use bench::{Bench, BenchCircuit, BenchOt, BenchR3};
 pub use over::Over;
 pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};
-use values::{duration, parties};
+use values::{duration, parties, threads};
 
 /// Shown below `--help` and in the man page: scripts rely on it.
 const EXIT_STATUS: &str = "\
@@ -170,6 +170,10 @@ pub struct How {
     /// Memory that each party's triples may take; it decides where --phases auto interleaves
     #[arg(long, value_name = "SIZE", default_value = "192MiB")]
     pub memory: Size,
+
+    /// Threads that each party computes with; the same number at all parties
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
 }
 
 impl How {

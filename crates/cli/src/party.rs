@@ -7,7 +7,7 @@ use std::time::Instant;
 use madrigal_circuit::{Rows, values};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations::store::{NewStore, Store};
-use madrigal_correlations::{Extension, Needs, OtSource};
+use madrigal_correlations::{Needs, Supply};
 use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Progress, RunError, run};
 use madrigal_net::transport::Transport;
 use madrigal_net::{Session, SessionConfig};
@@ -26,12 +26,12 @@ pub struct Prepared {
 enum Part {
     Compute(Box<Computation>),
     /// The new store is taken when it is made.
-    Precompute(Needs, Extension, Option<NewStore>),
+    Precompute(Needs, Origin, Option<NewStore>),
 }
 
 struct Computation {
     plan: Plan,
-    inputs: Rows,
+    inputs: Arc<Rows>,
     /// Open from the beginning, so that what is wrong with it is known before the parties meet.
     store: Option<Store>,
 }
@@ -102,11 +102,11 @@ impl Prepared {
     ) -> Result<Outcome> {
         let (output, runs) = match &mut self.part {
             Part::Compute(computation) => computation.compute(session, runs, observe).await?,
-            Part::Precompute(needs, extension, new) => {
+            Part::Precompute(needs, origin, new) => {
                 let new = new.take();
                 let new = new.ok_or_else(|| Failure::bug("a store is made once"))?;
                 let (line, figures) =
-                    precompute(needs, *extension, new, session, runs, observe).await?;
+                    precompute(needs, *origin, new, session, runs, observe).await?;
                 (Some(line), vec![figures])
             }
         };
@@ -135,7 +135,7 @@ impl Computation {
         });
         Ok(Self {
             plan,
-            inputs,
+            inputs: Arc::new(inputs),
             store: store.transpose()?,
         })
     }
@@ -152,7 +152,7 @@ impl Computation {
         for id in (runs.first_job..).take(runs.repeat as usize) {
             let deadline = runs.patience.deadline;
             let brought = Brought {
-                inputs: &self.inputs,
+                inputs: Arc::clone(&self.inputs),
                 means: self.store.as_mut().map(Means::from).unwrap_or_default(),
             };
             let report = run(session, id, &self.plan, brought, deadline, observe)
@@ -176,14 +176,17 @@ fn precomputation(task: &Precomputation, own: &Own) -> Result<Part> {
     let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
     let key = files.load_or_make_key()?;
     let new = NewStore::create(&files.directory, &key, &needs).map_err(files.failed())?;
-    let extension = task.over.choose(needs.steps()).extension;
-    Ok(Part::Precompute(needs, extension, Some(new)))
+    let origin = Origin::Ot {
+        extension: task.over.choose(needs.steps()).extension,
+        threads: task.threads,
+    };
+    Ok(Part::Precompute(needs, origin, Some(new)))
 }
 
 /// Fills a new store by oblivious transfer; the result is its name.
 async fn precompute(
     needs: &Needs,
-    extension: Extension,
+    origin: Origin,
     new: NewStore,
     session: &Session,
     runs: Runs<'_>,
@@ -194,7 +197,7 @@ async fn precompute(
     let facts = [
         ("program", "a new store".to_owned()),
         ("triples", needs.to_string()),
-        ("source", Origin::Ot(extension).to_string()),
+        ("source", origin.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value));
     let job = session
@@ -210,8 +213,9 @@ async fn precompute(
             total,
         });
     };
-    let mut source = OtSource::new(&context, extension).await?;
+    let mut source = Supply::open(origin, &context, needs, Means::default()).await?;
     let id = new.fill(&context, &mut source, &made).await?;
+    source.end().await?;
     let spent = job.spent(Phase::Setup);
     job.finish().await?;
     let seconds = start.elapsed().as_secs_f64();

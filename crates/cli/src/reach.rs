@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use madrigal_core::Party;
 use madrigal_net::Session;
 use madrigal_net::transport::{Profile, Security, Shaped, Transport, connect};
+use tokio::runtime::Builder;
 
 use crate::args::Patience;
 use crate::exit::{Failure, Result, Usage};
@@ -51,12 +52,23 @@ pub struct Way<'a> {
     pub security: &'a Security,
     pub network: Network,
     pub patience: &'a Patience,
+    /// Threads that the party computes with.
+    pub threads: usize,
 }
 
 impl Way<'_> {
-    /// Meets the other parties and does `work` in a session with them, on a runtime of this thread.
+    /// Meets the other parties and does `work` in a session with them. A party that computes on one
+    /// thread has its sockets on it too, which saves changing threads in each round; else they are on
+    /// threads of their own, as many as there are links at most.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
+        let mut builder = if self.threads == 1 {
+            Builder::new_current_thread()
+        } else {
+            Builder::new_multi_thread()
+        };
+        let links = self.addresses.len() - 1;
+        let runtime = builder
+            .worker_threads(self.threads.min(links))
             .enable_all()
             .build()
             .map_err(Failure::system("cannot start the runtime"))?;

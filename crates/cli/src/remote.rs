@@ -32,6 +32,7 @@ pub struct RemoteParty<'a> {
     net: &'a Net,
     /// Base name of the files with our key; `None` without TLS.
     identity: Option<PathBuf>,
+    threads: usize,
 }
 
 impl<'a> RemoteParty<'a> {
@@ -111,7 +112,13 @@ impl<'a> RemoteParty<'a> {
             network,
             net,
             identity: base,
+            threads: 1,
         })
+    }
+
+    /// The same, computing on so many threads.
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads, ..self }
     }
 
     pub fn me(&self) -> usize {
@@ -171,6 +178,7 @@ impl<'a> RemoteParty<'a> {
             security: &self.security,
             network: self.network,
             patience: &self.net.patience,
+            threads: self.threads,
         };
         let objection = match &self.security {
             Security::Tls(tls) => tls.objection().err(),

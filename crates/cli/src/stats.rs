@@ -54,6 +54,8 @@ pub struct Statistics {
     pub phases: String,
     pub broadcast: String,
     pub correlations: String,
+    /// That each party computes with.
+    pub threads: usize,
     pub transport: TransportArg,
     pub network: String,
     pub repeat: u32,
@@ -188,6 +190,7 @@ impl Statistics {
             phases: plan.phases().to_string(),
             broadcast: spec.opening.to_string(),
             correlations: spec.origin.to_string(),
+            threads: spec.threads,
             transport,
             network: network.to_owned(),
             repeat: figures.first().map_or(0, |party| party.runs.len() as u32),

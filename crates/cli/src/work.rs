@@ -78,6 +78,14 @@ impl Task {
         }
     }
 
+    /// Threads that each party computes with.
+    pub fn threads(&self) -> usize {
+        match self {
+            Self::Compute(job) => job.how.threads,
+            Self::Precompute(task) => task.threads,
+        }
+    }
+
     /// Parties of the session that compute nothing, after those that do.
     pub fn helpers(&self) -> usize {
         match self {
@@ -102,6 +110,8 @@ pub struct Precomputation {
     /// What it is to hold, as [`Needs`](madrigal_correlations::Needs) are written.
     pub triples: String,
     pub over: Over,
+    /// Threads of each party.
+    pub threads: usize,
 }
 
 /// What one party brings.
@@ -183,11 +193,15 @@ impl Job {
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
             },
             origin: match self.how.correlations {
-                CorrelationsArg::Ot => Origin::Ot(self.extension(&circuit).extension),
+                CorrelationsArg::Ot => Origin::Ot {
+                    extension: self.extension(&circuit).extension,
+                    threads: self.how.threads,
+                },
                 CorrelationsArg::Dealer => Origin::Dealer,
                 CorrelationsArg::Store => Origin::Store,
             },
             memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
+            threads: self.how.threads,
             ..JobSpec::new(circuit, self.parties)
         };
         Plan::new(spec).map_err(|error| Usage::Plan(error).into())

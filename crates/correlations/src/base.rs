@@ -10,17 +10,19 @@ use zeroize::Zeroizing;
 
 use crate::extension::Extension;
 
-/// What the OTs of one extension are for. Kinds share the base OTs, but neither streams nor tweaks.
+/// What the OTs of one extension are for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
-pub(crate) enum Stream {
+pub(crate) enum Group {
     Bits = 0,
     Rings = 1,
     Matrices = 2,
     Vectors = 3,
 }
 
-impl Stream {
+impl Group {
+    pub(crate) const COUNT: usize = 4;
+
     /// The step in which it runs.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -29,6 +31,22 @@ impl Stream {
             Self::Matrices => "matrix triples",
             Self::Vectors => "vector triples",
         }
+    }
+}
+
+/// One extension in each direction between two parties. Streams share the base OTs, but neither keys
+/// nor tweaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Stream {
+    pub(crate) group: Group,
+    /// The source's line that it belongs to.
+    pub(crate) line: u32,
+}
+
+impl Stream {
+    /// No two of a pair of parties have the same.
+    pub(crate) fn number(self) -> u32 {
+        self.line * Group::COUNT as u32 + self.group as u32
     }
 }
 
@@ -93,7 +111,7 @@ impl BasePair {
     pub(crate) fn keys(&self, stream: Stream) -> Keys {
         let derive = |key: Block| {
             let mut prf = Prg::new(key);
-            prf.seek(stream as u64);
+            prf.seek(stream.number().into());
             prf.next_block()
         };
         let chosen = self.chosen.iter().map(|&key| derive(key)).collect();

@@ -77,6 +77,23 @@ impl BitTriples {
         }
     }
 
+    /// All of some unused ones, in their order; each but the last are whole bytes.
+    pub(crate) fn concat(mut parts: Vec<Self>) -> Self {
+        if parts.len() == 1 {
+            return parts.remove(0);
+        }
+        let count = parts.iter().map(Self::len).sum();
+        let join = |column: fn(&Shares) -> &[u8]| {
+            // As long as it will be from the beginning: growing would leave shares in freed memory.
+            let mut all = Zeroizing::new(Vec::with_capacity(bits::bytes_for(count)));
+            for part in &parts {
+                all.extend_from_slice(column(&part.shares));
+            }
+            all
+        };
+        Self::new(join(|s| &s.a), join(|s| &s.b), join(|s| &s.c), count)
+    }
+
     /// How many are left.
     pub fn len(&self) -> usize {
         self.end - self.next

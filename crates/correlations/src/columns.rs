@@ -26,6 +26,25 @@ impl<T: Zeroize, const K: usize> Columns<T, K> {
         }
     }
 
+    /// All of some, in their order.
+    pub(crate) fn concat(mut parts: Vec<Self>) -> Self
+    where
+        T: Copy,
+    {
+        if parts.len() == 1 {
+            return parts.remove(0);
+        }
+        let len = parts.iter().map(Self::len).sum();
+        Self::new(std::array::from_fn(|column| {
+            // As long as it will be from the beginning: growing would leave shares in freed memory.
+            let mut all = Zeroizing::new(Vec::with_capacity(len));
+            for part in &parts {
+                all.extend_from_slice(&part.shares[column][part.next..part.end]);
+            }
+            all
+        }))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.end - self.next
     }
@@ -82,6 +101,13 @@ macro_rules! container {
             /// If they differ in length.
             pub fn new($($field: zeroize::Zeroizing<Vec<T>>),*) -> Self {
                 Self(crate::columns::Columns::new([$($field),*]))
+            }
+
+            /// All of some, in their order.
+            pub(crate) fn concat(parts: Vec<Self>) -> Self {
+                Self(crate::columns::Columns::concat(
+                    parts.into_iter().map(|part| part.0).collect(),
+                ))
             }
 
             /// How many are left.

@@ -53,6 +53,7 @@ mod extension;
 mod gilboa;
 mod kind;
 mod ledger;
+mod lines;
 mod links;
 mod matrices;
 mod needs;

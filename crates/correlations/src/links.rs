@@ -130,7 +130,7 @@ impl Links {
         extension: Extension,
         stream: Stream,
     ) -> Result<Self> {
-        let context = context.step(stream.name());
+        let context = context.step(stream.group.name());
         let link = |base| Link::new(&context, base, extension, stream);
         let links = base.peers().map(link).collect::<Result<_>>()?;
         Ok(Self {

@@ -1,18 +1,19 @@
 //! Where correlations come from.
 
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_net::{Channel, Context, Result};
+use madrigal_net::{Context, Result};
 
 use crate::BitTripleSource;
-use crate::base::{Base, Stream, base_cost};
+use crate::base::{Base, Group, base_cost};
 use crate::bit_triples::BitTriples;
 use crate::extension::Extension;
 use crate::ledger::Ledger;
-use crate::links::{Layout, Links};
-use crate::matrices::{self, MatrixLayout, MatrixShape, MatrixTriple};
-use crate::ot_triples::{BitCall, BitLayout};
+use crate::lines::{Line, Lines, beside, shares};
+use crate::links::Layout;
+use crate::matrices::{MatrixLayout, MatrixShape, MatrixTriple};
+use crate::ot_triples::BitLayout;
 use crate::rings::{self, RingTriples, SharedBits, SquarePairs};
-use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
+use crate::vectors::{VectorLayout, VectorTriples};
 
 /// A place that correlations of every kind come from.
 ///
@@ -82,10 +83,7 @@ pub trait Source: BitTripleSource {
 pub struct OtSource {
     context: Context,
     extension: Extension,
-    base: Base,
-    /// By [`Stream`].
-    links: [Option<Links>; 4],
-    opening: Vec<Channel>,
+    lines: Lines,
 }
 
 impl std::fmt::Debug for OtSource {
@@ -100,11 +98,28 @@ impl OtSource {
     /// # Errors
     /// Those of the network; a peer's malformed message.
     pub async fn new(context: &Context, extension: Extension) -> Result<Self> {
+        Self::with_threads(context, extension, 1).await
+    }
+
+    /// The same, where calls for many items compute on up to so many threads at a time, each with
+    /// extensions of its own (of the same base OTs). All parties name the same number; one means the
+    /// caller's thread. A matrix triple is made by one thread.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    /// Without threads.
+    pub async fn with_threads(
+        context: &Context,
+        extension: Extension,
+        threads: usize,
+    ) -> Result<Self> {
+        assert!(threads > 0, "a source computes on one thread at least");
         let context = context.step("correlations");
+        let base = Base::new(&context, extension).await?;
         Ok(Self {
-            base: Base::new(&context, extension).await?,
-            links: [const { None }; 4],
-            opening: context.step("shared bits").channels()?,
+            lines: Lines::new(&context, base, extension, threads)?,
             extension,
             context,
         })
@@ -115,26 +130,19 @@ impl OtSource {
         self.extension
     }
 
-    /// The links of a stream, made first if they are not there yet.
-    fn links(&mut self, stream: Stream) -> Result<&mut Links> {
-        match &mut self.links[stream as usize] {
-            Some(links) => Ok(links),
-            place => {
-                let links = Links::new(&self.context, &self.base, self.extension, stream)?;
-                Ok(place.insert(links))
-            }
-        }
+    /// On how many threads it computes, at most.
+    pub fn threads(&self) -> usize {
+        self.lines.count()
     }
 }
 
 impl BitTripleSource for OtSource {
     async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
-        let parties = self.context.parties();
-        let mut call = BitCall::new(&self.context, BitLayout { parties, count });
-        if count > 0 {
-            self.links(Stream::Bits)?.run(&mut call, made).await?;
-        }
-        Ok(call.finish())
+        let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
+            line.bit_triples(count, made).await
+        };
+        let parts = self.lines.run(count, 1, made, work).await?;
+        Ok(BitTriples::concat(parts))
     }
 }
 
@@ -144,8 +152,11 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<RingTriples<T>> {
-        let context = self.context.clone();
-        rings::triples(self.links(Stream::Rings)?, &context, count, made).await
+        let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
+            line.ring_triples(count, made).await
+        };
+        let parts = self.lines.run(count, T::BITS, made, work).await?;
+        Ok(RingTriples::concat(parts))
     }
 
     async fn square_pairs<T: Ring>(
@@ -153,8 +164,11 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SquarePairs<T>> {
-        let context = self.context.clone();
-        rings::squares(self.links(Stream::Rings)?, &context, count, made).await
+        let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
+            line.square_pairs(count, made).await
+        };
+        let parts = self.lines.run(count, T::BITS, made, work).await?;
+        Ok(SquarePairs::concat(parts))
     }
 
     async fn shared_bits<T: Ring>(
@@ -162,12 +176,11 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
-        let context = self.context.clone();
-        let mut opening = std::mem::take(&mut self.opening);
-        let links = self.links(Stream::Rings)?;
-        let bits = rings::shared_bits(links, &mut opening, &context, count, made).await?;
-        self.opening = opening;
-        Ok(bits)
+        let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
+            line.shared_bits(count, made).await
+        };
+        let parts = self.lines.run(count, T::BITS, made, work).await?;
+        Ok(SharedBits::concat(parts))
     }
 
     async fn matrix_triple<T: Ring>(
@@ -175,8 +188,11 @@ impl Source for OtSource {
         shape: MatrixShape,
         made: &dyn Fn(usize),
     ) -> Result<MatrixTriple<T>> {
-        let context = self.context.clone();
-        matrices::triple(self.links(Stream::Matrices)?, &context, shape, made).await
+        let work = async move |line: &mut Line, _, made: &dyn Fn(usize)| {
+            line.matrix_triple(shape, made).await
+        };
+        let mut parts = self.lines.run(1, 1, made, work).await?;
+        Ok(parts.remove(0))
     }
 
     async fn vector_triples(
@@ -185,13 +201,16 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<VectorTriples> {
-        let mut call = VectorCall::new(&self.context, VectorLayout { length, count });
-        if count > 0 {
-            self.links(Stream::Vectors)?.run(&mut call, made).await?;
-        }
-        Ok(call.finish())
+        let work = async move |line: &mut Line, count, made: &dyn Fn(usize)| {
+            line.vector_triples(length, count, made).await
+        };
+        let parts = self.lines.run(count, VECTOR_OTS, made, work).await?;
+        Ok(VectorTriples::concat(length, parts))
     }
 }
+
+/// OTs that the work for a vector triple is worth, whose masks are stretched.
+const VECTOR_OTS: usize = 8;
 
 /// What an [`OtSource`] costs one party, call by call: asked for the same kinds and counts in the same
 /// order, it gives what each call will spend, to the byte. What a group of kinds spends to begin is in
@@ -199,16 +218,22 @@ impl Source for OtSource {
 #[derive(Clone, Debug)]
 pub struct OtCosts {
     parties: usize,
-    /// By [`Stream`].
-    ledgers: [Ledger; 4],
+    /// By line, by [`Group`].
+    ledgers: Vec<[Ledger; Group::COUNT]>,
 }
 
 impl OtCosts {
     /// Those of a new source with `extension`, for `me` of `parties` parties.
     pub fn new(extension: Extension, me: Party, parties: usize) -> Self {
+        Self::with_threads(extension, 1, me, parties)
+    }
+
+    /// Those of [`OtSource::with_threads`].
+    pub fn with_threads(extension: Extension, threads: usize, me: Party, parties: usize) -> Self {
+        let ledgers = || std::array::from_fn(|_| Ledger::new(extension, me, parties));
         Self {
             parties,
-            ledgers: std::array::from_fn(|_| Ledger::new(extension, me, parties)),
+            ledgers: (0..threads).map(|_| ledgers()).collect(),
         }
     }
 
@@ -217,44 +242,59 @@ impl OtCosts {
         base_cost(self.parties)
     }
 
-    fn call(&mut self, stream: Stream, layout: &impl Layout) -> PhaseCost {
-        self.ledgers[stream as usize].call(layout)
+    /// A call for `count` items of so many OTs, of which `layout` says the cost of some.
+    fn call<L: Layout>(
+        &mut self,
+        group: Group,
+        count: usize,
+        ots: usize,
+        layout: impl Fn(usize) -> L,
+    ) -> PhaseCost {
+        let shares = shares(count, ots, self.ledgers.len());
+        let lines = self.ledgers.iter_mut().zip(shares);
+        beside(lines.map(|(line, count)| line[group as usize].call(&layout(count))))
     }
 
     /// Cost of [`bit_triples`](BitTripleSource::bit_triples): for each peer an OT each way, and a bit
     /// to each peer but one. One round for two parties, else two.
     pub fn bit_triples(&mut self, count: usize) -> PhaseCost {
         let parties = self.parties;
-        self.call(Stream::Bits, &BitLayout { parties, count })
+        self.call(Group::Bits, count, 1, |count| BitLayout { parties, count })
     }
 
     /// Cost of [`ring_triples`](Source::ring_triples): for each peer l OTs and l (l + 1) / 2 bits each
     /// way, per triple. Two rounds.
     pub fn ring_triples<T: Ring>(&mut self, count: usize) -> PhaseCost {
-        self.call(Stream::Rings, &rings::triples_layout::<T>(count))
+        self.call(Group::Rings, count, T::BITS, rings::triples_layout::<T>)
     }
 
     /// Cost of [`square_pairs`](Source::square_pairs): for each peer l - 1 OTs, half of them each way,
     /// with l (l - 1) / 2 bits, per pair. Two rounds.
     pub fn square_pairs<T: Ring>(&mut self, count: usize) -> PhaseCost {
-        self.call(Stream::Rings, &rings::once_layout::<T>(count))
+        self.call(Group::Rings, count, T::BITS, rings::once_layout::<T>)
     }
 
     /// Cost of [`shared_bits`](Source::shared_bits): that of a square pair and l - 1 bits to each peer,
     /// per bit. Three rounds.
     pub fn shared_bits<T: Ring>(&mut self, count: usize) -> PhaseCost {
-        self.square_pairs::<T>(count) + rings::opening_cost::<T>(self.parties, count)
+        let shares = shares(count, T::BITS, self.ledgers.len());
+        let opening = |count| rings::opening_cost::<T>(self.parties, count);
+        let opening = beside(shares.map(opening));
+        self.square_pairs::<T>(count) + opening
     }
 
     /// Cost of [`matrix_triple`](Source::matrix_triple): with p = min(m, n), q = max(m, n), to each
     /// peer p k l OTs, and as many strings of q elements that take half their bytes. Two rounds.
     pub fn matrix_triple<T: Ring>(&mut self, shape: MatrixShape) -> PhaseCost {
-        self.call(Stream::Matrices, &MatrixLayout::new::<T>(shape))
+        self.call(Group::Matrices, 1, 1, |_| MatrixLayout::new::<T>(shape))
     }
 
     /// Cost of [`vector_triples`](Source::vector_triples): an OT with each peer and the bytes of a
     /// vector to all peers but one, per triple. One round for two parties, else two.
     pub fn vector_triples(&mut self, length: usize, count: usize) -> PhaseCost {
-        self.call(Stream::Vectors, &VectorLayout { length, count })
+        self.call(Group::Vectors, count, VECTOR_OTS, |count| VectorLayout {
+            length,
+            count,
+        })
     }
 }

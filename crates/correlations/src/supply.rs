@@ -22,8 +22,13 @@ use crate::vectors::VectorTriples;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Origin {
-    /// Oblivious transfer between all pairs of parties ([`OtSource`]), over this extension.
-    Ot(Extension),
+    /// Oblivious transfer between all pairs of parties ([`OtSource`]).
+    Ot {
+        /// Which makes many OTs of a few.
+        extension: Extension,
+        /// On how many threads of each party.
+        threads: usize,
+    },
     /// A trusted dealer, the session's last party ([`DealerSource`]).
     Dealer,
     /// Stores that the parties made in an earlier job (`store::Store`).
@@ -32,14 +37,18 @@ pub enum Origin {
 
 impl Default for Origin {
     fn default() -> Self {
-        Self::Ot(Extension::default())
+        Self::ot(Extension::default())
     }
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ot(extension) => write!(f, "ot {extension}"),
+            Self::Ot {
+                extension,
+                threads: 1,
+            } => write!(f, "ot {extension}"),
+            Self::Ot { extension, threads } => write!(f, "ot {extension} on {threads} threads"),
             Self::Dealer => f.write_str("dealer"),
             Self::Store => f.write_str("store"),
         }
@@ -47,10 +56,18 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
+    /// [`Origin::Ot`] on one thread.
+    pub const fn ot(extension: Extension) -> Self {
+        Self::Ot {
+            extension,
+            threads: 1,
+        }
+    }
+
     /// Parties of the session that compute nothing.
     pub fn helpers(self) -> usize {
         match self {
-            Self::Ot(_) | Self::Store => 0,
+            Self::Ot { .. } | Self::Store => 0,
             Self::Dealer => 1,
         }
     }
@@ -58,7 +75,9 @@ impl Origin {
     /// What a source of this kind will cost `me` of `parties` parties that compute.
     pub fn costs(self, me: Party, parties: usize) -> SupplyCosts {
         match self {
-            Self::Ot(extension) => SupplyCosts::Ot(OtCosts::new(extension, me, parties)),
+            Self::Ot { extension, threads } => {
+                SupplyCosts::Ot(OtCosts::with_threads(extension, threads, me, parties))
+            }
             Self::Dealer => SupplyCosts::Dealer(me),
             Self::Store => SupplyCosts::Store { parties },
         }
@@ -167,8 +186,9 @@ impl Supply {
         means: Means<'_>,
     ) -> Result<Self> {
         match origin {
-            Origin::Ot(extension) => {
-                Ok(Self::Ot(Box::new(OtSource::new(context, extension).await?)))
+            Origin::Ot { extension, threads } => {
+                let source = OtSource::with_threads(context, extension, threads).await?;
+                Ok(Self::Ot(Box::new(source)))
             }
             Origin::Dealer => Ok(Self::Dealer(Box::new(DealerSource::new(context)?))),
             Origin::Store => Self::from_store(context, needs, means).await,

@@ -79,6 +79,16 @@ impl VectorTriples {
         }
     }
 
+    /// All of some of one length, in their order.
+    pub(crate) fn concat(length: usize, parts: Vec<Self>) -> Self {
+        let (a, vectors) = parts.into_iter().map(|part| (part.a, part.vectors)).unzip();
+        Self {
+            length,
+            a: Columns::concat(a),
+            vectors: Columns::concat(vectors),
+        }
+    }
+
     /// Bits of a vector.
     pub fn length(&self) -> usize {
         self.length

@@ -136,7 +136,7 @@ fn matrix_triples_without_products() {
         };
         let by_ot = World::new(2, seed()).run(|context| {
             supplied(
-                Origin::Ot(Extension::default()),
+                Origin::ot(Extension::default()),
                 context,
                 async move |source| matrix(source, shape).await,
             )

@@ -12,10 +12,11 @@ mod plan;
 mod protocol;
 mod report;
 mod run;
+mod workers;
 
 pub use circuit::Circuit;
 pub use dealer::serve;
-pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
+pub use plan::{JobSpec, MAX_THREADS, Phases, Plan, PlanError, TRIPLE_MEMORY};
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, RunError, evaluate, run};

@@ -57,6 +57,9 @@ pub struct JobSpec {
     pub phases: Option<Phases>,
     /// Bytes that the triples kept by one party may take.
     pub memory: usize,
+    /// Threads that each party computes with when online, 1 to [`MAX_THREADS`]. All parties have as
+    /// many, whatever their cores: the number decides what goes side by side.
+    pub threads: usize,
 }
 
 impl JobSpec {
@@ -75,12 +78,16 @@ impl JobSpec {
             opening: Opening::Direct,
             phases: None,
             memory: TRIPLE_MEMORY,
+            threads: 1,
         }
     }
 }
 
 /// The usual limit for a party's triples: 192 MiB.
 pub const TRIPLE_MEMORY: usize = 192 << 20;
+
+/// The most threads of a party.
+pub const MAX_THREADS: usize = 256;
 
 /// The fact that names the origin of the correlations.
 pub(crate) const CORRELATIONS: &str = "correlations";
@@ -94,7 +101,7 @@ const PIECE_LANES: usize = 2048;
 const LINE_LANES: usize = 512;
 /// The most lanes of a block: layers beyond this gain nothing.
 const MAX_BLOCK_LANES: usize = 1 << 16;
-/// Blocks under way at once: one computes while the other's messages travel.
+/// Blocks under way at once on a thread: one computes while the other's messages travel.
 const WORKERS: usize = 2;
 /// Parts that an interleaved job has at least, where there are lanes enough.
 const MIN_PARTS: usize = 4;
@@ -110,6 +117,12 @@ pub enum PlanError {
         protocol: Protocol,
         /// How many were asked for.
         parties: usize,
+    },
+    /// No threads, or too many.
+    #[error("a party computes with 1 to {MAX_THREADS} threads, not {threads}; change --threads")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
     },
     /// The number of owners is not that of input values.
     #[error(
@@ -181,6 +194,10 @@ impl Plan {
         if !protocol.parties().contains(&parties) {
             return Err(PlanError::Parties { protocol, parties });
         }
+        let threads = spec.threads;
+        if !(1..=MAX_THREADS).contains(&threads) {
+            return Err(PlanError::Threads { threads });
+        }
         let values = spec.circuit.inputs().len();
         if spec.owners.len() != values {
             return Err(PlanError::Owners {
@@ -250,7 +267,16 @@ impl Plan {
         } else {
             PIECE_LANES
         };
-        let block_lanes = fitting / unit * unit;
+        let mut block_lanes = fitting / unit * unit;
+        if threads > 1 {
+            // As many blocks as workers at least, where there are lanes enough.
+            let parts = match phases {
+                Phases::Sequential => 1,
+                Phases::Interleaved => MIN_PARTS,
+            };
+            let even = spec.lanes.div_ceil(WORKERS * threads * parts);
+            block_lanes = block_lanes.min(even.next_multiple_of(LINE_LANES));
+        }
         let part_lanes = match phases {
             Phases::Sequential => spec.lanes,
             Phases::Interleaved => {
@@ -290,7 +316,8 @@ impl Plan {
 
     /// Blocks that are under way at once.
     pub fn workers(&self) -> usize {
-        WORKERS
+        let blocks = self.part_lanes.div_ceil(self.block_lanes);
+        blocks.min(WORKERS * self.spec.threads)
     }
 
     /// ANDs in all lanes together.
@@ -313,16 +340,22 @@ impl Plan {
     /// Bytes of triples that one party keeps at most at a time.
     pub fn triple_bytes(&self) -> usize {
         let one = 3 * bits::bytes_for(self.part_triples(&(0..self.part_lanes)));
-        match self.phases {
-            Phases::Interleaved if self.part_lanes < self.spec.lanes => 2 * one,
-            _ => one,
-        }
+        let parts = match self.phases {
+            Phases::Interleaved if self.part_lanes < self.spec.lanes => 2,
+            _ => 1,
+        };
+        // What several threads have made is there twice while it is put together.
+        let copies = match self.spec.origin {
+            Origin::Ot { threads, .. } if threads > 1 => 1,
+            _ => 0,
+        };
+        (parts + copies) * one
     }
 
     /// Bytes that one party's rows take: blocks under way, inputs and outputs.
     pub fn row_bytes(&self, party: Party) -> usize {
         let layered = self.spec.circuit.layered();
-        let blocks = WORKERS
+        let blocks = self.workers()
             * Rows::stride_for(self.block_lanes.min(self.spec.lanes))
             * layered.rows()
             * self.spec.protocol.components();
@@ -388,6 +421,7 @@ impl Plan {
             ("owners", list(&spec.owners)),
             ("receivers", list(&spec.to)),
             ("broadcast", spec.opening.to_string()),
+            ("threads", spec.threads.to_string()),
             (CORRELATIONS, spec.origin.to_string()),
             ("phases", self.phases.to_string()),
             ("lanes in a part", self.part_lanes.to_string()),
@@ -420,9 +454,9 @@ impl Plan {
         let mut clock = Rounds::new(parties);
         for part in self.parts() {
             setup += costs.bit_triples(self.part_triples(&part));
-            let mut workers = vec![clock.clone(); WORKERS];
+            let mut workers = vec![clock.clone(); self.workers()];
             for (index, block) in self.blocks(part).enumerate() {
-                let clock = &mut workers[index % WORKERS];
+                let clock = &mut workers[index % self.workers()];
                 online += evaluator::block_cost(self, me, block.len(), clock);
             }
             workers.iter().for_each(|worker| clock.join(worker));

@@ -2,19 +2,19 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::future::{try_join, try_join_all};
-use madrigal_circuit::{Layered, Rows};
+use futures_util::future::try_join;
+use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase, bits};
 use madrigal_correlations::{BitTripleSource, BitTriples, Means, Supply};
-use madrigal_net::{Context, Error, Session, breathe};
+use madrigal_net::{Context, Error, Session};
 use zeroize::Zeroizing;
 
-use crate::arena::Arena;
-use crate::evaluator::{Evaluator, leads};
 use crate::plan::{Phases, Plan};
 use crate::report::{PhaseReport, Progress, Report};
+use crate::workers::{Opened, Task, Workers};
 
 /// The step of a job that everything before the inputs is part of.
 pub(crate) const SETUP: &str = "setup";
@@ -63,18 +63,24 @@ pub enum RunError {
 /// What one party brings to a job. Made from its inputs alone where that is all.
 #[derive(Debug)]
 pub struct Brought<'a> {
-    /// A row for each bit of this party's own input values, in circuit order.
-    pub inputs: &'a Rows,
+    /// A row for each bit of this party's own input values, in circuit order; all threads read them.
+    pub inputs: Arc<Rows>,
     /// What the origin of the job's correlations asks for.
     pub means: Means<'a>,
 }
 
-impl<'a> From<&'a Rows> for Brought<'a> {
-    fn from(inputs: &'a Rows) -> Self {
+impl From<Arc<Rows>> for Brought<'_> {
+    fn from(inputs: Arc<Rows>) -> Self {
         Self {
             inputs,
             means: Means::default(),
         }
+    }
+}
+
+impl From<Rows> for Brought<'_> {
+    fn from(inputs: Rows) -> Self {
+        Arc::new(inputs).into()
     }
 }
 
@@ -94,7 +100,7 @@ pub async fn run<'a>(
 ) -> Result<Report, RunError> {
     let start = Instant::now();
     let brought = brought.into();
-    fits(session.me(), session.parties(), plan, brought.inputs)?;
+    fits(session.me(), session.parties(), plan, &brought.inputs)?;
     let wire_bytes = session.wire_bytes_sent();
     let job = session.job(id, &plan.facts(), deadline).await?;
     let (outputs, times) = evaluate(&job.context(), plan, brought, observe).await?;
@@ -125,22 +131,27 @@ pub async fn evaluate<'a>(
     observe: &dyn Fn(Progress),
 ) -> Result<(Option<Rows>, [Duration; 2]), RunError> {
     let Brought { inputs, means } = brought.into();
-    fits(context.me(), context.parties(), plan, inputs)?;
+    fits(context.me(), context.parties(), plan, &inputs)?;
+    let online = context
+        .among(plan.spec().parties)
+        .enter(Phase::Online, "online");
+    let workers = Workers::new(Task {
+        plan: plan.clone(),
+        inputs,
+        online,
+    })?;
     let runner = Runner {
         plan,
-        inputs,
-        layered: plan.spec().circuit.layered(),
-        online: context
-            .among(plan.spec().parties)
-            .enter(Phase::Online, "online"),
         observe,
+        output: RefCell::new(Output::new(plan, context.me())),
         triples_done: Cell::new(0),
         ands_done: Cell::new(0),
         times: Cell::default(),
     };
     let setup = context.enter(Phase::Setup, SETUP);
-    let outputs = runner.phases(&setup, means).await?;
-    Ok((outputs, runner.times.get()))
+    runner.phases(&setup, means, workers).await?;
+    let times = runner.times.get();
+    Ok((runner.output.into_inner().rows, times))
 }
 
 /// Whether plan and inputs are for this party of this session.
@@ -170,24 +181,20 @@ fn fits(me: Party, parties: usize, plan: &Plan, inputs: &Rows) -> Result<(), Run
 
 struct Runner<'a> {
     plan: &'a Plan,
-    inputs: &'a Rows,
-    layered: &'a Layered,
-    online: Context,
     observe: &'a dyn Fn(Progress),
+    output: RefCell<Output>,
     triples_done: Cell<u64>,
     ands_done: Cell<u64>,
     times: Cell<[Duration; 2]>,
 }
 
-/// One block of lanes with the triples for it.
-struct Block {
-    lanes: Range<usize>,
-    triples: BitTriples,
-}
-
 impl Runner<'_> {
-    async fn phases(&self, setup: &Context, means: Means<'_>) -> Result<Option<Rows>, Error> {
-        let output = RefCell::new(Output::new(self.plan, self.online.me()));
+    async fn phases(
+        &self,
+        setup: &Context,
+        means: Means<'_>,
+        mut workers: Workers,
+    ) -> Result<(), Error> {
         let origin = self.plan.spec().origin;
         let mut source = match self.plan.triples() {
             0 if origin.helpers() == 0 => None,
@@ -197,9 +204,6 @@ impl Runner<'_> {
                 Some(self.timed(Phase::Setup, open).await?)
             }
         };
-        let mut workers = (0..self.plan.workers())
-            .map(|index| Worker::new(self, index))
-            .collect::<Result<Vec<_>, _>>()?;
         let parts: Vec<Range<usize>> = self.plan.parts().collect();
         match self.plan.phases() {
             Phases::Sequential => {
@@ -208,7 +212,7 @@ impl Runner<'_> {
                     ready.push(self.triples(&mut source, part).await?);
                 }
                 for (part, triples) in parts.iter().zip(ready) {
-                    self.part(&mut workers, part, triples, &output).await?;
+                    self.part(&mut workers, part, triples).await?;
                 }
             }
             Phases::Interleaved => {
@@ -226,7 +230,7 @@ impl Runner<'_> {
                             None => Ok(BitTriples::none()),
                         }
                     };
-                    let now = self.part(&mut workers, part, triples, &output);
+                    let now = self.part(&mut workers, part, triples);
                     (triples, ()) = try_join(ahead, now).await?;
                     current = next;
                 }
@@ -235,7 +239,7 @@ impl Runner<'_> {
         if let Some(source) = &mut source {
             source.end().await?;
         }
-        Ok(output.into_inner().rows)
+        Ok(())
     }
 
     async fn triples(
@@ -263,36 +267,25 @@ impl Runner<'_> {
         Ok(triples)
     }
 
-    /// Computes one part: its blocks go round among the workers.
     async fn part(
         &self,
-        workers: &mut [Worker],
+        workers: &mut Workers,
         part: &Range<usize>,
-        mut triples: BitTriples,
-        output: &RefCell<Output>,
+        triples: BitTriples,
     ) -> Result<(), Error> {
-        let count = workers.len();
-        let mut queues: Vec<Vec<Block>> = (0..count).map(|_| Vec::new()).collect();
-        for (index, lanes) in self.plan.blocks(part.clone()).enumerate() {
-            let triples = triples.split_front(self.plan.part_triples(&lanes));
-            queues[index % count].push(Block { lanes, triples });
-        }
-        let work = workers
-            .iter_mut()
-            .zip(queues)
-            .map(|(worker, queue)| async move {
-                worker.context = self.online.beside();
-                worker.evaluator.count_in(&worker.context);
-                for block in queue {
-                    let lanes = block.lanes.clone();
-                    let opened = worker.block(self, block).await?;
-                    output.borrow_mut().store(lanes, opened);
-                }
-                self.online.join(&worker.context);
-                Ok::<_, Error>(())
+        let ands = self.plan.spec().circuit.layered().and_count();
+        let hear = |opened: Opened| {
+            let done = self.ands_done.get() + (ands * opened.lanes.len()) as u64;
+            self.ands_done.set(done);
+            self.output.borrow_mut().store(opened);
+            (self.observe)(Progress {
+                phase: Phase::Online,
+                done,
+                total: self.plan.ands() as u64,
             });
-        self.timed(Phase::Online, try_join_all(work)).await?;
-        Ok(())
+        };
+        let work = workers.part(part, triples, &hear);
+        self.timed(Phase::Online, work).await
     }
 
     async fn timed<T>(&self, phase: Phase, work: impl Future<Output = T>) -> T {
@@ -302,62 +295,6 @@ impl Runner<'_> {
         times[phase.index()] += start.elapsed();
         self.times.set(times);
         result
-    }
-}
-
-/// Evaluates one block after the other.
-struct Worker {
-    context: Context,
-    evaluator: Evaluator,
-    arena: Arena,
-}
-
-impl Worker {
-    fn new(runner: &Runner<'_>, index: usize) -> Result<Self, Error> {
-        let context = runner.online.fork(&format!("worker {index}"));
-        let (plan, spec) = (runner.plan, runner.plan.spec());
-        let lanes = plan.block_lanes().min(spec.lanes);
-        Ok(Self {
-            evaluator: Evaluator::new(plan, &context)?,
-            arena: Arena::new(runner.layered.rows(), spec.protocol.components(), lanes),
-            context,
-        })
-    }
-
-    async fn block(
-        &mut self,
-        runner: &Runner<'_>,
-        mut block: Block,
-    ) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
-        let (plan, layered) = (runner.plan, runner.layered);
-        let (arena, evaluator) = (&mut self.arena, &mut self.evaluator);
-        let lanes = block.lanes.len();
-        let leads = leads(plan.spec().protocol, self.context.me());
-        arena.resize(layered.rows(), lanes);
-        evaluator
-            .inputs(plan, runner.inputs, block.lanes, arena)
-            .await?;
-        for layer in layered.layers() {
-            arena.local(layer.local, leads);
-            evaluator
-                .ands(layer.ands, arena, &mut block.triples)
-                .await?;
-        }
-        arena.local(layered.tail(), leads);
-        let opened = evaluator
-            .open(layered.outputs(), arena, &plan.spec().to)
-            .await?;
-
-        let done = runner.ands_done.get() + (layered.and_count() * lanes) as u64;
-        runner.ands_done.set(done);
-        let total = plan.ands() as u64;
-        (runner.observe)(Progress {
-            phase: Phase::Online,
-            done,
-            total,
-        });
-        breathe().await;
-        Ok(opened)
     }
 }
 
@@ -375,13 +312,14 @@ impl Output {
         }
     }
 
-    fn store(&mut self, lanes: Range<usize>, opened: Option<Zeroizing<Vec<u8>>>) {
-        let (Some(rows), Some(opened)) = (&mut self.rows, opened) else {
+    fn store(&mut self, opened: Opened) {
+        let lanes = opened.lanes;
+        let (Some(rows), Some(values)) = (&mut self.rows, opened.values) else {
             return;
         };
         let mut row = Zeroizing::new(vec![0; bits::bytes_for(lanes.len())]);
         for index in 0..rows.rows() {
-            bits::take(&opened, index * lanes.len(), &mut row, lanes.len());
+            bits::take(&values, index * lanes.len(), &mut row, lanes.len());
             bits::put(rows.row_mut(index), lanes.start, &row, lanes.len());
         }
     }

@@ -58,7 +58,7 @@ fn slow(protocol: Protocol, parties: usize, dealer: bool) {
                                 }
                             };
                             let own = own(plan, inputs, me);
-                            let done = run(&session, 1, plan, &own, None, &slowly).await;
+                            let done = run(&session, 1, plan, own, None, &slowly).await;
                             done.map(drop).map_err(|error| error.to_string())
                         } else {
                             let done = serve(&session, None).await;
@@ -117,6 +117,6 @@ fn a_dealer_that_runs_the_plan_itself_is_refused() {
         &random_rows(16, 1, &mut Prg::new(Block::ZERO)),
         dealer,
     );
-    let refused = block_on(run(&session, 1, &plan, &nothing, None, &|_| {}));
+    let refused = block_on(run(&session, 1, &plan, nothing, None, &|_| {}));
     assert_eq!(refused.map(drop), Err(RunError::Helper { party: dealer }));
 }

@@ -56,6 +56,7 @@ fn job(parties: usize, dealer: bool, seed: u64) -> Job {
         memory,
     );
     let plan = if dealer { common::dealt(&plan) } else { plan };
+    let plan = common::threaded(&plan, 1 + seed as usize % 5 / 3);
     let inputs = random_rows(
         netlist.input_bits() as usize,
         lanes,
@@ -75,7 +76,7 @@ async fn work(job: Arc<Job>, context: Context) -> Result<Option<Rows>, Error> {
         return Ok(None);
     }
     let own = own(&job.plan, &job.inputs, context.me());
-    match evaluate(&context, &job.plan, &own, &|_| {}).await {
+    match evaluate(&context, &job.plan, own, &|_| {}).await {
         Ok((output, _)) => Ok(output),
         Err(RunError::Net(error)) => Err(error),
         Err(other) => panic!("{other}"),

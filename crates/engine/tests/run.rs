@@ -6,6 +6,7 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use common::{netlist, own, random_rows};
 use madrigal_circuit::Netlist;
@@ -65,7 +66,7 @@ fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
                             _ => None,
                         };
                         let means = store.as_mut().map(Means::from).unwrap_or_default();
-                        let inputs = &inputs;
+                        let inputs = Arc::new(inputs);
                         let brought = Brought { inputs, means };
                         let report = run(&session, 1, plan, brought, None, &|_| {}).await;
                         let used = store.iter().flat_map(Store::holdings);
@@ -135,8 +136,11 @@ impl Case<'_> {
         if plan.triples() > 0 {
             check(&common::stored(&plan), &netlist, seed);
         }
+        check(&common::threaded(&plan, 2), &netlist, seed);
         if self.parties == 3 && self.opening == Opening::Direct {
-            check(&common::replicated(&plan), &netlist, seed);
+            let plan = common::replicated(&plan);
+            check(&plan, &netlist, seed);
+            check(&common::threaded(&plan, 3), &netlist, seed);
         }
     }
 }
@@ -162,7 +166,7 @@ fn every_number_of_lanes_for_two_parties() {
 #[test]
 fn every_number_of_lanes_for_three_parties() {
     let seed = seed();
-    for lanes in [1, 7, 8, 9, 64, 65, 128, 512, 1000, 4096] {
+    for lanes in [1, 7, 8, 9, 64, 65, 128, 512, 1000, 4096, 100_000] {
         Case {
             lanes,
             parties: 3,
@@ -170,6 +174,38 @@ fn every_number_of_lanes_for_three_parties() {
             ..CASE
         }
         .check(seed);
+    }
+}
+
+/// Many blocks for each worker, and more threads than blocks.
+#[test]
+fn many_lanes_on_threads() {
+    let seed = seed();
+    let netlist = netlist("adder64.txt");
+    let plan = |lanes| {
+        let phases = Phases::Sequential;
+        common::plan(&netlist, 3, lanes, &[1], Opening::Direct, phases, 1 << 30)
+    };
+    let many = common::replicated(&plan(100_000));
+    for threads in [1, 2, 5, 40] {
+        check(&common::threaded(&many, threads), &netlist, seed);
+    }
+    check(&common::threaded(&plan(20_000), 5), &netlist, seed);
+    check(&common::threaded(&plan(100), 40), &netlist, seed);
+}
+
+#[test]
+fn numbers_of_threads_that_cannot_be_are_refused() {
+    let phases = Phases::Sequential;
+    let netlist = netlist("adder64.txt");
+    let plan = common::plan(&netlist, 3, 1, &[1], Opening::Direct, phases, 1 << 30);
+    for threads in [0, 257] {
+        let spec = JobSpec {
+            threads,
+            ..plan.spec().clone()
+        };
+        let refused = Plan::new(spec).map(drop);
+        assert_eq!(refused, Err(PlanError::Threads { threads }));
     }
 }
 
@@ -358,10 +394,14 @@ fn several_jobs_at_once_in_one_session() {
                 block_on(async {
                     let session = Session::new(world.config(me), transport);
                     session.greet().await.unwrap();
-                    let jobs = plans.iter().zip(inputs).zip(1..).map(|((plan, inputs), id)| {
-                        let (session, own) = (&session, own(plan, inputs, me));
-                        async move { run(session, id, plan, &own, None, &|_| {}).await.unwrap() }
-                    });
+                    let jobs = plans
+                        .iter()
+                        .zip(inputs)
+                        .zip(1..)
+                        .map(|((plan, inputs), id)| {
+                            let (session, own) = (&session, own(plan, inputs, me));
+                            async move { run(session, id, plan, own, None, &|_| {}).await.unwrap() }
+                        });
                     let reports = futures_util::future::join_all(jobs).await;
                     for ((report, plan), inputs) in reports.into_iter().zip(plans).zip(inputs) {
                         let spent = Cost {

@@ -28,7 +28,7 @@ fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
                 return deal(&context.enter(Phase::Setup, "setup")).await;
             }
             let own = own(plan, inputs, context.me());
-            let ended = evaluate(&context, plan, &own, &|_| {}).await;
+            let ended = evaluate(&context, plan, own, &|_| {}).await;
             ended.map(drop).map_err(|error| Error::Ended {
                 reason: error.to_string(),
             })
@@ -180,7 +180,7 @@ fn who_gets_no_output_receives_no_shares_of_it() {
                 let (plan, inputs) = (&plan, &inputs);
                 let results = World::new(4, seed).run_over(transports, |context| async move {
                     let own = own(plan, inputs, context.me());
-                    let ended = evaluate(&context, plan, &own, &|_| {}).await;
+                    let ended = evaluate(&context, plan, own, &|_| {}).await;
                     ended.map(drop).map_err(|error| Error::Ended {
                         reason: error.to_string(),
                     })

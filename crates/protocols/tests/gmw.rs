@@ -1,8 +1,14 @@
 //! Boolean GMW by itself, operation by operation: right against the plain bits, at the declared cost,
-//! for 2, 3 and 5 parties, both openings, and counts that fill no byte.
+//! for 2, 3 and 5 parties, both openings, counts that fill no byte, and triples of every origin.
+#![allow(clippy::unwrap_used)] // tests
+
+use std::path::Path;
 
 use madrigal_core::{Cost, Party, Phase, PhaseCost, bits};
-use madrigal_correlations::{BitTripleSource, Extension, OtCosts, OtSource};
+use madrigal_correlations::store::{NewStore, Store, StoreKey};
+use madrigal_correlations::{
+    BitTripleSource, BitTriples, Extension, Means, Needs, Origin, OtSource, Supply, deal,
+};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::gmw::{BooleanGmw, InputSharing, share_aes_blocks};
@@ -19,18 +25,66 @@ fn plain(seed: u64, owner: Party, count: usize) -> Vec<u8> {
     plain
 }
 
+/// Where triples come from.
+fn origins() -> [Origin; 4] {
+    let ot = [Extension::default(), Extension::IKNP].map(Origin::ot);
+    [ot[0], ot[1], Origin::Dealer, Origin::Store]
+}
+
+/// What `count` triples are in a store.
+fn needs(count: usize) -> Needs {
+    let mut needs = Needs::new();
+    needs.bit_triples(count);
+    needs
+}
+
+/// A store of `count` triples, filled for this job alone.
+async fn store(setup: &Context, directory: &Path, count: usize) -> Result<Store> {
+    let key = StoreKey::generate().unwrap();
+    let new = NewStore::create(directory, &key, &needs(count)).unwrap();
+    let setup = setup.step("filling");
+    let mut source = OtSource::new(&setup, Extension::default()).await?;
+    new.fill(&setup, &mut source, &|_| {}).await?;
+    Ok(Store::open(directory, &key).unwrap())
+}
+
+/// `count` triples from `origin`, of which the job then wants no more.
+async fn triples(
+    setup: &Context,
+    origin: Origin,
+    directory: &Path,
+    count: usize,
+) -> Result<BitTriples> {
+    let mut store = match origin {
+        Origin::Store => Some(store(setup, directory, count).await?),
+        _ => None,
+    };
+    let means = store.as_mut().map(Means::from).unwrap_or_default();
+    let mut supply = Supply::open(origin, setup, &needs(count), means).await?;
+    let triples = supply.bit_triples(count, &|_| {}).await?;
+    supply.end().await?;
+    Ok(triples)
+}
+
+/// The declared cost of the same.
+fn triples_cost(origin: Origin, me: Party, parties: usize, count: usize) -> PhaseCost {
+    let mut costs = origin.costs(me, parties);
+    let mut cost = costs.start(&needs(count)) + costs.bit_triples(count);
+    if origin == Origin::Store {
+        cost += NewStore::ot_cost(Extension::default(), &needs(count), me, parties);
+    }
+    cost
+}
+
 /// Shares a bit string of party 0 and one of party 1, ANDs them, opens the product to `to`.
 async fn product(
-    context: &Context,
+    online: Context,
+    mut triples: BitTriples,
     opening: Opening,
     seed: u64,
     count: usize,
     to: &[Party],
 ) -> Result<Option<Vec<u8>>> {
-    let setup = context.enter(Phase::Setup, "setup");
-    let mut triples = OtSource::new(&setup, Extension::default()).await?;
-    let mut triples = triples.bit_triples(count, &|_| {}).await?;
-    let online = context.enter(Phase::Online, "online");
     let mut shares = Vec::new();
     for owner in [0, 1].map(Party::new) {
         let mut sharing = InputSharing::new(online.step(&format!("input of {owner}")), owner)?;
@@ -50,9 +104,28 @@ async fn product(
 }
 
 fn check(parties: usize, opening: Opening, count: usize, to: &[Party]) {
+    for origin in origins() {
+        check_with(origin, parties, opening, count, to);
+    }
+}
+
+fn check_with(origin: Origin, parties: usize, opening: Opening, count: usize, to: &[Party]) {
     let seed = seed();
-    let results = World::new(parties, seed)
-        .run(|context| async move { product(&context, opening, seed, count, to).await });
+    let stores = tempfile::tempdir().unwrap();
+    let results = World::new(parties + origin.helpers(), seed).run(|context| {
+        let me = context.me().index();
+        let directory = stores.path().join(me.to_string());
+        async move {
+            let setup = context.enter(Phase::Setup, "setup");
+            if me >= parties {
+                deal(&setup).await?;
+                return Ok(None);
+            }
+            let triples = triples(&setup, origin, &directory, count).await?;
+            let online = context.enter(Phase::Online, "online").among(parties);
+            product(online, triples, opening, seed, count, to).await
+        }
+    });
     let (x, y) = (
         plain(seed, Party::new(0), count),
         plain(seed, Party::new(1), count),
@@ -63,7 +136,7 @@ fn check(parties: usize, opening: Opening, count: usize, to: &[Party]) {
     rounds.open(opening, &all);
     rounds.open(opening, to);
     for (me, (opened, spent)) in all.iter().zip(results) {
-        let about = format!("{me} of {parties}, {opening}, {count} bits to {to:?}");
+        let about = format!("{me} of {parties}, {origin}, {opening}, {count} bits to {to:?}");
         match opened {
             Some(mut opened) => {
                 bits::clear_tail(&mut opened, count);
@@ -83,8 +156,7 @@ fn check(parties: usize, opening: Opening, count: usize, to: &[Party]) {
                     .sum(),
                 ..PhaseCost::default()
             };
-        let mut costs = OtCosts::new(Extension::default(), *me, parties);
-        let setup = costs.base() + costs.bit_triples(count);
+        let setup = triples_cost(origin, *me, parties, count);
         assert_eq!(spent, Cost { setup, online }, "{about}");
     }
 }

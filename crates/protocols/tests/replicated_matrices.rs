@@ -10,7 +10,14 @@ use madrigal_testkit::seed;
 #[test]
 fn matrix_products() {
     let seed = seed();
-    for (rows, inner, columns) in [(1, 1, 1), (3, 5, 7), (130, 9, 33), (300, 2, 65), (2, 0, 3)] {
+    for (rows, inner, columns) in [
+        (1, 1, 1),
+        (3, 5, 7),
+        (130, 9, 33),
+        (300, 2, 65),
+        (2, 0, 3),
+        (400, 3, 250),
+    ] {
         let shape = MatrixShape {
             rows,
             inner,
@@ -64,6 +71,7 @@ fn convolutions() {
         ([6, 6], [3, 3], [2, 1], [1, 1]),
         ([4, 9], [5, 3], [1, 3], [2, 0]),
         ([64, 60], [3, 3], [1, 1], [1, 1]),
+        ([200, 125], [2, 3], [1, 1], [1, 1]),
     ] {
         let shape = Convolution {
             channels: 3,
@@ -74,6 +82,7 @@ fn convolutions() {
             padding,
         };
         convolve::<u8>(seed, shape);
+        convolve::<u16>(seed, shape);
         convolve::<u32>(seed, shape);
         convolve::<u64>(seed, shape);
         convolve::<u128>(seed, shape);

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::{Args, Subcommand};
 
-use super::values::{parties, split_unit};
+use super::values::{parties, split_unit, threads};
 use super::{EXIT_STATUS, How, TransportArg};
 
 #[derive(Subcommand, Debug)]
@@ -84,9 +84,13 @@ pub struct BenchR3 {
     pub only: Vec<String>,
 
     /// Measure AES-128 against load instead, from one lane up, and write throughput.svg and latency.svg
-    /// to this directory; it is made if it does not exist
+    /// to this directory, and for several --threads, scaling.svg; it is made if it does not exist
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "only")]
     pub plots: Option<std::path::PathBuf>,
+
+    /// Threads that each party computes with; of several numbers, each is measured
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = threads, default_value = "1")]
+    pub threads: Vec<usize>,
 
     /// Make every run this many times as large, for example 0.1
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueHint};
 use madrigal_correlations::Needs;
 
+use super::values::threads;
 use super::{EXIT_STATUS, Net, Over, Who};
 
 #[derive(Args, Debug)]
@@ -26,6 +27,10 @@ pub struct Precompute {
 
     #[command(flatten)]
     pub over: Over,
+
+    /// Threads that each party computes with; the same number at all parties
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
 
     #[command(flatten)]
     pub who: Who,

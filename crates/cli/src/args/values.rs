@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use madrigal_engine::MAX_THREADS;
 use serde::{Deserialize, Serialize};
 
 /// `--input`: a party, if one is named, and a file.
@@ -109,6 +110,14 @@ impl FromStr for HexBlock {
             .map(|number| Self(number.to_be_bytes()))
             .map_err(|error| error.to_string())
     }
+}
+
+/// A number of threads of a party.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    let threads: Option<usize> = text.parse().ok();
+    threads
+        .filter(|threads| (1..=MAX_THREADS).contains(threads))
+        .ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
 }
 
 pub(super) fn parties(text: &str) -> Result<usize, String> {

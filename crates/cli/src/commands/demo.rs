@@ -269,7 +269,8 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
 }
 
 fn encrypt_with_others(args: &AesCtr) -> Result<()> {
-    let party = RemoteParty::new(&args.who, &args.net, args.how.helpers())?;
+    let party =
+        RemoteParty::new(&args.who, &args.net, args.how.helpers())?.with_threads(args.how.threads);
     let (me, parties) = (party.me(), party.parties());
     let for_other = |flag| {
         Err(Usage::DemoForeign {

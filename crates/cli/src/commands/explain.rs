@@ -97,7 +97,7 @@ fn explain(
         triples: plan.triples(),
         correlations: spec.origin.to_string(),
         extension_because: match spec.origin {
-            Origin::Ot(_) if plan.triples() > 0 => Some(choice.reason),
+            Origin::Ot { .. } if plan.triples() > 0 => Some(choice.reason),
             _ => None,
         },
         parties: Party::all(spec.parties).map(party).collect(),

@@ -28,6 +28,7 @@ fn task(args: &Precompute, parties: usize) -> Task {
         parties,
         triples: args.triples.to_string(),
         over,
+        threads: args.threads,
     })
 }
 
@@ -51,7 +52,7 @@ fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFig
 }
 
 fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
-    let party = RemoteParty::new(&args.who, &args.net, 0)?;
+    let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
     let own = Own {
         input: Input::None,
         store: Some(party.store(&args.store, args.store_key.as_deref())),

@@ -129,7 +129,8 @@ fn count_lanes(inputs: &[Input], flag: Option<u64>) -> Result<u64> {
 
 fn run_remote(args: &Run) -> Result<()> {
     let helpers = args.work.how.helpers();
-    let party = RemoteParty::new(&args.who, &args.net, helpers)?;
+    let party =
+        RemoteParty::new(&args.who, &args.net, helpers)?.with_threads(args.work.how.threads);
     let circuit = Arc::new(Circuit::new(&read_netlist(&args.work.circuit)?));
     let mut job = Job::from_flags(&args.work, party.parties(), &circuit)?;
     let me = party.me();

@@ -123,6 +123,7 @@ fn take_part() -> Result<(Outcome, bool)> {
         security: &security,
         network: Network::parse(&assignment.network)?,
         patience: &assignment.patience,
+        threads: assignment.task.threads(),
     };
     let outcome = way.in_session(async |session| match &mut prepared {
         Some(prepared) => prepared.work(session, runs, &observe).await,

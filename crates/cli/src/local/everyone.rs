@@ -16,10 +16,12 @@ use crate::exit::{Failure, Result};
 use crate::party::in_session;
 use crate::reach::{Network, Way};
 
-/// Does `work` as each of so many parties in one session; their results, in order.
+/// Does `work` as each of so many parties, which compute on so many threads, in one session; their
+/// results, in order.
 pub fn everyone<T: Send>(
     transport: TransportArg,
     parties: usize,
+    threads: usize,
     work: impl AsyncFn(&Session) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let patience = &Patience::default();
@@ -53,6 +55,7 @@ pub fn everyone<T: Send>(
                             security,
                             network: Network(None),
                             patience,
+                            threads,
                         };
                         let work = async move |session: &Session| work(session).await;
                         move || way.in_session(work)

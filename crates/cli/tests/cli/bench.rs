@@ -221,5 +221,24 @@ fn three_parties_over_each_transport() {
             "{plot}"
         );
     }
+    assert!(!path.join("plots/scaling.svg").exists());
+    let line =
+        "bench r3 --repeat 1 --scale 0.0001 --json --threads 1,3 --only and/memory --only lt64/tls";
+    let threads: Vec<u64> = madrigal(path, line)
+        .good()
+        .stdout
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["threads"]
+                .as_u64()
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(threads, [1, 3, 1, 3]);
+    let line = "bench r3 --repeat 1 --scale 0.00001 --plots plots --threads 1,2";
+    let told = madrigal(path, line).good();
+    assert!(told.stdout.contains("| tls "), "{told}");
+    let text = std::fs::read_to_string(path.join("plots/scaling.svg")).unwrap();
+    assert!(text.contains("threads of each party"));
     madrigal(path, "bench r3 --only nothing").bad(2, &["and/memory"]);
 }

@@ -42,6 +42,37 @@ fn owners_receivers_and_the_ways_to_compute() {
     }
 }
 
+/// Enough lanes for several blocks on each of the threads, and other inputs in each.
+#[test]
+fn parties_on_several_threads() {
+    let directory = adder();
+    let path = directory.path();
+    let lines = |factor: u32| -> String {
+        let line = |i| format!("{:x}\n", factor * i % 251);
+        (0..20_000).map(line).collect()
+    };
+    write(path, "many0", &lines(7));
+    write(path, "many1", &lines(13));
+    let run = |rest: &str| {
+        let line = format!("run --circuit sum.txt --input 0=many0 --input 1=many1 {rest}");
+        madrigal(path, &line).good().stdout
+    };
+    let expected = run("--local 2 --transport memory");
+    for transport in ["memory", "tcp", "tls"] {
+        for rest in [
+            "--local 2 --threads 2",
+            "--local 3 --threads 3 --phases interleaved",
+            "--local 3 --threads 2 --protocol R",
+            "--local 2 --threads 2 --extension silent --repeat 2",
+        ] {
+            let got = run(&format!("{rest} --transport {transport}"));
+            assert!(got == expected, "{rest} over {transport}");
+        }
+    }
+    let line = "run --circuit sum.txt --local 2 --threads 0 --input 0=a --input 1=b";
+    madrigal(path, line).bad(2, &["--threads", "1 to 256"]);
+}
+
 #[test]
 fn three_real_parties_over_tls() {
     let directory = adder();

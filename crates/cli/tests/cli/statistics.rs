@@ -59,6 +59,7 @@ fn explain_tells_what_run_spends() {
         "--broadcast direct",
         "--broadcast relay",
         "--phases interleaved",
+        "--threads 3",
     ] {
         let explained = format!("explain --circuit sum.txt -N 3 --lanes 2 {how} --json");
         let explained = json(&madrigal(path, &explained).good().stdout);

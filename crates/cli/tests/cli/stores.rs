@@ -22,7 +22,7 @@ fn made_here_and_used_until_nothing_is_left() {
     let path = directory.path();
     let made = madrigal(
         path,
-        "precompute --triples bits=100,u64=3 --local 2 --store made",
+        "precompute --triples bits=100,u64=3 --local 2 --store made --threads 2",
     )
     .good();
     assert!(made.stdout.contains("| bits |  100 |"), "{made}");

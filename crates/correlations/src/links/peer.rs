@@ -62,14 +62,14 @@ impl Link {
         let (me, peer) = (context.me(), base.peer);
         let (keys, both) = base.keys(stream);
         let mut rng = SeededRng::from_seed(context.private_prg().next_block());
-        let instance = direction(peer, me, stream as u32);
+        let instance = direction(peer, me, stream.number());
         let (receiver, setup) =
             Receiving::new(instance, extension, &both, &mut rng).map_err(bug)?;
         let channel = |name| context.step(name).channel(peer);
         Ok(Self {
             peer,
             sender: Sending::Waiting(Box::new(Waiting {
-                instance: direction(me, peer, stream as u32),
+                instance: direction(me, peer, stream.number()),
                 delta: base.delta(),
                 keys,
                 rng,

@@ -88,3 +88,12 @@ pub fn replicated(plan: &Plan) -> Plan {
     };
     Plan::new(spec).unwrap()
 }
+
+/// The same, on so many threads.
+pub fn threaded(plan: &Plan, threads: usize) -> Plan {
+    let spec = JobSpec {
+        threads,
+        ..plan.spec().clone()
+    };
+    Plan::new(spec).unwrap()
+}

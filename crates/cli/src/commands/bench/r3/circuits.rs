@@ -10,9 +10,9 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
 use madrigal_protocols::replicated::PARTIES;
 
-use super::Workload;
 use super::measured::{Measured, Part};
-use crate::args::{BenchR3, TransportArg};
+use super::{Setting, Workload};
+use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
 use crate::work::Source;
@@ -70,16 +70,17 @@ fn workload(name: &'static str, netlist: Netlist, lanes: usize, ops_per_lane: us
     let circuit = Arc::new(Circuit::new(&netlist));
     Workload {
         name,
-        measure: Box::new(move |transport, repeat| {
+        measure: Box::new(move |setting| {
             let spec = JobSpec {
                 protocol: Protocol::R,
                 to: vec![Party::new(0)],
                 lanes,
+                threads: setting.threads,
                 ..JobSpec::new(Arc::clone(&circuit), PARTIES)
             };
             let plan = Plan::new(spec).map_err(Failure::bug)?;
             let inputs = random(netlist.input_bits() as usize, lanes)?;
-            measure(&netlist, &plan, &inputs, transport, repeat, ops_per_lane)
+            measure(&netlist, &plan, &inputs, setting, ops_per_lane)
         }),
     }
 }
@@ -97,34 +98,38 @@ fn measure(
     netlist: &Netlist,
     plan: &Plan,
     inputs: &Rows,
-    transport: TransportArg,
-    repeat: u32,
+    setting: &Setting,
     ops_per_lane: usize,
 ) -> Result<Measured> {
     let spec = plan.spec();
     let checked = part(inputs, CHECKED.min(spec.lanes));
     let expected = netlist.evaluate(&checked).map_err(Failure::bug)?;
     let (expected, own) = (&expected, &own(plan, inputs));
-    let parties = everyone(transport, PARTIES, async |session: &Session| {
-        let own = &own[session.me().index()];
-        let mut parts = Vec::new();
-        for id in 1..=repeat {
-            let report = run(session, id, plan, own, None, &|_| {}).await;
-            let report = report.map_err(Failure::bug)?;
-            if let Some(outputs) = &report.outputs
-                && part(outputs, expected.lanes()) != *expected
-            {
-                return Err(Failure::bug(format!("{}: a wrong result", netlist.name())));
+    let parties = everyone(
+        setting.transport,
+        PARTIES,
+        spec.threads,
+        async |session: &Session| {
+            let own = &own[session.me().index()];
+            let mut parts = Vec::new();
+            for id in 1..=setting.repeat {
+                let report = run(session, id, plan, Arc::clone(own), None, &|_| {}).await;
+                let report = report.map_err(Failure::bug)?;
+                if let Some(outputs) = &report.outputs
+                    && part(outputs, expected.lanes()) != *expected
+                {
+                    return Err(Failure::bug(format!("{}: a wrong result", netlist.name())));
+                }
+                parts.push(Part {
+                    seconds: report.online.time.as_secs_f64(),
+                    bytes: report.online.spent.bytes_sent,
+                    aes: report.online.spent.aes_blocks,
+                    rounds: report.online.spent.rounds,
+                });
             }
-            parts.push(Part {
-                seconds: report.online.time.as_secs_f64(),
-                bytes: report.online.spent.bytes_sent,
-                aes: report.online.spent.aes_blocks,
-                rounds: report.online.spent.rounds,
-            });
-        }
-        Ok(parts)
-    })?;
+            Ok(parts)
+        },
+    )?;
     Ok(Measured::together(spec.lanes * ops_per_lane, &parties))
 }
 
@@ -140,7 +145,7 @@ fn part(rows: &Rows, lanes: usize) -> Rows {
 }
 
 /// Each party's own rows.
-fn own(plan: &Plan, inputs: &Rows) -> Vec<Rows> {
+fn own(plan: &Plan, inputs: &Rows) -> Vec<Arc<Rows>> {
     let spec = plan.spec();
     let mut own: Vec<Rows> = Party::all(PARTIES)
         .map(|party| Rows::new(plan.input_bits_of(party), spec.lanes))
@@ -157,5 +162,5 @@ fn own(plan: &Plan, inputs: &Rows) -> Vec<Rows> {
         }
         from += width as usize;
     }
-    own
+    own.into_iter().map(Arc::new).collect()
 }

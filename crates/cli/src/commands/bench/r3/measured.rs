@@ -3,6 +3,7 @@
 use comfy_table::Table;
 use serde::Serialize;
 
+use super::Setting;
 use crate::args::TransportArg;
 use crate::machine::Machine;
 use crate::stats::{Spread, rate, seconds, table};
@@ -95,6 +96,8 @@ impl std::fmt::Display for Ceilings {
 #[derive(Serialize)]
 pub(super) struct Line {
     name: String,
+    /// Of each party.
+    threads: usize,
     per_second: f64,
     minimum_per_second: f64,
     maximum_per_second: f64,
@@ -115,7 +118,7 @@ pub(super) struct Line {
 impl Line {
     pub(super) fn new(
         name: String,
-        transport: TransportArg,
+        setting: &Setting,
         measured: Measured,
         ceilings: &Ceilings,
     ) -> Self {
@@ -123,7 +126,7 @@ impl Line {
         let time = Spread::of(measured.seconds.clone());
         let per_second = ops / time.median;
         let aes = (measured.aes > 0).then(|| (ceilings.aes * ops / measured.aes as f64, "aes"));
-        let over_wire = transport != TransportArg::Memory && measured.all_bytes > 0;
+        let over_wire = setting.transport != TransportArg::Memory && measured.all_bytes > 0;
         let wire = over_wire.then(|| {
             let bound = ceilings.loopback * ops / measured.all_bytes as f64;
             (bound, "loopback")
@@ -134,6 +137,7 @@ impl Line {
             .min_by(|a, b| a.0.total_cmp(&b.0));
         Self {
             name,
+            threads: setting.threads,
             per_second,
             minimum_per_second: ops / time.max,
             maximum_per_second: ops / time.min,
@@ -153,6 +157,7 @@ impl Line {
 pub(super) fn lines_table(lines: &[Line]) -> Table {
     let mut table = table(&[
         "name",
+        "threads",
         "rate",
         "least",
         "most",
@@ -168,6 +173,7 @@ pub(super) fn lines_table(lines: &[Line]) -> Table {
         let bound = line.ceiling_per_second.zip(line.bound_by);
         table.add_row([
             line.name.clone(),
+            line.threads.to_string(),
             per_second(line.per_second),
             per_second(line.minimum_per_second),
             per_second(line.maximum_per_second),

@@ -22,7 +22,18 @@ use measured::{Ceilings, Line, Measured, lines_table};
 struct Workload {
     name: &'static str,
     /// What is timed, in the order of the runs.
-    measure: Box<dyn Fn(TransportArg, u32) -> Result<Measured>>,
+    measure: Box<Measure>,
+}
+
+type Measure = dyn Fn(&Setting) -> Result<Measured>;
+
+/// How a workload is measured.
+struct Setting {
+    transport: TransportArg,
+    /// Of each party.
+    threads: usize,
+    /// Runs.
+    repeat: u32,
 }
 
 const TRANSPORTS: [(&str, TransportArg); 3] = [
@@ -43,7 +54,8 @@ pub fn run(args: &BenchR3) -> Result<()> {
         for (transport, arg) in TRANSPORTS {
             let name = format!("{}/{transport}", workload.name);
             if args.only.is_empty() || args.only.iter().any(|part| name.contains(part.as_str())) {
-                wanted.push((name, workload, arg));
+                let all = args.threads.iter();
+                wanted.extend(all.map(|&threads| (name.clone(), workload, arg, threads)));
             } else {
                 names.push(name);
             }
@@ -56,11 +68,16 @@ pub fn run(args: &BenchR3) -> Result<()> {
     let ceilings = Ceilings::new(&Machine::measure()?);
     let steps = Steps::new(wanted.len() as u64, args.json);
     let mut lines = Vec::new();
-    for (name, workload, transport) in wanted {
+    for (name, workload, transport, threads) in wanted {
         steps.name(&name);
         steps.advance();
-        let measured = (workload.measure)(transport, args.repeat)?;
-        let line = Line::new(name, transport, measured, &ceilings);
+        let setting = Setting {
+            transport,
+            threads,
+            repeat: args.repeat,
+        };
+        let measured = (workload.measure)(&setting)?;
+        let line = Line::new(name, &setting, measured, &ceilings);
         if args.json {
             print_json_line(&line)?;
         }

@@ -1,12 +1,13 @@
 //! Throughput and latency of AES-128 against load, as Figures 4 and 5 of the three-party paper plot
-//! them; here load is the number of blocks in a job.
+//! them; here load is the number of blocks in a job. For several numbers of threads, also its throughput
+//! against these.
 
 use std::fs;
 use std::path::Path;
 
 use plotters::prelude::*;
 
-use super::{TRANSPORTS, circuits};
+use super::{Setting, TRANSPORTS, circuits};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
 use crate::progress::Steps;
@@ -17,78 +18,113 @@ const SIZE: (u32, u32) = (800, 500);
 const STEPS: u32 = 11;
 const FACTOR: usize = 4;
 
-/// Of one transport: blocks in a job, blocks per second, seconds of the job.
+/// Blocks of the jobs that are measured on more and more threads.
+const SCALING_LOAD: usize = 1 << 19;
+
+/// One point of a curve.
+struct Point {
+    /// Blocks in a job, or threads.
+    x: f64,
+    per_second: f64,
+    seconds: f64,
+}
+
+/// Of one transport.
 struct Curve {
     name: &'static str,
-    points: Vec<(f64, f64, f64)>,
+    points: Vec<Point>,
 }
 
 pub(super) fn write(args: &BenchR3, directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).map_err(Failure::file("make the directory", directory))?;
-    let loads: Vec<usize> = (0..STEPS)
-        .map(|step| (FACTOR.pow(step) as f64 * args.scale).ceil().max(1.0) as usize)
-        .collect();
-    let steps = Steps::new((TRANSPORTS.len() * loads.len()) as u64, args.json);
-    let mut curves = Vec::new();
+    let scaled = |load: usize| (load as f64 * args.scale).ceil().max(1.0) as usize;
+    let loads: Vec<usize> = (0..STEPS).map(|step| scaled(FACTOR.pow(step))).collect();
+    let scaling = if args.threads.len() > 1 {
+        &args.threads[..]
+    } else {
+        &[]
+    };
+    let jobs = TRANSPORTS.len() * (loads.len() + scaling.len());
+    let steps = Steps::new(jobs as u64, args.json);
     let mut shown = table(&[
         "transport",
+        "threads",
         "blocks in a job",
         "blocks per second",
         "latency",
     ]);
+    let mut measure = |name: &str, setting: &Setting, load: usize| -> Result<(f64, f64)> {
+        let threads = setting.threads;
+        steps.name(&format!("{name}, {load} blocks, {threads} threads"));
+        steps.advance();
+        let (per_second, time) = (circuits::aes(load)?.measure)(setting)?.median();
+        shown.add_row([
+            name.to_owned(),
+            threads.to_string(),
+            load.to_string(),
+            rate(per_second, "/s"),
+            seconds(time),
+        ]);
+        Ok((per_second, time))
+    };
+    let (mut by_load, mut by_threads) = (Vec::new(), Vec::new());
     for (name, transport) in TRANSPORTS {
+        let setting = |threads| Setting {
+            transport,
+            threads,
+            repeat: args.repeat,
+        };
         let mut points = Vec::new();
         for &load in &loads {
-            steps.name(&format!("{name}, {load} blocks"));
-            steps.advance();
-            let measured = (circuits::aes(load)?.measure)(transport, args.repeat)?;
-            let (per_second, time) = measured.median();
-            points.push((load as f64, per_second, time));
-            shown.add_row([
-                name.to_owned(),
-                load.to_string(),
-                rate(per_second, "/s"),
-                seconds(time),
-            ]);
+            let (per_second, seconds) = measure(name, &setting(args.threads[0]), load)?;
+            let x = load as f64;
+            points.push(Point {
+                x,
+                per_second,
+                seconds,
+            });
         }
-        curves.push(Curve { name, points });
+        by_load.push(Curve { name, points });
+        let mut points = Vec::new();
+        for &threads in scaling {
+            let (per_second, seconds) = measure(name, &setting(threads), scaled(SCALING_LOAD))?;
+            let x = threads as f64;
+            points.push(Point {
+                x,
+                per_second,
+                seconds,
+            });
+        }
+        by_threads.push(Curve { name, points });
     }
     steps.clear();
-    draw(
-        &directory.join("throughput.svg"),
-        "AES-128 blocks per second",
-        &curves,
-        |p| p.1,
-    )?;
-    draw(
-        &directory.join("latency.svg"),
-        "seconds of a job",
-        &curves,
-        |p| p.2,
-    )?;
+    let draw = |file: &str, axes: [&str; 2], curves: &[Curve], value: fn(&Point) -> f64| {
+        let path = directory.join(file);
+        let mut text = String::new();
+        chart(&mut text, axes, curves, value).map_err(Failure::bug)?;
+        fs::write(&path, text).map_err(Failure::file("write the plot", &path))
+    };
+    let (load, rates) = ("blocks in a job", "AES-128 blocks per second");
+    draw("throughput.svg", [load, rates], &by_load, |p| p.per_second)?;
+    draw("latency.svg", [load, "seconds of a job"], &by_load, |p| {
+        p.seconds
+    })?;
+    if !scaling.is_empty() {
+        let axes = ["threads of each party", rates];
+        draw("scaling.svg", axes, &by_threads, |p| p.per_second)?;
+    }
     print(format!("{shown}\n").as_bytes())
-}
-
-fn draw(
-    path: &Path,
-    what: &str,
-    curves: &[Curve],
-    value: impl Fn(&(f64, f64, f64)) -> f64,
-) -> Result<()> {
-    let mut text = String::new();
-    chart(&mut text, what, curves, value).map_err(Failure::bug)?;
-    fs::write(path, text).map_err(Failure::file("write the plot", path))
 }
 
 /// Both axes are logarithmic.
 fn chart(
     text: &mut String,
-    what: &str,
+    [against, what]: [&str; 2],
     curves: &[Curve],
-    value: impl Fn(&(f64, f64, f64)) -> f64,
+    value: fn(&Point) -> f64,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let points = || curves.iter().flat_map(|curve| &curve.points);
-    let range = |pick: &dyn Fn(&(f64, f64, f64)) -> f64| {
+    let range = |pick: fn(&Point) -> f64| {
         let least = points().map(pick).fold(f64::INFINITY, f64::min);
         let most = points().map(pick).fold(0.0, f64::max);
         (least / 1.5)..(most * 1.5)
@@ -103,19 +139,16 @@ fn chart(
         .margin(12)
         .x_label_area_size(40)
         .y_label_area_size(80)
-        .build_cartesian_2d(
-            range(&|point| point.0).log_scale(),
-            range(&value).log_scale(),
-        )?;
+        .build_cartesian_2d(range(|point| point.x).log_scale(), range(value).log_scale())?;
     chart
         .configure_mesh()
-        .x_desc("blocks in a job")
+        .x_desc(against)
         .y_desc(what)
         .x_label_formatter(&|x| format!("{x:.0}"))
         .y_label_formatter(&|y| format!("{y:.1e}"))
         .draw()?;
     for (curve, color) in curves.iter().zip([BLUE, RED, GREEN]) {
-        let line = curve.points.iter().map(|point| (point.0, value(point)));
+        let line = curve.points.iter().map(|point| (point.x, value(point)));
         chart
             .draw_series(LineSeries::new(line, color.stroke_width(2)).point_size(3))?
             .label(curve.name)

@@ -1,16 +1,17 @@
 //! Operations on ring elements, through the library.
 
+use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
 use madrigal_core::{Party, Phase, Ring};
 use madrigal_kernels::rings::multiply_add;
 use madrigal_kernels::{Block, Prg};
-use madrigal_net::Session;
+use madrigal_net::{Context, Error, Session, block_on, on_threads};
 use madrigal_protocols::replicated::{MatrixShape, PARTIES, ReplicatedRings, RingShares};
 
-use super::Workload;
 use super::measured::{Measured, Part};
-use crate::args::{BenchR3, TransportArg};
+use super::{Setting, Workload};
+use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
 
@@ -59,65 +60,107 @@ fn workload<T: Ring>(name: &'static str, kind: Kind, count: usize, batches: usiz
     };
     Workload {
         name,
-        measure: Box::new(move |transport, repeat| {
-            measure::<T>(kind, count, batches, ops, transport, repeat)
+        measure: Box::new(move |setting| {
+            let run = async move |rings: &mut ReplicatedRings| {
+                run::<T>(kind, rings, count, batches).await
+            };
+            measure(run, ops, setting)
         }),
     }
 }
 
-fn measure<T: Ring>(
-    kind: Kind,
-    count: usize,
-    batches: usize,
+/// The start and the end of a run, and whether the results that were looked at are right.
+type Timed = (Instant, Instant, bool);
+
+/// Has each thread of each party do `run`, again and again.
+fn measure(
+    run: impl AsyncFn(&mut ReplicatedRings) -> Result<Timed> + Copy + Send + Sync + 'static,
     ops: usize,
-    transport: TransportArg,
-    repeat: u32,
+    setting: &Setting,
 ) -> Result<Measured> {
-    let parties = everyone(transport, PARTIES, async |session: &Session| {
-        let job = session.job(1, &[], None).await?;
-        let mut rings = ReplicatedRings::new(job.context().enter(Phase::Online, "bench"))?;
-        let mut parts = Vec::new();
-        for _ in 0..=repeat {
-            let before = job.spent(Phase::Online);
-            let (start, end, right) = run::<T>(kind, &mut rings, count, batches).await?;
-            if !right {
-                return Err(Failure::bug("a wrong result"));
-            }
-            let after = job.spent(Phase::Online);
+    let parties = everyone(
+        setting.transport,
+        PARTIES,
+        setting.threads,
+        async |session: &Session| {
+            let job = session.job(1, &[], None).await?;
+            let context = job.context().enter(Phase::Online, "bench");
+            let threads = on_each(context, setting, run).await?;
+            let spent = job.spent(Phase::Online);
+            job.finish().await?;
+            let runs = u64::from(setting.repeat) + 1;
             let part = Part {
                 seconds: 0.0,
-                bytes: after.bytes_sent - before.bytes_sent,
-                aes: after.aes_blocks - before.aes_blocks,
-                rounds: after.rounds - before.rounds,
+                bytes: spent.bytes_sent / runs,
+                aes: spent.aes_blocks / runs,
+                rounds: spent.rounds / runs,
             };
-            parts.push((start, end, part));
-        }
-        job.finish().await?;
-        // The first run warms caches and connections.
-        Ok(parts.split_off(1))
-    })?;
-    Ok(Measured::together(ops, &from_first_to_last(&parties)))
+            if threads.iter().flatten().any(|(.., right)| !right) {
+                return Err(Failure::bug("a wrong result"));
+            }
+            Ok((threads, part))
+        },
+    )?;
+    let runs = (0..=setting.repeat as usize).map(|run| {
+        let all = parties.iter().flat_map(|(threads, _)| threads);
+        from_first_to_last(all.map(|runs| runs[run]))
+    });
+    // The first run warms caches and connections.
+    let times: Vec<f64> = runs.skip(1).collect();
+    let parties: Vec<Vec<Part>> = parties
+        .iter()
+        .map(|&(_, part)| {
+            times
+                .iter()
+                .map(|&seconds| Part { seconds, ..part })
+                .collect()
+        })
+        .collect();
+    Ok(Measured::together(ops * setting.threads, &parties))
 }
 
-/// Gives each run the time from the first party's start to the last one's end: where cores are fewer
-/// than parties, none may begin late and be quick.
-fn from_first_to_last(parties: &[Vec<(Instant, Instant, Part)>]) -> Vec<Vec<Part>> {
-    let time = |run: usize| {
-        let all = || parties.iter().map(|parts| &parts[run]);
-        let ends = all()
-            .map(|part| part.0)
-            .min()
-            .zip(all().map(|part| part.1).max());
-        ends.map_or(0.0, |(start, end)| (end - start).as_secs_f64())
-    };
-    let timed = |parts: &Vec<(Instant, Instant, Part)>| {
-        let part = |(run, part): (usize, &(Instant, Instant, Part))| Part {
-            seconds: time(run),
-            ..part.2
-        };
-        parts.iter().enumerate().map(part).collect()
-    };
-    parties.iter().map(timed).collect()
+/// What the threads of a party do; one thread is the party's own, which has its sockets too.
+async fn on_each(
+    context: Context,
+    setting: &Setting,
+    run: impl AsyncFn(&mut ReplicatedRings) -> Result<Timed> + Copy + Send + Sync + 'static,
+) -> Result<Vec<Vec<Timed>>> {
+    let repeat = setting.repeat;
+    if setting.threads == 1 {
+        let mut rings = ReplicatedRings::new(context)?;
+        let mut runs = Vec::new();
+        for _ in 0..=repeat {
+            runs.push(run(&mut rings).await?);
+        }
+        return Ok(vec![runs]);
+    }
+    let barrier = Arc::new(Barrier::new(setting.threads));
+    let work = (0..setting.threads).map(|thread| {
+        let context = context.fork(&format!("thread {thread}"));
+        let barrier = Arc::clone(&barrier);
+        move |_: &dyn Fn(())| {
+            let mut rings = ReplicatedRings::new(context.clone())?;
+            let runs = (0..=repeat).map(|_| {
+                barrier.wait();
+                block_on(run(&mut rings))
+            });
+            let runs: Result<Vec<Timed>> = runs.collect();
+            runs.map_err(|failure| {
+                let reason = failure.to_string();
+                context.fail(Error::Ended { reason })
+            })
+        }
+    });
+    Ok(on_threads(&context, work, |()| {}).await?)
+}
+
+/// Seconds from the first start to the last end: where cores are fewer than parties, none may begin
+/// late and be quick.
+fn from_first_to_last(all: impl Iterator<Item = Timed> + Clone) -> f64 {
+    let start = all.clone().map(|timed| timed.0).min();
+    let end = all.map(|timed| timed.1).max();
+    let time = start.zip(end).map(|(start, end)| end - start);
+    time.map_or(0.0, |time| time.as_secs_f64())
 }
 
 /// Shares of numbers from -2^(l-2) to 2^(l-2): no difference of two overflows.
@@ -141,13 +184,13 @@ async fn numbers<T: Ring>(
     Ok(shares)
 }
 
-/// One run: its start and end, and whether the results that were looked at are right.
+/// One run.
 async fn run<T: Ring>(
     kind: Kind,
     rings: &mut ReplicatedRings,
     count: usize,
     batches: usize,
-) -> Result<(Instant, Instant, bool)> {
+) -> Result<Timed> {
     let elements = match kind {
         Kind::Matrices | Kind::LocalProducts => count * count,
         _ => count,

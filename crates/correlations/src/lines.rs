@@ -1,0 +1,237 @@
+//! A source's work on several threads: the items of a call are shared out among *lines*, which have
+//! extensions of their own and run side by side.
+
+use std::sync::Arc;
+
+use madrigal_core::{PhaseCost, Ring};
+use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
+
+use crate::base::{Base, Group, Stream};
+use crate::bit_triples::BitTriples;
+use crate::extension::Extension;
+use crate::links::Links;
+use crate::matrices::{self, MatrixShape, MatrixTriple};
+use crate::ot_triples::{BitCall, BitLayout};
+use crate::rings::{self, RingTriples, SharedBits, SquarePairs};
+use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
+
+/// OTs that a thread has at least: about a millisecond's work, beside which starting it costs nothing.
+const UNIT_OTS: usize = 1 << 16;
+
+/// How `count` items, each of so many OTs, are shared out among `lines`: all but the last part are as
+/// long and of whole bytes, and no more parts than are worth a thread.
+pub(crate) fn shares(
+    count: usize,
+    ots: usize,
+    lines: usize,
+) -> impl ExactSizeIterator<Item = usize> + Clone {
+    let unit = (UNIT_OTS / ots.max(1)).next_multiple_of(8).max(8);
+    let each = if lines == 1 {
+        count.max(1)
+    } else {
+        count.div_ceil(lines).next_multiple_of(unit)
+    };
+    (0..count.div_ceil(each).max(1)).map(move |part| each.min(count - part * each))
+}
+
+/// The cost of what runs side by side.
+pub(crate) fn beside(costs: impl Iterator<Item = PhaseCost>) -> PhaseCost {
+    costs.fold(PhaseCost::default(), |total, cost| PhaseCost {
+        rounds: total.rounds.max(cost.rounds),
+        ..total + cost
+    })
+}
+
+/// The extensions of one thread with all peers, one for each group of kinds.
+pub(crate) struct Line {
+    number: u32,
+    context: Context,
+    base: Arc<Base>,
+    extension: Extension,
+    /// By [`Group`].
+    links: [Option<Links>; Group::COUNT],
+    opening: Vec<Channel>,
+}
+
+impl Line {
+    pub(crate) fn new(
+        context: Context,
+        base: &Arc<Base>,
+        extension: Extension,
+        number: u32,
+    ) -> Result<Self> {
+        Ok(Self {
+            number,
+            base: Arc::clone(base),
+            extension,
+            links: [const { None }; Group::COUNT],
+            opening: context.step("shared bits").channels()?,
+            context,
+        })
+    }
+
+    /// The links of a group, made first if they are not there yet.
+    fn links(&mut self, group: Group) -> Result<&mut Links> {
+        match &mut self.links[group as usize] {
+            Some(links) => Ok(links),
+            place => {
+                let stream = Stream {
+                    group,
+                    line: self.number,
+                };
+                let links = Links::new(&self.context, &self.base, self.extension, stream)?;
+                Ok(place.insert(links))
+            }
+        }
+    }
+
+    pub(crate) async fn bit_triples(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<BitTriples> {
+        let parties = self.context.parties();
+        let mut call = BitCall::new(&self.context, BitLayout { parties, count });
+        if count > 0 {
+            self.links(Group::Bits)?.run(&mut call, made).await?;
+        }
+        Ok(call.finish())
+    }
+
+    pub(crate) async fn ring_triples<T: Ring>(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<RingTriples<T>> {
+        let context = self.context.clone();
+        rings::triples(self.links(Group::Rings)?, &context, count, made).await
+    }
+
+    pub(crate) async fn square_pairs<T: Ring>(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<SquarePairs<T>> {
+        let context = self.context.clone();
+        rings::squares(self.links(Group::Rings)?, &context, count, made).await
+    }
+
+    pub(crate) async fn shared_bits<T: Ring>(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<SharedBits<T>> {
+        let context = self.context.clone();
+        let mut opening = std::mem::take(&mut self.opening);
+        let links = self.links(Group::Rings)?;
+        let bits = rings::shared_bits(links, &mut opening, &context, count, made).await?;
+        self.opening = opening;
+        Ok(bits)
+    }
+
+    pub(crate) async fn matrix_triple<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        made: &dyn Fn(usize),
+    ) -> Result<MatrixTriple<T>> {
+        let context = self.context.clone();
+        matrices::triple(self.links(Group::Matrices)?, &context, shape, made).await
+    }
+
+    pub(crate) async fn vector_triples(
+        &mut self,
+        length: usize,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<VectorTriples> {
+        let mut call = VectorCall::new(&self.context, VectorLayout { length, count });
+        if count > 0 {
+            self.links(Group::Vectors)?.run(&mut call, made).await?;
+        }
+        Ok(call.finish())
+    }
+}
+
+/// All lines of a source; none after a call that failed or was given up.
+pub(crate) struct Lines {
+    context: Context,
+    lines: Vec<Line>,
+    count: usize,
+}
+
+impl Lines {
+    pub(crate) fn new(
+        context: &Context,
+        base: Base,
+        extension: Extension,
+        count: usize,
+    ) -> Result<Self> {
+        let base = Arc::new(base);
+        let line = |number: usize| {
+            let context = match count {
+                1 => context.clone(),
+                _ => context.fork(&format!("thread {number}")),
+            };
+            Line::new(context, &base, extension, number as u32)
+        };
+        Ok(Self {
+            lines: (0..count).map(line).collect::<Result<_>>()?,
+            context: context.clone(),
+            count,
+        })
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Has the lines make `count` items of so many OTs each; the parts, in order.
+    pub(crate) async fn run<T: Send + 'static>(
+        &mut self,
+        count: usize,
+        ots: usize,
+        made: &dyn Fn(usize),
+        work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + 'static,
+    ) -> Result<Vec<T>> {
+        let shares = shares(count, ots, self.count);
+        let Some(lines) = self.lines.get_mut(..shares.len()) else {
+            return Err(out_of_step());
+        };
+        // The lines' rounds are counted side by side, from here on.
+        let clocks: Vec<Context> = lines.iter().map(|line| line.context.clone()).collect();
+        clocks.iter().for_each(|clock| clock.join(&self.context));
+        let parts = match lines {
+            [line] => vec![work(line, count, made).await?],
+            _ => self.on_threads(shares, made, work).await?,
+        };
+        clocks.iter().for_each(|clock| self.context.join(clock));
+        Ok(parts)
+    }
+
+    async fn on_threads<T: Send + 'static>(
+        &mut self,
+        shares: impl ExactSizeIterator<Item = usize>,
+        made: &dyn Fn(usize),
+        work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + 'static,
+    ) -> Result<Vec<T>> {
+        let mut lines = std::mem::take(&mut self.lines);
+        let idle = lines.split_off(shares.len());
+        let work = lines.into_iter().zip(shares).map(|(mut line, count)| {
+            move |tell: &dyn Fn(usize)| {
+                let part = block_on(work(&mut line, count, tell))?;
+                Ok((line, part))
+            }
+        });
+        let done = on_threads(&self.context, work, made).await?;
+        let (lines, parts) = done.into_iter().unzip();
+        self.lines = lines;
+        self.lines.extend(idle);
+        Ok(parts)
+    }
+}
+
+fn out_of_step() -> Error {
+    Error::Ended {
+        reason: "an earlier call for correlations failed or was given up; start a new job".into(),
+    }
+}

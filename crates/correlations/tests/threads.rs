@@ -1,0 +1,184 @@
+//! A source on several threads: right for every kind, wherever calls are cut, at the declared cost; no
+//! thread repeats another.
+
+use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_correlations::{
+    BitTripleSource, Extension, MatrixShape, OtCosts, OtSource, Scratch, Source,
+};
+use madrigal_net::{Context, Result};
+use madrigal_testkit::{World, seed};
+
+/// What one party has of all calls: strings of integers, in the order of [`calls`].
+type Strings = Vec<Vec<u128>>;
+
+/// The bits that a thread has are a multiple of this.
+const UNIT: usize = 1 << 16;
+
+/// Counts of successive calls: on all threads, on some of them (the others are idle), on all again.
+const BITS: [usize; 4] = [400_003, 7, 90_000, 200_000];
+const RINGS: [usize; 3] = [5_001, 3, 2_100];
+const VECTORS: [usize; 2] = [20_001, 100];
+const LENGTH: usize = 21;
+const SHAPE: MatrixShape = MatrixShape {
+    rows: 3,
+    inner: 4,
+    columns: 5,
+};
+
+fn integers<T: Ring>(elements: &[T]) -> Vec<u128> {
+    elements.iter().map(|element| element.to_u128()).collect()
+}
+
+async fn calls(context: Context, extension: Extension, threads: usize) -> Result<Strings> {
+    let mut source = OtSource::with_threads(&context, extension, threads).await?;
+    let mut strings = Strings::new();
+    for count in BITS {
+        let mut triples = source.bit_triples(count, &|_| {}).await?;
+        let mut scratch = Scratch::default();
+        let bits = triples.take(count, &mut scratch);
+        for string in [bits.a, bits.b, bits.c] {
+            let bit = |i: usize| u128::from(string[i / 8] >> (i % 8) & 1);
+            strings.push((0..count).map(bit).collect());
+        }
+    }
+    for count in RINGS {
+        let mut triples = source.ring_triples::<u64>(count, &|_| {}).await?;
+        let triples = triples.take(count);
+        strings.extend([triples.a, triples.b, triples.c].map(integers));
+        let mut squares = source.square_pairs::<u32>(count, &|_| {}).await?;
+        let squares = squares.take(count);
+        strings.extend([squares.a, squares.c].map(integers));
+        let mut bits = source.shared_bits::<u32>(count, &|_| {}).await?;
+        strings.push(integers(bits.take(count).b));
+    }
+    for count in VECTORS {
+        let mut vectors = source.vector_triples(LENGTH, count, &|_| {}).await?;
+        let vectors = vectors.take(count);
+        let packed = |strings: &[u8]| {
+            let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | u128::from(b));
+            strings.chunks(LENGTH.div_ceil(8)).map(number).collect()
+        };
+        strings.push(integers(vectors.a));
+        strings.extend([vectors.b, vectors.c].map(packed));
+    }
+    let matrix = source.matrix_triple::<u16>(SHAPE, &|_| {}).await?;
+    strings.extend(matrix.take().iter().map(|matrix| integers(matrix)));
+    Ok(strings)
+}
+
+fn declared(costs: &mut OtCosts) -> PhaseCost {
+    let mut total = costs.base();
+    for count in BITS {
+        total += costs.bit_triples(count);
+    }
+    for count in RINGS {
+        total += costs.ring_triples::<u64>(count);
+        total += costs.square_pairs::<u32>(count);
+        total += costs.shared_bits::<u32>(count);
+    }
+    for count in VECTORS {
+        total += costs.vector_triples(LENGTH, count);
+    }
+    total + costs.matrix_triple::<u16>(SHAPE)
+}
+
+fn check(extension: Extension, parties: usize, threads: usize) {
+    let about = format!("{extension}, {parties} parties, {threads} threads");
+    let results = World::new(parties, seed()).run(|context| calls(context, extension, threads));
+    let mut shares = Vec::new();
+    for (me, (strings, cost)) in Party::all(parties).zip(results) {
+        let mut costs = OtCosts::with_threads(extension, threads, me, parties);
+        assert_eq!(cost.setup, declared(&mut costs), "{me}: {about}");
+        shares.push(strings);
+    }
+    let column = |at: usize| -> Vec<Vec<u128>> {
+        shares.iter().map(|strings| strings[at].clone()).collect()
+    };
+    let xor = |at: usize| fold(&column(at), |x, y| x ^ y);
+    let sum = |at: usize| fold(&column(at), u128::wrapping_add);
+    let mut at = 0;
+    for count in BITS {
+        let [a, b, c] = [xor(at), xor(at + 1), xor(at + 2)];
+        for i in 0..count {
+            assert_eq!(c[i], a[i] & b[i], "triple {i} of {count}, {about}");
+        }
+        for share in &shares[0][at..at + 3] {
+            unlike(share, threads, &about);
+        }
+        at += 3;
+    }
+    for count in RINGS {
+        let [a, b, c, x, y] = [0, 1, 2, 3, 4].map(|column| sum(at + column));
+        let bits = sum(at + 5);
+        for i in 0..count {
+            let product = (a[i] as u64).wrapping_mul(b[i] as u64);
+            assert_eq!(c[i] as u64, product, "triple {i} of {count}, {about}");
+            let square = (x[i] as u32).wrapping_mul(x[i] as u32);
+            assert_eq!(y[i] as u32, square, "square {i} of {count}, {about}");
+            assert!(bits[i] as u32 <= 1, "bit {i} of {count}, {about}");
+        }
+        at += 6;
+    }
+    for count in VECTORS {
+        let [a, b, c] = [xor(at), xor(at + 1), xor(at + 2)];
+        for i in 0..count {
+            assert_eq!(c[i], a[i] * b[i], "vector {i} of {count}, {about}");
+        }
+        at += 3;
+    }
+    let [a, b, c] = [sum(at), sum(at + 1), sum(at + 2)];
+    for (i, c) in c.iter().enumerate() {
+        let (row, column) = (i / SHAPE.columns, i % SHAPE.columns);
+        let terms = (0..SHAPE.inner).map(|k| {
+            let b = b[k * SHAPE.columns + column] as u16;
+            (a[row * SHAPE.inner + k] as u16).wrapping_mul(b)
+        });
+        let product = terms.fold(0, u16::wrapping_add);
+        assert_eq!(*c as u16, product, "element {i}, {about}");
+    }
+}
+
+fn fold(columns: &[Vec<u128>], f: fn(u128, u128) -> u128) -> Vec<u128> {
+    let mut all = columns[0].clone();
+    for column in &columns[1..] {
+        all.iter_mut().zip(column).for_each(|(x, y)| *x = f(*x, *y));
+    }
+    all
+}
+
+/// Shares of random bits: the parts of different threads agree in about every second bit.
+fn unlike(bits: &[u128], threads: usize, about: &str) {
+    let part = bits.len().div_ceil(threads).next_multiple_of(UNIT);
+    for (i, one) in bits.chunks(part).enumerate() {
+        for other in bits
+            .chunks(part)
+            .skip(i + 1)
+            .filter(|other| other.len() > 1000)
+        {
+            let equal = one.iter().zip(other).filter(|(x, y)| x == y).count();
+            let len = other.len() as f64;
+            let deviation = (2.0 * equal as f64 - len).abs() / len.sqrt();
+            assert!(deviation < 7.0, "{deviation} deviations, {about}");
+        }
+    }
+}
+
+#[test]
+fn two_parties() {
+    for threads in [1, 2, 5] {
+        check(Extension::default(), 2, threads);
+    }
+    check(Extension::IKNP, 2, 3);
+}
+
+#[test]
+fn three_and_five_parties() {
+    check(Extension::default(), 3, 3);
+    check(Extension::default(), 5, 2);
+}
+
+#[test]
+fn silent_ots() {
+    check(Extension::Silent, 2, 2);
+    check(Extension::Silent, 3, 2);
+}
