@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
 use madrigal_circuit::{And, Rows};
 use madrigal_core::{Party, PhaseCost, bits};
 use madrigal_kernels as kernels;
@@ -93,11 +92,9 @@ impl Replicated {
     /// Rows without padding are the message as they lie.
     async fn ands_of_words(&mut self, ands: &[And], arena: &mut Arena) -> Result<()> {
         let row = arena.shape().stride * 8;
-        let mut z = vec![0; ands.len() * row];
-        self.bits.zeros(&mut z);
+        let mut z = self.bits.zeros(ands.len() * row);
         kernels::replicated_and_rows(arena.words(), arena.shape(), ands, &mut z);
-        let z = Bytes::from(z);
-        let theirs = self.bits.reshare(z.clone()).await?;
+        let [z, theirs] = self.bits.reshare(z).await?;
         let rows = z.chunks_exact(row).zip(theirs.chunks_exact(row));
         for (and, (first, second)) in ands.iter().zip(rows) {
             arena.row_mut(and.dst, 0).copy_from_slice(first);

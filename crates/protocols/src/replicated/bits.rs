@@ -7,13 +7,13 @@
 //! | AND of n bits | 1 | ceil(n/8) by each party, to its previous one |
 //! | opening of n bits | 1 | ceil(n/8) to each receiver, by its previous party |
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use madrigal_core::{Party, PhaseCost, bits};
 use madrigal_kernels::{self as kernels, Prg};
 use madrigal_net::{Context, Result};
 use zeroize::Zeroizing;
 
-use super::flow::Pool;
+use super::flow::{Pool, Spent};
 use super::{Neighbours, PARTIES, ZeroKeys, exchange, next, pass, previous};
 use crate::Rounds;
 
@@ -26,6 +26,7 @@ pub struct ReplicatedBits {
     pub(super) neighbours: Neighbours,
     pub(super) zeros: ZeroKeys,
     pub(super) pool: Pool,
+    spent: Spent,
 }
 
 impl std::fmt::Debug for ReplicatedBits {
@@ -47,6 +48,7 @@ impl ReplicatedBits {
             neighbours: Neighbours::new(&context)?,
             zeros: ZeroKeys::new(&context)?,
             pool: Pool::default(),
+            spent: Spent::default(),
             context,
         })
     }
@@ -57,20 +59,24 @@ impl ReplicatedBits {
         self.neighbours.count_in(context);
     }
 
-    /// Overwrites `z` with this party's part of fresh sharings of zero; the cross terms of ANDs go on
-    /// top ([`kernels::replicated_and_rows`]).
-    pub fn zeros(&mut self, z: &mut [u8]) {
-        self.context.count_aes(2 * z.len().div_ceil(16) as u64);
-        self.zeros.fill_bits(z);
+    /// This party's part of fresh sharings of zero, so many bytes; the cross terms of ANDs go on top
+    /// ([`kernels::replicated_and_rows`]).
+    pub fn zeros(&mut self, bytes: usize) -> BytesMut {
+        let mut z = self.spent.buffer(bytes);
+        self.context.count_aes(2 * bytes.div_ceil(16) as u64);
+        self.zeros.fill_bits(&mut z);
+        z
     }
 
-    /// Makes products of cross terms: `z`, this party's cross terms and [`zeros`](Self::zeros), is its
-    /// first component; gives the second. One round, `z`'s bytes sent.
+    /// Makes products of cross terms: `z`, this party's cross terms on [`zeros`](Self::zeros), is its
+    /// first component; gives both. One round, `z`'s bytes sent.
     ///
     /// # Errors
     /// Those of the network.
-    pub async fn reshare(&mut self, z: Bytes) -> Result<Bytes> {
-        self.neighbours.reshare(z).await
+    pub async fn reshare(&mut self, z: BytesMut) -> Result<[Bytes; 2]> {
+        let z = self.spent.message(z);
+        let theirs = self.neighbours.reshare(z.clone()).await?;
+        Ok([z, theirs])
     }
 
     /// Shares of x & y, for `count` bits. What is beyond them in the last byte is ignored, and
@@ -82,13 +88,10 @@ impl ReplicatedBits {
     /// # Panics
     /// If a string has not `ceil(count / 8)` bytes.
     pub async fn and(&mut self, x: [&[u8]; 2], y: [&[u8]; 2], count: usize) -> Result<[Bytes; 2]> {
-        let mut z = vec![0; bits::bytes_for(count)];
-        self.zeros(&mut z);
+        let mut z = self.zeros(bits::bytes_for(count));
         kernels::replicated_and(x, y, &mut z);
         bits::clear_tail(&mut z, count);
-        let z = Bytes::from(z);
-        let theirs = self.reshare(z.clone()).await?;
-        Ok([z, theirs])
+        self.reshare(z).await
     }
 
     /// The `count` bits that `first` and `second` share, for the parties in `to`; `None` for others.

@@ -141,12 +141,10 @@ impl ReplicatedBits {
         let last = targets.last().copied().unwrap_or(0);
         let mut carry = [Bytes::from(zeros.clone()), Bytes::from(zeros.clone())];
         for bit in 0..last {
-            let mut z = vec![0; stride];
-            self.zeros(&mut z);
+            let mut z = self.zeros(stride);
             let c = carry.each_ref().map(|part| &part[..]);
             kernels::replicated_carry(addends.t(bit), addends.a(bit, &zeros), c, &mut z);
-            let z = Bytes::from(z);
-            carry = [z.clone(), self.reshare(z).await?];
+            carry = self.reshare(z).await?;
             if let Some((row, _)) = wanted.next_if(|(_, target)| **target == bit + 1) {
                 for (out, carry) in out.components.iter_mut().zip(&carry) {
                     out[row * stride..][..stride].copy_from_slice(carry);

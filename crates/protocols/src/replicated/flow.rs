@@ -50,6 +50,33 @@ impl Pool {
     }
 }
 
+/// Long messages, whose memory is used again when nobody reads them any more.
+#[derive(Default)]
+pub(super) struct Spent(Vec<Bytes>);
+
+/// Messages that are kept: one is computed, one is on its way, one is read.
+const SPENT: usize = 3;
+
+impl Spent {
+    /// So many bytes, with whatever they held before.
+    pub(super) fn buffer(&mut self, bytes: usize) -> BytesMut {
+        let free = self.0.iter().position(Bytes::is_unique);
+        let old = free.and_then(|index| self.0.swap_remove(index).try_into_mut().ok());
+        let mut buffer = old.unwrap_or_default();
+        buffer.resize(bytes, 0);
+        buffer
+    }
+
+    /// The message, which comes back one day.
+    pub(super) fn message(&mut self, buffer: BytesMut) -> Bytes {
+        let message = buffer.freeze();
+        if self.0.len() < SPENT {
+            self.0.push(message.clone());
+        }
+        message
+    }
+}
+
 /// The two ways of a batch, and the count of rounds that it is part of.
 pub(super) struct Flow<'a> {
     pub(super) context: &'a Context,
