@@ -177,7 +177,7 @@ fn precomputation(task: &Precomputation, own: &Own) -> Result<Part> {
     let key = files.load_or_make_key()?;
     let new = NewStore::create(&files.directory, &key, &needs).map_err(files.failed())?;
     let origin = Origin::Ot {
-        extension: task.over.choose(needs.steps()).extension,
+        extension: task.over.choose(task.threads, needs.steps()).extension,
         threads: task.threads,
     };
     Ok(Part::Precompute(needs, origin, Some(new)))

@@ -169,7 +169,8 @@ impl Job {
     /// The OT extension of its correlations, if they are made by OT, and why.
     pub fn extension(&self, circuit: &Circuit) -> Choice {
         let ands = circuit.layered().and_count() as u64;
-        self.how.over.choose(ands.saturating_mul(self.lanes))
+        let triples = ands.saturating_mul(self.lanes);
+        self.how.over.choose(self.how.threads, triples)
     }
 
     pub fn plan(&self, circuit: Arc<Circuit>) -> Result<Plan> {

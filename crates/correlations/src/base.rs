@@ -44,7 +44,8 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// No two of a pair of parties have the same.
+    /// No two of a pair of parties have the same. Far below 2^31, which is added for the extension that
+    /// a silent one starts from.
     pub(crate) fn number(self) -> u32 {
         self.line * Group::COUNT as u32 + self.group as u32
     }

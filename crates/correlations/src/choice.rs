@@ -25,6 +25,7 @@ use madrigal_net::transport::Profile;
 use madrigal_ot::cost::{self, Cost};
 
 use crate::extension::{Extension, SILENT};
+use crate::lines::portions;
 
 /// An extension, and why it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +68,8 @@ struct Estimate {
 }
 
 impl Estimate {
-    fn of(extension: Extension, profile: &Profile, level: Level) -> Self {
+    /// With so many lines, each on a core of its own.
+    fn of(extension: Extension, profile: &Profile, level: Level, lines: usize) -> Self {
         let rows = |cost: Cost| (cost.sender_aes + cost.receiver_aes) as f64;
         let masks = rows(cost::random(MANY));
         let (made, each, start) = match extension {
@@ -82,7 +84,7 @@ impl Estimate {
                 let rows_before: usize = before.map(|stage| stage.rows()).sum();
                 let work = rows(first) / aes_rate(level) + 2.0 * READS * rows_before as f64;
                 let wait = (2 * profile.latency).as_nanos() as f64;
-                let sent = profile.busy(first.sender_bytes as usize).as_nanos() as f64;
+                let sent = profile.busy(lines * first.sender_bytes as usize).as_nanos() as f64;
                 (cost, ROW + READS, work + wait + sent)
             }
         };
@@ -90,8 +92,8 @@ impl Estimate {
         let aes = (rows(made) + masks) / MANY as f64;
         Self {
             extension,
-            start: start + profile.busy(extension.setup_len()).as_nanos() as f64,
-            compute: aes / aes_rate(level) + 2.0 * each + COPY * bits,
+            start: start + profile.busy(lines * extension.setup_len()).as_nanos() as f64,
+            compute: (aes / aes_rate(level) + 2.0 * each + COPY * bits) / lines as f64,
             wire: match profile.bits_per_second {
                 Some(rate) => bits * 1e9 / rate.max(1) as f64,
                 None => 0.0,
@@ -115,12 +117,15 @@ impl Extension {
     /// estimate that the source of this module explains.
     ///
     /// It depends on nothing but its arguments, so that parties that have agreed on these have agreed
-    /// on the extension. `level` is that of the slowest party.
+    /// on the extension. `level` is that of the slowest party; each has `threads` cores.
     #[must_use]
-    pub fn choose(profile: &Profile, level: Level, triples: u64) -> Choice {
-        let mut all: Vec<Estimate> = Self::all()
-            .map(|extension| Estimate::of(extension, profile, level))
-            .collect();
+    pub fn choose(profile: &Profile, level: Level, threads: usize, triples: u64) -> Choice {
+        let count = usize::try_from(triples).unwrap_or(usize::MAX / 2);
+        let estimate = |extension| {
+            let lines = portions(extension, count, 1, threads).len();
+            Estimate::of(extension, profile, level, lines)
+        };
+        let mut all: Vec<Estimate> = Self::all().map(estimate).collect();
         all.sort_by(|a, b| a.total(triples).total_cmp(&b.total(triples)));
         let describe = |one: &Estimate| {
             format!(
@@ -153,7 +158,7 @@ mod tests {
 
     fn choice(network: &str, triples: u64) -> String {
         let profile = Profile::parse(network).expect(network);
-        let choice = Extension::choose(&profile, Level::Vaes512, triples);
+        let choice = Extension::choose(&profile, Level::Vaes512, 1, triples);
         let name = choice.extension.to_string();
         let start = format!("{triples} triples over {profile}, level vaes512: {name} would take ");
         assert!(choice.reason.contains(&start), "{}", choice.reason);
@@ -178,10 +183,14 @@ mod tests {
             let mut last = f64::INFINITY;
             for megabits in [40_000, 10_000, 3_000, 1_000, 300, 100, 10, 1] {
                 let profile = Profile::parse(&format!("1ms,{megabits}Mbps")).expect("a network");
-                let choice = Extension::choose(&profile, Level::Vaes512, triples);
-                let bits = Estimate::of(choice.extension, &profile, Level::Vaes512).bits;
+                let choice = Extension::choose(&profile, Level::Vaes512, 1, triples);
+                let bits = Estimate::of(choice.extension, &profile, Level::Vaes512, 1).bits;
                 assert!(bits <= last, "{} at {megabits} Mbit/s", choice.reason);
                 last = bits;
+                // More threads make bytes dearer than work.
+                let choice = Extension::choose(&profile, Level::Vaes512, 8, triples);
+                let fewer = Estimate::of(choice.extension, &profile, Level::Vaes512, 1).bits;
+                assert!(fewer <= bits, "{} at {megabits} Mbit/s", choice.reason);
             }
         }
     }

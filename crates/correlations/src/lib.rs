@@ -75,6 +75,7 @@ pub use dealer::fuzz_request;
 pub use dealer::{DealerSource, deal};
 pub use extension::{Extension, ExtensionError};
 pub use kind::{Kind, NeedsError, Width};
+pub use lines::MAX_THREADS;
 pub use matrices::{MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
 pub use precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};

@@ -15,23 +15,33 @@ use crate::ot_triples::{BitCall, BitLayout};
 use crate::rings::{self, RingTriples, SharedBits, SquarePairs};
 use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
 
-/// OTs that a thread has at least: about a millisecond's work, beside which starting it costs nothing.
-const UNIT_OTS: usize = 1 << 16;
+/// The most threads of a source. What all lines of a peer send before we have opened theirs must fit
+/// what a session stores for steps that are not open yet; IKNP's send 1.25 MiB each.
+pub const MAX_THREADS: usize = 64;
 
-/// How `count` items, each of so many OTs, are shared out among `lines`: all but the last part are as
-/// long and of whole bytes, and no more parts than are worth a thread.
-pub(crate) fn shares(
+/// A call's portions are multiples of so many OTs, but for the last one: about a millisecond's work with
+/// SoftSpoken, and what makes up for the start of silent OT. Beside it, starting a thread costs nothing.
+fn unit(extension: Extension) -> usize {
+    match extension {
+        Extension::SoftSpoken(_) => 1 << 16,
+        Extension::Silent => 1 << 21,
+    }
+}
+
+/// How `count` items, each of so many OTs, are shared out among `lines`: all portions but the last are
+/// of equal length and whole bytes, and there are no more than are worth a thread. One at least.
+pub(crate) fn portions(
+    extension: Extension,
     count: usize,
     ots: usize,
     lines: usize,
 ) -> impl ExactSizeIterator<Item = usize> + Clone {
-    let unit = (UNIT_OTS / ots.max(1)).next_multiple_of(8).max(8);
-    let each = if lines == 1 {
-        count.max(1)
-    } else {
-        count.div_ceil(lines).next_multiple_of(unit)
+    let unit = (unit(extension) / ots.max(1)).next_multiple_of(8).max(8);
+    let each = match lines {
+        1 => count.max(1),
+        _ => count.max(1).div_ceil(lines).next_multiple_of(unit),
     };
-    (0..count.div_ceil(each).max(1)).map(move |part| each.min(count - part * each))
+    (0..count.div_ceil(each).max(1)).map(move |portion| each.min(count - portion * each))
 }
 
 /// The cost of what runs side by side.
@@ -155,6 +165,7 @@ impl Line {
 /// All lines of a source; none after a call that failed or was given up.
 pub(crate) struct Lines {
     context: Context,
+    extension: Extension,
     lines: Vec<Line>,
     count: usize,
 }
@@ -177,6 +188,7 @@ impl Lines {
         Ok(Self {
             lines: (0..count).map(line).collect::<Result<_>>()?,
             context: context.clone(),
+            extension,
             count,
         })
     }
@@ -185,7 +197,7 @@ impl Lines {
         self.count
     }
 
-    /// Has the lines make `count` items of so many OTs each; the parts, in order.
+    /// Has the lines make `count` items of so many OTs each; the portions, in order.
     pub(crate) async fn run<T: Send + 'static>(
         &mut self,
         count: usize,
@@ -193,45 +205,40 @@ impl Lines {
         made: &dyn Fn(usize),
         work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + 'static,
     ) -> Result<Vec<T>> {
-        let shares = shares(count, ots, self.count);
-        let Some(lines) = self.lines.get_mut(..shares.len()) else {
-            return Err(out_of_step());
-        };
+        let portions = portions(self.extension, count, ots, self.count);
+        // Back again after success alone.
+        let mut lines = std::mem::take(&mut self.lines);
+        if lines.is_empty() {
+            return Err(Error::Ended {
+                reason: OUT_OF_STEP.into(),
+            });
+        }
+        let idle = lines.split_off(portions.len());
         // The lines' rounds are counted side by side, from here on.
         let clocks: Vec<Context> = lines.iter().map(|line| line.context.clone()).collect();
         clocks.iter().for_each(|clock| clock.join(&self.context));
-        let parts = match lines {
+        let made = match &mut lines[..] {
             [line] => vec![work(line, count, made).await?],
-            _ => self.on_threads(shares, made, work).await?,
+            _ => {
+                let pieces = lines.into_iter().zip(portions).map(|(mut line, count)| {
+                    move |tell: &dyn Fn(usize)| {
+                        let portion = block_on(work(&mut line, count, tell))?;
+                        Ok((line, portion))
+                    }
+                });
+                let done = on_threads(&self.context, pieces, made).await?;
+                let portions;
+                (lines, portions) = done.into_iter().unzip();
+                portions
+            }
         };
         clocks.iter().for_each(|clock| self.context.join(clock));
-        Ok(parts)
-    }
-
-    async fn on_threads<T: Send + 'static>(
-        &mut self,
-        shares: impl ExactSizeIterator<Item = usize>,
-        made: &dyn Fn(usize),
-        work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + 'static,
-    ) -> Result<Vec<T>> {
-        let mut lines = std::mem::take(&mut self.lines);
-        let idle = lines.split_off(shares.len());
-        let work = lines.into_iter().zip(shares).map(|(mut line, count)| {
-            move |tell: &dyn Fn(usize)| {
-                let part = block_on(work(&mut line, count, tell))?;
-                Ok((line, part))
-            }
-        });
-        let done = on_threads(&self.context, work, made).await?;
-        let (lines, parts) = done.into_iter().unzip();
+        lines.extend(idle);
         self.lines = lines;
-        self.lines.extend(idle);
-        Ok(parts)
+        Ok(made)
     }
 }
 
-fn out_of_step() -> Error {
-    Error::Ended {
-        reason: "an earlier call for correlations failed or was given up; start a new job".into(),
-    }
-}
+/// What is wrong after a call that did not come to its end.
+pub(crate) const OUT_OF_STEP: &str =
+    "an earlier call for correlations failed or was given up; start a new job";

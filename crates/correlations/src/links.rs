@@ -33,6 +33,7 @@ use self::peer::Link;
 use crate::base::{Base, Stream, fail};
 use crate::extension::{Batch, Extension, SILENT};
 use crate::ledger::start_cost;
+use crate::lines::OUT_OF_STEP;
 
 /// Parts under way before the first is waited for, where the channels' windows allow it.
 const AHEAD: usize = 4;
@@ -151,9 +152,8 @@ impl Links {
     /// Makes all items of a call. `made` hears how many more are done.
     pub(crate) async fn run(&mut self, call: &mut impl Call, made: &dyn Fn(usize)) -> Result<()> {
         if std::mem::replace(&mut self.broken, true) {
-            let reason = "an earlier call for correlations failed or was given up; start a new job";
             return Err(Error::Ended {
-                reason: reason.into(),
+                reason: OUT_OF_STEP.into(),
             });
         }
         let layout = call.layout();

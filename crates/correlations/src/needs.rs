@@ -144,24 +144,21 @@ impl Needs {
     }
 
     /// What it costs `me` to fill a stock with this from a new [`OtSource`](crate::OtSource) with that
-    /// extension, base OTs included.
+    /// extension on one thread, base OTs included.
     pub fn ot_cost(&self, extension: Extension, me: Party, parties: usize) -> PhaseCost {
-        self.ot_cost_in_batches(extension, me, parties, |_| usize::MAX)
+        self.ot_cost_in_batches(OtCosts::new(extension, me, parties), |_| usize::MAX)
     }
 
-    /// The same where the source is called several times for a kind, each time but the last for as
-    /// many items as `batch` says.
+    /// The same by the costs of any source, which is called several times for a kind, each time but the
+    /// last for as many items as `batch` says.
     pub(crate) fn ot_cost_in_batches(
         &self,
-        extension: Extension,
-        me: Party,
-        parties: usize,
+        mut costs: OtCosts,
         batch: impl Fn(Kind) -> usize,
     ) -> PhaseCost {
         if self.is_empty() {
             return PhaseCost::default();
         }
-        let mut costs = OtCosts::new(extension, me, parties);
         let mut total = costs.base();
         for (kind, count) in self.kinds() {
             let batch = batch(kind).max(1);

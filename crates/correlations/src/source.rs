@@ -8,7 +8,7 @@ use crate::base::{Base, Group, base_cost};
 use crate::bit_triples::BitTriples;
 use crate::extension::Extension;
 use crate::ledger::Ledger;
-use crate::lines::{Line, Lines, beside, shares};
+use crate::lines::{Line, Lines, MAX_THREADS, beside, portions};
 use crate::links::Layout;
 use crate::matrices::{MatrixLayout, MatrixShape, MatrixTriple};
 use crate::ot_triples::BitLayout;
@@ -101,21 +101,25 @@ impl OtSource {
         Self::with_threads(context, extension, 1).await
     }
 
-    /// The same, where calls for many items compute on up to so many threads at a time, each with
-    /// extensions of its own (of the same base OTs). All parties name the same number; one means the
-    /// caller's thread. A matrix triple is made by one thread.
+    /// The same, where calls for many items compute on up to so many threads at a time, 1 to
+    /// [`MAX_THREADS`], each with extensions of its own (of the same base OTs), and so with what these
+    /// begin with and keep. All parties name the same number; one means the caller's thread. A matrix
+    /// triple is made by one thread.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     ///
     /// # Panics
-    /// Without threads.
+    /// Without threads, or with more.
     pub async fn with_threads(
         context: &Context,
         extension: Extension,
         threads: usize,
     ) -> Result<Self> {
-        assert!(threads > 0, "a source computes on one thread at least");
+        assert!(
+            (1..=MAX_THREADS).contains(&threads),
+            "a source computes on 1 to {MAX_THREADS} threads"
+        );
         let context = context.step("correlations");
         let base = Base::new(&context, extension).await?;
         Ok(Self {
@@ -204,19 +208,23 @@ impl Source for OtSource {
         let work = async move |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.vector_triples(length, count, made).await
         };
-        let parts = self.lines.run(count, VECTOR_OTS, made, work).await?;
+        let ots = vector_ots(length);
+        let parts = self.lines.run(count, ots, made, work).await?;
         Ok(VectorTriples::concat(length, parts))
     }
 }
 
-/// OTs that the work for a vector triple is worth, whose masks are stretched.
-const VECTOR_OTS: usize = 8;
+/// OTs that the work for a vector triple is worth: its masks are stretched.
+fn vector_ots(length: usize) -> usize {
+    8 + length / 128
+}
 
 /// What an [`OtSource`] costs one party, call by call: asked for the same kinds and counts in the same
 /// order, it gives what each call will spend, to the byte. What a group of kinds spends to begin is in
 /// its first call.
 #[derive(Clone, Debug)]
 pub struct OtCosts {
+    extension: Extension,
     parties: usize,
     /// By line, by [`Group`].
     ledgers: Vec<[Ledger; Group::COUNT]>,
@@ -232,6 +240,7 @@ impl OtCosts {
     pub fn with_threads(extension: Extension, threads: usize, me: Party, parties: usize) -> Self {
         let ledgers = || std::array::from_fn(|_| Ledger::new(extension, me, parties));
         Self {
+            extension,
             parties,
             ledgers: (0..threads).map(|_| ledgers()).collect(),
         }
@@ -250,8 +259,8 @@ impl OtCosts {
         ots: usize,
         layout: impl Fn(usize) -> L,
     ) -> PhaseCost {
-        let shares = shares(count, ots, self.ledgers.len());
-        let lines = self.ledgers.iter_mut().zip(shares);
+        let portions = portions(self.extension, count, ots, self.ledgers.len());
+        let lines = self.ledgers.iter_mut().zip(portions);
         beside(lines.map(|(line, count)| line[group as usize].call(&layout(count))))
     }
 
@@ -277,9 +286,9 @@ impl OtCosts {
     /// Cost of [`shared_bits`](Source::shared_bits): that of a square pair and l - 1 bits to each peer,
     /// per bit. Three rounds.
     pub fn shared_bits<T: Ring>(&mut self, count: usize) -> PhaseCost {
-        let shares = shares(count, T::BITS, self.ledgers.len());
+        let portions = portions(self.extension, count, T::BITS, self.ledgers.len());
         let opening = |count| rings::opening_cost::<T>(self.parties, count);
-        let opening = beside(shares.map(opening));
+        let opening = beside(portions.map(opening));
         self.square_pairs::<T>(count) + opening
     }
 
@@ -292,9 +301,8 @@ impl OtCosts {
     /// Cost of [`vector_triples`](Source::vector_triples): an OT with each peer and the bytes of a
     /// vector to all peers but one, per triple. One round for two parties, else two.
     pub fn vector_triples(&mut self, length: usize, count: usize) -> PhaseCost {
-        self.call(Group::Vectors, count, VECTOR_OTS, |count| VectorLayout {
-            length,
-            count,
+        self.call(Group::Vectors, count, vector_ots(length), |count| {
+            VectorLayout { length, count }
         })
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use madrigal_core::Party;
 use madrigal_correlations::store::{NewStore, Store, StoreError, StoreKey, StoreSource, status};
-use madrigal_correlations::{Extension, Kind, OtSource};
+use madrigal_correlations::{Extension, Kind, OtCosts, OtSource};
 use madrigal_net::Error;
 use proptest::prelude::*;
 
@@ -106,15 +106,13 @@ fn what_ot_has_made_is_right_and_costs_what_is_declared() {
     let spent = stores.run(|context| {
         let new = stores.new_store(context.me(), &holds);
         async move {
-            let mut source = OtSource::new(&context, extension).await?;
+            let mut source = OtSource::with_threads(&context, extension, 2).await?;
             new.fill(&context, &mut source, &|_| {}).await
         }
     });
     for (me, (_, cost)) in Party::all(parties).zip(spent) {
-        assert_eq!(
-            cost.setup,
-            NewStore::ot_cost(extension, &holds, me, parties)
-        );
+        let costs = OtCosts::with_threads(extension, 2, me, parties);
+        assert_eq!(cost.setup, NewStore::ot_cost(costs, &holds, parties));
     }
     let used = stores.use_up("bits=9M,u64=100");
     let used: Vec<_> = used.into_iter().map(Result::unwrap).collect();

@@ -1,6 +1,8 @@
 //! A source on several threads: right for every kind, wherever calls are cut, at the declared cost; no
 //! thread repeats another.
 
+use std::task::Poll;
+
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_correlations::{
     BitTripleSource, Extension, MatrixShape, OtCosts, OtSource, Scratch, Source,
@@ -15,9 +17,9 @@ type Strings = Vec<Vec<u128>>;
 const UNIT: usize = 1 << 16;
 
 /// Counts of successive calls: on all threads, on some of them (the others are idle), on all again.
-const BITS: [usize; 4] = [400_003, 7, 90_000, 200_000];
-const RINGS: [usize; 3] = [5_001, 3, 2_100];
-const VECTORS: [usize; 2] = [20_001, 100];
+const BITS: [usize; 7] = [400_003, 7, 0, 90_000, 65_536, 65_537, 200_000];
+const RINGS: [usize; 4] = [5_001, 0, 3, 2_100];
+const VECTORS: [usize; 3] = [20_001, 0, 100];
 const LENGTH: usize = 21;
 const SHAPE: MatrixShape = MatrixShape {
     rows: 3,
@@ -148,7 +150,7 @@ fn fold(columns: &[Vec<u128>], f: fn(u128, u128) -> u128) -> Vec<u128> {
 
 /// Shares of random bits: the parts of different threads agree in about every second bit.
 fn unlike(bits: &[u128], threads: usize, about: &str) {
-    let part = bits.len().div_ceil(threads).next_multiple_of(UNIT);
+    let part = bits.len().max(1).div_ceil(threads).next_multiple_of(UNIT);
     for (i, one) in bits.chunks(part).enumerate() {
         for other in bits
             .chunks(part)
@@ -160,6 +162,44 @@ fn unlike(bits: &[u128], threads: usize, about: &str) {
             let deviation = (2.0 * equal as f64 - len).abs() / len.sqrt();
             assert!(deviation < 7.0, "{deviation} deviations, {about}");
         }
+    }
+}
+
+/// Long vectors are worth more threads than short ones.
+#[test]
+fn what_is_worth_a_thread() {
+    let start = |length, threads| {
+        let me = Party::new(0);
+        let mut costs = OtCosts::with_threads(Extension::default(), threads, me, 2);
+        costs.vector_triples(length, 8192)
+    };
+    assert_eq!(start(100, 1), start(100, 8));
+    let (one, eight) = (start(1 << 17, 1), start(1 << 17, 8));
+    assert!(one.bytes_sent < eight.bytes_sent && one.rounds == eight.rounds);
+}
+
+/// A call that is given up half way leaves a source that says so.
+#[test]
+fn given_up() {
+    for threads in [1, 2] {
+        World::new(2, seed()).run(|context| async move {
+            let mut source =
+                OtSource::with_threads(&context, Extension::default(), threads).await?;
+            {
+                let call = source.shared_bits::<u32>(5_000, &|_| {});
+                let mut call = std::pin::pin!(call);
+                std::future::poll_fn(|task| {
+                    let ended = call.as_mut().poll(task).is_ready();
+                    assert!(!ended, "it breathes on its way");
+                    Poll::Ready(())
+                })
+                .await;
+            }
+            let error = source.shared_bits::<u32>(10, &|_| {}).await.err();
+            let error = error.map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains("was given up"), "{error}");
+            Ok(())
+        });
     }
 }
 
@@ -180,5 +220,42 @@ fn three_and_five_parties() {
 #[test]
 fn silent_ots() {
     check(Extension::Silent, 2, 2);
-    check(Extension::Silent, 3, 2);
+}
+
+/// So many that silent OTs, too, are worth several threads, in two calls.
+#[test]
+fn many_silent_ots() {
+    const COUNTS: [usize; 2] = [4_500_001, 2_200_000];
+    let results = World::new(2, seed()).run(|context| async move {
+        let mut source = OtSource::with_threads(&context, Extension::Silent, 3).await?;
+        let mut strings = Vec::new();
+        for count in COUNTS {
+            let mut triples = source.bit_triples(count, &|_| {}).await?;
+            let mut scratch = Scratch::default();
+            let bits = triples.take(count, &mut scratch);
+            strings.push([bits.a, bits.b, bits.c].map(<[u8]>::to_vec));
+        }
+        Ok(strings)
+    });
+    for (me, (_, cost)) in Party::all(2).zip(&results) {
+        let mut costs = OtCosts::with_threads(Extension::Silent, 3, me, 2);
+        let declared = COUNTS
+            .iter()
+            .fold(costs.base(), |sum, &count| sum + costs.bit_triples(count));
+        assert_eq!(cost.setup, declared, "{me}");
+    }
+    let [(x, _), (y, _)] = &results[..] else {
+        panic!("two parties");
+    };
+    for ((x, y), count) in x.iter().zip(y).zip(COUNTS) {
+        // The last byte may hold bits beyond the triples.
+        for i in 0..count / 8 {
+            let [a, b, c] = [0, 1, 2].map(|string| x[string][i] ^ y[string][i]);
+            assert_eq!(c, a & b, "byte {i} of {count}");
+        }
+        // A thread's portion has 2^21 triples.
+        let b = &x[1];
+        let same = b.iter().zip(&b[1 << 18..]).filter(|(x, y)| x == y).count();
+        assert!(same < b.len() / 64, "threads repeat each other");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Of each job it learns what all parties announce, the plan's facts: digests of the circuit, by which
 //! it recognises a circuit that it knows, the number of lanes, the owner of each input value, the
-//! receivers of the output, protocol, opening, phases and the sizes of parts and blocks; then what it
+//! receivers of the output, protocol, opening, phases, threads and the sizes of parts and blocks; then what it
 //! is asked for, which tells the number of AND gates, and when. It learns no input, no output and no
 //! message between the other parties.
 

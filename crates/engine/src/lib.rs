@@ -16,10 +16,10 @@ mod workers;
 
 pub use circuit::Circuit;
 pub use dealer::serve;
-pub use plan::{JobSpec, MAX_THREADS, Phases, Plan, PlanError, TRIPLE_MEMORY};
+pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, RunError, evaluate, run};
 
-pub use madrigal_correlations::{Choice, Extension, Means, Origin};
+pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin};
 pub use madrigal_protocols::Opening;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::Rows;
 use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost, bits};
-use madrigal_correlations::{Needs, Origin};
+use madrigal_correlations::{MAX_THREADS, Needs, Origin};
 use madrigal_net::Fact;
 use madrigal_protocols::{Opening, Rounds};
 use sha2::{Digest, Sha256};
@@ -58,7 +58,8 @@ pub struct JobSpec {
     /// Bytes that the triples kept by one party may take.
     pub memory: usize,
     /// Threads that each party computes with when online, 1 to [`MAX_THREADS`]. All parties have as
-    /// many, whatever their cores: the number decides what goes side by side.
+    /// many, whatever their cores: the number decides what goes side by side. Those of the origin are
+    /// others; interleaved phases have both at work.
     pub threads: usize,
 }
 
@@ -83,11 +84,41 @@ impl JobSpec {
     }
 }
 
+impl JobSpec {
+    /// The same, on so many threads, before the online phase and in it.
+    #[must_use]
+    pub fn on_threads(self, threads: usize) -> Self {
+        let origin = match self.origin {
+            Origin::Ot { extension, .. } => Origin::Ot { extension, threads },
+            other => other,
+        };
+        Self {
+            origin,
+            threads,
+            ..self
+        }
+    }
+
+    /// The most threads of a phase, and the least.
+    fn threads(&self) -> [usize; 2] {
+        match self.origin {
+            Origin::Ot { threads, .. } => [threads.max(self.threads), threads.min(self.threads)],
+            _ => [self.threads; 2],
+        }
+    }
+
+    /// How often the triples of a part are in memory while they are made: those of several threads
+    /// are put together.
+    fn copies(&self) -> usize {
+        match self.origin {
+            Origin::Ot { threads, .. } if threads > 1 => 2,
+            _ => 1,
+        }
+    }
+}
+
 /// The usual limit for a party's triples: 192 MiB.
 pub const TRIPLE_MEMORY: usize = 192 << 20;
-
-/// The most threads of a party.
-pub const MAX_THREADS: usize = 256;
 
 /// The fact that names the origin of the correlations.
 pub(crate) const CORRELATIONS: &str = "correlations";
@@ -194,8 +225,8 @@ impl Plan {
         if !protocol.parties().contains(&parties) {
             return Err(PlanError::Parties { protocol, parties });
         }
-        let threads = spec.threads;
-        if !(1..=MAX_THREADS).contains(&threads) {
+        let wrong = |threads: &usize| !(1..=MAX_THREADS).contains(threads);
+        if let Some(threads) = spec.threads().into_iter().find(wrong) {
             return Err(PlanError::Threads { threads });
         }
         let values = spec.circuit.inputs().len();
@@ -245,7 +276,7 @@ impl Plan {
         }
         let triples = protocol.triples_per_and() * layered.and_count();
         let triple_bytes = |lanes: usize| 3 * bits::bytes_for(triples * lanes);
-        let needed = triple_bytes(spec.lanes);
+        let needed = spec.copies() * triple_bytes(spec.lanes);
         let phases = match spec.phases {
             _ if triples == 0 => Phases::Sequential,
             Some(Phases::Sequential) if needed > spec.memory => {
@@ -268,27 +299,29 @@ impl Plan {
             PIECE_LANES
         };
         let mut block_lanes = fitting / unit * unit;
-        if threads > 1 {
-            // As many blocks as workers at least, where there are lanes enough.
-            let parts = match phases {
-                Phases::Sequential => 1,
-                Phases::Interleaved => MIN_PARTS,
-            };
-            let even = spec.lanes.div_ceil(WORKERS * threads * parts);
-            block_lanes = block_lanes.min(even.next_multiple_of(LINE_LANES));
+        let wanted = match phases {
+            Phases::Sequential => spec.lanes,
+            Phases::Interleaved => {
+                // One part computes while the next is made. No more than the job has.
+                let parts = 1 + spec.copies();
+                let fitting = spec.memory / parts / triple_bytes(8).max(1) * 8;
+                spec.lanes.div_ceil(MIN_PARTS).min(fitting).max(1)
+            }
+        };
+        if spec.threads > 1 {
+            // As many blocks in a part as workers at least, where there are lanes enough.
+            let even = wanted / (WORKERS * spec.threads) / LINE_LANES * LINE_LANES;
+            block_lanes = block_lanes.min(even.max(LINE_LANES));
         }
         let part_lanes = match phases {
             Phases::Sequential => spec.lanes,
             Phases::Interleaved => {
-                // Two parts are there at once. Whole blocks, but no more than the job has.
-                let fitting = spec.memory / 2 / triple_bytes(8).max(1) * 8;
-                let wanted = spec.lanes.div_ceil(MIN_PARTS).min(fitting).max(1);
                 let unit = if wanted >= block_lanes {
                     block_lanes
                 } else {
                     64
                 };
-                (wanted.div_ceil(unit) * unit).min(spec.lanes)
+                (wanted / unit * unit).max(unit).min(spec.lanes)
             }
         };
         Ok(Self {
@@ -344,12 +377,7 @@ impl Plan {
             Phases::Interleaved if self.part_lanes < self.spec.lanes => 2,
             _ => 1,
         };
-        // What several threads have made is there twice while it is put together.
-        let copies = match self.spec.origin {
-            Origin::Ot { threads, .. } if threads > 1 => 1,
-            _ => 0,
-        };
-        (parts + copies) * one
+        (parts - 1 + self.spec.copies()) * one
     }
 
     /// Bytes that one party's rows take: blocks under way, inputs and outputs.

@@ -14,8 +14,8 @@ use madrigal_core::{Cost, Party};
 use madrigal_correlations::OtSource;
 use madrigal_correlations::store::{NewStore, Store, StoreKey};
 use madrigal_engine::{
-    Brought, Extension, JobSpec, Means, Opening, Origin, Phases, Plan, PlanError, Protocol, Report,
-    RunError, run, serve,
+    Brought, Circuit, Extension, JobSpec, MAX_THREADS, Means, Opening, Origin, Phases, Plan,
+    PlanError, Protocol, Report, RunError, run, serve,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Transport, mesh};
@@ -199,13 +199,46 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
     let phases = Phases::Sequential;
     let netlist = netlist("adder64.txt");
     let plan = common::plan(&netlist, 3, 1, &[1], Opening::Direct, phases, 1 << 30);
-    for threads in [0, 257] {
-        let spec = JobSpec {
+    for threads in [0, MAX_THREADS + 1] {
+        let online = JobSpec {
             threads,
             ..plan.spec().clone()
         };
-        let refused = Plan::new(spec).map(drop);
-        assert_eq!(refused, Err(PlanError::Threads { threads }));
+        let setup = JobSpec {
+            threads: 1,
+            ..plan.spec().clone().on_threads(threads)
+        };
+        for spec in [online, setup] {
+            let refused = Plan::new(spec).map(drop);
+            assert_eq!(refused, Err(PlanError::Threads { threads }));
+        }
+    }
+}
+
+/// Every thread has work, and triples take no more memory than they may, however many there are.
+#[test]
+fn large_jobs_are_shared_out_among_all_threads() {
+    let circuit = Arc::new(Circuit::new(&netlist("aes_128.txt")));
+    for threads in [1, 2, 8, 64] {
+        for lanes in [80_000, 1_000_000, 10_000_000] {
+            for protocol in [Protocol::B, Protocol::R] {
+                let spec = JobSpec {
+                    protocol,
+                    lanes,
+                    ..JobSpec::new(Arc::clone(&circuit), 3)
+                };
+                let plan = Plan::new(spec.on_threads(threads)).unwrap();
+                let about = format!("{protocol}, {threads} threads, {lanes} lanes");
+                assert!(plan.triple_bytes() <= plan.spec().memory, "{about}");
+                // Two on each, but where so many would have less than a cache line.
+                let lines = plan.parts().next().unwrap().len().div_ceil(512);
+                let workers = plan.workers();
+                assert!(
+                    workers >= (2 * threads).min(lines / 2),
+                    "{about}: {workers}"
+                );
+            }
+        }
     }
 }
 

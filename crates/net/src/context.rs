@@ -140,9 +140,10 @@ impl Context {
         }
     }
 
-    /// Takes in the rounds of a fork that has ended.
-    pub fn join(&self, fork: &Self) {
-        self.clock.fetch_max(fork.clock.load(Relaxed), Relaxed);
+    /// Takes in the rounds of another context: of a fork that has ended, or in a fork that is used again,
+    /// those of what came before.
+    pub fn join(&self, other: &Self) {
+        self.clock.fetch_max(other.clock.load(Relaxed), Relaxed);
     }
 
     /// The step `name` within this one, in `phase`, with the count of rounds at zero.

@@ -29,7 +29,7 @@ enum Said<E, R> {
 /// fails for all pieces and all parties.
 ///
 /// # Panics
-/// With the panic of a piece of work.
+/// With the panic of a piece of work, which fails the job too.
 pub async fn on_threads<W, E, R>(
     context: &Context,
     work: impl IntoIterator<Item = W>,
@@ -43,39 +43,46 @@ where
     let (say, mut said) = unbounded();
     let mut results = Vec::new();
     for (number, piece) in work.into_iter().enumerate() {
-        let say = say.clone();
+        let (say, job) = (say.clone(), context.clone());
         let run = move || {
-            // When nobody listens any more, the work's context has failed or soon will.
+            // Perhaps nobody listens any more.
             let tell = |event| drop(say.unbounded_send(Said::Told(event)));
             let result = catch_unwind(AssertUnwindSafe(|| piece(&tell)));
+            let failure = match &result {
+                Ok(result) => result.as_ref().err().cloned(),
+                Err(_) => Some(ended("a bug in madrigal: one of its threads panicked")),
+            };
+            failure.map(|failure| job.fail(failure));
             let _ = say.unbounded_send(Said::Ended(number, result));
         };
-        let name = format!("madrigal {number}");
-        if let Err(error) = thread::Builder::new().name(name).spawn(run) {
-            return Err(context.fail(Error::Ended {
-                reason: format!(
-                    "cannot start thread {number} of a step: {error}; use fewer threads"
-                ),
-            }));
+        let step = context.path().rsplit('/').next().unwrap_or_default();
+        let thread = thread::Builder::new().name(format!("{step} {number}"));
+        if let Err(error) = thread.spawn(run) {
+            let reason =
+                format!("cannot start thread {number} of a step: {error}; use fewer threads");
+            return Err(context.fail(ended(&reason)));
         }
         results.push(None);
     }
     drop(say);
-    let mut failure = None;
+    let mut failed = false;
     while let Some(event) = said.next().await {
         match event {
             Said::Told(event) => hear(event),
             Said::Ended(number, Ok(Ok(result))) => results[number] = Some(result),
-            Said::Ended(_, Ok(Err(error))) => {
-                let error = context.fail(error);
-                failure.get_or_insert(error);
-            }
+            Said::Ended(_, Ok(Err(_))) => failed = true,
             Said::Ended(_, Err(panic)) => resume_unwind(panic),
         }
     }
-    match failure {
-        Some(error) => Err(error),
-        // Each thread's last word is how it ended.
-        None => Ok(results.into_iter().flatten().collect()),
+    if failed {
+        context.check()?;
+    }
+    // Each thread's last word is how it ended.
+    Ok(results.into_iter().flatten().collect())
+}
+
+fn ended(reason: &str) -> Error {
+    Error::Ended {
+        reason: reason.to_owned(),
     }
 }

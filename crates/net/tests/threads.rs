@@ -1,7 +1,9 @@
 //! Work on threads: messages side by side, errors and panics that end all of it.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use madrigal_core::Party;
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error, Result, block_on, on_threads};
@@ -66,6 +68,29 @@ fn an_error_ends_all() {
         let error = result.err().map(|error| error.to_string());
         let error = error.unwrap_or_default();
         assert!(error.contains("no more"), "{error}");
+    }
+}
+
+/// Who catches a panic does not leave the others waiting.
+#[test]
+fn a_panic_fails_the_job() {
+    let results = world().run_over(mesh(2), |context| async move {
+        let work = forks(&context, 2).map(|(piece, context)| {
+            move |_: &dyn Fn(())| -> Result<()> {
+                let me = context.me();
+                assert!(piece == 1 || me == Party::new(1), "as planned");
+                block_on(context.channel(peer(&context))?.recv(1)).map(drop)
+            }
+        });
+        let work = AssertUnwindSafe(on_threads(&context, work, |()| {}));
+        let caught = work.catch_unwind().await;
+        assert_eq!(caught.is_err(), context.me() == Party::new(0));
+        context.check()
+    });
+    for result in results {
+        let error = result.err().map(|error| error.to_string());
+        let error = error.unwrap_or_default();
+        assert!(error.contains("threads panicked"), "{error}");
     }
 }
 

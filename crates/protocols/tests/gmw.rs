@@ -7,7 +7,7 @@ use std::path::Path;
 use madrigal_core::{Cost, Party, Phase, PhaseCost, bits};
 use madrigal_correlations::store::{NewStore, Store, StoreKey};
 use madrigal_correlations::{
-    BitTripleSource, BitTriples, Extension, Means, Needs, Origin, OtSource, Supply, deal,
+    BitTripleSource, BitTriples, Extension, Means, Needs, Origin, OtCosts, OtSource, Supply, deal,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Context, Error, Result};
@@ -71,7 +71,8 @@ fn triples_cost(origin: Origin, me: Party, parties: usize, count: usize) -> Phas
     let mut costs = origin.costs(me, parties);
     let mut cost = costs.start(&needs(count)) + costs.bit_triples(count);
     if origin == Origin::Store {
-        cost += NewStore::ot_cost(Extension::default(), &needs(count), me, parties);
+        let costs = OtCosts::new(Extension::default(), me, parties);
+        cost += NewStore::ot_cost(costs, &needs(count), parties);
     }
     cost
 }

@@ -19,7 +19,7 @@ pub struct World {
 pub type PartyResult<T> = Result<(T, Cost)>;
 
 /// The seed for a random test: `MADRIGAL_SEED` if it is set, else a fresh one; printed, so that a
-/// failed run can be had again.
+/// failed run can be had again (but for programs on several threads, which draw in any order).
 pub fn seed() -> u64 {
     let given = std::env::var("MADRIGAL_SEED")
         .ok()

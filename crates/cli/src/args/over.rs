@@ -32,15 +32,15 @@ impl Over {
         }
     }
 
-    /// The extension for so many triples, and why.
-    pub fn choose(&self, triples: u64) -> Choice {
+    /// The extension for so many triples on so many threads, and why.
+    pub fn choose(&self, threads: usize, triples: u64) -> Choice {
         let link = self.link.as_ref().and_then(Link::profile);
         match (self.extension.extension(), link) {
             (Some(extension), _) => Choice {
                 extension,
                 reason: "--extension names it".to_owned(),
             },
-            (None, Some(profile)) => Extension::choose(&profile, LEVEL, triples),
+            (None, Some(profile)) => Extension::choose(&profile, LEVEL, threads, triples),
             (None, None) => Choice {
                 extension: Extension::default(),
                 reason: "the usual one, as --link does not say what the network is like".to_owned(),

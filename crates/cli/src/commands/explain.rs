@@ -60,7 +60,10 @@ pub fn run(args: Explain) -> Result<()> {
     job.how.over.or_network(&args.network);
     let choice = job.extension(&circuit);
     let plan = job.plan(Arc::clone(&circuit))?;
-    let blocks_per_second = BLOCKS_PER_HASH * ceilings::measure(Kernels::detect()).hash.rate;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = cores.min(plan.spec().threads) as f64;
+    let blocks_per_second =
+        BLOCKS_PER_HASH * cores * ceilings::measure(Kernels::detect()).hash.rate;
     let explanation = explain(&plan, choice, &args.network, network.0, blocks_per_second);
     if args.json {
         return print_json(&explanation);

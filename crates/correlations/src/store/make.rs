@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::rand;
-use madrigal_core::{Party, PhaseCost};
+use madrigal_core::PhaseCost;
 use madrigal_net::{Channel, Context, exchange};
 use sha2::{Digest, Sha256};
 
@@ -14,9 +14,8 @@ use super::error::{Result, StoreError};
 use super::files::{self, HEADER, PARTIAL};
 use super::key::{KEY_BYTES, StoreKey};
 use super::records::{Header, Marks, Place, StoreId};
-use crate::extension::Extension;
 use crate::needs::Needs;
-use crate::source::Source;
+use crate::source::{OtCosts, Source};
 use crate::supply::{STORE_ID_BYTES, exchange_cost};
 
 /// A directory that is about to become a store. Dropped before it is one, what was made of it is
@@ -123,10 +122,10 @@ impl NewStore {
         exchange_cost(parties, STORE_ID_BYTES).times(2)
     }
 
-    /// Cost for `me` of filling a store from a new [`OtSource`](crate::OtSource), which is made
-    /// before: all of it together.
-    pub fn ot_cost(extension: Extension, holds: &Needs, me: Party, parties: usize) -> PhaseCost {
-        Self::cost(parties) + holds.ot_cost_in_batches(extension, me, parties, Layout::batch)
+    /// Cost for one of `parties` parties of filling a store from a new [`OtSource`](crate::OtSource)
+    /// with these costs, which is made before: all of it together.
+    pub fn ot_cost(costs: OtCosts, holds: &Needs, parties: usize) -> PhaseCost {
+        Self::cost(parties) + holds.ot_cost_in_batches(costs, Layout::batch)
     }
 
     fn begin(&self, context: &Context, id: StoreId) -> Result<(Header, super::key::Keys)> {

@@ -91,9 +91,5 @@ pub fn replicated(plan: &Plan) -> Plan {
 
 /// The same, on so many threads.
 pub fn threaded(plan: &Plan, threads: usize) -> Plan {
-    let spec = JobSpec {
-        threads,
-        ..plan.spec().clone()
-    };
-    Plan::new(spec).unwrap()
+    Plan::new(plan.spec().clone().on_threads(threads)).unwrap()
 }

@@ -657,7 +657,7 @@ impl Drop for Shared {
         if !self.closed.load(Relaxed) {
             self.transport.close();
         }
-        // No thread outlives its session, unless it is the one that drops it.
+        // The watchdog does not outlive its session, unless it is the one that drops it.
         if let Some(watchdog) = self.watchdog.take() {
             watchdog.thread().unpark();
             if watchdog.thread().id() != thread::current().id() {

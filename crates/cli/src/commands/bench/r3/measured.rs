@@ -62,7 +62,7 @@ impl Measured {
 
 /// What binds on this machine.
 pub(super) struct Ceilings {
-    /// Blocks per second of all cores that the parties can use.
+    /// Blocks per second of a core.
     aes: f64,
     /// Bytes per second between two processes, one pair at work.
     loopback: f64,
@@ -71,12 +71,16 @@ pub(super) struct Ceilings {
 
 impl Ceilings {
     pub(super) fn new(machine: &Machine) -> Self {
-        let cores = machine.cores.min(3);
         Self {
-            aes: machine.aes_blocks * cores as f64,
+            aes: machine.aes_blocks,
             loopback: machine.loopback_bytes_per_second,
-            cores,
+            cores: machine.cores,
         }
+    }
+
+    /// Blocks per second of all cores that three parties can use.
+    fn aes(&self, threads: usize) -> f64 {
+        self.aes * self.cores.min(3 * threads) as f64
     }
 }
 
@@ -84,7 +88,7 @@ impl std::fmt::Display for Ceilings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "Three parties on {} cores: {} by all of them; loopback TCP carries {}.",
+            "Three parties on {} cores: {} by each of them; loopback TCP carries {}.",
             self.cores,
             rate(self.aes, " AES blocks/s"),
             rate(self.loopback, "B/s"),
@@ -125,7 +129,12 @@ impl Line {
         let ops = measured.ops as f64;
         let time = Spread::of(measured.seconds.clone());
         let per_second = ops / time.median;
-        let aes = (measured.aes > 0).then(|| (ceilings.aes * ops / measured.aes as f64, "aes"));
+        let aes = (measured.aes > 0).then(|| {
+            (
+                ceilings.aes(setting.threads) * ops / measured.aes as f64,
+                "aes",
+            )
+        });
         let over_wire = setting.transport != TransportArg::Memory && measured.all_bytes > 0;
         let wire = over_wire.then(|| {
             let bound = ceilings.loopback * ops / measured.all_bytes as f64;

@@ -1,6 +1,5 @@
 //! Operations on ring elements, through the library.
 
-use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
 use madrigal_core::{Party, Phase, Ring};
@@ -85,25 +84,25 @@ fn measure(
         async |session: &Session| {
             let job = session.job(1, &[], None).await?;
             let context = job.context().enter(Phase::Online, "bench");
-            let threads = on_each(context, setting, run).await?;
+            let runs = on_each(context, setting, run).await?;
             let spent = job.spent(Phase::Online);
             job.finish().await?;
-            let runs = u64::from(setting.repeat) + 1;
+            let count = runs.len() as u64;
             let part = Part {
                 seconds: 0.0,
-                bytes: spent.bytes_sent / runs,
-                aes: spent.aes_blocks / runs,
-                rounds: spent.rounds / runs,
+                bytes: spent.bytes_sent / count,
+                aes: spent.aes_blocks / count,
+                rounds: spent.rounds / count,
             };
-            if threads.iter().flatten().any(|(.., right)| !right) {
+            if runs.iter().flatten().any(|(.., right)| !right) {
                 return Err(Failure::bug("a wrong result"));
             }
-            Ok((threads, part))
+            Ok((runs, part))
         },
     )?;
     let runs = (0..=setting.repeat as usize).map(|run| {
-        let all = parties.iter().flat_map(|(threads, _)| threads);
-        from_first_to_last(all.map(|runs| runs[run]))
+        let all = parties.iter().flat_map(|(runs, _)| &runs[run]);
+        from_first_to_last(all.copied())
     });
     // The first run warms caches and connections.
     let times: Vec<f64> = runs.skip(1).collect();
@@ -119,39 +118,42 @@ fn measure(
     Ok(Measured::together(ops * setting.threads, &parties))
 }
 
-/// What the threads of a party do; one thread is the party's own, which has its sockets too.
+/// The runs of a party, each of all its threads. One thread is the party's own, which has its sockets
+/// too.
 async fn on_each(
     context: Context,
     setting: &Setting,
     run: impl AsyncFn(&mut ReplicatedRings) -> Result<Timed> + Copy + Send + Sync + 'static,
 ) -> Result<Vec<Vec<Timed>>> {
-    let repeat = setting.repeat;
+    let mut runs = Vec::new();
     if setting.threads == 1 {
         let mut rings = ReplicatedRings::new(context)?;
-        let mut runs = Vec::new();
-        for _ in 0..=repeat {
-            runs.push(run(&mut rings).await?);
+        for _ in 0..=setting.repeat {
+            runs.push(vec![run(&mut rings).await?]);
         }
-        return Ok(vec![runs]);
+        return Ok(runs);
     }
-    let barrier = Arc::new(Barrier::new(setting.threads));
-    let work = (0..setting.threads).map(|thread| {
-        let context = context.fork(&format!("thread {thread}"));
-        let barrier = Arc::clone(&barrier);
-        move |_: &dyn Fn(())| {
-            let mut rings = ReplicatedRings::new(context.clone())?;
-            let runs = (0..=repeat).map(|_| {
-                barrier.wait();
-                block_on(run(&mut rings))
-            });
-            let runs: Result<Vec<Timed>> = runs.collect();
-            runs.map_err(|failure| {
-                let reason = failure.to_string();
-                context.fail(Error::Ended { reason })
-            })
-        }
-    });
-    Ok(on_threads(&context, work, |()| {}).await?)
+    let fork = |thread: usize| ReplicatedRings::new(context.fork(&format!("thread {thread}")));
+    let mut rings = (0..setting.threads)
+        .map(fork)
+        .collect::<Result<Vec<_>, _>>()?;
+    for _ in 0..=setting.repeat {
+        let work = rings.into_iter().map(|mut rings| {
+            move |_: &dyn Fn(())| {
+                let timed = block_on(run(&mut rings)).map_err(|failure| Error::Ended {
+                    reason: failure.to_string(),
+                })?;
+                Ok((rings, timed))
+            }
+        });
+        let times;
+        (rings, times) = on_threads(&context, work, |()| {})
+            .await?
+            .into_iter()
+            .unzip();
+        runs.push(times);
+    }
+    Ok(runs)
 }
 
 /// Seconds from the first start to the last end: where cores are fewer than parties, none may begin
