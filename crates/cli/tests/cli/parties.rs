@@ -70,7 +70,7 @@ fn parties_on_several_threads() {
         }
     }
     let line = "run --circuit sum.txt --local 2 --threads 0 --input 0=a --input 1=b";
-    madrigal(path, line).bad(2, &["--threads", "1 to 256"]);
+    madrigal(path, line).bad(2, &["--threads", "1 to 64"]);
 }
 
 #[test]
