@@ -7,7 +7,7 @@ use madrigal_ot::cost::{self, Cost};
 
 use crate::base::stream_cost;
 use crate::extension::{Batch, Extension, SILENT};
-use crate::links::Layout;
+use crate::layout::Layout;
 
 /// Follows the OTs of one direction after the first message, and knows what the next ones cost.
 #[derive(Clone, Debug)]

@@ -52,6 +52,7 @@ mod dealer;
 mod extension;
 mod gilboa;
 mod kind;
+mod layout;
 mod ledger;
 mod lines;
 mod links;

@@ -9,7 +9,7 @@ use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
 use crate::base::{Base, Group, Stream};
 use crate::bit_triples::BitTriples;
 use crate::extension::Extension;
-use crate::links::Links;
+use crate::links::{Links, OUT_OF_STEP};
 use crate::matrices::{self, MatrixShape, MatrixTriple};
 use crate::ot_triples::{BitCall, BitLayout};
 use crate::rings::{self, RingTriples, SharedBits, SquarePairs};
@@ -238,7 +238,3 @@ impl Lines {
         Ok(made)
     }
 }
-
-/// What is wrong after a call that did not come to its end.
-pub(crate) const OUT_OF_STEP: &str =
-    "an earlier call for correlations failed or was given up; start a new job";

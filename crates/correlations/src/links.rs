@@ -32,35 +32,15 @@ pub(crate) use self::masks::{Answer, Ask};
 use self::peer::Link;
 use crate::base::{Base, Stream, fail};
 use crate::extension::{Batch, Extension, SILENT};
+use crate::layout::Layout;
 use crate::ledger::start_cost;
-use crate::lines::OUT_OF_STEP;
 
 /// Parts under way before the first is waited for, where the channels' windows allow it.
 const AHEAD: usize = 4;
 
-/// How the items of a call are cut, and what goes over the network for them.
-pub(crate) trait Layout: Copy {
-    /// The items, part by part, the longest part first.
-    fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>>;
-
-    /// The OTs for some items that `sender` sends to `receiver`.
-    fn batch(&self, sender: Party, receiver: Party, items: &Range<usize>) -> Batch;
-
-    /// Bytes of the corrections that follow them; `None` where there is no such message.
-    fn corrections(&self, sender: Party, receiver: Party, items: &Range<usize>) -> Option<usize>;
-
-    /// AES blocks to stretch the masks of the receiver; the sender has twice as many.
-    fn stretch_blocks(&self, _items: &Range<usize>) -> u64 {
-        0
-    }
-}
-
-/// `count` items in parts of `size`.
-pub(crate) fn parts(count: usize, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
-    (0..count)
-        .step_by(size)
-        .map(move |start| start..count.min(start + size))
-}
+/// What is wrong after a call that did not come to its end.
+pub(crate) const OUT_OF_STEP: &str =
+    "an earlier call for correlations failed or was given up; start a new job";
 
 /// What a call makes of its OTs: the round functions, without the network.
 pub(crate) trait Call {

@@ -27,7 +27,8 @@ use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
 use crate::extension::Batch;
-use crate::links::{Answer, Ask, Call, Layout, parts};
+use crate::layout::{Layout, parts};
+use crate::links::{Answer, Ask, Call};
 
 /// Triples made at once: with k = 4 their extension message is one frame of 64 KiB.
 const PART: usize = 2 * CHUNK;

@@ -12,7 +12,8 @@ use madrigal_ot::{OtError, softspoken::CHUNK};
 
 use crate::extension::Batch;
 use crate::gilboa::{self, Word, correction_bits};
-use crate::links::{Answer, Ask, Call, Layout, parts};
+use crate::layout::{Layout, parts};
+use crate::links::{Answer, Ask, Call};
 use crate::packing::{BitReader, BitWriter};
 
 /// Extensions in one part and direction.

@@ -19,7 +19,8 @@ use zeroize::Zeroizing;
 
 use crate::columns::Columns;
 use crate::extension::Batch;
-use crate::links::{self, Answer, Ask, Call, Layout};
+use crate::layout::{self, Layout};
+use crate::links::{Answer, Ask, Call};
 use crate::ot_triples::first_peer;
 
 /// Bytes of strings in one part, unless one string takes more.
@@ -170,7 +171,7 @@ impl Layout for VectorLayout {
             fit @ 1..128 => fit,
             fit => fit.min(PART_OTS) / 128 * 128,
         };
-        links::parts(self.count, size)
+        layout::parts(self.count, size)
     }
 
     fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {

@@ -10,9 +10,10 @@ use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, OtError, 
 use rand_core::Rng as _;
 use zeroize::Zeroizing;
 
-use super::{Layout, Part};
+use super::Part;
 use crate::base::{BasePair, Stream, bug, direction, fail};
 use crate::extension::{Batch, Extension, SILENT, SILENT_BASE};
+use crate::layout::Layout;
 use crate::ledger::Meter;
 
 /// The extensions with one peer.

@@ -6,7 +6,7 @@ use madrigal_core::{Party, Ring};
 
 use super::MatrixShape;
 use crate::extension::Batch;
-use crate::links::{self, Layout};
+use crate::layout::{self, Layout};
 
 /// Bytes of corrections in one part, unless one entry takes more.
 const PART_BYTES: usize = 256 << 10;
@@ -81,7 +81,7 @@ impl Layout for MatrixLayout {
         let tile = 128 / self.bits;
         let size = (fit / tile).max(1) * tile;
         let count = if self.q == 0 { 0 } else { self.p * self.k };
-        links::parts(count, size)
+        layout::parts(count, size)
     }
 
     fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {
