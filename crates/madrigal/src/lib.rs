@@ -36,7 +36,7 @@
 //!         let session = Session::new(SessionConfig::new(Party::new(me), 2), transport);
 //!         session.greet().await?;
 //!         let inputs = values::read("my wishes", wishes.as_bytes(), &[1], &Default::default())?;
-//!         let report = madrigal::run(&session, 1, &plan, &inputs, None, &|_| {}).await?;
+//!         let report = madrigal::run(&session, 1, &plan, inputs, None, &|_| {}).await?;
 //!         session.close().await;
 //!         let output = report.outputs.ok_or("we are a receiver")?;
 //!         Ok::<_, Box<dyn std::error::Error + Send + Sync>>(values::write(&output, &[1])?)
@@ -57,7 +57,8 @@
 //! ```
 //!
 //! # Security
-//! Semi-honest, static corruption of all parties but one. What that leaves out is in the project's
+//! Semi-honest, static corruption: of all parties but one in protocol B, of one of three in R. What that
+//! leaves out is in the project's
 //! `SECURITY.md`; read it before you use this with real data.
 
 pub use madrigal_circuit as circuit;
@@ -65,8 +66,9 @@ pub use madrigal_net as net;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
 pub use madrigal_engine::{
-    Choice, Circuit, Extension, JobSpec, Opening, Origin, PhaseReport, Phases, Plan, PlanError,
-    Progress, Protocol, Report, RunError, TRIPLE_MEMORY, evaluate, run, serve,
+    Brought, Choice, Circuit, Extension, JobSpec, MAX_THREADS, Means, Opening, Origin, PhaseReport,
+    Phases, Plan, PlanError, Progress, Protocol, Report, RunError, TRIPLE_MEMORY, evaluate, run,
+    serve,
 };
 
 /// What the README shows is compiled and run.
