@@ -290,40 +290,7 @@ impl Plan {
             None => Phases::Sequential,
         };
 
-        // A block of lanes takes at least one cache line per row.
-        let rows = layered.rows().max(1) * protocol.components();
-        let fitting = (BLOCK_BYTES / rows * 8).clamp(LINE_LANES, MAX_BLOCK_LANES);
-        let unit = if fitting < PIECE_LANES {
-            LINE_LANES
-        } else {
-            PIECE_LANES
-        };
-        let mut block_lanes = fitting / unit * unit;
-        let wanted = match phases {
-            Phases::Sequential => spec.lanes,
-            Phases::Interleaved => {
-                // One part computes while the next is made. No more than the job has.
-                let parts = 1 + spec.copies();
-                let fitting = spec.memory / parts / triple_bytes(8).max(1) * 8;
-                spec.lanes.div_ceil(MIN_PARTS).min(fitting).max(1)
-            }
-        };
-        if spec.threads > 1 {
-            // As many blocks in a part as workers at least, where there are lanes enough.
-            let even = wanted / (WORKERS * spec.threads) / LINE_LANES * LINE_LANES;
-            block_lanes = block_lanes.min(even.max(LINE_LANES));
-        }
-        let part_lanes = match phases {
-            Phases::Sequential => spec.lanes,
-            Phases::Interleaved => {
-                let unit = if wanted >= block_lanes {
-                    block_lanes
-                } else {
-                    64
-                };
-                (wanted / unit * unit).max(unit).min(spec.lanes)
-            }
-        };
+        let (part_lanes, block_lanes) = lanes_at_once(&spec, phases, triple_bytes(8));
         Ok(Self {
             spec,
             phases,
@@ -492,6 +459,45 @@ impl Plan {
         online.rounds = clock.of(me);
         Cost { setup, online }
     }
+}
+
+/// Lanes of a part and of a block; eight lanes of triples take so many bytes.
+fn lanes_at_once(spec: &JobSpec, phases: Phases, triple_bytes: usize) -> (usize, usize) {
+    // A block of lanes takes at least one cache line per row.
+    let rows = spec.circuit.layered().rows().max(1) * spec.protocol.components();
+    let fitting = (BLOCK_BYTES / rows * 8).clamp(LINE_LANES, MAX_BLOCK_LANES);
+    let unit = if fitting < PIECE_LANES {
+        LINE_LANES
+    } else {
+        PIECE_LANES
+    };
+    let mut block_lanes = fitting / unit * unit;
+    let wanted = match phases {
+        Phases::Sequential => spec.lanes,
+        Phases::Interleaved => {
+            // One part computes while the next is made. No more than the job has.
+            let parts = 1 + spec.copies();
+            let fitting = spec.memory / parts / triple_bytes.max(1) * 8;
+            spec.lanes.div_ceil(MIN_PARTS).min(fitting).max(1)
+        }
+    };
+    if spec.threads > 1 {
+        // As many blocks in a part as workers at least, where there are lanes enough.
+        let even = wanted / (WORKERS * spec.threads) / LINE_LANES * LINE_LANES;
+        block_lanes = block_lanes.min(even.max(LINE_LANES));
+    }
+    let part_lanes = match phases {
+        Phases::Sequential => spec.lanes,
+        Phases::Interleaved => {
+            let unit = if wanted >= block_lanes {
+                block_lanes
+            } else {
+                64
+            };
+            (wanted / unit * unit).max(unit).min(spec.lanes)
+        }
+    };
+    (part_lanes, block_lanes)
 }
 
 /// The number of parties of a protocol, for messages.
