@@ -6,6 +6,7 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use madrigal_core::{Party, Phase};
 use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
 use madrigal_net::{Context, Error, Result, Session, block_on, exchange};
@@ -152,4 +153,33 @@ fn between_jobs_a_silent_party_ends_the_session_too() {
         matches!(&ended, Ok(Err(Error::Silent { peer, .. })) if peer.index() == 0),
         "{ended:?}"
     );
+}
+
+/// A party whose session fails on one thread while another closes it: its peers hear the reason
+/// and do not take it for one that has vanished.
+#[test]
+fn who_closes_a_failing_session_tells_why_first() {
+    let seed = seed();
+    // Long, for it takes a while to put into a message.
+    let reason = "something else went wrong ".repeat(100_000);
+    for trial in 0..50 {
+        let world = World::new(2, seed.wrapping_add(trial));
+        let sessions: Vec<_> = Party::all(2)
+            .zip(mesh(2))
+            .map(|(me, transport)| Session::new(world.config(me), transport))
+            .collect();
+        let greetings = sessions.iter().map(Session::greet);
+        block_on(futures_util::future::try_join_all(greetings)).unwrap();
+        let [fails, peer] = sessions.try_into().unwrap();
+        std::thread::scope(|scope| {
+            let (failing, reason) = (fails.clone(), reason.clone());
+            scope.spawn(move || failing.fail(Error::Ended { reason }));
+            while fails.attend(None).now_or_never().is_none() {}
+            block_on(fails.close());
+        });
+        match block_on(peer.attend(None)) {
+            Err(Error::Aborted { reason: said, .. }) if said.contains("something else") => {}
+            other => panic!("trial {trial}: {other:?}"),
+        }
+    }
 }

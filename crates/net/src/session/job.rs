@@ -51,6 +51,7 @@ impl JobShared {
         if let Err(earlier) = self.session.check() {
             return earlier;
         }
+        let _speaking = self.session.speak();
         let first = self.failure.set(error.clone()).is_ok();
         let error = self.failure.get().cloned().unwrap_or(error);
         if first && !self.finished.load(Relaxed) {

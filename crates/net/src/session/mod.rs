@@ -60,8 +60,8 @@ pub(crate) struct Shared {
     closed: AtomicBool,
     /// Whether frames have gathered for any peer.
     dirty: AtomicBool,
-    /// How many threads are between taking what has gathered and having sent it.
-    sending: AtomicUsize,
+    /// How many threads have something to say that is not sent yet: see [`Speaking`].
+    speaking: AtomicUsize,
     wire_bytes_sent: AtomicU64,
     /// Tasks that wait for control messages, each under its own number, and until when.
     control_waits: Mutex<HashMap<u64, (Instant, Waker)>>,
@@ -101,6 +101,15 @@ impl<'a> Attending<'a> {
 impl Drop for Attending<'_> {
     fn drop(&mut self) {
         self.0.attending.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A thread with something to say that is not sent yet: nobody closes the transport before.
+pub(crate) struct Speaking<'a>(&'a Shared);
+
+impl Drop for Speaking<'_> {
+    fn drop(&mut self) {
+        self.0.speaking.fetch_sub(1, SeqCst);
     }
 }
 
@@ -202,7 +211,7 @@ impl Session {
             failure: OnceLock::new(),
             closed: AtomicBool::new(false),
             dirty: AtomicBool::new(false),
-            sending: AtomicUsize::new(0),
+            speaking: AtomicUsize::new(0),
             wire_bytes_sent: AtomicU64::new(0),
             control_waits: Mutex::default(),
             waits: AtomicU64::new(0),
@@ -339,9 +348,10 @@ impl Session {
         }
         shared.flush();
         shared.closed.store(true, Relaxed);
-        // Another thread (the watchdog's) may just have taken what had gathered; sending does not
-        // block, so this is short.
-        while shared.sending.load(SeqCst) > 0 {
+        // Another thread may just have taken what had gathered, or tell why all is over: who hears
+        // that we are gone before the reason takes us for the culprit. Sending does not block, so
+        // this is short.
+        while shared.speaking.load(SeqCst) > 0 {
             thread::yield_now();
         }
         shared.transport.close();
@@ -398,6 +408,7 @@ impl Shared {
     /// Fails the session and all its jobs, and tells the peers, also what one of them has told us:
     /// else they would see that we are gone before they hear why. The first failure counts.
     pub(crate) fn fail(&self, error: Error) -> Error {
+        let _speaking = self.speak();
         let first = self.failure.set(error.clone()).is_ok();
         let error = self.failure.get().cloned().unwrap_or(error);
         if first {
@@ -510,15 +521,21 @@ impl Shared {
     }
 
     fn flush_peer(&self, peer: &Peer) {
-        // Sequentially consistent: whoever finds nothing gathered also sees that we are at it.
-        self.sending.fetch_add(1, SeqCst);
+        let _speaking = self.speak();
         let Gathered { frames, bytes } = std::mem::take(&mut *lock(&peer.gathered));
         if !frames.is_empty() {
             peer.sent.store(self.now(), Relaxed);
             self.wire_bytes_sent.fetch_add(bytes as u64, Relaxed);
             self.transport.send(peer.party, Packet { frames });
         }
-        self.sending.fetch_sub(1, SeqCst);
+    }
+
+    /// To be held from before others can see that there is something to say until it is sent.
+    pub(crate) fn speak(&self) -> Speaking<'_> {
+        // Sequentially consistent: whoever finds nothing gathered, or a failure, also sees that we
+        // are at it.
+        self.speaking.fetch_add(1, SeqCst);
+        Speaking(self)
     }
 
     pub(crate) fn tell_all(&self, job: u32, control: &Control) {
