@@ -8,7 +8,6 @@ mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
 
 use common::{netlist, own, plan, random_rows};
 use madrigal_circuit::Rows;
@@ -18,11 +17,8 @@ use madrigal_engine::{Opening, Phases, Plan, RunError, evaluate};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::Fault;
 use madrigal_net::{Context, Error};
-use madrigal_testkit::{World, run_with_fault, seed};
+use madrigal_testkit::{impatient, must_end_well, run_with_fault, seed};
 
-/// All parties end within this: silence, once for what is missed and once more for what is missed
-/// because of it, and what a busy machine adds.
-const LIMIT: Duration = Duration::from_secs(10);
 /// Trials under way at once: most of a trial is waiting for a limit to pass.
 const AT_ONCE: u64 = 8;
 
@@ -84,30 +80,23 @@ async fn work(job: Arc<Job>, context: Context) -> Result<Option<Rows>, Error> {
 }
 
 fn try_fault(parties: usize, dealer: bool, seed: u64) -> bool {
-    let world = World::new(parties, seed).with_limits(|limits| {
-        limits.silence = Duration::from_millis(400);
-        limits.stall = Duration::from_millis(1200);
-        limits.patience = Duration::from_millis(1200);
-        limits.window = 1 << 20;
-        limits.store = 4 << 20;
-    });
     let fault = Fault {
         // With a dealer there are few messages.
         at: (seed >> 8) as u32 % if dealer { 24 } else { 90 },
         ..Fault::random(seed, parties)
     };
     let job = Arc::new(job(parties, dealer, seed));
-    let judge = Arc::clone(&job);
-    let right = move |me: Party, output: &Option<Rows>| match output {
-        Some(output) => *output == judge.expected,
-        None => !judge.plan.spec().to.contains(&me), // a dealer too
+    let trial = |patience| {
+        let (world, limit) = impatient(parties, seed, patience);
+        let (judge, job) = (Arc::clone(&job), Arc::clone(&job));
+        let right = move |me: Party, output: &Option<Rows>| match output {
+            Some(output) => *output == judge.expected,
+            None => !judge.plan.spec().to.contains(&me), // a dealer too
+        };
+        let program = move |context| work(Arc::clone(&job), context);
+        run_with_fault(&world, fault, limit, program, right)
     };
-    let program = move |context| work(Arc::clone(&job), context);
-    let trial = run_with_fault(&world, fault, LIMIT, program, right);
-    if let Some(complaint) = trial.complaint() {
-        panic!("{complaint}\nagain: MADRIGAL_FAULT={parties},{seed}");
-    }
-    trial.fired
+    must_end_well(&format!("MADRIGAL_FAULT={parties},{seed}"), trial).fired
 }
 
 #[test]

@@ -10,23 +10,7 @@ use futures_util::FutureExt;
 use madrigal_core::{Party, Phase};
 use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
 use madrigal_net::{Context, Error, Result, Session, block_on, exchange};
-use madrigal_testkit::{World, run_with_fault, seed};
-
-const SILENCE: Duration = Duration::from_millis(300);
-const STALL: Duration = Duration::from_millis(1000);
-/// All parties end within this: the longest of the limits, once for what is missed and once for what
-/// is missed because of it, and what a busy machine adds.
-const LIMIT: Duration = Duration::from_secs(8);
-
-fn world(parties: usize, seed: u64) -> World {
-    World::new(parties, seed).with_limits(|limits| {
-        limits.silence = SILENCE;
-        limits.stall = STALL;
-        limits.patience = STALL;
-        limits.window = 1 << 20;
-        limits.store = 4 << 20;
-    })
-}
+use madrigal_testkit::{World, impatient, must_end_well, run_with_fault, seed};
 
 /// Several rounds in several steps, one after the other and side by side; each party knows what all
 /// others send, and returns whether it came.
@@ -76,10 +60,11 @@ async fn chatter(context: Context) -> Result<bool> {
 fn try_fault(parties: usize, seed: u64) -> (Duration, bool) {
     let fault = Fault::random(seed, parties);
     let right = |_: Party, right: &bool| *right;
-    let trial = run_with_fault(&world(parties, seed), fault, LIMIT, chatter, right);
-    if let Some(complaint) = trial.complaint() {
-        panic!("{complaint}\nagain: MADRIGAL_FAULT={parties},{seed}");
-    }
+    let trial = |patience| {
+        let (world, limit) = impatient(parties, seed, patience);
+        run_with_fault(&world, fault, limit, chatter, right)
+    };
+    let trial = must_end_well(&format!("MADRIGAL_FAULT={parties},{seed}"), trial);
     (trial.slowest(), trial.fired)
 }
 

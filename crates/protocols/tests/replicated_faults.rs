@@ -6,7 +6,6 @@
 mod common;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
 
 use common::{dealt, run, signed, values, worker};
 use madrigal_core::{Party, Phase};
@@ -14,9 +13,8 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::replicated::{ReplicatedRings, RingShares, SharesError, combine, deal};
-use madrigal_testkit::{World, run_with_fault, seed};
+use madrigal_testkit::{World, impatient, must_end_well, run_with_fault, seed};
 
-const LIMIT: Duration = Duration::from_secs(10);
 const AT_ONCE: u64 = 8;
 
 /// x y of party 0's and party 1's inputs, cut by 7 bits where it is below the third one's.
@@ -47,13 +45,6 @@ fn expected(seed: u64, count: usize) -> Vec<u32> {
 }
 
 fn try_fault(seed: u64) -> bool {
-    let world = World::new(3, seed).with_limits(|limits| {
-        limits.silence = Duration::from_millis(400);
-        limits.stall = Duration::from_millis(1200);
-        limits.patience = Duration::from_millis(1200);
-        limits.window = 1 << 20;
-        limits.store = 4 << 20;
-    });
     let fault = Fault {
         at: (seed >> 8) as u32 % 60,
         ..Fault::random(seed, 3)
@@ -61,17 +52,14 @@ fn try_fault(seed: u64) -> bool {
     // The longer ones travel in several pieces and blocks.
     let count = if seed.is_multiple_of(3) { 70_000 } else { 9 };
     let right = expected(seed, count);
-    let trial = run_with_fault(
-        &world,
-        fault,
-        LIMIT,
-        move |context| program(context, seed, count),
-        move |_, output: &Vec<u32>| *output == right,
-    );
-    if let Some(complaint) = trial.complaint() {
-        panic!("{complaint}\nagain: MADRIGAL_FAULT={seed}");
-    }
-    trial.fired
+    let trial = |patience| {
+        let (world, limit) = impatient(3, seed, patience);
+        let right = right.clone();
+        let program = move |context| program(context, seed, count);
+        let is_right = move |_, output: &Vec<u32>| *output == right;
+        run_with_fault(&world, fault, limit, program, is_right)
+    };
+    must_end_well(&format!("MADRIGAL_FAULT={seed}"), trial).fired
 }
 
 #[test]

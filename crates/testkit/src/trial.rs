@@ -47,6 +47,38 @@ pub struct Trial {
     pub endings: Vec<Ending>,
 }
 
+/// Parties that lose patience soon, so that trials of faults are short: `patience` 1 is for a machine
+/// that has time for them, more for others. `limit` for [`run_with_fault`] comes with them: silence
+/// once for what is missed, once more for what is missed because of it, and then some.
+pub fn impatient(parties: usize, seed: u64, patience: u32) -> (World, Duration) {
+    let world = World::new(parties, seed).with_limits(|limits| {
+        limits.silence = patience * Duration::from_millis(400);
+        limits.stall = patience * Duration::from_millis(1200);
+        limits.patience = patience * Duration::from_millis(1200);
+        limits.window = 1 << 20;
+        limits.store = 4 << 20;
+    });
+    (world, patience * Duration::from_secs(10))
+}
+
+/// Runs `trial`, which takes the patience for [`impatient`]. A party that was given no time to run is
+/// silent and is blamed for it: a complaint that rests on the clock must come again from parties with
+/// ten times the patience. One of another kind, a hang or a wrong result too, counts at once.
+///
+/// # Panics
+/// With the complaint; `again` says how to have this trial again.
+pub fn must_end_well(again: &str, trial: impl Fn(u32) -> Trial) -> Trial {
+    let mut tried = trial(1);
+    if tried.complaint().is_some() && tried.rests_on_the_clock() {
+        println!("a party was late; again with more patience ({again})");
+        tried = trial(10);
+    }
+    if let Some(complaint) = tried.complaint() {
+        panic!("{complaint}\nagain: {again}");
+    }
+    tried
+}
+
 /// Runs `program` as all parties of `world` in memory while `fault` happens. `right` judges a
 /// party's result. Parties that have not ended `limit` after the start are left behind and reported.
 pub fn run_with_fault<T, F>(
@@ -172,6 +204,21 @@ impl Trial {
             }
             _ => culprit == Some(by),
         }
+    }
+
+    /// Whether a party gave up because of what did not happen in time.
+    fn rests_on_the_clock(&self) -> bool {
+        self.endings.iter().any(|ending| {
+            matches!(
+                &ending.outcome,
+                Outcome::Error(
+                    Error::Silent { .. }
+                        | Error::Stalled { .. }
+                        | Error::Backlog { .. }
+                        | Error::Late { .. }
+                )
+            )
+        })
     }
 
     /// The time after which the last party ended.
