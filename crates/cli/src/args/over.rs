@@ -19,7 +19,7 @@ pub struct Over {
     pub extension: ExtensionArg,
 
     /// What the network between the parties is like, written as --network is; the same at all parties
-    /// [default: that of --network]
+    /// (`madrigal doctor --peers` says) [default: that of --network]
     #[arg(long, value_name = "PROFILE")]
     pub link: Option<Link>,
 }

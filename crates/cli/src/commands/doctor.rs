@@ -17,6 +17,9 @@ struct DoctorReport {
     machine: Machine,
     #[serde(skip_serializing_if = "Option::is_none")]
     peers: Option<Vec<PeerReport>>,
+    /// What `--link` takes: the slowest of the ways to the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<String>,
 }
 
 pub fn run(args: Doctor) -> Result<()> {
@@ -30,6 +33,7 @@ pub fn run(args: Doctor) -> Result<()> {
         madrigal: env!("CARGO_PKG_VERSION"),
         unix_seconds: now.map_or(0, |since| since.as_secs()),
         machine: Machine::measure()?,
+        link: peers.as_deref().and_then(link),
         peers,
     };
     if args.json {
@@ -47,8 +51,30 @@ pub fn run(args: Doctor) -> Result<()> {
                 text += &format!("\nparty {} `{}`: {problem}\n", peer.party, peer.name);
             }
         }
+        if let Some(link) = &report.link {
+            text += &format!(
+                "\nAs measured from here, runs may say `--link {link}`; all parties must say the same.\n"
+            );
+        }
     }
     print(text.as_bytes())
+}
+
+/// The longest round trip and the least bandwidth of those that were measured, to two digits: what
+/// `--link` tells a plan.
+fn link(peers: &[PeerReport]) -> Option<String> {
+    let longest = peers.iter().filter_map(|peer| peer.round_trip_seconds);
+    let least = peers.iter().filter_map(|peer| peer.bytes_per_second);
+    let micros = longest.max_by(f64::total_cmp)? * 1e6;
+    let megabits = least.min_by(f64::total_cmp)? * 8.0 / 1e6;
+    // No network is faster than the units can say.
+    let [micros, megabits] = [micros, megabits].map(|value| two_digits(value.max(1.0)));
+    Some(format!("{micros}us,{megabits}Mbps"))
+}
+
+fn two_digits(value: f64) -> u64 {
+    let scale = 10_f64.powf((value.log10().floor() - 1.0).max(0.0));
+    ((value / scale).round() * scale) as u64
 }
 
 fn peers_table(peers: &[PeerReport]) -> comfy_table::Table {
@@ -84,4 +110,42 @@ fn peers_table(peers: &[PeerReport]) -> comfy_table::Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use madrigal_net::transport::Profile;
+
+    use super::*;
+
+    fn way(round_trip: Option<f64>, bytes_per_second: Option<f64>) -> PeerReport {
+        PeerReport {
+            party: 1,
+            name: "bob".to_owned(),
+            address: "bob.example:7000".to_owned(),
+            key: "key".to_owned(),
+            round_trip_seconds: round_trip,
+            bytes_per_second,
+            clock_difference_seconds: None,
+            problem: None,
+        }
+    }
+
+    #[test]
+    fn the_slowest_way_is_what_runs_are_told() {
+        let peers = [
+            way(Some(0.0201), Some(125e6)),
+            way(Some(0.000_07), Some(3.456e9)),
+            way(None, None),
+        ];
+        let told = link(&peers).unwrap();
+        assert_eq!(told, "20000us,1000Mbps");
+        assert_eq!(Profile::parse(&told), Profile::parse("20ms,1Gbps"));
+        assert_eq!(link(&peers[1..]).unwrap(), "70us,28000Mbps");
+        // Whatever is measured can be said.
+        let odd = link(&[way(Some(1e-9), Some(0.5))]).unwrap();
+        assert_eq!(odd, "1us,1Mbps");
+        Profile::parse(&odd).unwrap();
+        assert_eq!(link(&peers[2..]), None);
+    }
 }

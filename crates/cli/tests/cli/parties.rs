@@ -141,6 +141,10 @@ fn doctors_meet() {
             "{missing}"
         );
         assert!(told["machine"]["level"].is_string());
+        // What was measured is written as a run takes it.
+        let link = told["link"].as_str().unwrap();
+        let line = format!("explain --circuit sum.txt --protocol B --parties 2 --link {link}");
+        madrigal(path, &line).good();
     }
 }
 
