@@ -5,6 +5,7 @@
 //! same time, one process each. Blocks fenced otherwise are for the eye.
 
 use std::ffi::OsString;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
@@ -17,7 +18,7 @@ const NOT_AGAIN: &str = "cargo xtask test\n";
 /// the program; that copy of it is the one that later blocks call.
 pub(crate) fn readme() -> Outcome {
     let text = std::fs::read_to_string(root().join("README.md"))?;
-    let blocks = blocks(&text)?;
+    let blocks = blocks(&with_free_ports(&text)?)?;
     let path = path_with_program()?;
     // Always the same place, so that cargo knows it again.
     let clone = target_folder().join("readme");
@@ -45,6 +46,19 @@ pub(crate) fn readme() -> Outcome {
     }
     println!("xtask: README.md keeps its word ({} blocks)", blocks.len());
     Ok(())
+}
+
+/// The ports that the README names, 7700 to 7709, may be taken here: others in their place, below
+/// those that the system hands out.
+fn with_free_ports(text: &str) -> Result<String, String> {
+    let free = |port: u32| {
+        u16::try_from(port).is_ok_and(|port| TcpListener::bind(("127.0.0.1", port)).is_ok())
+    };
+    let first = std::process::id() % 500;
+    let mut tens = (0..500).map(|i| 1500 + (first + i) % 500);
+    let found = tens.find(|&ten| (0..10).all(|last| free(ten * 10 + last)));
+    let ten = found.ok_or("no ten free ports in a row from 15000 on")?;
+    Ok(text.replace("127.0.0.1:770", &format!("127.0.0.1:{ten}")))
 }
 
 struct Block {
@@ -176,6 +190,17 @@ mod tests {
     fn what_cannot_be_meant_is_told() {
         assert!(blocks("```sh\none\n").is_err());
         assert!(blocks("```sh quickly\none\n```\n").is_err());
+    }
+
+    #[test]
+    fn ports_of_the_readme_are_replaced_by_free_ones() {
+        let text = with_free_ports("--address 127.0.0.1:7701 > a\n127.0.0.1:7702").unwrap();
+        let (one, two) = text.split_once('\n').unwrap();
+        assert!(
+            one.starts_with("--address 127.0.0.1:1") && one.ends_with("1 > a"),
+            "{one}"
+        );
+        assert!(two.ends_with('2') && !text.contains("7702"), "{two}");
     }
 
     #[test]

@@ -115,7 +115,8 @@ fn check_as(
         a.len(),
     );
     assert!(
-        largest < 6.0,
+        // One of the 300,000 bits of all runs may be 6 off by chance, in 2,000 runs of this test.
+        largest < 7.0,
         "one bit differs by {largest:.1} standard deviations: {about}"
     );
     assert!(

@@ -62,7 +62,7 @@ fn who_is_missing_is_named_and_the_stranger_besides() {
     let ((zero, at_zero), (_, at_one)) = (listener(), listener());
     let addresses = [at_zero, at_one];
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| meet(0, &addresses, zero, Duration::from_secs(1)).map(drop));
+        let waiting = scope.spawn(|| meet(0, &addresses, zero, Duration::from_secs(4)).map(drop));
         probe(&addresses[0]);
         let error = waiting.join().unwrap().unwrap_err();
         assert!(matches!(&error, ConnectError::Missing { .. }), "{error}");

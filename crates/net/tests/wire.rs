@@ -130,19 +130,20 @@ fn shared_generators_are_those_of_the_document() {
         step.shared_prg(peer)?.fill(&mut bytes);
         Ok((bytes, step.public_id()))
     });
-    // A field of Hello by its tag and length, 16 bytes: 6 is seed_half, 8 is nonce.
-    let field = |tag: u8| -> Vec<Vec<u8>> {
-        let find = |frames: &Arc<Mutex<Vec<Frame>>>| {
-            let frames = frames.lock().unwrap();
-            let hello = &frames[0].payload;
-            assert_eq!((frames[0].header.kind, hello[0]), (Kind::Control, 0x0a));
-            let at = hello.windows(2).position(|pair| pair == [tag << 3 | 2, 16]);
-            let at = at.unwrap() + 2;
-            hello[at..at + 16].to_vec()
-        };
-        sent.iter().map(find).collect()
+    // Two fields of Hello by tag and length, 16 bytes: 6 is seed_half, and behind it 8 is nonce.
+    let fields = |frames: &Arc<Mutex<Vec<Frame>>>| {
+        let frames = frames.lock().unwrap();
+        let hello = &frames[0].payload;
+        assert_eq!((frames[0].header.kind, hello[0]), (Kind::Control, 0x0a));
+        let mut rest = &hello[..];
+        [6, 8].map(|tag| {
+            let at = rest.windows(2).position(|pair| pair == [tag << 3 | 2, 16]);
+            let (field, behind) = rest[at.unwrap() + 2..].split_at(16);
+            rest = behind;
+            field.to_vec()
+        })
     };
-    let (halves, nonces) = (field(6), field(8));
+    let (halves, nonces): (Vec<_>, Vec<_>) = sent.iter().map(fields).map(<[_; 2]>::into).unzip();
     let hash = |parts: &[&[u8]]| -> [u8; 32] { Sha256::digest(parts.concat()).into() };
     let name = b"madrigal";
     let pair = hash(&[b"madrigal pair seed v1", &halves[0], &halves[1], name]);

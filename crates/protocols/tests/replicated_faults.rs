@@ -46,7 +46,7 @@ fn expected(seed: u64, count: usize) -> Vec<u32> {
 
 fn try_fault(seed: u64) -> bool {
     let fault = Fault {
-        at: (seed >> 8) as u32 % 60,
+        at: (seed >> 8) as u32 % 30,
         ..Fault::random(seed, 3)
     };
     // The longer ones travel in several pieces and blocks.

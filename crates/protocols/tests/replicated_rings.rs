@@ -184,7 +184,7 @@ fn truncate<T: Ring>(seed: u64, count: usize) {
             let floor = T::from_u128((signed(x) >> by) as u128);
             let error = z.sub(floor);
             // In narrow rings wrong ones are seen too: a wrap of the mask, at its known distance.
-            let wrap = if by == 0 || T::BITS >= 64 {
+            let wrap = if by == 0 || T::BITS > 64 {
                 T::ZERO
             } else if signed(x) < 0 {
                 T::ONE.shl(T::BITS - by)

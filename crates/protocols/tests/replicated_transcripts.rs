@@ -93,9 +93,11 @@ fn count(
                     let seed = seed.wrapping_add(run);
                     let (transcript, transports) = Transcript::of(to, mesh(3));
                     let world = World::new(3, seed).with_limits(|limits| {
-                        limits.silence = Duration::from_millis(300);
-                        limits.stall = Duration::from_millis(600);
-                        limits.patience = Duration::from_millis(600);
+                        if fault.is_some() {
+                            limits.silence = Duration::from_millis(300);
+                            limits.stall = Duration::from_millis(600);
+                            limits.patience = Duration::from_millis(600);
+                        }
                     });
                     let program = |context| program(context, inputs, seed, cheater);
                     match fault {

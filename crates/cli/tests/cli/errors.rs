@@ -1,4 +1,5 @@
-//! What goes wrong: the right status, a message that says what to do, at both sides, within 10 s.
+//! What goes wrong: the right status, a message that says what to do, at both sides, and before a
+//! time limit makes an end of it.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -6,7 +7,8 @@ use madrigal_net::identity::{Identity, IdentityFiles, Validity};
 
 use crate::command::{Running, adder, circuit, madrigal, party, roster, write};
 
-const LIMIT: Duration = Duration::from_secs(10);
+/// Less than parties wait for each other here. On a quiet machine all of it takes a second or two.
+const LIMIT: Duration = Duration::from_secs(25);
 
 #[track_caller]
 fn refused(path: &std::path::Path, rest: &str, status: i32, parts: &[&str]) {
@@ -168,7 +170,7 @@ fn a_key_that_is_not_the_one_in_the_roster() {
         party(path, 0, "--input a"),
         crate::command::start(
             path,
-            "run --circuit sum.txt --party 1 --parties other.toml --identity other --input b --connect-timeout 5s",
+            "run --circuit sum.txt --party 1 --parties other.toml --identity other --input b --connect-timeout 30s",
         ),
     ];
     let theirs = key("other");
@@ -211,10 +213,10 @@ fn a_certificate_that_has_expired() {
     renew(
         &files,
         now - day,
-        SystemTime::now() + Duration::from_secs(2),
+        SystemTime::now() + Duration::from_secs(6),
     );
-    let one = party(path, 1, "--input b --connect-timeout 9s");
-    std::thread::sleep(Duration::from_millis(3500));
+    let one = party(path, 1, "--input b");
+    std::thread::sleep(Duration::from_millis(7500));
     let running = [party(path, 0, "--input a"), one];
     both_refuse(running, [(5, &["expired"]), (5, &["keygen --renew"])]);
 }
@@ -329,8 +331,8 @@ fn a_killed_process_is_named() {
         std::thread::sleep(Duration::from_millis(20));
     };
     std::thread::sleep(Duration::from_millis(500));
-    std::process::Command::new("kill")
-        .args(["-9", &victim])
+    std::process::Command::new("sh")
+        .args(["-c", &format!("kill -9 {victim}")])
         .status()
         .unwrap();
     running.end().bad(4, &["party 2", "killed by signal 9"]);

@@ -2,7 +2,9 @@
 
 #[test]
 fn help_is_as_it_was() {
-    trycmd::TestCases::new().case("tests/snapshots/*.trycmd");
+    trycmd::TestCases::new()
+        .env("COLUMNS", "100")
+        .case("tests/snapshots/*.trycmd");
 }
 
 #[test]

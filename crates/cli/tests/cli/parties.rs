@@ -123,7 +123,7 @@ fn doctors_meet() {
     roster(path, 3);
     let doctor = |me| {
         let line =
-            format!("doctor --peers parties.toml --identity p{me} --connect-timeout 2s --json");
+            format!("doctor --peers parties.toml --identity p{me} --connect-timeout 12s --json");
         crate::command::start(path, &line)
     };
     for (me, running) in [doctor(0), doctor(1)].into_iter().enumerate() {
