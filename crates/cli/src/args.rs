@@ -160,9 +160,9 @@ pub struct How {
 
     /// Where correlations come from: ot needs to trust nobody; dealer is the `[dealer]` of
     /// parties.toml (`madrigal dealer`), who must not work together with any party; store is what
-    /// `madrigal precompute` made
-    #[arg(long, value_name = "ORIGIN", default_value = "ot")]
-    pub correlations: CorrelationsArg,
+    /// `madrigal precompute` made. Protocol R needs none [default: ot]
+    #[arg(long, value_name = "ORIGIN")]
+    pub correlations: Option<CorrelationsArg>,
 
     #[command(flatten)]
     pub over: Over,
@@ -179,7 +179,11 @@ pub struct How {
 impl How {
     /// Parties of the session that compute nothing, after those that do: the dealer, if there is one.
     pub fn helpers(&self) -> usize {
-        usize::from(self.correlations == CorrelationsArg::Dealer)
+        usize::from(self.origin() == CorrelationsArg::Dealer)
+    }
+
+    pub fn origin(&self) -> CorrelationsArg {
+        self.correlations.unwrap_or(CorrelationsArg::Ot)
     }
 }
 

@@ -61,7 +61,7 @@ pub enum Failure {
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The session or a job failed.
-    #[error(transparent)]
+    #[error("{}", with_flags(.0))]
     Session(#[from] madrigal_net::Error),
     /// The same, by the dealer's fault.
     #[error("{error} ({dealer} is the dealer)")]
@@ -105,8 +105,13 @@ pub enum Usage {
         parties: usize,
         roster: PathBuf,
     },
-    #[error("--store and --correlations dealer are two origins; leave one out")]
+    #[error("--store and --correlations ot or dealer are two origins; leave one out")]
     TwoOrigins,
+    #[error("{flag}: no correlations are made here, {why}; leave the flag out")]
+    NoCorrelations {
+        flag: &'static str,
+        why: &'static str,
+    },
     #[error(
         "--correlations store is for `run` with --store DIR, which `madrigal precompute` makes"
     )]
@@ -281,6 +286,30 @@ impl Failure {
                 | Self::Connect(ConnectError::Missing { .. } | ConnectError::Unreachable { .. })
         )
     }
+}
+
+/// What a fact that the parties see differently follows from.
+fn with_flags(error: &madrigal_net::Error) -> String {
+    let madrigal_net::Error::Program { what, .. } = error else {
+        return error.to_string();
+    };
+    let flags = match what.as_str() {
+        "protocol" => "--protocol",
+        "circuit" | "compiled circuit" => "the file of --circuit",
+        "lanes" => "the number of lines in the input files, or --lanes",
+        "owners" => "--owners",
+        "receivers" => "--to",
+        "broadcast" => "--broadcast",
+        "threads" => "--threads",
+        "repetitions" => "--repeat",
+        "correlations" | "source" => {
+            "--correlations, --store, --extension, --threads and, for `--extension auto`, --link or --network"
+        }
+        "phases" | "lanes in a part" | "lanes in a block" => "--phases and --memory",
+        "triples" => "--triples",
+        _ => return error.to_string(),
+    };
+    format!("{error} ({what}: see {flags})")
 }
 
 macro_rules! through_content {

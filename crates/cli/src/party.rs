@@ -34,6 +34,7 @@ struct Computation {
     inputs: Arc<Rows>,
     /// Open from the beginning, so that what is wrong with it is known before the parties meet.
     store: Option<Store>,
+    repeat: u32,
 }
 
 /// What a party has at the end.
@@ -57,12 +58,11 @@ impl Outcome {
     }
 }
 
-/// How often to compute, in a session.
+/// How a task runs in its session.
 #[derive(Clone, Copy)]
 pub struct Runs<'a> {
     /// Number of the first job in its session; the parties have the same.
     pub first_job: u32,
-    pub repeat: u32,
     pub patience: &'a Patience,
 }
 
@@ -137,6 +137,7 @@ impl Computation {
             plan,
             inputs: Arc::new(inputs),
             store: store.transpose()?,
+            repeat: job.repeat,
         })
     }
 
@@ -149,7 +150,7 @@ impl Computation {
     ) -> Result<(Option<Vec<u8>>, Vec<RunFigures>)> {
         let mut figures = Vec::new();
         let mut output: Option<Rows> = None;
-        for id in (runs.first_job..).take(runs.repeat as usize) {
+        for id in (runs.first_job..).take(self.repeat as usize) {
             let deadline = runs.patience.deadline;
             let brought = Brought {
                 inputs: Arc::clone(&self.inputs),

@@ -151,10 +151,9 @@ impl<'a> RemoteParty<'a> {
     }
 
     /// Takes part.
-    pub fn run(self, prepared: &mut Prepared, repeat: u32, quiet: bool) -> Result<Outcome> {
+    pub fn run(self, prepared: &mut Prepared, quiet: bool) -> Result<Outcome> {
         let runs = Runs {
             first_job: 1,
-            repeat,
             patience: &self.net.patience,
         };
         let bars = Bars::new(1, quiet);

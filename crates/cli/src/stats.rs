@@ -189,7 +189,7 @@ impl Statistics {
             to: indices(&spec.to),
             phases: plan.phases().to_string(),
             broadcast: spec.opening.to_string(),
-            correlations: spec.origin.to_string(),
+            correlations: plan.correlations(),
             threads: spec.threads,
             transport,
             network: network.to_owned(),

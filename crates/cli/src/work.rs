@@ -131,6 +131,8 @@ pub struct Job {
     pub to: Vec<usize>,
     pub lanes: u64,
     pub how: How,
+    /// How often the parties compute.
+    pub repeat: u32,
 }
 
 impl Job {
@@ -163,6 +165,7 @@ impl Job {
             to,
             lanes: 0,
             how: work.how.clone(),
+            repeat: 1,
         })
     }
 
@@ -174,6 +177,7 @@ impl Job {
     }
 
     pub fn plan(&self, circuit: Arc<Circuit>) -> Result<Plan> {
+        check_correlations(&self.how)?;
         let party = |&index: &usize| Party::checked(index, self.parties).map_err(Failure::bug);
         let list = |parties: &[usize]| parties.iter().map(party).collect::<Result<Vec<_>>>();
         let spec = JobSpec {
@@ -193,7 +197,7 @@ impl Job {
                 PhasesArg::Sequential => Some(Phases::Sequential),
                 PhasesArg::Interleaved => Some(Phases::Interleaved),
             },
-            origin: match self.how.correlations {
+            origin: match self.how.origin() {
                 CorrelationsArg::Ot => Origin::Ot {
                     extension: self.extension(&circuit).extension,
                     threads: self.how.threads,
@@ -203,6 +207,7 @@ impl Job {
             },
             memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
             threads: self.how.threads,
+            also: vec![("repetitions".to_owned(), self.repeat.to_string())],
             ..JobSpec::new(circuit, self.parties)
         };
         Plan::new(spec).map_err(|error| Usage::Plan(error).into())
@@ -216,6 +221,23 @@ impl Job {
             .map(|(value, _)| value)
             .collect()
     }
+}
+
+/// Flags for correlations that are not made are a misunderstanding.
+fn check_correlations(how: &How) -> Result<()> {
+    let (origin, extension) = (how.origin(), how.over.extension.is_named());
+    let (flag, why) = match how.protocol {
+        ProtocolArg::R if origin != CorrelationsArg::Ot => (
+            "--correlations and --store",
+            "protocol R computes without any",
+        ),
+        ProtocolArg::R if extension => ("--extension", "protocol R computes without any"),
+        ProtocolArg::B if extension && origin != CorrelationsArg::Ot => {
+            ("--extension", "a dealer or a store has them already")
+        }
+        _ => return Ok(()),
+    };
+    Err(Usage::NoCorrelations { flag, why }.into())
 }
 
 fn check_parties(flag: &'static str, named: &[usize], parties: usize) -> Result<()> {

@@ -61,6 +61,8 @@ pub struct JobSpec {
     /// many, whatever their cores: the number decides what goes side by side. Those of the origin are
     /// others; interleaved phases have both at work.
     pub threads: usize,
+    /// Facts of the caller's own that all parties must agree on, beside those of the plan.
+    pub also: Vec<Fact>,
 }
 
 impl JobSpec {
@@ -80,6 +82,7 @@ impl JobSpec {
             phases: None,
             memory: TRIPLE_MEMORY,
             threads: 1,
+            also: Vec::new(),
         }
     }
 }
@@ -146,6 +149,14 @@ pub enum PlanError {
     Parties {
         /// Which protocol was asked for.
         protocol: Protocol,
+        /// How many were asked for.
+        parties: usize,
+    },
+    /// No room for the dealer in the session.
+    #[error(
+        "with a dealer at most {} parties compute, not {parties}; take fewer, or other correlations", MAX_PARTIES - 1
+    )]
+    NoRoomForDealer {
         /// How many were asked for.
         parties: usize,
     },
@@ -224,6 +235,9 @@ impl Plan {
         let protocol = spec.protocol;
         if !protocol.parties().contains(&parties) {
             return Err(PlanError::Parties { protocol, parties });
+        }
+        if parties + spec.origin.helpers() > MAX_PARTIES {
+            return Err(PlanError::NoRoomForDealer { parties });
         }
         let wrong = |threads: &usize| !(1..=MAX_THREADS).contains(threads);
         if let Some(threads) = spec.threads().into_iter().find(wrong) {
@@ -330,6 +344,15 @@ impl Plan {
         self.spec.protocol.triples_per_and() * self.ands()
     }
 
+    /// Where correlations come from, in words: `none` where there is nothing to make and nobody who
+    /// would.
+    pub fn correlations(&self) -> String {
+        match self.spec.origin {
+            origin if self.triples() == 0 && origin.helpers() == 0 => "none".to_owned(),
+            origin => origin.to_string(),
+        }
+    }
+
     /// All correlations of the job.
     pub fn needs(&self) -> Needs {
         let mut needs = Needs::new();
@@ -417,7 +440,7 @@ impl Plan {
             ("receivers", list(&spec.to)),
             ("broadcast", spec.opening.to_string()),
             ("threads", spec.threads.to_string()),
-            (CORRELATIONS, spec.origin.to_string()),
+            (CORRELATIONS, self.correlations()),
             ("phases", self.phases.to_string()),
             ("lanes in a part", self.part_lanes.to_string()),
             ("lanes in a block", self.block_lanes.to_string()),
@@ -425,6 +448,7 @@ impl Plan {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
+        facts.extend(spec.also.iter().cloned());
         // Long lists are cut when they are announced, digests of circuits are shown in part; this
         // digest is of all of them.
         let mut digest = Sha256::new();

@@ -215,6 +215,38 @@ fn numbers_of_threads_that_cannot_be_are_refused() {
     }
 }
 
+#[test]
+fn a_dealer_takes_one_place_of_the_session() {
+    let plan = |parties| {
+        let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
+        let origin = Origin::Dealer;
+        Plan::new(JobSpec {
+            origin,
+            ..JobSpec::new(circuit, parties)
+        })
+    };
+    assert!(plan(63).is_ok());
+    let refused = plan(64).map(drop);
+    assert_eq!(refused, Err(PlanError::NoRoomForDealer { parties: 64 }));
+}
+
+#[test]
+fn facts_of_the_caller_are_agreed_on_too() {
+    let circuit = Arc::new(Circuit::new(&netlist("adder64.txt")));
+    let facts = |also: &[(&str, &str)]| {
+        let own = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        let spec = JobSpec {
+            also: also.iter().map(own).collect(),
+            ..JobSpec::new(Arc::clone(&circuit), 3)
+        };
+        Plan::new(spec).unwrap().facts()
+    };
+    let (with, without) = (facts(&[("repetitions", "3")]), facts(&[]));
+    assert!(with.contains(&("repetitions".to_owned(), "3".to_owned())));
+    assert_eq!(with.len(), without.len() + 1);
+    assert_ne!(with.last(), without.last(), "the digest is of them too");
+}
+
 /// Every thread has work, and triples take no more memory than they may, however many there are.
 #[test]
 fn large_jobs_are_shared_out_among_all_threads() {

@@ -60,6 +60,11 @@ impl Default for ExtensionArg {
 }
 
 impl ExtensionArg {
+    /// Whether it is not left to the plan.
+    pub fn is_named(&self) -> bool {
+        self.extension().is_some()
+    }
+
     fn extension(&self) -> Option<Extension> {
         self.0.parse().ok()
     }

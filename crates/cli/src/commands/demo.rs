@@ -120,6 +120,7 @@ impl Announcement {
             to: vec![FILE_OWNER],
             lanes: self.blocks(),
             how,
+            repeat: 1,
         }
     }
 
@@ -251,7 +252,6 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
         transport,
         network: &args.net.network,
         patience: &args.net.patience,
-        repeat: 1,
         quiet: args.show.quiet,
     }
     .start()?;
@@ -312,7 +312,6 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
     let observe = |progress: Progress| bars.update(0, progress.into());
     let runs = Runs {
         first_job: 2,
-        repeat: 1,
         patience: &args.net.patience,
     };
     let ours = secret.as_ref().map(|secret| secret.announcement);

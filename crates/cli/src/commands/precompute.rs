@@ -44,7 +44,6 @@ fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFig
         transport: args.net.transport.unwrap_or(TransportArg::Tcp),
         network: &args.net.network,
         patience: &args.net.patience,
-        repeat: 1,
         quiet: args.quiet,
     }
     .start()?;
@@ -59,7 +58,7 @@ fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
     };
     let task = task(args, party.parties());
     let mut prepared = Prepared::new(&task, party.me(), None, &own)?;
-    let outcome = party.run(&mut prepared, 1, args.quiet)?;
+    let outcome = party.run(&mut prepared, args.quiet)?;
     Ok((outcome.output.unwrap_or_default(), vec![outcome.figures]))
 }
 

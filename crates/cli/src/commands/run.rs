@@ -15,10 +15,12 @@ use crate::stores::StoreFiles;
 use crate::work::{Input, Job, Own, Task, read_netlist};
 
 pub fn run(mut args: Run) -> Result<()> {
-    match (&args.store, args.work.how.correlations) {
-        (Some(_), CorrelationsArg::Dealer) => return Err(Usage::TwoOrigins.into()),
-        (Some(_), _) => args.work.how.correlations = CorrelationsArg::Store,
-        (None, _) => {}
+    if args.store.is_some() {
+        match args.work.how.correlations {
+            None | Some(CorrelationsArg::Store) => {}
+            Some(_) => return Err(Usage::TwoOrigins.into()),
+        }
+        args.work.how.correlations = Some(CorrelationsArg::Store);
     }
     args.work.how.over.or_network(&args.net.network);
     args.show.check(args.output.as_deref())?;
@@ -34,6 +36,7 @@ fn run_local(args: &Run, parties: usize) -> Result<()> {
     let mut job = Job::from_flags(&args.work, parties, &circuit)?;
     let files = local_inputs(&args.inputs, &job, &circuit)?;
     job.lanes = count_lanes(&files, args.work.lanes)?;
+    job.repeat = args.repeat;
     let plan = job.plan(Arc::clone(&circuit))?;
     let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
     let own = |(me, input)| Own {
@@ -51,7 +54,6 @@ fn run_local(args: &Run, parties: usize) -> Result<()> {
         transport,
         network: &args.net.network,
         patience: &args.net.patience,
-        repeat: args.repeat,
         quiet: args.show.quiet,
     }
     .start()?;
@@ -148,6 +150,7 @@ fn run_remote(args: &Run) -> Result<()> {
         (Input::None, None) => return Err(Usage::LanesUnknown { party: me }.into()),
         (_, flag) => count_lanes(&input, flag)?,
     };
+    job.repeat = args.repeat;
     let transport = party.transport();
     let [input] = input;
     let key = args.store_key.as_deref();
@@ -155,7 +158,7 @@ fn run_remote(args: &Run) -> Result<()> {
     let own = Own { input, store };
     let mut prepared = Prepared::new(&Task::Compute(job), me, Some(circuit), &own)?;
     drop(own);
-    let outcome = party.run(&mut prepared, args.repeat, args.show.quiet)?;
+    let outcome = party.run(&mut prepared, args.show.quiet)?;
     if let Some(output) = &outcome.output {
         write_result(output, args.output.as_deref())?;
     }

@@ -113,7 +113,6 @@ fn take_part() -> Result<(Outcome, bool)> {
     };
     let runs = Runs {
         first_job: 1,
-        repeat: assignment.repeat,
         patience: &assignment.patience,
     };
     let way = Way {

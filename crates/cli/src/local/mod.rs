@@ -31,7 +31,6 @@ pub struct LocalRun<'a> {
     pub transport: TransportArg,
     pub network: &'a str,
     pub patience: &'a Patience,
-    pub repeat: u32,
     pub quiet: bool,
 }
 

@@ -91,7 +91,6 @@ impl Processes {
             transport: local.transport,
             network: local.network.to_owned(),
             patience: *local.patience,
-            repeat: local.repeat,
             input,
             inline: inline.map(|text| text.len()),
             store: own.and_then(|own| own.store.clone()),

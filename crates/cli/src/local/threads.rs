@@ -20,7 +20,6 @@ pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
     let network = Network::parse(local.network)?;
     let runs = Runs {
         first_job: 1,
-        repeat: local.repeat,
         patience: local.patience,
     };
     let all = parties + local.task.helpers();

@@ -22,7 +22,6 @@ pub struct Assignment {
     pub transport: TransportArg,
     pub network: String,
     pub patience: Patience,
-    pub repeat: u32,
     pub input: Option<PathBuf>,
     /// Length of the party's values, which follow this line and never touch a disk.
     pub inline: Option<usize>,

@@ -264,6 +264,74 @@ fn parties_of_different_versions() {
 }
 
 #[test]
+fn parties_that_compute_differently_often() {
+    let directory = adder();
+    let path = directory.path();
+    roster(path, 2);
+    let running = [
+        party(path, 0, "--input a --repeat 3"),
+        party(path, 1, "--input b"),
+    ];
+    let expected: (i32, &[&str]) = (5, &["repetitions", "--repeat"]);
+    both_refuse(running, [expected; 2]);
+    // A network that one party alone feels makes it choose another extension.
+    let running = [
+        party(path, 0, "--input a --network lan"),
+        party(path, 1, "--input b"),
+    ];
+    let expected: (i32, &[&str]) = (5, &["correlations is ot", "--link"]);
+    both_refuse(running, [expected; 2]);
+}
+
+#[test]
+fn flags_for_correlations_that_nobody_makes() {
+    let directory = adder();
+    let path = directory.path();
+    let run = |local: usize, rest: &str| {
+        format!("run --circuit sum.txt --local {local} --input 0=a --input 1=b {rest}")
+    };
+    for rest in [
+        "--correlations dealer",
+        "--correlations store",
+        "--store made",
+        "--extension silent",
+    ] {
+        let flag = if rest.contains("ext") {
+            "--extension"
+        } else {
+            "--correlations"
+        };
+        madrigal(path, &run(3, &format!("--protocol R {rest}"))).bad(2, &[flag, "protocol R"]);
+    }
+    madrigal(path, &run(2, "--correlations dealer --extension iknp")).bad(2, &["--extension"]);
+    madrigal(path, &run(2, "--correlations ot --store made")).bad(2, &["two origins"]);
+    let statistics = madrigal(
+        path,
+        &run(3, "--protocol R --stats R.json --phases interleaved"),
+    );
+    assert_eq!(statistics.good().stdout, crate::command::SUM);
+    let text = std::fs::read_to_string(path.join("R.json")).unwrap();
+    let statistics: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(statistics["correlations"], "none");
+}
+
+/// A session has 64 places, and a dealer takes one.
+#[test]
+fn no_place_for_a_dealer() {
+    let directory = adder();
+    let path = directory.path();
+    let dealt = "--circuit sum.txt --correlations dealer";
+    let full = "at most 63 parties";
+    for transport in ["memory", "tcp"] {
+        let line =
+            format!("run {dealt} --local 64 --input 0=a --input 1=b --transport {transport}");
+        madrigal(path, &line).bad(2, &[full]);
+    }
+    madrigal(path, &format!("explain {dealt} --parties 64")).bad(2, &[full]);
+    madrigal(path, &format!("explain {dealt} --parties 63")).good();
+}
+
+#[test]
 fn a_party_that_is_killed() {
     let directory = adder();
     let path = directory.path();

@@ -45,6 +45,7 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
         to: (0..args.parties).collect(),
         lanes: args.lanes,
         how: args.how,
+        repeat: args.repeat,
     };
     let plan = job.plan(Arc::clone(&circuit))?;
     let inputs = (0..args.parties).map(|party| random_values(&job, party, &circuit));
@@ -58,7 +59,6 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
         transport: args.transport,
         network: &args.network,
         patience: &Patience::default(),
-        repeat: args.repeat,
         quiet: args.json,
     }
     .start()?;
