@@ -16,7 +16,7 @@ pub use bench::{Bench, BenchCircuit, BenchOt, BenchR3};
 pub use over::Over;
 pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};
-use values::{duration, parties, threads};
+use values::{duration, listen_address, parties, threads};
 
 /// Shown below `--help` and in the man page: scripts rely on it.
 const EXIT_STATUS: &str = "\
@@ -208,7 +208,7 @@ pub struct Who {
     pub identity: Option<PathBuf>,
 
     /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub listen: Option<String>,
 }
 
@@ -300,7 +300,7 @@ pub struct Dealer {
     pub identity: Option<PathBuf>,
 
     /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub listen: Option<String>,
 
     /// End when the parties have left; else wait for the next ones
@@ -367,7 +367,7 @@ pub struct Doctor {
     pub identity: Option<PathBuf>,
 
     /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
-    #[arg(long, value_name = "HOST:PORT", requires = "peers")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = listen_address, requires = "peers")]
     pub listen: Option<String>,
 
     /// Wait this long for the other parties

@@ -76,10 +76,15 @@ pub enum Failure {
         status: Status,
         message: String,
     },
+    /// The doctor has found something.
+    #[error("{problems} of {peers} other parties are not as they should be; the report says why")]
+    Peers {
+        status: Status,
+        problems: usize,
+        peers: usize,
+    },
     /// The port is taken, or not ours to take.
-    #[error(
-        "cannot listen at {address}: {source}; end the program that uses the port, or choose another one with --listen and in parties.toml"
-    )]
+    #[error("cannot listen at {address}: {source}; {}", listen_hint(.source))]
     Listen { address: String, source: io::Error },
     /// The operating system refused something that no flag mends.
     #[error("{what}: {source}")]
@@ -260,7 +265,7 @@ impl Failure {
                 Blame::Files => Status::File,
                 Blame::Caller => Status::Internal,
             },
-            Self::Child { status, .. } => *status,
+            Self::Child { status, .. } | Self::Peers { status, .. } => *status,
             Self::Listen { .. } => Status::Network,
             Self::System { .. } | Self::Bug { .. } => Status::Internal,
         }
@@ -285,6 +290,20 @@ impl Failure {
             Self::Session(Error::Aborted { .. } | Error::Lost { .. })
                 | Self::Connect(ConnectError::Missing { .. } | ConnectError::Unreachable { .. })
         )
+    }
+}
+
+fn listen_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrNotAvailable => {
+            "this machine does not have that address; give one of its own with --listen"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 are for privileged users; choose another one with --listen and in parties.toml"
+        }
+        _ => {
+            "end the program that uses the port, or choose another one with --listen and in parties.toml"
+        }
     }
 }
 
@@ -329,7 +348,7 @@ through_content!(
     IdentityError
 );
 
-fn of_tls(error: &TlsError) -> Status {
+pub fn of_tls(error: &TlsError) -> Status {
     match error {
         TlsError::OwnKeyNotListed { .. }
         | TlsError::OwnKeyOfAnother { .. }

@@ -126,6 +126,16 @@ pub(super) fn parties(text: &str) -> Result<usize, String> {
     parties.ok_or_else(|| format!("expected a number of parties, 2 to {most}"))
 }
 
+/// An interface, by name or address, and a port.
+pub(super) fn listen_address(text: &str) -> Result<String, String> {
+    let parts = text.rsplit_once(':');
+    let sound = parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if sound {
+        return Ok(text.to_owned());
+    }
+    Err("expected an address and a port, for example 0.0.0.0:7000 or [::]:7000".to_owned())
+}
+
 /// A time such as `500ms`, `10s`, `2m`, `1h`; a number alone counts seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a time above zero, for example 500ms, 10s, 2m or 1h".to_owned();

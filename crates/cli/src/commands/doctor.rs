@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::peers::{self, PeerReport};
 use crate::args::Doctor;
-use crate::exit::Result;
+use crate::exit::{Failure, Result};
 use crate::machine::Machine;
 use crate::stats::{print, print_json, rate, seconds, table};
 
@@ -36,8 +36,10 @@ pub fn run(args: Doctor) -> Result<()> {
         link: peers.as_deref().and_then(link),
         peers,
     };
+    let problem = report.peers.as_deref().and_then(problem);
     if args.json {
-        return print_json(&report);
+        print_json(&report)?;
+        return problem.map_or(Ok(()), Err);
     }
     let mut text = format!(
         "madrigal {}\n\n{}\n",
@@ -48,7 +50,8 @@ pub fn run(args: Doctor) -> Result<()> {
         text += &format!("\n{}\n", peers_table(peers));
         for peer in peers {
             if let Some(problem) = &peer.problem {
-                text += &format!("\nparty {} `{}`: {problem}\n", peer.party, peer.name);
+                let text_of = &problem.text;
+                text += &format!("\nparty {} `{}`: {text_of}\n", peer.party, peer.name);
             }
         }
         if let Some(link) = &report.link {
@@ -57,7 +60,20 @@ pub fn run(args: Doctor) -> Result<()> {
             );
         }
     }
-    print(text.as_bytes())
+    print(text.as_bytes())?;
+    problem.map_or(Ok(()), Err)
+}
+
+/// What the program ends with if not all is well.
+fn problem(peers: &[PeerReport]) -> Option<Failure> {
+    let problems = peers.iter().filter_map(|peer| peer.problem.as_ref());
+    // Somebody with a wrong key matters more than somebody who is not there.
+    let status = problems.clone().map(|problem| problem.status);
+    Some(Failure::Peers {
+        status: status.max_by_key(|status| *status as u8)?,
+        problems: problems.count(),
+        peers: peers.len(),
+    })
 }
 
 /// The longest round trip and the least bandwidth of those that were measured, to two digits: what

@@ -17,12 +17,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use madrigal_net::identity::Identity;
 use madrigal_net::roster::{Roster, RosterEntry};
-use madrigal_net::tls::{Link, TlsParty, handshake};
+use madrigal_net::tls::{Link, TlsError, TlsParty, handshake};
 use rustls::{ConnectionCommon, SideData};
 use serde::Serialize;
 
 use crate::args::Doctor;
-use crate::exit::{Result, Usage};
+use crate::exit::{Result, Status, Usage, of_tls};
 use crate::remote::{identity_files, listen, load_identity};
 
 const GREETING: &[u8; 16] = b"MADRIGAL-DOCTOR1";
@@ -47,7 +47,33 @@ pub struct PeerReport {
     pub bytes_per_second: Option<f64>,
     /// Its clock minus ours.
     pub clock_difference_seconds: Option<f64>,
-    pub problem: Option<String>,
+    pub problem: Option<Problem>,
+}
+
+/// Why a party is not there as it should be.
+#[derive(Debug, Clone, Serialize)]
+#[serde(transparent)]
+pub struct Problem {
+    pub text: String,
+    #[serde(skip)]
+    pub status: Status,
+}
+
+/// What came of a connection; without more to say, the network is to blame.
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        let status = Status::Network;
+        Self { text, status }
+    }
+}
+
+impl From<TlsError> for Problem {
+    fn from(error: TlsError) -> Self {
+        Self {
+            text: error.to_string(),
+            status: of_tls(&error),
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -58,7 +84,7 @@ struct Found {
 }
 
 /// What one connection has shown: whose it was, as far as that is known, and what was found.
-type News = (Option<usize>, Result<Found, String>);
+type News = (Option<usize>, Result<Found, Problem>);
 
 pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
     let roster = Arc::new(Roster::load(path)?);
@@ -79,7 +105,7 @@ pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
         thread::spawn(move || accept_all(&listener, &tls, until, &sender));
     }
 
-    let mut found: BTreeMap<usize, Result<Found, String>> = BTreeMap::new();
+    let mut found: BTreeMap<usize, Result<Found, Problem>> = BTreeMap::new();
     let mut turned_away = None;
     while found.len() < entries.len() - 1 {
         // Measuring may take longer than meeting.
@@ -98,11 +124,15 @@ pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
         let missing = || {
             let why = turned_away
                 .as_ref()
-                .map(|why| format!("; somebody was refused: {why}"));
-            Err(format!(
+                .map(|why: &Problem| format!("; somebody was refused: {}", why.text));
+            let text = format!(
                 "it did not connect to us within {seconds:.1} s{}; start `madrigal doctor --peers` there at the same time, with our address",
                 why.unwrap_or_default()
-            ))
+            );
+            let status = turned_away
+                .as_ref()
+                .map_or(Status::Network, |why| why.status);
+            Err(Problem { text, status })
         };
         let result = found.get(&party).cloned().unwrap_or_else(missing);
         PeerReport::new(party, entry, result)
@@ -116,7 +146,7 @@ pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
 }
 
 impl PeerReport {
-    fn new(party: usize, entry: &RosterEntry, result: Result<Found, String>) -> Self {
+    fn new(party: usize, entry: &RosterEntry, result: Result<Found, Problem>) -> Self {
         let found = result.as_ref().ok();
         Self {
             party,
@@ -146,7 +176,12 @@ fn identity(base: Option<&Path>, roster: &Roster) -> Result<Identity> {
     }
 }
 
-fn dial(tls: &TlsParty, peer: usize, entry: &RosterEntry, until: Instant) -> Result<Found, String> {
+fn dial(
+    tls: &TlsParty,
+    peer: usize,
+    entry: &RosterEntry,
+    until: Instant,
+) -> Result<Found, Problem> {
     let address = entry.address.to_string();
     let stream = loop {
         match connect_once(&address, until) {
@@ -154,19 +189,19 @@ fn dial(tls: &TlsParty, peer: usize, entry: &RosterEntry, until: Instant) -> Res
             Err(error) if Instant::now() + Duration::from_millis(100) > until => {
                 return Err(format!(
                     "{address} could not be reached ({error}); see that `madrigal doctor --peers` runs there and that the address is right"
-                ));
+                )
+                .into());
             }
             Err(_) => thread::sleep(Duration::from_millis(100)),
         }
     };
-    let (connection, link) = tls.dial(peer).map_err(|error| error.to_string())?;
+    let (connection, link) = tls.dial(peer)?;
     let (mut line, _) = Line::secure(connection, stream, link)?;
-    line.hear_greeting().and_then(|clock| {
-        line.greet()?;
-        let found = line.ask(clock)?;
-        line.answer()?;
-        Ok(found)
-    })
+    let clock = line.hear_greeting()?;
+    line.greet()?;
+    let found = line.ask(clock)?;
+    line.answer()?;
+    Ok(found)
 }
 
 fn connect_once(address: &str, until: Instant) -> io::Result<TcpStream> {
@@ -198,7 +233,7 @@ fn accept_all(listener: &TcpListener, tls: &TlsParty, until: Instant, news: &Sen
 }
 
 fn receive(tls: &TlsParty, stream: TcpStream, from: &str) -> News {
-    let accepted = tls.accept(from).map_err(|error| error.to_string());
+    let accepted = tls.accept(from).map_err(Problem::from);
     let secured = accepted.and_then(|(connection, link)| Line::secure(connection, stream, link));
     let (mut line, peer) = match secured {
         Ok(secured) => secured,
@@ -227,32 +262,32 @@ where
         mut connection: C,
         mut stream: TcpStream,
         link: Link,
-    ) -> Result<(Self, usize), String> {
+    ) -> Result<(Self, usize), Problem> {
         let set = stream
             .set_nodelay(true)
             .and_then(|()| stream.set_read_timeout(Some(SILENCE)))
             .and_then(|()| stream.set_write_timeout(Some(SILENCE)));
         set.map_err(|error| error.to_string())?;
-        let peer =
-            handshake(&mut connection, &mut stream, &link).map_err(|error| error.to_string())?;
+        let peer = handshake(&mut connection, &mut stream, &link)?;
         let stream = rustls::StreamOwned::new(connection, stream);
         Ok((Self { stream, link }, peer))
     }
 }
 
 impl<S: Read + Write> Line<S> {
-    fn greet(&mut self) -> Result<(), String> {
+    fn greet(&mut self) -> Result<(), Problem> {
         let mut greeting = GREETING.to_vec();
         greeting.extend_from_slice(&unix_millis().to_le_bytes());
         self.send(&greeting)
     }
 
     /// The peer's clock minus ours, in seconds.
-    fn hear_greeting(&mut self) -> Result<f64, String> {
+    fn hear_greeting(&mut self) -> Result<f64, Problem> {
         let mut greeting = [0; 16];
         self.receive(&mut greeting)?;
         if greeting != *GREETING {
-            return Err("it answers and has its key, but it runs no doctor now; start `madrigal doctor --peers` there at the same time".to_owned());
+            let told = "it answers and has its key, but it runs no doctor now; start `madrigal doctor --peers` there at the same time";
+            return Err(told.to_owned().into());
         }
         let mut clock = [0; 8];
         self.receive(&mut clock)?;
@@ -260,7 +295,7 @@ impl<S: Read + Write> Line<S> {
     }
 
     /// Our turn to measure.
-    fn ask(&mut self, clock: f64) -> Result<Found, String> {
+    fn ask(&mut self, clock: f64) -> Result<Found, Problem> {
         let mut times = Vec::with_capacity(PINGS);
         for _ in 0..PINGS {
             let start = Instant::now();
@@ -293,9 +328,12 @@ impl<S: Read + Write> Line<S> {
     }
 
     /// The peer's turn.
-    fn answer(&mut self) -> Result<(), String> {
+    fn answer(&mut self) -> Result<(), Problem> {
         let foreign = || {
-            "it sent something else than a doctor does; install the same version of madrigal at both".to_owned()
+            Problem {
+                text: "it sent something else than a doctor does; install the same version of madrigal at both".to_owned(),
+                status: Status::Peer,
+            }
         };
         loop {
             let mut command = [0];
@@ -327,7 +365,7 @@ impl<S: Read + Write> Line<S> {
         }
     }
 
-    fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let sent = self
             .stream
             .write_all(bytes)
@@ -335,18 +373,18 @@ impl<S: Read + Write> Line<S> {
         sent.map_err(|error| self.explain(error))
     }
 
-    fn receive(&mut self, bytes: &mut [u8]) -> Result<(), String> {
+    fn receive(&mut self, bytes: &mut [u8]) -> Result<(), Problem> {
         self.stream
             .read_exact(bytes)
             .map_err(|error| self.explain(error))
     }
 
-    fn explain(&self, error: io::Error) -> String {
+    fn explain(&self, error: io::Error) -> Problem {
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                format!("it fell silent for {} s", SILENCE.as_secs())
+                format!("it fell silent for {} s", SILENCE.as_secs()).into()
             }
-            _ => self.link.explain_io(error).to_string(),
+            _ => self.link.explain_io(error).into(),
         }
     }
 }

@@ -127,7 +127,7 @@ fn doctors_meet() {
         crate::command::start(path, &line)
     };
     for (me, running) in [doctor(0), doctor(1)].into_iter().enumerate() {
-        let told = running.end().good();
+        let told = running.end().bad(4, &["1 of 2 other parties"]);
         let told: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
         let [other, missing] = [&told["peers"][0], &told["peers"][1]];
         assert_eq!(other["party"], 1 - me);
@@ -145,6 +145,50 @@ fn doctors_meet() {
         let link = told["link"].as_str().unwrap();
         let line = format!("explain --circuit sum.txt --protocol B --parties 2 --link {link}");
         madrigal(path, &line).good();
+    }
+}
+
+/// Alone, with the port of somebody else, or with an interface that is not there.
+#[test]
+fn where_a_party_listens() {
+    let directory = adder();
+    let path = directory.path();
+    roster(path, 2);
+    party(path, 1, "--input b --listen foo")
+        .end()
+        .bad(2, &["--listen", "0.0.0.0:7000"]);
+    // TEST-NET-1 is nobody's.
+    party(path, 1, "--input b --listen 192.0.2.1:7000")
+        .end()
+        .bad(4, &["192.0.2.1:7000", "one of its own"]);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap();
+    party(path, 1, &format!("--input b --listen {taken}"))
+        .end()
+        .bad(4, &["uses the port"]);
+}
+
+#[test]
+fn doctors_know_a_foreign_key() {
+    use madrigal_net::identity::{Identity, IdentityFiles};
+    let directory = adder();
+    let path = directory.path();
+    roster(path, 2);
+    madrigal(path, "keygen --out other").good();
+    let text = std::fs::read_to_string(path.join("parties.toml")).unwrap();
+    let [ours, theirs] = ["p1", "other"].map(|name| {
+        let files = IdentityFiles::in_directory(path, name);
+        Identity::load(&files).unwrap().fingerprint().to_string()
+    });
+    write(path, "others.toml", &text.replace(&ours, &theirs));
+    let doctor = |list: &str, key: &str| {
+        let line = format!("doctor --peers {list} --identity {key} --connect-timeout 12s");
+        crate::command::start(path, &line)
+    };
+    let running = [doctor("parties.toml", "p0"), doctor("others.toml", "other")];
+    for running in running {
+        let ended = running.end().bad(5, &["1 of 1 other parties"]);
+        assert!(ended.stdout.contains(&theirs), "{ended}");
     }
 }
 
