@@ -77,7 +77,7 @@ pub enum HeaderError {
     },
     /// More than the caller's limits allow.
     #[error(
-        "the header announces {found} {what}, the limit is {limit}; raise the limit if the file is trusted"
+        "the header announces {found} {what}, the limit is {limit}; split the circuit, or read it with other `Limits` in the library"
     )]
     Limit {
         /// What is too many.

@@ -77,7 +77,7 @@ pub enum ValuesError {
     },
     /// Something that is not hexadecimal.
     #[error(
-        "{name}, line {line}, value {value}: not a hexadecimal number; write digits 0-9 a-f, with or without 0x before them"
+        "{name}, line {line}, value {value}: `{found}` is not a hexadecimal digit; write 0-9 a-f, with or without 0x before them"
     )]
     Digit {
         /// The name that the caller gave the text.
@@ -86,6 +86,8 @@ pub enum ValuesError {
         line: u64,
         /// The value on the line, counted from 1.
         value: usize,
+        /// The first character that is none, printable; the digits around it are not told.
+        found: String,
     },
     /// More digits than the value's width takes.
     #[error(
@@ -120,9 +122,7 @@ pub enum ValuesError {
         width: u32,
     },
     /// More than the caller's limits allow.
-    #[error(
-        "{name}, line {line}: {found} {what}, the limit is {limit}; split the input or raise the limit"
-    )]
+    #[error("{name}, line {line}: {found} {what}, the limit is {limit}; split the input")]
     Limit {
         /// The name that the caller gave the text.
         name: String,
@@ -136,6 +136,9 @@ pub enum ValuesError {
         limit: u64,
     },
 }
+
+/// What some editors put before a text in UTF-8; [`read`] skips it.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Lanes that are decoded before they are transposed: a multiple of 64, small enough for the cache.
 const BLOCK: usize = 1024;
@@ -151,6 +154,7 @@ pub fn read(
     widths: &[u32],
     limits: &ValueLimits,
 ) -> Result<Rows, ValuesError> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let text = text.trim_ascii_end();
     let lanes = count_lines(text);
     if lanes == 0 {
@@ -359,12 +363,12 @@ impl Place {
             .unwrap_or(token);
         let most = digits(self.width);
         if token.is_empty() {
-            return Err(What::Digit);
+            return Err(What::Digit("0x".to_owned()));
         }
         if token.len() > most {
             let wrong = token.iter().fold(0, |wrong, &digit| wrong | nibble(digit));
             return Err(if wrong > 15 {
-                What::Digit
+                What::digit(token)
             } else {
                 What::TooLong(token.len())
             });
@@ -389,7 +393,7 @@ impl Place {
             wrong = nibble(token[0]);
         }
         if wrong > 15 {
-            return Err(What::Digit);
+            return Err(What::digit(token));
         }
         // Only the top digit can stand above the width.
         let mut last = if self.width == 0 {
@@ -420,9 +424,24 @@ enum Wrong {
 }
 
 enum What {
-    Digit,
+    Digit(String),
     TooLong(usize),
     TooLarge,
+}
+
+impl What {
+    /// Of a token that is no number: its first character that is no digit.
+    fn digit(token: &[u8]) -> Self {
+        let at = token.iter().position(|&digit| nibble(digit) > 15);
+        // As long as any character.
+        let rest = token[at.unwrap_or(0)..].iter().take(4).copied();
+        let text = String::from_utf8_lossy(&rest.collect::<Vec<u8>>()).into_owned();
+        let found = text
+            .chars()
+            .next()
+            .map(|one| one.escape_debug().to_string());
+        Self::Digit(found.unwrap_or_default())
+    }
 }
 
 impl Wrong {
@@ -440,7 +459,12 @@ impl Wrong {
                 let width = widths[value];
                 let value = value + 1;
                 match what {
-                    What::Digit => ValuesError::Digit { name, line, value },
+                    What::Digit(found) => ValuesError::Digit {
+                        name,
+                        line,
+                        value,
+                        found,
+                    },
                     What::TooLong(found) => ValuesError::TooLong {
                         name,
                         line,

@@ -16,7 +16,7 @@ pub use bench::{Bench, BenchCircuit, BenchOt, BenchR3};
 pub use over::Over;
 pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};
-use values::{duration, listen_address, parties, threads};
+use values::{duration, lanes, listen_address, parties, threads};
 
 /// Shown below `--help` and in the man page: scripts rely on it.
 const EXIT_STATUS: &str = "\
@@ -27,6 +27,9 @@ Exit status:
   3  a given file is missing, malformed, or cannot be written
   4  the network: a party lost, silent, slow, or out of reach
   5  another party: its program, its version, its key, or its behaviour";
+
+/// Validity of a certificate: any longer one would come near the year 9999, where dates end.
+const MAX_DAYS: i64 = 1_000_000;
 
 /// Secure multi-party computation: several parties compute on data that none of them shows.
 #[derive(Parser, Debug)]
@@ -92,7 +95,7 @@ pub struct Run {
     #[arg(long = "input", value_name = "P=FILE", help_heading = "Values")]
     pub inputs: Vec<InputFile>,
 
-    /// Write the result here instead of standard output
+    /// Write the result here [default: -, standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
     pub output: Option<PathBuf>,
 
@@ -137,7 +140,7 @@ pub struct Work {
     pub to: Receivers,
 
     /// Number of lanes; needed by a party without inputs
-    #[arg(long, value_name = "L", value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    #[arg(long, value_name = "L", value_parser = lanes())]
     pub lanes: Option<u64>,
 }
 
@@ -343,7 +346,7 @@ pub struct Keygen {
     pub out: PathBuf,
 
     /// Days that the certificate is valid
-    #[arg(long, value_name = "DAYS", default_value_t = madrigal_net::identity::DEFAULT_VALIDITY_DAYS)]
+    #[arg(long, value_name = "DAYS", default_value_t = madrigal_net::identity::DEFAULT_VALIDITY_DAYS, value_parser = clap::value_parser!(u32).range(1..=MAX_DAYS))]
     pub days: u32,
 
     /// Keep the key that is there and write a new certificate; other parties change nothing
@@ -351,7 +354,7 @@ pub struct Keygen {
     pub renew: bool,
 
     /// Where the other parties reach this one
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "renew")]
     pub address: Option<madrigal_net::roster::Address>,
 }
 
@@ -399,7 +402,7 @@ pub enum Circuit {
         /// Format to write
         #[arg(long, value_name = "FORMAT")]
         to: FormatArg,
-        /// Write here instead of standard output
+        /// Write here [default: -, standard output]
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },
@@ -408,10 +411,14 @@ pub enum Circuit {
         /// Circuit in Bristol or Bristol Fashion format
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
-        /// One line per lane with all input values as hexadecimal numbers, in circuit order
+        /// One line per lane with all input values as hexadecimal numbers, in circuit order; for a
+        /// circuit that has inputs
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-        input: PathBuf,
-        /// Write here instead of standard output
+        input: Option<PathBuf>,
+        /// Number of lanes [default: the lines of --input, or 1]
+        #[arg(long, value_name = "L", value_parser = lanes())]
+        lanes: Option<u64>,
+        /// Write here [default: -, standard output]
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },

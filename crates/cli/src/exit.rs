@@ -51,6 +51,9 @@ pub enum Failure {
         path: PathBuf,
         source: io::Error,
     },
+    /// A result that was made has no place in its file.
+    #[error("cannot write the result {}: {source}; it is on standard output instead", path.display())]
+    Unwritten { path: PathBuf, source: io::Error },
     /// A file holds something else than it should.
     #[error(transparent)]
     Content(#[from] Content),
@@ -117,10 +120,10 @@ pub enum Usage {
         flag: &'static str,
         why: &'static str,
     },
-    #[error(
-        "--correlations store is for `run` with --store DIR, which `madrigal precompute` makes"
-    )]
+    #[error("--correlations store needs --store DIR, which `madrigal precompute` makes")]
     NoStore,
+    #[error("--correlations store is for `madrigal run`, which has --store; give another origin")]
+    StoreElsewhere,
     #[error("{} names no dealer: it needs a `[dealer]` section, the same at all parties, with the name, address and key that `madrigal keygen` prints", roster.display())]
     NoDealer { roster: PathBuf },
     #[error(
@@ -131,6 +134,8 @@ pub enum Usage {
         "cannot tell which of the parties this is: no key file here bears one of their names, or several do; give --identity"
     )]
     WhoAmI,
+    #[error("--out {}: its last part is the party's name, 1 to 64 letters, digits, `-`, `_` or `.`", base.display())]
+    PartyName { base: PathBuf },
     #[error(transparent)]
     Level(madrigal_kernels::LevelError),
     #[error("--only has nothing that is measured; it wants a part of one of these names: {names}")]
@@ -179,6 +184,8 @@ pub enum Usage {
         second: String,
         second_lanes: u64,
     },
+    #[error("{} has {values} input values; give --input FILE if it has any, else --lanes alone", circuit.display())]
+    EvalInput { circuit: PathBuf, values: usize },
     #[error("--transport {transport} is for --local; real parties use tls, or tcp with --insecure")]
     LocalTransport { transport: &'static str },
     #[error(
@@ -187,6 +194,14 @@ pub enum Usage {
     Insecure,
     #[error("statistics and the result would both go to standard output; give --output FILE")]
     TwoOutputs,
+    #[error("{flag} {} is a file that is read; give another name", path.display())]
+    Overwrites { flag: &'static str, path: PathBuf },
+    #[error("{other} and {flag} are the same file, {}; give each its own", path.display())]
+    SameFile {
+        flag: &'static str,
+        other: &'static str,
+        path: PathBuf,
+    },
     #[error("--network: {0}; `none` leaves the links as they are")]
     Network(madrigal_net::transport::ProfileError),
     #[error(transparent)]
@@ -197,6 +212,12 @@ pub enum Usage {
         flag: &'static str,
         why: &'static str,
     },
+    #[error("--out -: the ciphertext goes to a file; give its name")]
+    DemoOut,
+    #[error(
+        "without {flag} its value is random, and --quiet, --json and --stats - leave out the text that tells it; give {flag}, or leave them out"
+    )]
+    DemoUntold { flag: &'static str },
     #[error("{flag} is for party {party} of the demonstration; leave it out here")]
     DemoForeign { party: usize, flag: &'static str },
 }
@@ -220,6 +241,14 @@ pub enum Content {
     Store {
         directory: PathBuf,
         problem: madrigal_correlations::store::StoreError,
+    },
+    #[error("{} holds the stores of {parties} parties on this machine; give one party's, {}", directory.display(), directory.join("party0").display())]
+    Stores { directory: PathBuf, parties: usize },
+    #[error("{} holds the stores of {found} parties, not of {parties}; give --local {found}, or make stores with `madrigal precompute --local {parties}` elsewhere", directory.display())]
+    StoreParties {
+        directory: PathBuf,
+        found: usize,
+        parties: usize,
     },
     #[error("{} is empty or larger than 16 GiB; give another file, or split it", path.display())]
     Length { path: PathBuf },
@@ -250,7 +279,7 @@ impl Failure {
     pub fn status(&self) -> Status {
         match self {
             Self::Usage(_) => Status::Usage,
-            Self::File { .. } | Self::Content(_) => Status::File,
+            Self::File { .. } | Self::Unwritten { .. } | Self::Content(_) => Status::File,
             Self::Connect(error) => match error {
                 ConnectError::Tls(error) => of_tls(error),
                 ConnectError::Unreachable { .. }

@@ -7,6 +7,7 @@
 mod args;
 mod commands;
 mod exit;
+mod files;
 mod local;
 mod machine;
 mod party;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use madrigal_circuit::{Rows, values};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_correlations::store::{NewStore, Store};
+use madrigal_correlations::store::{NewStore, Store, StoreError};
 use madrigal_correlations::{Needs, Supply};
 use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Progress, RunError, run};
 use madrigal_net::transport::Transport;
@@ -15,6 +15,7 @@ use madrigal_net::{Session, SessionConfig};
 use crate::args::Patience;
 use crate::exit::{Failure, Result, Usage};
 use crate::stats::{PartyFigures, PhaseFigures, RunFigures, peak_rss_bytes};
+use crate::stores::NewKey;
 use crate::work::{Job, Own, Precomputation, Task};
 
 /// A party that has read all it needs.
@@ -26,7 +27,7 @@ pub struct Prepared {
 enum Part {
     Compute(Box<Computation>),
     /// The new store is taken when it is made.
-    Precompute(Needs, Origin, Option<NewStore>),
+    Precompute(Needs, Origin, Option<(NewStore, NewKey)>),
 }
 
 struct Computation {
@@ -68,7 +69,7 @@ pub struct Runs<'a> {
 
 impl Prepared {
     /// Reads what the party brings, and makes the plan or the new store's directory. The circuit is
-    /// read if it is not there yet.
+    /// read if it is not there yet. A store must have enough for all repetitions.
     pub fn new(task: &Task, me: usize, circuit: Option<Arc<Circuit>>, own: &Own) -> Result<Self> {
         Ok(Self {
             me: Party::checked(me, task.parties()).map_err(Failure::bug)?,
@@ -78,7 +79,9 @@ impl Prepared {
                         Some(circuit) => circuit,
                         None => Arc::new(Circuit::new(&job.circuit.netlist()?)),
                     };
-                    Part::Compute(Box::new(Computation::new(job, me, circuit, own)?))
+                    let computation = Computation::new(job, me, circuit, own)?;
+                    computation.check_store(own)?;
+                    Part::Compute(Box::new(computation))
                 }
                 Task::Precompute(task) => precomputation(task, own)?,
             },
@@ -123,11 +126,13 @@ impl Prepared {
 
 impl Computation {
     fn new(job: &Job, me: usize, circuit: Arc<Circuit>, own: &Own) -> Result<Self> {
-        let inputs = own.input.rows(job, me, &circuit)?;
+        let inputs = own.input.as_ref();
+        let inputs = inputs.map(|input| input.rows(job, me, &circuit));
+        let inputs = inputs.transpose()?;
         let plan = job.plan(circuit)?;
         let inputs = inputs.unwrap_or_else(|| Rows::new(0, plan.spec().lanes));
         if own.store.is_none() && plan.spec().origin == Origin::Store {
-            return Err(Usage::NoStore.into());
+            return Err(Usage::StoreElsewhere.into());
         }
         let store = own.store.as_ref().map(|files| {
             let key = files.load_key()?;
@@ -139,6 +144,28 @@ impl Computation {
             store: store.transpose()?,
             repeat: job.repeat,
         })
+    }
+
+    /// Our store has enough. Others may have used more of theirs: each computation asks again.
+    fn check_store(&self, own: &Own) -> Result<()> {
+        let (Some(store), Some(files)) = (&self.store, &own.store) else {
+            return Ok(());
+        };
+        let holdings = store.holdings();
+        for (kind, needed) in self.plan.needs().kinds() {
+            let holding = holdings.iter().find(|holding| holding.kind == kind);
+            let (made, left) = holding.map_or((0, 0), |holding| (holding.made, holding.left()));
+            let needed = (needed as u64).saturating_mul(self.repeat.into());
+            if needed > left {
+                return Err(files.failed()(StoreError::Few {
+                    kind,
+                    needed,
+                    left,
+                    made,
+                }));
+            }
+        }
+        Ok(())
     }
 
     /// Computes, `repeat` times.
@@ -175,20 +202,20 @@ fn precomputation(task: &Precomputation, own: &Own) -> Result<Part> {
     let needs: Needs = task.triples.parse().map_err(Failure::bug)?;
     let files = own.store.as_ref();
     let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
-    let key = files.load_or_make_key()?;
+    let (key, new_key) = files.load_or_make_key()?;
     let new = NewStore::create(&files.directory, &key, &needs).map_err(files.failed())?;
     let origin = Origin::Ot {
         extension: task.over.choose(task.threads, needs.steps()).extension,
         threads: task.threads,
     };
-    Ok(Part::Precompute(needs, origin, Some(new)))
+    Ok(Part::Precompute(needs, origin, Some((new, new_key))))
 }
 
 /// Fills a new store by oblivious transfer; the result is its name.
 async fn precompute(
     needs: &Needs,
     origin: Origin,
-    new: NewStore,
+    (new, new_key): (NewStore, NewKey),
     session: &Session,
     runs: Runs<'_>,
     observe: &dyn Fn(Progress),
@@ -216,6 +243,7 @@ async fn precompute(
     };
     let mut source = Supply::open(origin, &context, needs, Means::default()).await?;
     let id = new.fill(&context, &mut source, &made).await?;
+    new_key.keep();
     source.end().await?;
     let spent = job.spent(Phase::Setup);
     job.finish().await?;

@@ -11,7 +11,8 @@ use madrigal_engine::{Circuit, PhaseReport, Plan, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Show, TransportArg};
-use crate::exit::{Failure, Result, Usage};
+use crate::exit::{Failure, Result};
+use crate::files::Output;
 
 /// One phase of one party in one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -308,12 +309,13 @@ impl Show {
         self.json || self.stats.as_deref() == Some(Path::new("-"))
     }
 
-    /// Statistics and result cannot share standard output.
-    pub fn check(&self, output: Option<&Path>) -> Result<()> {
-        if self.to_stdout() && output.is_none() {
-            return Err(Usage::TwoOutputs.into());
+    /// The file for statistics.
+    pub fn output(&self) -> Output<'_> {
+        Output {
+            flag: "--stats",
+            action: "write the statistics",
+            path: self.stats.as_deref(),
         }
-        Ok(())
     }
 }
 
@@ -397,12 +399,18 @@ pub fn print(text: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes a result where the flags want it.
+/// Writes a result where the flags want it, and to standard output if that fails.
 pub fn write_result(text: &[u8], output: Option<&Path>) -> Result<()> {
-    match output {
-        Some(path) => fs::write(path, text).map_err(Failure::file("write the result", path)),
-        None => print(text),
-    }
+    let Some(path) = output else {
+        return print(text);
+    };
+    let Err(source) = fs::write(path, text) else {
+        return Ok(());
+    };
+    // The disk may have filled up since the file was tried; what was computed is not thrown away.
+    print(text)?;
+    let path = path.to_owned();
+    Err(Failure::Unwritten { path, source })
 }
 
 pub fn hex(bytes: &[u8]) -> String {

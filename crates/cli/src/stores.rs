@@ -1,8 +1,10 @@
 //! Where a party's correlation store and its key are.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use madrigal_core::MAX_PARTIES;
 use madrigal_correlations::store::{StoreError, StoreKey};
 use serde::{Deserialize, Serialize};
 
@@ -41,11 +43,30 @@ impl StoreFiles {
     }
 
     pub fn load_key(&self) -> Result<StoreKey, Failure> {
-        StoreKey::load(&self.key).map_err(self.failed())
+        StoreKey::load(&self.key).map_err(|problem| {
+            let directory = self.directory.clone();
+            match local_parties(&directory) {
+                0 => self.failed()(problem),
+                parties => Content::Stores { directory, parties }.into(),
+            }
+        })
     }
 
-    pub fn load_or_make_key(&self) -> Result<StoreKey, Failure> {
-        StoreKey::load_or_make(&self.key).map_err(self.failed())
+    /// For a new store. A key that is made for it alone goes with it if the store is not completed;
+    /// one beside an identity stays: other stores may have it.
+    pub fn load_or_make_key(&self) -> Result<(StoreKey, NewKey), Failure> {
+        let mut new = NewKey(None);
+        let key = match StoreKey::load(&self.key) {
+            Err(StoreError::KeyMissing { .. }) => {
+                let made = StoreKey::make(&self.key);
+                if made.is_ok() && self.key == beside(&self.directory, "key") {
+                    new.0 = Some(self.key.clone());
+                }
+                made
+            }
+            other => other,
+        };
+        Ok((key.map_err(self.failed())?, new))
     }
 
     /// For `map_err`: names the directory.
@@ -53,6 +74,43 @@ impl StoreFiles {
         let directory = self.directory.clone();
         move |problem| Failure::Content(Content::Store { directory, problem })
     }
+}
+
+/// The file of a new key, which is removed when this is dropped.
+pub struct NewKey(Option<PathBuf>);
+
+impl NewKey {
+    pub fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for NewKey {
+    fn drop(&mut self) {
+        if let Some(path) = self.0.take() {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// `directory` holds the stores of `parties` parties on this machine, if any at all.
+pub fn check_local(directory: &Path, parties: usize) -> Result<(), Failure> {
+    let found = local_parties(directory);
+    if found == 0 || found == parties {
+        return Ok(());
+    }
+    Err(Content::StoreParties {
+        directory: directory.to_owned(),
+        found,
+        parties,
+    }
+    .into())
+}
+
+/// How many parties of a local run have a store here.
+fn local_parties(directory: &Path) -> usize {
+    let there = |me: &usize| StoreFiles::local(directory, *me).directory.is_dir();
+    (0..MAX_PARTIES).take_while(there).count()
 }
 
 /// `PATH.extension`, whatever dots the path has.

@@ -55,12 +55,18 @@ impl Source {
 }
 
 pub fn read_netlist(path: &Path) -> Result<Netlist> {
-    let text = fs::read(path).map_err(Failure::file("read the circuit", path))?;
-    Ok(Netlist::read(
-        &path.display().to_string(),
-        &text,
-        &Limits::default(),
-    )?)
+    netlist_of(path, &read_circuit(path)?)
+}
+
+/// The text of a circuit.
+pub fn read_circuit(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(Failure::file("read the circuit", path))
+}
+
+/// What the text in the file `path` means.
+pub fn netlist_of(path: &Path, text: &[u8]) -> Result<Netlist> {
+    let name = path.display().to_string();
+    Ok(Netlist::read(&name, text, &Limits::default())?)
 }
 
 /// What the parties do together, as all of them know it.
@@ -117,7 +123,7 @@ pub struct Precomputation {
 /// What one party brings.
 #[derive(Default)]
 pub struct Own {
-    pub input: Input,
+    pub input: Option<Input>,
     pub store: Option<StoreFiles>,
 }
 
@@ -247,53 +253,37 @@ fn check_parties(flag: &'static str, named: &[usize], parties: usize) -> Result<
     Ok(())
 }
 
-/// One party's own values, as text.
-#[derive(Default)]
-pub enum Input {
-    #[default]
-    None,
-    File(PathBuf),
-    /// Never on disk; the name is for messages.
-    Inline(&'static str, Zeroizing<Vec<u8>>),
+/// One party's own values, as text: read once, so that it may come from a pipe.
+pub struct Input {
+    /// For messages.
+    pub name: String,
+    pub text: Zeroizing<Vec<u8>>,
 }
 
 impl Input {
-    fn text(&self) -> Result<Option<(String, Zeroizing<Vec<u8>>)>> {
-        Ok(match self {
-            Self::None => None,
-            Self::File(path) => {
-                let text = fs::read(path).map_err(Failure::file("read the input", path))?;
-                Some((path.display().to_string(), Zeroizing::new(text)))
-            }
-            Self::Inline(name, text) => Some(((*name).to_owned(), text.clone())),
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = fs::read(path).map_err(Failure::file("read the input", path))?;
+        Ok(Self {
+            name: path.display().to_string(),
+            text: Zeroizing::new(text),
         })
     }
 
     /// The number of lines, counted as [`values::read`] does.
-    pub fn lanes(&self) -> Result<Option<u64>> {
-        let Some((_, text)) = self.text()? else {
-            return Ok(None);
-        };
-        let text = text.trim_ascii_end();
+    pub fn lanes(&self) -> u64 {
+        let text = self.text.trim_ascii_end();
         let lines = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        Ok(Some(if text.is_empty() { 0 } else { lines + 1 }))
+        if text.is_empty() { 0 } else { lines + 1 }
     }
 
     /// The rows of the party's values.
-    pub fn rows(&self, job: &Job, me: usize, circuit: &Circuit) -> Result<Option<Rows>> {
-        let Some((name, text)) = self.text()? else {
-            return Ok(None);
-        };
+    pub fn rows(&self, job: &Job, me: usize, circuit: &Circuit) -> Result<Rows> {
         let values = job.values_of(me, circuit);
         let widths: Vec<u32> = values
             .iter()
             .map(|&value| circuit.inputs()[value])
             .collect();
-        Ok(Some(values::read(
-            &name,
-            &text,
-            &widths,
-            &values::ValueLimits::default(),
-        )?))
+        let limits = values::ValueLimits::default();
+        Ok(values::read(&self.name, &self.text, &widths, &limits)?)
     }
 }

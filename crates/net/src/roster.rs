@@ -265,6 +265,12 @@ struct RawEntry {
     key: Spanned<String>,
 }
 
+/// Whether a party may have this name: it disturbs no log, no path and no TOML.
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain)
+}
+
 /// What [`Roster::new`] demands; an error comes with the party at fault, if it is one.
 fn check(parties: &[RosterEntry]) -> Result<(), (Option<usize>, RosterProblem)> {
     if !(MIN_PARTIES..=MAX_PARTIES).contains(&parties.len()) {
@@ -274,8 +280,7 @@ fn check(parties: &[RosterEntry]) -> Result<(), (Option<usize>, RosterProblem)> 
     for (party, entry) in parties.iter().enumerate() {
         let fault = |problem| Err((Some(party), problem));
         let name = entry.name.clone();
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(plain) {
+        if !is_name(&name) {
             return fault(RosterProblem::Name { party });
         }
         for (first, other) in parties.iter().enumerate().take(party) {

@@ -3,20 +3,21 @@
 use super::Limits;
 use crate::error::{GateError, HeaderError, ReadError, ReadErrorKind};
 use crate::netlist::{Assembler, Format, Gate, Netlist};
+use crate::values::BYTE_ORDER_MARK;
 
 impl Netlist {
     /// Reads a netlist in either Bristol format, recognised by its header. `name` is for messages.
     ///
-    /// Blanks at the ends of lines, blank lines, CR before LF and a missing last line end are
-    /// accepted; beyond that the text must be exact: counts as announced, each wire an input or
-    /// assigned once, and before it is read. An old-format `n2` of 0 means that there is no second
+    /// A byte order mark before the text, blanks at the ends of lines, blank lines, CR before LF and
+    /// a missing last line end are accepted; beyond that the text must be exact: counts as announced,
+    /// each wire an input or assigned once, and before it is read. An old-format `n2` of 0 means that there is no second
     /// input value; in Bristol Fashion a value of width 0 is a value.
     ///
     /// # Errors
     /// [`ReadError`] names the file, the line, and what to correct.
     pub fn read(name: &str, text: &[u8], limits: &Limits) -> Result<Self, ReadError> {
         let mut lines = Lines {
-            rest: text,
+            rest: text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text),
             number: 0,
         };
         read(name, text.len(), &mut lines, limits).map_err(|kind| ReadError {

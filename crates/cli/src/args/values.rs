@@ -120,6 +120,11 @@ pub(super) fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
 }
 
+/// A number of lanes.
+pub(super) fn lanes() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..=1 << 30)
+}
+
 pub(super) fn parties(text: &str) -> Result<usize, String> {
     let most = madrigal_core::MAX_PARTIES;
     let parties = text.parse().ok().filter(|n| (2..=most).contains(n));

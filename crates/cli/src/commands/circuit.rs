@@ -1,15 +1,16 @@
 //! `circuit`: what a file holds, the other format, the result in the clear.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use madrigal_circuit::{Format, values};
+use madrigal_circuit::{Format, Rows, values};
 use madrigal_engine::Circuit as Compiled;
 
 use crate::args::{Circuit, FormatArg};
-use crate::exit::{Failure, Result};
+use crate::commands::run::count_lanes;
+use crate::exit::{Failure, Result, Usage};
+use crate::files::{self, Output, named};
 use crate::stats::{CircuitFigures, count, print, print_json, table, write_result};
-use crate::work::read_netlist;
+use crate::work::{Input, read_netlist};
 
 pub fn run(command: Circuit) -> Result<()> {
     match command {
@@ -19,18 +20,35 @@ pub fn run(command: Circuit) -> Result<()> {
                 FormatArg::Bristol => Format::Bristol,
                 FormatArg::BristolFashion => Format::BristolFashion,
             };
+            check(&[&file], output.as_deref())?;
             let text = read_netlist(&file)?.write_as(format)?;
-            write_result(&text, output.as_deref())
+            write_result(&text, named(output.as_deref()))
         }
         Circuit::Eval {
             file,
             input,
+            lanes,
             output,
         } => {
-            let text = evaluate(&file, &input)?;
-            write_result(&text, output.as_deref())
+            let read: Vec<&Path> = [Some(&file), input.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(PathBuf::as_path)
+                .collect();
+            check(&read, output.as_deref())?;
+            let text = evaluate(&file, input.as_deref(), lanes)?;
+            write_result(&text, named(output.as_deref()))
         }
     }
+}
+
+fn check(read: &[&Path], output: Option<&Path>) -> Result<()> {
+    let result = Output {
+        flag: "--output",
+        action: "write the result",
+        path: output,
+    };
+    files::check(read.iter().copied(), &[result])
 }
 
 fn info(file: &Path, json: bool) -> Result<()> {
@@ -74,16 +92,26 @@ fn info(file: &Path, json: bool) -> Result<()> {
     print(format!("{table}\n").as_bytes())
 }
 
-fn evaluate(file: &Path, input: &Path) -> Result<Vec<u8>> {
+fn evaluate(file: &Path, input: Option<&Path>, lanes: Option<u64>) -> Result<Vec<u8>> {
     let netlist = read_netlist(file)?;
-    let text = fs::read(input).map_err(Failure::file("read the input", input))?;
-    let name = input.display().to_string();
-    let inputs = values::read(
-        &name,
-        &text,
-        netlist.inputs(),
-        &values::ValueLimits::default(),
-    )?;
+    let expected = netlist.inputs();
+    if expected.is_empty() == input.is_some() {
+        return Err(Usage::EvalInput {
+            circuit: file.to_owned(),
+            values: expected.len(),
+        }
+        .into());
+    }
+    let input = [input.map(Input::read).transpose()?];
+    let lanes = count_lanes(&input, lanes)?;
+    let [input] = input;
+    let inputs = match input {
+        Some(input) => {
+            let limits = values::ValueLimits::default();
+            values::read(&input.name, &input.text, expected, &limits)?
+        }
+        None => Rows::new(0, usize::try_from(lanes).map_err(Failure::bug)?),
+    };
     let outputs = netlist.evaluate(&inputs).map_err(Failure::bug)?;
     values::write(&outputs, netlist.outputs()).map_err(Failure::bug)
 }

@@ -15,8 +15,9 @@ use madrigal_engine::{Circuit, Progress};
 use madrigal_net::Session;
 use zeroize::Zeroizing;
 
-use crate::args::{AesCtr, Demo, TransportArg};
+use crate::args::{AesCtr, CorrelationsArg, Demo, How, ProtocolArg, TransportArg};
 use crate::exit::{Content, Failure, Result, Usage};
+use crate::files::{self, Output};
 use crate::local::LocalRun;
 use crate::party::{Prepared, Runs};
 use crate::progress::Bars;
@@ -33,6 +34,9 @@ const MAX_BLOCKS: u64 = 1 << 30;
 
 pub fn run(command: Demo) -> Result<()> {
     let Demo::AesCtr(args) = command;
+    if args.how.origin() == CorrelationsArg::Store {
+        return Err(Usage::StoreElsewhere.into());
+    }
     match args.who.party {
         None => encrypt_here(&args),
         Some(_) => encrypt_with_others(&args),
@@ -112,7 +116,7 @@ impl Announcement {
         self.length.div_ceil(BLOCK as u64)
     }
 
-    fn job(self, parties: usize, how: crate::args::How) -> Job {
+    fn job(self, parties: usize, how: How) -> Job {
         Job {
             circuit: Source::AesCtr,
             parties,
@@ -131,7 +135,10 @@ impl Announcement {
         for _ in 0..self.blocks() {
             text.extend_from_slice(line.as_bytes());
         }
-        Input::Inline("the key", text)
+        Input {
+            name: "the key".to_owned(),
+            text,
+        }
     }
 
     /// Party 1's lines: counter and plaintext of each block. The last block is filled up with
@@ -149,7 +156,10 @@ impl Announcement {
             text.push(b'\n');
             counter = counter.wrapping_add(1);
         }
-        Input::Inline("the file", text)
+        Input {
+            name: "the file".to_owned(),
+            text,
+        }
     }
 
     /// The ciphertext from its lines.
@@ -187,17 +197,31 @@ impl Secret {
             }
             .into());
         };
+        let out = args.out.clone().unwrap_or_else(|| {
+            let mut out = path.clone().into_os_string();
+            out.push(".enc");
+            out.into()
+        });
+        if !tells(args) && args.iv.is_none() {
+            return Err(Usage::DemoUntold { flag: "--iv" }.into());
+        }
+        if files::named(Some(&out)).is_none() {
+            return Err(Usage::DemoOut.into());
+        }
+        let ciphertext = Output {
+            flag: "--out",
+            action: "write the ciphertext",
+            path: Some(&out),
+        };
+        let read = [Some(&path), args.key.as_ref(), args.who.roster.as_ref()];
+        let read = read.into_iter().flatten().map(PathBuf::as_path);
+        files::check(read, &[ciphertext, args.show.output()])?;
         let plaintext = fs::read(&path).map_err(Failure::file("read the file", &path))?;
         let plaintext = Zeroizing::new(plaintext);
         let iv = match args.iv {
             Some(iv) => iv.0,
             None => random_block()?,
         };
-        let out = args.out.clone().unwrap_or_else(|| {
-            let mut out = path.clone().into_os_string();
-            out.push(".enc");
-            out.into()
-        });
         let length = plaintext.len() as u64;
         if Announcement::decode(&Announcement { length, iv }.encode()).is_none() {
             return Err(Failure::Content(Content::Length { path }));
@@ -227,7 +251,15 @@ impl Secret {
     }
 }
 
+/// Whether party 1 is told what was done, and with what key and counter.
+fn tells(args: &AesCtr) -> bool {
+    !args.show.quiet && !args.show.to_stdout()
+}
+
 fn encrypt_here(args: &AesCtr) -> Result<()> {
+    if !tells(args) && args.key.is_none() {
+        return Err(Usage::DemoUntold { flag: "--key" }.into());
+    }
     let secret = Secret::read(args)?;
     let key = match &args.key {
         Some(path) => read_key(path)?,
@@ -239,15 +271,16 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
     let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
     let plan = job.plan(Arc::clone(&circuit))?;
     let mut inputs = vec![
-        announcement.key_lines(&key),
-        announcement.file_lines(&secret.plaintext),
+        Some(announcement.key_lines(&key)),
+        Some(announcement.file_lines(&secret.plaintext)),
     ];
-    inputs.resize_with(parties, Input::default);
+    inputs.resize_with(parties, || None);
     let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
     let own = inputs.into_iter().map(|input| Own { input, store: None });
     let outcome = LocalRun {
         task: &Task::Compute(job),
         circuit: Some(circuit),
+        circuit_text: None,
         own: own.collect(),
         transport,
         network: &args.net.network,
@@ -257,13 +290,13 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
     .start()?;
     secret.write(&outcome.output)?;
     let statistics = Statistics::new(&plan, transport, &args.net.network, &outcome.figures);
-    if !args.show.quiet && !args.show.to_stdout() {
+    if tells(args) {
         // A key that was given is not shown; one made for this run has to be.
         let key = match &args.key {
             Some(path) => format!("$(tr -d '[:space:]' < {})", quoted(path)),
             None => hex(&*key),
         };
-        tell(&secret, &statistics, true, &key)?;
+        tell(&secret, &args.how, &statistics, true, &key)?;
     }
     finish(args, &statistics)
 }
@@ -283,7 +316,11 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
         FILE_OWNER => Some(Secret::read(args)?),
         _ if args.file.is_some() => return for_other("--file"),
         _ if args.out.is_some() => return for_other("--out"),
-        _ => None,
+        _ => {
+            let read = [&args.key, &args.who.roster].into_iter().flatten();
+            files::check(read.map(PathBuf::as_path), &[args.show.output()])?;
+            None
+        }
     };
     let key = match (me, &args.key) {
         (0, Some(path)) => Some(read_key(path)?),
@@ -318,9 +355,9 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
     let work = async |session: &Session| {
         let announcement = announce(session, ours).await?;
         let input = match (&secret, &key) {
-            (Some(secret), _) => announcement.file_lines(&secret.plaintext),
-            (_, Some(key)) => announcement.key_lines(key),
-            _ => Input::None,
+            (Some(secret), _) => Some(announcement.file_lines(&secret.plaintext)),
+            (_, Some(key)) => Some(announcement.key_lines(key)),
+            _ => None,
         };
         let job = announcement.job(parties, args.how.clone());
         let own = Own { input, store: None };
@@ -335,8 +372,8 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
     let statistics = Statistics::new(&plan, transport, &args.net.network, &[outcome.figures]);
     if let (Some(secret), Some(lines)) = (&secret, &outcome.output) {
         secret.write(lines)?;
-        if !args.show.quiet && !args.show.to_stdout() {
-            tell(secret, &statistics, false, "KEY")?;
+        if tells(args) {
+            tell(secret, &args.how, &statistics, false, "KEY")?;
         }
     }
     finish(args, &statistics)
@@ -367,7 +404,7 @@ async fn announce(session: &Session, ours: Option<Announcement>) -> Result<Annou
 }
 
 /// What party 1 sees at the end.
-fn tell(secret: &Secret, statistics: &Statistics, here: bool, key: &str) -> Result<()> {
+fn tell(secret: &Secret, how: &How, statistics: &Statistics, here: bool, key: &str) -> Result<()> {
     let mut sent = table(&[
         "party",
         "brings",
@@ -398,6 +435,14 @@ fn tell(secret: &Secret, statistics: &Statistics, here: bool, key: &str) -> Resu
         "The others learned the length of the file and the first counter, party 1 the ciphertext; beyond\n\
          that, each saw random numbers alone"
     };
+    let holds = match how.protocol {
+        ProtocolArg::B => "even if all but one pool what they saw, as long as",
+        ProtocolArg::R => "as long as no two of the three pool what they saw, and",
+    };
+    let dealer = match how.origin() {
+        CorrelationsArg::Dealer => " and the dealer works with none of them",
+        CorrelationsArg::Ot | CorrelationsArg::Store => "",
+    };
     let place = if here {
         "\nHere all parties ran on one machine, which could see everything. On one machine each:\n\
          madrigal demo aes-ctr --help, flags --party and --parties."
@@ -407,8 +452,8 @@ fn tell(secret: &Secret, statistics: &Statistics, here: bool, key: &str) -> Resu
     print(
         format!(
             "{} encrypted to {}: {} bytes, {} blocks, {parties} parties.\n\n{sent}\n\n\
-             {learned}. That holds even if all but one pool what they saw, as long as\n\
-             every party runs the program as it is (semi-honest security).{place}\n\n\
+             {learned}. That holds {holds}\n\
+             every party runs the program as it is (semi-honest security){dealer}.{place}\n\n\
              Check: {}\n",
             secret.path.display(),
             secret.out.display(),

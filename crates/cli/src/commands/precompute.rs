@@ -7,7 +7,7 @@ use crate::party::Prepared;
 use crate::remote::RemoteParty;
 use crate::stats::{PartyFigures, bytes, count, print, seconds, table};
 use crate::stores::StoreFiles;
-use crate::work::{Input, Own, Precomputation, Task};
+use crate::work::{Own, Precomputation, Task};
 
 pub fn run(args: Precompute) -> Result<()> {
     let (id, figures) = match (args.who.local, args.who.party) {
@@ -34,12 +34,13 @@ fn task(args: &Precompute, parties: usize) -> Task {
 
 fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
     let own = |me| Own {
-        input: Input::None,
+        input: None,
         store: Some(StoreFiles::local(&args.store, me)),
     };
     let outcome = LocalRun {
         task: &task(args, parties),
         circuit: None,
+        circuit_text: None,
         own: (0..parties).map(own).collect(),
         transport: args.net.transport.unwrap_or(TransportArg::Tcp),
         network: &args.net.network,
@@ -53,7 +54,7 @@ fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFig
 fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
     let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
     let own = Own {
-        input: Input::None,
+        input: None,
         store: Some(party.store(&args.store, args.store_key.as_deref())),
     };
     let task = task(args, party.parties());

@@ -1,18 +1,20 @@
 //! `run`: a circuit, by all parties on this machine or as one real party.
 
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use madrigal_engine::Circuit;
 
-use crate::args::{CorrelationsArg, InputFile, Run, TransportArg};
+use crate::args::{CorrelationsArg, InputFile, Receivers, Run, TransportArg};
 use crate::exit::{Result, Usage};
+use crate::files::{self, Output, named};
 use crate::local::LocalRun;
 use crate::party::Prepared;
 use crate::remote::RemoteParty;
 use crate::stats::{Statistics, write_result};
-use crate::stores::StoreFiles;
-use crate::work::{Input, Job, Own, Task, read_netlist};
+use crate::stores::{StoreFiles, check_local};
+use crate::work::{Input, Job, Own, Task, netlist_of, read_circuit, read_netlist};
 
 pub fn run(mut args: Run) -> Result<()> {
     if args.store.is_some() {
@@ -21,9 +23,11 @@ pub fn run(mut args: Run) -> Result<()> {
             Some(_) => return Err(Usage::TwoOrigins.into()),
         }
         args.work.how.correlations = Some(CorrelationsArg::Store);
+    } else if args.work.how.origin() == CorrelationsArg::Store {
+        return Err(Usage::NoStore.into());
     }
     args.work.how.over.or_network(&args.net.network);
-    args.show.check(args.output.as_deref())?;
+    check_files(&args)?;
     match (args.who.local, args.who.party) {
         (Some(parties), _) => run_local(&args, parties),
         (None, Some(_)) => run_remote(&args),
@@ -31,8 +35,44 @@ pub fn run(mut args: Run) -> Result<()> {
     }
 }
 
+/// What is to be written, before anything is read.
+fn check_files(args: &Run) -> Result<()> {
+    let output = named(args.output.as_deref());
+    let result = match (args.who.party, &args.work.to) {
+        // The flags may be the same at all parties; who gets no result writes none.
+        (Some(me), Receivers::These(to)) if !to.contains(&me) => {
+            if let Some(path) = output {
+                let note = "gets no result (--to), so nothing is written to";
+                let _ = writeln!(
+                    io::stderr(),
+                    "madrigal: party {me} {note} {}",
+                    path.display()
+                );
+            }
+            None
+        }
+        _ if output.is_none() && args.show.to_stdout() => return Err(Usage::TwoOutputs.into()),
+        _ => output,
+    };
+    let inputs = args.inputs.iter().map(|input| &input.path);
+    let others = [&args.who.roster, &args.store_key];
+    let read = others.into_iter().flatten().chain(inputs);
+    let read = read.chain([&args.work.circuit]).map(PathBuf::as_path);
+    let result = Output {
+        flag: "--output",
+        action: "write the result",
+        path: result,
+    };
+    files::check(read, &[result, args.show.output()])
+}
+
 fn run_local(args: &Run, parties: usize) -> Result<()> {
-    let circuit = Arc::new(Circuit::new(&read_netlist(&args.work.circuit)?));
+    let path = &args.work.circuit;
+    if let Some(store) = &args.store {
+        check_local(store, parties)?;
+    }
+    let text = read_circuit(path)?;
+    let circuit = Arc::new(Circuit::new(&netlist_of(path, &text)?));
     let mut job = Job::from_flags(&args.work, parties, &circuit)?;
     let files = local_inputs(&args.inputs, &job, &circuit)?;
     job.lanes = count_lanes(&files, args.work.lanes)?;
@@ -50,6 +90,7 @@ fn run_local(args: &Run, parties: usize) -> Result<()> {
     let outcome = LocalRun {
         task: &Task::Compute(job),
         circuit: Some(circuit),
+        circuit_text: Some(text),
         own,
         transport,
         network: &args.net.network,
@@ -57,12 +98,12 @@ fn run_local(args: &Run, parties: usize) -> Result<()> {
         quiet: args.show.quiet,
     }
     .start()?;
-    write_result(&outcome.output, args.output.as_deref())?;
+    write_result(&outcome.output, named(args.output.as_deref()))?;
     Statistics::new(&plan, transport, &args.net.network, &outcome.figures).tell(&args.show)
 }
 
 /// Each party's file, for every party that needs one.
-fn local_inputs(given: &[InputFile], job: &Job, circuit: &Circuit) -> Result<Vec<Input>> {
+fn local_inputs(given: &[InputFile], job: &Job, circuit: &Circuit) -> Result<Vec<Option<Input>>> {
     let mut files: Vec<Option<PathBuf>> = vec![None; job.parties];
     for input in given {
         let Some(party) = input.party else {
@@ -80,11 +121,16 @@ fn local_inputs(given: &[InputFile], job: &Job, circuit: &Circuit) -> Result<Vec
             return Err(Usage::TwoInputs { party }.into());
         }
     }
-    let check = |(party, file)| check_input(party, file, job, circuit);
+    let check = |(party, file)| read_input(party, file, job, circuit);
     files.into_iter().enumerate().map(check).collect()
 }
 
-fn check_input(party: usize, file: Option<PathBuf>, job: &Job, circuit: &Circuit) -> Result<Input> {
+fn read_input(
+    party: usize,
+    file: Option<PathBuf>,
+    job: &Job,
+    circuit: &Circuit,
+) -> Result<Option<Input>> {
     let values = job.values_of(party, circuit).len();
     match file {
         Some(_) if values == 0 => Err(Usage::NeedlessInput { party }.into()),
@@ -97,28 +143,24 @@ fn check_input(party: usize, file: Option<PathBuf>, job: &Job, circuit: &Circuit
             }
             .into())
         }
-        Some(path) => Ok(Input::File(path)),
-        None => Ok(Input::None),
+        Some(path) => Input::read(&path).map(Some),
+        None => Ok(None),
     }
 }
 
 /// All files must have the same number of lines, which is the number of lanes.
-fn count_lanes(inputs: &[Input], flag: Option<u64>) -> Result<u64> {
-    let mut first = flag.map(|lanes| ("--lanes".to_owned(), lanes));
-    for input in inputs {
-        let Input::File(path) = input else { continue };
-        let Some(lanes) = input.lanes()? else {
-            continue;
-        };
-        let second = path.display().to_string();
-        match &first {
-            None => first = Some((second, lanes)),
-            Some((_, known)) if *known == lanes => {}
+pub fn count_lanes(inputs: &[Option<Input>], flag: Option<u64>) -> Result<u64> {
+    let mut first = flag.map(|lanes| ("--lanes", lanes));
+    for input in inputs.iter().flatten() {
+        let lanes = input.lanes();
+        match first {
+            None => first = Some((&input.name, lanes)),
+            Some((_, known)) if known == lanes => {}
             Some((first, known)) => {
                 return Err(Usage::LanesDiffer {
-                    first: first.clone(),
-                    first_lanes: *known,
-                    second,
+                    first: first.to_owned(),
+                    first_lanes: known,
+                    second: input.name.clone(),
                     second_lanes: lanes,
                 }
                 .into());
@@ -145,9 +187,9 @@ fn run_remote(args: &Run) -> Result<()> {
             return Err(Usage::TwoInputs { party: me }.into());
         }
     }
-    let input = [check_input(me, file, &job, &circuit)?];
+    let input = [read_input(me, file, &job, &circuit)?];
     job.lanes = match (&input[0], args.work.lanes) {
-        (Input::None, None) => return Err(Usage::LanesUnknown { party: me }.into()),
+        (None, None) => return Err(Usage::LanesUnknown { party: me }.into()),
         (_, flag) => count_lanes(&input, flag)?,
     };
     job.repeat = args.repeat;
@@ -160,7 +202,7 @@ fn run_remote(args: &Run) -> Result<()> {
     drop(own);
     let outcome = party.run(&mut prepared, args.show.quiet)?;
     if let Some(output) = &outcome.output {
-        write_result(output, args.output.as_deref())?;
+        write_result(output, named(args.output.as_deref()))?;
     }
     let plan = prepared.plan()?;
     Statistics::new(plan, transport, &args.net.network, &[outcome.figures]).tell(&args.show)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use madrigal_core::Party;
-use madrigal_engine::serve;
+use madrigal_engine::{Circuit, serve};
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::TlsParty;
@@ -22,7 +22,7 @@ use crate::exit::{Failure, Result};
 use crate::party::{Outcome, Prepared, Runs};
 use crate::reach::{Network, Way};
 use crate::stats::hex;
-use crate::work::{Input, Own};
+use crate::work::{Input, Own, Task, netlist_of};
 
 /// Between two reports of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -52,22 +52,30 @@ fn take_part() -> Result<(Outcome, bool)> {
     let mut input = io::stdin().lock();
     let assignment: Option<Assignment> = wire::receive(&mut input).map_err(lost)?;
     let assignment = assignment.ok_or_else(|| Failure::bug("a party process without a task"))?;
-    let values = match (assignment.inline, assignment.input) {
-        (Some(length), _) => {
-            let text = wire::receive_bytes(&mut input, length);
-            let text = text.map_err(Failure::system("cannot read the values"))?;
-            Input::Inline("the values", Zeroizing::new(text))
-        }
-        (None, Some(path)) => Input::File(path),
-        (None, None) => Input::None,
+    let mut bytes = |length| {
+        let text = wire::receive_bytes(&mut input, length);
+        text.map_err(Failure::system("cannot read what the starter sends"))
     };
+    let circuit = assignment.circuit.map(&mut bytes).transpose()?;
+    let values = assignment.input.map(|(name, length)| {
+        let text = Zeroizing::new(bytes(length)?);
+        Ok::<_, Failure>(Input { name, text })
+    });
     let own = Own {
-        input: values,
+        input: values.transpose()?,
         store: assignment.store,
     };
     // A dealer knows nothing of the job.
     let mut prepared = if assignment.me < assignment.task.parties() {
-        Some(Prepared::new(&assignment.task, assignment.me, None, &own)?)
+        let circuit = match (circuit, &assignment.task) {
+            (Some(text), Task::Compute(job)) => {
+                let netlist = netlist_of(&job.circuit.name(), &text)?;
+                Some(Arc::new(Circuit::new(&netlist)))
+            }
+            _ => None,
+        };
+        let (task, me) = (&assignment.task, assignment.me);
+        Some(Prepared::new(task, me, circuit, &own)?)
     } else {
         None
     };

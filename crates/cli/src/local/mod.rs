@@ -8,25 +8,25 @@ mod wire;
 
 pub use everyone::everyone;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use madrigal_engine::Circuit;
-use zeroize::Zeroizing;
 
 use crate::args::{Patience, TransportArg};
 use crate::exit::{Failure, Result};
 use crate::progress::Bars;
 use crate::reach::Network;
 use crate::stats::PartyFigures;
-use crate::work::{Input, Own, Task};
+use crate::work::{Own, Task};
 
 /// A run of all parties on this machine.
 pub struct LocalRun<'a> {
     pub task: &'a Task,
     /// That of a computation, if it was read already.
     pub circuit: Option<Arc<Circuit>>,
-    /// What party `i` brings is entry `i`.
+    /// Its text, if it is from a file: for the parties' processes.
+    pub circuit_text: Option<Vec<u8>>,
+    /// What party `i` brings is entry `i`; it is dropped when the parties have it.
     pub own: Vec<Own>,
     pub transport: TransportArg,
     pub network: &'a str,
@@ -42,12 +42,12 @@ pub struct LocalOutcome {
 }
 
 impl LocalRun<'_> {
-    pub fn start(self) -> Result<LocalOutcome> {
+    pub fn start(mut self) -> Result<LocalOutcome> {
         Network::parse(self.network)?;
         let bars = Bars::new(self.task.parties(), self.quiet);
         let outcome = match self.transport {
-            TransportArg::Memory => threads::run(&self, &bars),
-            TransportArg::Tcp | TransportArg::Tls => processes::run(&self, &bars),
+            TransportArg::Memory => threads::run(&mut self, &bars),
+            TransportArg::Tcp | TransportArg::Tls => processes::run(&mut self, &bars),
         };
         bars.clear();
         outcome
@@ -56,15 +56,6 @@ impl LocalRun<'_> {
     /// The party whose result is the one that is given out.
     fn spokesman(&self) -> usize {
         self.task.receivers().first().copied().unwrap_or(0)
-    }
-}
-
-/// Values of one party, as they go to its process.
-fn split(input: &Input) -> (Option<PathBuf>, Option<&Zeroizing<Vec<u8>>>) {
-    match input {
-        Input::None => (None, None),
-        Input::File(path) => (Some(path.clone()), None),
-        Input::Inline(_, text) => (None, Some(text)),
     }
 }
 

@@ -14,7 +14,7 @@ use madrigal_core::Party;
 use sha2::{Digest, Sha256};
 
 use super::wire::{self, Assignment, Event, Meeting};
-use super::{LocalOutcome, LocalRun, differing, first_cause, split};
+use super::{LocalOutcome, LocalRun, differing, first_cause};
 use crate::exit::{Failure, Result, Status};
 use crate::progress::Bars;
 use crate::stats::{PartyFigures, hex};
@@ -31,13 +31,14 @@ enum News {
     Gone,
 }
 
-pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
+pub(super) fn run(local: &mut LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
     let (sender, news) = mpsc::channel();
     let mut processes = Processes(Vec::new());
     for me in 0..local.task.parties() + local.task.helpers() {
         processes.start(local, me, sender.clone())?;
     }
     drop(sender);
+    (local.own, local.circuit_text) = (Vec::new(), None);
     processes.introduce(&news)?;
     let finished = processes.wait(&news, bars)?;
     together(local, finished)
@@ -84,15 +85,16 @@ impl Processes {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         self.0.push(Process { child, stdin });
         let own = local.own.get(me);
-        let (input, inline) = own.map_or((None, None), |own| split(&own.input));
+        let input = own.and_then(|own| own.input.as_ref());
+        let circuit = local.circuit_text.as_deref().filter(|_| own.is_some());
         let assignment = Assignment {
             me,
             task: local.task.clone(),
             transport: local.transport,
             network: local.network.to_owned(),
             patience: *local.patience,
-            input,
-            inline: inline.map(|text| text.len()),
+            circuit: circuit.map(<[u8]>::len),
+            input: input.map(|input| (input.name.clone(), input.text.len())),
             store: own.and_then(|own| own.store.clone()),
             deliver: me == local.spokesman(),
         };
@@ -102,7 +104,8 @@ impl Processes {
         // If it has died already, its end is told as such.
         if let Some(stdin) = &mut self.0[me].stdin {
             let _ = wire::send(stdin, &assignment)
-                .and_then(|()| inline.map_or(Ok(()), |text| stdin.write_all(text)))
+                .and_then(|()| stdin.write_all(circuit.unwrap_or_default()))
+                .and_then(|()| stdin.write_all(input.map_or(&[], |input| &input.text)))
                 .and_then(|()| stdin.flush());
         }
         Ok(())

@@ -13,10 +13,15 @@ use crate::party::{Outcome, Prepared, Runs};
 use crate::progress::Bars;
 use crate::reach::Network;
 
-pub(super) fn run(local: &LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
+pub(super) fn run(local: &mut LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
     let parties = local.task.parties();
-    let prepare = |me: usize| Prepared::new(local.task, me, local.circuit.clone(), &local.own[me]);
+    let prepare = |me: usize| {
+        let (circuit, own) = (local.circuit.clone(), &local.own[me]);
+        Prepared::new(local.task, me, circuit, own)
+    };
     let mut prepared = (0..parties).map(prepare).collect::<Result<Vec<_>>>()?;
+    local.own.clear();
+    let local = &*local;
     let network = Network::parse(local.network)?;
     let runs = Runs {
         first_job: 1,

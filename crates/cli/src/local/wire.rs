@@ -2,7 +2,6 @@
 //! standard input and output: one JSON object per line, then raw bytes where one says so.
 
 use std::io::{self, BufRead, Read, Write};
-use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,9 +21,11 @@ pub struct Assignment {
     pub transport: TransportArg,
     pub network: String,
     pub patience: Patience,
-    pub input: Option<PathBuf>,
-    /// Length of the party's values, which follow this line and never touch a disk.
-    pub inline: Option<usize>,
+    /// Length of the circuit's text, if it was read from a file; it follows this line. So a file is
+    /// read once, and may be a pipe.
+    pub circuit: Option<usize>,
+    /// Name and length of the party's values, which follow then and never touch a disk.
+    pub input: Option<(String, usize)>,
     pub store: Option<StoreFiles>,
     /// Whether the result itself is wanted, or just its digest.
     pub deliver: bool,

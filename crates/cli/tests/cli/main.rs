@@ -11,6 +11,7 @@ mod circuits;
 mod command;
 mod demo;
 mod errors;
+mod files;
 mod help;
 mod parties;
 mod statistics;

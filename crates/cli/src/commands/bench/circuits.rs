@@ -55,6 +55,7 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
     let outcome = LocalRun {
         task: &Task::Compute(job),
         circuit: Some(circuit),
+        circuit_text: None,
         own,
         transport: args.transport,
         network: &args.network,
@@ -71,10 +72,10 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
 }
 
 /// Lines of random values for a party; they need not be secret.
-fn random_values(job: &Job, party: usize, circuit: &Circuit) -> Result<Input> {
+fn random_values(job: &Job, party: usize, circuit: &Circuit) -> Result<Option<Input>> {
     let values = job.values_of(party, circuit);
     if values.is_empty() {
-        return Ok(Input::None);
+        return Ok(None);
     }
     let mut seed = [0; 16];
     getrandom::fill(&mut seed).map_err(Failure::bug)?;
@@ -94,10 +95,10 @@ fn random_values(job: &Job, party: usize, circuit: &Circuit) -> Result<Input> {
         }
         text.push('\n');
     }
-    Ok(Input::Inline(
-        "random values",
-        Zeroizing::new(text.into_bytes()),
-    ))
+    Ok(Some(Input {
+        name: "random values".to_owned(),
+        text: Zeroizing::new(text.into_bytes()),
+    }))
 }
 
 impl BenchReport {
