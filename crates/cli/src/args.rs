@@ -443,12 +443,12 @@ pub struct AesCtr {
     pub out: Option<PathBuf>,
 
     /// A file with the key as 32 hexadecimal digits; read by party 0 alone [default with --local:
-    /// a random key, which is printed]
+    /// a random key, which is printed; with --quiet or --json there must be one]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub key: Option<PathBuf>,
 
     /// First counter block as 32 hexadecimal digits, chosen by party 1, known to all [default:
-    /// random]
+    /// random, and printed; with --quiet or --json there must be one]
     #[arg(long, value_name = "HEX")]
     pub iv: Option<HexBlock>,
 

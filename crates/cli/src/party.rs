@@ -15,7 +15,6 @@ use madrigal_net::{Session, SessionConfig};
 use crate::args::Patience;
 use crate::exit::{Failure, Result, Usage};
 use crate::stats::{PartyFigures, PhaseFigures, RunFigures, peak_rss_bytes};
-use crate::stores::NewKey;
 use crate::work::{Job, Own, Precomputation, Task};
 
 /// A party that has read all it needs.
@@ -27,7 +26,7 @@ pub struct Prepared {
 enum Part {
     Compute(Box<Computation>),
     /// The new store is taken when it is made.
-    Precompute(Needs, Origin, Option<(NewStore, NewKey)>),
+    Precompute(Needs, Origin, Option<NewStore>),
 }
 
 struct Computation {
@@ -202,20 +201,20 @@ fn precomputation(task: &Precomputation, own: &Own) -> Result<Part> {
     let needs: Needs = task.triples.parse().map_err(Failure::bug)?;
     let files = own.store.as_ref();
     let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
-    let (key, new_key) = files.load_or_make_key()?;
+    let key = files.load_or_make_key()?;
     let new = NewStore::create(&files.directory, &key, &needs).map_err(files.failed())?;
     let origin = Origin::Ot {
         extension: task.over.choose(task.threads, needs.steps()).extension,
         threads: task.threads,
     };
-    Ok(Part::Precompute(needs, origin, Some((new, new_key))))
+    Ok(Part::Precompute(needs, origin, Some(new)))
 }
 
 /// Fills a new store by oblivious transfer; the result is its name.
 async fn precompute(
     needs: &Needs,
     origin: Origin,
-    (new, new_key): (NewStore, NewKey),
+    new: NewStore,
     session: &Session,
     runs: Runs<'_>,
     observe: &dyn Fn(Progress),
@@ -243,7 +242,6 @@ async fn precompute(
     };
     let mut source = Supply::open(origin, &context, needs, Means::default()).await?;
     let id = new.fill(&context, &mut source, &made).await?;
-    new_key.keep();
     source.end().await?;
     let spent = job.spent(Phase::Setup);
     job.finish().await?;

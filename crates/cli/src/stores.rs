@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_core::MAX_PARTIES;
-use madrigal_correlations::store::{StoreError, StoreKey};
+use madrigal_correlations::store::{self, StoreError, StoreKey};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Content, Failure};
@@ -52,21 +52,18 @@ impl StoreFiles {
         })
     }
 
-    /// For a new store. A key that is made for it alone goes with it if the store is not completed;
-    /// one beside an identity stays: other stores may have it.
-    pub fn load_or_make_key(&self) -> Result<(StoreKey, NewKey), Failure> {
-        let mut new = NewKey(None);
-        let key = match StoreKey::load(&self.key) {
-            Err(StoreError::KeyMissing { .. }) => {
-                let made = StoreKey::make(&self.key);
-                if made.is_ok() && self.key == beside(&self.directory, "key") {
-                    new.0 = Some(self.key.clone());
-                }
-                made
-            }
-            other => other,
-        };
-        Ok((key.map_err(self.failed())?, new))
+    pub fn load_or_make_key(&self) -> Result<StoreKey, Failure> {
+        StoreKey::load_or_make(&self.key).map_err(self.failed())
+    }
+
+    /// Before a new store is made here.
+    pub fn new_store(self) -> Unfinished {
+        // A key beside an identity may be that of other stores by then.
+        let own_key = beside(&self.directory, "key") == self.key;
+        let key = own_key.then(|| self.key.clone());
+        let mut new: Vec<PathBuf> = key.into_iter().chain([self.directory.clone()]).collect();
+        new.retain(|path| !path.exists());
+        Unfinished { files: self, new }
     }
 
     /// For `map_err`: names the directory.
@@ -76,19 +73,23 @@ impl StoreFiles {
     }
 }
 
-/// The file of a new key, which is removed when this is dropped.
-pub struct NewKey(Option<PathBuf>);
-
-impl NewKey {
-    pub fn keep(mut self) {
-        self.0 = None;
-    }
+/// A store that is being made. Dropped before it is complete, all that is new of it is removed, also
+/// what a process has left that was killed.
+pub struct Unfinished {
+    files: StoreFiles,
+    /// What was not there before.
+    new: Vec<PathBuf>,
 }
 
-impl Drop for NewKey {
+impl Drop for Unfinished {
     fn drop(&mut self) {
-        if let Some(path) = self.0.take() {
-            let _ = fs::remove_file(path);
+        let StoreFiles { directory, key } = &self.files;
+        let status = StoreKey::load(key).and_then(|key| store::status(directory, &key, false));
+        if status.is_ok() {
+            return;
+        }
+        for path in &self.new {
+            let _ = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::local::LocalRun;
 use crate::party::Prepared;
 use crate::remote::RemoteParty;
 use crate::stats::{PartyFigures, bytes, count, print, seconds, table};
-use crate::stores::StoreFiles;
+use crate::stores::{StoreFiles, Unfinished};
 use crate::work::{Own, Precomputation, Task};
 
 pub fn run(args: Precompute) -> Result<()> {
@@ -33,6 +33,8 @@ fn task(args: &Precompute, parties: usize) -> Task {
 }
 
 fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
+    let stores = (0..parties).map(|me| StoreFiles::local(&args.store, me));
+    let _unfinished: Vec<Unfinished> = stores.map(StoreFiles::new_store).collect();
     let own = |me| Own {
         input: None,
         store: Some(StoreFiles::local(&args.store, me)),
@@ -53,9 +55,11 @@ fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFig
 
 fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
     let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
+    let store = party.store(&args.store, args.store_key.as_deref());
+    let _unfinished = store.clone().new_store();
     let own = Own {
         input: None,
-        store: Some(party.store(&args.store, args.store_key.as_deref())),
+        store: Some(store),
     };
     let task = task(args, party.parties());
     let mut prepared = Prepared::new(&task, party.me(), None, &own)?;

@@ -65,7 +65,7 @@ fn refused_and_said_why() {
     let line = "explain --circuit sum.txt --lanes 2 --correlations store --json";
     let cost: Value = serde_json::from_str(&madrigal(path, line).good().stdout).unwrap();
     assert_eq!(cost["parties"][1]["setup"]["bytes_sent"], 40);
-    madrigal(path, "store status other").bad(3, &["other.key"]);
+    madrigal(path, "store status nowhere").bad(3, &["nowhere.key"]);
 
     // Party 1 takes the store of another session.
     let rename = |from: &str, to: &str| std::fs::rename(path.join(from), path.join(to)).unwrap();

@@ -76,16 +76,9 @@ impl StoreKey {
     /// As [`load`](Self::load); it cannot be written.
     pub fn load_or_make(path: &Path) -> Result<Self> {
         match Self::load(path) {
-            Err(StoreError::KeyMissing { .. }) => Self::make(path),
-            other => other,
+            Err(StoreError::KeyMissing { .. }) => {}
+            other => return other,
         }
-    }
-
-    /// Makes a key and writes it to a new file.
-    ///
-    /// # Errors
-    /// There is such a file; it cannot be written.
-    pub fn make(path: &Path) -> Result<Self> {
         let key = Self::generate()?;
         key.save(path).map_err(|source| StoreError::KeyFile {
             action: "write",
