@@ -230,7 +230,7 @@ impl Job {
 }
 
 /// Flags for correlations that are not made are a misunderstanding.
-fn check_correlations(how: &How) -> Result<()> {
+pub fn check_correlations(how: &How) -> Result<()> {
     let (origin, extension) = (how.origin(), how.over.extension.is_named());
     let (flag, why) = match how.protocol {
         ProtocolArg::R if origin != CorrelationsArg::Ot => (

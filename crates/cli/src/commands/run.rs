@@ -14,7 +14,9 @@ use crate::party::Prepared;
 use crate::remote::RemoteParty;
 use crate::stats::{Statistics, write_result};
 use crate::stores::{StoreFiles, check_local};
-use crate::work::{Input, Job, Own, Task, netlist_of, read_circuit, read_netlist};
+use crate::work::{
+    Input, Job, Own, Task, check_correlations, netlist_of, read_circuit, read_netlist,
+};
 
 pub fn run(mut args: Run) -> Result<()> {
     if args.store.is_some() {
@@ -24,6 +26,7 @@ pub fn run(mut args: Run) -> Result<()> {
         }
         args.work.how.correlations = Some(CorrelationsArg::Store);
     } else if args.work.how.origin() == CorrelationsArg::Store {
+        check_correlations(&args.work.how)?;
         return Err(Usage::NoStore.into());
     }
     args.work.how.over.or_network(&args.net.network);

@@ -36,5 +36,7 @@ fn formats_convert_both_ways_and_mean_the_same() {
     }
     write(path, "three", "1 1\n3 1 1 1\n1 1\n\n1 1 0 3 INV\n");
     madrigal(path, "circuit convert three --to bristol").bad(3, &["three"]);
+    write(path, "huge", "200000000 200000002\n1 2\n1 1\n\n");
+    madrigal(path, "circuit info huge").bad(3, &["200000000 gates", "split the circuit"]);
     madrigal(path, "circuit eval sum.txt --input none").bad(3, &["none"]);
 }
