@@ -16,7 +16,7 @@ pub use bench::{Bench, BenchCircuit, BenchOt, BenchR3};
 pub use over::Over;
 pub use store::{Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};
-use values::{duration, lanes, listen_address, parties, threads};
+use values::{duration, lanes, listen_address, parties, party, threads};
 
 /// Shown below `--help` and in the man page: scripts rely on it.
 const EXIT_STATUS: &str = "\
@@ -66,11 +66,13 @@ pub enum Command {
     #[command(subcommand)]
     Store(StoreCommand),
     /// Print a completion script for a shell
+    #[command(after_help = EXIT_STATUS)]
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
     /// Write the man pages
+    #[command(after_help = EXIT_STATUS)]
     Man {
         /// Directory to write them to; it is made if it does not exist
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -132,7 +134,7 @@ pub struct Work {
     pub how: How,
 
     /// Who owns each input value, in circuit order [default: value i belongs to party i mod N]
-    #[arg(long, value_name = "P,...", value_delimiter = ',')]
+    #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = party)]
     pub owners: Option<Vec<usize>>,
 
     /// Who gets the result: `all`, or parties separated by commas
@@ -228,8 +230,9 @@ pub struct Net {
     #[arg(long)]
     pub insecure: bool,
 
-    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
-    /// as in 20ms,100Mbps
+    /// Behave like this network: none, lan, wan, motion-aws, motif-lan, motif-shared-lan, motif-wan,
+    /// three-party-lan, or a round trip, a bandwidth and what packets overtake each other by, as in
+    /// 20ms,100Mbps,jitter=1ms
     #[arg(long, value_name = "PROFILE", default_value = "none")]
     pub network: String,
 
@@ -328,8 +331,9 @@ pub struct Explain {
     #[arg(long, short = 'N', visible_alias = "local", value_name = "N", value_parser = parties, default_value = "2")]
     pub parties: usize,
 
-    /// Estimate the time on this network: none, lan, wan, a setting of the papers (motif-wan, ...), or
-    /// values as in 20ms,100Mbps
+    /// Say what time this network takes at least: none, lan, wan, motion-aws, motif-lan,
+    /// motif-shared-lan, motif-wan, three-party-lan, or a round trip and a bandwidth, as in
+    /// 20ms,100Mbps
     #[arg(long, value_name = "PROFILE", default_value = "none")]
     pub network: String,
 
@@ -386,6 +390,7 @@ pub struct Doctor {
 #[command(after_help = EXIT_STATUS)]
 pub enum Circuit {
     /// Show what a circuit is made of
+    #[command(after_help = EXIT_STATUS)]
     Info {
         /// Circuit in Bristol or Bristol Fashion format
         #[arg(value_hint = ValueHint::FilePath)]
@@ -395,6 +400,7 @@ pub enum Circuit {
         json: bool,
     },
     /// Write a circuit in the other format
+    #[command(after_help = EXIT_STATUS)]
     Convert {
         /// Circuit in Bristol or Bristol Fashion format
         #[arg(value_hint = ValueHint::FilePath)]
@@ -407,6 +413,7 @@ pub enum Circuit {
         output: Option<PathBuf>,
     },
     /// Evaluate a circuit in the clear, on one machine
+    #[command(after_help = EXIT_STATUS)]
     Eval {
         /// Circuit in Bristol or Bristol Fashion format
         #[arg(value_hint = ValueHint::FilePath)]
@@ -425,6 +432,7 @@ pub enum Circuit {
 }
 
 #[derive(Subcommand, Debug)]
+#[command(after_help = EXIT_STATUS)]
 pub enum Demo {
     /// Encrypt a file with AES-128 in counter mode: party 0 has the key, party 1 has the file and
     /// alone gets the ciphertext. Without --local or --party, three parties run on this machine
@@ -535,5 +543,41 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    fn help_of(path: &[&str]) -> String {
+        let mut command = Cli::command();
+        for name in path {
+            command = command.find_subcommand(name).unwrap().clone();
+        }
+        command.render_long_help().to_string()
+    }
+
+    #[test]
+    fn every_help_tells_the_exit_statuses() {
+        fn check(command: &clap::Command, path: &str) {
+            for one in command.get_subcommands().filter(|one| !one.is_hide_set()) {
+                let path = format!("{path} {}", one.get_name());
+                let help = one.clone().render_help().to_string();
+                assert!(help.contains("Exit status"), "{path}");
+                check(one, &path);
+            }
+        }
+        check(&Cli::command(), "madrigal");
+    }
+
+    /// Of several names of one network, the first will do.
+    #[test]
+    fn networks_are_named_where_they_are_asked_for() {
+        use madrigal_net::transport::Profile;
+        for path in [&["run"][..], &["explain"], &["bench", "aes"]] {
+            let help = help_of(path);
+            for (name, _) in Profile::presets() {
+                let same = |known: &str| Profile::parse(known) == Profile::parse(name);
+                let mut known = Profile::presets().map(|(name, _)| name);
+                let told = known.any(|known| same(known) && help.contains(known));
+                assert!(told, "{name} is not in the help of {path:?}");
+            }
+        }
     }
 }

@@ -13,6 +13,8 @@ use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
 use serde::{Deserialize, Serialize};
 
+use crate::stats::counted;
+
 /// Outcome of every command.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
@@ -145,7 +147,7 @@ pub enum Usage {
         flag: &'static str,
         source: PartyError,
     },
-    #[error("--owners names {found} owners, but {} has {expected} input values; name one owner for each", circuit.display())]
+    #[error("--owners names {}, but {} has {}; name one owner for each", counted(*.found as u64, "owner"), circuit.display(), counted(*.expected as u64, "input value"))]
     Owners {
         found: usize,
         expected: usize,
@@ -176,7 +178,7 @@ pub enum Usage {
     )]
     LanesUnknown { party: usize },
     #[error(
-        "{first} has {first_lanes} lanes and {second} has {second_lanes}; all parties need the same number of lines"
+        "{first} has {} and {second} has {second_lanes}; all parties need the same number of lines", counted(*.first_lanes, "lane")
     )]
     LanesDiffer {
         first: String,

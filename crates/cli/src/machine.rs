@@ -14,7 +14,7 @@ use crate::exit::{Failure, Result};
 use crate::stats::{rate, seconds, table};
 
 /// The tweakable hash calls AES twice.
-pub const BLOCKS_PER_HASH: f64 = 2.0;
+const BLOCKS_PER_HASH: f64 = 2.0;
 
 /// One measured limit.
 #[derive(Debug, Clone, Serialize)]

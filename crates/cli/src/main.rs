@@ -22,12 +22,13 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 
 use args::{Cli, Command};
 use exit::{Failure, Usage};
 
 fn main() -> ExitCode {
-    let command = Cli::parse().command;
+    let command = parse().command;
     if let Err(error) = madrigal_kernels::level_from_env() {
         return fail(&Usage::Level(error).into());
     }
@@ -50,6 +51,19 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => fail(&failure),
     }
+}
+
+/// A tip that leads to a flag which no help shows is none.
+fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|mut error| {
+        let tip = error.get(ContextKind::SuggestedArg);
+        if matches!(tip, Some(ContextValue::String(flag)) if flag.starts_with("--test-")) {
+            error.remove(ContextKind::SuggestedArg);
+            // It names the flag too.
+            error.remove(ContextKind::Usage);
+        }
+        error.exit()
+    })
 }
 
 fn fail(failure: &Failure) -> ExitCode {

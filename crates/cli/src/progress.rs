@@ -1,9 +1,11 @@
 //! Progress of a job: bars on standard error, if that is a terminal.
 
+use std::fmt::Write;
 use std::io::IsTerminal as _;
 use std::sync::Mutex;
+use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use madrigal_core::Phase;
 use serde::{Deserialize, Serialize};
 
@@ -40,11 +42,13 @@ impl Bars {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let all = MultiProgress::new();
             let bar = |name, unit| {
-                let template = format!(
-                    "{{prefix:>7}} {{bar:30}} {{human_pos}} of {{human_len}} {unit}, {{eta}} left"
-                );
-                let style = ProgressStyle::with_template(&template)
-                    .unwrap_or_else(|_| ProgressStyle::default_bar());
+                let style = ProgressStyle::with_template(&template(columns(), unit))
+                    .unwrap_or_else(|_| ProgressStyle::default_bar())
+                    .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
+                        if let Some(rest) = left(state.elapsed(), state.pos(), state.len()) {
+                            let _ = write!(text, ", {:#} left", HumanDuration(rest));
+                        }
+                    });
                 all.add(ProgressBar::new(0).with_style(style).with_prefix(name))
             };
             Shown {
@@ -64,6 +68,10 @@ impl Bars {
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         done[party][phase] = step.done;
         let slowest = done.iter().map(|party| party[phase]).min().unwrap_or(0);
+        // The clock of a phase starts with it, not with the program.
+        if shown.bars[phase].length() == Some(0) {
+            shown.bars[phase].reset_elapsed();
+        }
         shown.bars[phase].set_length(step.total);
         shown.bars[phase].set_position(slowest);
     }
@@ -75,13 +83,42 @@ impl Bars {
     }
 }
 
+fn columns() -> u16 {
+    console::Term::stderr().size().1
+}
+
+/// A line that fits: one that wraps could not be taken back.
+fn template(columns: u16, unit: &str) -> String {
+    let numbers = format!("{{human_pos}} of {{human_len}} {unit}{{left}}");
+    match columns {
+        95.. => format!("{{prefix:>7}} {{bar:30}} {numbers}"),
+        80.. => format!("{{prefix:>7}} {{bar:15}} {numbers}"),
+        40.. => "{prefix:>7} {percent:>3} % {bar:8}{left}".to_owned(),
+        _ => "{prefix:>7} {percent:>3} %".to_owned(),
+    }
+}
+
+/// The time that the rest will take, once enough is done to tell: at the beginning are steps that do
+/// not come again.
+fn left(elapsed: Duration, done: u64, all: Option<u64>) -> Option<Duration> {
+    let all = all?;
+    if elapsed < Duration::from_secs(2) || done == 0 || done > all {
+        return None;
+    }
+    let rest = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
+    // More than a century is no estimate.
+    (rest < 3.2e9).then(|| Duration::from_secs_f64(rest))
+}
+
 /// One bar for work that has a known number of steps.
 pub struct Steps(Option<ProgressBar>);
 
 impl Steps {
     pub fn new(steps: u64, quiet: bool) -> Self {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {pos} of {len}: {msg}");
+            let wide = "{bar:30} {pos} of {len}: {wide_msg}";
+            let narrow = "{pos} of {len}: {wide_msg}";
+            let style = ProgressStyle::with_template(if columns() < 60 { narrow } else { wide });
             ProgressBar::new(steps)
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
@@ -104,6 +141,43 @@ impl Steps {
     pub fn clear(&self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_told_when_it_is_known() {
+        let of = |seconds, done| left(Duration::from_secs(seconds), done, Some(100));
+        assert_eq!(of(1, 50), None);
+        assert_eq!(of(1000, 0), None);
+        assert_eq!(of(4, 40), Some(Duration::from_secs(6)));
+        assert_eq!(of(4, 100), Some(Duration::ZERO));
+        assert_eq!(of(4, 101), None);
+        assert_eq!(left(Duration::MAX, 1, Some(u64::MAX)), None);
+    }
+
+    /// With numbers of 13 digits, a line is no wider than the terminal.
+    #[test]
+    fn lines_fit_the_terminal() {
+        for columns in 1..300 {
+            let text = template(columns, "triples");
+            let longest = [
+                ("{prefix:>7}", 7),
+                ("{bar:30}", 30),
+                ("{bar:15}", 15),
+                ("{bar:8}", 8),
+                ("{human_pos}", 17),
+                ("{human_len}", 17),
+                ("{percent:>3}", 3),
+                ("{left}", ", 59m left".len()),
+            ];
+            let fields = longest.iter().filter(|(name, _)| text.contains(name));
+            let width = fields.fold(text.len(), |all, (name, width)| all - name.len() + width);
+            assert!(width <= usize::from(columns).max(13), "{columns}: {text}");
         }
     }
 }

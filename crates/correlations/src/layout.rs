@@ -6,12 +6,21 @@ use madrigal_core::Party;
 
 use crate::extension::Batch;
 
+/// Parts of items; the last one is known without a walk.
+pub(crate) trait Parts:
+    ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator
+{
+}
+
+impl<I: ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator> Parts for I {}
+
 /// How the items of a call are cut, and what goes over the network for them.
 pub(crate) trait Layout: Copy {
-    /// The items, part by part, the longest part first.
-    fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>>;
+    /// The items, part by part. All parts but the last are of one length, which it does not exceed.
+    fn parts(&self) -> impl Parts;
 
-    /// The OTs for some items that `sender` sends to `receiver`.
+    /// The OTs for some items that `sender` sends to `receiver`. What is said of items here and below
+    /// depends on their number alone.
     fn batch(&self, sender: Party, receiver: Party, items: &Range<usize>) -> Batch;
 
     /// Bytes of the corrections that follow them; `None` where there is no such message.
@@ -24,7 +33,7 @@ pub(crate) trait Layout: Copy {
 }
 
 /// `count` items in parts of `size`.
-pub(crate) fn parts(count: usize, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
+pub(crate) fn parts(count: usize, size: usize) -> impl Parts {
     (0..count)
         .step_by(size)
         .map(move |start| start..count.min(start + size))

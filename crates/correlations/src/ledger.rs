@@ -29,29 +29,35 @@ impl Meter {
         Self { extension, made: 0 }
     }
 
-    /// The next OTs, from the extension's messages to the masks.
-    pub(crate) fn next(&mut self, batch: Batch) -> Spent {
+    /// The next OTs, from the extension's messages to the masks: `times` such batches.
+    pub(crate) fn next(&mut self, batch: Batch, times: u64) -> Spent {
         let mut spent = Spent::default();
-        if batch.ots == 0 {
+        let ots = (batch.ots as u64).saturating_mul(times);
+        if ots == 0 {
             return spent;
         }
-        spent.cost = spent.cost + cost::random(batch.ots as u64);
+        spent.cost = spent.cost + cost::random(ots);
         match self.extension {
             Extension::SoftSpoken(k) => {
                 for (_, ots) in batch.runs() {
-                    spent.cost = spent.cost + cost::softspoken(k, ots as u64);
+                    let run = cost::softspoken(k, ots as u64);
+                    spent.cost.receiver_bytes += times * run.receiver_bytes;
+                    spent.cost.sender_aes += times * run.sender_aes;
+                    spent.cost.receiver_aes += times * run.receiver_aes;
                 }
-                spent.receiver_messages += 1;
+                spent.receiver_messages += times;
             }
             Extension::Silent => {
-                spent.cost = spent.cost + SILENT.cost(self.made, batch.ots);
-                spent.cost.receiver_bytes += batch.message_len(self.extension) as u64;
+                // The same in one call or in many.
+                let all = usize::try_from(ots).unwrap_or(usize::MAX);
+                spent.cost = spent.cost + SILENT.cost(self.made, all);
+                spent.cost.receiver_bytes += times * batch.message_len(self.extension) as u64;
                 // An offer may be empty, but it comes: rounds do not depend on the past.
-                spent.sender_messages += 1;
-                spent.receiver_messages += u64::from(!batch.random(self.extension));
+                spent.sender_messages += times;
+                spent.receiver_messages += times * u64::from(!batch.random(self.extension));
             }
         }
-        self.made += batch.ots as u64;
+        self.made += ots;
         spent
     }
 }
@@ -91,29 +97,32 @@ impl Ledger {
         }
     }
 
-    /// Cost of one call.
-    pub(crate) fn call(&mut self, layout: &impl Layout) -> PhaseCost {
+    /// Cost of the next `times` calls, by arithmetic however many parts they have.
+    pub(crate) fn calls(&mut self, layout: &impl Layout, times: u64) -> PhaseCost {
         let mut total = PhaseCost::default();
-        let Some(first) = layout.parts().next() else {
+        let mut parts = layout.parts();
+        let count = parts.len() as u64;
+        let Some(last) = parts.next_back().filter(|_| times > 0) else {
             return total;
         };
+        let first = parts.next().unwrap_or_else(|| last.clone());
         if self.meters.is_empty() {
             let both = || [Meter::new(self.extension), Meter::new(self.extension)];
             self.meters = (1..self.parties).map(|_| both()).collect();
             total += start_cost(self.extension, self.parties);
         }
-        for items in layout.parts() {
-            let stretched = layout.stretch_blocks(&items);
+        for (items, times) in [(&first, times * (count - 1)), (&last, times)] {
+            let stretched = layout.stretch_blocks(items);
             let peers = self.me.others(self.parties);
             for (peer, [sent, received]) in peers.zip(&mut self.meters) {
                 let me = self.me;
-                let out = layout.batch(me, peer, &items);
-                let back = layout.batch(peer, me, &items);
+                let out = layout.batch(me, peer, items);
+                let back = layout.batch(peer, me, items);
                 let stretch = |batch: Batch| if batch.ots > 0 { stretched } else { 0 };
-                let ours = layout.corrections(me, peer, &items);
-                let theirs = layout.corrections(peer, me, &items);
-                let (sent, received) = (sent.next(out), received.next(back));
-                let bytes = |corrections: Option<usize>| corrections.unwrap_or(0) as u64;
+                let ours = layout.corrections(me, peer, items);
+                let theirs = layout.corrections(peer, me, items);
+                let (sent, received) = (sent.next(out, times), received.next(back, times));
+                let bytes = |corrections: Option<usize>| times * corrections.unwrap_or(0) as u64;
                 total += PhaseCost {
                     rounds: 0,
                     bytes_sent: sent.cost.sender_bytes + received.cost.receiver_bytes + bytes(ours),
@@ -122,15 +131,14 @@ impl Ledger {
                         + bytes(theirs),
                     messages: sent.sender_messages
                         + received.receiver_messages
-                        + u64::from(ours.is_some()),
+                        + times * u64::from(ours.is_some()),
                     aes_blocks: sent.cost.sender_aes
                         + received.cost.receiver_aes
-                        + 2 * stretch(out)
-                        + stretch(back),
+                        + times * (2 * stretch(out) + stretch(back)),
                 };
             }
         }
-        total.rounds += self.rounds(layout, &first);
+        total.rounds += times * self.rounds(layout, &first);
         total
     }
 

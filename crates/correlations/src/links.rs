@@ -246,14 +246,14 @@ impl Links {
         for link in &mut self.links {
             let [sent, received] = &mut link.meters;
             let batch = layout.batch(link.peer, me, &part.items);
-            let spent = received.next(batch);
+            let spent = received.next(batch, 1);
             let stretch = |batch: Batch| match batch.ots {
                 0 => 0,
                 _ => layout.stretch_blocks(&part.items),
             };
             aes += spent.cost.receiver_aes + stretch(batch);
             let batch = layout.batch(me, link.peer, &part.items);
-            aes += sent.next(batch).cost.sender_aes + 2 * stretch(batch);
+            aes += sent.next(batch, 1).cost.sender_aes + 2 * stretch(batch);
         }
         part.context.count_aes(aes);
         if !self.extension.is_silent() {

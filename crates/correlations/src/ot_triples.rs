@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
 use crate::extension::Batch;
-use crate::layout::{Layout, parts};
+use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
 
 /// Triples made at once: with k = 4 their extension message is one frame of 64 KiB.
@@ -47,7 +47,7 @@ pub(crate) struct BitLayout {
 
 impl Layout for BitLayout {
     /// Parts begin at bytes.
-    fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
+    fn parts(&self) -> impl Parts {
         parts(self.count, PART)
     }
 

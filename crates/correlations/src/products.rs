@@ -12,7 +12,7 @@ use madrigal_ot::{OtError, softspoken::CHUNK};
 
 use crate::extension::Batch;
 use crate::gilboa::{self, Word, correction_bits};
-use crate::layout::{Layout, parts};
+use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
 use crate::packing::{BitReader, BitWriter};
 
@@ -54,7 +54,7 @@ impl ProductLayout {
 }
 
 impl Layout for ProductLayout {
-    fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
+    fn parts(&self) -> impl Parts {
         let one_way = EXTENSIONS * (CHUNK / self.width);
         let size = match self.pattern {
             Pattern::Both => one_way,

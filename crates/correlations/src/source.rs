@@ -259,16 +259,40 @@ impl OtCosts {
         ots: usize,
         layout: impl Fn(usize) -> L,
     ) -> PhaseCost {
+        self.calls(group, count, ots, layout, 1)
+    }
+
+    /// So many such calls; several only when all lines that they take have begun.
+    fn calls<L: Layout>(
+        &mut self,
+        group: Group,
+        count: usize,
+        ots: usize,
+        layout: impl Fn(usize) -> L,
+        times: u64,
+    ) -> PhaseCost {
         let portions = portions(self.extension, count, ots, self.ledgers.len());
         let lines = self.ledgers.iter_mut().zip(portions);
-        beside(lines.map(|(line, count)| line[group as usize].call(&layout(count))))
+        beside(lines.map(|(line, count)| line[group as usize].calls(&layout(count), times)))
     }
 
     /// Cost of [`bit_triples`](BitTripleSource::bit_triples): for each peer an OT each way, and a bit
     /// to each peer but one. One round for two parties, else two.
     pub fn bit_triples(&mut self, count: usize) -> PhaseCost {
+        self.bit_triples_times(count, 1)
+    }
+
+    /// Cost of so many calls of [`bit_triples`](BitTripleSource::bit_triples), one after the other, by
+    /// arithmetic: it takes no longer for many.
+    pub fn bit_triples_times(&mut self, count: usize, times: u64) -> PhaseCost {
         let parties = self.parties;
-        self.call(Group::Bits, count, 1, |count| BitLayout { parties, count })
+        let layout = |count| BitLayout { parties, count };
+        // The first call is by itself: lines may begin in it.
+        let mut total = PhaseCost::default();
+        for times in [times.min(1), times.saturating_sub(1)] {
+            total += self.calls(Group::Bits, count, 1, layout, times);
+        }
+        total
     }
 
     /// Cost of [`ring_triples`](Source::ring_triples): for each peer l OTs and l (l + 1) / 2 bits each

@@ -116,9 +116,14 @@ impl SupplyCosts {
 
     /// Cost of the next call for `count` Boolean triples.
     pub fn bit_triples(&mut self, count: usize) -> PhaseCost {
+        self.bit_triples_times(count, 1)
+    }
+
+    /// Cost of the next `times` calls for `count` Boolean triples each, without going through them.
+    pub fn bit_triples_times(&mut self, count: usize, times: u64) -> PhaseCost {
         match self {
-            Self::Ot(costs) => costs.bit_triples(count),
-            Self::Dealer(me) => DealerSource::bit_triples_cost(*me, count),
+            Self::Ot(costs) => costs.bit_triples_times(count, times),
+            Self::Dealer(me) => DealerSource::bit_triples_cost(*me, count).times(times),
             Self::Store { .. } => PhaseCost::default(),
         }
     }

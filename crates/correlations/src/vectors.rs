@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::columns::Columns;
 use crate::extension::Batch;
-use crate::layout::{self, Layout};
+use crate::layout::{self, Layout, Parts};
 use crate::links::{Answer, Ask, Call};
 use crate::ot_triples::first_peer;
 
@@ -165,7 +165,7 @@ impl VectorLayout {
 }
 
 impl Layout for VectorLayout {
-    fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
+    fn parts(&self) -> impl Parts {
         let size = match PART_BYTES / self.bytes().max(1) {
             0 => 1,
             fit @ 1..128 => fit,

@@ -259,3 +259,22 @@ fn many_silent_ots() {
         assert!(same < b.len() / 64, "threads repeat each other");
     }
 }
+
+#[test]
+fn many_calls_cost_what_each_of_them_does() {
+    for extension in Extension::all() {
+        for (threads, parties) in [(1, 2), (3, 2), (2, 3)] {
+            for me in Party::all(parties) {
+                let mut each = OtCosts::with_threads(extension, threads, me, parties);
+                let mut all = each.clone();
+                for (count, times) in [(0, 3), (70_000, 1), (3_000_001, 0), (3_000_001, 7), (8, 2)]
+                {
+                    let mut sum = PhaseCost::default();
+                    (0..times).for_each(|_| sum += each.bit_triples(count));
+                    let about = format!("{extension}, {threads} threads, {times} x {count}");
+                    assert_eq!(all.bit_triples_times(count, times), sum, "{me}: {about}");
+                }
+            }
+        }
+    }
+}

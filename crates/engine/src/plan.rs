@@ -471,14 +471,18 @@ impl Plan {
         let mut setup = costs.start(&self.needs());
         let mut online = PhaseCost::default();
         let mut clock = Rounds::new(parties);
-        for part in self.parts() {
-            setup += costs.bit_triples(self.part_triples(&part));
-            let mut workers = vec![clock.clone(); self.workers()];
-            for (index, block) in self.blocks(part).enumerate() {
-                let clock = &mut workers[index % self.workers()];
-                online += evaluator::block_cost(self, me, block.len(), clock);
+        // Parts and blocks of one length cost the same: a plan of a billion lanes is not gone through.
+        for (lanes, parts) in lengths(self.spec.lanes, self.part_lanes) {
+            setup += costs.bit_triples_times(self.part_triples(&(0..lanes)), parts);
+            for (block, blocks) in lengths(lanes, self.block_lanes) {
+                let one = evaluator::block_cost(self, me, block, &mut Rounds::new(parties));
+                online += one.times(blocks * parts);
             }
-            workers.iter().for_each(|worker| clock.join(worker));
+            // The first worker has the most blocks, and rounds do not depend on their length.
+            let blocks = self.blocks(0..lanes).len().div_ceil(self.workers()) as u64;
+            clock.repeat(blocks * parts, |clock| {
+                evaluator::block_cost(self, me, lanes, clock);
+            });
         }
         online.rounds = clock.of(me);
         Cost { setup, online }
@@ -531,6 +535,14 @@ fn among(protocol: Protocol) -> String {
         return least.to_string();
     }
     format!("{least} to {most}")
+}
+
+/// The lengths of what [`cut`] makes of so many, and how many there are of each.
+fn lengths(count: usize, size: usize) -> impl Iterator<Item = (usize, u64)> {
+    let size = size.max(1);
+    let all = [(size, (count / size) as u64), (count % size, 1)];
+    all.into_iter()
+        .filter(|&(length, times)| length > 0 && times > 0)
 }
 
 fn cut(whole: Range<usize>, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {

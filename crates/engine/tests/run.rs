@@ -274,6 +274,36 @@ fn large_jobs_are_shared_out_among_all_threads() {
     }
 }
 
+/// As many lanes as can be asked for, in as many parts and blocks as can be: no plan walks through them.
+#[test]
+fn plans_of_a_billion_lanes_take_no_time() {
+    let circuit = Arc::new(Circuit::new(&netlist("aes_128.txt")));
+    for memory in [1 << 16, 192 << 20, usize::MAX] {
+        for extension in Extension::all() {
+            for origin in [Origin::ot(extension), Origin::Dealer, Origin::Store] {
+                let cost = |lanes| {
+                    let spec = JobSpec {
+                        lanes,
+                        memory,
+                        origin,
+                        ..JobSpec::new(Arc::clone(&circuit), 3)
+                    };
+                    Plan::new(spec.on_threads(2)).unwrap().cost(Party::new(1))
+                };
+                // Eight lanes fill bytes.
+                let (cost, eight) = (cost(1 << 30), cost(8));
+                assert_eq!(
+                    cost.online.bytes_sent,
+                    eight.online.bytes_sent << 27,
+                    "{origin}"
+                );
+                assert!(cost.online.rounds > eight.online.rounds);
+                assert!(origin == Origin::Store || cost.setup.aes_blocks >> 24 > 0);
+            }
+        }
+    }
+}
+
 #[test]
 fn every_number_of_parties_and_opening() {
     let seed = seed();

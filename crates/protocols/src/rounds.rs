@@ -1,5 +1,7 @@
 //! Declared rounds: the same clocks that messages carry, run over the schedule alone.
 
+use std::collections::VecDeque;
+
 use madrigal_core::Party;
 
 use crate::Opening;
@@ -63,6 +65,48 @@ impl Rounds {
         pairs(&mut self.highest, &other.highest);
     }
 
+    /// Goes through one schedule `times` times, one after the other. Counts come from each other by
+    /// maxima and sums alone, so that a state that is ahead of an earlier one by the same number
+    /// everywhere stays so: from there on nothing is walked through.
+    pub fn repeat(&mut self, times: u64, schedule: impl Fn(&mut Self)) {
+        // Messages in a ring come around after as many repetitions as there are parties, at most.
+        let most = self.heard.len();
+        let mut past: VecDeque<Self> = VecDeque::new();
+        let mut left = times;
+        while left > 0 {
+            let periods = (1..).zip(past.iter().rev());
+            let mut found =
+                periods.filter_map(|(period, state)| Some((period, self.ahead_of(state)?)));
+            if let Some((period, rounds)) = found.next() {
+                let gained = left / period * rounds;
+                self.heard.iter_mut().for_each(|count| *count += gained);
+                self.highest.iter_mut().for_each(|count| *count += gained);
+                left %= period;
+                break;
+            }
+            past.push_back(self.clone());
+            if past.len() > most {
+                past.pop_front();
+            }
+            schedule(self);
+            left -= 1;
+        }
+        (0..left).for_each(|_| schedule(self));
+    }
+
+    /// By how many rounds all counts are more than another's, if it is the same number.
+    fn ahead_of(&self, earlier: &Self) -> Option<u64> {
+        let pairs = || {
+            let heard = self.heard.iter().zip(&earlier.heard);
+            heard.chain(self.highest.iter().zip(&earlier.highest))
+        };
+        let (first, before) = pairs().next()?;
+        let rounds = first - before;
+        pairs()
+            .all(|(now, before)| now - before == rounds)
+            .then_some(rounds)
+    }
+
     /// The rounds of one party.
     pub fn of(&self, party: Party) -> u64 {
         self.highest[party.index()]
@@ -83,6 +127,45 @@ mod tests {
                 all.iter().all(|&party| clocks.of(party) == rounds),
                 "{opening}"
             );
+        }
+    }
+
+    #[test]
+    fn repeating_is_walking() {
+        let schedules: [&[(usize, usize)]; 7] = [
+            &[],
+            &[(0, 1)],
+            &[(0, 1), (1, 0)],
+            &[(0, 1), (1, 2), (2, 0)],
+            &[(0, 1), (1, 2), (2, 3), (3, 0)],
+            &[(0, 1), (1, 0), (2, 3)],
+            &[(0, 1), (1, 0), (1, 2), (2, 3), (3, 1)],
+        ];
+        let start = {
+            let mut rounds = Rounds::new(4);
+            for _ in 0..5 {
+                rounds.exchange(&[
+                    (Party::new(1), Party::new(2)),
+                    (Party::new(2), Party::new(1)),
+                ]);
+            }
+            rounds
+        };
+        for pairs in schedules {
+            let pairs: Vec<_> = pairs
+                .iter()
+                .map(|&(from, to)| (Party::new(from), Party::new(to)))
+                .collect();
+            for start in [Rounds::new(4), start.clone()] {
+                for times in 0..50 {
+                    let mut walked = start.clone();
+                    (0..times).for_each(|_| walked.exchange(&pairs));
+                    let mut repeated = start.clone();
+                    repeated.repeat(times, |rounds| rounds.exchange(&pairs));
+                    assert_eq!(repeated.heard, walked.heard, "{pairs:?}, {times} times");
+                    assert_eq!(repeated.highest, walked.highest, "{pairs:?}, {times} times");
+                }
+            }
         }
     }
 

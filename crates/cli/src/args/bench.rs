@@ -39,8 +39,9 @@ pub struct BenchCircuit {
     #[arg(long, value_name = "KIND", default_value = "tcp")]
     pub transport: TransportArg,
 
-    /// Behave like this network: none, lan, wan, a setting of the papers (motif-wan, ...), or values
-    /// as in 20ms,100Mbps
+    /// Behave like this network: none, lan, wan, motion-aws, motif-lan, motif-shared-lan, motif-wan,
+    /// three-party-lan, or a round trip, a bandwidth and what packets overtake each other by, as in
+    /// 20ms,100Mbps,jitter=1ms
     #[arg(long, value_name = "PROFILE", default_value = "none")]
     pub network: String,
 

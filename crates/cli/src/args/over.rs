@@ -18,8 +18,8 @@ pub struct Over {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub extension: ExtensionArg,
 
-    /// What the network between the parties is like, written as --network is; the same at all parties
-    /// (`madrigal doctor --peers` says) [default: that of --network]
+    /// What the network between the parties is like, written as --network is; none says nothing of it.
+    /// The same at all parties (`madrigal doctor --peers` says) [default: that of --network]
     #[arg(long, value_name = "PROFILE")]
     pub link: Option<Link>,
 }
@@ -82,12 +82,13 @@ impl FromStr for ExtensionArg {
     }
 }
 
-/// A network's profile, as it was written.
+/// A network's profile, as it was written, or `none`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link(String);
 
 impl Link {
     fn profile(&self) -> Option<Profile> {
+        // `none` is no profile.
         Profile::parse(&self.0).ok()
     }
 }
@@ -96,7 +97,10 @@ impl FromStr for Link {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Profile::parse(text).map_err(|error| error.to_string())?;
+        if text != "none" {
+            Profile::parse(text)
+                .map_err(|error| format!("{error}; `none` says nothing of the network"))?;
+        }
         Ok(Self(text.to_owned()))
     }
 }

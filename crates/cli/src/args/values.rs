@@ -76,15 +76,26 @@ impl FromStr for Size {
             "kb" => 1_000,
             "mb" => 1_000_000,
             "gb" => 1_000_000_000,
-            _ => return Err("expected a size, for example 512MiB or 2GiB".to_owned()),
+            "t" | "tib" => 1 << 40,
+            "tb" => 1_000_000_000_000,
+            "p" | "pib" => 1 << 50,
+            "pb" => 1_000_000_000_000_000,
+            "e" | "eib" => 1 << 60,
+            "eb" => 1_000_000_000_000_000_000,
+            _ => {
+                return Err(
+                    "expected a size in bytes, KiB, MiB, GiB or TiB, for example 512MiB or 2GiB"
+                        .to_owned(),
+                );
+            }
         };
-        let number: u64 = number
-            .parse()
-            .map_err(|_| "expected a size, for example 512MiB or 2GiB".to_owned())?;
+        let number: u64 = number.parse().map_err(|_| {
+            "expected a whole number with a unit, for example 512MiB or 2GiB".to_owned()
+        })?;
         number
             .checked_mul(factor)
             .map(Self)
-            .ok_or_else(|| "more bytes than any machine has".to_owned())
+            .ok_or_else(|| "more bytes than any machine has: the most is 15EiB".to_owned())
     }
 }
 
@@ -141,9 +152,18 @@ pub(super) fn listen_address(text: &str) -> Result<String, String> {
     Err("expected an address and a port, for example 0.0.0.0:7000 or [::]:7000".to_owned())
 }
 
+/// A party's number, in a list of them.
+pub(super) fn party(text: &str) -> Result<usize, String> {
+    let party = text.trim().parse();
+    party.map_err(|_| "expected numbers of parties, for example 0,1,1".to_owned())
+}
+
 /// A time such as `500ms`, `10s`, `2m`, `1h`; a number alone counts seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "expected a time above zero, for example 500ms, 10s, 2m or 1h".to_owned();
+    let wrong = || {
+        "expected a time, for example 500ms, 10s, 2m or 1h; a number alone counts seconds"
+            .to_owned()
+    };
     let (number, unit) = split_unit(text);
     let factor = match unit {
         "ms" => 1e-3,
@@ -154,8 +174,11 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     };
     let seconds = number.parse::<f64>().map_err(|_| wrong())? * factor;
     // A year is as good as for ever, and no clock overflows.
+    if seconds.is_nan() || seconds <= 0.0 {
+        return Err("expected a time above zero".to_owned());
+    }
     if !(1e-3..=31_536_000.0).contains(&seconds) {
-        return Err(wrong());
+        return Err("expected a time from 1ms to 8760h, which is a year".to_owned());
     }
     Ok(Duration::from_secs_f64(seconds))
 }
@@ -196,11 +219,32 @@ mod tests {
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        for wrong in ["", "-1", "0", "inf", "nan", "10 parsecs", "1e99"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
+        for (wrong, why) in [
+            ("", "500ms, 10s"),
+            ("-1", "above zero"),
+            ("0", "above zero"),
+            ("inf", "500ms, 10s"),
+            ("10 parsecs", "counts seconds"),
+            ("10000h", "1ms to 8760h"),
+            ("0.1ms", "1ms to 8760h"),
+        ] {
+            let told = duration(wrong).unwrap_err();
+            assert!(told.contains(why), "{wrong}: {told}");
         }
+        assert_eq!(duration("8760h"), Ok(Duration::from_secs(31_536_000)));
         assert_eq!("512MiB".parse::<Size>().unwrap().0, 512 << 20);
         assert_eq!("2G".parse::<Size>().unwrap().0, 2 << 30);
-        assert!("99999999999GiB".parse::<Size>().is_err());
+        assert_eq!("15EiB".parse::<Size>().unwrap().0, 15 << 60);
+        for (wrong, why) in [
+            ("16EiB", "15EiB"),
+            ("99999999999GiB", "more bytes"),
+            ("1.5GiB", "whole number"),
+            ("2 gallons", "TiB"),
+        ] {
+            let told = wrong.parse::<Size>().unwrap_err();
+            assert!(told.contains(why), "{wrong}: {told}");
+        }
+        assert_eq!(party("7"), Ok(7));
+        assert!(party("a").unwrap_err().contains("numbers of parties"));
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use madrigal_circuit::{Format, Rows, values};
 use madrigal_engine::Circuit as Compiled;
+use serde::Serialize;
 
 use crate::args::{Circuit, FormatArg};
 use crate::commands::run::count_lanes;
@@ -11,6 +12,20 @@ use crate::exit::{Failure, Result, Usage};
 use crate::files::{self, Output, named};
 use crate::stats::{CircuitFigures, count, print, print_json, table, write_result};
 use crate::work::{Input, read_netlist};
+
+/// What `info` tells, as JSON has it.
+#[derive(Serialize)]
+struct Info {
+    /// As `convert --to` has it.
+    format: &'static str,
+    #[serde(flatten)]
+    circuit: CircuitFigures,
+    /// Constants and copies.
+    other: u64,
+    /// ANDs of the widest layer of what is computed, and the rows that it needs.
+    compiled_widest_layer: usize,
+    compiled_rows: usize,
+}
 
 pub fn run(command: Circuit) -> Result<()> {
     match command {
@@ -54,19 +69,28 @@ fn check(read: &[&Path], output: Option<&Path>) -> Result<()> {
 fn info(file: &Path, json: bool) -> Result<()> {
     let netlist = read_netlist(file)?;
     let circuit = Compiled::new(&netlist);
-    let figures = CircuitFigures::new(&circuit);
+    let stats = circuit.stats();
+    let info = Info {
+        format: match netlist.format() {
+            Format::Bristol => "bristol",
+            Format::BristolFashion => "bristol-fashion",
+        },
+        circuit: CircuitFigures::new(&circuit),
+        other: stats.constant + stats.copy,
+        compiled_widest_layer: circuit.layered().widest_layer(),
+        compiled_rows: circuit.layered().rows(),
+    };
     if json {
-        return print_json(&figures);
+        return print_json(&info);
     }
+    let figures = &info.circuit;
     let widths = |widths: &[u32]| {
         let texts: Vec<String> = widths.iter().map(u32::to_string).collect();
         format!("{} ({})", texts.len(), texts.join(" + "))
     };
-    let stats = circuit.stats();
-    let layered = circuit.layered();
     let mut table = table(&["", "in the file"]);
     for (name, value) in [
-        ("format", format!("{:?}", netlist.format())),
+        ("format", info.format.to_owned()),
         ("input values (bits)", widths(&figures.inputs)),
         ("output values (bits)", widths(&figures.outputs)),
         ("gates", count(figures.gates)),
@@ -75,16 +99,16 @@ fn info(file: &Path, json: bool) -> Result<()> {
         ("XOR", count(figures.xor)),
         ("INV", count(figures.inv)),
         ("OR", count(figures.or)),
-        ("constants, copies", count(stats.constant + stats.copy)),
+        ("constants, copies", count(info.other)),
         ("depth in ANDs: rounds", count(figures.depth.into())),
         ("depth in all gates", count(figures.total_depth.into())),
         ("compiled: ANDs", count(figures.compiled_and as u64)),
         ("compiled: layers", count(figures.compiled_depth as u64)),
         (
             "compiled: widest layer",
-            count(layered.widest_layer() as u64),
+            count(info.compiled_widest_layer as u64),
         ),
-        ("compiled: rows alive", count(layered.rows() as u64)),
+        ("compiled: rows alive", count(info.compiled_rows as u64)),
         ("digest", figures.digest[..16].to_owned()),
     ] {
         table.add_row([name.to_owned(), value]);

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::{Choice, Circuit, Origin, Plan};
-use madrigal_kernels::{Kernels, ceilings};
 use madrigal_net::transport::Profile;
 use serde::Serialize;
 
 use crate::args::Explain;
 use crate::exit::Result;
-use crate::machine::BLOCKS_PER_HASH;
 use crate::reach::Network;
-use crate::stats::{CircuitFigures, bytes, count, print, print_json, seconds, table};
+use crate::stats::{CircuitFigures, bytes, count, counted, print, print_json, seconds, table};
 use crate::work::{Job, read_netlist};
 
 /// The answer, as JSON has it.
@@ -48,8 +46,8 @@ struct PhaseEstimate {
     bytes_received: u64,
     messages: u64,
     aes_blocks: u64,
-    /// A guess from this machine's speed and the network's profile; all else here is exact.
-    estimated_seconds: f64,
+    /// What the network alone takes, at least; `null` if none is named. All else here is exact.
+    least_seconds: Option<f64>,
 }
 
 pub fn run(args: Explain) -> Result<()> {
@@ -60,29 +58,18 @@ pub fn run(args: Explain) -> Result<()> {
     job.how.over.or_network(&args.network);
     let choice = job.extension(&circuit);
     let plan = job.plan(Arc::clone(&circuit))?;
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let cores = cores.min(plan.spec().threads) as f64;
-    let blocks_per_second =
-        BLOCKS_PER_HASH * cores * ceilings::measure(Kernels::detect()).hash.rate;
-    let explanation = explain(&plan, choice, &args.network, network.0, blocks_per_second);
+    let explanation = explain(&plan, choice, &args.network, network.0);
     if args.json {
         return print_json(&explanation);
     }
     print(explanation.text(&plan).as_bytes())
 }
 
-fn explain(
-    plan: &Plan,
-    choice: Choice,
-    name: &str,
-    network: Option<Profile>,
-    blocks_per_second: f64,
-) -> Explanation {
+fn explain(plan: &Plan, choice: Choice, name: &str, network: Option<Profile>) -> Explanation {
     let spec = plan.spec();
     let party = |party: Party| {
         let cost = plan.cost(party);
-        let phase =
-            |phase| PhaseEstimate::new(cost.phase(phase), spec.parties, network, blocks_per_second);
+        let phase = |phase| PhaseEstimate::new(cost.phase(phase), spec.parties, network);
         PartyCost {
             party: party.index(),
             setup: phase(Phase::Setup),
@@ -108,38 +95,30 @@ fn explain(
 }
 
 impl PhaseEstimate {
-    /// Links work side by side, each with an even share of the bytes; computing and sending overlap,
-    /// rounds do not.
-    fn new(
-        cost: &PhaseCost,
-        parties: usize,
-        network: Option<Profile>,
-        blocks_per_second: f64,
-    ) -> Self {
-        let compute = cost.aes_blocks as f64 / blocks_per_second;
-        let wait = network.map_or(0.0, |profile| {
-            profile.latency.as_secs_f64() * cost.rounds as f64
-        });
-        let transfer = network.map_or(0.0, |profile| {
+    /// Each round waits for a message to arrive. Links work side by side: the fullest has no less than
+    /// an even share of the bytes.
+    fn new(cost: &PhaseCost, parties: usize, network: Option<Profile>) -> Self {
+        let least = |profile: Profile| {
+            let wait = profile.latency.as_secs_f64() * cost.rounds as f64;
             let bytes = cost.bytes_sent / (parties as u64 - 1).max(1);
-            profile
-                .busy(usize::try_from(bytes).unwrap_or(usize::MAX))
-                .as_secs_f64()
-        });
+            let busy = profile.busy(usize::try_from(bytes).unwrap_or(usize::MAX));
+            wait.max(busy.as_secs_f64())
+        };
         Self {
             rounds: cost.rounds,
             bytes_sent: cost.bytes_sent,
             bytes_received: cost.bytes_received,
             messages: cost.messages,
             aes_blocks: cost.aes_blocks,
-            estimated_seconds: compute.max(transfer) + wait,
+            least_seconds: network.map(least),
         }
     }
 }
 
 impl Explanation {
     fn text(&self, plan: &Plan) -> String {
-        let mut costs = table(&[
+        let timed = self.network != "none";
+        let mut header = vec![
             "party",
             "phase",
             "rounds",
@@ -148,12 +127,13 @@ impl Explanation {
             "messages",
             "AES blocks",
             "memory",
-            "time",
-        ]);
+        ];
+        header.extend(timed.then_some("at least"));
+        let mut costs = table(&header);
         for party in &self.parties {
             for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
                 let first = name == "setup";
-                costs.add_row([
+                let mut row = vec![
                     if first {
                         party.party.to_string()
                     } else {
@@ -170,8 +150,9 @@ impl Explanation {
                     } else {
                         String::new()
                     },
-                    format!("~{}", seconds(phase.estimated_seconds)),
-                ]);
+                ];
+                row.extend(phase.least_seconds.map(seconds));
+                costs.add_row(row);
             }
         }
         let origin = match &self.extension_because {
@@ -179,21 +160,27 @@ impl Explanation {
             None if self.triples > 0 => format!("Triples from {}.\n", self.correlations),
             None => String::new(),
         };
+        let times = if timed {
+            format!(
+                "\nTimes are what the network `{}` alone takes, at least; computing comes on top.",
+                self.network
+            )
+        } else {
+            String::new()
+        };
         format!(
-            "{}: protocol {}, {} lanes, {} ANDs in {} layers each; {} triples; phases {}, broadcast {}, {} parts.\n\
+            "{}: protocol {}, {}, {} in {} each; {}; phases {}, broadcast {}, {}.\n\
              {origin}\n\
-             {costs}\n\nRounds, bytes, messages and blocks are exact. Times are estimates for this machine and the\n\
-             network `{}`: hashing or sending, whichever takes longer, and the waiting for rounds.\n",
+             {costs}\n\nRounds, bytes, messages and blocks are exact.{times}\n",
             self.circuit.name,
             self.protocol,
-            count(self.lanes),
-            count(self.circuit.compiled_and as u64),
-            count(self.circuit.compiled_depth as u64),
-            count(self.triples as u64),
+            counted(self.lanes, "lane"),
+            counted(self.circuit.compiled_and as u64, "AND"),
+            counted(self.circuit.compiled_depth as u64, "layer"),
+            counted(self.triples as u64, "triple"),
             self.phases,
             self.broadcast,
-            plan.parts().len(),
-            self.network,
+            counted(plan.parts().len() as u64, "part"),
         )
     }
 }

@@ -16,13 +16,13 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use madrigal_net::identity::Identity;
-use madrigal_net::roster::{Roster, RosterEntry};
+use madrigal_net::roster::{Roster, RosterEntry, RosterError, RosterProblem};
 use madrigal_net::tls::{Link, TlsError, TlsParty, handshake};
 use rustls::{ConnectionCommon, SideData};
 use serde::Serialize;
 
 use crate::args::Doctor;
-use crate::exit::{Result, Status, Usage, of_tls};
+use crate::exit::{Failure, Result, Status, Usage, of_tls};
 use crate::remote::{identity_files, listen, load_identity};
 
 const GREETING: &[u8; 16] = b"MADRIGAL-DOCTOR1";
@@ -87,7 +87,7 @@ struct Found {
 type News = (Option<usize>, Result<Found, Problem>);
 
 pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
-    let roster = Arc::new(Roster::load(path)?);
+    let roster = Arc::new(Roster::load(path).map_err(unread)?);
     let identity = identity(args.identity.as_deref(), &roster)?;
     let tls = TlsParty::new(&identity, Arc::clone(&roster))?;
     let me = tls.party();
@@ -120,13 +120,13 @@ pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
         }
     }
     let report = |(party, entry): (usize, &RosterEntry)| {
-        let seconds = args.connect_timeout.as_secs_f64();
+        let limit = args.connect_timeout;
         let missing = || {
             let why = turned_away
                 .as_ref()
                 .map(|why: &Problem| format!("; somebody was refused: {}", why.text));
             let text = format!(
-                "it did not connect to us within {seconds:.1} s{}; start `madrigal doctor --peers` there at the same time, with our address",
+                "it did not connect to us within {limit:?}{}; start `madrigal doctor --peers` there at the same time, with our address",
                 why.unwrap_or_default()
             );
             let status = turned_away
@@ -143,6 +143,23 @@ pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
         .filter(|(party, _)| *party != me)
         .map(report)
         .collect())
+}
+
+/// Of a file that cannot be read: here the flag is another than elsewhere.
+fn unread(error: RosterError) -> Failure {
+    match (error.problem, error.file) {
+        (RosterProblem::File { source }, Some(path)) => Failure::File {
+            action: "read the list of parties that --peers names,",
+            path,
+            source,
+        },
+        (problem, file) => RosterError {
+            problem,
+            file,
+            line: error.line,
+        }
+        .into(),
+    }
 }
 
 impl PeerReport {

@@ -6,7 +6,7 @@ use madrigal_core::{Party, Ring};
 
 use super::MatrixShape;
 use crate::extension::Batch;
-use crate::layout::{self, Layout};
+use crate::layout::{self, Layout, Parts};
 
 /// Bytes of corrections in one part, unless one entry takes more.
 const PART_BYTES: usize = 256 << 10;
@@ -76,7 +76,7 @@ impl MatrixLayout {
 
 impl Layout for MatrixLayout {
     /// Entries of X in the order of rows: whole tiles of 128 OTs.
-    fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>> {
+    fn parts(&self) -> impl Parts {
         let fit = (PART_BYTES / self.entry_bytes().max(1)).min(PART_OTS / self.bits);
         let tile = 128 / self.bits;
         let size = (fit / tile).max(1) * tile;

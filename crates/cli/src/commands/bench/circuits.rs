@@ -12,7 +12,7 @@ use crate::args::{BenchCircuit, Patience};
 use crate::exit::{Failure, Result};
 use crate::local::LocalRun;
 use crate::machine::Machine;
-use crate::stats::{Spread, Statistics, print, print_json, rate, seconds, table};
+use crate::stats::{Spread, Statistics, counted, print, print_json, rate, seconds, table};
 use crate::work::{Input, Job, Own, Source, Task};
 
 #[derive(Serialize)]
@@ -106,10 +106,10 @@ impl BenchReport {
         // The slowest party counts.
         let slowest = |pick: &dyn Fn(&crate::stats::PartyStatistics) -> f64| {
             let all = statistics.parties.iter().flatten().map(pick);
-            all.fold(0.0_f64, f64::max).max(1e-9)
+            all.fold(0.0_f64, f64::max)
         };
-        let setup = slowest(&|party| party.setup.figures.seconds);
-        let online = slowest(&|party| party.online.figures.seconds);
+        let setup = slowest(&|party| party.setup.figures.seconds).max(1e-9);
+        let online = slowest(&|party| party.online.figures.seconds).max(1e-9);
         let total = slowest(&|party| party.total_seconds);
         let lanes = statistics.lanes as f64;
         let blocks = slowest(&|party| party.setup.figures.aes_blocks as f64);
@@ -123,7 +123,7 @@ impl BenchReport {
             reached: result / ceiling,
         };
         let round_trip = machine.loopback_round_trip_seconds;
-        let results = vec![
+        let mut results = vec![
             higher(
                 "setup: AES blocks of one party",
                 blocks / setup,
@@ -144,6 +144,8 @@ impl BenchReport {
                 "rounds/s",
             ),
         ];
+        // A phase in which nothing is done has no speed.
+        results.retain(|one| one.result > 0.0);
         Self {
             per_lane_seconds: total / lanes,
             online_lanes_per_second: lanes / online,
@@ -173,18 +175,18 @@ impl BenchReport {
                 .collect(),
         );
         format!(
-            "{}: {} parties, {} lanes, {} runs, of which the median counts; {} cores, {}.\n\n{}\n\n\
-             total {}, {} per lane; online {} per second\n\n{results}\n",
+            "{}: {} parties, {}, {}, of which the median counts; {}, {}.\n\n{}\n\n\
+             total {}, {} per lane; online {}\n\n{results}\n",
             statistics.circuit.name,
             statistics.parties.len(),
-            statistics.lanes,
-            statistics.repeat,
-            self.machine.cores,
+            counted(statistics.lanes, "lane"),
+            counted(statistics.repeat.into(), "run"),
+            counted(self.machine.cores as u64, "core"),
             self.machine.level,
             statistics.table(),
             seconds(total.max),
             seconds(self.per_lane_seconds),
-            rate(self.online_lanes_per_second, "lanes"),
+            rate(self.online_lanes_per_second, "lanes/s"),
         )
     }
 }
