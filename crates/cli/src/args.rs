@@ -221,12 +221,12 @@ pub struct Who {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Network")]
 pub struct Net {
-    /// memory: threads of one process; tcp, tls: one process per party [default: tcp with --local,
-    /// tls with --party]
+    /// memory: threads of one process; tcp, tls: one process per party [default: tcp on one machine,
+    /// tls between machines]
     #[arg(long, value_name = "KIND")]
     pub transport: Option<TransportArg>,
 
-    /// Allow --transport tcp with --party: anybody on the way can read and change everything
+    /// Allow --transport tcp between machines: anybody on the way can read and change everything
     #[arg(long)]
     pub insecure: bool,
 

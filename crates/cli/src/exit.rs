@@ -68,12 +68,9 @@ pub enum Failure {
     /// The session or a job failed.
     #[error("{}", with_flags(.0))]
     Session(#[from] madrigal_net::Error),
-    /// The same, by the dealer's fault.
-    #[error("{error} ({dealer} is the dealer)")]
-    Dealer {
-        dealer: Party,
-        error: madrigal_net::Error,
-    },
+    /// Any of these, where the last party is no party of the computation.
+    #[error("{}", failure.to_string().replace(&dealer.to_string(), "the dealer"))]
+    Dealer { dealer: Party, failure: Box<Self> },
     /// A process of a local run failed.
     #[error("{party}: {message}")]
     Child {
@@ -126,12 +123,20 @@ pub enum Usage {
     NoStore,
     #[error("--correlations store is for `madrigal run`, which has --store; give another origin")]
     StoreElsewhere,
-    #[error("{} names no dealer: it needs a `[dealer]` section, the same at all parties, with the name, address and key that `madrigal keygen` prints", roster.display())]
+    #[error("{} names no dealer: add the section that `madrigal keygen` prints for the dealer, with `[dealer]` in place of `[[party]]`, the same at all parties", roster.display())]
     NoDealer { roster: PathBuf },
     #[error(
         "the key is that of party {owner} in the list of parties, not of party {party}; give the right --party or --identity"
     )]
     OtherKey { party: usize, owner: usize },
+    #[error(
+        "the key is that of the dealer in the list of parties, not of party {party}; give the right --identity, or run `madrigal dealer`"
+    )]
+    DealersKey { party: usize },
+    #[error(
+        "the key is that of party {owner} in the list of parties, not of the dealer; give the dealer's with --identity"
+    )]
+    NotDealersKey { owner: usize },
     #[error(
         "cannot tell which of the parties this is: no key file here bears one of their names, or several do; give --identity"
     )]
@@ -188,10 +193,12 @@ pub enum Usage {
     },
     #[error("{} has {values} input values; give --input FILE if it has any, else --lanes alone", circuit.display())]
     EvalInput { circuit: PathBuf, values: usize },
-    #[error("--transport {transport} is for --local; real parties use tls, or tcp with --insecure")]
+    #[error(
+        "--transport {transport} is for parties of one process, as of `run --local`; real parties use tls, or tcp with --insecure"
+    )]
     LocalTransport { transport: &'static str },
     #[error(
-        "--transport tcp with --party sends everything in the clear, and anybody can pose as a party; use tls, or add --insecure if the network is protected otherwise"
+        "--transport tcp between machines sends everything in the clear, and anybody can pose as a party; use tls, or add --insecure if the network is protected otherwise"
     )]
     Insecure,
     #[error("statistics and the result would both go to standard output; give --output FILE")]
@@ -290,7 +297,8 @@ impl Failure {
                 _ => Status::Peer,
             },
             Self::Tls(error) => of_tls(error),
-            Self::Session(error) | Self::Dealer { error, .. } => match error.blame() {
+            Self::Dealer { failure, .. } => failure.status(),
+            Self::Session(error) => match error.blame() {
                 Blame::Network => Status::Network,
                 Blame::Peer => Status::Peer,
                 Blame::Files => Status::File,
@@ -302,13 +310,14 @@ impl Failure {
         }
     }
 
-    /// Says so where the one at fault is no party of the computation.
+    /// Calls the dealer by its name. No other party's number begins with its: it has the greatest.
     pub fn naming(self, dealer: Option<Party>) -> Self {
-        match (self, dealer) {
-            (Self::Session(error), Some(dealer)) if error.culprit() == Some(dealer) => {
-                Self::Dealer { dealer, error }
-            }
-            (other, _) => other,
+        match dealer {
+            Some(dealer) if self.to_string().contains(&dealer.to_string()) => Self::Dealer {
+                dealer,
+                failure: Box::new(self),
+            },
+            _ => self,
         }
     }
 
@@ -316,6 +325,9 @@ impl Failure {
     /// echo is told.
     pub fn is_echo(&self) -> bool {
         use madrigal_net::Error;
+        if let Self::Dealer { failure, .. } = self {
+            return failure.is_echo();
+        }
         matches!(
             self,
             Self::Session(Error::Aborted { .. } | Error::Lost { .. })

@@ -96,7 +96,12 @@ impl<'a> RemoteParty<'a> {
                 let identity = load_identity(who.identity.as_deref(), &entry.name)?;
                 let owner = roster.by_key(&identity.fingerprint());
                 if let Some(owner) = owner.filter(|&owner| owner != me) {
-                    return Err(Usage::OtherKey { party: me, owner }.into());
+                    return Err(match parties {
+                        dealer if me == dealer => Usage::NotDealersKey { owner },
+                        dealer if owner == dealer => Usage::DealersKey { party: me },
+                        _ => Usage::OtherKey { party: me, owner },
+                    }
+                    .into());
                 }
                 base = Some(identity_base(who.identity.as_deref(), &entry.name));
                 Security::Tls(TlsParty::presenting(&identity, Arc::clone(&roster), me)?)
@@ -187,13 +192,11 @@ impl<'a> RemoteParty<'a> {
             let told = "the others are told as they come";
             let _ = writeln!(std::io::stderr(), "madrigal: {objection} ({told})");
         }
-        let done = way
-            .in_session(work)
-            .map_err(|failure| failure.naming(dealer));
-        match (done, objection) {
+        let done = match (way.in_session(work), objection) {
             (Err(Failure::Connect(_)), Some(objection)) => Err(objection.into()),
             (result, _) => result,
-        }
+        };
+        done.map_err(|failure: Failure| failure.naming(dealer))
     }
 }
 

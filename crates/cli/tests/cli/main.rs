@@ -13,6 +13,8 @@ mod demo;
 mod errors;
 mod files;
 mod help;
+mod json;
 mod parties;
 mod statistics;
 mod stores;
+mod words;

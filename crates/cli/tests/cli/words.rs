@@ -1,0 +1,121 @@
+//! What the program says: hints that can be followed, numbers that mean something.
+
+use crate::command::{adder, madrigal, party, roster, start, write};
+
+#[test]
+fn times_are_told_where_a_network_is_named() {
+    let directory = adder();
+    let path = directory.path();
+    let plain = madrigal(path, "explain --circuit sum.txt").good();
+    assert!(!plain.stdout.contains("at least"), "{plain}");
+    assert!(
+        plain.stdout.contains(" 1 lane,") && plain.stdout.contains("1 part."),
+        "{plain}"
+    );
+    let wan = madrigal(path, "explain --circuit sum.txt --network wan").good();
+    assert!(
+        wan.stdout.contains("network `wan` alone takes, at least"),
+        "{wan}"
+    );
+}
+
+#[test]
+fn a_billion_lanes_are_explained_at_once() {
+    let directory = adder();
+    let line = "explain --circuit sum.txt --parties 3 --memory 64KiB --lanes 1000000000";
+    let told = madrigal(directory.path(), line).good();
+    assert!(told.stdout.contains("1,000,000,000 lanes"), "{told}");
+    assert!(told.time < std::time::Duration::from_secs(20), "{told}");
+}
+
+#[test]
+fn a_link_of_which_nothing_is_known_may_be_named() {
+    let directory = adder();
+    let path = directory.path();
+    let line = "explain --circuit sum.txt --network wan --link none";
+    let told = madrigal(path, line).good();
+    assert!(
+        told.stdout
+            .contains("does not say what the network is like"),
+        "{told}"
+    );
+    madrigal(path, "explain --circuit sum.txt --link nowhere")
+        .bad(2, &["three-party-lan", "`none`"]);
+}
+
+#[test]
+fn no_tip_leads_to_a_flag_for_tests() {
+    let directory = adder();
+    for line in ["precompute --protocol R", "run --test-protocol 3"] {
+        let told = madrigal(directory.path(), line).bad(2, &["unexpected argument"]);
+        assert!(!told.stderr.contains("--test-protocol-version"), "{told}");
+    }
+    let told = madrigal(directory.path(), "run --sircuit x").bad(2, &["'--circuit'"]);
+    assert!(told.stderr.contains("tip"), "{told}");
+}
+
+#[test]
+fn flags_say_what_they_take() {
+    let directory = adder();
+    let path = directory.path();
+    let run = |flags: &str| madrigal(path, &format!("run --circuit sum.txt --local 2 {flags}"));
+    run("--owners a,b").bad(2, &["numbers of parties"]);
+    run("--owners 1").bad(2, &["names 1 owner,", "has 2 input values"]);
+    run("--memory 16EiB").bad(2, &["15EiB"]);
+    run("--stall-timeout 10000h").bad(2, &["1ms to 8760h"]);
+    madrigal(path, "doctor --peers nowhere.toml").bad(3, &["nowhere.toml", "--peers"]);
+    write(path, "wrong.toml", "x");
+    madrigal(path, "doctor --peers wrong.toml").bad(3, &["wrong.toml, line 1"]);
+}
+
+#[test]
+fn phases_without_work_have_no_speed() {
+    let directory = adder();
+    let line = "bench aes --protocol R --parties 3 --lanes 1 --repeat 1 --transport memory";
+    let told = madrigal(directory.path(), line).good();
+    assert!(!told.stdout.contains("setup:"), "{told}");
+    assert!(
+        told.stdout.contains("rounds/s") && told.stdout.contains("lanes/s"),
+        "{told}"
+    );
+}
+
+/// It is no party: it has no number, and no flag for one.
+#[test]
+fn the_dealer_is_called_so() {
+    let directory = adder();
+    let path = directory.path();
+    roster(path, 3);
+    let text = std::fs::read_to_string(path.join("parties.toml")).unwrap();
+    let (parties, dealer) = text.rsplit_once("[[party]]").unwrap();
+    write(path, "lists.toml", &text);
+    write(path, "parties.toml", &format!("{parties}[dealer]{dealer}"));
+    let deal = |flags: &str| start(path, &format!("dealer --once {flags}")).end();
+    let told = [
+        deal("--parties lists.toml").bad(2, &["`[dealer]` in place of `[[party]]`"]),
+        deal("--parties parties.toml --identity p0").bad(2, &["not of the dealer", "--identity"]),
+        deal("--parties parties.toml --transport tcp").bad(2, &["--insecure"]),
+        deal("--parties parties.toml --transport memory").bad(2, &["tls"]),
+        deal("--parties parties.toml --connect-timeout 300ms").bad(4, &["party 0"]),
+    ];
+    for told in told {
+        for foreign in ["--party", "--input", "--store"] {
+            assert!(!told.stderr.contains(foreign), "{told}");
+        }
+    }
+    let with = "--correlations dealer";
+    let running = [(0, "a"), (1, "b")].map(|(me, input)| {
+        party(
+            path,
+            me,
+            &format!("--input {input} {with} --connect-timeout 3s"),
+        )
+    });
+    for running in running {
+        let told = running.end().bad(4, &["the dealer"]);
+        assert!(!told.stderr.contains("party 2"), "{told}");
+    }
+    party(path, 0, &format!("--input a {with} --identity p2"))
+        .end()
+        .bad(2, &["that of the dealer", "madrigal dealer"]);
+}
