@@ -63,7 +63,8 @@ pub enum ValuesError {
     },
     /// Too few or too many numbers on a line.
     #[error(
-        "{name}, line {line}: expected {expected} values, found {found}; give each value of this party once, in circuit order"
+        "{name}, line {line}: expected {expected} value{}, found {found}; give each value of this party once, in circuit order",
+        if *.expected == 1 { "" } else { "s" }
     )]
     Count {
         /// The name that the caller gave the text.

@@ -294,7 +294,7 @@ fn refused_values() {
         ),
         (" \n\n", &[8], "f: no values"),
         ("12\n\n34", &[8], "f, line 2: the line is blank"),
-        ("12 34", &[8], "f, line 1: expected 1 values, found 2"),
+        ("12 34", &[8], "f, line 1: expected 1 value, found 2"),
         (
             "12\n12 34",
             &[8, 8],
