@@ -102,7 +102,7 @@ fn template(columns: u16, unit: &str) -> String {
 /// not come again.
 fn left(elapsed: Duration, done: u64, all: Option<u64>) -> Option<Duration> {
     let all = all?;
-    if elapsed < Duration::from_secs(2) || done == 0 || done > all {
+    if elapsed < Duration::from_secs(2) || done == 0 || done >= all {
         return None;
     }
     let rest = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(of(1, 50), None);
         assert_eq!(of(1000, 0), None);
         assert_eq!(of(4, 40), Some(Duration::from_secs(6)));
-        assert_eq!(of(4, 100), Some(Duration::ZERO));
+        assert_eq!(of(4, 100), None);
         assert_eq!(of(4, 101), None);
         assert_eq!(left(Duration::MAX, 1, Some(u64::MAX)), None);
     }
