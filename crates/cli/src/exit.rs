@@ -191,7 +191,7 @@ pub enum Usage {
         second: String,
         second_lanes: u64,
     },
-    #[error("{} has {values} input values; give --input FILE if it has any, else --lanes alone", circuit.display())]
+    #[error("{} has {}; give --input FILE if it has any, else --lanes alone", circuit.display(), counted(*.values as u64, "input value"))]
     EvalInput { circuit: PathBuf, values: usize },
     #[error(
         "--transport {transport} is for parties of one process, as of `run --local`; real parties use tls, or tcp with --insecure"

@@ -22,7 +22,7 @@ use crate::local::LocalRun;
 use crate::party::{Prepared, Runs};
 use crate::progress::Bars;
 use crate::remote::RemoteParty;
-use crate::stats::{Statistics, bytes, count, hex, print, seconds, table};
+use crate::stats::{Statistics, bytes, counted, hex, print, seconds, table};
 use crate::work::{Input, Job, Own, Source, Task};
 
 /// Bytes of a block, and so of a lane.
@@ -451,14 +451,14 @@ fn tell(secret: &Secret, how: &How, statistics: &Statistics, here: bool, key: &s
     };
     print(
         format!(
-            "{} encrypted to {}: {} bytes, {} blocks, {parties} parties.\n\n{sent}\n\n\
+            "{} encrypted to {}: {}, {}, {parties} parties.\n\n{sent}\n\n\
              {learned}. That holds {holds}\n\
              every party runs the program as it is (semi-honest security){dealer}.{place}\n\n\
              Check: {}\n",
             secret.path.display(),
             secret.out.display(),
-            count(secret.announcement.length),
-            count(secret.announcement.blocks()),
+            counted(secret.announcement.length, "byte"),
+            counted(secret.announcement.blocks(), "block"),
             secret.check_command(key),
         )
         .as_bytes(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::command::{adder, madrigal, roster, start};
+use crate::command::{adder, madrigal, roster, start, write};
 
 type Names = BTreeSet<String>;
 
@@ -67,6 +67,10 @@ fn every_field_is_documented_and_no_other() {
         &[RUN, CIRCUIT],
         &told("run --circuit sum.txt --local 2 --input 0=a --input 1=b --output out --json"),
     );
+    write(path, "key", "2b7e151628aed2a6abf7158809cf4f3c");
+    let iv = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
+    let demo = format!("demo aes-ctr --file a --key key --iv {iv} --transport memory --json");
+    check(&[RUN, CIRCUIT], &told(&demo));
     check(
         &["`madrigal circuit info --json`", CIRCUIT],
         &told("circuit info sum.txt --json"),
