@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use madrigal_circuit::values::ValuesError;
 use madrigal_core::{Party, PartyError};
+use madrigal_engine::PlanError;
 use madrigal_net::Blame;
 use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::RosterError;
@@ -287,6 +288,8 @@ impl Failure {
     /// The exit status.
     pub fn status(&self) -> Status {
         match self {
+            // No lanes are lines that a file does not have.
+            Self::Usage(Usage::Plan(PlanError::NoLanes)) => Status::File,
             Self::Usage(_) => Status::Usage,
             Self::File { .. } | Self::Unwritten { .. } | Self::Content(_) => Status::File,
             Self::Connect(error) => match error {

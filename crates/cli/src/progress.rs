@@ -33,6 +33,8 @@ pub struct Bars {
 }
 
 struct Shown {
+    /// While the parties meet.
+    meeting: ProgressBar,
     bars: [ProgressBar; 2],
     done: Mutex<Vec<[u64; 2]>>,
 }
@@ -51,12 +53,29 @@ impl Bars {
                     });
                 all.add(ProgressBar::new(0).with_style(style).with_prefix(name))
             };
+            let meeting = "{spinner} waiting for the other parties, {elapsed}";
+            let style = ProgressStyle::with_template(meeting);
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
             Shown {
+                meeting: all.add(ProgressBar::new_spinner().with_style(style)),
                 bars: [bar("setup", "triples"), bar("online", "gates")],
                 done: Mutex::new(vec![[0; 2]; parties]),
             }
         });
         Self { shown }
+    }
+
+    /// The other parties are looked for, until [`met`](Self::met).
+    pub fn meeting(&self) {
+        if let Some(shown) = &self.shown {
+            shown.meeting.enable_steady_tick(Duration::from_millis(100));
+        }
+    }
+
+    pub fn met(&self) {
+        if let Some(shown) = &self.shown {
+            shown.meeting.finish_and_clear();
+        }
     }
 
     pub fn update(&self, party: usize, step: Step) {
@@ -77,6 +96,7 @@ impl Bars {
     }
 
     pub fn clear(&self) {
+        self.met();
         if let Some(shown) = &self.shown {
             shown.bars.iter().for_each(ProgressBar::finish_and_clear);
         }

@@ -163,7 +163,11 @@ impl<'a> RemoteParty<'a> {
         };
         let bars = Bars::new(1, quiet);
         let observe = |progress: Progress| bars.update(0, progress.into());
-        let done = self.in_session(async |session| prepared.work(session, runs, &observe).await);
+        bars.meeting();
+        let done = self.in_session(async |session| {
+            bars.met();
+            prepared.work(session, runs, &observe).await
+        });
         bars.clear();
         done
     }
