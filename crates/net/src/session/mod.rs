@@ -5,6 +5,8 @@ mod config;
 mod greeting;
 mod inbox;
 pub(crate) mod job;
+mod outbox;
+mod waits;
 mod watchdog;
 
 use std::collections::{HashMap, HashSet};
@@ -22,17 +24,15 @@ use zeroize::Zeroizing;
 use crate::channel::ChannelState;
 use crate::control::{self, Control, Hello, Message, OpenJob};
 use crate::error::{Error, Result};
-use crate::frame::{Frame, Header, Kind};
-use crate::transport::{Packet, Transport};
+use crate::transport::Transport;
 
 pub use config::{MIN_WINDOW, SessionConfig};
 use greeting::fresh_prg;
 pub use inbox::Inbox;
 pub use job::{Fact, Job};
 use job::{JobMap, JobShared};
-
-/// Frames gather until this many bytes wait for one peer, or until the party waits for something.
-const FLUSH_BYTES: usize = 64 * 1024;
+use outbox::Gathered;
+use waits::Attending;
 
 /// One party's side of a session. Cloning gives another handle to the same session.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ pub(crate) struct Shared {
     closed: AtomicBool,
     /// Whether frames have gathered for any peer.
     dirty: AtomicBool,
-    /// How many threads have something to say that is not sent yet: see [`Speaking`].
+    /// How many threads have something to say that is not sent yet: see [`speak`](Shared::speak).
     speaking: AtomicUsize,
     wire_bytes_sent: AtomicU64,
     /// Tasks that wait for control messages, each under its own number, and until when.
@@ -74,49 +74,6 @@ pub(crate) struct Shared {
     /// Hash of all parties' nonces: no two sessions have the same.
     identity: OnceLock<[u8; 32]>,
     watchdog: OnceLock<JoinHandle<()>>,
-}
-
-/// One task's place among those that wait for control messages; given up when the wait is over.
-struct ControlWait<'a> {
-    shared: &'a Shared,
-    number: u64,
-}
-
-impl ControlWait<'_> {
-    fn register(&self, until: Instant, waker: &Waker) {
-        lock(&self.shared.control_waits).insert(self.number, (until, waker.clone()));
-    }
-}
-
-/// A task that waits for the others to announce a job.
-struct Attending<'a>(&'a Shared);
-
-impl<'a> Attending<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        shared.attending.fetch_add(1, Relaxed);
-        Self(shared)
-    }
-}
-
-impl Drop for Attending<'_> {
-    fn drop(&mut self) {
-        self.0.attending.fetch_sub(1, Relaxed);
-    }
-}
-
-/// A thread with something to say that is not sent yet: nobody closes the transport before.
-pub(crate) struct Speaking<'a>(&'a Shared);
-
-impl Drop for Speaking<'_> {
-    fn drop(&mut self) {
-        self.0.speaking.fetch_sub(1, SeqCst);
-    }
-}
-
-impl Drop for ControlWait<'_> {
-    fn drop(&mut self) {
-        lock(&self.shared.control_waits).remove(&self.number);
-    }
 }
 
 /// All we keep of one other party.
@@ -142,12 +99,6 @@ struct Channels {
     unopened: usize,
     /// Jobs that are over: what still arrives for them is dropped.
     over: HashSet<u32>,
-}
-
-#[derive(Default)]
-struct Gathered {
-    frames: Vec<Frame>,
-    bytes: usize,
 }
 
 /// What the peer has said that has not been asked for yet.
@@ -447,119 +398,6 @@ impl Shared {
             channels.iter().for_each(|channel| channel.wake());
         }
         self.wake_control();
-    }
-
-    /// Waits until `look`, which is asked again after every control message, has found something, or
-    /// until that time has passed; then the answer is `None`.
-    pub(crate) async fn control<T>(
-        &self,
-        until: Instant,
-        mut look: impl FnMut() -> Option<T>,
-    ) -> Option<T> {
-        let wait = self.wait();
-        poll_fn(|task| {
-            wait.register(until, task.waker());
-            self.flush();
-            match look() {
-                None if Instant::now() < until => Poll::Pending,
-                found => Poll::Ready(found),
-            }
-        })
-        .await
-    }
-
-    /// As [`control`](Self::control), for as long as it takes.
-    pub(crate) async fn control_idly<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
-        loop {
-            let until = Instant::now() + Duration::from_secs(3600);
-            if let Some(found) = self.control(until, &mut look).await {
-                return found;
-            }
-        }
-    }
-
-    fn wait(&self) -> ControlWait<'_> {
-        ControlWait {
-            shared: self,
-            number: self.waits.fetch_add(1, Relaxed),
-        }
-    }
-
-    fn wake_control(&self) {
-        let wakers: Vec<Waker> = lock(&self.control_waits)
-            .values()
-            .map(|(_, waker)| waker.clone())
-            .collect();
-        wakers.into_iter().for_each(Waker::wake);
-    }
-
-    /// Gathers a frame for `peer`; it leaves at the next [`flush`](Shared::flush), or when enough
-    /// have gathered.
-    pub(crate) fn post(&self, peer: Party, frame: Frame) {
-        self.post_to(self.peer(peer), frame);
-    }
-
-    fn post_to(&self, peer: &Peer, frame: Frame) {
-        let full = {
-            let mut gathered = lock(&peer.gathered);
-            gathered.bytes += frame.wire_bytes();
-            gathered.frames.push(frame);
-            gathered.bytes >= FLUSH_BYTES
-        };
-        if full {
-            self.flush_peer(peer);
-        } else {
-            self.dirty.store(true, Relaxed);
-        }
-    }
-
-    /// Sends off what has gathered for all peers.
-    pub(crate) fn flush(&self) {
-        if self.dirty.swap(false, SeqCst) {
-            self.peers.iter().for_each(|peer| self.flush_peer(peer));
-        }
-    }
-
-    fn flush_peer(&self, peer: &Peer) {
-        let _speaking = self.speak();
-        let Gathered { frames, bytes } = std::mem::take(&mut *lock(&peer.gathered));
-        if !frames.is_empty() {
-            peer.sent.store(self.now(), Relaxed);
-            self.wire_bytes_sent.fetch_add(bytes as u64, Relaxed);
-            self.transport.send(peer.party, Packet { frames });
-        }
-    }
-
-    /// To be held from before others can see that there is something to say until it is sent.
-    pub(crate) fn speak(&self) -> Speaking<'_> {
-        // Sequentially consistent: whoever finds nothing gathered, or a failure, also sees that we
-        // are at it.
-        self.speaking.fetch_add(1, SeqCst);
-        Speaking(self)
-    }
-
-    pub(crate) fn tell_all(&self, job: u32, control: &Control) {
-        self.peers
-            .iter()
-            .for_each(|peer| self.tell(peer, job, control));
-    }
-
-    fn tell(&self, peer: &Peer, job: u32, control: &Control) {
-        let header = Header {
-            kind: Kind::Control,
-            last: true,
-            job,
-            step: 0,
-            sequence: 0,
-            round: 0,
-        };
-        self.post_to(
-            peer,
-            Frame {
-                header,
-                payload: control.to_bytes(),
-            },
-        );
     }
 
     /// Milliseconds since the session began.

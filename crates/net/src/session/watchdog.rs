@@ -59,16 +59,6 @@ fn look(session: &Weak<Shared>) -> Option<()> {
 }
 
 impl Shared {
-    fn wake_expired(&self) {
-        let now = Instant::now();
-        let expired: Vec<std::task::Waker> = lock(&self.control_waits)
-            .values()
-            .filter(|(until, _)| now >= *until)
-            .map(|(_, waker)| waker.clone())
-            .collect();
-        expired.into_iter().for_each(std::task::Waker::wake);
-    }
-
     fn sign_of_life(&self) {
         let interval = self.config.silence.as_millis() as u64 / 4;
         let now = self.now();

@@ -1,0 +1,98 @@
+//! Tasks that wait for what other parties say in control messages.
+
+use std::future::poll_fn;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+use super::{Shared, lock};
+
+/// One task's place among those that wait for control messages; given up when the wait is over.
+pub(super) struct ControlWait<'a> {
+    shared: &'a Shared,
+    number: u64,
+}
+
+impl ControlWait<'_> {
+    pub(super) fn register(&self, until: Instant, waker: &Waker) {
+        lock(&self.shared.control_waits).insert(self.number, (until, waker.clone()));
+    }
+}
+
+impl Drop for ControlWait<'_> {
+    fn drop(&mut self) {
+        lock(&self.shared.control_waits).remove(&self.number);
+    }
+}
+
+/// A task that waits for the others to announce a job.
+pub(super) struct Attending<'a>(&'a Shared);
+
+impl<'a> Attending<'a> {
+    pub(super) fn new(shared: &'a Shared) -> Self {
+        shared.attending.fetch_add(1, Relaxed);
+        Self(shared)
+    }
+}
+
+impl Drop for Attending<'_> {
+    fn drop(&mut self) {
+        self.0.attending.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Shared {
+    /// Waits until `look`, which is asked again after every control message, has found something, or
+    /// until that time has passed; then the answer is `None`.
+    pub(crate) async fn control<T>(
+        &self,
+        until: Instant,
+        mut look: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let wait = self.wait();
+        poll_fn(|task| {
+            wait.register(until, task.waker());
+            self.flush();
+            match look() {
+                None if Instant::now() < until => Poll::Pending,
+                found => Poll::Ready(found),
+            }
+        })
+        .await
+    }
+
+    /// As [`control`](Self::control), for as long as it takes.
+    pub(crate) async fn control_idly<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
+        loop {
+            let until = Instant::now() + Duration::from_secs(3600);
+            if let Some(found) = self.control(until, &mut look).await {
+                return found;
+            }
+        }
+    }
+
+    pub(super) fn wait(&self) -> ControlWait<'_> {
+        ControlWait {
+            shared: self,
+            number: self.waits.fetch_add(1, Relaxed),
+        }
+    }
+
+    pub(super) fn wake_control(&self) {
+        let wakers: Vec<Waker> = lock(&self.control_waits)
+            .values()
+            .map(|(_, waker)| waker.clone())
+            .collect();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    pub(super) fn wake_expired(&self) {
+        let now = Instant::now();
+        let expired: Vec<Waker> = lock(&self.control_waits)
+            .values()
+            .filter(|(until, _)| now >= *until)
+            .map(|(_, waker)| waker.clone())
+            .collect();
+        expired.into_iter().for_each(Waker::wake);
+    }
+}
