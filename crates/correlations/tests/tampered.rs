@@ -8,13 +8,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::task::{Context as Task, Poll};
+use std::task::Context as Task;
 use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_correlations::{BitTripleSource, Extension, MatrixShape, OtSource, Source};
 use madrigal_net::frame::Kind;
-use madrigal_net::transport::{Inbox, Packet, Transport, mesh};
+use madrigal_net::transport::{Closing, Inbox, Packet, Transport, mesh};
 use madrigal_net::{Context, Result};
 use madrigal_testkit::{World, seed};
 
@@ -93,8 +93,8 @@ impl<T: Transport> Transport for Tampering<T> {
         self.inner.close();
     }
 
-    fn poll_closed(&self, task: &mut Task<'_>) -> Poll<()> {
-        self.inner.poll_closed(task)
+    fn closing(&self, task: &mut Task<'_>) -> Closing {
+        self.inner.closing(task)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context as TaskContext, Poll};
+use std::task::Context as TaskContext;
 
 use madrigal_core::Party;
 use madrigal_net::frame::{Frame, Header, Kind};
-use madrigal_net::transport::{Inbox, Packet, Transport};
+use madrigal_net::transport::{Closing, Inbox, Packet, Transport};
 
 /// Payloads of all data frames that go to one party, in the order of their channels and places.
 #[derive(Clone, Debug)]
@@ -143,7 +143,7 @@ impl<T: Transport> Transport for Recording<T> {
         self.inner.close();
     }
 
-    fn poll_closed(&self, task: &mut TaskContext<'_>) -> Poll<()> {
-        self.inner.poll_closed(task)
+    fn closing(&self, task: &mut TaskContext<'_>) -> Closing {
+        self.inner.closing(task)
     }
 }

@@ -10,10 +10,9 @@ mod waits;
 mod watchdog;
 
 use std::collections::{HashMap, HashSet};
-use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Poll, Waker};
+use std::task::Waker;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -58,6 +57,8 @@ pub(crate) struct Shared {
     jobs: JobMap,
     failure: OnceLock<Error>,
     closed: AtomicBool,
+    /// Whether we have given up the session or a job of it and told the others why.
+    gave_up: AtomicBool,
     /// Whether frames have gathered for any peer.
     dirty: AtomicBool,
     /// How many threads have something to say that is not sent yet: see [`speak`](Shared::speak).
@@ -161,6 +162,7 @@ impl Session {
             jobs: JobMap::default(),
             failure: OnceLock::new(),
             closed: AtomicBool::new(false),
+            gave_up: AtomicBool::new(false),
             dirty: AtomicBool::new(false),
             speaking: AtomicUsize::new(0),
             wire_bytes_sent: AtomicU64::new(0),
@@ -306,17 +308,7 @@ impl Session {
             thread::yield_now();
         }
         shared.transport.close();
-        // A peer that takes nothing any more does not hold us up.
-        let until = Instant::now() + shared.config.silence.min(Duration::from_secs(2));
-        let wait = shared.wait();
-        poll_fn(|task| {
-            wait.register(until, task.waker());
-            match shared.transport.poll_closed(task) {
-                Poll::Pending if Instant::now() < until => Poll::Pending,
-                _ => Poll::Ready(()),
-            }
-        })
-        .await;
+        shared.closing().await;
     }
 
     /// Bytes sent so far with headers and control messages, by all jobs together.
@@ -371,6 +363,7 @@ impl Shared {
 
     /// Tells all peers that job `id` (0: the session) has failed here.
     pub(crate) fn abort(&self, id: u32, error: &Error) {
+        self.gave_up.store(true, SeqCst);
         let abort = control::Abort {
             reason: control::shorten(&error.to_string(), 1024),
             culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),

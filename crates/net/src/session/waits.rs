@@ -1,11 +1,16 @@
 //! Tasks that wait for what other parties say in control messages.
 
 use std::future::poll_fn;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use super::{Shared, lock};
+
+/// How long a session that is being closed waits for peers that take nothing.
+const MOST_STANDSTILL: Duration = Duration::from_secs(2);
+/// How long it waits for peers that take something now and then.
+const MOST_CLOSING: Duration = Duration::from_secs(30);
 
 /// One task's place among those that wait for control messages; given up when the wait is over.
 pub(super) struct ControlWait<'a> {
@@ -69,6 +74,35 @@ impl Shared {
                 return found;
             }
         }
+    }
+
+    /// Waits until the transport that was closed has nothing left to do. A peer that takes nothing
+    /// any more does not hold us up.
+    pub(super) async fn closing(&self) {
+        let limit = self.config.silence.min(MOST_STANDSTILL);
+        let begin = Instant::now();
+        let (mut until, mut before) = (begin + limit, None);
+        let wait = self.wait();
+        poll_fn(|task| {
+            let left = self.transport.closing(task);
+            // Whom we told of a failure must have heard it; after an orderly end there is nothing to
+            // hear that the others need.
+            let untold = left.untold > 0 && self.gave_up.load(SeqCst);
+            if left.unsent == 0 && !untold {
+                return Poll::Ready(());
+            }
+            let now = Instant::now();
+            if before.replace(left) != Some(left) {
+                until = (now + limit).min(begin + MOST_CLOSING);
+            }
+            wait.register(until, task.waker());
+            if now < until {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
+            }
+        })
+        .await;
     }
 
     pub(super) fn wait(&self) -> ControlWait<'_> {

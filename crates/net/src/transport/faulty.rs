@@ -3,13 +3,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context as TaskContext, Poll};
+use std::task::Context as TaskContext;
 
 use bytes::Bytes;
 use madrigal_core::{MAX_PARTIES, Party};
 
 use super::dice::Dice;
-use super::{Fault, FaultKind, Flood, Inbox, Packet, Transport};
+use super::{Closing, Fault, FaultKind, Flood, Inbox, Packet, Transport};
 use crate::control::{Control, Message, OpenJob};
 use crate::frame::{Frame, Header, Kind, MAX_PAYLOAD};
 
@@ -332,7 +332,7 @@ impl<T: Transport> Transport for Faulty<T> {
         self.inner.close();
     }
 
-    fn poll_closed(&self, task: &mut TaskContext<'_>) -> Poll<()> {
-        self.inner.poll_closed(task)
+    fn closing(&self, task: &mut TaskContext<'_>) -> Closing {
+        self.inner.closing(task)
     }
 }

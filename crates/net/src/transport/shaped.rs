@@ -4,13 +4,13 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::{Context as TaskContext, Poll, Waker};
+use std::task::{Context as TaskContext, Waker};
 use std::time::{Duration, Instant};
 
 use madrigal_core::{MAX_PARTIES, Party};
 
 use super::dice::Dice;
-use super::{Inbox, Packet, Profile, Transport};
+use super::{Closing, Inbox, Packet, Profile, Transport};
 
 /// The system wakes a thread some tens of microseconds late: we have it woken this much early, and
 /// yield until the time has come.
@@ -175,15 +175,20 @@ impl<T: Transport> Transport for Shaped<T> {
         self.line.close();
     }
 
-    fn poll_closed(&self, task: &mut TaskContext<'_>) -> Poll<()> {
+    fn closing(&self, task: &mut TaskContext<'_>) -> Closing {
         {
             let mut state = self.line.lock();
             if !state.drained {
                 state.waker = Some(task.waker().clone());
-                return Poll::Pending;
+                let under_way = state.under_way.iter();
+                let bytes = under_way.map(|Reverse(due)| due.packet.wire_bytes());
+                return Closing {
+                    unsent: 1 + bytes.sum::<usize>(),
+                    untold: 0,
+                };
             }
         }
-        self.line.inner.poll_closed(task)
+        self.line.inner.closing(task)
     }
 }
 

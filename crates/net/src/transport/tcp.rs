@@ -10,14 +10,14 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Context as TaskContext, Poll, Waker};
+use std::task::{Context as TaskContext, Waker};
 
 use bytes::{Buf, Bytes, BytesMut};
 use madrigal_core::Party;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use super::{Inbox, Packet, Transport};
+use super::{Closing, Inbox, Packet, Transport};
 use crate::frame::{self, FrameError};
 
 /// Payloads up to this many bytes are copied behind their header; longer ones are queued as they
@@ -68,7 +68,11 @@ struct Wire {
     /// Nothing can be written any more; what the peer said before it went may still be read.
     broken: bool,
     dead: bool,
-    drained: Option<Waker>,
+    /// Nothing more can be read: the peer has closed its side, which it does when it has read all
+    /// that we sent, or the connection is gone.
+    ended: bool,
+    /// Of whoever waits for us to be dead, or for the peer to have ended.
+    closer: Option<Waker>,
 }
 
 impl TcpTransport {
@@ -83,7 +87,8 @@ impl TcpTransport {
                     early: met.early,
                     broken: false,
                     dead: false,
-                    drained: None,
+                    ended: false,
+                    closer: None,
                 }),
                 work: Notify::new(),
                 closing: AtomicBool::new(false),
@@ -131,15 +136,19 @@ impl Transport for TcpTransport {
         }
     }
 
-    fn poll_closed(&self, task: &mut TaskContext<'_>) -> Poll<()> {
+    fn closing(&self, task: &mut TaskContext<'_>) -> Closing {
+        let mut closing = Closing::default();
         for link in &self.links {
             let mut wire = link.lock();
             if !wire.dead {
-                wire.drained = Some(task.waker().clone());
-                return Poll::Pending;
+                closing.unsent += 1 + wire.queue.iter().map(Bytes::len).sum::<usize>();
             }
+            if !wire.ended {
+                closing.untold += 1;
+            }
+            wire.closer = Some(task.waker().clone());
         }
-        Poll::Ready(())
+        closing
     }
 }
 
@@ -264,19 +273,17 @@ impl Link {
 
     /// Says goodbye to the socket, and lets whoever waits for the end go on.
     fn end(&self) {
-        let drained = {
+        let closer = {
             let mut wire = self.lock();
             if let Some(tls) = &mut wire.tls {
                 tls.send_close_notify();
                 let _ = tls.write_tls(&mut Nonblocking(&self.stream));
             }
             wire.dead = true;
-            wire.drained.take()
+            wire.closer.take()
         };
         let _ = socket2::SockRef::from(&self.stream).shutdown(std::net::Shutdown::Write);
-        if let Some(waker) = drained {
-            waker.wake();
-        }
+        closer.into_iter().for_each(Waker::wake);
     }
 
     async fn read(self: Arc<Self>) {
@@ -284,13 +291,17 @@ impl Link {
             return;
         };
         let mut buffer = std::mem::take(&mut self.lock().early);
+        let mut sound = true;
         let outcome = loop {
-            match self.deliver(inbox, &mut buffer) {
-                Ok(()) => {}
-                Err(problem) => {
-                    inbox.damaged(self.peer, problem);
-                    return;
-                }
+            if !sound {
+                // Nobody wants it; but what is left in the socket when it is closed makes the system
+                // take back what we have sent, our reason with it.
+                buffer.clear();
+                buffer.reserve(READ_BYTES / 8);
+            } else if let Err(problem) = self.deliver(inbox, &mut buffer) {
+                inbox.damaged(self.peer, problem);
+                sound = false;
+                continue;
             }
             if let Err(error) = self.stream.readable().await {
                 break Err(error);
@@ -311,12 +322,15 @@ impl Link {
             Err(error) => error.to_string(),
         };
         inbox.lost(self.peer, &reason);
-        {
+        let closer = {
             let mut wire = self.lock();
             wire.queue.clear();
             wire.tls = None;
             wire.dead = true;
-        }
+            wire.ended = true;
+            wire.closer.take()
+        };
+        closer.into_iter().for_each(Waker::wake);
         self.work.notify_one();
     }
 
