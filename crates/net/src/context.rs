@@ -4,8 +4,8 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -300,19 +300,30 @@ pub async fn breathe() {
 /// # Panics
 /// Never by itself; a panic inside passes through.
 pub fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(std::thread::Thread);
+    struct Unpark {
+        thread: std::thread::Thread,
+        woken: AtomicBool,
+    }
     impl std::task::Wake for Unpark {
         fn wake(self: Arc<Self>) {
-            self.0.unpark();
+            self.woken.store(true, Release);
+            self.thread.unpark();
         }
     }
-    let waker = Arc::new(Unpark(std::thread::current())).into();
+    let unpark = Arc::new(Unpark {
+        thread: std::thread::current(),
+        woken: AtomicBool::new(false),
+    });
+    let waker = Arc::clone(&unpark).into();
     let mut task = std::task::Context::from_waker(&waker);
     let mut future = pin!(future);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut task) {
             return output;
         }
-        std::thread::park();
+        // What the future does may park the thread too, and take our permit to go on.
+        while !unpark.woken.swap(false, Acquire) {
+            std::thread::park();
+        }
     }
 }
