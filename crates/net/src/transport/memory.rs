@@ -57,6 +57,19 @@ impl Slot {
         hand_in(&inbox, from, frames);
     }
 
+    /// What waits; if nothing does, all else goes to `inbox` from now on.
+    fn early_or_attached(&self, inbox: &Inbox) -> Option<Vec<(Party, Option<Vec<Frame>>)>> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *state {
+            State::Early(waiting) if !waiting.is_empty() => Some(std::mem::take(waiting)),
+            State::Early(_) => {
+                *state = State::Attached(inbox.clone());
+                None
+            }
+            State::Attached(_) | State::Closed => None,
+        }
+    }
+
     fn swap(&self, new: State) -> State {
         std::mem::replace(
             &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner),
@@ -67,8 +80,8 @@ impl Slot {
 
 impl Transport for MemoryTransport {
     fn attach(&self, inbox: Inbox) {
-        let early = self.slots[self.me.index()].swap(State::Attached(inbox.clone()));
-        if let State::Early(waiting) = early {
+        // What comes meanwhile waits behind what came before.
+        while let Some(waiting) = self.slots[self.me.index()].early_or_attached(&inbox) {
             for (from, frames) in waiting {
                 hand_in(&inbox, from, frames);
             }
