@@ -1,7 +1,6 @@
 //! One job of a session: opened by all parties on the same facts, finished by all or failed for all.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -21,8 +20,8 @@ pub(crate) struct JobShared {
     pub(crate) session: Arc<Shared>,
     pub(crate) counters: Counters,
     pub(crate) deadline: Option<(Instant, Duration)>,
+    /// How it ended: finished too, so that it is either finished or failed.
     failure: OnceLock<Error>,
-    finished: AtomicBool,
     /// The steps whose shared generators were handed out.
     masks: Mutex<HashSet<(Arc<str>, Party)>>,
 }
@@ -48,17 +47,29 @@ impl JobShared {
 
     /// Records the failure, tells the other parties, wakes whoever waits. The first failure counts.
     pub(crate) fn fail(&self, error: Error) -> Error {
+        let speaking = self.session.speak();
         if let Err(earlier) = self.session.check() {
             return earlier;
         }
-        let _speaking = self.session.speak();
         let first = self.failure.set(error.clone()).is_ok();
         let error = self.failure.get().cloned().unwrap_or(error);
-        if first && !self.finished.load(Relaxed) {
+        if first {
             self.session.abort(self.id, &error);
+        }
+        drop(speaking);
+        if first {
             self.session.wake_job(self.id);
         }
         error
+    }
+
+    /// Ends it well, unless it has failed.
+    fn finish(&self) -> Result<()> {
+        let reason = "it is finished".into();
+        match self.failure.set(Error::Ended { reason }) {
+            Ok(()) => Ok(()),
+            Err(_) => self.check(),
+        }
     }
 
     /// Whether the generator that this step shares with `peer` is handed out for the first time.
@@ -67,7 +78,7 @@ impl JobShared {
     }
 
     pub(crate) fn over(&self) -> bool {
-        self.finished.load(Relaxed) || self.failure.get().is_some()
+        self.failure.get().is_some()
     }
 }
 
@@ -86,7 +97,6 @@ impl Job {
             counters: Counters::default(),
             deadline: deadline.map(|after| (Instant::now() + after, after)),
             failure: OnceLock::new(),
-            finished: AtomicBool::new(false),
             masks: Mutex::default(),
         });
         session.register(&shared)?;
@@ -94,33 +104,30 @@ impl Job {
         let announcement = OpenJob::from_facts(facts);
         session.tell_all(id, &Control::new(Message::OpenJob(announcement)));
         let waits = "announce the job";
-        let opened = |peer: &Peer| peer.control().opened.remove(&id);
-        let differs = |(peer, theirs): (Party, OpenJob)| {
-            let (what, ours, theirs) = theirs.first_difference(facts)?;
-            Some(Error::Program {
-                peer,
-                what,
-                ours,
-                theirs,
+        let opened = |peer: &Peer| {
+            let theirs = peer.control().opened.remove(&id)?;
+            Some(match theirs.first_difference(facts) {
+                None => Ok(()),
+                Some((what, ours, theirs)) => Err(Error::Program {
+                    peer: peer.party,
+                    what,
+                    ours,
+                    theirs,
+                }),
             })
         };
         let announced = job
             .await_all(waits, Some(session.config.patience), opened)
             .await;
-        let problem = match announced {
-            Ok(all) => all.into_iter().find_map(differs),
-            Err(error) => {
-                // An announcement that does not fit says more than that its sender gave up.
-                let pending = |peer: &Peer| Some((peer.party, opened(peer)?));
-                let pending = session.peers().iter().filter_map(pending);
-                Some(pending.into_iter().find_map(differs).unwrap_or(error))
-            }
+        let Err(error) = announced else {
+            return Ok(job);
         };
-        if let Some(error) = problem {
-            job.shared.fail(error.clone());
-            return Err(error);
-        }
-        Ok(job)
+        // An announcement that does not fit says more than that its sender gave up.
+        let pending = session.peers().iter().filter_map(opened);
+        let differs = pending.filter_map(Result::err).next();
+        let error = differs.unwrap_or(error);
+        job.shared.fail(error.clone());
+        Err(error)
     }
 
     /// The context at the top of the job, in the setup phase.
@@ -155,29 +162,28 @@ impl Job {
     async fn finish_within(self, patience: Option<Duration>) -> Result<()> {
         let (id, session) = (self.shared.id, &self.shared.session);
         session.tell_all(id, &Control::new(Message::FinishJob(Default::default())));
-        let finished = |peer: &Peer| peer.control().finished.contains(&id).then_some(());
+        let finished = |peer: &Peer| peer.control().finished.contains(&id).then_some(Ok(()));
         self.await_all("finish the job", patience, finished).await?;
-        self.shared.finished.store(true, Relaxed);
-        Ok(())
+        self.shared.finish()
     }
 
-    /// Waits until `look` has found something at every peer; without `patience`, for as long as they
-    /// live.
-    async fn await_all<T>(
+    /// Waits until `look` has found something at every peer, or something wrong at one; without
+    /// `patience`, for as long as they live. What all peers have said counts, also when the session
+    /// has failed since then.
+    async fn await_all(
         &self,
         what: &'static str,
         patience: Option<Duration>,
-        look: impl Fn(&Peer) -> Option<T>,
-    ) -> Result<Vec<(Party, T)>> {
+        look: impl Fn(&Peer) -> Option<Result<()>>,
+    ) -> Result<()> {
         let session = &self.shared.session;
         let until = patience.map(|patience| (Instant::now() + patience, patience));
-        let mut found = Vec::new();
         for peer in session.peers() {
-            let look = || match self.shared.check() {
-                Ok(()) => look(peer).map(Ok),
-                Err(error) => Some(Err(error)),
+            let look = || match self.shared.failure.get() {
+                None => look(peer).or_else(|| session.check().err().map(Err)),
+                Some(error) => Some(Err(error.clone())),
             };
-            let one = match until {
+            match until {
                 None => session.control_idly(look).await,
                 Some((until, after)) => {
                     let late = || {
@@ -187,9 +193,8 @@ impl Job {
                     session.control(until, look).await.unwrap_or_else(late)
                 }
             }?;
-            found.push((peer.party, one));
         }
-        Ok(found)
+        Ok(())
     }
 }
 
@@ -201,8 +206,7 @@ impl Drop for Job {
             });
         }
         // Whoever still waits for a message of a finished job waits in vain.
-        let finished = "it is finished".into();
-        let _ = self.shared.failure.set(Error::Ended { reason: finished });
+        let _ = self.shared.finish();
         self.shared.session.wake_job(self.shared.id);
         self.shared.session.unregister(self.shared.id);
     }
