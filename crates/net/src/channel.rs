@@ -202,11 +202,14 @@ impl ChannelState {
         receiver.into_iter().chain(sender).for_each(Waker::wake);
     }
 
-    /// What waits on this channel, and since when without any progress.
+    /// What waits on this channel, and since when without any progress. Who has what it waits for,
+    /// but has not looked yet, waits no more.
     pub(crate) fn waits(&self) -> Option<Wait> {
         let inner = self.lock();
         let step = inner.name.as_deref().unwrap_or("?").to_owned();
-        if let Some((since, missing)) = inner.rx.waiting {
+        if let Some((since, missing)) = inner.rx.waiting
+            && inner.rx.ready.is_empty()
+        {
             let since = since.max(inner.rx.progress);
             return Some(Wait {
                 step,
@@ -217,6 +220,10 @@ impl ChannelState {
             });
         }
         let (since, missing) = inner.tx.waiting?;
+        let next = (missing.min(MAX_PAYLOAD) + HEADER_BYTES) as u64;
+        if inner.tx.sent + next <= inner.tx.limit {
+            return None;
+        }
         Some(Wait {
             step,
             missing,

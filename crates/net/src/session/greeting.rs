@@ -13,8 +13,32 @@ use crate::control::{Hello, printable};
 use crate::error::{Error, Result};
 
 impl Shared {
+    /// Takes a peer's greeting, if it has come.
+    pub(super) fn meet(&self, peer: &Peer) -> Result<()> {
+        // Locked until it is known: a second one is compared with it.
+        let mut control = peer.control();
+        let hello = control.hello.take();
+        hello.map_or(Ok(()), |hello| self.welcome(peer, &hello))
+    }
+
+    /// Makes the session's identity, once everybody's greeting is here.
+    pub(super) fn identify(&self) {
+        let nonce = |party: Party| {
+            let theirs = || self.peer(party).nonce.get().map_or(&[][..], |nonce| nonce);
+            if party == self.me() {
+                &self.nonce
+            } else {
+                theirs()
+            }
+        };
+        let mut identity = Sha256::new_with_prefix(b"madrigal session identity v1");
+        identity.update(self.config.name.as_bytes());
+        Party::all(self.parties()).for_each(|party| identity.update(nonce(party)));
+        let _ = self.identity.set(identity.finalize().into());
+    }
+
     /// Checks a peer's greeting and makes the pair's seed.
-    pub(super) fn welcome(&self, peer: &Peer, hello: &Hello) -> Result<()> {
+    fn welcome(&self, peer: &Peer, hello: &Hello) -> Result<()> {
         let ours = self.config.protocol_version;
         if hello.protocol_version != ours {
             return Err(Error::Version {
@@ -56,6 +80,7 @@ impl Shared {
                 });
             }
         }
+        let _ = peer.nonce.set(hello.nonce.clone());
         let _ = peer.seed.set(self.pair_seed(peer, hello));
         Ok(())
     }

@@ -215,7 +215,6 @@ impl Shared {
     }
 
     fn hear(&self, peer: &Peer, job: u32, message: Message) -> Result<(), Error> {
-        let over = lock(&peer.channels).over.contains(&job);
         match message {
             Message::Hello(hello) => {
                 let mut control = peer.control();
@@ -229,8 +228,10 @@ impl Shared {
                     control.hello = Some(hello);
                 }
             }
-            Message::OpenJob(open) if !over => {
-                let mut control = peer.control();
+            Message::OpenJob(open) => {
+                let Some(mut control) = peer.control_of(job) else {
+                    return Ok(());
+                };
                 if control.opened.len() >= MAX_ANNOUNCED {
                     let problem = "more jobs announced than may wait";
                     return Err(Error::Control {
@@ -240,8 +241,10 @@ impl Shared {
                 }
                 control.opened.insert(job, open);
             }
-            Message::FinishJob(_) if !over => {
-                let mut control = peer.control();
+            Message::FinishJob(_) => {
+                let Some(mut control) = peer.control_of(job) else {
+                    return Ok(());
+                };
                 if control.finished.len() >= MAX_ANNOUNCED {
                     let problem = "more jobs finished than announced";
                     return Err(Error::Control {
@@ -267,8 +270,7 @@ impl Shared {
                 }
                 // Noted first and looked up then: a job that is being opened looks in this order
                 // too, and so one of the two finds it.
-                if !over {
-                    let mut control = peer.control();
+                if let Some(mut control) = peer.control_of(job) {
                     if control.aborted.len() >= MAX_ANNOUNCED {
                         let problem = "more jobs given up than announced";
                         return Err(Error::Control {
@@ -283,7 +285,7 @@ impl Shared {
                 }
             }
             Message::Leave(_) => peer.left.store(true, SeqCst),
-            Message::OpenJob(_) | Message::FinishJob(_) | Message::Alive(_) => {}
+            Message::Alive(_) => {}
         }
         Ok(())
     }

@@ -12,12 +12,10 @@ mod watchdog;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::Waker;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use madrigal_core::{MAX_PARTIES, Party};
-use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::channel::ChannelState;
@@ -31,7 +29,7 @@ pub use inbox::Inbox;
 pub use job::{Fact, Job};
 use job::{JobMap, JobShared};
 use outbox::Gathered;
-use waits::Attending;
+use waits::{Attending, Waiting};
 
 /// One party's side of a session. Cloning gives another handle to the same session.
 #[derive(Clone)]
@@ -64,8 +62,8 @@ pub(crate) struct Shared {
     /// How many threads have something to say that is not sent yet: see [`speak`](Shared::speak).
     speaking: AtomicUsize,
     wire_bytes_sent: AtomicU64,
-    /// Tasks that wait for control messages, each under its own number, and until when.
-    control_waits: Mutex<HashMap<u64, (Instant, Waker)>>,
+    /// Tasks that wait for control messages, each under its own number.
+    control_waits: Mutex<HashMap<u64, Waiting>>,
     waits: AtomicU64,
     /// How many tasks wait for the others to announce a job.
     attending: AtomicUsize,
@@ -87,6 +85,7 @@ pub(crate) struct Peer {
     control: Mutex<ControlState>,
     seed_half: Zeroizing<[u8; 16]>,
     seed: OnceLock<Zeroizing<[u8; 32]>>,
+    nonce: OnceLock<Vec<u8>>,
     left: AtomicBool,
     /// Milliseconds since the session's epoch.
     heard: AtomicU64,
@@ -148,6 +147,7 @@ impl Session {
                 control: Mutex::default(),
                 seed_half,
                 seed: OnceLock::new(),
+                nonce: OnceLock::new(),
                 left: AtomicBool::new(false),
                 heard: AtomicU64::new(0),
                 sent: AtomicU64::new(0),
@@ -215,31 +215,30 @@ impl Session {
         shared.flush();
         let patience = shared.config.patience;
         let until = Instant::now() + patience;
-        let mut nonces = vec![(shared.me(), shared.nonce.to_vec())];
-        for peer in &shared.peers {
-            // A greeting that does not fit says more than that the peer gave up because of ours.
-            let look = || {
-                let hello = peer.control().hello.take();
-                let ours = || shared.check().err().map(Err);
-                hello.map(Ok).or_else(ours)
-            };
-            let hello = shared.control(until, look).await.unwrap_or_else(|| {
-                Err(shared.fail(Error::Late {
-                    peer: peer.party,
-                    what: "greet us",
-                    after: patience,
-                }))
-            })?;
-            shared.welcome(peer, &hello).inspect_err(|error| {
-                shared.fail(error.clone());
-            })?;
-            nonces.push((peer.party, hello.nonce.clone()));
-        }
-        nonces.sort();
-        let mut identity = Sha256::new_with_prefix(b"madrigal session identity v1");
-        identity.update(shared.config.name.as_bytes());
-        nonces.iter().for_each(|(_, nonce)| identity.update(nonce));
-        let _ = shared.identity.set(identity.finalize().into());
+        // A greeting that does not fit says more than that somebody gave up because of it or is late
+        // because of it: so each is judged as soon as it is here, whomever we wait for.
+        let look = || {
+            if let Err(error) = shared.peers.iter().try_for_each(|peer| shared.meet(peer)) {
+                return Some(Err(error));
+            }
+            let greeted = |peer: &Peer| peer.seed.get().is_some();
+            let done = || shared.peers.iter().all(greeted).then_some(Ok(()));
+            done().or_else(|| shared.check().err().map(Err))
+        };
+        let late = || {
+            let mut peers = shared.peers.iter();
+            let late = peers.find(|peer| peer.seed.get().is_none());
+            Err(Error::Late {
+                peer: late.map_or(shared.me(), |peer| peer.party),
+                what: "greet us",
+                after: patience,
+            })
+        };
+        let greeted = shared.control(until, look).await;
+        greeted.unwrap_or_else(late).inspect_err(|error| {
+            shared.fail(error.clone());
+        })?;
+        shared.identify();
         shared.check()
     }
 
@@ -300,11 +299,16 @@ impl Session {
             }
         }
         shared.flush();
+        // Whatever else still waits in this session waits in vain.
+        let closed = "the session was closed".into();
+        let _ = shared.failure.set(Error::Ended { reason: closed });
+        shared.wake_all();
         shared.closed.store(true, Relaxed);
         // Another thread may just have taken what had gathered, or tell why all is over: who hears
         // that we are gone before the reason takes us for the culprit. Sending does not block, so
-        // this is short.
-        while shared.speaking.load(SeqCst) > 0 {
+        // this is short. Whoever begins to speak after this (an addition of nothing, which orders the
+        // two) sees that the session has ended, and is quiet.
+        while shared.speaking.fetch_add(0, SeqCst) > 0 {
             thread::yield_now();
         }
         shared.transport.close();
@@ -351,11 +355,15 @@ impl Shared {
     /// Fails the session and all its jobs, and tells the peers, also what one of them has told us:
     /// else they would see that we are gone before they hear why. The first failure counts.
     pub(crate) fn fail(&self, error: Error) -> Error {
-        let _speaking = self.speak();
+        let speaking = self.speak();
         let first = self.failure.set(error.clone()).is_ok();
         let error = self.failure.get().cloned().unwrap_or(error);
         if first {
             self.abort(0, &error);
+        }
+        // Those that are woken may close the session, which waits for who speaks.
+        drop(speaking);
+        if first {
             self.wake_all();
         }
         error
@@ -408,6 +416,10 @@ impl Shared {
         use std::collections::hash_map::Entry;
         let peer = self.peer(peer);
         let mut channels = lock(&peer.channels);
+        if channels.over.contains(&job) {
+            let reason = "it is finished".into();
+            return Err(Error::Ended { reason });
+        }
         let known = match channels.by_address.entry((job, step)) {
             Entry::Vacant(entry) => {
                 let state = Arc::new(ChannelState::new(self.config.window));
@@ -443,21 +455,21 @@ impl Shared {
         if self.identity.get().is_none() {
             return Err(Error::Ungreeted);
         }
-        if let Some(peer) = self.peers.iter().find(|peer| peer.left.load(Relaxed)) {
-            return Err(peer.has_left());
-        }
         match lock(&self.jobs).entry(job.id) {
             std::collections::hash_map::Entry::Occupied(_) => return Err(what()),
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(Arc::clone(job));
             }
         }
-        // From here on an abort finds the job itself; one that came earlier is here.
-        for peer in &self.peers {
-            let aborted = peer.control().aborted.remove(&job.id);
-            if let Some(error) = aborted {
-                job.fail(error);
-            }
+        // From here on an abort, and the news that a party has left, finds the job itself; what came
+        // earlier is here. Why a party gave the job up says more than that it left then.
+        let aborted = |peer: &Peer| peer.control().aborted.remove(&job.id);
+        let mut aborted: Vec<Error> = self.peers.iter().filter_map(aborted).collect();
+        if !aborted.is_empty() {
+            job.fail(aborted.swap_remove(0));
+        } else if let Some(peer) = self.peers.iter().find(|peer| peer.left.load(SeqCst)) {
+            lock(&self.jobs).remove(&job.id);
+            return Err(peer.has_left());
         }
         Ok(())
     }
@@ -527,6 +539,13 @@ impl Peer {
 
     pub(crate) fn control(&self) -> MutexGuard<'_, ControlState> {
         lock(&self.control)
+    }
+
+    /// The same to note something about a job; `None` if that is over. So nothing is noted of a job
+    /// after all that was noted of it has been thrown away.
+    fn control_of(&self, job: u32) -> Option<MutexGuard<'_, ControlState>> {
+        let channels = lock(&self.channels);
+        (!channels.over.contains(&job)).then(|| self.control())
     }
 }
 

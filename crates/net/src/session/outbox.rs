@@ -1,6 +1,6 @@
 //! What we say: frames gather for each peer and leave together.
 
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 use madrigal_core::Party;
 
@@ -45,12 +45,17 @@ impl Shared {
         if full {
             self.flush_peer(peer);
         } else {
-            self.dirty.store(true, Relaxed);
+            self.dirty.store(true, Release);
         }
     }
 
     /// Sends off what has gathered for all peers.
     pub(crate) fn flush(&self) {
+        if !self.dirty.load(SeqCst) {
+            return;
+        }
+        // Whoever finds nothing gathered any more must see that it is on its way.
+        let _speaking = self.speak();
         if self.dirty.swap(false, SeqCst) {
             self.peers.iter().for_each(|peer| self.flush_peer(peer));
         }

@@ -12,15 +12,28 @@ const MOST_STANDSTILL: Duration = Duration::from_secs(2);
 /// How long it waits for peers that take something now and then.
 const MOST_CLOSING: Duration = Duration::from_secs(30);
 
+/// A task that waits for control messages.
+pub(super) struct Waiting {
+    since: Instant,
+    until: Instant,
+    waker: Waker,
+}
+
 /// One task's place among those that wait for control messages; given up when the wait is over.
-pub(super) struct ControlWait<'a> {
+struct ControlWait<'a> {
     shared: &'a Shared,
     number: u64,
+    since: Instant,
 }
 
 impl ControlWait<'_> {
-    pub(super) fn register(&self, until: Instant, waker: &Waker) {
-        lock(&self.shared.control_waits).insert(self.number, (until, waker.clone()));
+    fn register(&self, until: Instant, waker: &Waker) {
+        let waiting = Waiting {
+            since: self.since,
+            until,
+            waker: waker.clone(),
+        };
+        lock(&self.shared.control_waits).insert(self.number, waiting);
     }
 }
 
@@ -105,27 +118,34 @@ impl Shared {
         .await;
     }
 
-    pub(super) fn wait(&self) -> ControlWait<'_> {
+    fn wait(&self) -> ControlWait<'_> {
         ControlWait {
             shared: self,
             number: self.waits.fetch_add(1, Relaxed),
+            since: Instant::now(),
         }
     }
 
     pub(super) fn wake_control(&self) {
         let wakers: Vec<Waker> = lock(&self.control_waits)
             .values()
-            .map(|(_, waker)| waker.clone())
+            .map(|waiting| waiting.waker.clone())
             .collect();
         wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Since when the oldest of these waits lasts.
+    pub(super) fn waits_since(&self) -> Option<Instant> {
+        let waits = lock(&self.control_waits);
+        waits.values().map(|waiting| waiting.since).min()
     }
 
     pub(super) fn wake_expired(&self) {
         let now = Instant::now();
         let expired: Vec<Waker> = lock(&self.control_waits)
             .values()
-            .filter(|(until, _)| now >= *until)
-            .map(|(_, waker)| waker.clone())
+            .filter(|waiting| now >= waiting.until)
+            .map(|waiting| waiting.waker.clone())
             .collect();
         expired.into_iter().for_each(Waker::wake);
     }

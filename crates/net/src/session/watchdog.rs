@@ -75,15 +75,16 @@ impl Shared {
         // Waits for control messages have time limits of their own, but while a job is open a
         // silent peer ends them sooner. So it does while we attend, for however long.
         let expected = !lock(&self.jobs).is_empty() || self.attending.load(Relaxed) > 0;
-        let control = expected && !lock(&self.control_waits).is_empty();
+        let control = self.waits_since().filter(|_| expected);
         for peer in self.peers() {
             let heard = self.epoch + Duration::from_millis(peer.heard.load(Relaxed));
             let wait = peer.longest_wait();
-            let since = match &wait {
-                Some(wait) => wait.since.max(heard),
-                None if control && !peer.left.load(Relaxed) => heard,
-                None => continue,
+            let control = control.filter(|_| !peer.left.load(Relaxed));
+            // Who computes on the thread of its sockets hears nothing: silence begins with the wait.
+            let Some(since) = wait.as_ref().map(|wait| wait.since).or(control) else {
+                continue;
             };
+            let since = since.max(heard);
             let after = since.elapsed();
             if after >= self.config.silence {
                 let missing = wait.as_ref().map_or(0, |wait| wait.missing);
