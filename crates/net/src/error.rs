@@ -194,6 +194,8 @@ pub enum Error {
         reason: String,
         /// Whose fault it is as far as that party knows.
         culprit: Option<Party>,
+        /// Whether that party blames the network, or a machine that is lost or slow.
+        network: bool,
     },
     /// This session was closed, or this job given up, from our side.
     #[error("the job was ended here: {reason}")]
@@ -227,7 +229,8 @@ impl Error {
             | Self::Stalled { .. }
             | Self::Backlog { .. }
             | Self::Late { .. }
-            | Self::Deadline { .. } => Blame::Network,
+            | Self::Deadline { .. }
+            | Self::Aborted { network: true, .. } => Blame::Network,
             Self::Frame {
                 problem: FrameError::Checksum { .. } | FrameError::Truncated { .. },
                 ..

@@ -404,3 +404,23 @@ fn what_came_early_comes_before_the_end() {
     let heard = block_on(session.attend(None)).map(drop);
     assert!(matches!(heard, Err(Error::Aborted { .. })), "{heard:?}");
 }
+
+/// Also where nobody waited for anything before, so that no watchdog had to look.
+#[test]
+fn a_job_that_took_longer_than_its_deadline_has_failed() {
+    let sessions = sessions::<2>(&world(2));
+    let deadline = Duration::from_millis(200);
+    let jobs = sessions
+        .iter()
+        .map(|session| session.job(1, &[], Some(deadline)));
+    let jobs = block_on(try_join_all(jobs)).unwrap();
+    std::thread::sleep(2 * deadline);
+    for job in jobs {
+        let error = block_on(job.finish()).unwrap_err();
+        assert!(
+            matches!(&error, Error::Deadline { .. })
+                || matches!(&error, Error::Aborted { network: true, .. }),
+            "{error}"
+        );
+    }
+}

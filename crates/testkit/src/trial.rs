@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use madrigal_core::Party;
 use madrigal_net::transport::{Fault, FaultKind, Faulty, Transport, mesh};
-use madrigal_net::{Context, Error, Result};
+use madrigal_net::{Blame, Context, Error, Result};
 
 use crate::World;
 
@@ -199,6 +199,8 @@ impl Trial {
         match kind {
             // Who hears nothing any more cannot know that it is because of itself.
             FaultKind::Stall if party == by => culprit.is_some(),
+            // Whoever hears of it from another party too.
+            FaultKind::Kill => culprit == Some(by) && error.blame() == Blame::Network,
             FaultKind::Cut { .. } | FaultKind::Truncate => {
                 culprit == Some(by) || culprit == Some(peer)
             }

@@ -335,17 +335,20 @@ fn no_place_for_a_dealer() {
 fn a_party_that_is_killed() {
     let directory = adder();
     let path = directory.path();
-    roster(path, 2);
+    roster(path, 3);
     // Slow enough to be killed in the middle.
     let slow = "--network 2s";
     let mut running = [
         party(path, 0, &format!("--input a {slow}")),
         party(path, 1, &format!("--input b {slow}")),
+        party(path, 2, &format!("--lanes 2 {slow}")),
     ];
     std::thread::sleep(Duration::from_millis(1000));
     running[1].kill();
-    let [zero, one] = running;
+    let [zero, one, two] = running;
+    // Whichever of them sees it first and tells the other.
     zero.end().bad(4, &["party 1"]);
+    two.end().bad(4, &["party 1"]);
     one.end();
 }
 
@@ -404,4 +407,16 @@ fn a_killed_process_is_named() {
         .status()
         .unwrap();
     running.end().bad(4, &["party 2", "killed by signal 9"]);
+}
+
+#[test]
+fn a_deadline_is_kept_by_short_work_too() {
+    let directory = adder();
+    let path = directory.path();
+    for transport in ["memory", "tcp"] {
+        let line = format!(
+            "run --circuit sum.txt --local 2 --input 0=a --input 1=b --transport {transport} --deadline 1ms"
+        );
+        madrigal(path, &line).bad(4, &["--deadline"]);
+    }
 }

@@ -78,6 +78,10 @@ pub struct Abort {
     /// The party whose fault it is as far as the sender knows, plus one; 0 if unknown.
     #[prost(uint32, tag = "2")]
     pub culprit: u32,
+    /// Whether the network is to blame, or a machine that is lost or slow: nothing that a party is or
+    /// says.
+    #[prost(bool, tag = "3")]
+    pub network: bool,
 }
 /// Sent when nothing else was for a while, so that a silent party is a dead one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

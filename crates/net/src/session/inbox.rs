@@ -263,6 +263,7 @@ impl Shared {
                     peer: peer.party,
                     reason: printable(&abort.reason),
                     culprit,
+                    network: abort.network,
                 };
                 if job == 0 {
                     self.fail(error);

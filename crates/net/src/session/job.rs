@@ -161,6 +161,11 @@ impl Job {
 
     async fn finish_within(self, patience: Option<Duration>) -> Result<()> {
         let (id, session) = (self.shared.id, &self.shared.session);
+        // A job that never waited is late all the same.
+        if let Some((_, after)) = self.shared.deadline.filter(|(at, _)| Instant::now() >= *at) {
+            let culprits = String::new();
+            return Err(self.shared.fail(Error::Deadline { after, culprits }));
+        }
         session.tell_all(id, &Control::new(Message::FinishJob(Default::default())));
         let finished = |peer: &Peer| peer.control().finished.contains(&id).then_some(Ok(()));
         self.await_all("finish the job", patience, finished).await?;

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::channel::ChannelState;
 use crate::control::{self, Control, Hello, Message, OpenJob};
-use crate::error::{Error, Result};
+use crate::error::{Blame, Error, Result};
 use crate::transport::Transport;
 
 pub use config::{MIN_WINDOW, SessionConfig};
@@ -375,6 +375,7 @@ impl Shared {
         let abort = control::Abort {
             reason: control::shorten(&error.to_string(), 1024),
             culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),
+            network: error.blame() == Blame::Network,
         };
         self.tell_all(id, &Control::new(Message::Abort(abort)));
         self.flush();
