@@ -243,7 +243,8 @@ pub struct Net {
 /// Times after which waiting ends.
 #[derive(Args, Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Patience {
-    /// End each computation that takes longer than this, for example 90s or 2h [default: none]
+    /// End each computation that takes longer than this, for example 90s or 2h; here and below a
+    /// number alone counts seconds [default: none]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub deadline: Option<Duration>,
 

@@ -107,7 +107,7 @@ pub enum Usage {
         "say who takes part: --local N starts N parties on this machine, --party I --parties parties.toml is one of several machines"
     )]
     NobodyHere,
-    #[error("--party {party} is not one of the {parties} parties of {}: they are numbered 0 to {}", roster.display(), parties.saturating_sub(1))]
+    #[error("--party {party} is not one of the {parties} parties of {}: they are numbered 0 to {} (a dealer is started with `madrigal dealer`)", roster.display(), parties.saturating_sub(1))]
     NotListed {
         party: usize,
         parties: usize,

@@ -85,7 +85,7 @@ fn explain(plan: &Plan, choice: Choice, name: &str, network: Option<Profile>) ->
         broadcast: spec.opening.to_string(),
         network: name.to_owned(),
         triples: plan.triples(),
-        correlations: spec.origin.to_string(),
+        correlations: plan.correlations(),
         extension_because: match spec.origin {
             Origin::Ot { .. } if plan.triples() > 0 => Some(choice.reason),
             _ => None,

@@ -313,6 +313,10 @@ fn flags_for_correlations_that_nobody_makes() {
     let text = std::fs::read_to_string(path.join("R.json")).unwrap();
     let statistics: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(statistics["correlations"], "none");
+    let line = "explain --circuit sum.txt --protocol R --parties 3 --json";
+    let explained = madrigal(path, line).good();
+    let explained: serde_json::Value = serde_json::from_str(&explained.stdout).unwrap();
+    assert_eq!(explained["correlations"], "none");
 }
 
 /// A session has 64 places, and a dealer takes one.
