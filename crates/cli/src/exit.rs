@@ -14,7 +14,7 @@ use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
 use serde::{Deserialize, Serialize};
 
-use crate::stats::counted;
+use crate::numbers::counted;
 
 /// Outcome of every command.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;

@@ -11,7 +11,7 @@ use madrigal_kernels::{Kernels, Level, ceilings};
 use serde::Serialize;
 
 use crate::exit::{Failure, Result};
-use crate::stats::{rate, seconds, table};
+use crate::numbers::{rate, seconds, table};
 
 /// The tweakable hash calls AES twice.
 const BLOCKS_PER_HASH: f64 = 2.0;

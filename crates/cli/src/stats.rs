@@ -4,8 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use comfy_table::{CellAlignment, Table, presets};
-use indicatif::{BinaryBytes, HumanCount};
+use comfy_table::Table;
 use madrigal_core::PhaseCost;
 use madrigal_engine::{Circuit, PhaseReport, Plan, Report};
 use serde::{Deserialize, Serialize};
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::{Show, TransportArg};
 use crate::exit::{Failure, Result};
 use crate::files::Output;
+use crate::numbers::{bytes, count, hex, seconds, table};
 
 /// One phase of one party in one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -319,62 +319,6 @@ impl Show {
     }
 }
 
-/// A table that can be pasted into a document, numbers to the right.
-pub fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::ASCII_MARKDOWN)
-        .set_header(header.iter().copied());
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-pub fn bytes(count: u64) -> String {
-    BinaryBytes(count).to_string()
-}
-
-pub fn count(count: u64) -> String {
-    HumanCount(count).to_string()
-}
-
-/// A number of things: `1 lane`, `2,000 lanes`.
-pub fn counted(number: u64, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {thing}{plural}", count(number))
-}
-
-pub fn seconds(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
-        s if s < 0.1 => format!("{:.2} ms", s * 1e3),
-        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
-        s if s < 600.0 => format!("{s:.2} s"),
-        s => indicatif::HumanDuration(std::time::Duration::from_secs_f64(s)).to_string(),
-    }
-}
-
-/// A rate: of bytes and of what has no name with a decimal prefix, of other things in words.
-pub fn rate(per_second: f64, unit: &str) -> String {
-    if !["B/s", "/s"].contains(&unit) {
-        let unit = unit.trim_start();
-        return match per_second {
-            r if r >= 1e9 => format!("{:.2} billion {unit}", r / 1e9),
-            r if r >= 1e6 => format!("{:.2} million {unit}", r / 1e6),
-            r if r >= 1e3 => format!("{} {unit}", count(r as u64)),
-            r => format!("{r:.2} {unit}"),
-        };
-    }
-    let (value, prefix) = match per_second {
-        r if r >= 1e9 => (r / 1e9, "G"),
-        r if r >= 1e6 => (r / 1e6, "M"),
-        r if r >= 1e3 => (r / 1e3, "k"),
-        r => (r, ""),
-    };
-    format!("{value:.2} {prefix}{unit}")
-}
-
 fn time_with(median: f64, spread: &Spread, repeat: u32) -> String {
     let text = seconds(median);
     if repeat < 2 {
@@ -428,14 +372,6 @@ pub fn write_result(text: &[u8], output: Option<&Path>) -> Result<()> {
     Err(Failure::Unwritten { path, source })
 }
 
-pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 /// The most memory that this process has had, where the system tells (Linux).
 pub fn peak_rss_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -449,28 +385,6 @@ pub fn peak_rss_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_as_people_write_them() {
-        let rates = [
-            (61.5, "rounds/s"),
-            (21_350.4, "lanes/s"),
-            (1.134e9, "blocks/s"),
-        ];
-        let told = rates.map(|(value, unit)| rate(value, unit));
-        assert_eq!(
-            told,
-            ["61.50 rounds/s", "21,350 lanes/s", "1.13 billion blocks/s"]
-        );
-        assert_eq!(
-            [rate(2.5e9, "B/s"), rate(2.5e3, "/s")],
-            ["2.50 GB/s", "2.50 k/s"]
-        );
-        assert_eq!(
-            [counted(1, "lane"), counted(2000, "lane")],
-            ["1 lane", "2,000 lanes"]
-        );
-    }
 
     #[test]
     fn the_spread_of_known_numbers() {

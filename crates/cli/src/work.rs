@@ -1,10 +1,10 @@
 //! What is to be computed: flags checked against the circuit, and made a plan.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use madrigal_circuit::{Limits, Netlist, Rows, values};
+use madrigal_circuit::{Rows, values};
 use madrigal_core::Party;
 use madrigal_engine::{Choice, Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol};
 use serde::{Deserialize, Serialize};
@@ -13,61 +13,9 @@ use zeroize::Zeroizing;
 use crate::args::{
     BroadcastArg, CorrelationsArg, How, Over, PhasesArg, ProtocolArg, Receivers, Work,
 };
-use crate::commands::demo;
 use crate::exit::{Failure, Result, Usage};
+use crate::source::Source;
 use crate::stores::StoreFiles;
-
-const AES_128: &[u8] = include_bytes!("../../circuit/tests/data/aes_128.txt");
-const SHA_256: &[u8] = include_bytes!("../circuits/sha256.txt");
-
-/// Where a circuit comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Source {
-    File(PathBuf),
-    /// AES-128 of one block, built in.
-    Aes,
-    /// One SHA-256 compression, built in.
-    Sha256,
-    /// A block of AES-128 in counter mode, see [`demo`].
-    AesCtr,
-}
-
-impl Source {
-    pub fn netlist(&self) -> Result<Netlist> {
-        let built_in = |name, text| Ok(Netlist::read(name, text, &Limits::default())?);
-        match self {
-            Self::File(path) => read_netlist(path),
-            Self::Aes => built_in("AES-128", AES_128),
-            Self::Sha256 => built_in("SHA-256", SHA_256),
-            Self::AesCtr => Ok(demo::counter_mode(&Self::Aes.netlist()?)),
-        }
-    }
-
-    /// For messages.
-    pub fn name(&self) -> PathBuf {
-        match self {
-            Self::File(path) => path.clone(),
-            Self::Aes => "AES-128".into(),
-            Self::Sha256 => "SHA-256".into(),
-            Self::AesCtr => "AES-128-CTR".into(),
-        }
-    }
-}
-
-pub fn read_netlist(path: &Path) -> Result<Netlist> {
-    netlist_of(path, &read_circuit(path)?)
-}
-
-/// The text of a circuit.
-pub fn read_circuit(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(Failure::file("read the circuit", path))
-}
-
-/// What the text in the file `path` means.
-pub fn netlist_of(path: &Path, text: &[u8]) -> Result<Netlist> {
-    let name = path.display().to_string();
-    Ok(Netlist::read(&name, text, &Limits::default())?)
-}
 
 /// What the parties do together, as all of them know it.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -6,6 +6,7 @@
 
 mod arena;
 mod circuit;
+mod cost;
 mod dealer;
 mod evaluator;
 mod plan;

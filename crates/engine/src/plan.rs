@@ -5,14 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use madrigal_circuit::Rows;
-use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost, bits};
+use madrigal_core::{MAX_PARTIES, Party, bits};
 use madrigal_correlations::{MAX_THREADS, Needs, Origin};
 use madrigal_net::Fact;
-use madrigal_protocols::{Opening, Rounds};
+use madrigal_protocols::Opening;
 use sha2::{Digest, Sha256};
 
 use crate::circuit::Circuit;
-use crate::evaluator;
 use crate::protocol::Protocol;
 
 /// The order of the two phases.
@@ -323,6 +322,11 @@ impl Plan {
         self.phases
     }
 
+    /// Lanes of a part, but for the last one.
+    pub fn part_lanes(&self) -> usize {
+        self.part_lanes
+    }
+
     /// Lanes of a block, but for the last one of a part.
     pub fn block_lanes(&self) -> usize {
         self.block_lanes
@@ -463,30 +467,6 @@ impl Plan {
         facts.push(("plan".to_owned(), hex(&digest.finalize())));
         facts
     }
-
-    /// What a party will spend, to the byte.
-    pub fn cost(&self, me: Party) -> Cost {
-        let parties = self.spec.parties;
-        let mut costs = self.spec.origin.costs(me, parties);
-        let mut setup = costs.start(&self.needs());
-        let mut online = PhaseCost::default();
-        let mut clock = Rounds::new(parties);
-        // Parts and blocks of one length cost the same: a plan of a billion lanes is not gone through.
-        for (lanes, parts) in lengths(self.spec.lanes, self.part_lanes) {
-            setup += costs.bit_triples_times(self.part_triples(&(0..lanes)), parts);
-            for (block, blocks) in lengths(lanes, self.block_lanes) {
-                let one = evaluator::block_cost(self, me, block, &mut Rounds::new(parties));
-                online += one.times(blocks * parts);
-            }
-            // The first worker has the most blocks, and rounds do not depend on their length.
-            let blocks = self.blocks(0..lanes).len().div_ceil(self.workers()) as u64;
-            clock.repeat(blocks * parts, |clock| {
-                evaluator::block_cost(self, me, lanes, clock);
-            });
-        }
-        online.rounds = clock.of(me);
-        Cost { setup, online }
-    }
 }
 
 /// Lanes of a part and of a block; eight lanes of triples take so many bytes.
@@ -535,14 +515,6 @@ fn among(protocol: Protocol) -> String {
         return least.to_string();
     }
     format!("{least} to {most}")
-}
-
-/// The lengths of what [`cut`] makes of so many, and how many there are of each.
-fn lengths(count: usize, size: usize) -> impl Iterator<Item = (usize, u64)> {
-    let size = size.max(1);
-    let all = [(size, (count / size) as u64), (count % size, 1)];
-    all.into_iter()
-        .filter(|&(length, times)| length > 0 && times > 0)
 }
 
 fn cut(whole: Range<usize>, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {

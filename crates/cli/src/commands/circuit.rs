@@ -10,8 +10,10 @@ use crate::args::{Circuit, FormatArg};
 use crate::commands::run::count_lanes;
 use crate::exit::{Failure, Result, Usage};
 use crate::files::{self, Output, named};
-use crate::stats::{CircuitFigures, count, print, print_json, table, write_result};
-use crate::work::{Input, read_netlist};
+use crate::numbers::{count, table};
+use crate::source::read_netlist;
+use crate::stats::{CircuitFigures, print, print_json, write_result};
+use crate::work::Input;
 
 /// What `info` tells, as JSON has it.
 #[derive(Serialize)]

@@ -9,7 +9,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use madrigal_circuit::{Builder, Gate, Netlist, Wire};
 use madrigal_core::Party;
 use madrigal_engine::{Circuit, Progress};
 use madrigal_net::Session;
@@ -19,11 +18,13 @@ use crate::args::{AesCtr, CorrelationsArg, Demo, How, ProtocolArg, TransportArg}
 use crate::exit::{Content, Failure, Result, Usage};
 use crate::files::{self, Output};
 use crate::local::LocalRun;
+use crate::numbers::{bytes, counted, hex, seconds, table};
 use crate::party::{Prepared, Runs};
 use crate::progress::Bars;
 use crate::remote::RemoteParty;
-use crate::stats::{Statistics, bytes, counted, hex, print, seconds, table};
-use crate::work::{Input, Job, Own, Source, Task};
+use crate::source::Source;
+use crate::stats::{Statistics, print};
+use crate::work::{Input, Job, Own, Task};
 
 /// Bytes of a block, and so of a lane.
 const BLOCK: usize = 16;
@@ -41,49 +42,6 @@ pub fn run(command: Demo) -> Result<()> {
         None => encrypt_here(&args),
         Some(_) => encrypt_with_others(&args),
     }
-}
-
-/// AES-128 in counter mode for one block. Values: key, counter, plaintext; the ciphertext.
-pub fn counter_mode(aes: &Netlist) -> Netlist {
-    let mut builder = Builder::new("AES-128-CTR");
-    let [key, counter, plaintext] = [(); 3].map(|()| builder.input(128));
-    let stream = embed(&mut builder, aes, &[key, counter].concat());
-    let sum = |(&a, &b): (&Wire, &Wire)| builder.xor(a, b);
-    let ciphertext: Vec<Wire> = stream.iter().zip(&plaintext).map(sum).collect();
-    builder.output(&ciphertext);
-    builder.finish()
-}
-
-/// Adds a copy of `netlist` over the given input wires; gives its output wires.
-fn embed(builder: &mut Builder, netlist: &Netlist, inputs: &[Wire]) -> Vec<Wire> {
-    let mut wires: Vec<Option<Wire>> = vec![None; netlist.wires() as usize];
-    for (slot, &wire) in wires.iter_mut().zip(inputs) {
-        *slot = Some(wire);
-    }
-    // A netlist assigns each wire before it is read.
-    let at = |wires: &[Option<Wire>], wire: u32| wires[wire as usize].unwrap_or(inputs[0]);
-    for &gate in netlist.gates() {
-        let (out, wire) = match gate {
-            Gate::Xor { a, b, out } => (out, builder.xor(at(&wires, a), at(&wires, b))),
-            Gate::And { a, b, out } => (out, builder.and(at(&wires, a), at(&wires, b))),
-            Gate::Or { a, b, out } => (out, builder.or(at(&wires, a), at(&wires, b))),
-            Gate::Inv { a, out } => (out, builder.not(at(&wires, a))),
-            Gate::Copy { a, out } => (out, at(&wires, a)),
-            Gate::Const { bit, out } => (out, builder.constant(bit)),
-            Gate::Mand(gate) => {
-                let mand = netlist.mand(gate);
-                for ((&x, &y), &z) in mand.x.iter().zip(mand.y).zip(mand.z) {
-                    wires[z as usize] = Some(builder.and(at(&wires, x), at(&wires, y)));
-                }
-                continue;
-            }
-        };
-        wires[out as usize] = Some(wire);
-    }
-    netlist
-        .output_wires()
-        .map(|wire| at(&wires, wire))
-        .collect()
 }
 
 /// What everyone knows of a file: how long it is, and the first counter block.

@@ -8,7 +8,8 @@ use super::peers::{self, PeerReport};
 use crate::args::Doctor;
 use crate::exit::{Failure, Result};
 use crate::machine::Machine;
-use crate::stats::{print, print_json, rate, seconds, table};
+use crate::numbers::{rate, seconds, table};
+use crate::stats::{print, print_json};
 
 #[derive(Serialize)]
 struct DoctorReport {

@@ -9,9 +9,11 @@ use serde::Serialize;
 
 use crate::args::Explain;
 use crate::exit::Result;
+use crate::numbers::{bytes, count, counted, seconds, table};
 use crate::reach::Network;
-use crate::stats::{CircuitFigures, bytes, count, counted, print, print_json, seconds, table};
-use crate::work::{Job, read_netlist};
+use crate::source::read_netlist;
+use crate::stats::{CircuitFigures, print, print_json};
+use crate::work::Job;
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]

@@ -3,9 +3,10 @@
 use crate::args::{Precompute, TransportArg};
 use crate::exit::{Result, Usage};
 use crate::local::LocalRun;
+use crate::numbers::{bytes, count, seconds, table};
 use crate::party::Prepared;
 use crate::remote::RemoteParty;
-use crate::stats::{PartyFigures, bytes, count, print, seconds, table};
+use crate::stats::{PartyFigures, print};
 use crate::stores::{StoreFiles, Unfinished};
 use crate::work::{Own, Precomputation, Task};
 

@@ -12,11 +12,10 @@ use crate::files::{self, Output, named};
 use crate::local::LocalRun;
 use crate::party::Prepared;
 use crate::remote::RemoteParty;
+use crate::source::{netlist_of, read_circuit, read_netlist};
 use crate::stats::{Statistics, write_result};
 use crate::stores::{StoreFiles, check_local};
-use crate::work::{
-    Input, Job, Own, Task, check_correlations, netlist_of, read_circuit, read_netlist,
-};
+use crate::work::{Input, Job, Own, Task, check_correlations};
 
 pub fn run(mut args: Run) -> Result<()> {
     if args.store.is_some() {

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::args::{StoreCommand, StoreStatus};
 use crate::exit::Result;
-use crate::stats::{bytes, count, print, print_json, table};
+use crate::numbers::{bytes, count, table};
+use crate::stats::{print, print_json};
 use crate::stores::StoreFiles;
 
 /// The answer, as JSON has it.

@@ -19,10 +19,11 @@ use zeroize::Zeroizing;
 use super::wire::{self, Assignment, Event, Meeting};
 use crate::args::TransportArg;
 use crate::exit::{Failure, Result};
+use crate::numbers::hex;
 use crate::party::{Outcome, Prepared, Runs};
 use crate::reach::{Network, Way};
-use crate::stats::hex;
-use crate::work::{Input, Own, Task, netlist_of};
+use crate::source::netlist_of;
+use crate::work::{Input, Own, Task};
 
 /// Between two reports of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);

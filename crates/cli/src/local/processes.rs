@@ -16,8 +16,9 @@ use sha2::{Digest, Sha256};
 use super::wire::{self, Assignment, Event, Meeting};
 use super::{LocalOutcome, LocalRun, differing, first_cause};
 use crate::exit::{Failure, Result, Status};
+use crate::numbers::hex;
 use crate::progress::Bars;
-use crate::stats::{PartyFigures, hex};
+use crate::stats::PartyFigures;
 
 /// After one party has failed, the others have this long to say what they know.
 const GRACE: Duration = Duration::from_secs(5);

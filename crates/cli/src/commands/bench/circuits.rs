@@ -12,8 +12,10 @@ use crate::args::{BenchCircuit, Patience};
 use crate::exit::{Failure, Result};
 use crate::local::LocalRun;
 use crate::machine::Machine;
-use crate::stats::{Spread, Statistics, counted, print, print_json, rate, seconds, table};
-use crate::work::{Input, Job, Own, Source, Task};
+use crate::numbers::{counted, rate, seconds, table};
+use crate::source::Source;
+use crate::stats::{Spread, Statistics, print, print_json};
+use crate::work::{Input, Job, Own, Task};
 
 #[derive(Serialize)]
 struct BenchReport {
@@ -90,7 +92,7 @@ fn random_values(job: &Job, party: usize, circuit: &Circuit) -> Result<Option<In
                 *first &= (1 << (width % 8)) - 1;
             }
             // At most as many digits as the width takes.
-            let digits = crate::stats::hex(&random);
+            let digits = crate::numbers::hex(&random);
             let _ = write!(text, "{} ", &digits[digits.len() - width.div_ceil(4)..]);
         }
         text.push('\n');

@@ -6,7 +6,7 @@ mod r3;
 
 use crate::args::Bench;
 use crate::exit::Result;
-use crate::work::Source;
+use crate::source::Source;
 
 pub fn run(args: Bench) -> Result<()> {
     match args {

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::wire::Run;
 use crate::exit::{Failure, Result};
-use crate::stats::{Spread, rate, seconds, table};
+use crate::numbers::{rate, seconds, table};
+use crate::stats::Spread;
 
 /// All runs of one name.
 pub(super) struct Measured {

@@ -23,8 +23,9 @@ use madrigal_ot::{Instance, SeededRng, softspoken};
 use self::measured::{Line, Measured, lines_table};
 use crate::args::BenchOt;
 use crate::exit::{Failure, Result, Usage};
+use crate::numbers::{count, rate};
 use crate::progress::Steps;
-use crate::stats::{count, print, print_json_line, rate};
+use crate::stats::{print, print_json_line};
 
 /// OTs of one call.
 const CALL: usize = 2 * softspoken::CHUNK;

@@ -15,7 +15,7 @@ use super::{Setting, Workload};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
-use crate::work::Source;
+use crate::source::Source;
 
 /// ANDs side by side, and one after the other, of the circuit that is nothing but ANDs.
 const WIDTH: usize = 128;

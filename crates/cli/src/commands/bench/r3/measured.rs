@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::Setting;
 use crate::args::TransportArg;
 use crate::machine::Machine;
-use crate::stats::{Spread, rate, seconds, table};
+use crate::numbers::{rate, seconds, table};
+use crate::stats::Spread;
 
 /// One run of one party.
 #[derive(Clone, Copy)]

@@ -10,8 +10,9 @@ use plotters::prelude::*;
 use super::{Setting, TRANSPORTS, circuits};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
+use crate::numbers::{rate, seconds, table};
 use crate::progress::Steps;
-use crate::stats::{print, rate, seconds, table};
+use crate::stats::print;
 
 const SIZE: (u32, u32) = (800, 500);
 /// Blocks of the jobs, from one on; each has four times as many as the one before.

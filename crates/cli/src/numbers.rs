@@ -1,0 +1,95 @@
+//! How numbers are written for people.
+
+use comfy_table::{CellAlignment, Table, presets};
+use indicatif::{BinaryBytes, HumanCount, HumanDuration};
+
+/// A table that can be pasted into a document, numbers to the right.
+pub fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(presets::ASCII_MARKDOWN)
+        .set_header(header.iter().copied());
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+pub fn bytes(count: u64) -> String {
+    BinaryBytes(count).to_string()
+}
+
+pub fn count(count: u64) -> String {
+    HumanCount(count).to_string()
+}
+
+/// A number of things: `1 lane`, `2,000 lanes`.
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", count(number))
+}
+
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
+        s if s < 0.1 => format!("{:.2} ms", s * 1e3),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 600.0 => format!("{s:.2} s"),
+        s => HumanDuration(std::time::Duration::from_secs_f64(s)).to_string(),
+    }
+}
+
+/// A rate: of bytes and of what has no name with a decimal prefix, of other things in words.
+pub fn rate(per_second: f64, unit: &str) -> String {
+    if !["B/s", "/s"].contains(&unit) {
+        let unit = unit.trim_start();
+        return match per_second {
+            r if r >= 1e9 => format!("{:.2} billion {unit}", r / 1e9),
+            r if r >= 1e6 => format!("{:.2} million {unit}", r / 1e6),
+            r if r >= 1e3 => format!("{} {unit}", count(r as u64)),
+            r => format!("{r:.2} {unit}"),
+        };
+    }
+    let (value, prefix) = match per_second {
+        r if r >= 1e9 => (r / 1e9, "G"),
+        r if r >= 1e6 => (r / 1e6, "M"),
+        r if r >= 1e3 => (r / 1e3, "k"),
+        r => (r, ""),
+    };
+    format!("{value:.2} {prefix}{unit}")
+}
+
+pub fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_people_write_them() {
+        let rates = [
+            (61.5, "rounds/s"),
+            (21_350.4, "lanes/s"),
+            (1.134e9, "blocks/s"),
+        ];
+        let told = rates.map(|(value, unit)| rate(value, unit));
+        assert_eq!(
+            told,
+            ["61.50 rounds/s", "21,350 lanes/s", "1.13 billion blocks/s"]
+        );
+        assert_eq!(
+            [rate(2.5e9, "B/s"), rate(2.5e3, "/s")],
+            ["2.50 GB/s", "2.50 k/s"]
+        );
+        assert_eq!(
+            [counted(1, "lane"), counted(2000, "lane")],
+            ["1 lane", "2,000 lanes"]
+        );
+    }
+}
