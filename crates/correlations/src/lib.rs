@@ -29,7 +29,7 @@
 //! | Boolean triple | 2 s (silent: without the 1/8) | 16 | 8 | 0.1 | 18 | 19 | 11 |
 //! | triple of 64 bits | 128 s + 520 | 1544 | 1032 | 543 | 1270 | 1550 | 704 |
 //! | square pair of 64 bits | 63 s + 252 | 756 | 504 | 263 | 700 | 790 | 347 |
-//! | shared bit of 32 bits | 31 s + 70 | 318 | 194 | 75 | 350 | 410 | 170 |
+//! | shared bit of 32 bits ([published](OtSource::published_shared_bits): 34 s + 83) | 31 s + 70 | 318 | 194 | 75 | 350 | 410 | 170 |
 //! | product of elements in a matrix triple, 128 x 128 x 128, 64 bits | s + 520 | 528 | 524 | 520 | 213 | 220 | 63 |
 //! | vector triple of 128 bits | 2 s | 16 | 8 | 0.4 | 108 | 118 | 11 |
 //!
@@ -63,6 +63,7 @@ mod packing;
 mod precomputed;
 mod products;
 mod rings;
+mod shared_bits;
 mod source;
 #[cfg(feature = "store")]
 pub mod store;
@@ -80,7 +81,8 @@ pub use lines::MAX_THREADS;
 pub use matrices::{MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
 pub use precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
-pub use rings::{BitShares, RingTriples, SharedBits, SquarePairs, SquareShares, TripleShares};
+pub use rings::{RingTriples, SquarePairs, SquareShares, TripleShares};
+pub use shared_bits::{BitShares, SharedBits, Widened};
 pub use source::{OtCosts, OtSource, Source};
 pub use supply::{Means, Origin, Supply, SupplyCosts};
 pub use vectors::{VectorShares, VectorTriples};

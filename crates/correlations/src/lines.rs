@@ -12,7 +12,8 @@ use crate::extension::Extension;
 use crate::links::{Links, OUT_OF_STEP};
 use crate::matrices::{self, MatrixShape, MatrixTriple};
 use crate::ot_triples::{BitCall, BitLayout};
-use crate::rings::{self, RingTriples, SharedBits, SquarePairs};
+use crate::rings::{self, RingTriples, SquarePairs};
+use crate::shared_bits::{self, SharedBits, Widened};
 use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
 
 /// The most threads of a source. What all lines of a peer send before we have opened theirs must fit
@@ -131,12 +132,33 @@ impl Line {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
+        self.opening(async |links, opening, context| {
+            shared_bits::ours(links, opening, context, count, made).await
+        })
+        .await
+    }
+
+    pub(crate) async fn published_shared_bits<T: Widened>(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<SharedBits<T>> {
+        self.opening(async |links, opening, context| {
+            shared_bits::published(links, opening, context, count, made).await
+        })
+        .await
+    }
+
+    /// Lends out the links of rings with the channels that shared bits open over.
+    async fn opening<R>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Links, &mut [Channel], &Context) -> Result<R>,
+    ) -> Result<R> {
         let context = self.context.clone();
         let mut opening = std::mem::take(&mut self.opening);
-        let links = self.links(Group::Rings)?;
-        let bits = rings::shared_bits(links, &mut opening, &context, count, made).await?;
+        let made = work(self.links(Group::Rings)?, &mut opening, &context).await?;
         self.opening = opening;
-        Ok(bits)
+        Ok(made)
     }
 
     pub(crate) async fn matrix_triple<T: Ring>(

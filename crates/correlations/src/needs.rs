@@ -11,7 +11,8 @@ use crate::bit_triples::BitTriples;
 use crate::extension::Extension;
 use crate::kind::{Kind, Width, with_ring};
 use crate::matrices::{MatrixShape, MatrixTriple};
-use crate::rings::{RingTriples, SharedBits, SquarePairs};
+use crate::rings::{RingTriples, SquarePairs};
+use crate::shared_bits::SharedBits;
 use crate::source::{OtCosts, Source};
 use crate::vectors::VectorTriples;
 

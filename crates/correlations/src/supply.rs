@@ -12,7 +12,8 @@ use crate::dealer::DealerSource;
 use crate::extension::Extension;
 use crate::matrices::{MatrixShape, MatrixTriple};
 use crate::needs::Needs;
-use crate::rings::{RingTriples, SharedBits, SquarePairs};
+use crate::rings::{RingTriples, SquarePairs};
+use crate::shared_bits::SharedBits;
 use crate::source::{OtCosts, OtSource, Source};
 #[cfg(feature = "store")]
 use crate::store::{Store, StoreSource};

@@ -103,6 +103,7 @@ enum What {
     Bits,
     Triples,
     Shared,
+    Published,
     Matrix,
     Vectors,
 }
@@ -115,6 +116,7 @@ async fn make(context: Context, extension: Extension, what: What) -> Result<()> 
         What::Bits => drop(source.bit_triples(13, &made).await?),
         What::Triples => drop(source.ring_triples::<u8>(3, &made).await?),
         What::Shared => drop(source.shared_bits::<u16>(3, &made).await?),
+        What::Published => drop(source.published_shared_bits::<u16>(3, &made).await?),
         What::Matrix => {
             let shape = MatrixShape {
                 rows: 1,
@@ -224,6 +226,7 @@ fn ring_triples() {
 #[test]
 fn shared_bits() {
     check_all(2, What::Shared, 1, 1);
+    check_all(2, What::Published, 2, 1);
 }
 
 #[test]

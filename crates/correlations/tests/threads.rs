@@ -52,6 +52,8 @@ async fn calls(context: Context, extension: Extension, threads: usize) -> Result
         strings.extend([squares.a, squares.c].map(integers));
         let mut bits = source.shared_bits::<u32>(count, &|_| {}).await?;
         strings.push(integers(bits.take(count).b));
+        let mut bits = source.published_shared_bits::<u32>(count, &|_| {}).await?;
+        strings.push(integers(bits.take(count).b));
     }
     for count in VECTORS {
         let mut vectors = source.vector_triples(LENGTH, count, &|_| {}).await?;
@@ -77,6 +79,7 @@ fn declared(costs: &mut OtCosts) -> PhaseCost {
         total += costs.ring_triples::<u64>(count);
         total += costs.square_pairs::<u32>(count);
         total += costs.shared_bits::<u32>(count);
+        total += costs.published_shared_bits::<u32>(count);
     }
     for count in VECTORS {
         total += costs.vector_triples(LENGTH, count);
@@ -111,15 +114,17 @@ fn check(extension: Extension, parties: usize, threads: usize) {
     }
     for count in RINGS {
         let [a, b, c, x, y] = [0, 1, 2, 3, 4].map(|column| sum(at + column));
-        let bits = sum(at + 5);
+        let [bits, published] = [5, 6].map(|column| sum(at + column));
         for i in 0..count {
             let product = (a[i] as u64).wrapping_mul(b[i] as u64);
             assert_eq!(c[i] as u64, product, "triple {i} of {count}, {about}");
             let square = (x[i] as u32).wrapping_mul(x[i] as u32);
             assert_eq!(y[i] as u32, square, "square {i} of {count}, {about}");
-            assert!(bits[i] as u32 <= 1, "bit {i} of {count}, {about}");
+            for bit in [bits[i], published[i]] {
+                assert!(bit as u32 <= 1, "bit {i} of {count}, {about}");
+            }
         }
-        at += 6;
+        at += 7;
     }
     for count in VECTORS {
         let [a, b, c] = [xor(at), xor(at + 1), xor(at + 2)];

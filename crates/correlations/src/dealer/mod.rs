@@ -31,7 +31,8 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
 use crate::matrices::{MatrixShape, MatrixTriple};
-use crate::rings::{RingTriples, SharedBits, SquarePairs};
+use crate::rings::{RingTriples, SquarePairs};
+use crate::shared_bits::SharedBits;
 use crate::source::Source;
 use crate::vectors::VectorTriples;
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
 use madrigal_correlations::{
-    BitTripleSource as _, Extension, MatrixShape, OtSource, Scratch, Source as _,
+    BitTripleSource as _, Extension, MatrixShape, OtSource, Scratch, SharedBits, Source as _,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Session, block_on};
@@ -37,6 +37,8 @@ enum Kind {
     Squares,
     Matrix,
     SharedBits,
+    /// As MOTION has them.
+    PublishedSharedBits,
     Vectors,
 }
 
@@ -53,6 +55,8 @@ pub(super) fn benches() -> Vec<Bench> {
     let matrix = format!("matrix/u64/{SIZE}x{SIZE}x{SIZE}/n2");
     all.push((matrix, Kind::Matrix, 2));
     all.push(("sharedbit/u32/n2".to_owned(), Kind::SharedBits, 2));
+    let published = "sharedbit-published/u32/n2".to_owned();
+    all.push((published, Kind::PublishedSharedBits, 2));
     all.push((format!("vector/{LENGTH}/n2"), Kind::Vectors, 2));
     all.into_iter()
         .map(|(name, kind, parties)| Bench::new(name, move |plan| measure(plan, kind, parties)))
@@ -67,7 +71,8 @@ impl Kind {
             Self::Bits | Self::Vectors => 2,
             Self::Triples(width) => 2 * width,
             Self::Squares => 64,
-            Self::SharedBits => 34,
+            Self::SharedBits => 31,
+            Self::PublishedSharedBits => 34,
             Self::Matrix => return SIZE.pow(3) * (ots / (2 * SIZE * SIZE * 64)).max(1),
         };
         (ots / per_item).max(1)
@@ -79,7 +84,7 @@ impl Kind {
             Self::Bits | Self::Vectors => 1,
             Self::Triples(width) => width,
             Self::Squares | Self::Matrix => 64,
-            Self::SharedBits => 32,
+            Self::SharedBits | Self::PublishedSharedBits => 32,
         }
     }
 
@@ -93,7 +98,14 @@ impl Kind {
             Self::Triples(_) => triples::<u128>(source, items).await,
             Self::Squares => squares(source, items).await,
             Self::Matrix => matrices(source, items).await,
-            Self::SharedBits => shared_bits(source, items).await,
+            Self::SharedBits => {
+                let bits = source.shared_bits(items, &|_| {}).await?;
+                Ok(shared_bits(bits))
+            }
+            Self::PublishedSharedBits => {
+                let bits = source.published_shared_bits(items, &|_| {}).await?;
+                Ok(shared_bits(bits))
+            }
             Self::Vectors => vectors(source, items).await,
         }
     }
@@ -151,10 +163,9 @@ async fn squares(source: &mut OtSource, count: usize) -> madrigal_net::Result<Sa
 }
 
 /// A bit is its own square, and nothing else is, in a ring of 2^l elements.
-async fn shared_bits(source: &mut OtSource, count: usize) -> madrigal_net::Result<Sample> {
-    let mut bits = source.shared_bits::<u32>(count, &|_| {}).await?;
-    let some = bits.take(count);
-    Ok(Sample::of(some.b, some.b, some.b))
+fn shared_bits(mut bits: SharedBits<u32>) -> Sample {
+    let some = bits.take(bits.len());
+    Sample::of(some.b, some.b, some.b)
 }
 
 /// The sample is the last matrix' first row by each of its columns.
