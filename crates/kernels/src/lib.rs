@@ -27,6 +27,7 @@ pub mod ggm;
 mod hash;
 mod lanes;
 pub mod lpn;
+mod ntt;
 mod opaque;
 mod portable;
 mod prg;
@@ -49,6 +50,7 @@ pub use hash::{TweakableHash, mmo_blocks, stretch, stretch_blocks};
 pub use lanes::{
     And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows, replicated_carry,
 };
+pub use ntt::{Ntt, Sums};
 pub use opaque::opaque;
 pub use prg::Prg;
 pub use rows::{and, beaver_bits, not_into, xor, xor_into};

@@ -9,15 +9,21 @@
 #[inline(always)]
 #[must_use]
 pub fn opaque(value: u8) -> u8 {
+    opaque_word(u64::from(value)) as u8
+}
+
+/// [`opaque`] for a word, such as a mask.
+#[inline(always)]
+pub(crate) fn opaque_word(value: u64) -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     {
-        let mut word = u64::from(value);
+        let mut word = value;
         // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is
         // touched, as the options say.
         unsafe {
             core::arch::asm!("/* {0} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags));
         }
-        word as u8
+        word
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     core::hint::black_box(value)

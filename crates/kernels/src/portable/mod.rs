@@ -4,6 +4,7 @@ mod aes;
 mod fold;
 mod lanes;
 mod lpn;
+pub(crate) mod ntt;
 mod rings;
 mod rows;
 mod sbox;

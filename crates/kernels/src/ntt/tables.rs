@@ -1,0 +1,186 @@
+//! The constants of a transform.
+
+use super::LIMB;
+use crate::opaque::opaque_word;
+
+/// A factor known beforehand, with what multiplies by it without a division (Shoup).
+#[derive(Clone, Copy)]
+pub(crate) struct Factor {
+    /// w, below p.
+    pub(crate) value: u64,
+    /// floor(2^52 w / p), below 2^52.
+    pub(crate) quotient: u64,
+}
+
+impl Factor {
+    /// Takes the same time for every `value`, as a processor's division need not: one bit of the
+    /// quotient after the other.
+    pub(crate) fn new(value: u64, p: u64) -> Self {
+        let (mut quotient, mut rest) = (0, value);
+        for _ in 0..LIMB {
+            let less = (2 * rest).wrapping_sub(p);
+            let negative = opaque_word((less as i64 >> 63) as u64);
+            rest = less.wrapping_add(p & negative);
+            quotient = 2 * quotient + 1 - (negative & 1);
+        }
+        Self { value, quotient }
+    }
+}
+
+/// What reduces to [0, p).
+#[derive(Clone, Copy)]
+pub(crate) struct Modulus {
+    pub(crate) p: u64,
+    /// 1: the product with it is a reduction.
+    pub(crate) one: Factor,
+    /// 2^52 mod p.
+    pub(crate) limb: Factor,
+    /// 2^104 mod p.
+    pub(crate) limb2: Factor,
+}
+
+impl Modulus {
+    pub(crate) fn new(p: u64) -> Self {
+        let limb = (1 << LIMB) % p;
+        Self {
+            p,
+            one: Factor::new(1, p),
+            limb: Factor::new(limb, p),
+            limb2: Factor::new(product(limb, limb, p), p),
+        }
+    }
+}
+
+/// The factors of all butterflies: those of the stage with m groups are at m..2m.
+#[derive(Clone)]
+pub(crate) struct Twiddles {
+    pub(crate) values: Vec<u64>,
+    pub(crate) quotients: Vec<u64>,
+}
+
+impl Twiddles {
+    fn new(values: Vec<u64>, p: u64) -> Self {
+        let quotients = values.iter().map(|&w| Factor::new(w, p).quotient);
+        Self {
+            quotients: quotients.collect(),
+            values,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(&self, index: usize) -> Factor {
+        Factor {
+            value: self.values[index],
+            quotient: self.quotients[index],
+        }
+    }
+}
+
+/// The factors of the transform and of its inverse. Factor k of the one is psi^rev(k), of the other
+/// its inverse; but the inverse's last stage also divides by n: its factor 0 is 1 / n, for sums, and
+/// its factor 1, for differences, has 1 / n in it.
+pub(super) fn twiddles(p: u64, n: usize) -> (Twiddles, Twiddles) {
+    assert!(
+        n.is_power_of_two() && (64..=32768).contains(&n),
+        "a transform has a power of two from 64 to 32768 coefficients, not {n}"
+    );
+    assert!(
+        p < 1 << 50 && p % (2 * n as u64) == 1 && is_prime(p),
+        "a transform of {n} coefficients needs a prime below 2^50 that is 1 mod {}, not {p}",
+        2 * n
+    );
+    let psi = root(p, n as u64);
+    let bits = n.ilog2();
+    let powers = |base: u64| {
+        let mut values = vec![0; n];
+        let mut power = 1;
+        for k in 0..n {
+            values[k.reverse_bits() >> (usize::BITS - bits)] = power;
+            power = product(power, base, p);
+        }
+        values
+    };
+    let forward = powers(psi);
+    let mut inverse = powers(power(psi, p - 2, p));
+    inverse[0] = power(n as u64, p - 2, p);
+    inverse[1] = product(inverse[0], inverse[1], p);
+    (Twiddles::new(forward, p), Twiddles::new(inverse, p))
+}
+
+/// The primitive 2n-th root of unity that is the (p - 1) / 2n-th power of the smallest base for which
+/// that is one: so all parties have the same.
+fn root(p: u64, n: u64) -> u64 {
+    let candidates = (2..p).map(|base| power(base, (p - 1) / (2 * n), p));
+    // n is a power of two: an element has order 2n if and only if its n-th power is -1.
+    let psi = candidates
+        .into_iter()
+        .find(|&psi| power(psi, n, p) == p - 1);
+    assert!(psi.is_some(), "{p} has no root of unity of order {}", 2 * n);
+    psi.unwrap_or_default()
+}
+
+/// Miller and Rabin's test, which is exact below 3.3 * 10^24 with the first 13 primes as bases
+/// (Sorenson, Webster, Math. Comp. 86, 2017).
+fn is_prime(p: u64) -> bool {
+    const BASES: [u64; 13] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41];
+    if p < 2 || BASES.iter().any(|&base| p.is_multiple_of(base)) {
+        return BASES.contains(&p);
+    }
+    let twos = (p - 1).trailing_zeros();
+    BASES.iter().all(|&base| {
+        let mut x = power(base, p >> twos, p);
+        let mut good = x == 1 || x == p - 1;
+        for _ in 1..twos {
+            x = product(x, x, p);
+            good |= x == p - 1;
+        }
+        good
+    })
+}
+
+/// x y mod p, for what is public.
+fn product(x: u64, y: u64, p: u64) -> u64 {
+    (u128::from(x) * u128::from(y) % u128::from(p)) as u64
+}
+
+/// base^exponent mod p, for what is public.
+fn power(mut base: u64, mut exponent: u64, p: u64) -> u64 {
+    let mut result = 1 % p;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = product(result, base, p);
+        }
+        base = product(base, base, p);
+        exponent >>= 1;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotients_are_those_of_a_division() {
+        for p in [257, 65537, (1 << 50) - 27, (1 << 49) + 9] {
+            for w in [0, 1, 2, p / 3, p / 2, p - 2, p - 1] {
+                let expected = (u128::from(w) << LIMB) / u128::from(p);
+                let quotient = Factor::new(w, p).quotient;
+                assert_eq!(u128::from(quotient), expected, "{w} / {p}");
+                assert!(quotient < 1 << LIMB);
+            }
+        }
+    }
+
+    #[test]
+    fn primes_are_told_from_others() {
+        let small = (0..2000).filter(|&p| is_prime(p));
+        let sieve = (2..2000).filter(|p| (2..*p).all(|d| p % d != 0));
+        assert!(small.eq(sieve));
+        // Pseudoprimes to the bases 2, 3, 5, 7; and a product of two large primes.
+        for composite in [3_215_031_751, 1_000_003 * 1_000_033] {
+            assert!(!is_prime(composite), "{composite}");
+        }
+        assert!(is_prime((1 << 50) - 27));
+    }
+}
