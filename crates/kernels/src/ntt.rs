@@ -14,7 +14,7 @@ use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{Kernels, portable};
+use crate::{Kernels, Level, portable};
 
 mod tables;
 
@@ -28,14 +28,21 @@ pub(crate) const LIMB_MASK: u64 = (1 << LIMB) - 1;
 const PRODUCTS: u32 = 1 << (64 - LIMB);
 
 /// Which code runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Path {
     Portable,
+    // Invariant: `x86::has_ifma()`.
+    #[cfg(target_arch = "x86_64")]
+    Ifma,
 }
 
 impl Path {
-    fn of(_kernels: Kernels) -> Self {
-        Self::Portable
+    fn of(kernels: Kernels) -> Self {
+        match kernels.level() {
+            #[cfg(target_arch = "x86_64")]
+            Level::Vaes512 if crate::x86::has_ifma() => Self::Ifma,
+            _ => Self::Portable,
+        }
     }
 }
 
@@ -44,6 +51,9 @@ macro_rules! follow {
     ($path:expr, $kernel:ident ( $($argument:expr),* $(,)? )) => {
         match $path {
             Path::Portable => portable::ntt::$kernel($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this path is taken only where AVX-512 F and IFMA were detected.
+            Path::Ifma => unsafe { crate::x86::ifma::$kernel($($argument),*) },
         }
     };
 }
@@ -76,8 +86,12 @@ impl Kernels {
     }
 
     /// [`Sums::new`] at this handle's level.
+    ///
+    /// # Panics
+    /// As [`Sums::new`].
     #[must_use]
     pub fn sums(self, n: usize) -> Sums {
+        tables::check_degree(n);
         Sums {
             path: Path::of(self),
             lo: vec![0; n],
@@ -199,6 +213,9 @@ pub struct Sums {
 
 impl Sums {
     /// `n` sums, all zero, run at the default level.
+    ///
+    /// # Panics
+    /// Unless `n` is a power of two from 64 to 32768.
     #[must_use]
     pub fn new(n: usize) -> Self {
         Kernels::detect().sums(n)

@@ -70,7 +70,7 @@ fn power(base: u64, mut exponent: u64, p: u64) -> u64 {
 fn looks_prime(p: u64) -> bool {
     [2, 3, 5, 7, 11, 13]
         .iter()
-        .all(|&base| p == base || p % base != 0 && power(base, p - 1, p) == 1)
+        .all(|&base| p == base || !p.is_multiple_of(base) && power(base, p - 1, p) == 1)
 }
 
 /// The largest primes below 2^`bits` that are 1 mod `step`.
@@ -337,5 +337,6 @@ fn what_is_no_transform_is_refused() {
         let refused = std::panic::catch_unwind(|| Ntt::new(p, n));
         assert!(refused.is_err(), "p = {p}, n = {n}");
     }
+    assert!(std::panic::catch_unwind(|| Sums::new(100)).is_err());
     assert!(std::panic::catch_unwind(|| Ntt::new(prime, 8192).forward(&mut [0; 64])).is_err());
 }

@@ -80,10 +80,7 @@ impl Twiddles {
 /// its inverse; but the inverse's last stage also divides by n: its factor 0 is 1 / n, for sums, and
 /// its factor 1, for differences, has 1 / n in it.
 pub(super) fn twiddles(p: u64, n: usize) -> (Twiddles, Twiddles) {
-    assert!(
-        n.is_power_of_two() && (64..=32768).contains(&n),
-        "a transform has a power of two from 64 to 32768 coefficients, not {n}"
-    );
+    check_degree(n);
     assert!(
         p < 1 << 50 && p % (2 * n as u64) == 1 && is_prime(p),
         "a transform of {n} coefficients needs a prime below 2^50 that is 1 mod {}, not {p}",
@@ -105,6 +102,13 @@ pub(super) fn twiddles(p: u64, n: usize) -> (Twiddles, Twiddles) {
     inverse[0] = power(n as u64, p - 2, p);
     inverse[1] = product(inverse[0], inverse[1], p);
     (Twiddles::new(forward, p), Twiddles::new(inverse, p))
+}
+
+pub(super) fn check_degree(n: usize) {
+    assert!(
+        n.is_power_of_two() && (64..=32768).contains(&n),
+        "a transform has a power of two from 64 to 32768 coefficients, not {n}"
+    );
 }
 
 /// The primitive 2n-th root of unity that is the (p - 1) / 2n-th power of the smallest base for which

@@ -5,6 +5,7 @@
 //! `#[target_feature]`: only the caller, `dispatch!`, and the loads and stores are `unsafe`.
 
 pub(crate) mod aesni;
+pub(crate) mod ifma;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 
@@ -25,4 +26,10 @@ pub(crate) fn has_vaes512() -> bool {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("gfni")
+}
+
+/// Which `vaes512` does not ask for: all processors that have it have this, but it is for the
+/// transform alone.
+pub(crate) fn has_ifma() -> bool {
+    has_vaes512() && is_x86_feature_detected!("avx512ifma")
 }
