@@ -18,7 +18,7 @@
 use madrigal_core::Ring;
 use madrigal_kernels::Block;
 
-use crate::packing::{BitReader, BitWriter};
+use madrigal_core::packing::{BitReader, BitWriter};
 
 /// Bits of the corrections of one product mod 2^`width`.
 pub(crate) const fn correction_bits(width: usize) -> usize {

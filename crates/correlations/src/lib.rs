@@ -59,7 +59,6 @@ mod links;
 mod matrices;
 mod needs;
 mod ot_triples;
-mod packing;
 mod precomputed;
 mod products;
 mod rings;

@@ -10,7 +10,7 @@ use crate::base::{Base, Group, Stream};
 use crate::bit_triples::BitTriples;
 use crate::extension::Extension;
 use crate::links::{Links, OUT_OF_STEP};
-use crate::matrices::{self, MatrixShape, MatrixTriple};
+use crate::matrices::{self, Encrypted, MatrixShape, MatrixTriple};
 use crate::ot_triples::{BitCall, BitLayout};
 use crate::rings::{self, RingTriples, SquarePairs};
 use crate::shared_bits::{self, SharedBits, Widened};
@@ -62,6 +62,8 @@ pub(crate) struct Line {
     /// By [`Group`].
     links: [Option<Links>; Group::COUNT],
     opening: Vec<Channel>,
+    /// Makes matrix triples in place of the links, where it can.
+    encrypted: Option<Encrypted>,
 }
 
 impl Line {
@@ -77,6 +79,7 @@ impl Line {
             extension,
             links: [const { None }; Group::COUNT],
             opening: context.step("shared bits").channels()?,
+            encrypted: None,
             context,
         })
     }
@@ -167,6 +170,9 @@ impl Line {
         made: &dyn Fn(usize),
     ) -> Result<MatrixTriple<T>> {
         let context = self.context.clone();
+        if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
+            return encrypted.triple(shape, made).await;
+        }
         matrices::triple(self.links(Group::Matrices)?, &context, shape, made).await
     }
 
@@ -217,6 +223,14 @@ impl Lines {
 
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+
+    /// From now on matrix triples are made by encryption.
+    pub(crate) fn encrypt_matrices(&mut self) -> Result<()> {
+        if let Some(line) = self.lines.first_mut() {
+            line.encrypted = Some(Encrypted::new(&line.context)?);
+        }
+        Ok(())
     }
 
     /// Has the lines make `count` items of so many OTs each; the portions, in order.

@@ -14,6 +14,7 @@
 //! Rows of C are made one after the other in parts of about 256 KiB of corrections, so the
 //! memory in use beyond the three matrices does not grow with them.
 
+mod encrypted;
 mod layout;
 mod strings;
 
@@ -26,6 +27,7 @@ use madrigal_net::{Context, Result};
 use madrigal_ot::OtError;
 use zeroize::Zeroizing;
 
+pub(crate) use self::encrypted::{Encrypted, EncryptedCosts, serves};
 pub(crate) use self::layout::MatrixLayout;
 use self::strings::{
     correct_first, correct_half, has_clear_end, offer_first, offer_half, transpose,

@@ -14,7 +14,7 @@ use crate::extension::Batch;
 use crate::gilboa::{self, Word, correction_bits};
 use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
-use crate::packing::{BitReader, BitWriter};
+use madrigal_core::packing::{BitReader, BitWriter};
 
 /// Extensions in one part and direction.
 const EXTENSIONS: usize = 2;

@@ -8,9 +8,9 @@ use zeroize::Zeroizing;
 use crate::columns::container;
 use crate::gilboa::Word;
 use crate::links::Links;
-use crate::packing::BitReader;
 use crate::products::{ProductLayout, pack};
 use crate::rings::{once, once_layout, random};
+use madrigal_core::packing::BitReader;
 
 container! {
     /// One party's shares of random bits, additive mod 2^l. The lowest bit of each share is the

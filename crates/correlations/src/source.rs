@@ -10,7 +10,7 @@ use crate::extension::Extension;
 use crate::layout::Layout;
 use crate::ledger::Ledger;
 use crate::lines::{Line, Lines, MAX_THREADS, beside, portions};
-use crate::matrices::{MatrixLayout, MatrixShape, MatrixTriple};
+use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, MatrixTriple};
 use crate::ot_triples::BitLayout;
 use crate::products::ProductLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
@@ -131,6 +131,17 @@ impl OtSource {
         })
     }
 
+    /// The same, but that matrix triples of up to 64 bits are made by encryption ([`madrigal_lattice`])
+    /// instead of OT: for all but the smallest matrices that is a fraction of the bytes and of
+    /// the time. It rests on one more assumption, ring learning with errors. All parties do the same; local.
+    ///
+    /// # Errors
+    /// The job's failure; a second call.
+    pub fn with_lattice_matrices(mut self) -> Result<Self> {
+        self.lines.encrypt_matrices()?;
+        Ok(self)
+    }
+
     /// The extension that it was made with.
     pub fn extension(&self) -> Extension {
         self.extension
@@ -248,6 +259,7 @@ pub struct OtCosts {
     parties: usize,
     /// By line, by [`Group`].
     ledgers: Vec<[Ledger; Group::COUNT]>,
+    encrypted: Option<EncryptedCosts>,
 }
 
 impl OtCosts {
@@ -263,6 +275,16 @@ impl OtCosts {
             extension,
             parties,
             ledgers: (0..threads).map(|_| ledgers()).collect(),
+            encrypted: None,
+        }
+    }
+
+    /// Those of [`OtSource::with_lattice_matrices`].
+    #[must_use]
+    pub fn with_lattice_matrices(self) -> Self {
+        Self {
+            encrypted: Some(EncryptedCosts::default()),
+            ..self
         }
     }
 
@@ -352,8 +374,13 @@ impl OtCosts {
     }
 
     /// Cost of [`matrix_triple`](Source::matrix_triple): with p = min(m, n), q = max(m, n), to each
-    /// peer p k l OTs, and as many strings of q elements that take half their bytes. Two rounds.
+    /// peer p k l OTs, and as many strings of q elements that take half their bytes. Two rounds. By
+    /// encryption: what [`madrigal_lattice::Layout`] says, each way with each peer; two rounds for each
+    /// request.
     pub fn matrix_triple<T: Ring>(&mut self, shape: MatrixShape) -> PhaseCost {
+        if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
+            return encrypted.triple::<T>(self.parties, shape);
+        }
         self.call(Group::Matrices, 1, 1, |_| MatrixLayout::new::<T>(shape))
     }
 

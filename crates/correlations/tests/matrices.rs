@@ -1,6 +1,8 @@
 //! Matrix and vector triples, and stocks of all kinds, by OT: right for every number of parties and
 //! shape, at the declared cost.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
 use madrigal_core::{Party, Ring, bits};
 use madrigal_correlations::{Extension, MatrixShape, Needs, OtCosts, OtSource, Source, Stock};
 use madrigal_net::SessionConfig;
@@ -44,22 +46,27 @@ fn matrix_in<T: Ring>(
             "{shape:?}, {me} of {parties}, {extension}"
         );
     }
-    let total = |matrix: usize, i: usize| {
+    is_product(shape, |matrix, i| {
         let shares = results.iter().map(|(party, _)| party[matrix][i]);
         shares.fold(T::ZERO, Ring::add)
-    };
+    });
+}
+
+/// Whether `total` gives the entries of A, B and C = A B.
+fn is_product<T: Ring>(shape: MatrixShape, total: impl Fn(usize, usize) -> T) {
+    let MatrixShape {
+        rows,
+        inner,
+        columns,
+    } = shape;
+    let all = |matrix, count| (0..count).map(|i| total(matrix, i)).collect::<Vec<T>>();
+    let [a, b] = [all(0, rows * inner), all(1, inner * columns)];
     for row in 0..rows {
         for column in 0..columns {
-            let products =
-                (0..inner).map(|k| total(0, row * inner + k).mul(total(1, k * columns + column)));
+            let products = (0..inner).map(|k| a[row * inner + k].mul(b[k * columns + column]));
             let expected = products.fold(T::ZERO, Ring::add);
             let got = total(2, row * columns + column);
-            assert_eq!(
-                got,
-                expected,
-                "{shape:?} of {} bits, {parties} parties",
-                T::BITS
-            );
+            assert_eq!(got, expected, "{shape:?} of {} bits", T::BITS);
         }
     }
 }
@@ -81,6 +88,81 @@ fn matrices_of_every_width_and_form() {
 fn matrices_of_several_parties() {
     matrix::<u64>(3, [4, 6, 5]);
     matrix::<u32>(5, [3, 2, 3]);
+}
+
+fn encrypted<T: Ring>(parties: usize, sizes: &[[usize; 3]]) {
+    encrypted_in::<T>(parties, sizes, |_| {});
+}
+
+/// Several triples from one source: the first one brings the keys.
+fn encrypted_in<T: Ring>(
+    parties: usize,
+    sizes: &[[usize; 3]],
+    limits: impl FnOnce(&mut SessionConfig),
+) {
+    let shape = |&[rows, inner, columns]: &[usize; 3]| MatrixShape {
+        rows,
+        inner,
+        columns,
+    };
+    let shapes: Vec<MatrixShape> = sizes.iter().map(shape).collect();
+    let (shapes, products) = (&shapes, AtomicUsize::new(0));
+    let (made, count) = (&products, |shape: &MatrixShape| {
+        shape.rows * shape.inner * shape.columns
+    });
+    let world = World::new(parties, seed()).with_limits(limits);
+    let results = world.run(|context| async move {
+        let source = OtSource::new(&context, Extension::default()).await?;
+        let mut source = source.with_lattice_matrices()?;
+        let made = |products| drop(made.fetch_add(products, Relaxed));
+        let mut all = Vec::new();
+        for &shape in shapes {
+            let triple = source.matrix_triple::<T>(shape, &made).await?;
+            all.push(triple.take().map(|matrix| matrix.to_vec()));
+        }
+        Ok(all)
+    });
+    let told: usize = shapes.iter().map(count).sum();
+    assert_eq!(products.into_inner(), parties * told);
+    for (me, (_, cost)) in Party::all(parties).zip(&results) {
+        let costs = OtCosts::new(Extension::default(), me, parties);
+        let mut costs = costs.with_lattice_matrices();
+        let mut expected = costs.base();
+        for &shape in shapes {
+            expected += costs.matrix_triple::<T>(shape);
+        }
+        assert_eq!(cost.setup, expected, "{shapes:?}, {me} of {parties}");
+    }
+    for (index, &shape) in shapes.iter().enumerate() {
+        is_product(shape, |matrix, i| {
+            let shares = results.iter().map(|(party, _)| party[index][matrix][i]);
+            shares.fold(T::ZERO, Ring::add)
+        });
+    }
+}
+
+#[test]
+fn encrypted_matrices_of_every_width_and_form() {
+    encrypted::<u64>(
+        2,
+        &[[3, 5, 7], [20, 9, 33], [3, 5, 7], [0, 3, 4], [3, 0, 4]],
+    );
+    encrypted::<u8>(2, &[[9, 4, 5], [1, 1, 1]]);
+    encrypted::<u16>(2, &[[1, 8, 1], [40, 300, 2]]);
+    encrypted::<u32>(2, &[[2, 3, 300], [300, 3, 2]]);
+    // There is none of 128 bits: these are made by OT.
+    encrypted::<u128>(2, &[[2, 3, 4]]);
+    // Several requests, and several answers to each.
+    encrypted::<u64>(2, &[[1, 70_000, 1], [1, 2, 70_000]]);
+}
+
+#[test]
+fn encrypted_matrices_of_several_parties() {
+    encrypted::<u64>(3, &[[4, 6, 5], [128, 20, 30]]);
+    encrypted::<u32>(5, &[[3, 2, 3]]);
+    encrypted_in::<u16>(3, &[[100, 100, 100]], |config| {
+        config.window = madrigal_net::MIN_WINDOW;
+    });
 }
 
 /// Two parties that both send more than the other's window takes must not wait for each other.

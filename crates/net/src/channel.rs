@@ -294,8 +294,8 @@ impl Channel {
     /// [`beside`](Context::beside) this channel's): a channel may carry the messages of several
     /// pieces of work that do not wait for each other.
     pub fn count_in(&mut self, context: &Context) {
-        self.tx.0.context = context.clone();
-        self.rx.0.context = context.clone();
+        self.tx.count_in(context);
+        self.rx.count_in(context);
     }
 
     /// [`Sender::send`].
@@ -329,6 +329,11 @@ impl Channel {
 }
 
 impl Sender {
+    /// As [`Channel::count_in`], of what is sent alone: where that does not wait for what comes.
+    pub fn count_in(&mut self, context: &Context) {
+        self.0.context = context.clone();
+    }
+
     /// Sends one message. It travels with everything else that is ready when this party next waits
     /// for something, or at once when much has gathered.
     ///
@@ -362,6 +367,15 @@ impl Sender {
 }
 
 impl Receiver {
+    pub(crate) fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// As [`Channel::count_in`], of what is received alone.
+    pub fn count_in(&mut self, context: &Context) {
+        self.0.context = context.clone();
+    }
+
     /// Receives the next message, which must have exactly `expected` bytes. A call that is dropped
     /// before it returns may have taken a part of the message: use the channel no more.
     ///

@@ -259,16 +259,25 @@ pub async fn exchange(
         .iter()
         .all(|channel| channel.fits_half_window(message.len()))
     {
-        // The other side has to take some of it while we send, and we some of theirs.
-        let each = channels.iter_mut().map(|channel| {
+        // The other side has to take some of it while we send, and we some of theirs; that counts as
+        // received when all is sent.
+        let contexts: Vec<Context> = channels.iter().map(|c| c.rx.context().clone()).collect();
+        let beside: Vec<Context> = contexts.iter().map(Context::beside).collect();
+        let each = channels.iter_mut().zip(&beside).map(|(channel, beside)| {
             let message = message.clone();
+            channel.rx.count_in(beside);
             async move {
                 let (sent, received) =
                     join(channel.tx.send(message), channel.rx.recv(expected)).await;
                 sent.and(received)
             }
         });
-        return try_join_all(each).await;
+        let received = try_join_all(each).await?;
+        for ((channel, context), beside) in channels.iter_mut().zip(&contexts).zip(&beside) {
+            channel.rx.count_in(context);
+            context.join(beside);
+        }
+        return Ok(received);
     }
     for channel in &mut *channels {
         channel.send(message.clone()).await?;

@@ -1,7 +1,9 @@
 //! Values of any number of bits, one after the other without padding between them.
 
+use std::fmt;
+
 /// Writes values into bytes, lowest bit first; bits past the last value are zero.
-pub(crate) struct BitWriter<'a> {
+pub struct BitWriter<'a> {
     out: &'a mut [u8],
     at: usize,
     /// The lowest `fill < 64` bits are waiting.
@@ -10,7 +12,8 @@ pub(crate) struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    pub(crate) fn new(out: &'a mut [u8]) -> Self {
+    /// Writes from the start of `out`.
+    pub fn new(out: &'a mut [u8]) -> Self {
         Self {
             out,
             at: 0,
@@ -20,8 +23,11 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Writes the lowest `bits <= 64` bits of `value`, whose other bits are zero.
+    ///
+    /// # Panics
+    /// Past the end.
     #[inline(always)]
-    pub(crate) fn push(&mut self, value: u64, bits: usize) {
+    pub fn push(&mut self, value: u64, bits: usize) {
         self.waiting |= value << self.fill;
         let end = self.fill + bits;
         if end >= 64 {
@@ -34,14 +40,17 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Writes what waits.
-    pub(crate) fn finish(self) {
+    ///
+    /// # Panics
+    /// Past the end.
+    pub fn finish(self) {
         let bytes = self.fill.div_ceil(8);
         self.out[self.at..self.at + bytes].copy_from_slice(&self.waiting.to_le_bytes()[..bytes]);
     }
 }
 
 /// Reads what a [`BitWriter`] wrote.
-pub(crate) struct BitReader<'a> {
+pub struct BitReader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The lowest `fill < 64` bits are still to be read; those above are zero.
@@ -50,7 +59,8 @@ pub(crate) struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    /// Reads from the start of `bytes`.
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
             at: 0,
@@ -61,7 +71,7 @@ impl<'a> BitReader<'a> {
 
     /// Reads `1 <= bits <= 64` bits; zeros past the end.
     #[inline(always)]
-    pub(crate) fn pull(&mut self, bits: usize) -> u64 {
+    pub fn pull(&mut self, bits: usize) -> u64 {
         let mask = u64::MAX >> (64 - bits);
         if bits <= self.fill {
             let value = self.waiting & mask;
@@ -87,6 +97,18 @@ impl<'a> BitReader<'a> {
         let mut word = [0; 8];
         word[..rest.len()].copy_from_slice(rest);
         u64::from_le_bytes(word)
+    }
+}
+
+impl fmt::Debug for BitWriter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BitWriter(at byte {}, ..)", self.at)
+    }
+}
+
+impl fmt::Debug for BitReader<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BitReader(at byte {}, ..)", self.at)
     }
 }
 

@@ -1,0 +1,299 @@
+//! Matrix triples by encryption that adds ([`madrigal_lattice`]): bytes grow with the matrices, not with
+//! the products.
+//!
+//! Each party encrypts its share X_i and sends it to all others, which multiply by their Y_j: Z = X Y =
+//! sum_i X_i Y_i + sum_{i != j} X_i Y_j. Which of A and B is encrypted, and so whether Z is C or its
+//! transpose, is what takes fewer bytes. Two rounds for each request, and large matrices take several: a
+//! party sends all its answers to one as it makes them, and then goes on to the next.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use futures_util::future::{join, try_join_all};
+use madrigal_core::{PhaseCost, Ring};
+use madrigal_kernels::rings;
+use madrigal_lattice::{Asked, Layout, Owner, Request, Responder};
+use madrigal_net::{Channel, Context, Error, Result, breathe, exchange};
+use zeroize::Zeroizing;
+
+use super::strings::transpose;
+use super::{MatrixShape, MatrixTriple};
+use crate::kind::Width;
+use crate::links::OUT_OF_STEP;
+use crate::rings::random;
+
+/// The keys of one width.
+struct Keys {
+    owner: Owner,
+    /// Our public key, to go with the first request.
+    unsent: Vec<u8>,
+    /// By peer; empty before its first request.
+    responders: Vec<Responder>,
+}
+
+/// Makes matrix triples with all peers. Keys are made when a width is first asked for.
+pub(crate) struct Encrypted {
+    context: Context,
+    /// By peer.
+    requests: Vec<Channel>,
+    answers: Vec<Channel>,
+    /// By [`Width`].
+    keys: [Option<Keys>; Width::ALL.len()],
+    /// A call is under way, or did not come to its end: then the parties are out of step.
+    broken: bool,
+}
+
+/// A product as it is computed: of X by Y, which are A and B, or the transposes of B and A.
+#[derive(Clone, Copy)]
+struct Oriented {
+    layout: Layout,
+    /// Rows of X, between, columns of Y.
+    sizes: [usize; 3],
+    swapped: bool,
+}
+
+impl Oriented {
+    /// None for what is empty or has no encryption.
+    fn new<T: Ring>(shape: MatrixShape) -> Option<Self> {
+        let sizes = [shape.rows, shape.inner, shape.columns];
+        if sizes.contains(&0) {
+            return None;
+        }
+        let ways = [false, true].into_iter().filter_map(|swapped| {
+            let [p, k, q] = sizes;
+            let sizes = if swapped { [q, k, p] } else { sizes };
+            let layout = Layout::new(T::BITS, sizes[0], k, sizes[2])?;
+            Some(Self {
+                layout,
+                sizes,
+                swapped,
+            })
+        });
+        ways.min_by_key(|way| way.layout.bytes())
+    }
+}
+
+/// Whether there is an encryption for elements of this width.
+pub(crate) fn serves<T: Ring>() -> bool {
+    T::BITS <= 64
+}
+
+impl Encrypted {
+    pub(crate) fn new(context: &Context) -> Result<Self> {
+        let context = context.step("encrypted matrices");
+        Ok(Self {
+            requests: context.step("requests").channels()?,
+            answers: context.step("answers").channels()?,
+            context,
+            keys: [const { None }; Width::ALL.len()],
+            broken: false,
+        })
+    }
+
+    /// Makes one triple. `made` hears of products of elements.
+    pub(crate) async fn triple<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        made: &dyn Fn(usize),
+    ) -> Result<MatrixTriple<T>> {
+        if std::mem::replace(&mut self.broken, true) {
+            return Err(Error::Ended {
+                reason: OUT_OF_STEP.into(),
+            });
+        }
+        let Some(way) = Oriented::new::<T>(shape) else {
+            self.broken = false;
+            return Ok(empty(&self.context, shape));
+        };
+        let [p, k, q] = way.sizes;
+        let mut prg = self.context.private_prg();
+        let (x, y) = (random::<T>(&mut prg, p * k), random::<T>(&mut prg, k * q));
+        let mut z = Zeroizing::new(vec![T::ZERO; p * q]);
+        rings::multiply_add(&x, &y, &mut z, k, q);
+        let z = RefCell::new(z);
+        let width = Width::of::<T>() as usize;
+        let mut keys = match self.keys[width].take() {
+            Some(keys) => keys,
+            None => self.start::<T>(),
+        };
+        for request in way.layout.requests() {
+            let asked = self.ask(&mut keys, &way.layout, &request, &x).await?;
+            let each = rows_made(&request);
+            let tell = |columns: &Range<usize>| made(each * columns.len());
+            self.answer(&mut keys, &way.layout, &request, &asked, &y, &z, &tell)
+                .await?;
+        }
+        self.keys[width] = Some(keys);
+        self.broken = false;
+        let z = z.into_inner();
+        Ok(if way.swapped {
+            let (a, b) = (transpose(&y, k, q), transpose(&x, p, k));
+            MatrixTriple::new(shape, a, b, transpose(&z, p, q))
+        } else {
+            MatrixTriple::new(shape, x, y, z)
+        })
+    }
+
+    fn start<T: Ring>(&self) -> Keys {
+        let cost = key_cost::<T>(self.requests.len());
+        self.context.count_aes(cost.aes_blocks);
+        let seed = self.context.private_prg().next_block();
+        let Some(mut owner) = Owner::new(T::BITS, seed) else {
+            unreachable!("`serves` was asked before");
+        };
+        Keys {
+            unsent: owner.public_key(),
+            owner,
+            responders: Vec::new(),
+        }
+    }
+
+    /// Sends a request to all, and takes all of theirs.
+    async fn ask<T: Ring>(
+        &mut self,
+        keys: &mut Keys,
+        layout: &Layout,
+        request: &Request,
+        x: &[T],
+    ) -> Result<Vec<Asked>> {
+        let mut message = std::mem::take(&mut keys.unsent);
+        let ahead = message.len();
+        message.append(&mut keys.owner.request(layout, request, x));
+        let expected = message.len();
+        let received = exchange(&mut self.requests, message, expected).await?;
+        let mut all = Vec::with_capacity(received.len());
+        for (index, (channel, message)) in self.requests.iter().zip(received).enumerate() {
+            let (key, message) = message.split_at(ahead);
+            let refuse = |error| channel.refuse(error);
+            if ahead > 0 {
+                let seed = self.context.private_prg().next_block();
+                let responder = Responder::new(T::BITS, key, seed).map_err(refuse)?;
+                keys.responders.push(responder);
+            }
+            let responder = &keys.responders[index];
+            all.push(responder.read(layout, request, message).map_err(refuse)?);
+        }
+        Ok(all)
+    }
+
+    /// Answers all, and takes all answers. Neither waits for the other.
+    #[expect(clippy::too_many_arguments, reason = "one call's state, taken apart")]
+    async fn answer<T: Ring>(
+        &mut self,
+        keys: &mut Keys,
+        layout: &Layout,
+        request: &Request,
+        asked: &[Asked],
+        y: &[T],
+        z: &RefCell<Zeroizing<Vec<T>>>,
+        made: &dyn Fn(&Range<usize>),
+    ) -> Result<()> {
+        let blocks = layout.aes_blocks(request);
+        let peers = self.answers.len() as u64;
+        self.context
+            .count_aes(blocks.owner + peers * blocks.responder);
+        let received = self.context.beside();
+        let owner = &keys.owner;
+        let first = self.answers.first().map(Channel::peer);
+        let pairs = self.answers.iter_mut().zip(&mut keys.responders).zip(asked);
+        let pairs = pairs.map(|((channel, responder), asked)| {
+            let leads = first == Some(channel.peer());
+            let Channel { tx, rx } = channel;
+            rx.count_in(&received);
+            let send = async move {
+                for columns in layout.answers() {
+                    let message = {
+                        let z = &mut z.borrow_mut();
+                        responder.answer(asked, &columns, y, z)
+                    };
+                    tx.send(message).await?;
+                    breathe().await;
+                }
+                Ok(())
+            };
+            let receive = async move {
+                for columns in layout.answers() {
+                    let expected = layout.answer_len(request, &columns);
+                    let message = rx.recv(expected).await?;
+                    owner
+                        .open(layout, request, &columns, &message, &mut z.borrow_mut())
+                        .map_err(|error| rx.refuse(error))?;
+                    if leads {
+                        made(&columns);
+                    }
+                }
+                Ok(())
+            };
+            async move {
+                let (sent, received) = join(send, receive).await;
+                sent.and(received)
+            }
+        });
+        try_join_all(pairs).await?;
+        self.context.join(&received);
+        Ok(())
+    }
+}
+
+/// Products of elements for each column that is answered.
+fn rows_made(request: &Request) -> usize {
+    request.rows.len() * request.inner.len()
+}
+
+/// What takes no messages: the product is empty, or of nothing.
+fn empty<T: Ring>(context: &Context, shape: MatrixShape) -> MatrixTriple<T> {
+    let mut prg = context.private_prg();
+    let mut some = |count| random::<T>(&mut prg, count);
+    let a = some(shape.rows * shape.inner);
+    let b = some(shape.inner * shape.columns);
+    let c = Zeroizing::new(vec![T::ZERO; shape.rows * shape.columns]);
+    MatrixTriple::new(shape, a, b, c)
+}
+
+/// What the first call of a width costs on top: the key is part of the first request.
+fn key_cost<T: Ring>(peers: usize) -> PhaseCost {
+    let [bytes, make, take] = Responder::key_cost(T::BITS).unwrap_or_default();
+    let peers = peers as u64;
+    PhaseCost {
+        rounds: 0,
+        bytes_sent: peers * bytes,
+        bytes_received: peers * bytes,
+        messages: 0,
+        aes_blocks: Owner::AES_BLOCKS + make + peers * take,
+    }
+}
+
+/// Follows the calls at one party, and knows what the next one costs.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct EncryptedCosts {
+    /// By [`Width`].
+    started: [bool; Width::ALL.len()],
+}
+
+impl EncryptedCosts {
+    pub(crate) fn triple<T: Ring>(&mut self, parties: usize, shape: MatrixShape) -> PhaseCost {
+        let mut total = PhaseCost::default();
+        let Some(way) = Oriented::new::<T>(shape) else {
+            return total;
+        };
+        let peers = parties - 1;
+        if !std::mem::replace(&mut self.started[Width::of::<T>() as usize], true) {
+            total += key_cost::<T>(peers);
+        }
+        let answers = way.layout.answers().count() as u64;
+        for (request, times) in way.layout.kinds() {
+            let bytes = way.layout.request_len(&request) + way.layout.answers_len(&request);
+            let blocks = way.layout.aes_blocks(&request);
+            let peers = peers as u64;
+            let one = PhaseCost {
+                rounds: 2,
+                bytes_sent: peers * bytes as u64,
+                bytes_received: peers * bytes as u64,
+                messages: peers * (1 + answers),
+                aes_blocks: blocks.owner + peers * blocks.responder,
+            };
+            total += one.times(times as u64);
+        }
+        total
+    }
+}

@@ -1,0 +1,238 @@
+//! The party that multiplies by its own matrix what the other one encrypted.
+
+use std::ops::Range;
+
+use madrigal_core::Ring;
+use madrigal_kernels::Block;
+use madrigal_kernels::Sums;
+use zeroize::Zeroizing;
+
+use crate::cipher::{Ciphertexts, Poly, by_prime, values, zero};
+use crate::error::LatticeError;
+use crate::layout::{Layout, POLY_BYTES, Request, SEED_BYTES};
+use crate::modulus::{Modulus, N};
+use crate::params::Params;
+use crate::sample::{Small, UNIFORM_BLOCKS};
+use crate::wire;
+
+/// Holds Y, and the public key of the [`Owner`](crate::Owner).
+pub struct Responder {
+    params: Params,
+    key: Ciphertexts,
+    noise: Small,
+}
+
+impl std::fmt::Debug for Responder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Responder({} bits)", self.params.bits)
+    }
+}
+
+/// A request that was read: some 200 KB for each of its ciphertexts and prime.
+pub struct Asked {
+    layout: Layout,
+    rows: Range<usize>,
+    /// By ciphertext.
+    inner: Vec<Range<usize>>,
+    ciphertexts: Ciphertexts,
+}
+
+impl std::fmt::Debug for Asked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Asked({:?}, rows {:?})", self.layout, self.rows)
+    }
+}
+
+impl Responder {
+    /// Bytes of a public key for products mod 2^bits, and AES blocks to make it and to take it.
+    pub fn key_cost(bits: usize) -> Option<[u64; 3]> {
+        let primes = Params::new(bits)?.moduli.len();
+        let uniform = primes as u64 * UNIFORM_BLOCKS;
+        let bytes = (SEED_BYTES + primes * POLY_BYTES) as u64;
+        Some([bytes, 1 + uniform + crate::sample::SMALL_BLOCKS, uniform])
+    }
+
+    /// With the owner's public key, and a secret uniform seed that is used for nothing else.
+    ///
+    /// # Errors
+    /// A key that is none.
+    ///
+    /// # Panics
+    /// Unless `bits` is 8, 16, 32 or 64.
+    pub fn new(bits: usize, key: &[u8], seed: Block) -> Result<Self, LatticeError> {
+        let Some(params) = Params::new(bits) else {
+            panic!("there are no products mod 2^{bits} by encryption");
+        };
+        wire::expect(key, SEED_BYTES + params.moduli.len() * POLY_BYTES)?;
+        Ok(Self {
+            key: Ciphertexts::read(&params, 1, key)?,
+            params,
+            noise: Small::new(seed),
+        })
+    }
+
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// One that is none.
+    ///
+    /// # Panics
+    /// If the layout is of another width.
+    pub fn read(
+        &self,
+        layout: &Layout,
+        request: &Request,
+        message: &[u8],
+    ) -> Result<Asked, LatticeError> {
+        assert_eq!(layout.bits(), self.params.bits, "the width of the layout");
+        wire::expect(message, layout.request_len(request))?;
+        let inner: Vec<_> = layout.requested(request).collect();
+        Ok(Asked {
+            layout: *layout,
+            rows: request.rows.clone(),
+            ciphertexts: Ciphertexts::read(&self.params, inner.len(), message)?,
+            inner,
+        })
+    }
+
+    /// Answers with the product by some columns of Y, which is row by row, and a mask; this party's share,
+    /// what takes the mask off, is added to Z.
+    ///
+    /// # Panics
+    /// If Y or Z is of another size or width than the layout says.
+    pub fn answer<T: Ring>(
+        &mut self,
+        asked: &Asked,
+        columns: &Range<usize>,
+        y: &[T],
+        z: &mut [T],
+    ) -> Vec<u8> {
+        assert_eq!(T::BITS, self.params.bits, "the width of the layout");
+        let layout = &asked.layout;
+        let mut answer = Vec::new();
+        let mut work = Work::new(self.params.moduli);
+        for columns in layout.answered(columns) {
+            for (index, inner) in asked.inner.iter().enumerate() {
+                work.plain.fill(0);
+                for (entry, exponent) in layout.right([inner.clone(), columns.clone()]) {
+                    work.plain[exponent] = signed(y[entry]);
+                }
+                work.add(&asked.ciphertexts, index);
+            }
+            let results: Vec<_> = layout.results([asked.rows.clone(), columns]).collect();
+            self.finish(&mut work, &results, z, &mut answer);
+        }
+        answer
+    }
+
+    /// Hides how a product came about, and writes it.
+    ///
+    /// An encryption of zero under the owner's key makes the public half uniform to all who do not know
+    /// its ternary u, the owner too; the flood drowns what of Y and u is in the noise.
+    fn finish<T: Ring>(
+        &mut self,
+        work: &mut Work,
+        results: &[(usize, usize)],
+        z: &mut [T],
+        answer: &mut Vec<u8>,
+    ) {
+        let params = &self.params;
+        let moduli = params.moduli;
+        for (small, u) in work.plain.iter_mut().zip(self.noise.ternary()) {
+            *small = u;
+        }
+        values(moduli, &work.plain, &mut work.values);
+        for index in 0..moduli.len() {
+            let at = index * N..(index + 1) * N;
+            let u = &work.values[at.clone()];
+            let [body, public] = &mut work.sums;
+            body[index].add(u, &self.key.bodies[0][at.clone()]);
+            public[index].add(u, &self.key.publics[0][at]);
+        }
+        work.take(0);
+        let count = results.len();
+        let mut masks = Zeroizing::new(vec![0; count]);
+        let mut bodies = Zeroizing::new(vec![0; moduli.len() * count]);
+        self.noise.masks(params, &mut masks, &mut bodies);
+        for (index, modulus) in moduli.iter().enumerate() {
+            let bodies = &mut bodies[index * count..][..count];
+            for (body, (_, exponent)) in bodies.iter_mut().zip(results) {
+                *body = modulus.add(*body, work.values[index * N + exponent]);
+            }
+        }
+        work.take(1);
+        for (small, noise) in work.plain.iter_mut().zip(self.noise.binomial()) {
+            *small = noise;
+        }
+        for (modulus, public) in by_prime(moduli, &mut work.values) {
+            for (public, &noise) in public.iter_mut().zip(work.plain.iter()) {
+                *public = modulus.add(*public, modulus.small(noise));
+            }
+        }
+        for ((entry, _), &mask) in results.iter().zip(masks.iter()) {
+            z[*entry] = z[*entry].sub(T::from_u128(mask.into()));
+        }
+        let kept = params.kept().len();
+        params.shrink(&mut work.values, N);
+        params.shrink(&mut bodies, count);
+        for residues in [&work.values[..kept * N], &bodies[..kept * count]] {
+            let start = answer.len();
+            let bytes = madrigal_core::bits::bytes_for(residues.len() * crate::modulus::BITS);
+            answer.resize(start + bytes, 0);
+            wire::write(residues, &mut answer[start..]);
+        }
+    }
+}
+
+/// The element between -2^(l-1) and 2^(l-1): smaller factors make less noise.
+fn signed<T: Ring>(x: T) -> i64 {
+    let up = 64 - T::BITS;
+    ((x.to_u128() as u64) << up) as i64 >> up
+}
+
+/// What products are computed in.
+struct Work {
+    moduli: &'static [Modulus],
+    plain: Zeroizing<Vec<i64>>,
+    values: Poly,
+    /// By half of the ciphertext, then by prime.
+    sums: [Vec<Sums>; 2],
+}
+
+impl Work {
+    fn new(moduli: &'static [Modulus]) -> Self {
+        let sums = || moduli.iter().map(|_| Sums::new(N)).collect();
+        Self {
+            moduli,
+            plain: Zeroizing::new(vec![0; N]),
+            values: zero(moduli),
+            sums: [sums(), sums()],
+        }
+    }
+
+    /// Adds the product of the plain polynomial and a ciphertext.
+    fn add(&mut self, request: &Ciphertexts, index: usize) {
+        let [bodies, publics] = &mut self.sums;
+        let [body, public] = [&request.bodies[index], &request.publics[index]];
+        let halves = body.chunks_exact(N).zip(public.chunks_exact(N));
+        let sums = bodies.iter_mut().zip(publics);
+        let primes = by_prime(self.moduli, &mut self.values);
+        for (((modulus, values), (body, public)), sums) in primes.zip(halves).zip(sums) {
+            for (value, &plain) in values.iter_mut().zip(self.plain.iter()) {
+                *value = modulus.signed(plain);
+            }
+            modulus.ntt.forward(values);
+            sums.0.add(values, body);
+            sums.1.add(values, public);
+        }
+    }
+
+    /// The coefficients of one half's sum into `values`.
+    fn take(&mut self, half: usize) {
+        let primes = by_prime(self.moduli, &mut self.values);
+        for ((modulus, values), sums) in primes.zip(&mut self.sums[half]) {
+            sums.take(&modulus.ntt, values);
+            modulus.ntt.inverse(values);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Residues in messages: 50 bits each.
+
+use madrigal_core::packing::{BitReader, BitWriter};
+
+use crate::error::LatticeError;
+use crate::modulus::{BITS, Modulus};
+
+/// Writes residues to exactly the bytes they take.
+pub(crate) fn write(residues: &[u64], out: &mut [u8]) {
+    let mut writer = BitWriter::new(out);
+    for &residue in residues {
+        writer.push(residue, BITS);
+    }
+    writer.finish();
+}
+
+/// Reads as many residues modulo each modulus, which fill `message`.
+pub(crate) fn read<'a>(
+    moduli: impl Iterator<Item = &'a Modulus>,
+    message: &[u8],
+    residues: &mut [u64],
+) -> Result<(), LatticeError> {
+    let used = residues.len() * BITS;
+    if !madrigal_core::bits::tail_is_clear(message, used) {
+        return Err(LatticeError::Padding);
+    }
+    let moduli: Vec<&Modulus> = moduli.collect();
+    let each = residues.len() / moduli.len().max(1);
+    let mut reader = BitReader::new(message);
+    for (modulus, residues) in moduli.iter().zip(residues.chunks_exact_mut(each.max(1))) {
+        let mut highest = 0;
+        for residue in residues {
+            *residue = reader.pull(BITS);
+            highest = highest.max(*residue);
+        }
+        if highest >= modulus.prime() {
+            return Err(LatticeError::Residue);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a message is as long as it should be.
+pub(crate) fn expect(message: &[u8], expected: usize) -> Result<(), LatticeError> {
+    match message.len() {
+        got if got == expected => Ok(()),
+        got => Err(LatticeError::Length { expected, got }),
+    }
+}
