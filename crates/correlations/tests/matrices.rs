@@ -114,7 +114,9 @@ fn encrypted_in<T: Ring>(
     let results = world.run(|context| async move {
         let source = OtSource::new(&context, Extension::default()).await?;
         let mut source = source.with_lattice_matrices()?;
-        let made = |products| drop(made.fetch_add(products, Relaxed));
+        let made = |products| {
+            made.fetch_add(products, Relaxed);
+        };
         let mut all = Vec::new();
         for &shape in shapes {
             let triple = source.matrix_triple::<T>(shape, &made).await?;

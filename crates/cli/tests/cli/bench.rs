@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::command::{adder, madrigal};
 
 /// Everything that is measured.
-const NAMES: [&str; 46] = [
+const NAMES: [&str; 47] = [
     "base/endemic",
     "base/hauck-loss",
     "base/ml-kem",
@@ -51,6 +51,7 @@ const NAMES: [&str; 46] = [
     "triple/u128/n2",
     "square/u64/n2",
     "matrix/u64/128x128x128/n2",
+    "matrix-lattice/u64/128x128x128/n2",
     "sharedbit/u32/n2",
     "sharedbit-published/u32/n2",
     "vector/128/n2",

@@ -36,6 +36,8 @@ enum Kind {
     Triples(usize),
     Squares,
     Matrix,
+    /// By encryption.
+    LatticeMatrix,
     SharedBits,
     /// As MOTION has them.
     PublishedSharedBits,
@@ -52,8 +54,12 @@ pub(super) fn benches() -> Vec<Bench> {
     }
     all.push(("triple/u64/n3".to_owned(), Kind::Triples(64), 3));
     all.push(("square/u64/n2".to_owned(), Kind::Squares, 2));
-    let matrix = format!("matrix/u64/{SIZE}x{SIZE}x{SIZE}/n2");
-    all.push((matrix, Kind::Matrix, 2));
+    for (name, kind) in [
+        ("matrix", Kind::Matrix),
+        ("matrix-lattice", Kind::LatticeMatrix),
+    ] {
+        all.push((format!("{name}/u64/{SIZE}x{SIZE}x{SIZE}/n2"), kind, 2));
+    }
     all.push(("sharedbit/u32/n2".to_owned(), Kind::SharedBits, 2));
     let published = "sharedbit-published/u32/n2".to_owned();
     all.push((published, Kind::PublishedSharedBits, 2));
@@ -73,7 +79,9 @@ impl Kind {
             Self::Squares => 64,
             Self::SharedBits => 31,
             Self::PublishedSharedBits => 34,
-            Self::Matrix => return SIZE.pow(3) * (ots / (2 * SIZE * SIZE * 64)).max(1),
+            Self::Matrix | Self::LatticeMatrix => {
+                return SIZE.pow(3) * (ots / (2 * SIZE * SIZE * 64)).max(1);
+            }
         };
         (ots / per_item).max(1)
     }
@@ -83,7 +91,7 @@ impl Kind {
         match self {
             Self::Bits | Self::Vectors => 1,
             Self::Triples(width) => width,
-            Self::Squares | Self::Matrix => 64,
+            Self::Squares | Self::Matrix | Self::LatticeMatrix => 64,
             Self::SharedBits | Self::PublishedSharedBits => 32,
         }
     }
@@ -97,7 +105,7 @@ impl Kind {
             Self::Triples(64) => triples::<u64>(source, items).await,
             Self::Triples(_) => triples::<u128>(source, items).await,
             Self::Squares => squares(source, items).await,
-            Self::Matrix => matrices(source, items).await,
+            Self::Matrix | Self::LatticeMatrix => matrices(source, items).await,
             Self::SharedBits => {
                 let bits = source.shared_bits(items, &|_| {}).await?;
                 Ok(shared_bits(bits))
@@ -220,6 +228,9 @@ fn measure(plan: &Plan<'_>, kind: Kind, parties: usize) -> Result<Measured> {
             let spent = || job.spent(Phase::Setup);
             let setup = async |context: Context| {
                 let mut source = OtSource::new(&context, Extension::default()).await?;
+                if let Kind::LatticeMatrix = kind {
+                    source = source.with_lattice_matrices()?;
+                }
                 // The first call of a kind starts its extensions.
                 kind.make(&mut source, 1.max(items.min(1024))).await?;
                 Ok::<_, madrigal_net::Error>(source)
