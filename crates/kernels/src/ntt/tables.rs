@@ -74,6 +74,26 @@ impl Twiddles {
             quotient: self.quotients[index],
         }
     }
+
+    /// The factors of log2 `ROWS` stages for the group to which factor `index` of the first of them
+    /// belongs: that one at 1, those of the next stage at 2 and 3, and so on; at 0 is factor 0.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    pub(crate) fn stages<const ROWS: usize>(&self, index: usize) -> [Factor; ROWS] {
+        let mut factors = [self.at(0); ROWS];
+        for stage in 0..ROWS.ilog2() {
+            let count = 1 << stage;
+            let values = &self.values[index * count..][..count];
+            let quotients = &self.quotients[index * count..][..count];
+            for i in 0..count {
+                factors[count + i] = Factor {
+                    value: values[i],
+                    quotient: quotients[i],
+                };
+            }
+        }
+        factors
+    }
 }
 
 /// The factors of the transform and of its inverse. Factor k of the one is psi^rev(k), of the other

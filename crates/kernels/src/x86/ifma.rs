@@ -3,6 +3,10 @@
 //!
 //! Three stages are done at a time, while eight rows of the array are in registers; the last three,
 //! within a vector, follow the three before them on the same 64 elements.
+//!
+//! The loops over vectors are over indices of known number: the compiler unrolls these before it
+//! decides what lives in registers, and not those over iterators (which took twice the time).
+#![allow(clippy::needless_range_loop, reason = "as said above")]
 
 use core::arch::x86_64::*;
 
@@ -123,17 +127,16 @@ fn subtract(x: Vector, y: Vector, c: Constants) -> Vector {
     _mm512_sub_epi64(_mm512_add_epi64(x, c.two_p), y)
 }
 
-/// The factors of log2 `ROWS` stages: of the first at 1, of the next at 2 and 3, and so on, for the
-/// group to which factor `index` of the first stage belongs; at 0 is factor 0.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn factors<const ROWS: usize>(twiddles: &Twiddles, index: usize) -> [Factors; ROWS] {
-    let mut factors = [splat_factor(twiddles.at(0)); ROWS];
-    for (i, factors) in factors.iter_mut().enumerate().skip(1) {
-        let first = 1 << i.ilog2();
-        *factors = splat_factor(twiddles.at(index * first + i - first));
-    }
-    factors
+/// [`Twiddles::stages`] for all lanes; a macro, as the compiler does not inline a function for it.
+macro_rules! factors {
+    ($rows:expr, $twiddles:expr, $index:expr) => {{
+        let words = $twiddles.stages::<$rows>($index);
+        let mut factors = [splat_factor(words[0]); $rows];
+        for i in 1..$rows {
+            factors[i] = splat_factor(words[i]);
+        }
+        factors
+    }};
 }
 
 /// log2 `ROWS` stages of the transform on vectors as far apart as the last of them takes.
@@ -186,15 +189,15 @@ macro_rules! pass {
         ) {
             let rows = values.len() / (groups * ROWS);
             for (g, group) in values.chunks_exact_mut(ROWS * rows).enumerate() {
-                let w = factors::<ROWS>(twiddles, groups + g);
+                let w = factors!(ROWS, twiddles, groups + g);
                 for j in 0..rows {
                     let mut v = [_mm512_setzero_si512(); ROWS];
-                    for (i, v) in v.iter_mut().enumerate() {
-                        *v = load(&group[i * rows + j]);
+                    for i in 0..ROWS {
+                        v[i] = load(&group[i * rows + j]);
                     }
                     $stages(&mut v, &w, c);
-                    for (i, &v) in v.iter().enumerate() {
-                        store(&mut group[i * rows + j], v);
+                    for i in 0..ROWS {
+                        store(&mut group[i * rows + j], v[i]);
                     }
                 }
             }
@@ -255,45 +258,44 @@ pub(crate) fn inverse(values: &mut [u64], twiddles: &Twiddles, modulus: &Modulus
     }
 }
 
-/// The factors of the stages with four, two and one element between those of a butterfly.
+/// One table of the stages with four, two and one element between those of a butterfly, for each 64
+/// elements.
 struct Inner<'a> {
-    values: [&'a [Words]; 3],
-    quotients: [&'a [Words]; 3],
+    four: &'a [Words],
+    two: &'a [[Words; 2]],
+    one: &'a [[Words; 4]],
 }
 
 impl<'a> Inner<'a> {
-    fn new(twiddles: &'a Twiddles) -> Self {
-        let stages = |table: &'a [u64]| {
-            let table = table.as_chunks().0;
-            let n = table.len();
-            [&table[n / 8..n / 4], &table[n / 4..n / 2], &table[n / 2..]]
-        };
+    fn new(table: &'a [u64]) -> Self {
+        let (table, _) = table.as_chunks();
+        let n = table.len();
         Self {
-            values: stages(&twiddles.values),
-            quotients: stages(&twiddles.quotients),
+            four: &table[n / 8..n / 4],
+            two: table[n / 4..n / 2].as_chunks().0,
+            one: table[n / 2..].as_chunks().0,
         }
     }
 
-    /// Those for the 16 elements from 16 `pair` on.
+    /// Those of each pair of vectors among the 64 elements.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn at(&self, pair: usize) -> [Factors; 3] {
-        let four = _mm512_set_epi64(1, 1, 1, 1, 0, 0, 0, 0);
-        let two = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
-        let four = _mm512_add_epi64(four, splat(2 * (pair as u64 % 4)));
-        let two = _mm512_add_epi64(two, splat(4 * (pair as u64 % 2)));
-        let factors = |table: &[&[Words]; 3]| {
-            [
-                _mm512_permutexvar_epi64(four, load(&table[0][pair / 4])),
-                _mm512_permutexvar_epi64(two, load(&table[1][pair / 2])),
-                load(&table[2][pair]),
-            ]
-        };
-        let (values, quotients) = (factors(&self.values), factors(&self.quotients));
-        core::array::from_fn(|stage| Factors {
-            values: values[stage],
-            quotients: quotients[stage],
-        })
+    fn at(&self, block: usize) -> [[Vector; 3]; 4] {
+        let (four, two, one) = (&self.four[block], &self.two[block], &self.one[block]);
+        let (four, twos) = (load(four), [load(&two[0]), load(&two[1])]);
+        let mut factors = [[four; 3]; 4];
+        for i in 0..4 {
+            let (low, high) = (2 * i as i64, 2 * i as i64 + 1);
+            let fours = _mm512_set_epi64(high, high, high, high, low, low, low, low);
+            let l = 4 * (i as i64 & 1);
+            let pairs = _mm512_set_epi64(l + 3, l + 3, l + 2, l + 2, l + 1, l + 1, l, l);
+            factors[i] = [
+                _mm512_permutexvar_epi64(fours, four),
+                _mm512_permutexvar_epi64(pairs, twos[i / 2]),
+                load(&one[i]),
+            ];
+        }
+        factors
     }
 }
 
@@ -312,17 +314,28 @@ fn interleave_pairs(x: Vector, y: Vector) -> (Vector, Vector) {
 /// The last six stages, on 64 elements after the other; the results are reduced.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn split_blocks(values: &mut [Words], twiddles: &Twiddles, c: Constants) {
-    let inner = Inner::new(twiddles);
+    let values_of = Inner::new(&twiddles.values);
+    let quotients_of = Inner::new(&twiddles.quotients);
     let even = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
     let odd = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
     let (blocks, _) = values.as_chunks_mut::<8>();
     let groups = blocks.len();
     for (g, block) in blocks.iter_mut().enumerate() {
-        let mut v = block.each_ref().map(|words| load(words));
-        split_rows(&mut v, &factors(twiddles, groups + g), c);
-        for (i, pair) in v.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-            let w = inner.at(4 * g + i);
-            let [a, b] = *pair;
+        let mut v = [_mm512_setzero_si512(); 8];
+        for i in 0..8 {
+            v[i] = load(&block[i]);
+        }
+        split_rows(&mut v, &factors!(8, twiddles, groups + g), c);
+        let (words, quotients) = (values_of.at(g), quotients_of.at(g));
+        for i in 0..4 {
+            let mut w = [splat_factor(twiddles.at(0)); 3];
+            for j in 0..3 {
+                w[j] = Factors {
+                    values: words[i][j],
+                    quotients: quotients[i][j],
+                };
+            }
+            let (a, b) = (v[2 * i], v[2 * i + 1]);
             let (x, y) = (
                 _mm512_shuffle_i64x2::<0x44>(a, b),
                 _mm512_shuffle_i64x2::<0xee>(a, b),
@@ -333,13 +346,13 @@ fn split_blocks(values: &mut [Words], twiddles: &Twiddles, c: Constants) {
             let (x, y) = (_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y));
             let (x, y) = split(x, y, w[2], c);
             let (x, y) = (less(less(x, c.two_p), c.p), less(less(y, c.two_p), c.p));
-            *pair = [
+            [v[2 * i], v[2 * i + 1]] = [
                 _mm512_permutex2var_epi64(x, even, y),
                 _mm512_permutex2var_epi64(x, odd, y),
             ];
         }
-        for (words, &v) in block.iter_mut().zip(&v) {
-            store(words, v);
+        for i in 0..8 {
+            store(&mut block[i], v[i]);
         }
     }
 }
@@ -347,16 +360,27 @@ fn split_blocks(values: &mut [Words], twiddles: &Twiddles, c: Constants) {
 /// The first six stages of the inverse, which are all if `LAST`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn join_blocks<const LAST: bool>(values: &mut [Words], twiddles: &Twiddles, c: Constants) {
-    let inner = Inner::new(twiddles);
+    let values_of = Inner::new(&twiddles.values);
+    let quotients_of = Inner::new(&twiddles.quotients);
     let even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
     let odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
     let (blocks, _) = values.as_chunks_mut::<8>();
     let groups = blocks.len();
     for (g, block) in blocks.iter_mut().enumerate() {
-        let mut v = block.each_ref().map(|words| load(words));
-        for (i, pair) in v.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-            let w = inner.at(4 * g + i);
-            let [a, b] = *pair;
+        let mut v = [_mm512_setzero_si512(); 8];
+        for i in 0..8 {
+            v[i] = load(&block[i]);
+        }
+        let (words, quotients) = (values_of.at(g), quotients_of.at(g));
+        for i in 0..4 {
+            let mut w = [splat_factor(twiddles.at(0)); 3];
+            for j in 0..3 {
+                w[j] = Factors {
+                    values: words[i][j],
+                    quotients: quotients[i][j],
+                };
+            }
+            let (a, b) = (v[2 * i], v[2 * i + 1]);
             let (x, y) = (
                 _mm512_permutex2var_epi64(a, even, b),
                 _mm512_permutex2var_epi64(a, odd, b),
@@ -366,14 +390,14 @@ fn join_blocks<const LAST: bool>(values: &mut [Words], twiddles: &Twiddles, c: C
             let (x, y) = join(x, y, w[1], c);
             let (x, y) = interleave_pairs(x, y);
             let (x, y) = join(x, y, w[0], c);
-            *pair = [
+            [v[2 * i], v[2 * i + 1]] = [
                 _mm512_shuffle_i64x2::<0x44>(x, y),
                 _mm512_shuffle_i64x2::<0xee>(x, y),
             ];
         }
-        join_rows::<8, LAST>(&mut v, &factors(twiddles, groups + g), c);
-        for (words, &v) in block.iter_mut().zip(&v) {
-            store(words, v);
+        join_rows::<8, LAST>(&mut v, &factors!(8, twiddles, groups + g), c);
+        for i in 0..8 {
+            store(&mut block[i], v[i]);
         }
     }
 }
