@@ -13,6 +13,7 @@
     reason = "it prints what it finds"
 )]
 
+mod ntt;
 mod statistics;
 mod targets;
 

@@ -15,6 +15,8 @@ use madrigal_ot::{
 use rand_core::Rng;
 use zeroize::Zeroizing;
 
+use crate::ntt;
+
 /// Work with its inputs, ready to be timed.
 pub(crate) type Work = Box<dyn FnOnce() -> Result<(), OtError>>;
 type Prepare = Box<dyn Fn(&mut Draw, bool) -> Result<Work, OtError>>;
@@ -72,6 +74,12 @@ pub(crate) fn all() -> Vec<Target> {
         target("chosen/1of16/receiver", chosen_one_of),
         target("1of16/choice-bits", choice_bits),
         target("precomputed/choice-flips", choice_flips),
+        target("ntt/forward", ntt::forward),
+        target("ntt/inverse", ntt::inverse),
+        target("ntt/multiply", ntt::multiply),
+        target("ntt/scale", ntt::scale),
+        target("ntt/sums/add", ntt::add),
+        target("ntt/sums/take", ntt::take),
     ]);
     all
 }
@@ -100,7 +108,7 @@ impl Draw {
         bytes
     }
 
-    fn secret(&mut self, n: usize, fixed: bool) -> Vec<u8> {
+    pub(crate) fn secret(&mut self, n: usize, fixed: bool) -> Vec<u8> {
         let mut secret = self.bytes(n);
         let mask = u8::from(fixed).wrapping_sub(1);
         secret.iter_mut().for_each(|byte| *byte &= mask);
