@@ -8,13 +8,15 @@
 //! IFMA, at the level `vaes512` where the processor has them) do the same with the same tables. All
 //! results lie in \[0, p): they are equal at every level.
 //!
-//! No branch and no index depends on the elements; on p, n and lengths they do.
+//! No branch and no index depends on the elements; on p, n and lengths they do. That elements are
+//! below p is the caller's to see to, and to check where a peer sends them: of others the results mean
+//! nothing, and arithmetic that is checked for overflow may panic.
 
 use core::fmt;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{Kernels, Level, portable};
+use crate::{Kernels, portable};
 
 mod tables;
 
@@ -38,11 +40,12 @@ enum Path {
 
 impl Path {
     fn of(kernels: Kernels) -> Self {
-        match kernels.level() {
-            #[cfg(target_arch = "x86_64")]
-            Level::Vaes512 if crate::x86::has_ifma() => Self::Ifma,
-            _ => Self::Portable,
+        #[cfg(target_arch = "x86_64")]
+        if kernels.level() == crate::Level::Vaes512 && crate::x86::has_ifma() {
+            return Self::Ifma;
         }
+        let _ = kernels;
+        Self::Portable
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn add_products(x: &[u64], y: &[u64], lo: &mut [u64], hi: &mut [u64])
 pub(crate) fn reduce(lo: &mut [u64], hi: &mut [u64], out: &mut [u64], modulus: &Modulus) {
     let p = modulus.p;
     for ((lo, hi), out) in lo.iter_mut().zip(hi).zip(out) {
-        // At most 2^63 + 2^52 for hi: see `Sums`.
+        // Below 2^61: 4096 products of 48 bits there, and what a carry leaves.
         let carried = *hi + (*lo >> LIMB);
         let sum = times(*lo & LIMB_MASK, modulus.one, p)
             + times(carried & LIMB_MASK, modulus.limb, p)
