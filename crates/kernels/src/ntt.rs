@@ -181,6 +181,13 @@ impl Ntt {
         follow!(self.path, scale(x, factor, &self.modulus));
     }
 
+    /// `out[i] = x[i]` mod p, in [0, p), for any integers.
+    pub fn residues(&self, x: &[i64], out: &mut [u64]) {
+        self.check("residues", x.len());
+        self.check("residues", out.len());
+        follow!(self.path, residues(x, out, &self.modulus));
+    }
+
     fn check(&self, operation: &str, length: usize) {
         assert_eq!(
             length, self.n,

@@ -236,6 +236,36 @@ fn operations_on_elements() {
 }
 
 #[test]
+fn residues_of_signed_integers() {
+    let mut random = Random::new();
+    for n in [64, 8192] {
+        for p in moduli(n) {
+            let mut x: Vec<i64> = (0..n).map(|_| random.word() as i64).collect();
+            let p_signed = p as i64;
+            let edges = [
+                0,
+                1,
+                -1,
+                p_signed,
+                -p_signed,
+                p_signed - 1,
+                1 << 52,
+                -1 << 52,
+                i64::MAX,
+                i64::MIN,
+            ];
+            x[..edges.len()].copy_from_slice(&edges);
+            let expected: Vec<u64> = x.iter().map(|x| x.rem_euclid(p_signed) as u64).collect();
+            for kernels in levels() {
+                let mut out = vec![u64::MAX; n];
+                kernels.ntt(p, n).residues(&x, &mut out);
+                assert!(out == expected, "residues at {}, p = {p}", kernels.level());
+            }
+        }
+    }
+}
+
+#[test]
 fn sums_of_few_products() {
     let mut random = Random::new();
     for n in [64, 8192] {

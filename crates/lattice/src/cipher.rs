@@ -27,9 +27,7 @@ pub(crate) fn by_prime<'a>(
 /// The values of a small polynomial.
 pub(crate) fn values(moduli: &'static [Modulus], small: &[i64], out: &mut [u64]) {
     for (modulus, out) in by_prime(moduli, out) {
-        for (out, &small) in out.iter_mut().zip(small) {
-            *out = modulus.small(small);
-        }
+        modulus.ntt.residues(small, out);
         modulus.ntt.forward(out);
     }
 }
@@ -71,12 +69,13 @@ impl<'a> Encryption<'a> {
         let noise: Zeroizing<Vec<i64>> = Zeroizing::new(self.noise.binomial().collect());
         let secret = self.secret.chunks_exact(N);
         let mut product = Zeroizing::new(vec![0; N]);
+        let mut scratch = Zeroizing::new(vec![0; N]);
         for (index, ((modulus, body), secret)) in
             by_prime(params.moduli, body).zip(secret).enumerate()
         {
-            for ((body, &noise), &plain) in body.iter_mut().zip(noise.iter()).zip(plain) {
-                *body = modulus.add(modulus.small(noise), params.encode(plain, index));
-            }
+            params.encode_all(plain, index, &mut scratch, body);
+            modulus.ntt.residues(&noise, &mut product);
+            modulus.ntt.add_assign(body, &product);
             modulus.ntt.forward(body);
             self.uniform.fill(modulus, &mut self.public);
             modulus.ntt.multiply(&self.public, secret, &mut product);

@@ -67,12 +67,6 @@ impl Modulus {
         self.sub(self.reduce_word(x as u64 ^ SIGN), self.reduce_word(SIGN))
     }
 
-    /// `x` mod p for |x| < p.
-    #[inline(always)]
-    pub(crate) fn small(&self, x: i64) -> u64 {
-        self.once(self.p.wrapping_add_signed(x))
-    }
-
     #[inline(always)]
     pub(crate) fn add(&self, x: u64, y: u64) -> u64 {
         self.once(x + y)
@@ -116,8 +110,6 @@ mod tests {
             prop_assert_eq!(u128::from(modulus.reduce(x)), x % u128::from(p));
             prop_assert_eq!(modulus.reduce_word(x as u64), x as u64 % p);
             prop_assert_eq!(i128::from(modulus.signed(y)), i128::from(y).rem_euclid(p.into()));
-            let small = y >> 20;
-            prop_assert_eq!(i128::from(modulus.small(small)), i128::from(small).rem_euclid(p.into()));
             let (x, y) = (x as u64 % p, y as u64 % p);
             prop_assert_eq!(modulus.add(x, y), (x + y) % p);
             prop_assert_eq!(modulus.sub(x, y), (x + p - y) % p);

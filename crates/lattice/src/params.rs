@@ -1,6 +1,8 @@
 //! Sizes of ciphertexts for each width of the ring, and the numbers that encoding takes.
 
-use crate::modulus::{BITS, Modulus, moduli};
+use zeroize::Zeroizing;
+
+use crate::modulus::{BITS, Modulus, N, moduli};
 
 /// What is fixed for products mod 2^bits.
 ///
@@ -94,6 +96,26 @@ impl Params {
         modulus.mul(modulus.sub(half, modulus.reduce_word(r)), inverse)
     }
 
+    /// The same for a polynomial: -(r - t / 2) / t, where the difference is an integer between -t / 2 and
+    /// t / 2.
+    pub(crate) fn encode_all(
+        &self,
+        messages: &[u64],
+        index: usize,
+        differences: &mut [i64],
+        out: &mut [u64],
+    ) {
+        let modulus = &self.moduli[index];
+        let up = 64 - self.bits;
+        for (difference, &m) in differences.iter_mut().zip(messages) {
+            // q m + t / 2 mod t, less t / 2: the remainder of q m, as a signed number.
+            *difference = (self.q.wrapping_mul(m) << up) as i64 >> up;
+        }
+        modulus.ntt.residues(differences, out);
+        let [inverse, _] = self.scale[index];
+        modulus.ntt.scale(out, modulus.sub(0, inverse));
+    }
+
     /// round(t x / q) mod t, for x by its residues and q the product of the kept primes.
     ///
     /// x / q = sum_i (x_i (q / p_i)^-1 mod p_i) / p_i up to an integer; the fractions are summed with
@@ -113,19 +135,42 @@ impl Params {
     /// From residues modulo all primes to those of round(x / r) modulo the kept ones, r the product of the
     /// others: `residues` has `len` of each prime, and what was of the others is meaningless after.
     pub(crate) fn shrink(&self, residues: &mut [u64], len: usize) {
+        self.drop_primes(residues, len, |modulus, rest, top, inverse| {
+            for (x, &top) in rest.iter_mut().zip(top) {
+                *x = modulus.mul(modulus.sub(*x, modulus.signed(top)), inverse);
+            }
+        });
+    }
+
+    /// The same for a polynomial.
+    pub(crate) fn shrink_poly(&self, poly: &mut [u64]) {
+        let mut residues = Zeroizing::new(vec![0; N]);
+        self.drop_primes(poly, N, |modulus, rest, top, inverse| {
+            modulus.ntt.residues(top, &mut residues);
+            modulus.ntt.sub_assign(rest, &residues);
+            modulus.ntt.scale(rest, inverse);
+        });
+    }
+
+    /// Prime by prime, the last one first: takes x mod p off, between -p / 2 and p / 2, and has `divide` do
+    /// the rest with 1 / p.
+    fn drop_primes(
+        &self,
+        residues: &mut [u64],
+        len: usize,
+        mut divide: impl FnMut(&Modulus, &mut [u64], &[i64], u64),
+    ) {
+        let mut signed = Zeroizing::new(vec![0; len]);
         for last in (self.kept..self.moduli.len()).rev() {
             let dropped = &self.moduli[last];
             let half = dropped.prime() / 2;
             let (rest, top) = residues[..(last + 1) * len].split_at_mut(last * len);
-            for top in top.iter_mut() {
-                *top = dropped.add(*top, half);
+            for (signed, &top) in signed.iter_mut().zip(&*top) {
+                *signed = dropped.add(top, half) as i64 - half as i64;
             }
             for (modulus, rest) in self.moduli.iter().zip(rest.chunks_exact_mut(len)) {
-                let inverse = modulus.inverse(dropped.prime());
-                for (x, &top) in rest.iter_mut().zip(top.iter()) {
-                    // The dropped prime is the smaller one.
-                    *x = modulus.mul(modulus.sub(modulus.add(*x, half), top), inverse);
-                }
+                let inverse = modulus.inverse(modulus.reduce_word(dropped.prime()));
+                divide(modulus, rest, &signed, inverse);
             }
         }
     }
@@ -157,6 +202,31 @@ mod tests {
             params.shrink(&mut residues, 1);
             let kept = residues[..params.kept].iter().copied();
             prop_assert_eq!(params.decode(kept), params.low(message), "{} bits", params.bits);
+        }
+    }
+
+    /// Polynomials are treated as their coefficients are.
+    #[test]
+    fn all_at_once_is_one_by_one() {
+        for bits in WIDTHS {
+            let params = Params::new(bits).expect("a width");
+            let word = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut messages: Vec<u64> = (0..N as u64).map(|i| params.low(word(i))).collect();
+            let half = 1 << (bits - 1);
+            messages[..4].copy_from_slice(&[0, half, half - 1, params.low(u64::MAX)]);
+            let mut poly = vec![0; params.moduli.len() * N];
+            for (index, out) in poly.chunks_exact_mut(N).enumerate() {
+                params.encode_all(&messages, index, &mut vec![0; N], out);
+                let one = messages.iter().map(|&m| params.encode(m, index));
+                assert!(out.iter().copied().eq(one), "{bits} bits");
+            }
+            let mut one = poly.clone();
+            params.shrink_poly(&mut poly);
+            params.shrink(&mut one, N);
+            assert!(
+                poly[..params.kept * N] == one[..params.kept * N],
+                "{bits} bits"
+            );
         }
     }
 

@@ -164,16 +164,16 @@ impl Responder {
         for (small, noise) in work.plain.iter_mut().zip(self.noise.binomial()) {
             *small = noise;
         }
+        let mut noise = Zeroizing::new(vec![0; N]);
         for (modulus, public) in by_prime(moduli, &mut work.values) {
-            for (public, &noise) in public.iter_mut().zip(work.plain.iter()) {
-                *public = modulus.add(*public, modulus.small(noise));
-            }
+            modulus.ntt.residues(&work.plain, &mut noise);
+            modulus.ntt.add_assign(public, &noise);
         }
         for ((entry, _), &mask) in results.iter().zip(masks.iter()) {
             z[*entry] = z[*entry].sub(T::from_u128(mask.into()));
         }
         let kept = params.kept().len();
-        params.shrink(&mut work.values, N);
+        params.shrink_poly(&mut work.values);
         params.shrink(&mut bodies, count);
         for residues in [&work.values[..kept * N], &bodies[..kept * count]] {
             let start = answer.len();
@@ -218,9 +218,7 @@ impl Work {
         let sums = bodies.iter_mut().zip(publics);
         let primes = by_prime(self.moduli, &mut self.values);
         for (((modulus, values), (body, public)), sums) in primes.zip(halves).zip(sums) {
-            for (value, &plain) in values.iter_mut().zip(self.plain.iter()) {
-                *value = modulus.signed(plain);
-            }
+            modulus.ntt.residues(&self.plain, values);
             modulus.ntt.forward(values);
             sums.0.add(values, body);
             sums.1.add(values, public);

@@ -37,6 +37,8 @@ pub(crate) struct Modulus {
     pub(crate) limb: Factor,
     /// 2^104 mod p.
     pub(crate) limb2: Factor,
+    /// -2^63 mod p: what a signed number is too large by when its sign bit is turned.
+    pub(crate) minus_sign: u64,
 }
 
 impl Modulus {
@@ -46,6 +48,7 @@ impl Modulus {
             p,
             one: Factor::new(1, p),
             limb: Factor::new(limb, p),
+            minus_sign: p - (1 << 63) % p,
             limb2: Factor::new(product(limb, limb, p), p),
         }
     }

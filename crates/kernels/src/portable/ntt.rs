@@ -102,6 +102,17 @@ pub(crate) fn scale(x: &mut [u64], factor: Factor, modulus: &Modulus) {
     }
 }
 
+pub(crate) fn residues(x: &[i64], out: &mut [u64], modulus: &Modulus) {
+    let p = modulus.p;
+    for (&x, out) in x.iter().zip(out) {
+        let word = x as u64 ^ 1 << 63;
+        let sum = times(word & LIMB_MASK, modulus.one, p)
+            + times(word >> LIMB, modulus.limb, p)
+            + modulus.minus_sign;
+        *out = less(less(less(sum, 4 * p), 2 * p), p);
+    }
+}
+
 pub(crate) fn add_products(x: &[u64], y: &[u64], lo: &mut [u64], hi: &mut [u64]) {
     for (((&x, &y), lo), hi) in x.iter().zip(y).zip(lo).zip(hi) {
         let product = product(x, y);

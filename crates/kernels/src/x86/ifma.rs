@@ -447,6 +447,21 @@ pub(crate) fn scale(x: &mut [u64], factor: Factor, modulus: &Modulus) {
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
+pub(crate) fn residues(x: &[i64], out: &mut [u64], modulus: &Modulus) {
+    let c = Constants::new(modulus.p);
+    let (one, limb) = (splat_factor(modulus.one), splat_factor(modulus.limb));
+    let (sign, minus_sign) = (splat(1 << 63), splat(modulus.minus_sign));
+    let four_p = splat(4 * modulus.p);
+    for (x, out) in x.as_chunks::<8>().0.iter().zip(out.as_chunks_mut().0) {
+        let word = _mm512_xor_si512(load(&x.map(i64::cast_unsigned)), sign);
+        let lo = times(_mm512_and_si512(word, c.limb_mask), one, c);
+        let hi = times(_mm512_srli_epi64::<{ LIMB }>(word), limb, c);
+        let sum = _mm512_add_epi64(_mm512_add_epi64(lo, hi), minus_sign);
+        store(out, less(less(less(sum, four_p), c.two_p), c.p));
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
 pub(crate) fn add_products(x: &[u64], y: &[u64], lo: &mut [u64], hi: &mut [u64]) {
     let (x, y) = (x.as_chunks().0, y.as_chunks().0);
     let (lo, hi) = (lo.as_chunks_mut().0, hi.as_chunks_mut().0);
