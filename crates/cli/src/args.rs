@@ -6,6 +6,7 @@ mod over;
 mod store;
 mod values;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -493,6 +494,24 @@ pub enum CorrelationsArg {
     Dealer,
     /// Stores made ahead, see --store
     Store,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MatricesArg {
+    /// Encryption that adds, by lattices: few bytes; elements of 128 bits by OT all the same
+    Lattice,
+    /// Oblivious transfer
+    Ot,
+}
+
+impl fmt::Display for MatricesArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lattice => "lattice",
+            Self::Ot => "ot",
+        })
+    }
 }
 
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

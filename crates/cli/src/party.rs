@@ -7,12 +7,12 @@ use std::time::Instant;
 use madrigal_circuit::{Rows, values};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations::store::{NewStore, Store, StoreError};
-use madrigal_correlations::{Needs, Supply};
+use madrigal_correlations::{Extension, Needs, OtSource};
 use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Progress, RunError, run};
 use madrigal_net::transport::Transport;
 use madrigal_net::{Session, SessionConfig};
 
-use crate::args::Patience;
+use crate::args::{MatricesArg, Patience};
 use crate::exit::{Failure, Result, Usage};
 use crate::stats::{PartyFigures, PhaseFigures, RunFigures, peak_rss_bytes};
 use crate::work::{Job, Own, Precomputation, Task};
@@ -25,8 +25,17 @@ pub struct Prepared {
 
 enum Part {
     Compute(Box<Computation>),
-    /// The new store is taken when it is made.
-    Precompute(Needs, Origin, Option<NewStore>),
+    Precompute(Box<Making>),
+}
+
+/// A store to be filled.
+struct Making {
+    needs: Needs,
+    extension: Extension,
+    threads: usize,
+    matrices: MatricesArg,
+    /// Taken when it is made.
+    new: Option<NewStore>,
 }
 
 struct Computation {
@@ -91,7 +100,7 @@ impl Prepared {
     pub fn plan(&self) -> Result<&Plan> {
         match &self.part {
             Part::Compute(computation) => Ok(&computation.plan),
-            Part::Precompute(..) => Err(Failure::bug("a precomputation has no plan")),
+            Part::Precompute(_) => Err(Failure::bug("a precomputation has no plan")),
         }
     }
 
@@ -104,11 +113,8 @@ impl Prepared {
     ) -> Result<Outcome> {
         let (output, runs) = match &mut self.part {
             Part::Compute(computation) => computation.compute(session, runs, observe).await?,
-            Part::Precompute(needs, origin, new) => {
-                let new = new.take();
-                let new = new.ok_or_else(|| Failure::bug("a store is made once"))?;
-                let (line, figures) =
-                    precompute(needs, *origin, new, session, runs, observe).await?;
+            Part::Precompute(making) => {
+                let (line, figures) = making.fill(session, runs, observe).await?;
                 (Some(line), vec![figures])
             }
         };
@@ -203,56 +209,71 @@ fn precomputation(task: &Precomputation, own: &Own) -> Result<Part> {
     let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
     let key = files.load_or_make_key()?;
     let new = NewStore::create(&files.directory, &key, &needs).map_err(files.failed())?;
-    let origin = Origin::Ot {
+    Ok(Part::Precompute(Box::new(Making {
         extension: task.over.choose(task.threads, needs.steps()).extension,
         threads: task.threads,
-    };
-    Ok(Part::Precompute(needs, origin, Some(new)))
+        matrices: task.matrices,
+        new: Some(new),
+        needs,
+    })))
 }
 
-/// Fills a new store by oblivious transfer; the result is its name.
-async fn precompute(
-    needs: &Needs,
-    origin: Origin,
-    new: NewStore,
-    session: &Session,
-    runs: Runs<'_>,
-    observe: &dyn Fn(Progress),
-) -> Result<(Vec<u8>, RunFigures)> {
-    let start = Instant::now();
-    let wire_bytes = session.wire_bytes_sent();
-    let facts = [
-        ("program", "a new store".to_owned()),
-        ("triples", needs.to_string()),
-        ("source", origin.to_string()),
-    ]
-    .map(|(name, value)| (name.to_owned(), value));
-    let job = session
-        .job(runs.first_job, &facts, runs.patience.deadline)
-        .await?;
-    let context = job.context();
-    let (done, total) = (Cell::new(0), needs.steps());
-    let made = |more: usize| {
-        done.set(done.get() + more as u64);
-        observe(Progress {
-            phase: Phase::Setup,
-            done: done.get(),
-            total,
-        });
-    };
-    let mut source = Supply::open(origin, &context, needs, Means::default()).await?;
-    let id = new.fill(&context, &mut source, &made).await?;
-    source.end().await?;
-    let spent = job.spent(Phase::Setup);
-    job.finish().await?;
-    let seconds = start.elapsed().as_secs_f64();
-    let figures = RunFigures {
-        setup: PhaseFigures::new(seconds, &spent),
-        online: PhaseFigures::new(0.0, &PhaseCost::default()),
-        total_seconds: seconds,
-        wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
-    };
-    Ok((format!("{id}\n").into_bytes(), figures))
+impl Making {
+    /// Fills the new store, without a dealer; the result is its name.
+    async fn fill(
+        &mut self,
+        session: &Session,
+        runs: Runs<'_>,
+        observe: &dyn Fn(Progress),
+    ) -> Result<(Vec<u8>, RunFigures)> {
+        let Self {
+            needs,
+            extension,
+            threads,
+            matrices,
+            new,
+        } = self;
+        let new = new.take();
+        let new = new.ok_or_else(|| Failure::bug("a store is made once"))?;
+        let start = Instant::now();
+        let wire_bytes = session.wire_bytes_sent();
+        let facts = [
+            ("program", "a new store".to_owned()),
+            ("triples", needs.to_string()),
+            ("extension", extension.to_string()),
+            ("threads", threads.to_string()),
+            ("matrices", matrices.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value));
+        let job = session
+            .job(runs.first_job, &facts, runs.patience.deadline)
+            .await?;
+        let context = job.context();
+        let (done, total) = (Cell::new(0), needs.steps());
+        let made = |more: usize| {
+            done.set(done.get() + more as u64);
+            observe(Progress {
+                phase: Phase::Setup,
+                done: done.get(),
+                total,
+            });
+        };
+        let mut source = OtSource::with_threads(&context, *extension, *threads).await?;
+        if *matrices == MatricesArg::Lattice {
+            source = source.with_lattice_matrices()?;
+        }
+        let id = new.fill(&context, &mut source, &made).await?;
+        let spent = job.spent(Phase::Setup);
+        job.finish().await?;
+        let seconds = start.elapsed().as_secs_f64();
+        let figures = RunFigures {
+            setup: PhaseFigures::new(seconds, &spent),
+            online: PhaseFigures::new(0.0, &PhaseCost::default()),
+            total_seconds: seconds,
+            wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
+        };
+        Ok((format!("{id}\n").into_bytes(), figures))
+    }
 }
 
 /// Greets the other parties over `transport`, does `work`, and takes leave. On an error the other

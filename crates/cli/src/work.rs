@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::args::{
-    BroadcastArg, CorrelationsArg, How, Over, PhasesArg, ProtocolArg, Receivers, Work,
+    BroadcastArg, CorrelationsArg, How, MatricesArg, Over, PhasesArg, ProtocolArg, Receivers, Work,
 };
 use crate::exit::{Failure, Result, Usage};
 use crate::source::Source;
@@ -64,6 +64,7 @@ pub struct Precomputation {
     /// What it is to hold, as [`Needs`](madrigal_correlations::Needs) are written.
     pub triples: String,
     pub over: Over,
+    pub matrices: MatricesArg,
     /// Threads of each party.
     pub threads: usize,
 }

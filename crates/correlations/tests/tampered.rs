@@ -105,8 +105,15 @@ enum What {
     Shared,
     Published,
     Matrix,
+    Encrypted,
     Vectors,
 }
+
+const SHAPE: MatrixShape = MatrixShape {
+    rows: 1,
+    inner: 2,
+    columns: 3,
+};
 
 async fn make(context: Context, extension: Extension, what: What) -> Result<()> {
     let mut source = OtSource::new(&context, extension).await?;
@@ -117,13 +124,10 @@ async fn make(context: Context, extension: Extension, what: What) -> Result<()> 
         What::Triples => drop(source.ring_triples::<u8>(3, &made).await?),
         What::Shared => drop(source.shared_bits::<u16>(3, &made).await?),
         What::Published => drop(source.published_shared_bits::<u16>(3, &made).await?),
-        What::Matrix => {
-            let shape = MatrixShape {
-                rows: 1,
-                inner: 2,
-                columns: 3,
-            };
-            drop(source.matrix_triple::<u64>(shape, &made).await?);
+        What::Matrix => drop(source.matrix_triple::<u64>(SHAPE, &made).await?),
+        What::Encrypted => {
+            source = source.with_lattice_matrices()?;
+            drop(source.matrix_triple::<u16>(SHAPE, &made).await?);
         }
         What::Vectors => drop(source.vector_triples(13, 5, &made).await?),
     }
@@ -232,6 +236,13 @@ fn shared_bits() {
 #[test]
 fn matrix_triples() {
     check_all(2, What::Matrix, 1, 0);
+}
+
+/// The padding is that of an answer's three residues of 50 bits.
+#[test]
+fn encrypted_matrices() {
+    check(2, Extension::default(), What::Encrypted, 1);
+    check(3, Extension::default(), What::Encrypted, 1);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::cipher::{Encryption, Poly, by_prime, values, zero};
 use crate::error::LatticeError;
 use crate::layout::{Layout, POLY_BYTES, Request};
-use crate::modulus::{BITS, N};
+use crate::modulus::N;
 use crate::params::Params;
 use crate::sample::{SMALL_BLOCKS, Small};
 use crate::wire;
@@ -100,10 +100,26 @@ impl Owner {
         z: &mut [T],
     ) -> Result<(), LatticeError> {
         assert_eq!(T::BITS, self.params.bits, "the width of the layout");
+        self.decrypt(layout, request, columns, answer, |entry, residues| {
+            let share = self.params.decode(residues.iter().copied());
+            z[entry] = z[entry].add(T::from_u128(share.into()));
+        })
+    }
+
+    /// Tells of each result its entry, and the scaled share with its noise modulo the answer's primes.
+    fn decrypt(
+        &self,
+        layout: &Layout,
+        request: &Request,
+        columns: &Range<usize>,
+        answer: &[u8],
+        mut tell: impl FnMut(usize, &[u64]),
+    ) -> Result<(), LatticeError> {
         wire::expect(answer, layout.answer_len(request, columns))?;
         let moduli = self.params.kept();
         let mut phase = zero(moduli);
         let mut product = Zeroizing::new(vec![0; N]);
+        let mut residues = Zeroizing::new(vec![0; moduli.len()]);
         let mut rest = answer;
         for columns in layout.answered(columns) {
             let (block, next) = rest.split_at(layout.block_len(request, &columns));
@@ -119,17 +135,76 @@ impl Owner {
             }
             let count = request.rows.len() * columns.len();
             let mut bodies = vec![0; moduli.len() * count];
-            debug_assert_eq!(body.len(), (bodies.len() * BITS).div_ceil(8));
             wire::read(moduli.iter(), body, &mut bodies)?;
             let results = layout.results([request.rows.clone(), columns]).enumerate();
             for (place, (entry, exponent)) in results {
-                let residues = moduli.iter().enumerate().map(|(index, modulus)| {
-                    modulus.add(phase[index * N + exponent], bodies[index * count + place])
-                });
-                let share = self.params.decode(residues);
-                z[entry] = z[entry].add(T::from_u128(share.into()));
+                for (index, modulus) in moduli.iter().enumerate() {
+                    let body = bodies[index * count + place];
+                    residues[index] = modulus.add(phase[index * N + exponent], body);
+                }
+                tell(entry, &residues);
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Responder;
+
+    /// The noise of an answer about a matrix of such elements, in units of the flood's half width, and
+    /// its public half.
+    fn answer(y: u32, seed: u64) -> (Vec<f64>, Vec<u8>) {
+        let (p, k, q) = (32, 8, 32);
+        let layout = Layout::new(32, p, k, q).expect("a width");
+        let mut owner = Owner::new(32, Block::new(1, 0)).expect("a width");
+        let key = owner.public_key();
+        let mut responder = Responder::new(32, &key, Block::new(seed, 0)).expect("a key");
+        let request = layout.requests().next().expect("one");
+        let message = owner.request(&layout, &request, &vec![3_u32; p * k]);
+        let asked = responder.read(&layout, &request, &message).expect("one");
+        let (y, mut z) = (vec![y; k * q], vec![0; p * q]);
+        let answer = responder.answer(&asked, &(0..q), &y, &mut z);
+        let mut noise = Vec::new();
+        let params = &owner.params;
+        let tell = |_, residues: &[u64]| {
+            let message = params.decode(residues.iter().copied());
+            let [prime] = params.kept() else {
+                panic!("answers of 32 bits have one prime");
+            };
+            // p m / 2^32, rounded, is what the message was scaled to.
+            let scaled = (u128::from(prime.prime()) * u128::from(message) + (1 << 31)) >> 32;
+            let rest = residues[0] as i64 - scaled as i64;
+            noise.push(rest as f64 / f64::from(1 << 15));
+        };
+        owner
+            .decrypt(&layout, &request, &(0..q), &answer, tell)
+            .expect("an answer");
+        (noise, answer[..POLY_BYTES].to_vec())
+    }
+
+    /// Answers about the smallest and the largest factors have the same noise: a flood of the width that
+    /// it should have.
+    #[test]
+    fn noise_tells_nothing_of_the_factors() {
+        for y in [0, 1, 1 << 31, u32::MAX >> 1] {
+            let (mut noise, _) = answer(y, 2);
+            let count = noise.len() as f64;
+            noise.sort_by(f64::total_cmp);
+            // Kolmogorov-Smirnov, against the uniform distribution.
+            let far = |(i, &x): (usize, &f64)| ((x + 1.0) / 2.0 - i as f64 / count).abs();
+            let distance = noise.iter().enumerate().map(far).fold(0.0, f64::max);
+            assert!(distance < 3.0 / count.sqrt(), "{distance} for {y}");
+        }
+    }
+
+    /// A product of public halves would be the same again; it is hidden by an encryption of zero.
+    #[test]
+    fn public_halves_are_fresh() {
+        let [(_, one), (_, other)] = [2, 3].map(|seed| answer(5, seed));
+        let same = one.iter().zip(&other).filter(|(x, y)| x == y).count();
+        assert!(same < one.len() / 50, "{same} of {} bytes", one.len());
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueHint};
 use madrigal_correlations::Needs;
 
 use super::values::threads;
-use super::{EXIT_STATUS, Net, Over, Who};
+use super::{EXIT_STATUS, MatricesArg, Net, Over, Who};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -27,6 +27,10 @@ pub struct Precompute {
 
     #[command(flatten)]
     pub over: Over,
+
+    /// How matrix triples are made; the same at all parties
+    #[arg(long, value_name = "HOW", default_value = "lattice")]
+    pub matrices: MatricesArg,
 
     /// Threads that each party computes with; the same number at all parties
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]

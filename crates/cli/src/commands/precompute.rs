@@ -29,6 +29,7 @@ fn task(args: &Precompute, parties: usize) -> Task {
         parties,
         triples: args.triples.to_string(),
         over,
+        matrices: args.matrices,
         threads: args.threads,
     })
 }

@@ -131,6 +131,38 @@ fn real_parties_make_and_use_stores_over_tls() {
 }
 
 #[test]
+fn matrices_by_encryption_or_by_ot() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    roster(path, 2);
+    let sent = |how: &str| {
+        let line = format!(
+            "precompute --triples matrix-u64-32x32x32=2,matrix-u128-2x2x2=1 --local 2 --store {how} --matrices {how}"
+        );
+        let told = madrigal(path, &line).good();
+        madrigal(path, &format!("store status {how}/party0 --verify")).good();
+        let words: Vec<&str> = told.stdout.split_whitespace().collect();
+        let at = words.iter().position(|&word| word == "most").unwrap();
+        (
+            words[at + 1].parse::<f64>().unwrap(),
+            words[at + 2].to_owned(),
+        )
+    };
+    let ((ot, unit), (lattice, same)) = (sent("ot"), sent("lattice"));
+    assert_eq!((unit.as_str(), same.as_str()), ("MiB.", "MiB."));
+    assert!(lattice < ot / 5.0, "{lattice} and {ot}");
+    let running = [(0, "ot"), (1, "lattice")].map(|(me, how)| {
+        let line = format!(
+            "precompute --triples matrix-u8-1x1x1=1 --store s{me} --party {me} --parties parties.toml --matrices {how}"
+        );
+        start(path, &line)
+    });
+    for running in running {
+        running.end().bad(5, &["matrices is"]);
+    }
+}
+
+#[test]
 fn what_was_killed_while_it_was_made_is_never_used() {
     let directory = adder();
     let path = directory.path();
