@@ -7,8 +7,9 @@ use crate::process::{cargo, run};
 
 /// The crates that work on what the kernels give, without sockets or processes: they are tested at
 /// every level. What lies above sees the same bytes at any level.
-const OVER_KERNELS: [&str; 4] = [
+const OVER_KERNELS: [&str; 5] = [
     "madrigal-kernels",
+    "madrigal-lattice",
     "madrigal-ot",
     CORRELATIONS,
     "madrigal-circuit",
