@@ -316,6 +316,7 @@ fn together(
         setup,
         bytes: mean(|cost| cost.bytes_sent),
         aes: mean(|cost| cost.aes_blocks),
+        by_aes: !matches!(kind, Kind::LatticeMatrix),
         sides: None,
         threads: all.len(),
     })

@@ -21,6 +21,8 @@ pub(super) struct Measured {
     pub bytes: f64,
     /// AES blocks computed by all in one run, the mean of all runs.
     pub aes: f64,
+    /// Whether AES is what most of the work is: else it sets no ceiling.
+    pub by_aes: bool,
     /// For OTs, which have two sides; the sender first.
     pub sides: Option<[SideMeasured; 2]>,
     /// Threads that share the work evenly; for OTs the busier side binds.
@@ -63,6 +65,7 @@ impl Measured {
             setup,
             bytes: sender.bytes + receiver.bytes,
             aes: sender.aes + receiver.aes,
+            by_aes: true,
             sides: Some([sender, receiver]),
             threads: 2,
         })
@@ -118,7 +121,7 @@ impl Line {
             Some([sender, receiver]) => sender.aes.max(receiver.aes),
             None => measured.aes / measured.threads.min(cores) as f64,
         };
-        let ceiling = (busiest > 0.0).then(|| aes * ops / busiest);
+        let ceiling = (measured.by_aes && busiest > 0.0).then(|| aes * ops / busiest);
         let per_second = ops / wall.median;
         let sides = measured.sides.map(|[sender, receiver]| Sides {
             sender_per_second: ops / Spread::of(sender.busy).median,
