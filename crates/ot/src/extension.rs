@@ -11,6 +11,11 @@
 //! Calls for `n` multiples of [`PIECE`] OTs, one after the other, send the same bytes as one call
 //! for their sum, so that long runs can be streamed.
 //!
+//! Both parties make the same calls, with the same numbers, in the same order. A length that does not
+//! fit is an error, but lengths are rounded up: a party that made a few OTs more than the other, within
+//! the same last block, is out of step, and what comes after is wrong without a word. Let the parties
+//! agree on the numbers beforehand.
+//!
 //! What else is exchanged depends on the extension and is done by its own methods: a message of the
 //! receiver's at the start (SoftSpoken), or a message of the sender's whenever
 //! [`available`](ExtensionSender::available) runs out ([silent](crate::silent::QueuedSender)).
@@ -166,6 +171,35 @@ pub trait ExtensionSender {
         }
         Ok(())
     }
+
+    /// As [`extend_blocks`](Self::extend_blocks), with random choices.
+    ///
+    /// # Errors
+    /// As [`extend_blocks`](Self::extend_blocks).
+    fn extend_random_blocks(
+        &mut self,
+        message: &[u8],
+        m: usize,
+        k0: &mut [Block],
+        k1: &mut [Block],
+    ) -> Result<(), OtError> {
+        check_argument("k0", m, k0.len())?;
+        check_argument("k1", m, k1.len())?;
+        check_message(Message::Extension, message, self.random_message_len(m))?;
+        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
+        check_available(self.available(), m)?;
+        for first in (0..m).step_by(PIECE) {
+            let len = PIECE.min(m - first);
+            let start = self.random_message_len(first);
+            let message = &message[start..start + self.random_message_len(len)];
+            let rows = &mut rows[..len];
+            let tweaks = self.extend_random(message, len, rows)?;
+            let out = first..first + len;
+            let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
+            flavour::sender_random_blocks(self.delta(), tweaks, rows, k0, k1)?;
+        }
+        Ok(())
+    }
 }
 
 /// The receiver's side of an extension: has choice bits r_i and ends with rows t_i.
@@ -304,6 +338,36 @@ pub trait ExtensionReceiver {
             let rows = &mut rows[..len];
             let choices = &choices[first / 8..(first + len).div_ceil(8)];
             let tweaks = self.extend(choices, len, message, rows)?;
+            flavour::receiver_random_blocks(tweaks, rows, &mut out[first..first + len])?;
+        }
+        Ok(())
+    }
+
+    /// For `m` OTs with random choices, writes these, the message to send and the chosen random block
+    /// of each OT: the counterpart of [`ExtensionSender::extend_random_blocks`].
+    ///
+    /// # Errors
+    /// As [`extend_blocks`](Self::extend_blocks).
+    fn extend_random_blocks(
+        &mut self,
+        rng: &mut dyn CryptoRng,
+        m: usize,
+        choices: &mut [u8],
+        message: &mut [u8],
+        out: &mut [Block],
+    ) -> Result<(), OtError> {
+        check_argument("choices", m.div_ceil(8), choices.len())?;
+        check_argument("out", m, out.len())?;
+        check_argument("message", self.random_message_len(m), message.len())?;
+        check_available(self.available(), m)?;
+        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
+        for first in (0..m).step_by(PIECE) {
+            let len = PIECE.min(m - first);
+            let start = self.random_message_len(first);
+            let message = &mut message[start..start + self.random_message_len(len)];
+            let rows = &mut rows[..len];
+            let choices = &mut choices[first / 8..(first + len).div_ceil(8)];
+            let tweaks = self.extend_random(rng, len, choices, message, rows)?;
             flavour::receiver_random_blocks(tweaks, rows, &mut out[first..first + len])?;
         }
         Ok(())

@@ -50,7 +50,8 @@ pub struct IknpSender(SoftSpokenSender);
 
 impl IknpSender {
     /// Starts an instance from the keys of [`KAPPA`] base OTs in which this party was the
-    /// receiver with the choices [`Delta::choice_bits`].
+    /// receiver with the choices [`Delta::choice_bits`]. The keys serve this instance alone, see
+    /// [`SoftSpokenSender::new`].
     ///
     /// # Errors
     /// [`OtError::ArgumentLength`] if there are not [`KAPPA`] keys.
@@ -107,7 +108,8 @@ impl fmt::Debug for IknpSender {
 pub struct IknpReceiver(SoftSpokenReceiver);
 
 impl IknpReceiver {
-    /// Starts an instance from the keys of [`KAPPA`] base OTs in which this party was the sender.
+    /// Starts an instance from the keys of [`KAPPA`] base OTs in which this party was the sender. The
+    /// keys serve this instance alone, see [`SoftSpokenSender::new`].
     ///
     /// # Errors
     /// [`OtError::ArgumentLength`] if there are not [`KAPPA`] pairs of keys.

@@ -25,7 +25,7 @@
 //! *base receiver*, with the bits of Delta as its choices; the *extension receiver* is the *base
 //! sender*. Each step can be had alone, over any channel: `examples/base_only.rs` runs base OTs over TCP
 //! and nothing else, `examples/extension_only.rs` an extension from given keys and a product of bits
-//! from its OTs. The whole of it:
+//! from its OTs, `examples/silent_only.rs` goes all the way to a million silent OTs. The whole of it:
 //!
 //! ```
 //! use madrigal_kernels::Block;
@@ -59,6 +59,12 @@
 //! # }
 //! ```
 //!
+//! # What no message shows
+//! Nothing travels but what the protocols need, so some mistakes of the caller are not noticed; the
+//! outputs of the two sides are then unrelated. Both parties must agree beforehand on the session, the
+//! instances' names, the parameters, and the number of OTs of each call ([`extension`]). And two
+//! mistakes cost secrets: the keys of base OTs serve one instance, and a session identifier one run.
+//!
 //! # Bits
 //! Choice bits and bit outputs are packed: OT `i` is bit `i % 8` of byte `i / 8`. `m` OTs take
 //! `ceil(m / 8)` bytes; bits past the end are zero in all that this crate writes, must be zero in
@@ -81,4 +87,5 @@ pub mod threads;
 pub use error::{Fault, Message, OtError};
 pub use extension::{ExtensionReceiver, ExtensionSender};
 pub use instance::{Delta, Instance, KAPPA, Tweaks};
+pub use madrigal_kernels::Block;
 pub use rng::SeededRng;

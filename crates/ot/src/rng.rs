@@ -8,7 +8,16 @@ use rand_core::{TryCryptoRng, TryRng};
 /// AES-128 in counter mode as a [`rand_core`] generator.
 ///
 /// Seed it with 16 bytes from the operating system, once per party and purpose. A fixed seed is
-/// for tests alone.
+/// for tests alone: with it everybody knows all keys and choices.
+///
+/// ```
+/// use madrigal_ot::{Block, SeededRng};
+///
+/// let mut seed = [0; 16];
+/// getrandom::fill(&mut seed)?;
+/// let mut rng = SeededRng::from_seed(Block::from_bytes(seed));
+/// # Ok::<(), getrandom::Error>(())
+/// ```
 pub struct SeededRng(Prg);
 
 impl SeededRng {

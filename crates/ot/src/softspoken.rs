@@ -117,6 +117,9 @@ impl SoftSpokenSender {
     /// receiver with the choices [`Delta::choice_bits`], and the receiver's message of
     /// [`FieldBits::setup_len`] bytes.
     ///
+    /// The keys serve this instance alone: of two from the same keys the sender would learn where the
+    /// receiver's choices differ. For several, run more base OTs ([`threads`](crate::threads)).
+    ///
     /// # Errors
     /// [`OtError::ArgumentLength`] if there are not [`KAPPA`] keys, [`OtError::MessageLength`] for
     /// the message.
@@ -256,7 +259,7 @@ pub struct SoftSpokenReceiver {
 impl SoftSpokenReceiver {
     /// Starts an instance from the keys of [`KAPPA`] base OTs in which this party was the sender.
     /// Returns the message to send before the first extension, [`FieldBits::setup_len`] bytes:
-    /// none for k = 1.
+    /// none for k = 1. The keys serve this instance alone, see [`SoftSpokenSender::new`].
     ///
     /// # Errors
     /// [`OtError::ArgumentLength`] if there are not [`KAPPA`] pairs of keys.

@@ -3,7 +3,11 @@
 //! Each thread has an instance of the extension of its own, and a part of the call's OTs in order; the
 //! messages of the parts, one after the other, are the message of the call. The instances of a side
 //! share Delta or not, as one likes, but each has base OTs (or keys derived from them) of its own, and
-//! its own [`stream`](crate::Instance), so that no tweak comes twice. Both sides have as many.
+//! its own [`stream`](crate::Instance), so that no tweak comes twice. Both sides have as many, of one
+//! kind and with the same parameters, in the same order.
+//!
+//! One run of `n * KAPPA` base OTs gives `n` instances their keys: the base receiver's choices are the
+//! bits of one Delta after the other, and instance i takes keys `i * KAPPA..(i + 1) * KAPPA`.
 
 use std::ops::Range;
 use std::thread;
@@ -23,6 +27,11 @@ fn parts(m: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
     (0..m)
         .step_by(each)
         .map(move |start| start..m.min(start + each))
+}
+
+/// Without instances nothing would be done, and what is there would pass for keys.
+fn check_instances<E>(instances: &[E]) -> Result<(), OtError> {
+    check_argument("instances", instances.len().max(1), instances.len())
 }
 
 /// Runs `work` on each instance with its part, all at the same time; the first error in their order.
@@ -69,7 +78,7 @@ impl<S: ExtensionSender + Send> ThreadedSender<S> {
     /// As [`ExtensionSender::extend_blocks`].
     ///
     /// # Errors
-    /// As there. When a part fails, the instances are out of step: give all of them up.
+    /// As there, and [`OtError::ArgumentLength`] without instances. When a part fails, the instances are out of step: give all of them up.
     pub fn extend_blocks(
         &mut self,
         message: &[u8],
@@ -77,6 +86,7 @@ impl<S: ExtensionSender + Send> ThreadedSender<S> {
         k0: &mut [Block],
         k1: &mut [Block],
     ) -> Result<(), OtError> {
+        check_instances(&self.0)?;
         check_argument("k0", m, k0.len())?;
         check_argument("k1", m, k1.len())?;
         check_message(Message::Extension, message, self.message_len(m))?;
@@ -116,7 +126,7 @@ impl<R: ExtensionReceiver + Send> ThreadedReceiver<R> {
     /// As [`ExtensionReceiver::extend_blocks`].
     ///
     /// # Errors
-    /// As there. When a part fails, the instances are out of step: give all of them up.
+    /// As there, and [`OtError::ArgumentLength`] without instances. When a part fails, the instances are out of step: give all of them up.
     pub fn extend_blocks(
         &mut self,
         choices: &[u8],
@@ -124,6 +134,7 @@ impl<R: ExtensionReceiver + Send> ThreadedReceiver<R> {
         message: &mut [u8],
         out: &mut [Block],
     ) -> Result<(), OtError> {
+        check_instances(&self.0)?;
         check_argument("choices", m.div_ceil(8), choices.len())?;
         check_argument("out", m, out.len())?;
         check_argument("message", self.message_len(m), message.len())?;

@@ -4,7 +4,7 @@
 use madrigal_kernels::Block;
 use madrigal_ot::softspoken::{CHUNK, FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::threads::{ThreadedReceiver, ThreadedSender};
-use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
+use madrigal_ot::{Delta, Instance, KAPPA, OtError, SeededRng};
 use rand_core::Rng;
 
 type Sides = (
@@ -93,4 +93,15 @@ fn wrong_lengths_are_told_before_anything_is_done() {
     );
     sender.extend_blocks(&message, m, &mut k0, &mut k1).unwrap();
     assert!(k0 == chosen);
+}
+
+#[test]
+fn nothing_is_made_without_instances() {
+    let mut sender = ThreadedSender::<SoftSpokenSender>::new(Vec::new());
+    let mut receiver = ThreadedReceiver::<SoftSpokenReceiver>::new(Vec::new());
+    let [mut k0, mut k1] = [[Block::ZERO; 8]; 2];
+    let made = receiver.extend_blocks(&[0], 8, &mut [], &mut k0);
+    assert!(matches!(made, Err(OtError::ArgumentLength { .. })));
+    let made = sender.extend_blocks(&[], 8, &mut k0, &mut k1);
+    assert!(matches!(made, Err(OtError::ArgumentLength { .. })));
 }

@@ -21,11 +21,11 @@
 //! The choice r_i is kept in the lowest bit of t_i, which is zero in q_i and one in Delta, so that
 //! the code encodes choices and rows in one pass. Delta has 127 random bits.
 //!
-//! The first base comes from another extension ([`crate::iknp`], with the same Delta and random
-//! choices): 12 108 rows, from which two smaller stages grow the base of the main one. Groups of
-//! four trees are made on demand and in order, so the working memory is two bases and one group (10
-//! MB with [`SilentParams::LARGE`]) for any number of OTs, and a message contains exactly the
-//! groups of the rows asked for ([`SilentParams::message_len`]).
+//! The first base comes from another extension (with the same Delta and random choices, as in
+//! `examples/silent_only.rs`): 12 108 rows, from which two smaller stages grow the base of the main
+//! one. Groups of four trees are made on demand and in order, so the working memory is two bases and
+//! one group (10 MB with [`SilentParams::LARGE`]) for any number of OTs, and a message contains exactly
+//! the groups of the rows asked for ([`SilentParams::message_len`]).
 //!
 //! ```
 //! use madrigal_kernels::Block;

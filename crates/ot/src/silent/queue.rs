@@ -82,7 +82,11 @@ pub struct QueuedSender {
 
 impl QueuedSender {
     /// Takes a sender that has made no rows yet.
+    ///
+    /// # Panics
+    /// If it has made some: their tweaks would come again.
     pub fn new(silent: SilentSender) -> Self {
+        assert_eq!(silent.made(), 0, "a queue begins with the first row");
         let queue = Queue::new(silent.instance());
         QueuedSender { silent, queue }
     }
@@ -92,7 +96,8 @@ impl QueuedSender {
         self.silent.message_len(m)
     }
 
-    /// Makes `m` more OTs available, and the message that does so at the receiver.
+    /// Makes `m` more OTs available, and the message that does so at the receiver, who accepts offers
+    /// of the same numbers: a message of the right length does not prove that.
     ///
     /// # Errors
     /// None that a correct build gives.
@@ -167,7 +172,11 @@ pub struct QueuedReceiver {
 
 impl QueuedReceiver {
     /// Takes a receiver that has made no rows yet.
+    ///
+    /// # Panics
+    /// If it has made some: their tweaks would come again.
     pub fn new(silent: SilentReceiver) -> Self {
+        assert_eq!(silent.made(), 0, "a queue begins with the first row");
         let queue = Queue::new(silent.instance());
         QueuedReceiver { silent, queue }
     }

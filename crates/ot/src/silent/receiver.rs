@@ -48,6 +48,11 @@ impl SilentReceiver {
         })
     }
 
+    /// Rows made so far.
+    pub(super) fn made(&self) -> u64 {
+        self.iterations.made()
+    }
+
     pub(super) fn instance(&self) -> Instance {
         self.iterations.instance()
     }

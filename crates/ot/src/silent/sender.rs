@@ -73,6 +73,11 @@ impl SilentSender {
         self.roots.position()
     }
 
+    /// Rows made so far.
+    pub(super) fn made(&self) -> u64 {
+        self.iterations.made()
+    }
+
     pub(super) fn instance(&self) -> Instance {
         self.iterations.instance()
     }
