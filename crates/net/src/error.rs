@@ -111,7 +111,7 @@ pub enum Error {
     },
     /// A message of another length than the step defines.
     #[error(
-        "{peer} sent {got} bytes in step `{step}` where the protocol has {expected}: it runs a faulty program, or the two versions differ"
+        "{peer} sent {got} bytes in step `{step}` where the protocol has {expected}: it asks for other amounts or with other options than we do, or it runs a faulty program or another version"
     )]
     Length {
         /// Who sent it.
@@ -213,7 +213,9 @@ pub enum Error {
     #[error("no job can be opened before Session::greet has returned")]
     Ungreeted,
     /// The same job number or step was opened twice.
-    #[error("{what} is in use already: each job number and each step of a job is used once")]
+    #[error(
+        "{what} is in use already: each job number is used once, from 1 on, and each step of a job; give a second use a step of its own (Context::step)"
+    )]
     Reused {
         /// What was opened twice.
         what: String,

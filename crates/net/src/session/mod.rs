@@ -242,8 +242,13 @@ impl Session {
         shared.check()
     }
 
-    /// Opens job `id` (not 0, used once) on `facts` that all parties must announce alike. The job
-    /// fails by itself when `deadline` has passed.
+    /// Opens job `id` (from 1 on, each used once) on `facts` that all parties must announce alike. The
+    /// job fails by itself when `deadline` has passed.
+    ///
+    /// What the facts do not name is not compared. Two parties whose calls then differ find out where
+    /// a message has another length than is due, but lengths are rounded up to whole bytes or blocks,
+    /// and what has the right length by chance is computed on, with wrong results. So let the facts name
+    /// all that decides what is sent: kinds, numbers, widths, extension.
     ///
     /// # Errors
     /// [`Error::Program`] at both sides if the facts differ, [`Error::Late`] if a party announces

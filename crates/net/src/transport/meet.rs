@@ -176,8 +176,16 @@ struct Card {
 /// Connects all parties. `addresses[i]` is where party `i` listens, as host:port; `listener` is our
 /// own. Parties may start in any order within `patience`.
 ///
+/// Runs in a tokio runtime with I/O and time, to which the connections belong from then on. The
+/// session over them may be driven from anywhere ([`block_on`](crate::block_on) on a thread of one's
+/// own), as long as that runtime runs: one of several threads does so by itself, a
+/// `current_thread` one only inside its `block_on`.
+///
 /// # Errors
 /// See [`ConnectError`]; both sides of a refused connection get one.
+///
+/// # Panics
+/// Outside a tokio runtime.
 pub async fn connect(
     me: Party,
     addresses: &[String],

@@ -15,6 +15,7 @@ use std::task::{Context as TaskContext, Waker};
 use bytes::{Buf, Bytes, BytesMut};
 use madrigal_core::Party;
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use super::{Closing, Inbox, Packet, Transport};
@@ -28,11 +29,13 @@ const READ_BYTES: usize = 256 * 1024;
 /// Plain bytes given to TLS at once: four of its records, so that the cipher text stays in cache.
 const TLS_BYTES: usize = 64 * 1024;
 
-/// Connections to all other parties. Made by [`connect`](super::connect).
+/// Connections to all other parties. Made by [`connect`](super::connect), in whose runtime its tasks
+/// live: that must go on running until the session is closed.
 #[derive(Debug)]
 pub struct TcpTransport {
     me: Party,
     links: Vec<Arc<Link>>,
+    runtime: Handle,
 }
 
 /// A connection on which both sides have shown who they are.
@@ -76,6 +79,7 @@ struct Wire {
 }
 
 impl TcpTransport {
+    /// Called in the runtime that the streams belong to.
     pub(super) fn new(me: Party, met: Vec<Met>) -> Self {
         let links = met.into_iter().map(|met| {
             Arc::new(Link {
@@ -98,18 +102,17 @@ impl TcpTransport {
         Self {
             me,
             links: links.collect(),
+            runtime: Handle::current(),
         }
     }
 }
 
 impl Transport for TcpTransport {
-    /// # Panics
-    /// Outside a tokio runtime.
     fn attach(&self, inbox: Inbox) {
         for link in &self.links {
             let _ = link.inbox.set(inbox.clone());
-            tokio::spawn(Arc::clone(link).read());
-            tokio::spawn(Arc::clone(link).write());
+            self.runtime.spawn(Arc::clone(link).read());
+            self.runtime.spawn(Arc::clone(link).write());
         }
     }
 
