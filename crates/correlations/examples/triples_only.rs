@@ -156,8 +156,13 @@ fn party(
     let made = block_on(async {
         let session = Session::new(SessionConfig::new(me, addresses.len()), connections);
         session.greet().await?;
-        // What the parties must agree on; whoever says something else is found out.
-        let facts = [("program".into(), "triples".into())];
+        // What the parties must agree on; whoever says something else is found out. All that decides
+        // how much is sent belongs here: who made four triples more might not be noticed otherwise.
+        let facts = [
+            ("program".into(), "triples".into()),
+            ("extension".into(), Extension::default().to_string()),
+            ("triples".into(), format!("bits={BITS},u64={WORDS}")),
+        ];
         let job = session.job(1, &facts, None).await?;
         let made = triples(job.context()).await?;
         job.finish().await?;

@@ -18,6 +18,17 @@
 //! `store::Store` keeps what a source has made on disk, for later jobs; a [`Supply`] is the source that
 //! a job's parties agreed on.
 //!
+//! # What the parties must agree on
+//! All parties make the same calls: the same kinds, counts, widths, shapes and extension, in the same
+//! order. Not every difference is noticed: messages are rounded up to whole blocks, so that a party
+//! which asks for four Boolean triples more than the others may well get them, and everything made
+//! after that is wrong. Put all of it into the facts of the [job](madrigal_net::Session::job), which
+//! the parties compare: `needs.to_string()` and `extension.to_string()`. The engine's plans do so.
+//!
+//! One job has one [`OtSource`]; a second one goes into a [step](madrigal_net::Context::step) of its
+//! own. The futures of sources are not `Send`, because `made` need not be `Sync`: run them with
+//! [`block_on`](madrigal_net::block_on) on a thread of their own, or in a runtime's local task.
+//!
 //! # What it costs
 //! Bytes that both parties of a pair send together, per item, in the long run; s bytes are those of an
 //! OT's extension: 16 / k with SoftSpoken (rounded up, see

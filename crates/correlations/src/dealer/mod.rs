@@ -65,7 +65,9 @@ fn dealer_of(context: &Context) -> Party {
 
 impl DealerSource {
     /// Opens the way to the dealer, the last party of `context`, which runs [`deal`] in the same step.
-    /// Local.
+    /// Local. Call [`end`](Self::end) when all is made: else the dealer waits for the next request, and
+    /// the others' [`Job::finish`](madrigal_net::Job::finish) for the dealer until it takes it for
+    /// stalled.
     ///
     /// # Errors
     /// Those of [`Context::channel`].
@@ -169,6 +171,9 @@ fn cost(me: Party, request: Request) -> PhaseCost {
 ///
 /// # Errors
 /// Those of the network; parties that ask for different things, or for more at once than they may.
+///
+/// # Panics
+/// At any party but the last.
 pub async fn deal(context: &Context) -> Result<()> {
     let context = context.step(STEP);
     assert_eq!(

@@ -112,6 +112,18 @@ pub enum StoreError {
         /// Items that the store was made with.
         made: u64,
     },
+    /// A job asks for more than it has reserved.
+    #[error(
+        "{asked} `{kind}` are asked for and {left} are left of those that this job has reserved; name all that it uses in the needs that it reserves"
+    )]
+    Unreserved {
+        /// The kind.
+        kind: Kind,
+        /// Items asked for.
+        asked: u64,
+        /// Items left of those reserved.
+        left: u64,
+    },
     /// A store of nothing, or of more than can be counted.
     #[error("a store holds from one item to 2^60 bytes of them; ask for another number")]
     Size,

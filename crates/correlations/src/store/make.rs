@@ -72,6 +72,9 @@ impl NewStore {
     /// before on what is made, and the store is complete when all have told each other that they
     /// have all of it on disk. `made` hears how many more steps are done, of [`Needs::steps`].
     ///
+    /// `context` is that of the parties who get a store: with a dealer in the session, what
+    /// [`Context::among`] gives, while the source has the session's.
+    ///
     /// # Errors
     /// Those of the network and of the source; another party makes another store; the disk.
     pub async fn fill(

@@ -6,6 +6,87 @@
 //! index of the first item that no job has reserved. All of it is authenticated under the party's
 //! [`StoreKey`].
 //!
+//! # Example
+//! Two parties in one process, each with its directory and key: made in one session, used in two
+//! others.
+//! ```
+//! use std::path::Path;
+//!
+//! use madrigal_core::Party;
+//! use madrigal_correlations::store::{NewStore, Store, StoreKey};
+//! use madrigal_correlations::{BitTripleSource, Extension, Needs, OtSource, Source};
+//! use madrigal_net::transport::{MemoryTransport, mesh};
+//! use madrigal_net::{Context, Session, SessionConfig, block_on};
+//!
+//! type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+//!
+//! async fn fill(context: Context, directory: &Path, key: &StoreKey, holds: &Needs) -> Result<()> {
+//!     let new = NewStore::create(directory, key, holds)?;
+//!     let mut source = OtSource::new(&context, Extension::default()).await?;
+//!     new.fill(&context, &mut source, &|_| {}).await?;
+//!     Ok(())
+//! }
+//!
+//! async fn take(context: Context, directory: &Path, key: &StoreKey, needs: &Needs) -> Result<u64> {
+//!     let mut store = Store::open(directory, key)?;
+//!     let mut source = store.reserve(&context, needs).await?;
+//!     let bits = source.bit_triples(300, &|_| {}).await?;
+//!     let words = source.ring_triples::<u64>(10, &|_| {}).await?;
+//!     assert_eq!((bits.len(), words.len()), (300, 10));
+//!     Ok(store.holdings()[0].left())
+//! }
+//!
+//! /// One party's part: `work` in a job of a session of its own.
+//! fn job<T>(
+//!     me: usize,
+//!     transport: MemoryTransport,
+//!     needs: &Needs,
+//!     work: impl AsyncFnOnce(Context) -> Result<T>,
+//! ) -> Result<T> {
+//!     block_on(async {
+//!         let session = Session::new(SessionConfig::new(Party::new(me), 2), transport);
+//!         session.greet().await?;
+//!         let facts = [("needs".into(), needs.to_string())]; // compared with the other party's
+//!         let job = session.job(1, &facts, None).await?;
+//!         let done = work(job.context()).await?;
+//!         job.finish().await?;
+//!         session.close().await;
+//!         Ok(done)
+//!     })
+//! }
+//!
+//! fn main() -> Result<()> {
+//!     let root = tempfile::tempdir()?;
+//!     let holds: Needs = "bits=1000,u64=30".parse()?;
+//!     let needs: Needs = "bits=300,u64=10".parse()?;
+//!     for step in 0..3 {
+//!         std::thread::scope(|scope| {
+//!             let party = |(me, transport): (usize, MemoryTransport)| {
+//!                 let (root, holds, needs) = (root.path(), &holds, &needs);
+//!                 scope.spawn(move || -> Result<()> {
+//!                     let directory = root.join(format!("party{me}"));
+//!                     let key = StoreKey::load_or_make(&root.join(format!("party{me}.store-key")))?;
+//!                     if step == 0 {
+//!                         return job(me, transport, holds, async |context| {
+//!                             fill(context, &directory, &key, holds).await
+//!                         });
+//!                     }
+//!                     let left = job(me, transport, needs, async |context| {
+//!                         take(context, &directory, &key, needs).await
+//!                     })?;
+//!                     assert_eq!(left, 1000 - 300 * step);
+//!                     Ok(())
+//!                 })
+//!             };
+//!             let parties: Vec<_> = mesh(2).into_iter().enumerate().map(party).collect();
+//!             let joined = parties.into_iter().map(|party| party.join().expect("no panic"));
+//!             joined.collect::<Result<()>>()
+//!         })?;
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # At most once
 //! No item is handed out twice, also where processes are killed and machines fail at any moment:
 //!

@@ -72,11 +72,10 @@ impl StoreSource {
         let left = |shelf: &Shelf| shelf.left.end - shelf.left.start;
         let reserved = self.shelves.get(&kind).map_or(0, left);
         let (Some(shelf), true) = (self.shelves.get_mut(&kind), count as u64 <= reserved) else {
-            return Err(failed(StoreError::Few {
+            return Err(failed(StoreError::Unreserved {
                 kind,
-                needed: count as u64,
+                asked: count as u64,
                 left: reserved,
-                made: reserved,
             }));
         };
         let items = shelf.left.start..shelf.left.start + count as u64;
