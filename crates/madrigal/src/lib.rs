@@ -56,12 +56,21 @@
 //! # }
 //! ```
 //!
+//! The same over TCP and TLS, with keys: `examples/over_tls.rs`. Correlations made ahead are opened as a
+//! [`correlations::store::Store`] and brought along with the inputs ([`Brought`]).
+//!
+//! # Threads and runtimes
+//! [`run`] works on the thread that awaits it, and on others if the plan says so. Its future is not
+//! `Send`: give each party a thread with [`net::block_on`] or a runtime's `block_on`, or spawn it as a
+//! local task. TCP and TLS need a tokio runtime ([`net::transport::connect`]), nothing else does.
+//!
 //! # Security
 //! Semi-honest, static corruption: of all parties but one in protocol B, of one of three in R. What that
 //! leaves out is in the project's
 //! `SECURITY.md`; read it before you use this with real data.
 
 pub use madrigal_circuit as circuit;
+pub use madrigal_correlations as correlations;
 pub use madrigal_net as net;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};

@@ -24,11 +24,11 @@
 //! distribution whatever the inputs are. That is privacy alone. Such a server can falsify outputs; and
 //! where it learns an output, or merely whether its owner was content, a falsified one may tell it
 //! about inputs.
-
 //!
 //! # Rings
 //! [`ReplicatedRings`] computes on batches over Z_{2^l}, l = 8 to 128, and between them and bits. Each
-//! operation declares its cost in [`Tally`]. Where a sum of bits is needed, x is cut in two: a = x_0 +
+//! operation declares its cost in [`Tally`]. `examples/shared_numbers.rs` multiplies, compares and
+//! truncates shared numbers and opens the results. Where a sum of bits is needed, x is cut in two: a = x_0 +
 //! x_1, which P_0 knows and puts in, and b = x_2, which P_1 and P_2 know, so that its bits are shared
 //! without a message; one binary adder then makes x of the two.
 
