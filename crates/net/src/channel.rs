@@ -34,6 +34,8 @@ struct Inner {
     name: Option<Arc<str>>,
     rx: Receiving,
     tx: Sending,
+    /// A call was dropped while it waited: what comes next may belong to that one.
+    given_up: bool,
 }
 
 struct Receiving {
@@ -101,6 +103,7 @@ impl ChannelState {
                 waker: None,
                 waiting: None,
             },
+            given_up: false,
         };
         Self {
             window,
@@ -335,7 +338,8 @@ impl Sender {
     }
 
     /// Sends one message. It travels with everything else that is ready when this party next waits
-    /// for something, or at once when much has gathered.
+    /// for something, or at once when much has gathered. A call that is dropped while it waits may have
+    /// sent a part of the message: see [`Receiver::recv`].
     ///
     /// # Errors
     /// The job's failure, if it has failed.
@@ -377,10 +381,12 @@ impl Receiver {
     }
 
     /// Receives the next message, which must have exactly `expected` bytes. A call that is dropped
-    /// before it returns may have taken a part of the message: use the channel no more.
+    /// while it waits may have taken a part of the message, and the next one would take what was meant
+    /// for it: so the channel cannot be used after that.
     ///
     /// # Errors
-    /// [`Error::Length`] if it has not (this fails the job for all parties); else the job's failure.
+    /// [`Error::Length`] if it has not, [`Error::Ended`] if an earlier call was dropped (both fail the
+    /// job for all parties); else the job's failure.
     pub async fn recv(&mut self, expected: usize) -> Result<Bytes> {
         self.receive(expected, false).await
     }
@@ -457,11 +463,17 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let mut inner = self.end.state.lock();
-        if self.sending {
-            (inner.tx.waiting, inner.tx.waker) = (None, None);
+        let (waiting, waker) = if self.sending {
+            let tx = &mut inner.tx;
+            (tx.waiting.take(), tx.waker.take())
         } else {
-            (inner.rx.waiting, inner.rx.waker) = (None, None);
-        }
+            let rx = &mut inner.rx;
+            (rx.waiting.take(), rx.waker.take())
+        };
+        // Who came to his end waits no more; an error is the job's.
+        inner.given_up |= waiting.is_some();
+        drop(inner);
+        drop(waker);
     }
 }
 
@@ -475,6 +487,10 @@ impl End {
         self.context.check()?;
         let size = (bytes + HEADER_BYTES) as u64;
         let mut inner = self.state.lock();
+        if inner.given_up {
+            drop(inner);
+            return Poll::Ready(Err(self.out_of_step()));
+        }
         let tx = &mut inner.tx;
         if tx.sent + size > tx.limit {
             tx.waker = Some(task.waker().clone());
@@ -504,6 +520,10 @@ impl End {
     ) -> Poll<Result<Frame>> {
         self.context.check()?;
         let mut inner = self.state.lock();
+        if inner.given_up {
+            drop(inner);
+            return Poll::Ready(Err(self.out_of_step()));
+        }
         let rx = &mut inner.rx;
         let Some(frame) = rx.ready.pop_front() else {
             rx.waker = Some(task.waker().clone());
@@ -536,6 +556,15 @@ impl End {
             self.context.post(self.peer, Frame { header, payload });
         }
         Poll::Ready(Ok(frame))
+    }
+
+    /// Fails the job because a call on this channel was given up.
+    fn out_of_step(&self) -> Error {
+        let reason = format!(
+            "a send or receive in step `{}` was given up before its end, and the step used again; start a new job",
+            self.context.path()
+        );
+        self.context.fail(Error::Ended { reason })
     }
 }
 

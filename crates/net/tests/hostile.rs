@@ -298,6 +298,29 @@ fn no_job_without_a_greeting() {
     assert_eq!(error, Error::Ungreeted);
 }
 
+/// What a peer sends for a call that was given up must not be taken for the answer to the next one.
+#[test]
+fn a_channel_is_of_no_use_after_a_dropped_wait() {
+    greeted_in(&world(), |session| async move {
+        let job = session.job(1, &[], None).await.unwrap();
+        let mut channels = job.context().channels().unwrap();
+        // Party 1 hears of it wherever it is by then.
+        let error = async {
+            exchange(&mut channels, vec![0], 1).await?;
+            if session.me() == Party::new(0) {
+                let wait = std::pin::pin!(channels[0].recv(1));
+                let now = std::future::ready(());
+                futures_util::future::select(wait, now).await;
+            }
+            channels[0].recv(1).await
+        };
+        let error = error.await.unwrap_err().to_string();
+        assert!(error.contains("was given up before its end"), "{error}");
+        drop(job);
+        session.close().await;
+    });
+}
+
 #[test]
 fn a_dropped_wait_is_no_wait() {
     let world = world().with_limits(|limits| limits.stall = Duration::from_secs(2));
