@@ -109,18 +109,16 @@ impl Responder {
     ) -> Vec<u8> {
         assert_eq!(T::BITS, self.params.bits, "the width of the layout");
         let layout = &asked.layout;
+        let blocks: Vec<_> = layout.answered(columns).collect();
         let mut answer = Vec::new();
         let mut work = Work::new(self.params.moduli);
-        for columns in layout.answered(columns) {
-            for (index, inner) in asked.inner.iter().enumerate() {
-                work.plain.fill(0);
-                for (entry, exponent) in layout.right([inner.clone(), columns.clone()]) {
-                    work.plain[exponent] = signed(y[entry]);
-                }
-                work.add(&asked.ciphertexts, index);
+        for tile in blocks.chunks(TILE) {
+            work.multiply(asked, tile, y);
+            for (place, columns) in tile.iter().enumerate() {
+                let results = layout.results([asked.rows.clone(), columns.clone()]);
+                let results: Vec<_> = results.collect();
+                self.finish(&mut work, place, &results, z, &mut answer);
             }
-            let results: Vec<_> = layout.results([asked.rows.clone(), columns]).collect();
-            self.finish(&mut work, &results, z, &mut answer);
         }
         answer
     }
@@ -132,6 +130,7 @@ impl Responder {
     fn finish<T: Ring>(
         &mut self,
         work: &mut Work,
+        place: usize,
         results: &[(usize, usize)],
         z: &mut [T],
         answer: &mut Vec<u8>,
@@ -145,11 +144,11 @@ impl Responder {
         for index in 0..moduli.len() {
             let at = index * N..(index + 1) * N;
             let u = &work.values[at.clone()];
-            let [body, public] = &mut work.sums;
+            let [body, public] = &mut work.sums[place];
             body[index].add(u, &self.key.bodies[0][at.clone()]);
             public[index].add(u, &self.key.publics[0][at]);
         }
-        work.take(0);
+        work.take(place, 0);
         let count = results.len();
         let mut masks = Zeroizing::new(vec![0; count]);
         let mut bodies = Zeroizing::new(vec![0; moduli.len() * count]);
@@ -160,7 +159,7 @@ impl Responder {
                 *body = modulus.add(*body, work.values[index * N + exponent]);
             }
         }
-        work.take(1);
+        work.take(place, 1);
         for (small, noise) in work.plain.iter_mut().zip(self.noise.binomial()) {
             *small = noise;
         }
@@ -169,6 +168,7 @@ impl Responder {
             modulus.ntt.residues(&work.plain, &mut noise);
             modulus.ntt.add_assign(public, &noise);
         }
+        work.plain.fill(0);
         for ((entry, _), &mask) in results.iter().zip(masks.iter()) {
             z[*entry] = z[*entry].sub(T::from_u128(mask.into()));
         }
@@ -190,13 +190,18 @@ fn signed<T: Ring>(x: T) -> i64 {
     ((x.to_u128() as u64) << up) as i64 >> up
 }
 
+/// Blocks that are answered together: for one prime, what they are summed up in stays in the second-level
+/// cache, and each ciphertext comes there once for all of them.
+const TILE: usize = 2;
+
 /// What products are computed in.
 struct Work {
     moduli: &'static [Modulus],
+    /// Zero between uses.
     plain: Zeroizing<Vec<i64>>,
     values: Poly,
-    /// By half of the ciphertext, then by prime.
-    sums: [Vec<Sums>; 2],
+    /// By block of the tile, by half of the ciphertext, by prime.
+    sums: [[Vec<Sums>; 2]; TILE],
 }
 
 impl Work {
@@ -206,29 +211,42 @@ impl Work {
             moduli,
             plain: Zeroizing::new(vec![0; N]),
             values: zero(moduli),
-            sums: [sums(), sums()],
+            sums: [(); TILE].map(|()| [sums(), sums()]),
         }
     }
 
-    /// Adds the product of the plain polynomial and a ciphertext.
-    fn add(&mut self, request: &Ciphertexts, index: usize) {
-        let [bodies, publics] = &mut self.sums;
-        let [body, public] = [&request.bodies[index], &request.publics[index]];
-        let halves = body.chunks_exact(N).zip(public.chunks_exact(N));
-        let sums = bodies.iter_mut().zip(publics);
-        let primes = by_prime(self.moduli, &mut self.values);
-        for (((modulus, values), (body, public)), sums) in primes.zip(halves).zip(sums) {
-            modulus.ntt.residues(&self.plain, values);
-            modulus.ntt.forward(values);
-            sums.0.add(values, body);
-            sums.1.add(values, public);
+    /// The products of what was asked and the blocks of Y with these columns.
+    fn multiply<T: Ring>(&mut self, asked: &Asked, tile: &[Range<usize>], y: &[T]) {
+        let Asked {
+            layout,
+            inner,
+            ciphertexts: Ciphertexts { bodies, publics },
+            ..
+        } = asked;
+        for (index, modulus) in self.moduli.iter().enumerate() {
+            let at = index * N..(index + 1) * N;
+            let values = &mut self.values[at.clone()];
+            for ((inner, body), public) in inner.iter().zip(bodies).zip(publics) {
+                for (columns, sums) in tile.iter().zip(&mut self.sums) {
+                    let entries = || layout.right([inner.clone(), columns.clone()]);
+                    for (entry, exponent) in entries() {
+                        self.plain[exponent] = signed(y[entry]);
+                    }
+                    modulus.ntt.residues(&self.plain, values);
+                    modulus.ntt.forward(values);
+                    entries().for_each(|(_, exponent)| self.plain[exponent] = 0);
+                    let [body_sums, public_sums] = sums;
+                    body_sums[index].add(values, &body[at.clone()]);
+                    public_sums[index].add(values, &public[at.clone()]);
+                }
+            }
         }
     }
 
-    /// The coefficients of one half's sum into `values`.
-    fn take(&mut self, half: usize) {
+    /// The coefficients of one half of a block's sum into `values`.
+    fn take(&mut self, place: usize, half: usize) {
         let primes = by_prime(self.moduli, &mut self.values);
-        for ((modulus, values), sums) in primes.zip(&mut self.sums[half]) {
+        for ((modulus, values), sums) in primes.zip(&mut self.sums[place][half]) {
             sums.take(&modulus.ntt, values);
             modulus.ntt.inverse(values);
         }
