@@ -19,8 +19,8 @@ pub(crate) const POLY_BYTES: usize = N * BITS / 8;
 pub(crate) const SEED_BYTES: usize = 16;
 /// Ciphertexts of a request, at most: 26 MB, and 64 MB where they are computed with.
 const REQUESTED: usize = 128;
-/// Ciphertexts of an answer, at most: 3.7 MB.
-const ANSWERED: usize = 32;
+/// Ciphertexts of an answer, at most: 0.9 MB, so that several are under way while the next is computed.
+const ANSWERED: usize = 8;
 
 /// A product of matrices over Z_2^l: X (p x k), which one party holds and encrypts, by Y (k x q), which
 /// the other one holds.
