@@ -51,7 +51,7 @@ pub use lanes::{
     And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows, replicated_carry,
 };
 pub use ntt::{Ntt, Sums};
-pub use opaque::opaque;
+pub use opaque::{opaque, opaque_word};
 pub use prg::Prg;
 pub use rows::{and, beaver_bits, not_into, xor, xor_into};
 pub use transpose::{transpose_128, transpose_bits};

@@ -14,7 +14,8 @@ pub fn opaque(value: u8) -> u8 {
 
 /// [`opaque`] for a word, such as a mask.
 #[inline(always)]
-pub(crate) fn opaque_word(value: u64) -> u64 {
+#[must_use]
+pub fn opaque_word(value: u64) -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     {
         let mut word = value;

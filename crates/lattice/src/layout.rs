@@ -19,7 +19,8 @@ pub(crate) const POLY_BYTES: usize = N * BITS / 8;
 pub(crate) const SEED_BYTES: usize = 16;
 /// Ciphertexts of a request, at most: 26 MB, and 64 MB where they are computed with.
 const REQUESTED: usize = 128;
-/// Ciphertexts of an answer, at most: 0.9 MB, so that several are under way while the next is computed.
+/// Ciphertexts of an answer, at most: 0.4 to 1.6 MB, so that several are under way while the next is
+/// computed.
 const ANSWERED: usize = 8;
 
 /// A product of matrices over Z_2^l: X (p x k), which one party holds and encrypts, by Y (k x q), which
@@ -137,9 +138,12 @@ impl Layout {
         let [p, k, q] = self.sizes;
         let stripes = p.div_ceil(a);
         let pieces = k.div_ceil(REQUESTED * b);
-        let answers = pieces * stripes * q.div_ceil(c);
-        stripes * k.div_ceil(b) * self.primes * POLY_BYTES
-            + self.kept * (answers * POLY_BYTES + pieces * p * q * BITS / 8)
+        let all = |factors: &[usize]| factors.iter().copied().fold(1, usize::saturating_mul);
+        let answers = all(&[self.kept, pieces, stripes, q.div_ceil(c), POLY_BYTES]);
+        let results = all(&[self.kept, pieces, p, q, BITS]) / 8;
+        all(&[stripes, k.div_ceil(b), self.primes, POLY_BYTES])
+            .saturating_add(answers)
+            .saturating_add(results)
     }
 
     /// l, in bits.

@@ -4,7 +4,7 @@
 //! The party with X, the [`Owner`], sends X encrypted; the party with Y, the [`Responder`], multiplies by
 //! Y without decrypting, takes a random mask off and sends the result back. Their shares add up to X Y.
 //! Bytes grow with the matrices, not with the products: for two square matrices of 64 bits and 128 rows
-//! 2.5 bytes for each product of elements, with 1000 rows 0.17, where OT takes 260.
+//! 2.4 bytes for each product of elements, with 1000 rows 0.14, where OT takes 260.
 //!
 //! Everything is synchronous and free of I/O; a [`Layout`] says how long each message is, and in which
 //! pieces a large product goes.
@@ -40,37 +40,52 @@
 //! ```
 //!
 //! # Security
-//! Against **semi-honest** parties. A malformed message is an error, never a panic; but a malformed
-//! ciphertext is not recognised as such.
+//! Against **semi-honest** parties. A malformed message is an error, never a panic; but nothing shows
+//! whether residues are a ciphertext, and an owner that deviates (with a public key of zeros, say) learns
+//! Y.
 //!
 //! *Assumption*: ring learning with errors in Z_q\[X\] / (X^8192 + 1), secrets uniform in {-1, 0, 1},
-//! noise centred binomial with variance 10.5 (standard deviation 3.24), q of 100 bits (l = 8, 16), 150
-//! (l = 32) or 200 (l = 64). For secrets of that kind the table of the homomorphic encryption
-//! standard (Albrecht et al., *Homomorphic Encryption Standard*, 2018, table 1) allows 218 bits for
-//! 128 bits of security against the attacks of its time, and 202 against quantum ones. Halves that a seed
-//! stands for are expanded by AES-128 in counter mode under a public key: there AES is taken for
-//! an ideal cipher.
+//! noise centred binomial with variance 10.5 (standard deviation 3.24), q of 100 bits (l = 8), 150
+//! (l = 16, 32) or 200 (l = 64). For secrets of that kind the tables of the homomorphic encryption
+//! standard (Albrecht et al., *Homomorphic Encryption Standard*, 2018) allow 218 bits for 128 bits of
+//! security against the attacks of its time, and 202 against quantum ones; the primal attack by the same
+//! count takes 2^140 for 200 bits. Public halves are expanded from a public seed by AES-128 in counter
+//! mode: there AES is taken for an ideal cipher.
 //!
 //! *What the responder learns*: ciphertexts under a key it does not have; nothing, under the assumption.
 //!
-//! *What the owner learns*: its answer is the product plus a fresh encryption of zero under its public
-//! key, plus a flood. The public half is then pseudorandom to the owner too, by the responder's u. What is
-//! left is the noise, which depends on Y: it is drowned by a flood that is uniform in
-//! \[-D/8, D/8) (rounded to a power of two) for D = q / 2^l. With Y uniform, as in triples, and 2^20 terms
-//! (the most that an answer sums up), the noise has a mean size below 2^(l + 9.6), so an
-//! answered element is within 2^-60 of one that does not depend on Y but through the product (l = 64;
-//! for smaller l nearer still), and all elements of a 1000 x 1000 result together within 2^-40. For a Y
-//! chosen to be as large as can be, the noise is below 2^(l + 23.4) always: 2^-47 for an element.
-//! Only coefficients that carry results are sent, and of the answer only its leading bits (rounded to q's
-//! first primes), which is done to what has been flooded.
+//! *What the owner learns*: an answer is the product, plus a fresh encryption of zero under the owner's
+//! public key, plus a mask and a flood. The owner can take off everything but the noise on the
+//! coefficients that carry results: sum e y + u e' + e'' s, with e the noise of its ciphertexts, e' that
+//! of its public key, and the responder's u and e''. First, that is drowned by the flood, which is
+//! uniform in \[-D/8, D/8) (rounded to a power of two) for D = q / 2^l: a statistical argument, below.
+//! Then, nothing else depends on u but the public half u a + e'', one sample of the problem above to
+//! whoever does not know u: it hides the product of public halves, which would give Y away.
+//! Coefficients without results are not sent, and answers are rounded to q's first primes: both are done
+//! to what is hidden already.
 //!
-//! *Decryption* is never wrong: the noise is below D / 8 + 2^-40 D whatever the matrices, and D / 2 is
-//! allowed.
+//! How far an answered element is from one that depends on Y through the product alone, at most, for
+//! the most terms that an answer sums up (2^20; k c are usual):
+//!
+//! | l | Y uniform, as in triples | any Y |
+//! |---|---|---|
+//! | 8 | 2^-72 | 2^-58 |
+//! | 16 | 2^-106 | 2^-92 |
+//! | 32 | 2^-74 | 2^-60 |
+//! | 64 | 2^-60 | 2^-46 |
+//!
+//! These add up over elements, requests, products and owners: with l = 64 and Y uniform, a whole product of
+//! two 1000 x 1000 matrices is within 2^-45, and of 4096 x 4096 ones within 2^-40.
+//!
+//! *Decryption* is never wrong: the noise is below D / 8 + D / 64, of which the last is what rounding adds
+//! for l = 32, whatever the matrices, and D / 2 is allowed.
 //!
 //! Secrets are wiped when dropped; no branch and no memory index depends on one.
 
 mod cipher;
 mod error;
+#[cfg(test)]
+mod hiding;
 mod layout;
 mod modulus;
 mod owner;

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use madrigal_kernels::Ntt;
+use madrigal_kernels::{Ntt, opaque_word};
 
 /// Coefficients of a polynomial: the ring is Z_q\[X\] / (X^N + 1).
 pub(crate) const N: usize = 8192;
@@ -45,7 +45,8 @@ impl Modulus {
     /// `x` mod p for x < 2p.
     #[inline(always)]
     fn once(&self, x: u64) -> u64 {
-        x.min(x.wrapping_sub(self.p))
+        // Of a difference that the compiler knows nothing of it makes no branch.
+        x.min(opaque_word(x.wrapping_sub(self.p)))
     }
 
     /// `x` mod p: 2^50 is the gap, of 21 bits, so a fold takes 29 bits off, down to a bit above 50.

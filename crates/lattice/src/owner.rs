@@ -18,8 +18,8 @@ use crate::wire;
 pub struct Owner {
     params: Params,
     /// The values of s.
-    secret: Poly,
-    noise: Small,
+    pub(crate) secret: Poly,
+    pub(crate) noise: Small,
 }
 
 impl std::fmt::Debug for Owner {
@@ -63,9 +63,9 @@ impl Owner {
     /// Encrypts what a request takes of X, which is row by row.
     ///
     /// # Panics
-    /// If the layout is of another width, or X of another size than it says.
+    /// If X or the layout is of another width than the key, or X of another size than the layout says.
     pub fn request<T: Ring>(&mut self, layout: &Layout, request: &Request, x: &[T]) -> Vec<u8> {
-        assert_eq!(T::BITS, self.params.bits, "the width of the layout");
+        self.check::<T>(layout);
         let mut message = Vec::with_capacity(layout.request_len(request));
         let Self {
             params,
@@ -90,7 +90,7 @@ impl Owner {
     /// An answer that is none.
     ///
     /// # Panics
-    /// If the layout is of another width, or Z of another size than it says.
+    /// If Z or the layout is of another width than the key, or Z of another size than the layout says.
     pub fn open<T: Ring>(
         &self,
         layout: &Layout,
@@ -99,11 +99,19 @@ impl Owner {
         answer: &[u8],
         z: &mut [T],
     ) -> Result<(), LatticeError> {
-        assert_eq!(T::BITS, self.params.bits, "the width of the layout");
+        self.check::<T>(layout);
         self.decrypt(layout, request, columns, answer, |entry, residues| {
             let share = self.params.decode(residues.iter().copied());
             z[entry] = z[entry].add(T::from_u128(share.into()));
         })
+    }
+
+    fn check<T: Ring>(&self, layout: &Layout) {
+        let of = [T::BITS, layout.bits()];
+        assert_eq!(
+            of, [self.params.bits; 2],
+            "the widths of elements and layout"
+        );
     }
 
     /// Tells of each result its entry, and the scaled share with its noise modulo the answer's primes.

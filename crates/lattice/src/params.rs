@@ -39,8 +39,8 @@ impl Params {
     /// For products mod 2^bits: 8, 16, 32 or 64.
     pub(crate) fn new(bits: usize) -> Option<Self> {
         let (primes, kept) = match bits {
-            8 | 16 => (2, 1),
-            32 => (3, 1),
+            8 => (2, 1),
+            16 | 32 => (3, 1),
             64 => (4, 2),
             _ => return None,
         };

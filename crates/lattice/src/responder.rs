@@ -19,7 +19,7 @@ use crate::wire;
 pub struct Responder {
     params: Params,
     key: Ciphertexts,
-    noise: Small,
+    pub(crate) noise: Small,
 }
 
 impl std::fmt::Debug for Responder {
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Responder {
     }
 }
 
-/// A request that was read: some 200 KB for each of its ciphertexts and prime.
+/// A request that was read: 131 KB for each of its ciphertexts and prime.
 pub struct Asked {
     layout: Layout,
     rows: Range<usize>,
@@ -107,8 +107,12 @@ impl Responder {
         y: &[T],
         z: &mut [T],
     ) -> Vec<u8> {
-        assert_eq!(T::BITS, self.params.bits, "the width of the layout");
         let layout = &asked.layout;
+        let of = [T::BITS, layout.bits()];
+        assert_eq!(
+            of, [self.params.bits; 2],
+            "the widths of elements and request"
+        );
         let blocks: Vec<_> = layout.answered(columns).collect();
         let mut answer = Vec::new();
         let mut work = Work::new(self.params.moduli);
@@ -126,7 +130,8 @@ impl Responder {
     /// Hides how a product came about, and writes it.
     ///
     /// An encryption of zero under the owner's key makes the public half uniform to all who do not know
-    /// its ternary u, the owner too; the flood drowns what of Y and u is in the noise.
+    /// its ternary u, the owner too; the flood drowns what of Y and u is in the noise. (The noise of the
+    /// public half is what the proof rests on; the rounding leaves nothing of it to see.)
     fn finish<T: Ring>(
         &mut self,
         work: &mut Work,
@@ -250,5 +255,20 @@ impl Work {
             sums.take(&modulus.ntt, values);
             modulus.ntt.inverse(values);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_as_near_to_zero_as_can_be() {
+        assert_eq!([0_u8, 1, 127, 128, 255].map(signed), [0, 1, 127, -128, -1]);
+        assert_eq!([1_u32 << 31, u32::MAX].map(signed), [-1 << 31, -1]);
+        assert_eq!(
+            [1_u64 << 63, u64::MAX >> 1].map(signed),
+            [i64::MIN, i64::MAX]
+        );
     }
 }

@@ -56,6 +56,11 @@ impl Small {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn position(&self) -> u64 {
+        self.prg.position()
+    }
+
     /// A block that is given away, as a seed for [`Uniform`].
     pub(crate) fn seed(&mut self) -> Block {
         self.prg.next_block()
@@ -144,9 +149,9 @@ mod tests {
         assert_eq!(uniform.prg.position(), 4 * UNIFORM_BLOCKS);
     }
 
-    /// The flood decodes to nothing, and reaches as far as it should.
+    /// The flood decodes to nothing.
     #[test]
-    fn floods_are_wide_and_harmless() {
+    fn floods_are_harmless() {
         for bits in [8, 16, 32, 64] {
             let params = Params::new(bits).expect("a width");
             let (count, primes) = (500, params.moduli.len());
@@ -155,13 +160,6 @@ mod tests {
             let mut small = Small::new(SEED);
             small.masks(&params, &mut masks, &mut flooded);
             assert_eq!(small.prg.position(), MASK_BLOCKS * count as u64);
-            let wide = (0..count).filter(|&i| {
-                // What is left of the mask, in units of 2^(flood - 10), modulo the first prime.
-                let modulus = &params.moduli[0];
-                let rest = modulus.sub(flooded[i], params.encode(masks[i], 0));
-                rest > 1 << 40 && rest < modulus.prime() - (1 << 40)
-            });
-            assert!(wide.count() > count / 2, "{bits} bits");
             params.shrink(&mut flooded, count);
             for (i, &mask) in masks.iter().enumerate() {
                 let residues = (0..params.kept().len()).map(|index| flooded[index * count + i]);

@@ -196,3 +196,16 @@ fn what_is_no_message_is_refused() {
     let told = Responder::new(64, &key[1..], Block::ZERO).map(drop);
     assert_eq!(told, length(&key, key.len() - 1));
 }
+
+/// As documented: a layout of another width is a mistake of the caller's, never a wrong share.
+#[test]
+fn layouts_of_another_width_panic() {
+    let owner = Owner::new(32, Block::new(15, 1)).unwrap();
+    let layout = Layout::new(16, 2, 2, 2).unwrap();
+    let about = layout.requests().next().unwrap();
+    let message = vec![0; layout.answer_len(&about, &(0..2))];
+    let opened = std::panic::catch_unwind(|| {
+        owner.open(&layout, &about, &(0..2), &message, &mut [0_u32; 4])
+    });
+    assert!(opened.is_err(), "{opened:?}");
+}
