@@ -129,7 +129,7 @@ mod tests {
         let mean = binomial.iter().sum::<f64>() / N as f64;
         let variance = binomial.iter().map(|x| x * x).sum::<f64>() / N as f64;
         assert!(
-            mean.abs() < 0.2 && (9.5..11.5).contains(&variance),
+            mean.abs() < 0.2 && (10.1..11.0).contains(&variance),
             "{mean}, {variance}"
         );
         assert_eq!(small.prg.position(), 2 * SMALL_BLOCKS);
