@@ -2,9 +2,12 @@
 //! shape, at the declared cost.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::task::Poll;
 
 use madrigal_core::{Party, Ring, bits};
-use madrigal_correlations::{Extension, MatrixShape, Needs, OtCosts, OtSource, Source, Stock};
+use madrigal_correlations::{
+    Extension, MatrixShape, MatrixTriple, Needs, OtCosts, OtSource, Source, Stock,
+};
 use madrigal_net::SessionConfig;
 use madrigal_testkit::{World, seed};
 
@@ -165,6 +168,84 @@ fn encrypted_matrices_of_several_parties() {
     encrypted_in::<u16>(3, &[[100, 100, 100]], |config| {
         config.window = madrigal_net::MIN_WINDOW;
     });
+}
+
+/// Widths take turns, on several threads and through the narrowest window; the costs follow.
+#[test]
+fn encrypted_matrices_among_other_calls() {
+    for (parties, threads) in [(2, 1), (2, 3), (3, 2)] {
+        encrypted_among_others(parties, threads);
+    }
+}
+
+fn encrypted_among_others(parties: usize, threads: usize) {
+    let shape = |[rows, inner, columns]: [usize; 3]| MatrixShape {
+        rows,
+        inner,
+        columns,
+    };
+    let [square, flat, tiny] = [[40, 9, 33], [5, 600, 70], [2, 2, 2]].map(shape);
+    let extension = Extension::default();
+    let world = World::new(parties, seed()).with_limits(|config| {
+        config.window = madrigal_net::MIN_WINDOW;
+    });
+    let results = world.run(|context| async move {
+        let source = OtSource::with_threads(&context, extension, threads).await?;
+        let mut source = source.with_lattice_matrices()?;
+        let wide = source.matrix_triple::<u64>(square, &|_| {}).await?;
+        let narrow = source.matrix_triple::<u8>(flat, &|_| {}).await?;
+        source.ring_triples::<u64>(300, &|_| {}).await?;
+        source.matrix_triple::<u128>(tiny, &|_| {}).await?;
+        let again = source.matrix_triple::<u64>(flat, &|_| {}).await?;
+        let copy = |triple: MatrixTriple<u64>| triple.take().map(|matrix| matrix.to_vec());
+        let narrow = narrow.take().map(|matrix| matrix.to_vec());
+        Ok((copy(wide), narrow, copy(again)))
+    });
+    for (me, (_, cost)) in Party::all(parties).zip(&results) {
+        let costs = OtCosts::with_threads(extension, threads, me, parties);
+        let mut costs = costs.with_lattice_matrices();
+        let mut expected = costs.base();
+        expected += costs.matrix_triple::<u64>(square);
+        expected += costs.matrix_triple::<u8>(flat);
+        expected += costs.ring_triples::<u64>(300);
+        expected += costs.matrix_triple::<u128>(tiny);
+        expected += costs.matrix_triple::<u64>(flat);
+        assert_eq!(cost.setup, expected, "{me} of {parties}, {threads} threads");
+    }
+    let shares = || results.iter().map(|(shares, _)| shares);
+    is_product(square, |matrix, i| {
+        shares().fold(0, |sum: u64, (wide, ..)| sum.add(wide[matrix][i]))
+    });
+    is_product(flat, |matrix, i| {
+        shares().fold(0, |sum: u8, (_, narrow, _)| sum.add(narrow[matrix][i]))
+    });
+    is_product(flat, |matrix, i| {
+        shares().fold(0, |sum: u64, (.., again)| sum.add(again[matrix][i]))
+    });
+}
+
+/// After a call that was given up nothing is made any more.
+#[test]
+fn an_encrypted_matrix_given_up() {
+    const SHAPE: MatrixShape = MatrixShape {
+        rows: 20,
+        inner: 20,
+        columns: 20,
+    };
+    let results = World::new(2, seed()).run(|context| async move {
+        let source = OtSource::new(&context, Extension::default()).await?;
+        let mut source = source.with_lattice_matrices()?;
+        {
+            let mut call = Box::pin(source.matrix_triple::<u64>(SHAPE, &|_| {}));
+            let once = std::future::poll_fn(|task| Poll::Ready(call.as_mut().poll(task)));
+            assert!(once.await.is_pending());
+        }
+        let next = source.matrix_triple::<u64>(SHAPE, &|_| {}).await;
+        Ok(next.map(drop).err().map(|error| error.to_string()))
+    });
+    for (told, _) in results {
+        assert!(told.is_some_and(|told| told.contains("given up")));
+    }
 }
 
 /// Two parties that both send more than the other's window takes must not wait for each other.
