@@ -42,7 +42,7 @@
 //! | square pair of 64 bits | 63 s + 252 | 756 | 504 | 263 | 700 | 790 | 347 |
 //! | shared bit of 32 bits ([published](OtSource::published_shared_bits): 34 s + 83) | 31 s + 70 | 318 | 194 | 75 | 350 | 410 | 170 |
 //! | product of elements in a matrix triple, 128 x 128 x 128, 64 bits | s + 520 | 528 | 524 | 520 | 213 | 220 | 63 |
-//! | the same [by encryption](OtSource::with_lattice_matrices), without OT | 4.9 | | | 34 | | |
+//! | the same [by encryption](OtSource::with_lattice_matrices), without OT | 4.9 | | | | 34 | 34 | |
 //! | vector triple of 128 bits | 2 s | 16 | 8 | 0.4 | 108 | 118 | 11 |
 //!
 //! The times are of processor, of both parties of two together, measured on Zen 5
