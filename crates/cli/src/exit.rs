@@ -367,7 +367,9 @@ fn with_flags(error: &madrigal_net::Error) -> String {
         "broadcast" => "--broadcast",
         "threads" => "--threads",
         "repetitions" => "--repeat",
-        "correlations" | "source" => {
+        "extension" => "--extension and, for `--extension auto`, --link or --network",
+        "matrices" => "--matrices",
+        "correlations" => {
             "--correlations, --store, --extension, --threads and, for `--extension auto`, --link or --network"
         }
         "phases" | "lanes in a part" | "lanes in a block" => "--phases and --memory",

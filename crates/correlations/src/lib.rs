@@ -20,9 +20,10 @@
 //!
 //! # What the parties must agree on
 //! All parties make the same calls: the same kinds, counts, widths, shapes and extension, in the same
-//! order. Not every difference is noticed: messages are rounded up to whole blocks, so that a party
-//! which asks for four Boolean triples more than the others may well get them, and everything made
-//! after that is wrong. Put all of it into the facts of the [job](madrigal_net::Session::job), which
+//! order. Not every difference is noticed at once: messages are rounded up to whole blocks, so that a
+//! party which asks for four Boolean triples more than the others may well get them, and everything
+//! made after that is wrong. The end of the [job](madrigal_net::Job::finish) shows it, if not before. To
+//! know it before any work, put all of it into the facts of the [job](madrigal_net::Session::job), which
 //! the parties compare: `needs.to_string()` and `extension.to_string()`. The engine's plans do so.
 //!
 //! One job has one [`OtSource`]; a second one goes into a [step](madrigal_net::Context::step) of its

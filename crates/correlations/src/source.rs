@@ -164,6 +164,8 @@ impl OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
+        self.context
+            .tally("published shared bits", &[count, T::BITS]);
         let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.published_shared_bits(count, made).await
         };
@@ -174,6 +176,7 @@ impl OtSource {
 
 impl BitTripleSource for OtSource {
     async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
+        self.context.tally("bit triples", &[count]);
         let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.bit_triples(count, made).await
         };
@@ -188,6 +191,7 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<RingTriples<T>> {
+        self.context.tally("ring triples", &[count, T::BITS]);
         let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.ring_triples(count, made).await
         };
@@ -200,6 +204,7 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SquarePairs<T>> {
+        self.context.tally("square pairs", &[count, T::BITS]);
         let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.square_pairs(count, made).await
         };
@@ -212,6 +217,7 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
+        self.context.tally("shared bits", &[count, T::BITS]);
         let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.shared_bits(count, made).await
         };
@@ -224,6 +230,13 @@ impl Source for OtSource {
         shape: MatrixShape,
         made: &dyn Fn(usize),
     ) -> Result<MatrixTriple<T>> {
+        let MatrixShape {
+            rows,
+            inner,
+            columns,
+        } = shape;
+        self.context
+            .tally("matrix triples", &[1, T::BITS, rows, inner, columns]);
         let work = async move |line: &mut Line, _, made: &dyn Fn(usize)| {
             line.matrix_triple(shape, made).await
         };
@@ -237,6 +250,7 @@ impl Source for OtSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<VectorTriples> {
+        self.context.tally("vector triples", &[count, length]);
         let work = async move |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.vector_triples(length, count, made).await
         };

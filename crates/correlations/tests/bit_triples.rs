@@ -94,3 +94,22 @@ fn no_call_repeats_another() {
 fn silent_iterations_follow_one_another() {
     check_over(Extension::Silent, 2, &[4_000_000, 300_000, 5]);
 }
+
+/// Messages for 100 and for 104 triples are of one length: the end of the job shows the difference.
+#[test]
+fn other_numbers_are_noticed() {
+    let world = World::new(2, seed());
+    let results = world.run_over(madrigal_net::transport::mesh(2), |context| async move {
+        let mut source = OtSource::new(&context, Extension::default()).await?;
+        let count = 100 + 4 * context.me().index();
+        source.bit_triples(count, &|_| {}).await.map(drop)
+    });
+    for result in results {
+        let error = result.map(drop).err().map(|error| error.to_string());
+        let text = error.unwrap_or_default();
+        assert!(
+            text.contains("bit triples") && text.contains("104 in 1 call"),
+            "{text}"
+        );
+    }
+}

@@ -202,6 +202,17 @@ impl Context {
         self.job.session.public_id(self.job.id, &self.path)
     }
 
+    /// Notes that `what` was asked for, so many of it (the first number) and as the other numbers say,
+    /// together with all other parties: [`Job::finish`](crate::Job::finish) fails if one of them asked
+    /// for something else, which lengths of messages need not show. Every party that notes anything
+    /// notes the same, in the same order for each `what` in each step; there are at most 64 `what`. What is
+    /// done [among](Self::among) some parties is not compared.
+    pub fn tally(&self, what: &'static str, numbers: &[usize]) {
+        if self.parties == self.job.session.parties() {
+            self.job.tally(what, &self.path, numbers);
+        }
+    }
+
     /// Counts `blocks` calls of the AES-128 block function.
     pub fn count_aes(&self, blocks: u64) {
         self.job.counters.aes_blocks(self.phase, blocks);

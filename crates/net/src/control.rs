@@ -8,7 +8,7 @@ mod generated {
 
 use bytes::Bytes;
 pub(crate) use generated::control::Message;
-pub(crate) use generated::{Abort, Alive, Control, Fact, Hello, Leave, OpenJob};
+pub(crate) use generated::{Abort, Alive, Control, Fact, FinishJob, Hello, Leave, OpenJob};
 use prost::Message as _;
 
 /// The most facts a job may have, and the most bytes of each text: a peer's announcement is checked
@@ -44,9 +44,9 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
                 return Err("a name of more than 64 bytes");
             }
         }
-        Message::OpenJob(open) => {
+        Message::OpenJob(OpenJob { facts }) | Message::FinishJob(FinishJob { tallies: facts }) => {
             let long = |fact: &Fact| fact.name.len() > MAX_TEXT || fact.value.len() > MAX_TEXT;
-            if open.facts.len() > MAX_FACTS || open.facts.iter().any(long) {
+            if facts.len() > MAX_FACTS || facts.iter().any(long) {
                 return Err("more or longer facts than a job may have");
             }
         }
@@ -59,16 +59,9 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
 }
 
 impl OpenJob {
-    /// The announcement of a job; texts beyond what a peer accepts are cut.
+    /// The announcement of a job.
     pub(crate) fn from_facts(facts: &[(String, String)]) -> Self {
-        let facts = facts
-            .iter()
-            .take(MAX_FACTS)
-            .map(|(name, value)| Fact {
-                name: shorten(name, MAX_TEXT),
-                value: shorten(value, MAX_TEXT),
-            })
-            .collect();
+        let facts = to_facts(facts);
         Self { facts }
     }
 
@@ -78,28 +71,39 @@ impl OpenJob {
         self.facts.iter().map(pair).collect()
     }
 
-    /// The first fact in which this announcement differs from `ours`: its name, ours, theirs.
-    pub(crate) fn first_difference(
-        &self,
-        ours: &[(String, String)],
-    ) -> Option<(String, String, String)> {
-        let ours = Self::from_facts(ours).facts;
-        let missing = || "absent".to_owned();
-        for i in 0..ours.len().max(self.facts.len()) {
-            match (ours.get(i), self.facts.get(i)) {
-                (Some(a), Some(b)) if a == b => {}
-                (Some(a), Some(b)) if a.name == b.name => {
-                    return Some((printable(&a.name), printable(&a.value), printable(&b.value)));
-                }
-                (Some(a), _) => return Some((printable(&a.name), printable(&a.value), missing())),
-                (None, Some(b)) => {
-                    return Some((printable(&b.name), missing(), printable(&b.value)));
-                }
-                (None, None) => {}
-            }
-        }
-        None
+    /// See [`first_difference`].
+    pub(crate) fn first_difference(&self, ours: &[(String, String)]) -> Option<Difference> {
+        first_difference(&to_facts(ours), &self.facts)
     }
+}
+
+/// Facts as they are sent; texts beyond what a peer accepts are cut.
+pub(crate) fn to_facts(facts: &[(String, String)]) -> Vec<Fact> {
+    let fact = |(name, value): &(String, String)| Fact {
+        name: shorten(name, MAX_TEXT),
+        value: shorten(value, MAX_TEXT),
+    };
+    facts.iter().take(MAX_FACTS).map(fact).collect()
+}
+
+/// Where facts differ: the name, ours, theirs.
+pub(crate) type Difference = (String, String, String);
+
+/// The first fact in which `theirs` differ from `ours`.
+pub(crate) fn first_difference(ours: &[Fact], theirs: &[Fact]) -> Option<Difference> {
+    let missing = || "absent".to_owned();
+    for i in 0..ours.len().max(theirs.len()) {
+        match (ours.get(i), theirs.get(i)) {
+            (Some(a), Some(b)) if a == b => {}
+            (Some(a), Some(b)) if a.name == b.name => {
+                return Some((printable(&a.name), printable(&a.value), printable(&b.value)));
+            }
+            (Some(a), _) => return Some((printable(&a.name), printable(&a.value), missing())),
+            (None, Some(b)) => return Some((printable(&b.name), missing(), printable(&b.value))),
+            (None, None) => {}
+        }
+    }
+    None
 }
 
 /// A text from outside, fit for a terminal: one line, no control characters, not too long.

@@ -185,6 +185,20 @@ pub enum Error {
         /// The fact there.
         theirs: String,
     },
+    /// The parties have asked for different things: results of the job may be wrong.
+    #[error(
+        "{peer} has asked for other {what} than we have: {ours} here, {theirs} there; the job's results are of no use. All parties must make the same calls with the same numbers"
+    )]
+    Tally {
+        /// The other side.
+        peer: Party,
+        /// What was asked for.
+        what: String,
+        /// How much of it, here.
+        ours: String,
+        /// How much of it there.
+        theirs: String,
+    },
     /// Another party gave up.
     #[error("{peer} gave up: {reason}")]
     Aborted {
@@ -245,6 +259,7 @@ impl Error {
             | Self::Version { .. }
             | Self::Session { .. }
             | Self::Program { .. }
+            | Self::Tally { .. }
             | Self::Aborted { .. } => Blame::Peer,
             Self::Store { .. } => Blame::Files,
             Self::Ended { .. } | Self::Ungreeted | Self::Reused { .. } => Blame::Caller,
@@ -267,6 +282,7 @@ impl Error {
             | Self::Version { peer, .. }
             | Self::Session { peer, .. }
             | Self::Program { peer, .. }
+            | Self::Tally { peer, .. }
             | Self::Aborted { peer, .. } => Some(*peer),
             Self::Deadline { .. }
             | Self::Store { .. }

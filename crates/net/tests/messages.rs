@@ -155,6 +155,48 @@ fn a_message_of_another_length_is_refused_at_both_sides() {
     assert!(matches!(&errors[0], Error::Aborted { .. }), "{}", errors[0]);
 }
 
+/// Runs as parties of whom each notes its numbers; what each is told.
+fn tallied(numbers: &[&[usize]]) -> Vec<Option<Error>> {
+    let parties = numbers.len();
+    let world = World::new(parties, seed());
+    let results = world.run_over(
+        madrigal_net::transport::mesh(parties),
+        |context| async move {
+            for &number in numbers[context.me().index()] {
+                context.tally("things", &[number, 7]);
+            }
+            Ok(())
+        },
+    );
+    results.into_iter().map(Result::err).collect()
+}
+
+#[test]
+fn who_asks_for_something_else_is_found_at_the_end() {
+    for same in [
+        &[&[3, 4][..], &[3, 4]][..],
+        &[&[], &[], &[]],
+        // A helper asks for nothing.
+        &[&[5], &[5], &[]],
+    ] {
+        assert_eq!(tallied(same), vec![None; same.len()]);
+    }
+    // Other numbers; the same sum in another order; more calls.
+    for other in [&[4][..], &[2, 1], &[1, 2, 0]] {
+        for parties in [2, 3] {
+            let mut numbers = vec![&[1, 2][..]; parties];
+            numbers[parties - 1] = other;
+            for (me, told) in tallied(&numbers).into_iter().enumerate() {
+                let told = told.unwrap_or_else(|| panic!("{numbers:?}: party {me} sees nothing"));
+                // A third party may hear of it from another one first.
+                let heard = matches!(told, Error::Aborted { .. }) && parties > 2;
+                assert!(heard || matches!(told, Error::Tally { .. }), "{told}");
+                assert!(told.to_string().contains("things"), "{told}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_step_has_one_channel_to_each_peer() {
     World::new(2, seed()).run(|context| async move {

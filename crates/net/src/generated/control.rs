@@ -66,8 +66,12 @@ pub struct Fact {
     pub value: ::prost::alloc::string::String,
 }
 /// The sender has done its part of the job and needs nothing more from anyone.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FinishJob {
+    /// What it did that others must have done too, in order of the names. Empty where it did nothing of
+    /// that kind: it is not compared then.
+    #[prost(message, repeated, tag = "1")]
+    pub tallies: ::prost::alloc::vec::Vec<Fact>,
 }
 /// The sender gave up: on one job, or on the session where the frame's job is 0.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

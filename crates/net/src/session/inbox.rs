@@ -241,7 +241,7 @@ impl Shared {
                 }
                 control.opened.insert(job, open);
             }
-            Message::FinishJob(_) => {
+            Message::FinishJob(finish) => {
                 let Some(mut control) = peer.control_of(job) else {
                     return Ok(());
                 };
@@ -252,7 +252,7 @@ impl Shared {
                         problem,
                     });
                 }
-                control.finished.insert(job);
+                control.finished.insert(job, finish);
             }
             Message::Abort(abort) => {
                 // 0 is nobody; a number that is no party is nobody too.

@@ -1,6 +1,6 @@
 //! One job of a session: opened by all parties on the same facts, finished by all or failed for all.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use madrigal_core::{Party, Phase, PhaseCost};
 
 use super::{Peer, Shared, lock};
 use crate::context::Context;
-use crate::control::{Control, Message, OpenJob};
+use crate::control::{Control, FinishJob, Message, OpenJob, first_difference, to_facts};
 use crate::counters::Counters;
 use crate::error::{Error, Result};
 
@@ -24,6 +24,17 @@ pub(crate) struct JobShared {
     failure: OnceLock<Error>,
     /// The steps whose shared generators were handed out.
     masks: Mutex<HashSet<(Arc<str>, Party)>>,
+    /// By what was done, and in which step: steps may run side by side.
+    tallies: Mutex<BTreeMap<&'static str, BTreeMap<Arc<str>, Tally>>>,
+}
+
+/// What all parties must have done alike in one step.
+#[derive(Default)]
+struct Tally {
+    amount: u64,
+    calls: u64,
+    /// Of all calls' numbers, in order: by accident no two are the same.
+    crc: crc32fast::Hasher,
 }
 
 /// A running job. Dropped before [`finish`](Job::finish), it fails for all parties.
@@ -77,6 +88,40 @@ impl JobShared {
         lock(&self.masks).insert((Arc::clone(path), peer))
     }
 
+    pub(crate) fn tally(&self, what: &'static str, step: &Arc<str>, numbers: &[usize]) {
+        let mut tallies = lock(&self.tallies);
+        let steps = tallies.entry(what).or_default();
+        let tally = steps.entry(Arc::clone(step)).or_default();
+        let amount = numbers.first().map_or(0, |&number| number as u64);
+        tally.amount = tally.amount.saturating_add(amount);
+        tally.calls += 1;
+        for &number in numbers {
+            tally.crc.update(&(number as u64).to_le_bytes());
+        }
+    }
+
+    /// As they are compared with those of the others.
+    fn tallies(&self) -> Vec<(String, String)> {
+        let tallies = lock(&self.tallies);
+        let fact = |(what, steps): (&&str, &BTreeMap<Arc<str>, Tally>)| {
+            let (mut amount, mut calls) = (0_u64, 0);
+            let mut crc = crc32fast::Hasher::new();
+            for (step, tally) in steps {
+                amount = amount.saturating_add(tally.amount);
+                calls += tally.calls;
+                crc.update(step.as_bytes());
+                crc.update(&tally.crc.clone().finalize().to_le_bytes());
+            }
+            let plural = if calls == 1 { "" } else { "s" };
+            let value = format!(
+                "{amount} in {calls} call{plural}, crc {:08x}",
+                crc.finalize()
+            );
+            ((*what).to_owned(), value)
+        };
+        tallies.iter().map(fact).collect()
+    }
+
     pub(crate) fn over(&self) -> bool {
         self.failure.get().is_some()
     }
@@ -98,6 +143,7 @@ impl Job {
             deadline: deadline.map(|after| (Instant::now() + after, after)),
             failure: OnceLock::new(),
             masks: Mutex::default(),
+            tallies: Mutex::default(),
         });
         session.register(&shared)?;
         let job = Self { shared };
@@ -144,7 +190,8 @@ impl Job {
     /// used after this: then every party had what it needed.
     ///
     /// # Errors
-    /// The job's failure at any party.
+    /// The job's failure at any party; [`Error::Tally`] if a party has asked for other things than
+    /// we have ([`Context::tally`]).
     pub async fn finish(self) -> Result<()> {
         let patience = self.shared.session.config.stall;
         self.finish_within(Some(patience)).await
@@ -166,10 +213,36 @@ impl Job {
             let culprits = String::new();
             return Err(self.shared.fail(Error::Deadline { after, culprits }));
         }
-        session.tell_all(id, &Control::new(Message::FinishJob(Default::default())));
-        let finished = |peer: &Peer| peer.control().finished.contains(&id).then_some(Ok(()));
-        self.await_all("finish the job", patience, finished).await?;
-        self.shared.finish()
+        let ours = to_facts(&self.shared.tallies());
+        let tallies = ours.clone();
+        session.tell_all(id, &Control::new(Message::FinishJob(FinishJob { tallies })));
+        let finished = |peer: &Peer| {
+            let control = peer.control();
+            let theirs = &control.finished.get(&id)?.tallies;
+            // Who did nothing of the kind takes no part in it.
+            let compared = !ours.is_empty() && !theirs.is_empty();
+            let differs = compared.then(|| first_difference(&ours, theirs)).flatten();
+            Some(match differs {
+                None => Ok(()),
+                Some((what, ours, theirs)) => Err(Error::Tally {
+                    peer: peer.party,
+                    what,
+                    ours,
+                    theirs,
+                }),
+            })
+        };
+        match self.await_all("finish the job", patience, finished).await {
+            Ok(()) => self.shared.finish(),
+            Err(error) => {
+                // What differs says more than that a party gave up because of it.
+                let pending = session.peers().iter().filter_map(finished);
+                let differs = pending.filter_map(Result::err).next();
+                let error = differs.unwrap_or(error);
+                self.shared.fail(error.clone());
+                Err(error)
+            }
+        }
     }
 
     /// Waits until `look` has found something at every peer, or something wrong at one; without

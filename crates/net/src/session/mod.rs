@@ -19,7 +19,7 @@ use madrigal_core::{MAX_PARTIES, Party};
 use zeroize::Zeroizing;
 
 use crate::channel::ChannelState;
-use crate::control::{self, Control, Hello, Message, OpenJob};
+use crate::control::{self, Control, FinishJob, Hello, Message, OpenJob};
 use crate::error::{Blame, Error, Result};
 use crate::transport::Transport;
 
@@ -106,7 +106,7 @@ struct Channels {
 pub(crate) struct ControlState {
     hello: Option<Hello>,
     pub(crate) opened: HashMap<u32, OpenJob>,
-    pub(crate) finished: HashSet<u32>,
+    pub(crate) finished: HashMap<u32, FinishJob>,
     /// Jobs that the peer has given up before we opened them.
     pub(crate) aborted: HashMap<u32, Error>,
 }
@@ -245,10 +245,11 @@ impl Session {
     /// Opens job `id` (from 1 on, each used once) on `facts` that all parties must announce alike. The
     /// job fails by itself when `deadline` has passed.
     ///
-    /// What the facts do not name is not compared. Two parties whose calls then differ find out where
-    /// a message has another length than is due, but lengths are rounded up to whole bytes or blocks,
-    /// and what has the right length by chance is computed on, with wrong results. So let the facts name
-    /// all that decides what is sent: kinds, numbers, widths, extension.
+    /// What the facts do not name is not compared before work begins. Two parties whose calls then differ
+    /// find out where a message has another length than is due; but lengths are rounded up to whole
+    /// bytes or blocks, and what has the right length by chance is computed on, with wrong results, until
+    /// [`Job::finish`] compares what was noted ([`Context::tally`](crate::Context::tally)). So let the
+    /// facts name all that decides what is sent: kinds, numbers, widths, extension.
     ///
     /// # Errors
     /// [`Error::Program`] at both sides if the facts differ, [`Error::Late`] if a party announces
@@ -508,7 +509,7 @@ impl Shared {
     fn unfinished(&self, peer: &Peer) -> Vec<Arc<JobShared>> {
         let jobs: Vec<_> = lock(&self.jobs).values().cloned().collect();
         let control = peer.control();
-        let open = |job: &Arc<JobShared>| !job.over() && !control.finished.contains(&job.id);
+        let open = |job: &Arc<JobShared>| !job.over() && !control.finished.contains_key(&job.id);
         jobs.into_iter().filter(open).collect()
     }
 
