@@ -26,6 +26,7 @@ pub(crate) fn readme() -> Outcome {
         std::fs::remove_dir_all(&clone)?;
     }
     copy_tracked(&clone)?;
+    let _forgetting = Forgetting;
 
     let mut rest = &blocks[..];
     while let Some(first) = rest.first() {
@@ -46,6 +47,27 @@ pub(crate) fn readme() -> Outcome {
     }
     println!("xtask: README.md keeps its word ({} blocks)", blocks.len());
     Ok(())
+}
+
+/// Has cargo forget, in the end, what it built of ours for the copy: it would take that for fresh here too,
+/// whatever changes, because it looks at the copy's files.
+struct Forgetting;
+
+impl Drop for Forgetting {
+    fn drop(&mut self) {
+        let fingerprints = target_folder().join("release/.fingerprint");
+        let built = std::fs::read_dir(fingerprints).into_iter().flatten();
+        for entry in built.flatten() {
+            if entry
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(b"madrigal")
+            {
+                // What cannot be forgotten is built again all the same when the copy changes.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+    }
 }
 
 /// The ports that the README names, 7700 to 7709, may be taken here: others in their place, below
