@@ -383,6 +383,7 @@ mod tests {
             (Kind::BitTriples, 0),
             (Kind::BitTriples, u64::MAX),
             (Kind::VectorTriples { length: usize::MAX }, 1),
+            (Kind::VectorTriples { length: 1 << 38 }, 1),
         ] {
             let layout = Layout::new(kind, count);
             assert!(matches!(layout, Err(StoreError::Size)), "{layout:?}");

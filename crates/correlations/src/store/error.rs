@@ -124,8 +124,10 @@ pub enum StoreError {
         /// Items left of those reserved.
         left: u64,
     },
-    /// A store of nothing, or of more than can be counted.
-    #[error("a store holds from one item to 2^60 bytes of them; ask for another number")]
+    /// A store of nothing, of more than can be counted, or of items that are too large, such as matrices.
+    #[error(
+        "a store holds from one item to 2^60 bytes of them, and each item has 2^34 bytes at most; ask for another number or smaller ones"
+    )]
     Size,
     /// No key file.
     #[error("the store key {} does not exist; `madrigal precompute` makes it with the store, or give the right one with --store-key", path.display())]
