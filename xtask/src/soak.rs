@@ -10,8 +10,8 @@ const FAULTS: &str = "500";
 /// Killed processes in one go.
 const KILLS: &str = "200";
 
-/// Runs the crates' `tests/faults.rs` and `tests/store_kill.rs` with fresh seeds until the time is over or one fails; a failed
-/// run has printed its seed.
+/// Runs the tests of the crates' modules `faults` and `store_kill` with fresh seeds until the time is
+/// over or one fails; a failed run has printed its seed.
 pub(crate) fn soak(words: &[&str]) -> Outcome {
     let (minutes, others) = number_option(words, "--minutes", 10)?;
     if let Some(word) = others.first() {
@@ -21,8 +21,8 @@ pub(crate) fn soak(words: &[&str]) -> Outcome {
     let mut times = 0;
     while times == 0 || Instant::now() < end {
         run(cargo()
-            .args(["test", "--workspace", "--test", "faults"])
-            .args(["--test", "store_kill", "--", "--nocapture"])
+            .args(["test", "--workspace", "--test", "main", "--"])
+            .args(["faults::", "store_kill::", "--nocapture"])
             .env("MADRIGAL_FAULTS", FAULTS)
             .env("MADRIGAL_KILLS", KILLS))?;
         times += 1;

@@ -28,7 +28,8 @@ pub(crate) fn test() -> Outcome {
         "--features",
         "ml-kem",
         "--test",
-        "kem",
+        "main",
+        "kem::",
     ]))?;
     let levels: Vec<_> = Level::available().collect();
     let (_best, others) = levels.split_last().ok_or("there is no level at all")?;

@@ -4,8 +4,6 @@
 #![cfg(feature = "store")]
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
@@ -15,7 +13,7 @@ use madrigal_correlations::{Extension, Kind, OtCosts, OtSource};
 use madrigal_net::Error;
 use proptest::prelude::*;
 
-use support::{Known, Stores, columns, needs_of};
+use crate::support::{Known, Stores, columns, needs_of};
 
 /// All kinds and widths; several chunks of some, with ends in the middle of bytes.
 const EVERYTHING: &str = "bits=600001,vectors-1=9,vectors-100=3000,vectors-128=10,u8=40,\

@@ -7,8 +7,6 @@
 #![cfg(feature = "store")]
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -18,7 +16,7 @@ use madrigal_core::Party;
 use madrigal_correlations::store::{Store, StoreKey, status};
 use madrigal_testkit::{World, seed};
 
-use support::{Stores, columns, needs_of};
+use crate::support::{Stores, columns, needs_of};
 
 const PARTIES: usize = 2;
 /// What the child is told: the directory of the stores.
@@ -70,7 +68,7 @@ fn no_item_is_used_twice_wherever_a_process_is_killed() {
     for _ in 0..kills {
         let before = used.len();
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture"])
+            .args(["--exact", "store_kill::child", "--nocapture"])
             .env(ROOT, stores.root())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

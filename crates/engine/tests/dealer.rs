@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-mod common;
-
 use std::time::Duration;
 
-use common::{netlist, own, random_rows};
+use crate::common::{netlist, own, random_rows};
 use madrigal_core::{Party, Phase};
 use madrigal_engine::{JobSpec, Opening, Phases, Plan, Protocol, RunError, run, serve};
 use madrigal_kernels::{Block, Prg};
@@ -18,7 +16,7 @@ use madrigal_testkit::{World, seed};
 /// stall.
 fn slow(protocol: Protocol, parties: usize, dealer: bool) {
     let netlist = netlist("int_add8_size.bristol");
-    let plan = common::plan(
+    let plan = crate::common::plan(
         &netlist,
         parties,
         1 << 20,
@@ -32,7 +30,11 @@ fn slow(protocol: Protocol, parties: usize, dealer: bool) {
         ..plan.spec().clone()
     })
     .unwrap();
-    let plan = if dealer { common::dealt(&plan) } else { plan };
+    let plan = if dealer {
+        crate::common::dealt(&plan)
+    } else {
+        plan
+    };
     let seed = seed();
     let lanes = plan.spec().lanes;
     let inputs = random_rows(
@@ -97,7 +99,7 @@ fn a_long_online_phase_with_a_dealer() {
 fn a_dealer_that_runs_the_plan_itself_is_refused() {
     let netlist = netlist("int_add8_size.bristol");
     let to = [0, 1];
-    let plan = common::plan(
+    let plan = crate::common::plan(
         &netlist,
         2,
         1,
@@ -106,7 +108,7 @@ fn a_dealer_that_runs_the_plan_itself_is_refused() {
         Phases::Sequential,
         1 << 20,
     );
-    let plan = common::dealt(&plan);
+    let plan = crate::common::dealt(&plan);
     let dealer = Party::new(2);
     let session = Session::new(
         World::new(3, seed()).config(dealer),

@@ -4,12 +4,10 @@
 //! `MADRIGAL_FAULTS` sets how many are tried; `cargo xtask soak` tries them without end.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // what was tried; helpers
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use common::{netlist, own, plan, random_rows};
+use crate::common::{netlist, own, plan, random_rows};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
@@ -51,8 +49,12 @@ fn job(parties: usize, dealer: bool, seed: u64) -> Job {
         phases,
         memory,
     );
-    let plan = if dealer { common::dealt(&plan) } else { plan };
-    let plan = common::threaded(&plan, 1 + seed as usize % 5 / 3);
+    let plan = if dealer {
+        crate::common::dealt(&plan)
+    } else {
+        plan
+    };
+    let plan = crate::common::threaded(&plan, 1 + seed as usize % 5 / 3);
     let inputs = random_rows(
         netlist.input_bits() as usize,
         lanes,

@@ -3,12 +3,10 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-mod common;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use common::{netlist, own, random_rows};
+use crate::common::{netlist, own, random_rows};
 use madrigal_circuit::Netlist;
 use madrigal_core::{Cost, Party};
 use madrigal_correlations::OtSource;
@@ -122,7 +120,7 @@ struct Case<'a> {
 impl Case<'_> {
     fn check(&self, seed: u64) {
         let netlist = netlist(self.circuit);
-        let plan = common::plan(
+        let plan = crate::common::plan(
             &netlist,
             self.parties,
             self.lanes,
@@ -132,15 +130,15 @@ impl Case<'_> {
             self.memory,
         );
         check(&plan, &netlist, seed);
-        check(&common::dealt(&plan), &netlist, seed);
+        check(&crate::common::dealt(&plan), &netlist, seed);
         if plan.triples() > 0 {
-            check(&common::stored(&plan), &netlist, seed);
+            check(&crate::common::stored(&plan), &netlist, seed);
         }
-        check(&common::threaded(&plan, 2), &netlist, seed);
+        check(&crate::common::threaded(&plan, 2), &netlist, seed);
         if self.parties == 3 && self.opening == Opening::Direct {
-            let plan = common::replicated(&plan);
+            let plan = crate::common::replicated(&plan);
             check(&plan, &netlist, seed);
-            check(&common::threaded(&plan, 3), &netlist, seed);
+            check(&crate::common::threaded(&plan, 3), &netlist, seed);
         }
     }
 }
@@ -184,21 +182,21 @@ fn many_lanes_on_threads() {
     let netlist = netlist("adder64.txt");
     let plan = |lanes| {
         let phases = Phases::Sequential;
-        common::plan(&netlist, 3, lanes, &[1], Opening::Direct, phases, 1 << 30)
+        crate::common::plan(&netlist, 3, lanes, &[1], Opening::Direct, phases, 1 << 30)
     };
-    let many = common::replicated(&plan(100_000));
+    let many = crate::common::replicated(&plan(100_000));
     for threads in [1, 2, 5, 40] {
-        check(&common::threaded(&many, threads), &netlist, seed);
+        check(&crate::common::threaded(&many, threads), &netlist, seed);
     }
-    check(&common::threaded(&plan(20_000), 5), &netlist, seed);
-    check(&common::threaded(&plan(100), 40), &netlist, seed);
+    check(&crate::common::threaded(&plan(20_000), 5), &netlist, seed);
+    check(&crate::common::threaded(&plan(100), 40), &netlist, seed);
 }
 
 #[test]
 fn numbers_of_threads_that_cannot_be_are_refused() {
     let phases = Phases::Sequential;
     let netlist = netlist("adder64.txt");
-    let plan = common::plan(&netlist, 3, 1, &[1], Opening::Direct, phases, 1 << 30);
+    let plan = crate::common::plan(&netlist, 3, 1, &[1], Opening::Direct, phases, 1 << 30);
     for threads in [0, MAX_THREADS + 1] {
         let online = JobSpec {
             threads,
@@ -385,7 +383,7 @@ fn aes_for_three_parties() {
 /// One bit for each AND from each party, nothing before the inputs.
 #[test]
 fn replicated_sharing_sends_a_bit_for_each_and() {
-    let plan = common::plan(
+    let plan = crate::common::plan(
         &netlist("aes_128.txt"),
         3,
         1024,
@@ -394,7 +392,7 @@ fn replicated_sharing_sends_a_bit_for_each_and() {
         Phases::Sequential,
         1 << 30,
     );
-    let plan = common::replicated(&plan);
+    let plan = crate::common::replicated(&plan);
     let cost = plan.cost(Party::new(1));
     assert_eq!(cost.setup, Default::default());
     let input = 128 * 1024 / 8;
@@ -415,7 +413,7 @@ fn replicated_sharing_sends_a_bit_for_each_and() {
 
 #[test]
 fn more_lanes_than_can_be_counted_are_refused() {
-    let plan = common::plan(
+    let plan = crate::common::plan(
         &netlist("adder64.txt"),
         2,
         1,
@@ -443,7 +441,7 @@ fn more_lanes_than_can_be_counted_are_refused() {
 /// Two circuits whose shown digests collide can be made; the plan's digest is of the whole.
 #[test]
 fn the_digest_of_a_plan_is_whole() {
-    let plan = common::plan(
+    let plan = crate::common::plan(
         &netlist("adder64.txt"),
         2,
         1,
@@ -468,7 +466,7 @@ fn several_jobs_at_once_in_one_session() {
         (1, Opening::Direct),
     ]
     .map(|(lanes, opening)| {
-        common::plan(
+        crate::common::plan(
             &netlist,
             3,
             lanes,

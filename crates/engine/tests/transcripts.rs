@@ -2,9 +2,7 @@
 //! others, the bits of its transcript are equally distributed, each by itself, and so are those of
 //! the sums that it opens and of their differences. Other joint distributions are not looked at.
 
-mod common;
-
-use common::{netlist, own, plan};
+use crate::common::{netlist, own, plan};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
@@ -147,14 +145,20 @@ fn three_parties_and_one_without_input() {
 #[test]
 fn three_parties_with_replicated_shares() {
     for to in 0..3 {
-        check_as(3, to, &[(to + 1) % 3], Opening::Direct, common::replicated);
+        check_as(
+            3,
+            to,
+            &[(to + 1) % 3],
+            Opening::Direct,
+            crate::common::replicated,
+        );
     }
 }
 
 #[test]
 fn parties_with_a_dealer() {
     for to in 0..2 {
-        check_as(2, to, &[1 - to], Opening::Direct, common::dealt);
+        check_as(2, to, &[1 - to], Opening::Direct, crate::common::dealt);
     }
 }
 

@@ -482,7 +482,7 @@ fn environment_is_followed() {
 fn the_environment_lowers_the_level() {
     let run = |value: &str, expected: &str| {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "environment_is_followed", "--nocapture"])
+            .args(["--exact", "levels::environment_is_followed", "--nocapture"])
             .env(LEVEL_VARIABLE, value)
             .env("MADRIGAL_EXPECTED_LEVEL", expected)
             .output();

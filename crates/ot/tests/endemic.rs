@@ -5,9 +5,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-mod common;
-
-use common::{INSTANCE, TestRng, bit};
+use crate::common::{INSTANCE, TestRng, bit};
 use curve25519_dalek::{RistrettoPoint, Scalar, ristretto::CompressedRistretto};
 use madrigal_kernels::Block;
 use madrigal_ot::{

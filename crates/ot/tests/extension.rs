@@ -5,9 +5,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-mod common;
-
-use common::{INSTANCE, SIZES, TestRng, bit, extend, ideal_base, ideal_extension};
+use crate::common::{INSTANCE, SIZES, TestRng, bit, extend, ideal_base, ideal_extension};
 use madrigal_kernels::Block;
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Fault, Message, OtError, cost, flavour,

@@ -5,9 +5,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-mod common;
-
-use common::{TestRng, bit, extend, ideal_softspoken};
+use crate::common::{TestRng, bit, extend, ideal_softspoken};
 use madrigal_kernels::{Block, TweakableHash, blocks_as_bytes};
 use madrigal_ot::{
     ExtensionReceiver, ExtensionSender, Fault, Message, OtError, cost,

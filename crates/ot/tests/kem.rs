@@ -5,9 +5,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-mod common;
-
-use common::{INSTANCE, TestRng, bit};
+use crate::common::{INSTANCE, TestRng, bit};
 use madrigal_ot::{
     Fault, Message, OtError,
     base::{

@@ -5,9 +5,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-mod common;
-
-use common::{INSTANCE, bit};
+use crate::common::{INSTANCE, bit};
 use madrigal_kernels::{Block, blocks_as_bytes};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, KAPPA, SeededRng,

@@ -5,9 +5,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-mod common;
-
-use common::{INSTANCE, TestRng, bit, ideal_base};
+use crate::common::{INSTANCE, TestRng, bit, ideal_base};
 use madrigal_kernels::Block;
 use madrigal_ot::{
     Delta, ExtensionReceiver as _, ExtensionSender as _, Instance, OtError, flavour,

@@ -6,9 +6,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-mod common;
-
-use common::{
+use crate::common::{
     INSTANCE, SIZES, TestRng, bit, extend, ideal_base, ideal_extension, ideal_softspoken,
 };
 use madrigal_kernels::{Block, Prg, blocks_as_bytes};

@@ -5,9 +5,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-mod common;
-
-use common::{INSTANCE, TestRng, ideal_base};
+use crate::common::{INSTANCE, TestRng, ideal_base};
 use madrigal_kernels::{Block, Prg};
 use madrigal_ot::{
     ExtensionReceiver,

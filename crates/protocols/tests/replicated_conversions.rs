@@ -3,9 +3,7 @@
 //! of each component alike.
 #![allow(clippy::unwrap_used)] // tests
 
-mod common;
-
-use common::{dealt, dealt_bits, depths, join, plain, run, values};
+use crate::common::{dealt, dealt_bits, depths, join, plain, run, values};
 use madrigal_core::{Party, Ring};
 use madrigal_testkit::seed;
 

@@ -3,11 +3,9 @@
 //! where both copies of a component are seen, and nowhere else.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // what was tried; helpers
 
-mod common;
-
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use common::{dealt, run, signed, values, worker};
+use crate::common::{dealt, run, signed, values, worker};
 use madrigal_core::{Party, Phase};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Fault, mesh};

@@ -1,8 +1,6 @@
 //! Matrix products and convolutions of protocol R against plain loops, at their declared cost.
 
-mod common;
-
-use common::{dealt, plain, run, values};
+use crate::common::{dealt, plain, run, values};
 use madrigal_core::Ring;
 use madrigal_protocols::replicated::{Convolution, MatrixShape};
 use madrigal_testkit::seed;

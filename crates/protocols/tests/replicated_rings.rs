@@ -3,9 +3,7 @@
 //! component alike.
 #![allow(clippy::unwrap_used)] // tests
 
-mod common;
-
-use common::{dealt, depths, join, plain, run, signed, values};
+use crate::common::{dealt, depths, join, plain, run, signed, values};
 use madrigal_core::{Party, Ring};
 use madrigal_protocols::replicated::RingShares;
 use madrigal_testkit::seed;

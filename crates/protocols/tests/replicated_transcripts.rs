@@ -4,14 +4,12 @@
 //! kit knows. Other joint distributions are not looked at.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // helpers
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use common::worker;
+use crate::common::worker;
 use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};

@@ -14,6 +14,7 @@ mod errors;
 mod files;
 mod help;
 mod json;
+mod known_answers;
 mod parties;
 mod statistics;
 mod stores;

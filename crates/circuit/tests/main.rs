@@ -1,0 +1,6 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod errors;
+mod known_answers;
+mod random;
+mod values;

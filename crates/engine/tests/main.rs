@@ -1,0 +1,7 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod common;
+mod dealer;
+mod faults;
+mod run;
+mod transcripts;

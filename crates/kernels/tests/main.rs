@@ -1,0 +1,6 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod levels;
+mod ntt;
+mod silent;
+mod vectors;

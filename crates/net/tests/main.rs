@@ -1,0 +1,14 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+mod closing;
+mod faults;
+mod hostile;
+mod identity;
+mod meet;
+mod messages;
+mod races;
+mod roster;
+mod shaping;
+mod threads;
+mod tls;
+mod wire;
