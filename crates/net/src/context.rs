@@ -16,8 +16,9 @@ use sha2::{Digest, Sha256};
 
 use crate::channel::Channel;
 use crate::error::{Error, Result};
+use crate::flow::ChannelState;
 use crate::frame::Frame;
-use crate::session::job::JobShared;
+use crate::session::job_shared::JobShared;
 
 /// One party's view of one step of a job.
 ///
@@ -43,7 +44,7 @@ impl std::fmt::Debug for Context {
             f,
             "Context({} in job {}, {})",
             self.me(),
-            self.job.id,
+            self.job.id(),
             self.path
         )
     }
@@ -156,28 +157,6 @@ impl Context {
         }
     }
 
-    /// Opens the channel to `peer` for this step.
-    ///
-    /// # Errors
-    /// [`Error::Reused`] if this step already has one; the job's failure.
-    pub fn channel(&self, peer: Party) -> Result<Channel> {
-        self.check()?;
-        let step = step_id(&self.path);
-        let state = self
-            .job
-            .session
-            .open_channel(self.job.id, step, peer, &self.path)?;
-        Ok(Channel::new(self.clone(), peer, step, state))
-    }
-
-    /// Opens the channels to all peers for this step, in the order of [`peers`](Context::peers).
-    ///
-    /// # Errors
-    /// As [`channel`](Context::channel).
-    pub fn channels(&self) -> Result<Vec<Channel>> {
-        self.peers().map(|peer| self.channel(peer)).collect()
-    }
-
     /// A generator that `peer` has too for this step, and nobody else. Needs no message: its seed
     /// comes from the two halves that both sent when the session began.
     ///
@@ -185,7 +164,7 @@ impl Context {
     /// [`Error::Reused`] if this step had it already: one stream masks one thing.
     pub fn shared_prg(&self, peer: Party) -> Result<Prg> {
         if self.job.use_mask(&self.path, peer) {
-            return Ok(self.job.session.shared_prg(self.job.id, &self.path, peer));
+            return Ok(self.job.session.shared_prg(self.job.id(), &self.path, peer));
         }
         let what = format!("shared generator of step `{}` with {peer}", self.path);
         Err(Error::Reused { what })
@@ -199,7 +178,7 @@ impl Context {
     /// 32 bytes that all parties know and that no other step of any job of this session has: for
     /// hashes that must be bound to their place.
     pub fn public_id(&self) -> [u8; 32] {
-        self.job.session.public_id(self.job.id, &self.path)
+        self.job.session.public_id(self.job.id(), &self.path)
     }
 
     /// Notes that `what` was asked for, so many of it (the first number) and as the other numbers say,
@@ -234,12 +213,21 @@ impl Context {
         self.job.check()
     }
 
+    /// What the session keeps of the channel to `peer` in this step, and the step's number. Once.
+    pub(crate) fn open(&self, peer: Party) -> Result<(u64, Arc<ChannelState>)> {
+        self.check()?;
+        let step = step_id(&self.path);
+        let session = &self.job.session;
+        let state = session.open_channel(self.job.id(), step, peer, &self.path)?;
+        Ok((step, state))
+    }
+
     pub(crate) fn clock(&self) -> &AtomicU32 {
         &self.clock
     }
 
     pub(crate) fn job_id(&self) -> u32 {
-        self.job.id
+        self.job.id()
     }
 
     pub(crate) fn count_sent(&self, bytes: usize, round: u32) {

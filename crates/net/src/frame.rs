@@ -1,7 +1,7 @@
 //! Frames: the unit that travels. Each carries its own address, so that any transport that delivers
 //! bytes will do, in any order. The layout is specified in `schema/WIRE.md`.
 
-use bytes::{Buf, Bytes};
+use bytes::{Buf, Bytes, BytesMut};
 
 /// Version of the frame layout and of the session protocol.
 pub const WIRE_VERSION: u8 = 1;
@@ -198,15 +198,8 @@ pub fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FrameError> {
     Ok(Some(HEADER_BYTES + length as usize))
 }
 
-/// Takes one frame off the front of `bytes`, or `None` if it is not complete yet.
-pub fn decode(bytes: &mut Bytes) -> Result<Option<Frame>, FrameError> {
-    let Some(total) = frame_length(bytes)? else {
-        return Ok(None);
-    };
-    if bytes.len() < total {
-        return Ok(None);
-    }
-    let mut payload = bytes.split_to(total);
+/// The frame that these bytes are, of the length that [`frame_length`] told.
+fn decode_one(mut payload: Bytes) -> Result<Frame, FrameError> {
     let head: [u8; HEADER_BYTES] = payload[..HEADER_BYTES]
         .try_into()
         .expect("the header is complete");
@@ -235,34 +228,62 @@ pub fn decode(bytes: &mut Bytes) -> Result<Option<Frame>, FrameError> {
         step: u64::from(u32_at(&head, 16)) | u64::from(u32_at(&head, 20)) << 32,
         sequence: u32_at(&head, 24),
     };
-    Ok(Some(Frame { header, payload }))
+    Ok(Frame { header, payload })
 }
 
 /// Takes all frames out of a packet, which must hold whole ones.
-///
-/// A long payload shares the packet's memory. A short one is copied: else a peer could have a few
-/// bytes of each packet wait, and the whole packet with them.
 pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
-    let mut frames = Vec::new();
     let short = bytes.len() / 4;
-    while !bytes.is_empty() {
-        match decode(&mut bytes)? {
-            Some(mut frame) => {
-                if frame.payload.len() < short {
-                    frame.payload = Bytes::copy_from_slice(&frame.payload);
-                }
-                frames.push(frame);
-            }
-            None => {
-                let expected = frame_length(&bytes)?.unwrap_or(HEADER_BYTES);
-                return Err(FrameError::Truncated {
-                    expected,
-                    got: bytes.len(),
-                });
-            }
-        }
+    let (frames, missing) = decode_whole(&mut bytes, short)?;
+    match missing {
+        None => Ok(frames),
+        Some(missing) => Err(FrameError::Truncated {
+            expected: bytes.len() + missing,
+            got: bytes.len(),
+        }),
     }
-    Ok(frames)
+}
+
+/// Takes the whole frames off the front of `bytes`. How many bytes the next one lacks, as far as that
+/// is known; `None` if nothing is left.
+///
+/// Payloads share the memory of `bytes`, but for those below `short` bytes, which are copied: else a
+/// peer could have a few bytes wait, and all that came with them.
+pub(crate) fn decode_whole(
+    bytes: &mut impl Front,
+    short: usize,
+) -> Result<(Vec<Frame>, Option<usize>), FrameError> {
+    let mut frames = Vec::new();
+    while !bytes.is_empty() {
+        let length = frame_length(bytes)?.unwrap_or(HEADER_BYTES);
+        if bytes.len() < length {
+            return Ok((frames, Some(length - bytes.len())));
+        }
+        let mut frame = decode_one(bytes.take_front(length))?;
+        if frame.payload.len() < short {
+            frame.payload = Bytes::copy_from_slice(&frame.payload);
+        }
+        frames.push(frame);
+    }
+    Ok((frames, None))
+}
+
+/// Bytes from whose front frames are taken.
+pub(crate) trait Front: std::ops::Deref<Target = [u8]> {
+    /// The first `length` bytes, not copied.
+    fn take_front(&mut self, length: usize) -> Bytes;
+}
+
+impl Front for Bytes {
+    fn take_front(&mut self, length: usize) -> Bytes {
+        self.split_to(length)
+    }
+}
+
+impl Front for BytesMut {
+    fn take_front(&mut self, length: usize) -> Bytes {
+        self.split_to(length).freeze()
+    }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

@@ -17,6 +17,7 @@ mod counters;
 mod error;
 #[cfg(feature = "sockets")]
 pub mod fingerprint;
+mod flow;
 pub mod frame;
 #[cfg(feature = "sockets")]
 pub mod identity;

@@ -8,7 +8,8 @@ use madrigal_kernels::{Block, Prg};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::{Peer, SessionConfig, Shared};
+use super::config::SessionConfig;
+use super::shared::{Peer, Shared};
 use crate::control::{Hello, printable};
 use crate::error::{Error, Result};
 

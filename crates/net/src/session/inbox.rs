@@ -6,15 +6,18 @@ use std::sync::{Arc, Weak};
 use bytes::Bytes;
 use madrigal_core::Party;
 
-use super::job::MAX_ANNOUNCED;
-use super::{Peer, Shared, lock};
-use crate::channel::{ChannelState, Refused};
+use super::shared::{Peer, Shared, lock};
 use crate::control::{self, Message, printable};
 use crate::error::Error;
+use crate::flow::{ChannelState, Refused};
 use crate::frame::{self, Frame, FrameError, Kind};
 
 /// The most steps that a peer may address before we have opened them.
 const MAX_UNOPENED: usize = 1 << 14;
+
+/// The most jobs that a peer may have announced, finished or given up, each, before we have opened
+/// them.
+const MAX_ANNOUNCED: usize = 64;
 
 /// The receiving end of a session, given to its transport.
 #[derive(Clone)]
@@ -109,7 +112,7 @@ impl Inbox {
         if peer.left.load(Relaxed) {
             // All it ever sent has arrived: a job that it has not finished it never will.
             for job in session.unfinished(peer) {
-                job.fail(peer.has_left());
+                session.fail_job(&job, peer.has_left());
             }
             return;
         }
@@ -127,7 +130,7 @@ impl Inbox {
 
 impl Peer {
     /// What waits for this peer, each with its job.
-    pub(super) fn waits(&self) -> impl Iterator<Item = (u32, crate::channel::Wait)> + use<> {
+    pub(super) fn waits(&self) -> impl Iterator<Item = (u32, crate::flow::Wait)> + use<> {
         let channels: Vec<_> = lock(&self.channels)
             .by_address
             .iter()
@@ -139,7 +142,7 @@ impl Peer {
     }
 
     /// The wait that has lasted longest.
-    pub(super) fn longest_wait(&self) -> Option<crate::channel::Wait> {
+    pub(super) fn longest_wait(&self) -> Option<crate::flow::Wait> {
         let longest = self.waits().min_by_key(|(_, wait)| wait.since);
         longest.map(|(_, wait)| wait)
     }
@@ -282,7 +285,7 @@ impl Shared {
                     control.aborted.insert(job, error.clone());
                 }
                 if let Some(job) = self.find_job(job) {
-                    job.fail(error);
+                    self.fail_job(&job, error);
                 }
             }
             Message::Leave(_) => peer.left.store(true, SeqCst),

@@ -1,41 +1,18 @@
 //! One job of a session: opened by all parties on the same facts, finished by all or failed for all.
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_core::{Phase, PhaseCost};
 
-use super::{Peer, Shared, lock};
+use super::job_shared::JobShared;
+use super::shared::{Peer, Shared};
 use crate::context::Context;
 use crate::control::{Control, FinishJob, Message, OpenJob, first_difference, to_facts};
-use crate::counters::Counters;
 use crate::error::{Error, Result};
 
 /// A fact that all parties of a job must agree on: its name and its value, both for people to read.
 pub type Fact = (String, String);
-
-pub(crate) struct JobShared {
-    pub(crate) id: u32,
-    pub(crate) session: Arc<Shared>,
-    pub(crate) counters: Counters,
-    pub(crate) deadline: Option<(Instant, Duration)>,
-    /// How it ended: finished too, so that it is either finished or failed.
-    failure: OnceLock<Error>,
-    /// The steps whose shared generators were handed out.
-    masks: Mutex<HashSet<(Arc<str>, Party)>>,
-    /// By what was done, and in which step: steps may run side by side.
-    tallies: Mutex<BTreeMap<&'static str, BTreeMap<Arc<str>, Tally>>>,
-}
-
-/// What all parties must have done alike in one step.
-#[derive(Default)]
-struct Tally {
-    amount: u64,
-    calls: u64,
-    /// Of all calls' numbers, in order: by accident no two are the same.
-    crc: crc32fast::Hasher,
-}
 
 /// A running job. Dropped before [`finish`](Job::finish), it fails for all parties.
 pub struct Job {
@@ -44,86 +21,7 @@ pub struct Job {
 
 impl std::fmt::Debug for Job {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Job({})", self.shared.id)
-    }
-}
-
-impl JobShared {
-    pub(crate) fn check(&self) -> Result<()> {
-        match self.failure.get() {
-            Some(error) => Err(error.clone()),
-            None => self.session.check(),
-        }
-    }
-
-    /// Records the failure, tells the other parties, wakes whoever waits. The first failure counts.
-    pub(crate) fn fail(&self, error: Error) -> Error {
-        let speaking = self.session.speak();
-        if let Err(earlier) = self.session.check() {
-            return earlier;
-        }
-        let first = self.failure.set(error.clone()).is_ok();
-        let error = self.failure.get().cloned().unwrap_or(error);
-        if first {
-            self.session.abort(self.id, &error);
-        }
-        drop(speaking);
-        if first {
-            self.session.wake_job(self.id);
-        }
-        error
-    }
-
-    /// Ends it well, unless it has failed.
-    fn finish(&self) -> Result<()> {
-        let reason = "it is finished".into();
-        match self.failure.set(Error::Ended { reason }) {
-            Ok(()) => Ok(()),
-            Err(_) => self.check(),
-        }
-    }
-
-    /// Whether the generator that this step shares with `peer` is handed out for the first time.
-    pub(crate) fn use_mask(&self, path: &Arc<str>, peer: Party) -> bool {
-        lock(&self.masks).insert((Arc::clone(path), peer))
-    }
-
-    pub(crate) fn tally(&self, what: &'static str, step: &Arc<str>, numbers: &[usize]) {
-        let mut tallies = lock(&self.tallies);
-        let steps = tallies.entry(what).or_default();
-        let tally = steps.entry(Arc::clone(step)).or_default();
-        let amount = numbers.first().map_or(0, |&number| number as u64);
-        tally.amount = tally.amount.saturating_add(amount);
-        tally.calls += 1;
-        for &number in numbers {
-            tally.crc.update(&(number as u64).to_le_bytes());
-        }
-    }
-
-    /// As they are compared with those of the others.
-    fn tallies(&self) -> Vec<(String, String)> {
-        let tallies = lock(&self.tallies);
-        let fact = |(what, steps): (&&str, &BTreeMap<Arc<str>, Tally>)| {
-            let (mut amount, mut calls) = (0_u64, 0);
-            let mut crc = crc32fast::Hasher::new();
-            for (step, tally) in steps {
-                amount = amount.saturating_add(tally.amount);
-                calls += tally.calls;
-                crc.update(step.as_bytes());
-                crc.update(&tally.crc.clone().finalize().to_le_bytes());
-            }
-            let plural = if calls == 1 { "" } else { "s" };
-            let value = format!(
-                "{amount} in {calls} call{plural}, crc {:08x}",
-                crc.finalize()
-            );
-            ((*what).to_owned(), value)
-        };
-        tallies.iter().map(fact).collect()
-    }
-
-    pub(crate) fn over(&self) -> bool {
-        self.failure.get().is_some()
+        write!(f, "Job({})", self.shared.id())
     }
 }
 
@@ -136,16 +34,8 @@ impl Job {
         facts: &[Fact],
         deadline: Option<Duration>,
     ) -> Result<Self> {
-        let shared = Arc::new(JobShared {
-            id,
-            session: Arc::clone(&session),
-            counters: Counters::default(),
-            deadline: deadline.map(|after| (Instant::now() + after, after)),
-            failure: OnceLock::new(),
-            masks: Mutex::default(),
-            tallies: Mutex::default(),
-        });
-        session.register(&shared)?;
+        let shared = Arc::new(JobShared::new(Arc::clone(&session), id, deadline));
+        session.register(&shared.state)?;
         let job = Self { shared };
         let announcement = OpenJob::from_facts(facts);
         session.tell_all(id, &Control::new(Message::OpenJob(announcement)));
@@ -207,9 +97,14 @@ impl Job {
     }
 
     async fn finish_within(self, patience: Option<Duration>) -> Result<()> {
-        let (id, session) = (self.shared.id, &self.shared.session);
+        let (id, session) = (self.shared.id(), &self.shared.session);
         // A job that never waited is late all the same.
-        if let Some((_, after)) = self.shared.deadline.filter(|(at, _)| Instant::now() >= *at) {
+        if let Some((_, after)) = self
+            .shared
+            .state
+            .deadline
+            .filter(|(at, _)| Instant::now() >= *at)
+        {
             let culprits = String::new();
             return Err(self.shared.fail(Error::Deadline { after, culprits }));
         }
@@ -257,7 +152,7 @@ impl Job {
         let session = &self.shared.session;
         let until = patience.map(|patience| (Instant::now() + patience, patience));
         for peer in session.peers() {
-            let look = || match self.shared.failure.get() {
+            let look = || match self.shared.state.ended.get() {
                 None => look(peer).or_else(|| session.check().err().map(Err)),
                 Some(error) => Some(Err(error.clone())),
             };
@@ -278,19 +173,14 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        if !self.shared.over() {
+        if !self.shared.state.over() {
             self.shared.fail(Error::Ended {
                 reason: "it was dropped before it was finished".into(),
             });
         }
         // Whoever still waits for a message of a finished job waits in vain.
         let _ = self.shared.finish();
-        self.shared.session.wake_job(self.shared.id);
-        self.shared.session.unregister(self.shared.id);
+        self.shared.session.wake_job(self.shared.id());
+        self.shared.session.unregister(self.shared.id());
     }
 }
-
-/// Protects the map of a session's jobs from growing with what peers announce.
-pub(crate) const MAX_ANNOUNCED: usize = 64;
-
-pub(crate) type JobMap = Mutex<std::collections::HashMap<u32, Arc<JobShared>>>;

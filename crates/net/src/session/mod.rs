@@ -4,32 +4,32 @@
 mod config;
 mod greeting;
 mod inbox;
-pub(crate) mod job;
+mod job;
+pub(crate) mod job_shared;
 mod outbox;
+mod shared;
+mod tally;
 mod waits;
 mod watchdog;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use madrigal_core::{MAX_PARTIES, Party};
 use zeroize::Zeroizing;
 
-use crate::channel::ChannelState;
-use crate::control::{self, Control, FinishJob, Hello, Message, OpenJob};
-use crate::error::{Blame, Error, Result};
+use crate::control::{self, Control, Hello, Message};
+use crate::error::{Error, Result};
 use crate::transport::Transport;
 
 pub use config::{MIN_WINDOW, SessionConfig};
 use greeting::fresh_prg;
 pub use inbox::Inbox;
 pub use job::{Fact, Job};
-use job::{JobMap, JobShared};
-use outbox::Gathered;
-use waits::{Attending, Waiting};
+use shared::{Peer, Shared};
+use waits::Attending;
 
 /// One party's side of a session. Cloning gives another handle to the same session.
 #[derive(Clone)]
@@ -46,69 +46,6 @@ impl std::fmt::Debug for Session {
             config.name, config.me, config.parties
         )
     }
-}
-
-pub(crate) struct Shared {
-    pub(crate) config: SessionConfig,
-    transport: Arc<dyn Transport>,
-    peers: Vec<Peer>,
-    jobs: JobMap,
-    failure: OnceLock<Error>,
-    closed: AtomicBool,
-    /// Whether we have given up the session or a job of it and told the others why.
-    gave_up: AtomicBool,
-    /// Whether frames have gathered for any peer.
-    dirty: AtomicBool,
-    /// How many threads have something to say that is not sent yet: see [`speak`](Shared::speak).
-    speaking: AtomicUsize,
-    wire_bytes_sent: AtomicU64,
-    /// Tasks that wait for control messages, each under its own number.
-    control_waits: Mutex<HashMap<u64, Waiting>>,
-    waits: AtomicU64,
-    /// How many tasks wait for the others to announce a job.
-    attending: AtomicUsize,
-    epoch: Instant,
-    prgs: AtomicU64,
-    nonce: [u8; 16],
-    /// Hash of all parties' nonces: no two sessions have the same.
-    identity: OnceLock<[u8; 32]>,
-    watchdog: OnceLock<JoinHandle<()>>,
-}
-
-/// All we keep of one other party.
-pub(crate) struct Peer {
-    pub(crate) party: Party,
-    channels: Mutex<Channels>,
-    /// Bytes that have come for steps that we have not opened.
-    early: AtomicU64,
-    gathered: Mutex<Gathered>,
-    control: Mutex<ControlState>,
-    seed_half: Zeroizing<[u8; 16]>,
-    seed: OnceLock<Zeroizing<[u8; 32]>>,
-    nonce: OnceLock<Vec<u8>>,
-    left: AtomicBool,
-    /// Milliseconds since the session's epoch.
-    heard: AtomicU64,
-    sent: AtomicU64,
-}
-
-#[derive(Default)]
-struct Channels {
-    by_address: HashMap<(u32, u64), Arc<ChannelState>>,
-    /// How many of these only the peer has addressed yet.
-    unopened: usize,
-    /// Jobs that are over: what still arrives for them is dropped.
-    over: HashSet<u32>,
-}
-
-/// What the peer has said that has not been asked for yet.
-#[derive(Default)]
-pub(crate) struct ControlState {
-    hello: Option<Hello>,
-    pub(crate) opened: HashMap<u32, OpenJob>,
-    pub(crate) finished: HashMap<u32, FinishJob>,
-    /// Jobs that the peer has given up before we opened them.
-    pub(crate) aborted: HashMap<u32, Error>,
 }
 
 impl Session {
@@ -159,7 +96,7 @@ impl Session {
         let shared = Arc::new(Shared {
             peers,
             transport: Arc::clone(&transport),
-            jobs: JobMap::default(),
+            jobs: Mutex::default(),
             failure: OnceLock::new(),
             closed: AtomicBool::new(false),
             gave_up: AtomicBool::new(false),
@@ -330,233 +267,4 @@ impl Session {
     pub fn fail(&self, error: Error) -> Error {
         self.shared.fail(error)
     }
-}
-
-impl Shared {
-    pub(crate) fn me(&self) -> Party {
-        self.config.me
-    }
-
-    pub(crate) fn parties(&self) -> usize {
-        self.config.parties
-    }
-
-    pub(crate) fn peers(&self) -> &[Peer] {
-        &self.peers
-    }
-
-    /// The others' list leaves us out.
-    fn peer(&self, party: Party) -> &Peer {
-        assert_ne!(party, self.me(), "a party is not its own peer");
-        &self.peers[party.index() - usize::from(party > self.me())]
-    }
-
-    pub(crate) fn check(&self) -> Result<()> {
-        match self.failure.get() {
-            Some(error) => Err(error.clone()),
-            None => Ok(()),
-        }
-    }
-
-    /// Fails the session and all its jobs, and tells the peers, also what one of them has told us:
-    /// else they would see that we are gone before they hear why. The first failure counts.
-    pub(crate) fn fail(&self, error: Error) -> Error {
-        let speaking = self.speak();
-        let first = self.failure.set(error.clone()).is_ok();
-        let error = self.failure.get().cloned().unwrap_or(error);
-        if first {
-            self.abort(0, &error);
-        }
-        // Those that are woken may close the session, which waits for who speaks.
-        drop(speaking);
-        if first {
-            self.wake_all();
-        }
-        error
-    }
-
-    /// Tells all peers that job `id` (0: the session) has failed here.
-    pub(crate) fn abort(&self, id: u32, error: &Error) {
-        self.gave_up.store(true, SeqCst);
-        let abort = control::Abort {
-            reason: control::shorten(&error.to_string(), 1024),
-            culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),
-            network: error.blame() == Blame::Network,
-        };
-        self.tell_all(id, &Control::new(Message::Abort(abort)));
-        self.flush();
-    }
-
-    fn wake_all(&self) {
-        for peer in &self.peers {
-            let channels: Vec<_> = lock(&peer.channels).by_address.values().cloned().collect();
-            channels.iter().for_each(|channel| channel.wake());
-        }
-        self.wake_control();
-    }
-
-    pub(crate) fn wake_job(&self, id: u32) {
-        for peer in &self.peers {
-            let channels: Vec<_> = lock(&peer.channels)
-                .by_address
-                .iter()
-                .filter(|((job, _), _)| *job == id)
-                .map(|(_, channel)| Arc::clone(channel))
-                .collect();
-            channels.iter().for_each(|channel| channel.wake());
-        }
-        self.wake_control();
-    }
-
-    /// Milliseconds since the session began.
-    fn now(&self) -> u64 {
-        self.epoch.elapsed().as_millis() as u64
-    }
-
-    pub(crate) fn open_channel(
-        &self,
-        job: u32,
-        step: u64,
-        peer: Party,
-        path: &Arc<str>,
-    ) -> Result<Arc<ChannelState>> {
-        use std::collections::hash_map::Entry;
-        let peer = self.peer(peer);
-        let mut channels = lock(&peer.channels);
-        if channels.over.contains(&job) {
-            let reason = "it is finished".into();
-            return Err(Error::Ended { reason });
-        }
-        let known = match channels.by_address.entry((job, step)) {
-            Entry::Vacant(entry) => {
-                let state = Arc::new(ChannelState::new(self.config.window));
-                let _ = state.open(path);
-                return Ok(Arc::clone(entry.insert(state)));
-            }
-            Entry::Occupied(entry) => Arc::clone(entry.get()),
-        };
-        let Some(early) = known.open(path) else {
-            let first = known.name().unwrap_or_default();
-            return Err(Error::Reused {
-                what: format!("step `{path}` (channel of `{first}`)"),
-            });
-        };
-        channels.unopened -= 1;
-        peer.early.fetch_sub(early, Relaxed);
-        Ok(known)
-    }
-
-    pub(crate) fn register(&self, job: &Arc<JobShared>) -> Result<()> {
-        self.check()?;
-        let what = || Error::Reused {
-            what: format!("job {}", job.id),
-        };
-        if job.id == 0
-            || self
-                .peers
-                .iter()
-                .any(|peer| lock(&peer.channels).over.contains(&job.id))
-        {
-            return Err(what());
-        }
-        if self.identity.get().is_none() {
-            return Err(Error::Ungreeted);
-        }
-        match lock(&self.jobs).entry(job.id) {
-            std::collections::hash_map::Entry::Occupied(_) => return Err(what()),
-            std::collections::hash_map::Entry::Vacant(entry) => {
-                entry.insert(Arc::clone(job));
-            }
-        }
-        // From here on an abort, and the news that a party has left, finds the job itself; what came
-        // earlier is here. Why a party gave the job up says more than that it left then.
-        let aborted = |peer: &Peer| peer.control().aborted.remove(&job.id);
-        let mut aborted: Vec<Error> = self.peers.iter().filter_map(aborted).collect();
-        if !aborted.is_empty() {
-            job.fail(aborted.swap_remove(0));
-        } else if let Some(peer) = self.peers.iter().find(|peer| peer.left.load(SeqCst)) {
-            lock(&self.jobs).remove(&job.id);
-            return Err(peer.has_left());
-        }
-        Ok(())
-    }
-
-    pub(crate) fn unregister(&self, id: u32) {
-        let over: Arc<str> = "over".into();
-        for peer in &self.peers {
-            let mut channels = lock(&peer.channels);
-            channels.over.insert(id);
-            let mut unopened = 0;
-            channels.by_address.retain(|(job, _), channel| {
-                let ours = *job == id;
-                if ours && let Some(early) = channel.open(&over) {
-                    peer.early.fetch_sub(early, Relaxed);
-                    unopened += 1;
-                }
-                !ours
-            });
-            channels.unopened -= unopened;
-            drop(channels);
-            let mut control = peer.control();
-            control.opened.remove(&id);
-            control.finished.remove(&id);
-            control.aborted.remove(&id);
-        }
-        lock(&self.jobs).remove(&id);
-    }
-
-    /// The jobs that still need something from `peer`.
-    fn unfinished(&self, peer: &Peer) -> Vec<Arc<JobShared>> {
-        let jobs: Vec<_> = lock(&self.jobs).values().cloned().collect();
-        let control = peer.control();
-        let open = |job: &Arc<JobShared>| !job.over() && !control.finished.contains_key(&job.id);
-        jobs.into_iter().filter(open).collect()
-    }
-
-    fn find_job(&self, id: u32) -> Option<Arc<JobShared>> {
-        lock(&self.jobs).get(&id).cloned()
-    }
-}
-
-/// A session that is dropped unclosed is one whose party died: the others notice.
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if !self.closed.load(Relaxed) {
-            self.transport.close();
-        }
-        // The watchdog does not outlive its session, unless it is the one that drops it.
-        if let Some(watchdog) = self.watchdog.take() {
-            watchdog.thread().unpark();
-            if watchdog.thread().id() != thread::current().id() {
-                let _ = watchdog.join();
-            }
-        }
-    }
-}
-
-impl Peer {
-    fn has_left(&self) -> Error {
-        Error::Lost {
-            peer: self.party,
-            step: None,
-            missing: 0,
-            reason: "it has left the session".into(),
-        }
-    }
-
-    pub(crate) fn control(&self) -> MutexGuard<'_, ControlState> {
-        lock(&self.control)
-    }
-
-    /// The same to note something about a job; `None` if that is over. So nothing is noted of a job
-    /// after all that was noted of it has been thrown away.
-    fn control_of(&self, job: u32) -> Option<MutexGuard<'_, ControlState>> {
-        let channels = lock(&self.channels);
-        (!channels.over.contains(&job)).then(|| self.control())
-    }
-}
-
-/// No lock in this crate is held across a panic that would leave its content half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

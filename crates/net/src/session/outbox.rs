@@ -4,20 +4,13 @@ use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 use madrigal_core::Party;
 
-use super::{Peer, Shared, lock};
+use super::shared::{Gathered, Peer, Shared, lock};
 use crate::control::Control;
 use crate::frame::{Frame, Header, Kind};
 use crate::transport::Packet;
 
 /// Frames gather until this many bytes wait for one peer, or until the party waits for something.
 const FLUSH_BYTES: usize = 64 * 1024;
-
-/// What waits for one peer.
-#[derive(Default)]
-pub(super) struct Gathered {
-    frames: Vec<Frame>,
-    bytes: usize,
-}
 
 /// A thread with something to say that is not sent yet: nobody closes the transport before.
 pub(crate) struct Speaking<'a>(&'a Shared);

@@ -5,19 +5,12 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use super::{Shared, lock};
+use super::shared::{Shared, Waiting, lock};
 
 /// How long a session that is being closed waits for peers that take nothing.
 const MOST_STANDSTILL: Duration = Duration::from_secs(2);
 /// How long it waits for peers that take something now and then.
 const MOST_CLOSING: Duration = Duration::from_secs(30);
-
-/// A task that waits for control messages.
-pub(super) struct Waiting {
-    since: Instant,
-    until: Instant,
-    waker: Waker,
-}
 
 /// One task's place among those that wait for control messages; given up when the wait is over.
 struct ControlWait<'a> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{Shared, lock};
+use super::shared::{Shared, lock};
 use crate::control::{Alive, Control, Message};
 use crate::error::Error;
 
@@ -50,10 +50,8 @@ fn look(session: &Weak<Shared>) -> Option<()> {
         .collect();
     for job in late {
         let after = job.deadline.map_or(Duration::ZERO, |(_, after)| after);
-        job.fail(Error::Deadline {
-            after,
-            culprits: session.describe_waits(),
-        });
+        let culprits = session.describe_waits();
+        session.fail_job(&job, Error::Deadline { after, culprits });
     }
     Some(())
 }
@@ -107,7 +105,7 @@ impl Shared {
                 if stalled >= self.config.stall
                     && let Some(job) = self.find_job(job)
                 {
-                    job.fail(wait.into_error(peer.party, stalled));
+                    self.fail_job(&job, wait.into_error(peer.party, stalled));
                 }
             }
         }

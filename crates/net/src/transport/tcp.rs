@@ -339,27 +339,11 @@ impl Link {
 
     /// Hands the frames in `buffer` to the session and makes room for the rest of the next one.
     fn deliver(&self, inbox: &Inbox, buffer: &mut BytesMut) -> Result<(), FrameError> {
-        let mut frames = Vec::new();
-        let needed = loop {
-            match frame::frame_length(buffer)? {
-                Some(length) if buffer.len() >= length => {
-                    let mut bytes = buffer.split_to(length).freeze();
-                    let Some(mut frame) = frame::decode(&mut bytes)? else {
-                        continue;
-                    };
-                    if frame.payload.len() < READ_BYTES / 4 {
-                        // A short payload that waits must not keep the whole buffer.
-                        frame.payload = Bytes::copy_from_slice(&frame.payload);
-                    }
-                    frames.push(frame);
-                }
-                other => break other,
-            }
-        };
+        let (frames, missing) = frame::decode_whole(buffer, READ_BYTES / 4)?;
         if !frames.is_empty() {
             inbox.deliver_frames(self.peer, frames);
         }
-        let rest = needed.map_or(0, |length| length - buffer.len());
+        let rest = missing.unwrap_or(0);
         if buffer.capacity() - buffer.len() < rest.max(READ_BYTES / 8) {
             buffer.reserve(rest.max(READ_BYTES));
         }

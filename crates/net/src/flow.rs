@@ -1,0 +1,350 @@
+//! What one channel keeps: the frames that have come for it, in order, and what either side may still
+//! send.
+//!
+//! Flow control: a sender may be one window of bytes (with headers) ahead of what the receiver has
+//! consumed. The window belongs to the channel, so a step that waits never holds up another one, and
+//! what a peer can make us store is bounded.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use madrigal_core::Party;
+
+use crate::error::Error;
+use crate::frame::{Frame, HEADER_BYTES, MAX_PAYLOAD};
+
+/// Frames this many places ahead of the next expected one are held back; a transport that mixes
+/// frames up more than that is not one.
+const MAX_AHEAD: u32 = 1 << 16;
+
+/// The state that frames are delivered into. Shared by the channel's handle and the session.
+pub(crate) struct ChannelState {
+    window: u64,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    /// The step's name, once it was opened here.
+    name: Option<Arc<str>>,
+    rx: Receiving,
+    tx: Sending,
+    /// A call was dropped while it waited: what comes next may belong to that one.
+    given_up: bool,
+}
+
+struct Receiving {
+    next: u32,
+    ready: VecDeque<Frame>,
+    early: BTreeMap<u32, Frame>,
+    arrived: u64,
+    consumed: u64,
+    granted: u64,
+    waker: Option<Waker>,
+    /// Since when a receiver waits, and for how many bytes.
+    waiting: Option<(Instant, usize)>,
+    /// Whether that wait may last.
+    idle: bool,
+    progress: Instant,
+}
+
+struct Sending {
+    sequence: u32,
+    sent: u64,
+    limit: u64,
+    waker: Option<Waker>,
+    waiting: Option<(Instant, usize)>,
+}
+
+/// Why a frame could not be taken.
+pub(crate) enum Refused {
+    /// Beyond the window.
+    Flood { allowed: u64 },
+    /// A credit for bytes that were never sent.
+    Credit,
+}
+
+/// What comes of a wish to send a frame.
+pub(crate) enum Reserved {
+    /// It may be sent, with this sequence number.
+    Place(u32),
+    /// The peer has to take something first; the waker is called then.
+    Full,
+    /// The channel has sent all the frames that it may ever send.
+    Exhausted,
+    /// See [`Inner::given_up`].
+    GivenUp,
+}
+
+/// What comes of a wish to receive a frame.
+pub(crate) enum Taken {
+    /// The next one; what it permits the peer to have sent in total, where it is time to say so.
+    Frame { frame: Frame, credit: Option<u64> },
+    /// It is not here yet; the waker is called then.
+    Nothing,
+    /// See [`Inner::given_up`].
+    GivenUp,
+}
+
+/// Something that a step has been waiting for.
+pub(crate) struct Wait {
+    pub(crate) step: String,
+    pub(crate) missing: usize,
+    pub(crate) since: Instant,
+    /// Whether it waits to send rather than to receive.
+    pub(crate) sending: bool,
+    /// Whether it may last, as long as the peer lives.
+    pub(crate) idle: bool,
+}
+
+impl ChannelState {
+    pub(crate) fn new(window: u64) -> Self {
+        let inner = Inner {
+            name: None,
+            rx: Receiving {
+                next: 0,
+                ready: VecDeque::new(),
+                early: BTreeMap::new(),
+                arrived: 0,
+                consumed: 0,
+                granted: window,
+                waker: None,
+                waiting: None,
+                idle: false,
+                progress: Instant::now(),
+            },
+            tx: Sending {
+                sequence: 0,
+                sent: 0,
+                limit: window,
+                waker: None,
+                waiting: None,
+            },
+            given_up: false,
+        };
+        Self {
+            window,
+            inner: Mutex::new(inner),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing in here panics half-way through a change; a poisoned lock is still sound.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the step its name, and tells how many bytes have come for it until now; `None` if it
+    /// had a name.
+    pub(crate) fn open(&self, name: &Arc<str>) -> Option<u64> {
+        let mut inner = self.lock();
+        if inner.name.is_some() {
+            return None;
+        }
+        inner.name = Some(Arc::clone(name));
+        Some(inner.rx.arrived)
+    }
+
+    pub(crate) fn name(&self) -> Option<String> {
+        self.lock().name.as_deref().map(str::to_owned)
+    }
+
+    /// Takes in a data frame, in any order, each once. While the step is not open here, its bytes
+    /// are counted in `early`, which may not exceed `store`.
+    pub(crate) fn deliver(
+        &self,
+        frame: Frame,
+        early: &AtomicU64,
+        store: u64,
+    ) -> Result<(), Refused> {
+        let waker = {
+            let mut inner = self.lock();
+            let unopened = inner.name.is_none();
+            let rx = &mut inner.rx;
+            let sequence = frame.header.sequence;
+            let ahead = sequence.wrapping_sub(rx.next);
+            if sequence < rx.next || rx.early.contains_key(&sequence) {
+                return Ok(()); // a duplicate
+            }
+            let size = frame.wire_bytes() as u64;
+            // The last number is never used, so that the next one always exists.
+            let ahead_of_all = ahead > MAX_AHEAD || sequence == u32::MAX;
+            if ahead_of_all || rx.arrived + size > rx.granted {
+                return Err(Refused::Flood {
+                    allowed: self.window,
+                });
+            }
+            if unopened && early.fetch_add(size, Relaxed) + size > store {
+                return Err(Refused::Flood { allowed: store });
+            }
+            rx.arrived += size;
+            if ahead > 0 {
+                rx.early.insert(sequence, frame);
+                return Ok(());
+            }
+            rx.ready.push_back(frame);
+            rx.next += 1;
+            while let Some(frame) = rx.early.remove(&rx.next) {
+                rx.ready.push_back(frame);
+                rx.next += 1;
+            }
+            rx.progress = Instant::now();
+            rx.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Takes in the peer's permission to have sent `limit` bytes in total.
+    pub(crate) fn credit(&self, limit: u64) -> Result<(), Refused> {
+        let waker = {
+            let mut inner = self.lock();
+            let tx = &mut inner.tx;
+            if limit > tx.sent + self.window {
+                return Err(Refused::Credit);
+            }
+            tx.limit = tx.limit.max(limit);
+            tx.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Makes room for a frame with `payload` bytes, of a message of which `after` more will follow.
+    pub(crate) fn reserve(&self, waker: &Waker, payload: usize, after: usize) -> Reserved {
+        let size = (payload + HEADER_BYTES) as u64;
+        let mut inner = self.lock();
+        if inner.given_up {
+            return Reserved::GivenUp;
+        }
+        let tx = &mut inner.tx;
+        if tx.sent + size > tx.limit {
+            tx.waker = Some(waker.clone());
+            tx.waiting.get_or_insert((Instant::now(), payload + after));
+            return Reserved::Full;
+        }
+        let sequence = tx.sequence;
+        let Some(next) = sequence.checked_add(1) else {
+            return Reserved::Exhausted;
+        };
+        tx.sequence = next;
+        tx.sent += size;
+        tx.waiting = None;
+        Reserved::Place(sequence)
+    }
+
+    /// The next frame in order, for a receiver that still misses `missing` bytes and, if there is none,
+    /// waits; it may be `idle` then.
+    pub(crate) fn take(&self, waker: &Waker, missing: usize, idle: bool) -> Taken {
+        let mut inner = self.lock();
+        if inner.given_up {
+            return Taken::GivenUp;
+        }
+        let rx = &mut inner.rx;
+        let Some(frame) = rx.ready.pop_front() else {
+            rx.waker = Some(waker.clone());
+            rx.waiting.get_or_insert((Instant::now(), missing));
+            rx.idle = idle;
+            return Taken::Nothing;
+        };
+        rx.waiting = None;
+        rx.consumed += frame.wire_bytes() as u64;
+        let allowed = rx.consumed + self.window;
+        let credit = (allowed - rx.granted >= self.window / 2).then_some(allowed);
+        if let Some(allowed) = credit {
+            rx.granted = allowed;
+        }
+        Taken::Frame { frame, credit }
+    }
+
+    /// A call that may have waited is over, by an error or by being dropped too.
+    pub(crate) fn end_wait(&self, sending: bool) {
+        let mut inner = self.lock();
+        let (waiting, waker) = if sending {
+            let tx = &mut inner.tx;
+            (tx.waiting.take(), tx.waker.take())
+        } else {
+            let rx = &mut inner.rx;
+            (rx.waiting.take(), rx.waker.take())
+        };
+        // Who came to his end waits no more; an error is the job's.
+        inner.given_up |= waiting.is_some();
+        drop(inner);
+        drop(waker);
+    }
+
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Wakes whoever waits here, so that it sees that its job has failed.
+    pub(crate) fn wake(&self) {
+        let (receiver, sender) = {
+            let mut inner = self.lock();
+            (inner.rx.waker.take(), inner.tx.waker.take())
+        };
+        receiver.into_iter().chain(sender).for_each(Waker::wake);
+    }
+
+    /// What waits on this channel, and since when without any progress. Who has what it waits for,
+    /// but has not looked yet, waits no more.
+    pub(crate) fn waits(&self) -> Option<Wait> {
+        let inner = self.lock();
+        let step = inner.name.as_deref().unwrap_or("?").to_owned();
+        if let Some((since, missing)) = inner.rx.waiting
+            && inner.rx.ready.is_empty()
+        {
+            let since = since.max(inner.rx.progress);
+            return Some(Wait {
+                step,
+                missing,
+                since,
+                sending: false,
+                idle: inner.rx.idle,
+            });
+        }
+        let (since, missing) = inner.tx.waiting?;
+        let next = (missing.min(MAX_PAYLOAD) + HEADER_BYTES) as u64;
+        if inner.tx.sent + next <= inner.tx.limit {
+            return None;
+        }
+        Some(Wait {
+            step,
+            missing,
+            since,
+            sending: true,
+            idle: false,
+        })
+    }
+}
+
+impl Wait {
+    pub(crate) fn into_error(self, peer: Party, after: Duration) -> Error {
+        let Wait {
+            step,
+            missing,
+            sending,
+            ..
+        } = self;
+        if sending {
+            Error::Backlog {
+                peer,
+                step,
+                missing,
+                after,
+            }
+        } else {
+            Error::Stalled {
+                peer,
+                step,
+                missing,
+                after,
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What all contexts of one job share.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use madrigal_core::Party;
+
+use super::shared::{JobState, Shared, lock};
+use super::tally::Tallies;
+use crate::counters::Counters;
+use crate::error::{Error, Result};
+
+pub(crate) struct JobShared {
+    pub(crate) session: Arc<Shared>,
+    pub(crate) counters: Counters,
+    pub(super) state: Arc<JobState>,
+    /// The steps whose shared generators were handed out.
+    masks: Mutex<HashSet<(Arc<str>, Party)>>,
+    tallies: Mutex<Tallies>,
+}
+
+impl JobShared {
+    pub(super) fn new(session: Arc<Shared>, id: u32, deadline: Option<Duration>) -> Self {
+        let state = JobState {
+            id,
+            deadline: deadline.map(|after| (Instant::now() + after, after)),
+            ended: OnceLock::new(),
+        };
+        Self {
+            session,
+            counters: Counters::default(),
+            state: Arc::new(state),
+            masks: Mutex::default(),
+            tallies: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.state.id
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.state.ended.get() {
+            Some(error) => Err(error.clone()),
+            None => self.session.check(),
+        }
+    }
+
+    /// Fails the job for all parties. The first failure counts.
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        self.session.fail_job(&self.state, error)
+    }
+
+    /// Ends it well, unless it has failed.
+    pub(super) fn finish(&self) -> Result<()> {
+        let reason = "it is finished".into();
+        match self.state.ended.set(Error::Ended { reason }) {
+            Ok(()) => Ok(()),
+            Err(_) => self.check(),
+        }
+    }
+
+    /// Whether the generator that this step shares with `peer` is handed out for the first time.
+    pub(crate) fn use_mask(&self, path: &Arc<str>, peer: Party) -> bool {
+        lock(&self.masks).insert((Arc::clone(path), peer))
+    }
+
+    /// See [`Context::tally`](crate::Context::tally).
+    pub(crate) fn tally(&self, what: &'static str, step: &Arc<str>, numbers: &[usize]) {
+        lock(&self.tallies).note(what, step, numbers);
+    }
+
+    /// What was noted, as it is compared with that of the others.
+    pub(super) fn tallies(&self) -> Vec<(String, String)> {
+        lock(&self.tallies).facts()
+    }
+}

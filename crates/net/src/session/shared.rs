@@ -1,0 +1,358 @@
+//! What all handles to a session share, and what it keeps of each peer and of each job: how they fail,
+//! how channels open, how jobs come and go. What is heard, said and waited for is in the files beside
+//! this one.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Waker;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use madrigal_core::Party;
+use zeroize::Zeroizing;
+
+use super::config::SessionConfig;
+use crate::control::{self, Control, FinishJob, Hello, Message, OpenJob};
+use crate::error::{Blame, Error, Result};
+use crate::flow::ChannelState;
+use crate::frame::Frame;
+use crate::transport::Transport;
+
+pub(crate) struct Shared {
+    pub(crate) config: SessionConfig,
+    pub(super) transport: Arc<dyn Transport>,
+    pub(super) peers: Vec<Peer>,
+    pub(super) jobs: Mutex<HashMap<u32, Arc<JobState>>>,
+    pub(super) failure: OnceLock<Error>,
+    pub(super) closed: AtomicBool,
+    /// Whether we have given up the session or a job of it and told the others why.
+    pub(super) gave_up: AtomicBool,
+    /// Whether frames have gathered for any peer.
+    pub(super) dirty: AtomicBool,
+    /// How many threads have something to say that is not sent yet: see [`speak`](Shared::speak).
+    pub(super) speaking: AtomicUsize,
+    pub(super) wire_bytes_sent: AtomicU64,
+    /// Tasks that wait for control messages, each under its own number.
+    pub(super) control_waits: Mutex<HashMap<u64, Waiting>>,
+    pub(super) waits: AtomicU64,
+    /// How many tasks wait for the others to announce a job.
+    pub(super) attending: AtomicUsize,
+    pub(super) epoch: Instant,
+    pub(super) prgs: AtomicU64,
+    pub(super) nonce: [u8; 16],
+    /// Hash of all parties' nonces: no two sessions have the same.
+    pub(super) identity: OnceLock<[u8; 32]>,
+    pub(super) watchdog: OnceLock<JoinHandle<()>>,
+}
+
+/// All we keep of one other party.
+pub(crate) struct Peer {
+    pub(crate) party: Party,
+    pub(super) channels: Mutex<Channels>,
+    /// Bytes that have come for steps that we have not opened.
+    pub(super) early: AtomicU64,
+    pub(super) gathered: Mutex<Gathered>,
+    pub(super) control: Mutex<ControlState>,
+    pub(super) seed_half: Zeroizing<[u8; 16]>,
+    pub(super) seed: OnceLock<Zeroizing<[u8; 32]>>,
+    pub(super) nonce: OnceLock<Vec<u8>>,
+    pub(super) left: AtomicBool,
+    /// Milliseconds since the session's epoch.
+    pub(super) heard: AtomicU64,
+    pub(super) sent: AtomicU64,
+}
+
+#[derive(Default)]
+pub(super) struct Channels {
+    pub(super) by_address: HashMap<(u32, u64), Arc<ChannelState>>,
+    /// How many of these only the peer has addressed yet.
+    pub(super) unopened: usize,
+    /// Jobs that are over: what still arrives for them is dropped.
+    pub(super) over: HashSet<u32>,
+}
+
+/// What the peer has said that has not been asked for yet.
+#[derive(Default)]
+pub(crate) struct ControlState {
+    pub(super) hello: Option<Hello>,
+    pub(crate) opened: HashMap<u32, OpenJob>,
+    pub(crate) finished: HashMap<u32, FinishJob>,
+    /// Jobs that the peer has given up before we opened them.
+    pub(crate) aborted: HashMap<u32, Error>,
+}
+
+/// What waits to be sent to one peer.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) frames: Vec<Frame>,
+    pub(super) bytes: usize,
+}
+
+/// A task that waits for control messages.
+pub(super) struct Waiting {
+    pub(super) since: Instant,
+    pub(super) until: Instant,
+    pub(super) waker: Waker,
+}
+
+/// How a job that is open here stands.
+pub(crate) struct JobState {
+    pub(crate) id: u32,
+    pub(super) deadline: Option<(Instant, Duration)>,
+    /// How it ended: finished too, so that it is either finished or failed.
+    pub(super) ended: OnceLock<Error>,
+}
+
+impl JobState {
+    pub(super) fn over(&self) -> bool {
+        self.ended.get().is_some()
+    }
+}
+
+impl Shared {
+    pub(crate) fn me(&self) -> Party {
+        self.config.me
+    }
+
+    pub(crate) fn parties(&self) -> usize {
+        self.config.parties
+    }
+
+    pub(crate) fn peers(&self) -> &[Peer] {
+        &self.peers
+    }
+
+    /// The others' list leaves us out.
+    pub(super) fn peer(&self, party: Party) -> &Peer {
+        assert_ne!(party, self.me(), "a party is not its own peer");
+        &self.peers[party.index() - usize::from(party > self.me())]
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.failure.get() {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Fails the session and all its jobs, and tells the peers, also what one of them has told us:
+    /// else they would see that we are gone before they hear why. The first failure counts.
+    pub(crate) fn fail(&self, error: Error) -> Error {
+        let speaking = self.speak();
+        let first = self.failure.set(error.clone()).is_ok();
+        let error = self.failure.get().cloned().unwrap_or(error);
+        if first {
+            self.abort(0, &error);
+        }
+        // Those that are woken may close the session, which waits for who speaks.
+        drop(speaking);
+        if first {
+            self.wake_all();
+        }
+        error
+    }
+
+    /// Tells all peers that job `id` (0: the session) has failed here.
+    pub(crate) fn abort(&self, id: u32, error: &Error) {
+        self.gave_up.store(true, SeqCst);
+        let abort = control::Abort {
+            reason: control::shorten(&error.to_string(), 1024),
+            culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),
+            network: error.blame() == Blame::Network,
+        };
+        self.tell_all(id, &Control::new(Message::Abort(abort)));
+        self.flush();
+    }
+
+    /// Records a job's failure, tells the other parties, wakes whoever waits. The first failure counts.
+    pub(super) fn fail_job(&self, job: &JobState, error: Error) -> Error {
+        let speaking = self.speak();
+        if let Err(earlier) = self.check() {
+            return earlier;
+        }
+        let first = job.ended.set(error.clone()).is_ok();
+        let error = job.ended.get().cloned().unwrap_or(error);
+        if first {
+            self.abort(job.id, &error);
+        }
+        drop(speaking);
+        if first {
+            self.wake_job(job.id);
+        }
+        error
+    }
+
+    pub(super) fn wake_all(&self) {
+        for peer in &self.peers {
+            let channels: Vec<_> = lock(&peer.channels).by_address.values().cloned().collect();
+            channels.iter().for_each(|channel| channel.wake());
+        }
+        self.wake_control();
+    }
+
+    pub(crate) fn wake_job(&self, id: u32) {
+        for peer in &self.peers {
+            let channels: Vec<_> = lock(&peer.channels)
+                .by_address
+                .iter()
+                .filter(|((job, _), _)| *job == id)
+                .map(|(_, channel)| Arc::clone(channel))
+                .collect();
+            channels.iter().for_each(|channel| channel.wake());
+        }
+        self.wake_control();
+    }
+
+    /// Milliseconds since the session began.
+    pub(super) fn now(&self) -> u64 {
+        self.epoch.elapsed().as_millis() as u64
+    }
+
+    pub(crate) fn open_channel(
+        &self,
+        job: u32,
+        step: u64,
+        peer: Party,
+        path: &Arc<str>,
+    ) -> Result<Arc<ChannelState>> {
+        use std::collections::hash_map::Entry;
+        let peer = self.peer(peer);
+        let mut channels = lock(&peer.channels);
+        if channels.over.contains(&job) {
+            let reason = "it is finished".into();
+            return Err(Error::Ended { reason });
+        }
+        let known = match channels.by_address.entry((job, step)) {
+            Entry::Vacant(entry) => {
+                let state = Arc::new(ChannelState::new(self.config.window));
+                let _ = state.open(path);
+                return Ok(Arc::clone(entry.insert(state)));
+            }
+            Entry::Occupied(entry) => Arc::clone(entry.get()),
+        };
+        let Some(early) = known.open(path) else {
+            let first = known.name().unwrap_or_default();
+            return Err(Error::Reused {
+                what: format!("step `{path}` (channel of `{first}`)"),
+            });
+        };
+        channels.unopened -= 1;
+        peer.early.fetch_sub(early, Relaxed);
+        Ok(known)
+    }
+
+    pub(super) fn register(&self, job: &Arc<JobState>) -> Result<()> {
+        self.check()?;
+        let what = || Error::Reused {
+            what: format!("job {}", job.id),
+        };
+        if job.id == 0
+            || self
+                .peers
+                .iter()
+                .any(|peer| lock(&peer.channels).over.contains(&job.id))
+        {
+            return Err(what());
+        }
+        if self.identity.get().is_none() {
+            return Err(Error::Ungreeted);
+        }
+        match lock(&self.jobs).entry(job.id) {
+            std::collections::hash_map::Entry::Occupied(_) => return Err(what()),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(Arc::clone(job));
+            }
+        }
+        // From here on an abort, and the news that a party has left, finds the job itself; what came
+        // earlier is here. Why a party gave the job up says more than that it left then.
+        let aborted = |peer: &Peer| peer.control().aborted.remove(&job.id);
+        let mut aborted: Vec<Error> = self.peers.iter().filter_map(aborted).collect();
+        if !aborted.is_empty() {
+            self.fail_job(job, aborted.swap_remove(0));
+        } else if let Some(peer) = self.peers.iter().find(|peer| peer.left.load(SeqCst)) {
+            lock(&self.jobs).remove(&job.id);
+            return Err(peer.has_left());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn unregister(&self, id: u32) {
+        let over: Arc<str> = "over".into();
+        for peer in &self.peers {
+            let mut channels = lock(&peer.channels);
+            channels.over.insert(id);
+            let mut unopened = 0;
+            channels.by_address.retain(|(job, _), channel| {
+                let ours = *job == id;
+                if ours && let Some(early) = channel.open(&over) {
+                    peer.early.fetch_sub(early, Relaxed);
+                    unopened += 1;
+                }
+                !ours
+            });
+            channels.unopened -= unopened;
+            drop(channels);
+            let mut control = peer.control();
+            control.opened.remove(&id);
+            control.finished.remove(&id);
+            control.aborted.remove(&id);
+        }
+        lock(&self.jobs).remove(&id);
+    }
+
+    /// The jobs that still need something from `peer`.
+    pub(super) fn unfinished(&self, peer: &Peer) -> Vec<Arc<JobState>> {
+        let jobs: Vec<_> = lock(&self.jobs).values().cloned().collect();
+        let control = peer.control();
+        let open = |job: &Arc<JobState>| !job.over() && !control.finished.contains_key(&job.id);
+        jobs.into_iter().filter(open).collect()
+    }
+
+    pub(super) fn find_job(&self, id: u32) -> Option<Arc<JobState>> {
+        lock(&self.jobs).get(&id).cloned()
+    }
+}
+
+/// A session that is dropped unclosed is one whose party died: the others notice.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if !self.closed.load(Relaxed) {
+            self.transport.close();
+        }
+        // The watchdog does not outlive its session, unless it is the one that drops it.
+        if let Some(watchdog) = self.watchdog.take() {
+            watchdog.thread().unpark();
+            if watchdog.thread().id() != thread::current().id() {
+                let _ = watchdog.join();
+            }
+        }
+    }
+}
+
+impl Peer {
+    pub(super) fn has_left(&self) -> Error {
+        Error::Lost {
+            peer: self.party,
+            step: None,
+            missing: 0,
+            reason: "it has left the session".into(),
+        }
+    }
+
+    pub(crate) fn control(&self) -> MutexGuard<'_, ControlState> {
+        lock(&self.control)
+    }
+
+    /// The same to note something about a job; `None` if that is over. So nothing is noted of a job
+    /// after all that was noted of it has been thrown away.
+    pub(super) fn control_of(&self, job: u32) -> Option<MutexGuard<'_, ControlState>> {
+        let channels = lock(&self.channels);
+        (!channels.over.contains(&job)).then(|| self.control())
+    }
+}
+
+/// No lock in this crate is held across a panic that would leave its content half changed.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

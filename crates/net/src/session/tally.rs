@@ -1,0 +1,51 @@
+//! What all parties of a job must have done alike: noted as it is done, compared when the job ends.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// By what was done, and in which step: steps may run side by side.
+#[derive(Default)]
+pub(super) struct Tallies(BTreeMap<&'static str, BTreeMap<Arc<str>, Tally>>);
+
+/// What all parties must have done alike in one step.
+#[derive(Default)]
+struct Tally {
+    amount: u64,
+    calls: u64,
+    /// Of all calls' numbers, in order: by accident no two are the same.
+    crc: crc32fast::Hasher,
+}
+
+impl Tallies {
+    pub(super) fn note(&mut self, what: &'static str, step: &Arc<str>, numbers: &[usize]) {
+        let steps = self.0.entry(what).or_default();
+        let tally = steps.entry(Arc::clone(step)).or_default();
+        let amount = numbers.first().map_or(0, |&number| number as u64);
+        tally.amount = tally.amount.saturating_add(amount);
+        tally.calls += 1;
+        for &number in numbers {
+            tally.crc.update(&(number as u64).to_le_bytes());
+        }
+    }
+
+    /// As they are compared with those of the others.
+    pub(super) fn facts(&self) -> Vec<(String, String)> {
+        let fact = |(what, steps): (&&str, &BTreeMap<Arc<str>, Tally>)| {
+            let (mut amount, mut calls) = (0_u64, 0);
+            let mut crc = crc32fast::Hasher::new();
+            for (step, tally) in steps {
+                amount = amount.saturating_add(tally.amount);
+                calls += tally.calls;
+                crc.update(step.as_bytes());
+                crc.update(&tally.crc.clone().finalize().to_le_bytes());
+            }
+            let plural = if calls == 1 { "" } else { "s" };
+            let value = format!(
+                "{amount} in {calls} call{plural}, crc {:08x}",
+                crc.finalize()
+            );
+            ((*what).to_owned(), value)
+        };
+        self.0.iter().map(fact).collect()
+    }
+}

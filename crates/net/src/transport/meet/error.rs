@@ -1,0 +1,140 @@
+//! What can go wrong before the parties have met.
+
+use std::io;
+use std::time::Duration;
+
+use madrigal_core::Party;
+
+use super::card::{CARD_VERSION, PARTIES};
+use crate::tls::TlsError;
+
+/// Why the parties did not all meet.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// A party could not be reached in time.
+    #[error("{peer} could not be reached at {address} within {:.1} s ({reason}); see that it was started and that `address` is right, or raise --connect-timeout", .after.as_secs_f64())]
+    Unreachable {
+        /// Whom we dialed.
+        peer: Party,
+        /// Where.
+        address: String,
+        /// How long.
+        after: Duration,
+        /// The last try's failure.
+        reason: String,
+    },
+    /// A party did not dial us in time.
+    #[error("{} did not connect to us within {:.1} s{}; see that it was started with our address, or raise --connect-timeout", list(.missing), .after.as_secs_f64(), turned_away(.refused))]
+    Missing {
+        /// Who did not come.
+        missing: Vec<Party>,
+        /// How long we waited.
+        after: Duration,
+        /// Why somebody who came was turned away, if somebody was.
+        refused: Option<String>,
+    },
+    /// The TLS connection to a party could not be made.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The other side is not whom we mean, or does not mean us.
+    #[error(
+        "the connection with {peer} at {address}: {what} is {theirs} there and {ours} here; start both with the same parties.toml{} and different --party",
+        dealers(what)
+    )]
+    Card {
+        /// Whom we mean.
+        peer: Party,
+        /// Where.
+        address: String,
+        /// Which fact differs.
+        what: &'static str,
+        /// The fact here.
+        ours: String,
+        /// The fact there.
+        theirs: String,
+    },
+    /// Somebody dialed us with a number that cannot be.
+    #[error(
+        "somebody at {address} dialed {me} as party {claimed}, but only the parties after {me} of {parties} dial it; give each process its own --party, and all the same parties.toml and --correlations (a [dealer] is one party more)"
+    )]
+    Number {
+        /// Where from.
+        address: String,
+        /// Who we are.
+        me: Party,
+        /// The number it gave.
+        claimed: u8,
+        /// How many parties there are.
+        parties: usize,
+    },
+    /// The other side speaks something else.
+    #[error(
+        "the other side at {address} does not speak madrigal's protocol version {}: it answered {got}; install the same version at both, and use the same --transport",
+        CARD_VERSION
+    )]
+    Foreign {
+        /// Where.
+        address: String,
+        /// What came.
+        got: String,
+    },
+    /// The operating system refused something.
+    #[error("{what}: {source}")]
+    System {
+        /// What we were doing.
+        what: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl ConnectError {
+    /// Whether who dialed us did not even begin to speak as parties do: a port scanner, a probe of a
+    /// load balancer, a browser. That says nothing about the parties that we wait for.
+    pub(super) fn is_of_a_stranger(&self) -> bool {
+        match self {
+            Self::Foreign { .. } | Self::System { .. } => true,
+            Self::Tls(error) => matches!(
+                error,
+                TlsError::NotTls { .. }
+                    | TlsError::Incompatible { .. }
+                    | TlsError::NoCertificate { .. }
+                    | TlsError::Closed { .. }
+                    | TlsError::Io { .. }
+            ),
+            _ => false,
+        }
+    }
+}
+
+/// What else makes this fact differ.
+fn dealers(what: &str) -> &'static str {
+    if what == PARTIES {
+        " and --correlations (a [dealer] is one party more)"
+    } else {
+        ""
+    }
+}
+
+fn list(parties: &[Party]) -> String {
+    parties
+        .iter()
+        .map(Party::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn turned_away(refused: &Option<String>) -> String {
+    refused
+        .as_ref()
+        .map(|why| format!("; somebody was refused: {why}"))
+        .unwrap_or_default()
+}
+
+impl ConnectError {
+    pub(super) fn system(what: impl Into<String>, source: io::Error) -> Self {
+        let what = what.into();
+        Self::System { what, source }
+    }
+}
