@@ -5,17 +5,18 @@
 //! children; so the sum of the nodes is the same on every level. `H(x) = pi(sigma(x)) ^ sigma(x)`
 //! with `sigma(lo, hi) = (hi, lo ^ hi)`: the MMO hash of Guo, Katz, Wang and Yu (IEEE S&P 2020,
 //! ePrint 2019/074), section 7.3. Property: *circular correlation robustness*, which the trees need
-//! because right children cover nodes that differ from known ones by a secret offset, with `pi`
-//! modelled as a random permutation. `pi` is AES-128 under a fixed public key of its own, because
-//! the same offset may go through [`crate::TweakableHash`], which is proved for a permutation not
-//! used elsewhere.
+//! because right children cover nodes that differ from known ones by a secret offset.
+//!
+//! `pi` is AES-128 under a **public key of the group's own**, as Guo, Katz, Wang, Weng and Yu key it
+//! for each gate ("Better Concrete Security for Half-Gates Garbling", Crypto 2020, ePrint
+//! 2019/1168, section 4): then AES is modelled as an ideal cipher, and an evaluation of it tests a
+//! guess of the offset against the few nodes of one group rather than against all that ever were.
+//! The caller sees to it that no key serves two groups with one offset.
 //!
 //! # Layout
 //! [`TREES`] trees grow at once, so that even the first levels fill vectors: node `j` of tree `i`
 //! lies at `TREES * j + i`. A level's children replace it: those of node `j` of `m` are nodes `j`
 //! (left) and `m + j` (right), hence bit `l` of a leaf's number is the turn taken at level `l`.
-
-use std::sync::OnceLock;
 
 use crate::dispatch::dispatch;
 use crate::{Aes128, Block, Kernels};
@@ -23,34 +24,27 @@ use crate::{Aes128, Block, Kernels};
 /// Trees that grow side by side.
 pub const TREES: usize = 4;
 
-/// The public key of `pi`: bits 128 to 255 after the point of the number pi (a4093822 299f31d0
-/// 082efa98 ec4e6c89), so that nobody chose it.
-const TREE_KEY: [u8; 16] = [
-    0xa4, 0x09, 0x38, 0x22, 0x29, 0x9f, 0x31, 0xd0, 0x08, 0x2e, 0xfa, 0x98, 0xec, 0x4e, 0x6c, 0x89,
-];
-
-/// The permutation that GGM trees grow by, expanded once.
+/// The permutation that one group of GGM trees grows by.
 #[derive(Debug)]
 pub struct GgmTrees {
     pi: Aes128,
 }
 
 impl Kernels {
-    /// GGM trees at this handle's level.
+    /// [`GgmTrees::new`], run at this handle's level.
     #[must_use]
-    pub fn ggm_trees(self) -> GgmTrees {
+    pub fn ggm_trees(self, key: Block) -> GgmTrees {
         GgmTrees {
-            pi: self.aes128(Block::from_bytes(TREE_KEY)),
+            pi: self.aes128(key),
         }
     }
 }
 
 impl GgmTrees {
-    /// The trees' permutation at the default level.
+    /// Trees that grow by AES-128 under the public `key`.
     #[must_use]
-    pub fn fixed() -> &'static Self {
-        static FIXED: OnceLock<GgmTrees> = OnceLock::new();
-        FIXED.get_or_init(|| Kernels::detect().ggm_trees())
+    pub fn new(key: Block) -> Self {
+        Kernels::detect().ggm_trees(key)
     }
 
     /// Grows the trees by one level. The first half of `nodes` holds the parents; afterwards it

@@ -17,8 +17,7 @@ fn blocks(seed: u64, n: usize) -> Vec<Block> {
     out
 }
 
-fn tree_hash(x: Block) -> Block {
-    let key = Block::from_bytes(0xa409_3822_299f_31d0_082e_fa98_ec4e_6c89_u128.to_be_bytes());
+fn tree_hash(key: Block, x: Block) -> Block {
     let x = Block::new(x.hi(), x.lo() ^ x.hi());
     madrigal_kernels::Aes128::new(key).encrypt(x) ^ x
 }
@@ -26,14 +25,15 @@ fn tree_hash(x: Block) -> Block {
 #[test]
 fn trees_grow_as_defined() {
     for kernels in kernels() {
-        let trees = kernels.ggm_trees();
         for parents in [0, 1, 2, 3, 7, 8, 9, 64, 129] {
+            let key = Block::new(9, parents as u64);
+            let trees = kernels.ggm_trees(key);
             let mut nodes = blocks(parents as u64, 2 * TREES * parents);
             let before = nodes.clone();
             let sums = trees.expand(&mut nodes);
             let mut expected = [Block::ZERO; TREES];
             for (i, &parent) in before[..TREES * parents].iter().enumerate() {
-                let left = tree_hash(parent);
+                let left = tree_hash(key, parent);
                 assert!(nodes[i] == left, "{}, node {i}", kernels.level());
                 assert!(nodes[TREES * parents + i] == left ^ parent);
                 expected[i % TREES] ^= left;
@@ -46,7 +46,7 @@ fn trees_grow_as_defined() {
 #[test]
 fn corrections_and_marks_hit_their_places() {
     for kernels in kernels() {
-        let trees = kernels.ggm_trees();
+        let trees = kernels.ggm_trees(Block::ZERO);
         for parents in [1, 2, 5, 64] {
             let before = blocks(7, 2 * TREES * parents);
             let corrections: [Block; TREES] = blocks(8, TREES).try_into().unwrap();

@@ -16,7 +16,7 @@ use std::thread;
 use madrigal_kernels::Block;
 use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender, ELEMENT_BYTES, response_len};
 use madrigal_ot::silent::{
-    QueuedReceiver, QueuedSender, SilentParams, SilentReceiver, SilentSender,
+    QueuedReceiver, QueuedSender, SilentContext, SilentParams, SilentReceiver, SilentSender,
 };
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng};
@@ -38,9 +38,17 @@ const fn instance(stream: u32) -> Instance {
     }
 }
 
+/// Fresh for every run, and known to both: a hash of a random half from each party, for instance.
+const SESSION: [u8; 32] = [0x2a; 32];
+
+const SILENT: SilentContext = SilentContext {
+    session: SESSION,
+    instance: instance(1),
+};
+
 /// In the base OTs the roles are reversed.
 const BASE: BaseContext = BaseContext {
-    session: [0x2a; 32],
+    session: SESSION,
     instance: Instance {
         sender: 1,
         receiver: 0,
@@ -81,7 +89,7 @@ fn sender(channel: &mut TcpStream, rng: &mut SeededRng) -> Result<[Vec<Block>; 2
     let _ = first.extend_random(&message, n, &mut rows)?;
     let delta = Delta::from_block(first.delta().expose());
 
-    let silent = SilentSender::new(rng, instance(1), PARAMS, delta, &rows)?;
+    let silent = SilentSender::new(rng, SILENT, PARAMS, delta, &rows)?;
     let mut silent = QueuedSender::new(silent);
     let (mut k0, mut k1) = (vec![Block::ZERO; OTS], vec![Block::ZERO; OTS]);
     for ots in offers() {
@@ -106,7 +114,7 @@ fn receiver(channel: &mut TcpStream, rng: &mut SeededRng) -> Result<(Vec<u8>, Ve
     let _ = first.extend_random(rng, n, &mut choices, &mut message, &mut rows)?;
     channel.write_all(&message)?;
 
-    let silent = SilentReceiver::new(instance(1), PARAMS, &choices, &rows)?;
+    let silent = SilentReceiver::new(SILENT, PARAMS, &choices, &rows)?;
     let mut silent = QueuedReceiver::new(silent);
     let (mut choices, mut chosen) = (vec![0; OTS.div_ceil(8)], vec![Block::ZERO; OTS]);
     for ots in offers() {

@@ -24,7 +24,7 @@ pub enum Message {
     MaskedPairs,
     /// The receiver's choice flips for precomputed OTs.
     ChoiceFlips,
-    /// The silent sender's seed and level sums.
+    /// The silent sender's level sums.
     Silent,
 }
 

@@ -10,7 +10,14 @@ use madrigal_kernels::Block;
 use madrigal_ot::{
     Delta, ExtensionReceiver as _, ExtensionSender as _, Instance, OtError, flavour,
     iknp::{IknpReceiver, IknpSender, message_len},
-    silent::{QueuedReceiver, QueuedSender, SilentParams, SilentReceiver, SilentSender},
+    silent::{
+        QueuedReceiver, QueuedSender, SilentContext, SilentParams, SilentReceiver, SilentSender,
+    },
+};
+
+const CONTEXT: SilentContext = SilentContext {
+    session: [9; 32],
+    instance: INSTANCE,
 };
 
 /// Silent parties over IKNP.
@@ -30,8 +37,8 @@ fn parties(rng: &mut TestRng, params: SilentParams) -> (SilentSender, SilentRece
     let mut sender = IknpSender::new(base, Delta::from_block(delta.expose()), &keys).unwrap();
     drop(sender.extend(&u, n, &mut q).unwrap());
     (
-        SilentSender::new(rng.rng(), INSTANCE, params, delta, &q).unwrap(),
-        SilentReceiver::new(INSTANCE, params, &choices, &t).unwrap(),
+        SilentSender::new(rng.rng(), CONTEXT, params, delta, &q).unwrap(),
+        SilentReceiver::new(CONTEXT, params, &choices, &t).unwrap(),
     )
 }
 

@@ -7,7 +7,7 @@ use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
 use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender};
 use madrigal_ot::flavour::{self, OneOf};
 use madrigal_ot::iknp::{IknpReceiver, IknpSender};
-use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
+use madrigal_ot::silent::{SilentContext, SilentParams, SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, OtError, SeededRng, Tweaks,
@@ -272,11 +272,17 @@ fn receiver(draw: &mut Draw, fixed: bool, k: Option<u8>) -> Result<Work, OtError
 
 const SILENT: SilentParams = SilentParams::SMALL;
 
+/// The code is public, and the same for both classes: its reads of memory are not what is looked at.
+const SILENT_CONTEXT: SilentContext = SilentContext {
+    session: [0x33; 32],
+    instance: INSTANCE,
+};
+
 fn silent_sender(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     let Block([lo, hi]) = draw.delta(fixed);
     let delta = Delta::from_block(Block::new(lo | 1, hi));
     let base = draw.blocks(SILENT.base_rows());
-    let mut sender = SilentSender::new(&mut draw.0, INSTANCE, SILENT, delta, &base)?;
+    let mut sender = SilentSender::new(&mut draw.0, SILENT_CONTEXT, SILENT, delta, &base)?;
     let mut message = vec![0; sender.message_len(OTS)];
     let mut rows = vec![Block::ZERO; OTS];
     Ok(Box::new(move || {
@@ -289,10 +295,8 @@ fn silent_sender(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
 fn silent_receiver(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     let base = draw.blocks(SILENT.base_rows());
     let secret = draw.secret(base.len().div_ceil(8), fixed);
-    let mut receiver = SilentReceiver::new(INSTANCE, SILENT, &secret, &base)?;
-    let mut message = draw.bytes(receiver.message_len(OTS));
-    // The code is public, and the same for all: its reads of memory are not what is looked at.
-    message[..16].fill(0x33);
+    let mut receiver = SilentReceiver::new(SILENT_CONTEXT, SILENT, &secret, &base)?;
+    let message = draw.bytes(receiver.message_len(OTS));
     let (mut choices, mut rows) = (vec![0; OTS / 8], vec![Block::ZERO; OTS]);
     Ok(Box::new(move || {
         drop(black_box(receiver.extend(

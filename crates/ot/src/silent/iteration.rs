@@ -3,10 +3,13 @@
 
 use core::ops::Range;
 
-use madrigal_kernels::{Block, Prg, lpn::LocalCode};
+use madrigal_kernels::{Block, ggm::GgmTrees, lpn::LocalCode};
 use zeroize::Zeroizing;
 
-use super::params::{SilentParams, Stage};
+use super::{
+    params::{SilentParams, Stage},
+    public::{PublicCoins, SilentContext},
+};
 use crate::{Instance, Tweaks};
 
 /// A party's stream of rows, without what is peculiar to sender or receiver.
@@ -15,12 +18,11 @@ pub(super) struct Iterations {
     params: SilentParams,
     /// Rows handed out in the instance's life.
     next_index: u64,
-    /// Public seed of the codes, once agreed.
-    seed: Block,
+    coins: PublicCoins,
     stage: usize,
     /// Next group of the current iteration.
     group: usize,
-    /// The code of the current stage, from its first group on.
+    /// The code of the current iteration, from its first group on.
     code: Option<LocalCode>,
     /// The rows that the current iteration uses up: the code's table, then the trees' rows. Secret.
     base: Zeroizing<Vec<Block>>,
@@ -35,15 +37,15 @@ pub(super) struct Iterations {
 impl Iterations {
     /// Starts from [`SilentParams::base_rows`] rows.
     pub(super) fn new(
-        instance: Instance,
+        context: &SilentContext,
         params: SilentParams,
         base: Zeroizing<Vec<Block>>,
     ) -> Self {
         Iterations {
-            instance,
+            instance: context.instance,
             params,
             next_index: 0,
-            seed: Block::ZERO,
+            coins: PublicCoins::new(context),
             stage: 0,
             group: 0,
             code: None,
@@ -67,20 +69,21 @@ impl Iterations {
         self.next_index
     }
 
-    pub(super) fn set_seed(&mut self, seed: Block) {
-        self.seed = seed;
+    /// Public blocks drawn so far.
+    #[cfg(test)]
+    pub(super) fn coins_drawn(&self) -> u64 {
+        self.coins.drawn()
     }
 
-    /// Fills `rows` with the next rows of the stream. `grow` makes the leaves of one group from the
-    /// rows it uses up and the given part of the message, which starts at byte `start`.
+    /// Fills `rows` with the next rows of the stream. `grow` makes the leaves of one group from its
+    /// trees, the rows it uses up and the given part of the message.
     pub(super) fn fill(
         &mut self,
         rows: &mut [Block],
-        start: usize,
-        mut grow: impl FnMut(&[Block], Range<usize>, &mut [Block]),
+        mut grow: impl FnMut(&GgmTrees, &[Block], Range<usize>, &mut [Block]),
     ) -> Tweaks {
         let m = rows.len();
-        let mut place = start;
+        let mut place = 0;
         let mut next_place = |stage: &Stage| {
             let range = place..place + stage.group_bytes();
             place = range.end;
@@ -125,20 +128,15 @@ impl Iterations {
         &mut self,
         stage: &Stage,
         place: Range<usize>,
-        grow: &mut impl FnMut(&[Block], Range<usize>, &mut [Block]),
+        grow: &mut impl FnMut(&GgmTrees, &[Block], Range<usize>, &mut [Block]),
         nodes: &mut [Block],
     ) {
         let (table, tree_rows) = self.base.split_at(stage.dimension());
         let per_group = stage.base_rows_of_group();
         let first = self.group * per_group;
-        grow(&tree_rows[first..first + per_group], place, nodes);
-        let (seed, index) = (self.seed, self.stage as u64);
-        let code = self.code.get_or_insert_with(|| {
-            // Each stage has a code of its own.
-            let mut seeds = Prg::new(seed);
-            seeds.seek(index);
-            LocalCode::new(seeds.next_block(), stage.dimension())
-        });
+        let trees = self.coins.next_trees();
+        grow(&trees, &tree_rows[first..first + per_group], place, nodes);
+        let code = self.code.get_or_insert_with(|| self.coins.next_code(stage));
         code.encode((self.group * stage.group_rows()) as u64, table, nodes);
         self.group += 1;
     }
@@ -163,9 +161,9 @@ impl Iterations {
         core::mem::swap(&mut self.base, &mut self.reserve);
         self.reserved = 0;
         self.group = 0;
+        self.code = None;
         if self.stage + 1 < self.params.stages().len() {
             self.stage += 1;
-            self.code = None;
             self.reserve = Zeroizing::default();
         }
     }

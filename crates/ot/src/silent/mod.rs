@@ -15,7 +15,8 @@
 //!    to the receiver alone, zero elsewhere. The sender sends h blocks.
 //! 2. A public sparse code A of n = t 2^h rows ([`madrigal_kernels::lpn`]) is applied to the k
 //!    rows: A q ^ v = (A t ^ w) ^ (A r ^ e) Delta. Its outputs are the new rows, with choices A r ^
-//!    e that look random to the sender by the LPN assumption ([`SilentParams`]).
+//!    e that look random to the sender by the LPN assumption ([`SilentParams`]). Each iteration
+//!    has a code of its own, which both parties make from session and instance.
 //! 3. The last 7% of the n rows are the base of the next iteration, made when it begins.
 //!
 //! The choice r_i is kept in the lowest bit of t_i, which is zero in q_i and one in Delta, so that
@@ -44,9 +45,12 @@
 //! let t: Vec<Block> =
 //!     (0..n).map(|i| q[i] ^ (delta.expose() & Block::mask(bit(&choices, i)))).collect();
 //!
-//! let instance = Instance { sender: 0, receiver: 1, stream: 1 };
-//! let mut sender = SilentSender::new(&mut rng, instance, params, delta, &q)?;
-//! let mut receiver = SilentReceiver::new(instance, params, &choices, &t)?;
+//! let context = SilentContext {
+//!     session: [7; 32], // fresh for every run, the same for both parties
+//!     instance: Instance { sender: 0, receiver: 1, stream: 1 },
+//! };
+//! let mut sender = SilentSender::new(&mut rng, context, params, delta, &q)?;
+//! let mut receiver = SilentReceiver::new(context, params, &choices, &t)?;
 //!
 //! let m = 10_000;
 //! let (mut q, mut t) = (vec![Block::ZERO; m], vec![Block::ZERO; m]);
@@ -66,10 +70,16 @@
 //!
 //! - *Trees*: what a receiver sees of a tree determines nothing about Delta beyond its own rows, if
 //!   the trees' hash is circular correlation robust ([`madrigal_kernels::ggm`] names the
-//!   construction), in the random-permutation model and with the usual global-key queries
-//!   (Half-Tree, theorem on the single-point COT). The rows that mask the level sums are used once.
-//!   As with every use of fixed-key AES, an attacker who computes q permutations learns Delta with
-//!   a chance of about q p / 2^127 after p tree levels and output hashes.
+//!   construction), in the ideal-cipher model and with the usual global-key queries (Half-Tree,
+//!   theorem on the single-point COT). The rows that mask the level sums are used once. Each group
+//!   of four trees has a public key of its own for the permutation, made from session, instance
+//!   and a counter ([`SilentContext`]). So an evaluation of AES, which is made under one key, can
+//!   hit the nodes of one group alone: p = 4 h of them, one for each level of each tree, whose
+//!   hash the receiver learns at a point that is off by Delta. By the sum over the groups, as in
+//!   ePrint 2019/1168, q evaluations give Delta with a chance of at most q p / 2^127, and nodes of
+//!   a group that meet by themselves add p^2 / 2^128 for each group. With h = 12 that is work of
+//!   2^121 for 2^30 OTs, for 2^40, and for any other number; the second term is 2^-101 and
+//!   2^-91. Under one key for all trees 2^30 OTs would leave 2^105, and 2^40 OTs 2^95.
 //! - *Code*: regular LPN, see [`SilentParams`] for parameters and attacks.
 //! - *Choices* of the base must be uniform: they are the LPN secret and the places of the errors.
 //! - The receiver's places are secret: every node of a level is read and written whatever they are.
@@ -102,6 +112,7 @@
 
 mod iteration;
 mod params;
+mod public;
 mod queue;
 mod receiver;
 #[cfg(test)]
@@ -112,6 +123,7 @@ mod tests;
 mod trees;
 
 pub use params::{SilentParams, Stage};
+pub use public::SilentContext;
 pub use queue::{QueuedReceiver, QueuedSender};
 pub use receiver::SilentReceiver;
 pub use sender::SilentSender;

@@ -37,18 +37,14 @@
 //! decoders) finds nothing below 2^141 for the three stages.
 //!
 //! What is assumed beyond that: that ten ones per row do not help an attacker (the code's smallest
-//! vanishing sets of rows are far too large; tested), and that the same code may serve all
-//! iterations, with fresh secrets and errors. Each instance draws a code seed of its own, so that
-//! work spent on one code is not reused on another.
+//! vanishing sets of rows are far too large; tested). Each iteration has a code of its own, with a
+//! fresh secret and fresh errors: work spent on one code is of no use against another iteration.
 
 use core::ops::Range;
 
 use madrigal_kernels::ggm::TREES;
 
 use crate::cost::Cost;
-
-/// Bytes of the public seed of the codes, sent ahead of everything else.
-pub(super) const SEED_BYTES: usize = 16;
 
 /// One LPN problem: t = `trees` bins of 2^`depth` rows, k = `dimension`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,10 +113,10 @@ impl Stage {
         next.base_rows().div_ceil(self.group_rows())
     }
 
-    /// AES blocks of one group at either party: a block for each inner node but the roots, 2.5 for
-    /// each row's indices.
+    /// AES blocks of one group at either party: the key of its trees, a block for each inner node
+    /// but the roots, 2.5 for each row's indices.
     const fn group_aes(&self) -> usize {
-        TREES * ((1 << self.depth) - 2) + self.group_rows() / 2 * 5
+        1 + TREES * ((1 << self.depth) - 2) + self.group_rows() / 2 * 5
     }
 }
 
@@ -208,10 +204,23 @@ impl SilentParams {
         let setup: usize = (0..before)
             .map(|i| self.inner_groups(i).len() * of_group(&self.stages[i]))
             .sum();
-        // An iteration's last groups are made when the first row of the next one is wanted.
-        let renewals = (groups - 1) / self.user_groups() as u64;
-        let all = groups + renewals * self.inner_groups(before).len() as u64;
+        let all = groups + self.renewals(groups) * self.inner_groups(before).len() as u64;
         setup as u64 + all.saturating_mul(of_group(last) as u64)
+    }
+
+    /// Iterations of the last stage that end before the last of its first `groups` groups is made:
+    /// an iteration's inner groups are made when the first row of the next one is wanted.
+    const fn renewals(&self, groups: u64) -> u64 {
+        groups.saturating_sub(1) / self.user_groups() as u64
+    }
+
+    /// Iterations of all stages, each with a code of its own, that it takes to make `rows` rows.
+    fn iterations(&self, rows: u64) -> u64 {
+        let groups = rows.div_ceil(self.last().group_rows() as u64);
+        if groups == 0 {
+            return 0;
+        }
+        self.stages.len() as u64 + self.renewals(groups)
     }
 
     /// Length in bytes of the sender's message for `m` OTs, `first` having been made before. It is
@@ -219,8 +228,7 @@ impl SilentParams {
     pub fn message_len(&self, first: u64, m: usize) -> usize {
         let end = first.saturating_add(m as u64);
         let bytes = self.up_to(end, Stage::group_bytes) - self.up_to(first, Stage::group_bytes);
-        let seed = if first == 0 && m > 0 { SEED_BYTES } else { 0 };
-        usize::try_from(bytes).map_or(usize::MAX, |bytes| bytes.saturating_add(seed))
+        usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
     /// Cost of `m` OTs, rows only, `first` having been made before. The sender's AES blocks include
@@ -229,12 +237,13 @@ impl SilentParams {
         let end = first.saturating_add(m as u64);
         let made =
             |of_group: fn(&Stage) -> usize| self.up_to(end, of_group) - self.up_to(first, of_group);
+        let codes = self.iterations(end) - self.iterations(first);
         let sender_bytes = self.message_len(first, m) as u64;
         Cost {
             sender_bytes,
             rounds: u64::from(sender_bytes > 0),
-            sender_aes: made(Stage::group_aes) + made(|_| TREES),
-            receiver_aes: made(Stage::group_aes),
+            sender_aes: made(Stage::group_aes) + made(|_| TREES) + codes,
+            receiver_aes: made(Stage::group_aes) + codes,
             ..Cost::default()
         }
     }

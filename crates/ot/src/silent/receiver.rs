@@ -6,9 +6,7 @@ use madrigal_kernels::Block;
 use zeroize::Zeroizing;
 
 use super::{
-    iteration::Iterations,
-    params::{SEED_BYTES, SilentParams},
-    queue::pack_choices,
+    iteration::Iterations, params::SilentParams, public::SilentContext, queue::pack_choices,
     trees::grow_receiver,
 };
 use crate::{
@@ -31,7 +29,7 @@ impl SilentReceiver {
     /// # Errors
     /// [`OtError::ArgumentLength`] for the argument of the wrong length.
     pub fn new(
-        instance: Instance,
+        context: SilentContext,
         params: SilentParams,
         choices: &[u8],
         base: &[Block],
@@ -44,7 +42,7 @@ impl SilentReceiver {
             .map(|(i, row)| Block::new(row.lo() & !1 | u64::from(bit(choices, i)), row.hi()));
         let base = Zeroizing::new(marked.collect());
         Ok(SilentReceiver {
-            iterations: Iterations::new(instance, params, base),
+            iterations: Iterations::new(&context, params, base),
         })
     }
 
@@ -79,15 +77,8 @@ impl SilentReceiver {
         check_argument("choices", m.div_ceil(8), choices.len())?;
         check_argument("rows", m, rows.len())?;
         check_message(Message::Silent, message, self.message_len(m))?;
-        let mut start = 0;
-        if self.iterations.made() == 0
-            && let Some(&seed) = message.first_chunk::<SEED_BYTES>()
-        {
-            self.iterations.set_seed(Block::from_bytes(seed));
-            start = SEED_BYTES;
-        }
-        let tweaks = self.iterations.fill(rows, start, |used, place, nodes| {
-            grow_receiver(used, &message[place], nodes);
+        let tweaks = self.iterations.fill(rows, |trees, used, place, nodes| {
+            grow_receiver(trees, used, &message[place], nodes);
         });
         pack_choices(rows, choices);
         Ok(tweaks)

@@ -4,12 +4,10 @@ use core::fmt;
 
 use madrigal_kernels::{Block, Prg};
 use rand_core::CryptoRng;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::{
-    iteration::Iterations,
-    params::{SEED_BYTES, SilentParams},
-    trees::grow_sender,
+    iteration::Iterations, params::SilentParams, public::SilentContext, trees::grow_sender,
 };
 use crate::{
     Delta, Instance, Tweaks,
@@ -20,8 +18,6 @@ use crate::{
 pub struct SilentSender {
     delta: Delta,
     roots: Prg,
-    /// Drawn at the start, sent with the first message.
-    code_seed: Block,
     iterations: Iterations,
 }
 
@@ -35,7 +31,7 @@ impl SilentSender {
     /// [`OtError::ArgumentLength`] if there is another number of rows.
     pub fn new(
         rng: &mut impl CryptoRng,
-        instance: Instance,
+        context: SilentContext,
         params: SilentParams,
         delta: Delta,
         base: &[Block],
@@ -47,23 +43,12 @@ impl SilentSender {
         // The lowest bit becomes the receiver's choice: q and q ^ Delta then tell it by theirs.
         let even = Block::new(!1, u64::MAX);
         let base = base.iter().map(|&row| row & even).collect();
-        let mut draw = || {
-            let mut bytes = [0; 16];
-            rng.fill_bytes(&mut bytes);
-            let block = Block::from_bytes(bytes);
-            bytes.zeroize();
-            block
-        };
-        let (mut root_seed, code_seed) = (draw(), draw());
-        let mut iterations = Iterations::new(instance, params, Zeroizing::new(base));
-        iterations.set_seed(code_seed);
-        let roots = Prg::new(root_seed);
-        root_seed.zeroize();
+        let mut root_seed = Zeroizing::new([0; 16]);
+        rng.fill_bytes(&mut *root_seed);
         Ok(SilentSender {
             delta,
-            roots,
-            code_seed,
-            iterations,
+            roots: Prg::new(Block::from_bytes(*root_seed)),
+            iterations: Iterations::new(&context, params, Zeroizing::new(base)),
         })
     }
 
@@ -71,6 +56,12 @@ impl SilentSender {
     #[cfg(test)]
     pub(super) fn root_position(&self) -> u64 {
         self.roots.position()
+    }
+
+    /// Public blocks drawn for codes and trees.
+    #[cfg(test)]
+    pub(super) fn coins_drawn(&self) -> u64 {
+        self.iterations.coins_drawn()
     }
 
     /// Rows made so far.
@@ -106,15 +97,9 @@ impl SilentSender {
     ) -> Result<Tweaks, OtError> {
         check_argument("rows", m, rows.len())?;
         check_argument("message", self.message_len(m), message.len())?;
-        let start = if self.iterations.made() == 0 && m > 0 {
-            message[..SEED_BYTES].copy_from_slice(&self.code_seed.to_bytes());
-            SEED_BYTES
-        } else {
-            0
-        };
         let (delta, roots) = (self.delta.expose(), &mut self.roots);
-        Ok(self.iterations.fill(rows, start, |used, place, nodes| {
-            grow_sender(delta, roots, used, &mut message[place], nodes);
+        Ok(self.iterations.fill(rows, |trees, used, place, nodes| {
+            grow_sender(trees, delta, roots, used, &mut message[place], nodes);
         }))
     }
 }

@@ -1,8 +1,11 @@
 //! Silent OT over ideal base rows at sizes too small to be secure, where every boundary is near.
 
-use madrigal_kernels::{Block, Prg};
+use madrigal_kernels::{
+    Block, Prg,
+    ggm::{GgmTrees, TREES},
+};
 
-use super::{SilentParams, SilentReceiver, SilentSender, Stage};
+use super::{SilentContext, SilentParams, SilentReceiver, SilentSender, Stage};
 use crate::{Delta, Instance, Message, OtError, SeededRng, select::bit};
 
 /// Two stages; an iteration of the second hands out 23 groups of 128 rows and keeps 9.
@@ -10,10 +13,13 @@ const TINY: SilentParams = SilentParams::new(&[Stage::new(5, 48, 100), Stage::ne
 /// One stage.
 const SINGLE: SilentParams = SilentParams::new(&[Stage::new(6, 16, 200)]);
 
-const INSTANCE: Instance = Instance {
-    sender: 3,
-    receiver: 4,
-    stream: 5,
+const CONTEXT: SilentContext = SilentContext {
+    session: [6; 32],
+    instance: Instance {
+        sender: 3,
+        receiver: 4,
+        stream: 5,
+    },
 };
 
 /// Both sides over base rows as the ideal functionality deals them.
@@ -28,8 +34,8 @@ fn pair(seed: u64, params: SilentParams) -> (SilentSender, SilentReceiver) {
     let add = |(i, &q): (usize, &Block)| q ^ delta.expose() & Block::mask(bit(&choices, i) == 1);
     let t: Vec<Block> = q.iter().enumerate().map(add).collect();
     (
-        SilentSender::new(&mut rng, INSTANCE, params, delta, &q).unwrap(),
-        SilentReceiver::new(INSTANCE, params, &choices, &t).unwrap(),
+        SilentSender::new(&mut rng, CONTEXT, params, delta, &q).unwrap(),
+        SilentReceiver::new(CONTEXT, params, &choices, &t).unwrap(),
     )
 }
 
@@ -121,7 +127,7 @@ fn costs_are_what_is_sent_and_expanded() {
         let mut made = 0;
         for m in [0, 1, 5, 122, 128, 129, 2500, 1, 9000] {
             let cost = params.cost(made, m);
-            let roots = sender.root_position();
+            let (roots, coins) = (sender.root_position(), sender.coins_drawn());
             let (message, ..) = extend(&mut sender, &mut receiver, m);
             assert_eq!(message.len(), params.message_len(made, m));
             assert_eq!(message.len() as u64, cost.sender_bytes);
@@ -129,6 +135,13 @@ fn costs_are_what_is_sent_and_expanded() {
             assert_eq!(cost.rounds, u64::from(!message.is_empty()));
             let drawn = sender.root_position() - roots;
             assert_eq!(cost.sender_aes - cost.receiver_aes, drawn);
+            // What is left are the trees' hashes and the code's indices, known for each group.
+            let groups = drawn / TREES as u64;
+            let stage = &params.stages()[0];
+            let (leaves, rows) = (1 << stage.depth(), stage.group_rows() as u64);
+            let each = TREES as u64 * (leaves - 2) + rows * 5 / 2;
+            let coins = sender.coins_drawn() - coins;
+            assert_eq!(cost.receiver_aes, groups * each + coins);
             made += m as u64;
         }
     }
@@ -190,7 +203,8 @@ fn noise_is_regular_and_uniform() {
         let mut message = vec![0; 16 * rows.len()];
         prg.fill(&mut message);
         let mut nodes = vec![Block::ONES; 4 << depth];
-        super::trees::grow_receiver(&rows, &message, &mut nodes);
+        let trees = GgmTrees::new(Block::new(seed, 4));
+        super::trees::grow_receiver(&trees, &rows, &message, &mut nodes);
         for tree in 0..4 {
             let leaves = nodes[tree..].iter().step_by(4);
             let marked: Vec<usize> = leaves
@@ -265,18 +279,40 @@ fn tampering_gives_other_rows_and_no_panic() {
     }
 }
 
+/// Codes and trees' keys follow from session and instance, and from nothing else that the parties
+/// pass.
+#[test]
+fn parties_of_different_sessions_get_unrelated_rows() {
+    let mut other = CONTEXT;
+    other.session[31] ^= 1;
+    let m = 2000;
+    let base = vec![Block::ZERO; TINY.base_rows()];
+    let choices = vec![0; base.len().div_ceil(8)];
+    let [a, b, c] = [CONTEXT, CONTEXT, other].map(|context| {
+        let mut receiver = SilentReceiver::new(context, TINY, &choices, &base).unwrap();
+        let message = vec![0; receiver.message_len(m)];
+        let (mut t, mut r) = (vec![Block::ZERO; m], vec![0; m / 8]);
+        let _ = receiver.extend(&message, m, &mut r, &mut t).unwrap();
+        t
+    });
+    assert!(a == b);
+    let mut both = [a, c].concat();
+    both.sort_by_key(|&row| u128::from(row));
+    assert!(both.windows(2).all(|pair| pair[0] != pair[1]));
+}
+
 #[test]
 fn bad_beginnings_are_refused() {
     let mut rng = SeededRng::from_seed(Block::new(1, 1));
     let base = vec![Block::ZERO; TINY.base_rows()];
     let even = Delta::from_block(Block::new(2, 3));
-    let error = SilentSender::new(&mut rng, INSTANCE, TINY, even, &base).map(drop);
+    let error = SilentSender::new(&mut rng, CONTEXT, TINY, even, &base).map(drop);
     assert_eq!(error, Err(OtError::EvenDelta));
     let odd = Delta::from_block(Block::new(3, 3));
-    assert!(SilentSender::new(&mut rng, INSTANCE, TINY, odd, &base[1..]).is_err());
+    assert!(SilentSender::new(&mut rng, CONTEXT, TINY, odd, &base[1..]).is_err());
     let choices = vec![0; base.len().div_ceil(8)];
-    assert!(SilentReceiver::new(INSTANCE, TINY, &choices[1..], &base).is_err());
-    assert!(SilentReceiver::new(INSTANCE, TINY, &choices, &base[1..]).is_err());
+    assert!(SilentReceiver::new(CONTEXT, TINY, &choices[1..], &base).is_err());
+    assert!(SilentReceiver::new(CONTEXT, TINY, &choices, &base[1..]).is_err());
 }
 
 #[test]
@@ -304,10 +340,10 @@ fn known_answers() {
         digest(madrigal_kernels::blocks_as_bytes(&t)),
     ];
     let expected = [
-        "1745bde2f741ffde",
-        "703d569f921c2804",
-        "40cafa5cc4af4101",
-        "49547da2fc6e9507",
+        "9af024cd553302e0",
+        "30dd5df759995468",
+        "e175e33e8fc2cff9",
+        "a2849c09b8f66a31",
     ];
     assert_eq!(found, expected);
 }

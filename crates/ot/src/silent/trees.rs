@@ -29,13 +29,13 @@ const NOWHERE: [u64; TREES] = [1 << 62; TREES];
 /// Grows the sender's trees into `nodes` and writes the level sums to `message`: a block per tree,
 /// level by level. `rows` are as many. The leaves' lowest bit is cleared.
 pub(super) fn grow_sender(
+    trees: &GgmTrees,
     delta: Block,
     roots: &mut Prg,
     rows: &[Block],
     message: &mut [u8],
     nodes: &mut [Block],
 ) {
-    let trees = GgmTrees::fixed();
     let mut sums = Zeroizing::new([Block::ZERO; TREES]);
     roots.fill_blocks(&mut *sums);
     nodes[..TREES].copy_from_slice(&*sums);
@@ -56,8 +56,7 @@ pub(super) fn grow_sender(
 
 /// Grows the receiver's trees into `nodes`. The lowest bit of row t_l is r_l; that of the leaf at
 /// alpha becomes one, that of all others zero.
-pub(super) fn grow_receiver(rows: &[Block], message: &[u8], nodes: &mut [Block]) {
-    let trees = GgmTrees::fixed();
+pub(super) fn grow_receiver(trees: &GgmTrees, rows: &[Block], message: &[u8], nodes: &mut [Block]) {
     let mut places = Zeroizing::new([0_u64; TREES]);
     let mut sums = Zeroizing::new([Block::ZERO; TREES]);
     nodes[..2 * TREES].fill(Block::ZERO);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use madrigal_kernels::Block;
 use madrigal_ot::flavour::{receiver_random_blocks, sender_random_blocks};
 use madrigal_ot::iknp::{IknpReceiver, IknpSender, message_len};
-use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
+use madrigal_ot::silent::{SilentContext, SilentParams, SilentReceiver, SilentSender};
 use madrigal_ot::{Delta, ExtensionReceiver as _, ExtensionSender as _, Instance};
 use rand_core::Rng as _;
 
@@ -44,9 +44,12 @@ fn measure(plan: &Plan<'_>, output: Output) -> Result<Measured> {
 
 fn instance(params: SilentParams) -> Step<(SilentSender, SilentReceiver)> {
     /// Not the one that makes the base.
-    const SILENT: Instance = Instance {
-        stream: INSTANCE.stream + 1,
-        ..INSTANCE
+    const SILENT: SilentContext = SilentContext {
+        session: [0; 32],
+        instance: Instance {
+            stream: INSTANCE.stream + 1,
+            ..INSTANCE
+        },
     };
     let mut rng = rng()?;
     let delta = Delta::random_odd(&mut rng);
