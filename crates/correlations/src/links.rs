@@ -21,10 +21,9 @@ mod peer;
 use std::ops::Range;
 
 use bytes::Bytes;
-use futures_util::future::{join, try_join_all};
 use madrigal_core::Party;
 use madrigal_net::frame::HEADER_BYTES;
-use madrigal_net::{Channel, Context, Error, Result, breathe};
+use madrigal_net::{Channel, Context, Error, Result, breathe, exchange_each};
 use madrigal_ot::OtError;
 
 use self::masks::Space;
@@ -334,33 +333,21 @@ impl Links {
         if later {
             return Ok(());
         }
-        // All sending first could leave all waiting: the peers' are taken meanwhile.
-        let each = self.links.iter_mut().zip(all).map(|(link, corrections)| {
-            let expected = layout.corrections(link.peer, me, &part.items);
+        let expected = |peer| layout.corrections(peer, me, &part.items);
+        let (mut sends, mut receives) = (Vec::new(), Vec::new());
+        for (link, corrections) in self.links.iter_mut().zip(all) {
             let Channel { tx, rx } = &mut link.corrections;
-            async move {
-                let send = async {
-                    match corrections {
-                        Some(corrections) => tx.send(corrections).await,
-                        None => Ok(()),
-                    }
-                };
-                let receive = async {
-                    match expected {
-                        Some(expected) => rx.recv(expected).await.map(Some),
-                        None => Ok(None),
-                    }
-                };
-                let (sent, received) = join(send, receive).await;
-                sent.and(received)
-            }
-        });
-        let received = try_join_all(each).await?;
-        for (link, corrections) in self.links.iter().zip(received) {
-            if let Some(corrections) = corrections {
-                call.correct(link.peer, &part.items, &corrections)
-                    .map_err(|problem| link.corrections.refuse(problem))?;
-            }
+            sends.extend(corrections.map(|corrections| (tx, Bytes::from(corrections))));
+            receives.extend(expected(link.peer).map(|expected| (rx, expected)));
+        }
+        let received = exchange_each(sends, receives).await?;
+        let heard = self
+            .links
+            .iter()
+            .filter(|link| expected(link.peer).is_some());
+        for (link, corrections) in heard.zip(received) {
+            call.correct(link.peer, &part.items, &corrections)
+                .map_err(|problem| link.corrections.refuse(problem))?;
         }
         Ok(())
     }

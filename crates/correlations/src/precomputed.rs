@@ -7,9 +7,8 @@
 //! x ^ c a for the choice c that it made only now.
 
 use bytes::Bytes;
-use futures_util::future::join;
 use madrigal_core::{Party, PhaseCost, bits};
-use madrigal_net::{Channel, Context, Result};
+use madrigal_net::{Channel, Context, Result, exchange_one};
 use madrigal_ot::flavour;
 use zeroize::Zeroizing;
 
@@ -56,11 +55,10 @@ pub fn precomputed_cost(count: usize) -> PhaseCost {
     }
 }
 
-/// Sends ours and receives the other's at the same time.
-async fn cross(channel: &mut Channel, message: Vec<u8>) -> Result<Bytes> {
+/// Sends ours and receives the other's, of the same length.
+async fn cross(Channel { tx, rx }: &mut Channel, message: Vec<u8>) -> Result<Bytes> {
     let expected = message.len();
-    let (sent, received) = join(channel.tx.send(message), channel.rx.recv(expected)).await;
-    sent.and(received)
+    exchange_one(tx, message, rx, expected).await
 }
 
 impl PrecomputedSender {

@@ -4,6 +4,7 @@
 use madrigal_core::{Party, bits};
 use madrigal_correlations::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 use madrigal_kernels::{Block, Prg};
+use madrigal_net::MIN_WINDOW;
 use madrigal_testkit::{World, seed};
 use zeroize::Zeroizing;
 
@@ -17,7 +18,9 @@ fn check(count: usize) {
     });
     let chosen = |i: usize| k0[i] & !random[i] | k1[i] & random[i];
     let mine = |string: &[u8]| Zeroizing::new(string.to_vec());
-    let results = World::new(2, seed).run(|context| {
+    // The longest is more than a window.
+    let world = World::new(2, seed).with_limits(|limits| limits.window = MIN_WINDOW);
+    let results = world.run(|context| {
         let (k0, k1, correlation, choices) = (&k0, &k1, &correlation, &choices);
         let random = &random;
         async move {

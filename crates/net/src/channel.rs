@@ -109,13 +109,9 @@ impl Channel {
         self.rx.recv_idle(expected).await
     }
 
-    /// Whether a message of so many bytes, framed, takes at most half of the window. All parties can
-    /// send each other one such message before they receive any, once they have received all that came
-    /// before: a receiver may hold back its permission for just less than half of the window.
+    /// [`Sender::fits_half_window`].
     pub fn fits_half_window(&self, bytes: usize) -> bool {
-        let frames = bytes.div_ceil(MAX_PAYLOAD).max(1);
-        let framed = frames.saturating_mul(HEADER_BYTES).saturating_add(bytes);
-        framed as u64 <= self.tx.0.state.window() / 2
+        self.tx.fits_half_window(bytes)
     }
 
     /// [`Receiver::refuse`].
@@ -128,6 +124,15 @@ impl Sender {
     /// As [`Channel::count_in`], of what is sent alone: where that does not wait for what comes.
     pub fn count_in(&mut self, context: &Context) {
         self.0.context = context.clone();
+    }
+
+    /// Whether a message of so many bytes, framed, takes at most half of the window. All parties can
+    /// send each other one such message before they receive any, once they have received all that came
+    /// before: a receiver may hold back its permission for just less than half of the window.
+    pub fn fits_half_window(&self, bytes: usize) -> bool {
+        let frames = bytes.div_ceil(MAX_PAYLOAD).max(1);
+        let framed = frames.saturating_mul(HEADER_BYTES).saturating_add(bytes);
+        framed as u64 <= self.0.state.window() / 2
     }
 
     /// Sends one message. It travels with everything else that is ready when this party next waits

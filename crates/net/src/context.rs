@@ -8,13 +8,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::task::Poll;
 
-use bytes::Bytes;
-use futures_util::future::{join, try_join_all};
 use madrigal_core::{Party, Phase};
 use madrigal_kernels::Prg;
 use sha2::{Digest, Sha256};
 
-use crate::channel::Channel;
 use crate::error::{Error, Result};
 use crate::flow::ChannelState;
 use crate::frame::Frame;
@@ -131,7 +128,7 @@ impl Context {
     }
 
     /// The same step with a count of rounds of its own: for one of several pieces of work that share
-    /// this step's channels, see [`Channel::count_in`].
+    /// this step's channels, see [`Channel::count_in`](crate::Channel::count_in).
     #[must_use]
     pub fn beside(&self) -> Self {
         let clock = Arc::new(AtomicU32::new(self.clock.load(Relaxed)));
@@ -241,51 +238,6 @@ impl Context {
     pub(crate) fn post(&self, peer: Party, frame: Frame) {
         self.job.session.post(peer, frame);
     }
-}
-
-/// Sends `message` to everyone, then receives from everyone a message of `expected` bytes, in the
-/// order of the channels. One round.
-///
-/// # Errors
-/// As [`Channel::send`] and [`Channel::recv`].
-pub async fn exchange(
-    channels: &mut [Channel],
-    message: impl Into<Bytes>,
-    expected: usize,
-) -> Result<Vec<Bytes>> {
-    let message: Bytes = message.into();
-    if !channels
-        .iter()
-        .all(|channel| channel.fits_half_window(message.len()))
-    {
-        // The other side has to take some of it while we send, and we some of theirs; that counts as
-        // received when all is sent.
-        let contexts: Vec<Context> = channels.iter().map(|c| c.rx.context().clone()).collect();
-        let beside: Vec<Context> = contexts.iter().map(Context::beside).collect();
-        let each = channels.iter_mut().zip(&beside).map(|(channel, beside)| {
-            let message = message.clone();
-            channel.rx.count_in(beside);
-            async move {
-                let (sent, received) =
-                    join(channel.tx.send(message), channel.rx.recv(expected)).await;
-                sent.and(received)
-            }
-        });
-        let received = try_join_all(each).await?;
-        for ((channel, context), beside) in channels.iter_mut().zip(&contexts).zip(&beside) {
-            channel.rx.count_in(context);
-            context.join(beside);
-        }
-        return Ok(received);
-    }
-    for channel in &mut *channels {
-        channel.send(message.clone()).await?;
-    }
-    let mut received = Vec::with_capacity(channels.len());
-    for channel in channels {
-        received.push(channel.recv(expected).await?);
-    }
-    Ok(received)
 }
 
 /// Lets everything else that is ready run once. Long local work calls this between its parts, so

@@ -15,6 +15,7 @@ pub mod context;
 mod control;
 mod counters;
 mod error;
+mod exchange;
 #[cfg(feature = "sockets")]
 pub mod fingerprint;
 mod flow;
@@ -30,9 +31,10 @@ pub mod tls;
 pub mod transport;
 
 pub use channel::{Channel, Receiver, Sender};
-pub use context::{Context, block_on, breathe, exchange};
+pub use context::{Context, block_on, breathe};
 #[doc(hidden)]
 pub use control::fuzz_read as fuzz_control;
 pub use error::{Blame, Error, Result};
+pub use exchange::{exchange, exchange_each, exchange_one};
 pub use session::{Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};
 pub use threads::on_threads;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use madrigal_core::{Party, PhaseCost};
 use madrigal_kernels as kernels;
-use madrigal_net::{Channel, Context, Result, exchange};
+use madrigal_net::{Channel, Context, Result, exchange, exchange_each};
 use zeroize::Zeroizing;
 
 /// The party that adds up in [`Opening::Relay`] what all may know.
@@ -102,17 +102,21 @@ impl Opening {
             )));
         }
         let message = Bytes::copy_from_slice(share);
-        for channel in channels
-            .iter_mut()
-            .filter(|channel| to.contains(&channel.peer()))
-        {
-            channel.send(message.clone()).await?;
+        let (mut sends, mut receives) = (Vec::new(), Vec::new());
+        for channel in channels {
+            let peer = channel.peer();
+            let Channel { tx, rx } = channel;
+            sends.extend(to.contains(&peer).then(|| (tx, message.clone())));
+            receives.extend(to.contains(&me).then_some((rx, share.len())));
         }
+        let received = exchange_each(sends, receives).await?;
         if !to.contains(&me) {
             return Ok(None);
         }
         let mut sum = Zeroizing::new(share.to_vec());
-        add_all(channels, &mut sum).await?;
+        for theirs in received {
+            kernels::xor_into(&mut sum, &theirs);
+        }
         Ok(Some(sum))
     }
 

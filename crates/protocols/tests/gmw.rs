@@ -10,7 +10,7 @@ use madrigal_correlations::{
     BitTripleSource, BitTriples, Extension, Means, Needs, Origin, OtCosts, OtSource, Supply, deal,
 };
 use madrigal_kernels::{Block, Prg};
-use madrigal_net::{Context, Error, Result};
+use madrigal_net::{Context, Error, MIN_WINDOW, Result};
 use madrigal_protocols::gmw::{BooleanGmw, InputSharing, share_aes_blocks};
 use madrigal_protocols::{Opening, Rounds};
 use madrigal_testkit::{World, seed};
@@ -176,6 +176,31 @@ fn and_and_open_for_every_number_of_parties_and_opening() {
         for opening in [Opening::Direct, Opening::Relay] {
             for to in [&all[..], &all[..1], &all[1..], &all[parties - 1..]] {
                 check(parties, opening, 13, to);
+            }
+        }
+    }
+}
+
+/// Strings of several windows, opened to parties that then send each other more than these take.
+#[test]
+fn openings_longer_than_a_window() {
+    let seed = seed();
+    let bytes = 3 * MIN_WINDOW as usize;
+    let all: Vec<Party> = Party::all(3).collect();
+    for opening in [Opening::Direct, Opening::Relay] {
+        for to in [&all[..], &all[1..]] {
+            let world = World::new(3, seed).with_limits(|limits| limits.window = MIN_WINDOW);
+            let results = world.run(|context| async move {
+                let share = plain(seed, context.me(), 8 * bytes);
+                let mut gmw = BooleanGmw::new(context, opening)?;
+                gmw.open(&share, 8 * bytes, to).await
+            });
+            let [x, y, z] = [0, 1, 2].map(|party| plain(seed, Party::new(party), 8 * bytes));
+            let xor = |((x, y), z): ((&u8, &u8), &u8)| x ^ y ^ z;
+            let sum: Vec<u8> = x.iter().zip(&y).zip(&z).map(xor).collect();
+            for (me, (opened, _)) in all.iter().zip(results) {
+                assert_eq!(opened.is_some(), to.contains(me));
+                assert!(opened.is_none_or(|opened| *opened == sum));
             }
         }
     }

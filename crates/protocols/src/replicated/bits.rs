@@ -10,11 +10,11 @@
 use bytes::{Bytes, BytesMut};
 use madrigal_core::{Party, PhaseCost, bits};
 use madrigal_kernels::{self as kernels, Prg};
-use madrigal_net::{Context, Result};
+use madrigal_net::{Context, Result, exchange_each};
 use zeroize::Zeroizing;
 
 use super::flow::{Pool, Spent};
-use super::{Neighbours, PARTIES, ZeroKeys, exchange, next, pass, previous};
+use super::{Neighbours, PARTIES, ZeroKeys, next, previous};
 use crate::Rounds;
 
 /// One party's two components of a string of shared bits.
@@ -112,19 +112,12 @@ impl ReplicatedBits {
             bits::clear_tail(&mut message, count);
             Bytes::from(message)
         });
-        let Neighbours {
-            previous: from,
-            next: channel,
-        } = &mut self.neighbours;
-        let theirs = match message {
-            Some(message) if gets => Some(pass(channel, from, message).await?),
-            Some(message) => {
-                channel.send(message).await?;
-                None
-            }
-            None if gets => Some(from.recv(bytes).await?),
-            None => None,
-        };
+        let Neighbours { previous, next } = &mut self.neighbours;
+        let received = exchange_each(
+            message.map(|message| (&mut next.tx, message)),
+            gets.then_some((&mut previous.rx, bytes)),
+        );
+        let theirs = received.await?.pop();
         Ok(theirs.map(|theirs| {
             let mut sum = Zeroizing::new(first[..bytes].to_vec());
             kernels::xor_into(&mut sum, &second[..bytes]);
@@ -245,18 +238,14 @@ impl ReplicatedInputs {
         self.masks[1].fill(mask);
         bits::clear_tail(mask, counts[after]);
         let before = previous(me).index();
-        let Neighbours {
-            previous: from,
-            next: to,
-        } = &mut self.neighbours;
-        match (message.is_empty(), bytes[before]) {
-            (true, 0) => {}
-            (false, 0) => to.send(message).await?,
-            (true, expected) => shares[before][0].copy_from_slice(&from.recv(expected).await?),
-            (false, expected) => {
-                let theirs = exchange(to, from, message, expected).await?;
-                shares[before][0].copy_from_slice(&theirs);
-            }
+        let expected = bytes[before];
+        let Neighbours { previous, next } = &mut self.neighbours;
+        let received = exchange_each(
+            (!message.is_empty()).then_some((&mut next.tx, message)),
+            (expected > 0).then_some((&mut previous.rx, expected)),
+        );
+        if let Some(theirs) = received.await?.pop() {
+            shares[before][0].copy_from_slice(&theirs);
         }
         Ok(shares)
     }

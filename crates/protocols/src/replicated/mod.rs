@@ -53,10 +53,9 @@ pub use rings::ReplicatedRings;
 pub use shares::{BitShares, RingShares, SharesError, combine, deal};
 
 use bytes::Bytes;
-use futures_util::future::join;
 use madrigal_core::Party;
 use madrigal_kernels::Prg;
-use madrigal_net::{Channel, Context, Result};
+use madrigal_net::{Channel, Context, Result, exchange_one};
 
 /// How many parties there are.
 pub const PARTIES: usize = 3;
@@ -103,30 +102,9 @@ impl Neighbours {
 
     /// Sends `message` backwards and receives as much from the next party: the exchange of a product.
     async fn reshare(&mut self, message: Bytes) -> Result<Bytes> {
-        pass(&mut self.previous, &mut self.next, message).await
+        let expected = message.len();
+        exchange_one(&mut self.previous.tx, message, &mut self.next.rx, expected).await
     }
-}
-
-/// Sends `message` to one and receives as much from the other.
-async fn pass(to: &mut Channel, from: &mut Channel, message: Bytes) -> Result<Bytes> {
-    let expected = message.len();
-    exchange(to, from, message, expected).await
-}
-
-/// Sends `message` to one and receives so many bytes from the other, side by side if it is too long
-/// for all to send before they receive.
-async fn exchange(
-    to: &mut Channel,
-    from: &mut Channel,
-    message: Bytes,
-    expected: usize,
-) -> Result<Bytes> {
-    if to.fits_half_window(message.len()) {
-        to.send(message).await?;
-        return from.recv(expected).await;
-    }
-    let (sent, received) = join(to.tx.send(message), from.rx.recv(expected)).await;
-    sent.and(received)
 }
 
 /// Both generators of a party for one step: k_i and k_{i+1}.
