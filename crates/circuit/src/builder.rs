@@ -1,13 +1,40 @@
-//! Netlists made by programs.
+//! Netlists made by programs: gates that simplify themselves.
+
+use std::collections::HashMap;
+use std::ops::Not;
 
 use crate::netlist::{Assembler, Format, Gate, MAX_WIRES, Netlist};
 
 /// A wire of a [`Builder`]; of no use with another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Wire(u32);
 
-/// Makes a netlist gate by gate. Numbers are slices of wires, least significant bit first, and
-/// arithmetic costs one AND per bit, in a chain.
+/// What the builder's arithmetic saves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Goal {
+    /// As few ANDs as possible: fewer bytes, for many lanes or fast networks.
+    #[default]
+    Size,
+    /// As few ANDs as possible one after the other: fewer rounds, for few lanes on slow networks.
+    Depth,
+}
+
+/// How a wire is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Node {
+    Input,
+    Constant(bool),
+    Not(Wire),
+    Xor(Wire, Wire),
+    And(Wire, Wire),
+    Or(Wire, Wire),
+}
+
+/// Makes a netlist gate by gate. Numbers are slices of wires, least significant bit first; the
+/// methods on numbers are in [`crate::blocks`].
+///
+/// Gates simplify themselves: what follows from constants, from an operand that stands there twice,
+/// or from a gate that was made before, makes no gate. What no output needs is left out at the end.
 ///
 /// ```
 /// use madrigal_circuit::Builder;
@@ -23,10 +50,13 @@ pub struct Wire(u32);
 #[derive(Debug, Default)]
 pub struct Builder {
     name: String,
-    wires: u32,
+    goal: Goal,
+    nodes: Vec<Node>,
+    /// ANDs on the longest way to each wire.
+    depths: Vec<u32>,
+    made: HashMap<Node, Wire>,
     inputs: Vec<Vec<Wire>>,
     outputs: Vec<Vec<Wire>>,
-    gates: Vec<Gate>,
 }
 
 impl Builder {
@@ -38,9 +68,20 @@ impl Builder {
         }
     }
 
+    /// The same, whose arithmetic saves what `goal` says.
+    #[must_use]
+    pub fn with_goal(self, goal: Goal) -> Self {
+        Self { goal, ..self }
+    }
+
+    /// What the arithmetic saves.
+    pub fn goal(&self) -> Goal {
+        self.goal
+    }
+
     /// The next input value, `width` bits.
     pub fn input(&mut self, width: u32) -> Vec<Wire> {
-        let wires: Vec<_> = (0..width).map(|_| self.wire()).collect();
+        let wires: Vec<_> = (0..width).map(|_| self.push(Node::Input)).collect();
         self.inputs.push(wires.clone());
         wires
     }
@@ -52,230 +93,208 @@ impl Builder {
 
     /// A constant bit.
     pub fn constant(&mut self, bit: bool) -> Wire {
-        self.gate(|out| Gate::Const { bit, out })
+        self.node(Node::Constant(bit))
+    }
+
+    /// The bit that a wire always carries, if it is a constant.
+    pub fn known(&self, wire: Wire) -> Option<bool> {
+        match self.nodes[wire.0 as usize] {
+            Node::Constant(bit) => Some(bit),
+            _ => None,
+        }
+    }
+
+    /// ANDs on the longest way from an input to this wire.
+    pub fn depth(&self, wire: Wire) -> u32 {
+        self.depths[wire.0 as usize]
     }
 
     /// `a ^ b`
     pub fn xor(&mut self, a: Wire, b: Wire) -> Wire {
-        self.gate(|out| Gate::Xor {
-            a: a.0,
-            b: b.0,
-            out,
-        })
+        // Inverters move behind XORs, where two of them meet and vanish.
+        let ((a, a_inverted), (b, b_inverted)) = (self.bare(a), self.bare(b));
+        let sum = match (self.known(a), self.known(b)) {
+            // A constant that is bare is 0.
+            (Some(_), _) => b,
+            (_, Some(_)) => a,
+            _ if a == b => self.constant(false),
+            _ => self.node(Node::Xor(a.min(b), a.max(b))),
+        };
+        if a_inverted ^ b_inverted {
+            self.not(sum)
+        } else {
+            sum
+        }
     }
 
     /// `a & b`
     pub fn and(&mut self, a: Wire, b: Wire) -> Wire {
-        self.gate(|out| Gate::And {
-            a: a.0,
-            b: b.0,
-            out,
-        })
+        match (self.known(a), self.known(b)) {
+            (Some(false), _) | (_, Some(true)) => a,
+            (_, Some(false)) | (Some(true), _) => b,
+            _ if a == b => a,
+            _ if self.not(a) == b => self.constant(false),
+            _ => self.node(Node::And(a.min(b), a.max(b))),
+        }
     }
 
     /// `a | b`; one AND.
     pub fn or(&mut self, a: Wire, b: Wire) -> Wire {
-        self.gate(|out| Gate::Or {
-            a: a.0,
-            b: b.0,
-            out,
-        })
+        match (self.known(a), self.known(b)) {
+            (Some(true), _) | (_, Some(false)) => a,
+            (_, Some(true)) | (Some(false), _) => b,
+            _ if a == b => a,
+            _ if self.not(a) == b => self.constant(true),
+            _ => self.node(Node::Or(a.min(b), a.max(b))),
+        }
     }
 
     /// `!a`
     pub fn not(&mut self, a: Wire) -> Wire {
-        self.gate(|out| Gate::Inv { a: a.0, out })
-    }
-
-    /// `a + b` modulo 2^width; width - 1 ANDs.
-    pub fn add(&mut self, a: &[Wire], b: &[Wire]) -> Vec<Wire> {
-        self.sum(a, b, None)
-    }
-
-    /// `a - b` modulo 2^width; width - 1 ANDs.
-    pub fn sub(&mut self, a: &[Wire], b: &[Wire]) -> Vec<Wire> {
-        let b: Vec<_> = b.iter().map(|&bit| self.not(bit)).collect();
-        let one = self.constant(true);
-        self.sum(a, &b, Some(one))
-    }
-
-    /// `a < b`, both unsigned; width ANDs, in a chain.
-    pub fn less(&mut self, a: &[Wire], b: &[Wire]) -> Wire {
-        same_width(a, b);
-        // Borrow of a - b, by a + !b + 1: no carry leaves it exactly if a < b.
-        let mut carry = self.constant(true);
-        for (&a, &b) in a.iter().zip(b) {
-            let b = self.not(b);
-            carry = self.majority(a, b, carry);
+        match self.nodes[a.0 as usize] {
+            Node::Constant(bit) => self.constant(bit.not()),
+            Node::Not(a) => a,
+            _ => self.node(Node::Not(a)),
         }
-        self.not(carry)
-    }
-
-    /// `a == b`; width - 1 ANDs, in a tree.
-    pub fn equal(&mut self, a: &[Wire], b: &[Wire]) -> Wire {
-        same_width(a, b);
-        let mut level: Vec<_> = a
-            .iter()
-            .zip(b)
-            .map(|(&a, &b)| (a, b))
-            .map(|(a, b)| self.xor(a, b))
-            .collect();
-        level = level.into_iter().map(|bit| self.not(bit)).collect();
-        while level.len() > 1 {
-            let pairs: Vec<_> = level.chunks(2).map(<[_]>::to_vec).collect();
-            level = pairs
-                .into_iter()
-                .map(|p| {
-                    if let [a, b] = p[..] {
-                        self.and(a, b)
-                    } else {
-                        p[0]
-                    }
-                })
-                .collect();
-        }
-        level.pop().unwrap_or_else(|| self.constant(true))
-    }
-
-    /// `a` where `condition` is 1, else `b`; width ANDs, all at once.
-    pub fn select(&mut self, condition: Wire, a: &[Wire], b: &[Wire]) -> Vec<Wire> {
-        same_width(a, b);
-        let mut bit = |(&a, &b): (&Wire, &Wire)| {
-            let differ = self.xor(a, b);
-            let change = self.and(condition, differ);
-            self.xor(change, b)
-        };
-        a.iter().zip(b).map(&mut bit).collect()
-    }
-
-    /// The netlist. Inputs get the first wires and outputs the last ones, by way of a copy where an
-    /// output is an input or stands there twice.
-    pub fn finish(mut self) -> Netlist {
-        const FREE: u32 = u32::MAX;
-        let copies = self.copies();
-        let mut number = vec![FREE; self.wires as usize];
-        let mut inputs = 0;
-        for wire in self.inputs.iter().flatten() {
-            number[wire.0 as usize] = inputs;
-            inputs += 1;
-        }
-        let outputs = self.outputs.iter().map(Vec::len).sum::<usize>() as u32;
-        let wires = self.wires;
-        for (at, wire) in self.outputs.iter().flatten().enumerate() {
-            number[wire.0 as usize] = wires - outputs + at as u32;
-        }
-        let between = number.iter_mut().filter(|number| **number == FREE);
-        (inputs..)
-            .zip(between)
-            .for_each(|(next, number)| *number = next);
-        let widths = |values: &[Vec<Wire>]| values.iter().map(|value| value.len() as u32).collect();
-        let (inputs, outputs) = (widths(&self.inputs), widths(&self.outputs));
-        let at = |wire: u32| number[wire as usize];
-        let valid = "the builder assigns each wire once, before it can be read";
-        let mut assembler =
-            Assembler::new(&self.name, Format::BristolFashion, wires, inputs, outputs)
-                .expect(valid);
-        for gate in self.gates.into_iter().chain(copies) {
-            let gate = match gate {
-                Gate::Xor { a, b, out } => Gate::Xor {
-                    a: at(a),
-                    b: at(b),
-                    out: at(out),
-                },
-                Gate::And { a, b, out } => Gate::And {
-                    a: at(a),
-                    b: at(b),
-                    out: at(out),
-                },
-                Gate::Or { a, b, out } => Gate::Or {
-                    a: at(a),
-                    b: at(b),
-                    out: at(out),
-                },
-                Gate::Inv { a, out } => Gate::Inv {
-                    a: at(a),
-                    out: at(out),
-                },
-                Gate::Copy { a, out } => Gate::Copy {
-                    a: at(a),
-                    out: at(out),
-                },
-                Gate::Const { bit, out } => Gate::Const { bit, out: at(out) },
-                Gate::Mand(_) => unreachable!("the builder makes no MAND"),
-            };
-            assembler.gate(gate).expect(valid);
-        }
-        assembler.finish().expect(valid)
-    }
-
-    /// Gives each output that is an input or another output a wire of its own.
-    fn copies(&mut self) -> Vec<Gate> {
-        let mut taken = vec![false; self.wires as usize];
-        self.inputs
-            .iter()
-            .flatten()
-            .for_each(|wire| taken[wire.0 as usize] = true);
-        let mut outputs = std::mem::take(&mut self.outputs);
-        let mut copies = Vec::new();
-        for wire in outputs.iter_mut().flatten() {
-            if std::mem::replace(&mut taken[wire.0 as usize], true) {
-                let out = self.wire();
-                copies.push(Gate::Copy {
-                    a: wire.0,
-                    out: out.0,
-                });
-                *wire = out;
-            }
-        }
-        self.outputs = outputs;
-        copies
-    }
-
-    /// `a + b + carry` modulo 2^width; the carry out of the last bit is not made.
-    fn sum(&mut self, a: &[Wire], b: &[Wire], mut carry: Option<Wire>) -> Vec<Wire> {
-        same_width(a, b);
-        let width = a.len();
-        let mut sum = Vec::with_capacity(width);
-        for (i, (&a, &b)) in a.iter().zip(b).enumerate() {
-            let half = self.xor(a, b);
-            sum.push(carry.map_or(half, |carry| self.xor(half, carry)));
-            if i + 1 < width {
-                carry = Some(match carry {
-                    None => self.and(a, b),
-                    Some(carry) => self.majority(a, b, carry),
-                });
-            }
-        }
-        sum
     }
 
     /// At least two of three; one AND.
-    fn majority(&mut self, a: Wire, b: Wire, c: Wire) -> Wire {
+    pub fn majority(&mut self, a: Wire, b: Wire, c: Wire) -> Wire {
         let (ac, bc) = (self.xor(a, c), self.xor(b, c));
         let both = self.and(ac, bc);
         self.xor(both, c)
     }
 
-    fn gate(&mut self, gate: impl FnOnce(u32) -> Gate) -> Wire {
-        let out = self.wire();
-        self.gates.push(gate(out.0));
-        out
+    /// The netlist. Inputs get the first wires and outputs the last ones, by way of a copy where an
+    /// output is an input or stands there twice.
+    pub fn finish(self) -> Netlist {
+        const NONE: u32 = u32::MAX;
+        let alive = self.alive();
+        let inputs: u32 = self.inputs.iter().map(|value| value.len() as u32).sum();
+        let mut number = vec![NONE; self.nodes.len()];
+        for (wire, at) in self.inputs.iter().flatten().zip(0..) {
+            number[wire.0 as usize] = at;
+        }
+        let made = (0..self.nodes.len())
+            .filter(|&node| alive[node] && self.nodes[node] != Node::Input)
+            .count() as u32;
+        // Outputs that are an input, or were an output before, are copies.
+        let mut copies = Vec::new();
+        let outputs: Vec<Wire> = self.outputs.iter().flatten().copied().collect();
+        let repeated = {
+            let mut taken = number.iter().map(|&at| at != NONE).collect::<Vec<_>>();
+            let mut again = |wire: &Wire| std::mem::replace(&mut taken[wire.0 as usize], true);
+            outputs.iter().map(&mut again).collect::<Vec<_>>()
+        };
+        let copied = repeated.iter().filter(|&&again| again).count() as u32;
+        let wires = inputs + made + copied;
+        let first = wires - outputs.len() as u32;
+        for ((wire, again), at) in outputs.iter().zip(repeated).zip(first..) {
+            if again {
+                copies.push((*wire, at));
+            } else {
+                number[wire.0 as usize] = at;
+            }
+        }
+        let between = number.iter_mut().zip(&alive);
+        let between = between.filter(|(number, alive)| **alive && **number == NONE);
+        for ((number, _), at) in between.zip(inputs..) {
+            *number = at;
+        }
+
+        let widths = |values: &[Vec<Wire>]| values.iter().map(|value| value.len() as u32).collect();
+        let valid = "the builder assigns each wire once, before it can be read";
+        let (name, format) = (&self.name, Format::BristolFashion);
+        let widths = (widths(&self.inputs), widths(&self.outputs));
+        let mut assembler = Assembler::new(name, format, wires, widths.0, widths.1).expect(valid);
+        let at = |wire: Wire| number[wire.0 as usize];
+        for (node, &out) in self.nodes.iter().zip(&number) {
+            let gate = match *node {
+                _ if out == NONE => continue,
+                Node::Input => continue,
+                Node::Constant(bit) => Gate::Const { bit, out },
+                Node::Not(a) => Gate::Inv { a: at(a), out },
+                Node::Xor(a, b) => Gate::Xor {
+                    a: at(a),
+                    b: at(b),
+                    out,
+                },
+                Node::And(a, b) => Gate::And {
+                    a: at(a),
+                    b: at(b),
+                    out,
+                },
+                Node::Or(a, b) => Gate::Or {
+                    a: at(a),
+                    b: at(b),
+                    out,
+                },
+            };
+            assembler.gate(gate).expect(valid);
+        }
+        for (wire, out) in copies {
+            assembler
+                .gate(Gate::Copy { a: at(wire), out })
+                .expect(valid);
+        }
+        assembler.finish().expect(valid)
     }
 
-    fn wire(&mut self) -> Wire {
-        assert!(
-            self.wires < MAX_WIRES,
-            "a netlist has at most {MAX_WIRES} wires"
-        );
-        self.wires += 1;
-        Wire(self.wires - 1)
+    /// Which nodes an output needs.
+    fn alive(&self) -> Vec<bool> {
+        let mut alive = vec![false; self.nodes.len()];
+        for wire in self.outputs.iter().flatten() {
+            alive[wire.0 as usize] = true;
+        }
+        for node in (0..self.nodes.len())
+            .rev()
+            .filter(|&node| self.nodes[node] != Node::Input)
+        {
+            if !alive[node] {
+                continue;
+            }
+            match self.nodes[node] {
+                Node::Input | Node::Constant(_) => {}
+                Node::Not(a) => alive[a.0 as usize] = true,
+                Node::Xor(a, b) | Node::And(a, b) | Node::Or(a, b) => {
+                    alive[a.0 as usize] = true;
+                    alive[b.0 as usize] = true;
+                }
+            }
+        }
+        alive
     }
-}
 
-fn same_width(a: &[Wire], b: &[Wire]) {
-    assert_eq!(
-        a.len(),
-        b.len(),
-        "both numbers must have the same width in bits"
-    );
+    /// A wire without the inverter before it, and whether there was one; 0 for a constant.
+    fn bare(&mut self, wire: Wire) -> (Wire, bool) {
+        match self.nodes[wire.0 as usize] {
+            Node::Not(a) => (a, true),
+            Node::Constant(true) => (self.constant(false), true),
+            _ => (wire, false),
+        }
+    }
+
+    /// The wire of a gate, which is made unless it was made before.
+    fn node(&mut self, node: Node) -> Wire {
+        if let Some(&wire) = self.made.get(&node) {
+            return wire;
+        }
+        let wire = self.push(node);
+        self.made.insert(node, wire);
+        wire
+    }
+
+    fn push(&mut self, node: Node) -> Wire {
+        let wires = self.nodes.len() as u32;
+        assert!(wires < MAX_WIRES, "a netlist has at most {MAX_WIRES} wires");
+        let depth = match node {
+            Node::Input | Node::Constant(_) => 0,
+            Node::Not(a) => self.depth(a),
+            Node::Xor(a, b) => self.depth(a).max(self.depth(b)),
+            Node::And(a, b) | Node::Or(a, b) => self.depth(a).max(self.depth(b)) + 1,
+        };
+        self.nodes.push(node);
+        self.depths.push(depth);
+        Wire(wires)
+    }
 }

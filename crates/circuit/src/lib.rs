@@ -1,4 +1,4 @@
-//! Boolean netlists: Bristol readers and writers, layering, evaluation.
+//! Boolean netlists: Bristol readers and writers, circuits of operators, layering, evaluation.
 //!
 //! ```
 //! use madrigal_circuit::{Layered, Limits, Netlist, values};
@@ -21,6 +21,7 @@
 //! once, [`values`] turns lines of hexadecimal numbers into bit-sliced [`Rows`] and back.
 //! [`Netlist::evaluate`] is the plain oracle that everything else is compared with.
 
+pub mod blocks;
 mod bristol;
 mod builder;
 mod compile;
@@ -33,7 +34,7 @@ mod stats;
 pub mod values;
 
 pub use bristol::Limits;
-pub use builder::{Builder, Wire};
+pub use builder::{Builder, Goal, Wire};
 pub use error::{GateError, HeaderError, ReadError, ReadErrorKind, ShapeError, WriteError};
 pub use layered::{And, Layer, Layered, LocalOp};
 pub use netlist::{Format, Gate, Mand, MandGate, Netlist};

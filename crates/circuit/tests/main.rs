@@ -1,6 +1,8 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
+mod blocks;
 mod errors;
+mod floats;
 mod known_answers;
 mod random;
 mod values;
