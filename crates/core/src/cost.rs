@@ -45,7 +45,8 @@ pub struct PhaseCost {
     pub bytes_received: u64,
     /// Messages this party sends.
     pub messages: u64,
-    /// Calls of the AES-128 block function for PRG and hash.
+    /// AES-128 blocks computed for generators and hashes. What counts as one is said in
+    /// `madrigal_kernels::meter`.
     pub aes_blocks: u64,
 }
 

@@ -182,15 +182,16 @@ pub(crate) fn bug(error: OtError) -> Error {
 }
 
 /// Cost for one of `parties` parties of starting the extensions of one kind of correlation: local work
-/// alone.
+/// alone, for each peer a key for each base key, and the seed of a generator.
 pub(crate) fn stream_cost(parties: usize) -> PhaseCost {
     PhaseCost {
-        aes_blocks: (parties as u64 - 1) * 3 * KAPPA as u64,
+        aes_blocks: (parties as u64 - 1) * (3 * KAPPA as u64 + 1),
         ..PhaseCost::default()
     }
 }
 
-/// Cost for one of `parties` parties of the base OTs with all others, both directions.
+/// Cost for one of `parties` parties of the base OTs with all others, both directions, with the seed of
+/// a generator and Delta for each.
 pub(crate) fn base_cost(parties: usize) -> PhaseCost {
     let one = cost::base(KAPPA as u64);
     let peers = parties as u64 - 1;
@@ -200,6 +201,6 @@ pub(crate) fn base_cost(parties: usize) -> PhaseCost {
         bytes_sent: bytes,
         bytes_received: bytes,
         messages: 2 * peers,
-        aes_blocks: peers * (one.sender_aes + one.receiver_aes),
+        aes_blocks: peers * (one.sender_aes + one.receiver_aes + 2),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use madrigal_ot::KAPPA;
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::silent::SilentParams;
 use madrigal_ot::softspoken::FieldBits;
@@ -59,13 +60,19 @@ impl Extension {
         }
     }
 
-    /// What that message costs, in the roles of the OTs.
+    /// What that message costs, in the roles of the OTs, with what silent ones draw: the receiver's
+    /// choices, a seed of the sender's.
     pub(crate) fn setup_cost(self) -> Cost {
         match self {
             Self::SoftSpoken(k) => cost::softspoken_setup(k),
             Self::Silent => {
                 let rows = SILENT.base_rows() as u64;
-                cost::softspoken_setup(SILENT_BASE) + cost::softspoken(SILENT_BASE, rows)
+                let drawn = Cost {
+                    sender_aes: 1,
+                    receiver_aes: rows.div_ceil(KAPPA as u64),
+                    ..Cost::default()
+                };
+                cost::softspoken_setup(SILENT_BASE) + cost::softspoken(SILENT_BASE, rows) + drawn
             }
         }
     }

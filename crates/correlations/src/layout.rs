@@ -26,6 +26,9 @@ pub(crate) trait Layout: Copy {
     /// Bytes of the corrections that follow them; `None` where there is no such message.
     fn corrections(&self, sender: Party, receiver: Party, items: &Range<usize>) -> Option<usize>;
 
+    /// AES blocks of what a party draws for all items: its random values.
+    fn drawn(&self) -> u64;
+
     /// AES blocks to stretch the masks of the receiver; the sender has twice as many.
     fn stretch_blocks(&self, _items: &Range<usize>) -> u64 {
         0

@@ -11,26 +11,26 @@ use crate::layout::Layout;
 
 /// Follows the OTs of one direction after the first message, and knows what the next ones cost.
 #[derive(Clone, Debug)]
-pub(crate) struct Meter {
+struct Meter {
     extension: Extension,
     made: u64,
 }
 
 /// What one part costs in one direction.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Spent {
-    pub(crate) cost: Cost,
-    pub(crate) sender_messages: u64,
-    pub(crate) receiver_messages: u64,
+struct Spent {
+    cost: Cost,
+    sender_messages: u64,
+    receiver_messages: u64,
 }
 
 impl Meter {
-    pub(crate) fn new(extension: Extension) -> Self {
+    fn new(extension: Extension) -> Self {
         Self { extension, made: 0 }
     }
 
     /// The next OTs, from the extension's messages to the masks: `times` such batches.
-    pub(crate) fn next(&mut self, batch: Batch, times: u64) -> Spent {
+    fn next(&mut self, batch: Batch, times: u64) -> Spent {
         let mut spent = Spent::default();
         let ots = (batch.ots as u64).saturating_mul(times);
         if ots == 0 {
@@ -64,7 +64,7 @@ impl Meter {
 
 /// What the first call for a kind costs on top: the keys of its stream, and both first messages with
 /// each peer. SoftSpoken's travel with the first part, silent OTs wait for them.
-pub(crate) fn start_cost(extension: Extension, parties: usize) -> PhaseCost {
+fn start_cost(extension: Extension, parties: usize) -> PhaseCost {
     let one = extension.setup_cost();
     let peers = parties as u64 - 1;
     stream_cost(parties)
@@ -99,7 +99,10 @@ impl Ledger {
 
     /// Cost of the next `times` calls, by arithmetic however many parts they have.
     pub(crate) fn calls(&mut self, layout: &impl Layout, times: u64) -> PhaseCost {
-        let mut total = PhaseCost::default();
+        let mut total = PhaseCost {
+            aes_blocks: times * layout.drawn(),
+            ..PhaseCost::default()
+        };
         let mut parts = layout.parts();
         let count = parts.len() as u64;
         let Some(last) = parts.next_back().filter(|_| times > 0) else {

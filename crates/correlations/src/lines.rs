@@ -84,7 +84,7 @@ impl Line {
         })
     }
 
-    /// The links of a group, made first if they are not there yet.
+    /// The links of a group, made first if they are not there yet, which is work even for no items.
     fn links(&mut self, group: Group) -> Result<&mut Links> {
         match &mut self.links[group as usize] {
             Some(links) => Ok(links),
@@ -117,6 +117,9 @@ impl Line {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<RingTriples<T>> {
+        if count == 0 {
+            return Ok(RingTriples::concat(Vec::new()));
+        }
         let context = self.context.clone();
         rings::triples(self.links(Group::Rings)?, &context, count, made).await
     }
@@ -126,6 +129,9 @@ impl Line {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SquarePairs<T>> {
+        if count == 0 {
+            return Ok(SquarePairs::concat(Vec::new()));
+        }
         let context = self.context.clone();
         rings::squares(self.links(Group::Rings)?, &context, count, made).await
     }
@@ -135,6 +141,9 @@ impl Line {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
+        if count == 0 {
+            return Ok(SharedBits::concat(Vec::new()));
+        }
         self.opening(async |links, opening, context| {
             shared_bits::ours(links, opening, context, count, made).await
         })
@@ -146,6 +155,9 @@ impl Line {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
+        if count == 0 {
+            return Ok(SharedBits::concat(Vec::new()));
+        }
         self.opening(async |links, opening, context| {
             shared_bits::published(links, opening, context, count, made).await
         })
@@ -170,6 +182,9 @@ impl Line {
         made: &dyn Fn(usize),
     ) -> Result<MatrixTriple<T>> {
         let context = self.context.clone();
+        if [shape.rows, shape.inner, shape.columns].contains(&0) {
+            return Ok(matrices::empty(&context, shape));
+        }
         if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
             return encrypted.triple(shape, made).await;
         }
@@ -253,24 +268,34 @@ impl Lines {
         // The lines' rounds are counted side by side, from here on.
         let clocks: Vec<Context> = lines.iter().map(|line| line.context.clone()).collect();
         clocks.iter().for_each(|clock| clock.join(&self.context));
-        let made = match &mut lines[..] {
-            [line] => vec![work(line, count, made).await?],
-            _ => {
-                let pieces = lines.into_iter().zip(portions).map(|(mut line, count)| {
-                    move |tell: &dyn Fn(usize)| {
-                        let portion = block_on(work(&mut line, count, tell))?;
-                        Ok((line, portion))
-                    }
-                });
-                let done = on_threads(&self.context, pieces, made).await?;
-                let portions;
-                (lines, portions) = done.into_iter().unzip();
-                portions
-            }
-        };
+        let work = side_by_side(&self.context, lines, portions, made, work);
+        let (mut lines, made) = self.context.metered(work).await?;
         clocks.iter().for_each(|clock| self.context.join(clock));
         lines.extend(idle);
         self.lines = lines;
         Ok(made)
     }
+}
+
+/// Has each line make its portion, on a thread of its own where there are several.
+async fn side_by_side<T: Send + 'static>(
+    context: &Context,
+    mut lines: Vec<Line>,
+    mut portions: impl Iterator<Item = usize>,
+    made: &dyn Fn(usize),
+    work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + 'static,
+) -> Result<(Vec<Line>, Vec<T>)> {
+    if let [line] = &mut lines[..] {
+        let count = portions.next().unwrap_or_default();
+        let portion = work(line, count, made).await?;
+        return Ok((lines, vec![portion]));
+    }
+    let pieces = lines.into_iter().zip(portions).map(|(mut line, count)| {
+        move |tell: &dyn Fn(usize)| {
+            let portion = block_on(work(&mut line, count, tell))?;
+            Ok((line, portion))
+        }
+    });
+    let done = on_threads(context, pieces, made).await?;
+    Ok(done.into_iter().unzip())
 }

@@ -30,9 +30,8 @@ use self::masks::Space;
 pub(crate) use self::masks::{Answer, Ask};
 use self::peer::Link;
 use crate::base::{Base, Stream, fail};
-use crate::extension::{Batch, Extension, SILENT};
+use crate::extension::{Extension, SILENT};
 use crate::layout::Layout;
-use crate::ledger::start_cost;
 
 /// Parts under way before the first is waited for, where the channels' windows allow it.
 const AHEAD: usize = 4;
@@ -214,8 +213,6 @@ impl Links {
 
     /// Sends each peer the first message of the OTs that we receive.
     async fn begin(&mut self, context: &Context) -> Result<()> {
-        let cost = start_cost(self.extension, self.context.parties());
-        self.context.count_aes(cost.aes_blocks);
         for link in &mut self.links {
             if let Some(setup) = link.setup.take_if(|setup| !setup.is_empty()) {
                 link.extension.count_in(context);
@@ -240,21 +237,6 @@ impl Links {
     }
 
     async fn offer(&mut self, layout: &impl Layout, part: &Part) -> Result<()> {
-        let me = part.context.me();
-        let mut aes = 0;
-        for link in &mut self.links {
-            let [sent, received] = &mut link.meters;
-            let batch = layout.batch(link.peer, me, &part.items);
-            let spent = received.next(batch, 1);
-            let stretch = |batch: Batch| match batch.ots {
-                0 => 0,
-                _ => layout.stretch_blocks(&part.items),
-            };
-            aes += spent.cost.receiver_aes + stretch(batch);
-            let batch = layout.batch(me, link.peer, &part.items);
-            aes += sent.next(batch, 1).cost.sender_aes + 2 * stretch(batch);
-        }
-        part.context.count_aes(aes);
         if !self.extension.is_silent() {
             return Ok(());
         }

@@ -96,7 +96,17 @@ impl<T: Ring> MatrixTriple<T> {
     }
 }
 
-/// Makes one triple.
+/// What takes no messages: the product is empty, or of nothing.
+pub(crate) fn empty<T: Ring>(context: &Context, shape: MatrixShape) -> MatrixTriple<T> {
+    let mut prg = context.private_prg();
+    let mut some = |count| random::<T>(&mut prg, count);
+    let a = some(shape.rows * shape.inner);
+    let b = some(shape.inner * shape.columns);
+    let c = Zeroizing::new(vec![T::ZERO; shape.rows * shape.columns]);
+    MatrixTriple::new(shape, a, b, c)
+}
+
+/// Makes one triple, of a product that is not empty.
 pub(crate) async fn triple<T: Ring>(
     links: &mut Links,
     context: &Context,

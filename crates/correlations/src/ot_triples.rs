@@ -29,6 +29,7 @@ use crate::bit_triples::BitTriples;
 use crate::extension::Batch;
 use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
+use crate::rings::random_blocks;
 
 /// Triples made at once: with k = 4 their extension message is one frame of 64 KiB.
 const PART: usize = 2 * CHUNK;
@@ -49,6 +50,11 @@ impl Layout for BitLayout {
     /// Parts begin at bytes.
     fn parts(&self) -> impl Parts {
         parts(self.count, PART)
+    }
+
+    /// The bits of a.
+    fn drawn(&self) -> u64 {
+        random_blocks(bits::bytes_for(self.count), 1)
     }
 
     fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {

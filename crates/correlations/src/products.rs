@@ -14,6 +14,7 @@ use crate::extension::Batch;
 use crate::gilboa::{self, Word, correction_bits};
 use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
+use crate::rings::random_blocks;
 use madrigal_core::packing::{BitReader, BitWriter};
 
 /// Extensions in one part and direction.
@@ -61,6 +62,15 @@ impl Layout for ProductLayout {
             Pattern::Once => 2 * one_way,
         };
         parts(self.count, size)
+    }
+
+    /// The factors, as elements of the smallest ring that they fit.
+    fn drawn(&self) -> u64 {
+        let bytes = self.width.next_power_of_two().max(8) / 8;
+        match self.pattern {
+            Pattern::Both => 2 * random_blocks(self.count, bytes),
+            Pattern::Once => random_blocks(self.count, bytes),
+        }
     }
 
     fn batch(&self, sender: Party, receiver: Party, items: &Range<usize>) -> Batch {

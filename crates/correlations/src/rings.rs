@@ -1,8 +1,7 @@
 //! Correlations over Z_2^l: triples and square pairs.
 
 use madrigal_core::Ring;
-use madrigal_kernels::Prg;
-use madrigal_net::{Context, Result};
+use madrigal_net::{Context, Generator, Result};
 use zeroize::Zeroizing;
 
 use crate::columns::container;
@@ -120,15 +119,25 @@ pub(crate) fn once_layout(width: usize, count: usize) -> ProductLayout {
     }
 }
 
-/// Uniformly random elements.
-pub(crate) fn random<T: Ring>(prg: &mut Prg, count: usize) -> Zeroizing<Vec<T>> {
+/// Uniformly random elements: [`random_blocks`].
+pub(crate) fn random<T: Ring>(prg: &mut Generator, count: usize) -> Zeroizing<Vec<T>> {
+    filled(|piece| prg.fill(piece), count)
+}
+
+/// AES blocks of so many random elements of so many bytes.
+pub(crate) const fn random_blocks(count: usize, bytes: usize) -> u64 {
+    (count * bytes).div_ceil(16) as u64
+}
+
+/// So many elements, as `fill` writes them piece by piece.
+pub(crate) fn filled<T: Ring>(mut fill: impl FnMut(&mut [u8]), count: usize) -> Zeroizing<Vec<T>> {
     let mut values = Zeroizing::new(Vec::with_capacity(count));
     let mut piece = Zeroizing::new([0; 4096]);
     while values.len() < count {
-        prg.fill(&mut *piece);
-        let elements = piece.chunks_exact(T::BYTES).map(T::read);
-        let missing = count - values.len();
-        values.extend(elements.take(missing));
+        let missing = (count - values.len()).saturating_mul(T::BYTES);
+        let piece = &mut piece[..missing.min(4096)];
+        fill(piece);
+        values.extend(piece.chunks_exact(T::BYTES).map(T::read));
     }
     values
 }

@@ -84,9 +84,6 @@ pub(crate) async fn ours<T: Ring>(
     count: usize,
     made: &dyn Fn(usize),
 ) -> Result<SharedBits<T>> {
-    if count == 0 {
-        return Ok(SharedBits::new(Zeroizing::default()));
-    }
     let mut u = random::<T>(&mut context.private_prg(), count);
     let mut t = Zeroizing::new(vec![T::ZERO; count]);
     once(links, context, width::<T>(), &u, &mut t, made).await?;
@@ -124,9 +121,6 @@ pub(crate) async fn published<T: Widened>(
     count: usize,
     made: &dyn Fn(usize),
 ) -> Result<SharedBits<T>> {
-    if count == 0 {
-        return Ok(SharedBits::new(Zeroizing::default()));
-    }
     let leads = context.me() == Party::new(0);
     let lowest = if leads { T::Wide::ONE } else { T::Wide::ZERO };
     let mut a = random::<T::Wide>(&mut context.private_prg(), count);
@@ -246,6 +240,7 @@ mod tests {
     use madrigal_kernels::{Block, Prg};
 
     use super::*;
+    use crate::rings::filled;
 
     fn is_root<T: Ring>(t: T) {
         let (v, inverse) = even_root(t);
@@ -260,13 +255,13 @@ mod tests {
         (0..=u8::MAX).for_each(is_root);
         (0..=u16::MAX).for_each(is_root);
         let mut prg = Prg::new(Block::ZERO);
-        random::<u32>(&mut prg, 1000)
+        filled::<u32>(|piece| prg.fill(piece), 1000)
             .iter()
             .for_each(|&t| is_root(t));
-        random::<u64>(&mut prg, 1000)
+        filled::<u64>(|piece| prg.fill(piece), 1000)
             .iter()
             .for_each(|&t| is_root(t));
-        random::<u128>(&mut prg, 1000)
+        filled::<u128>(|piece| prg.fill(piece), 1000)
             .iter()
             .for_each(|&t| is_root(t));
     }

@@ -123,7 +123,7 @@ impl OtSource {
             "a source computes on 1 to {MAX_THREADS} threads"
         );
         let context = context.step("correlations");
-        let base = Base::new(&context, extension).await?;
+        let base = context.metered(Base::new(&context, extension)).await?;
         Ok(Self {
             lines: Lines::new(&context, base, extension, threads)?,
             extension,

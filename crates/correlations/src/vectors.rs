@@ -22,6 +22,7 @@ use crate::extension::Batch;
 use crate::layout::{self, Layout, Parts};
 use crate::links::{Answer, Ask, Call};
 use crate::ot_triples::first_peer;
+use crate::rings::random_blocks;
 
 /// Bytes of strings in one part, unless one string takes more.
 const PART_BYTES: usize = 256 << 10;
@@ -172,6 +173,11 @@ impl Layout for VectorLayout {
             fit => fit.min(PART_OTS) / 128 * 128,
         };
         layout::parts(self.count, size)
+    }
+
+    /// The bits of a.
+    fn drawn(&self) -> u64 {
+        random_blocks(bits::bytes_for(self.count), 1)
     }
 
     fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {

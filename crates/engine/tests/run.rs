@@ -18,7 +18,7 @@ use madrigal_engine::{
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Session, block_on};
-use madrigal_testkit::{World, seed};
+use madrigal_testkit::{World, seed, uncounted};
 
 /// Makes a store that has just what `plan` needs.
 async fn make_store(session: &Session, plan: &Plan, directory: &Path) -> Store {
@@ -66,7 +66,9 @@ fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
                         let means = store.as_mut().map(Means::from).unwrap_or_default();
                         let inputs = Arc::new(inputs);
                         let brought = Brought { inputs, means };
-                        let report = run(&session, 1, plan, brought, None, &|_| {}).await;
+                        let work = run(&session, 1, plan, brought, None, &|_| {});
+                        let (report, blocks) = uncounted(work).await;
+                        assert_eq!(blocks, 0, "AES blocks that no phase counts");
                         let used = store.iter().flat_map(Store::holdings);
                         used.for_each(|holding| assert_eq!(holding.left(), 0));
                         session.close().await;

@@ -5,7 +5,7 @@ use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::dispatch::dispatch;
-use crate::{Block, Kernels};
+use crate::{Block, Kernels, meter};
 
 /// The eleven round keys of AES-128, in the byte order of FIPS 197.
 pub(crate) type RoundKeys = [Block; 11];
@@ -50,10 +50,14 @@ impl Aes128 {
     /// Encrypts each block in place.
     #[inline]
     pub fn encrypt_blocks(&self, blocks: &mut [Block]) {
-        dispatch!(self.kernels, encrypt(&self.keys, blocks));
+        let keys = self.keys_for(blocks.len());
+        dispatch!(self.kernels, encrypt(keys, blocks));
     }
 
-    pub(crate) fn keys(&self) -> &RoundKeys {
+    /// The round keys, for so many blocks, which this counts: there is no other way to them.
+    #[inline]
+    pub(crate) fn keys_for(&self, blocks: usize) -> &RoundKeys {
+        meter::add(blocks as u64);
         &self.keys
     }
 

@@ -16,7 +16,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::aes::RoundKeys;
 use crate::dispatch::dispatch;
-use crate::{Block, Kernels};
+use crate::{Block, Kernels, meter};
 
 /// The most columns that one [`Leaves`] may fold into.
 pub const MAX_FOLD: usize = 8;
@@ -109,7 +109,7 @@ impl Leaves {
         );
         assert_eq!(total.len(), added.len(), "fold: total and added differ");
         self.check(columns, stride, added.len());
-        let first = self.advance(added.len());
+        let first = self.advance(added.len(), self.keys.len());
         dispatch!(
             self.kernels,
             fold_whole(&self.keys, first, columns, stride, added, total)
@@ -124,8 +124,9 @@ impl Leaves {
     /// If `added` has no multiple of 16 bytes or if the columns do not fit.
     pub fn fold_punctured(&mut self, columns: &mut [u8], stride: usize, mask: u8, added: &[u8]) {
         self.check(columns, stride, added.len());
-        let first = self.advance(added.len());
-        let keys = &self.keys[self.keys.len() + 1 - (1 << self.width)..];
+        let leaves = (1 << self.width) - 1;
+        let first = self.advance(added.len(), leaves);
+        let keys = &self.keys[self.keys.len() - leaves..];
         dispatch!(
             self.kernels,
             fold_punctured(keys, first, columns, stride, mask, added)
@@ -148,7 +149,9 @@ impl Leaves {
         );
     }
 
-    fn advance(&mut self, bytes: usize) -> u64 {
+    /// Takes the next `bytes` of each of so many leaves, counts their blocks and gives the index of the
+    /// first.
+    fn advance(&mut self, bytes: usize, leaves: usize) -> u64 {
         let first = self.position;
         let next = first.checked_add(bytes as u64 / 16);
         assert!(
@@ -156,6 +159,7 @@ impl Leaves {
             "a PRG stream ends after 2^64 blocks: {bytes} bytes were asked for at block {first}"
         );
         self.position = next.unwrap_or(first);
+        meter::add((bytes / 16 * leaves) as u64);
         first
     }
 }

@@ -55,7 +55,8 @@ impl GgmTrees {
     /// If `nodes` is no multiple of twice [`TREES`].
     pub fn expand(&self, nodes: &mut [Block]) -> [Block; TREES] {
         assert_whole(nodes, 2 * TREES);
-        dispatch!(self.pi.kernels(), ggm_expand(self.pi.keys(), nodes))
+        let keys = self.pi.keys_for(nodes.len() / 2);
+        dispatch!(self.pi.kernels(), ggm_expand(keys, nodes))
     }
 
     /// XORs `corrections[i]` into both children of parent `places[i]` of tree `i`, for `nodes` as

@@ -63,7 +63,7 @@ impl Kernels {
     pub fn mmo_blocks(self, x: &[Block], out: &mut [Block]) {
         assert_same_length(x, out);
         let pi = self.aes128(Block::from_bytes(FIXED_KEY));
-        dispatch!(self, mmo(pi.keys(), x, out));
+        dispatch!(self, mmo(pi.keys_for(x.len()), x, out));
     }
 }
 
@@ -89,13 +89,11 @@ impl TweakableHash {
     /// If `x` and `out` differ in length.
     pub fn hash_blocks(&self, tweak: u128, x: &[Block], out: &mut [Block]) {
         assert_same_length(x, out);
+        let keys = self.pi.keys_for(2 * x.len());
         if low_word_wraps(tweak, x.len()) {
-            crate::portable::hash_blocks(self.pi.keys(), tweak, x, out);
+            crate::portable::hash_blocks(keys, tweak, x, out);
         } else {
-            dispatch!(
-                self.pi.kernels(),
-                hash_blocks(self.pi.keys(), tweak, x, out)
-            );
+            dispatch!(self.pi.kernels(), hash_blocks(keys, tweak, x, out));
         }
     }
 
@@ -161,12 +159,13 @@ impl TweakableHash {
     ) {
         assert_same_length(x, k0);
         assert_same_length(x, k1);
+        let keys = self.pi.keys_for(4 * x.len());
         if low_word_wraps(tweak, x.len()) {
-            crate::portable::hash_pairs(self.pi.keys(), tweak, offset, x, k0, k1);
+            crate::portable::hash_pairs(keys, tweak, offset, x, k0, k1);
         } else {
             dispatch!(
                 self.pi.kernels(),
-                hash_pairs(self.pi.keys(), tweak, offset, x, k0, k1)
+                hash_pairs(keys, tweak, offset, x, k0, k1)
             );
         }
     }
@@ -186,13 +185,11 @@ impl TweakableHash {
             x.len().div_ceil(8),
             out.len()
         );
+        let keys = self.pi.keys_for(2 * x.len());
         if low_word_wraps(tweak, x.len()) {
-            crate::portable::hash_bits(self.pi.keys(), tweak, offset, x, out);
+            crate::portable::hash_bits(keys, tweak, offset, x, out);
         } else {
-            dispatch!(
-                self.pi.kernels(),
-                hash_bits(self.pi.keys(), tweak, offset, x, out)
-            );
+            dispatch!(self.pi.kernels(), hash_bits(keys, tweak, offset, x, out));
         }
     }
 }
@@ -213,7 +210,7 @@ impl fmt::Debug for TweakableHash {
 pub fn mmo_blocks(x: &[Block], out: &mut [Block]) {
     assert_same_length(x, out);
     let pi = &TweakableHash::fixed().pi;
-    dispatch!(pi.kernels(), mmo(pi.keys(), x, out));
+    dispatch!(pi.kernels(), mmo(pi.keys_for(x.len()), x, out));
 }
 
 /// The permutation that stretches.
@@ -228,7 +225,8 @@ impl Stretcher {
 
     fn stretch(&self, seed: Block, out: &mut [u8]) {
         let Self(pi) = self;
-        dispatch!(pi.kernels(), stretch(pi.keys(), seed, out));
+        let keys = pi.keys_for(out.len().div_ceil(16));
+        dispatch!(pi.kernels(), stretch(keys, seed, out));
     }
 
     /// Points of several seeds side by side, so that short strings fill the registers too.
@@ -254,7 +252,7 @@ impl Stretcher {
                     (seed, count) = (seed + 1, 0);
                 }
             }
-            dispatch!(pi.kernels(), mmo(pi.keys(), inputs, out));
+            dispatch!(pi.kernels(), mmo(pi.keys_for(out.len()), inputs, out));
         }
         inputs.zeroize();
     }

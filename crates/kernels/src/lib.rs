@@ -27,6 +27,7 @@ pub mod ggm;
 mod hash;
 mod lanes;
 pub mod lpn;
+pub mod meter;
 mod ntt;
 mod opaque;
 mod portable;

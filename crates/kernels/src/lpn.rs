@@ -76,7 +76,8 @@ impl LocalCode {
         for rows in rows.chunks_mut(TILE) {
             let blocks = (rows.len() * LOCALITY).div_ceil(4);
             let bytes = blocks_as_bytes_mut(&mut stream[..blocks]);
-            dispatch!(kernels, ctr_fill(self.stream.keys(), position, bytes));
+            let keys = self.stream.keys_for(blocks);
+            dispatch!(kernels, ctr_fill(keys, position, bytes));
             position += blocks as u64;
             let words = blocks_as_words_mut(&mut stream).as_chunks_mut().0;
             let words = &mut words[..rows.len()];

@@ -43,7 +43,8 @@ impl Prg {
     /// Overwrites `out` with the next bytes of the stream.
     pub fn fill(&mut self, out: &mut [u8]) {
         let first = self.advance(out.len());
-        dispatch!(self.aes.kernels(), ctr_fill(self.aes.keys(), first, out));
+        let keys = self.aes.keys_for(out.len().div_ceil(16));
+        dispatch!(self.aes.kernels(), ctr_fill(keys, first, out));
     }
 
     /// Overwrites `out` with the next words of the stream, little-endian.
@@ -59,7 +60,8 @@ impl Prg {
     /// Adds (XOR) the next bytes of the stream to `data`.
     pub fn xor_into(&mut self, data: &mut [u8]) {
         let first = self.advance(data.len());
-        dispatch!(self.aes.kernels(), ctr_xor(self.aes.keys(), first, data));
+        let keys = self.aes.keys_for(data.len().div_ceil(16));
+        dispatch!(self.aes.kernels(), ctr_xor(keys, first, data));
     }
 
     /// The next block of the stream.

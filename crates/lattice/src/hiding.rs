@@ -1,6 +1,7 @@
 //! What hides the factors is there, and as large as it should be: the product comes out right without.
 
 use madrigal_kernels::Block;
+use madrigal_kernels::meter::metered;
 
 use crate::cipher::{Ciphertexts, by_prime, zero};
 use crate::layout::{Layout, POLY_BYTES, SEED_BYTES};
@@ -8,7 +9,7 @@ use crate::modulus::{Modulus, N, moduli};
 use crate::owner::Owner;
 use crate::params::Params;
 use crate::responder::Responder;
-use crate::sample::{Small, UNIFORM_BLOCKS};
+use crate::sample::Small;
 use crate::wire;
 
 const WIDTHS: [usize; 4] = [8, 16, 32, 64];
@@ -233,33 +234,50 @@ fn floods_drown_the_noise() {
     }
 }
 
-/// What is declared of AES but for public halves, of which `sample` has the length.
+/// Each step computes the AES blocks that are declared, public halves included.
 #[test]
-fn declared_blocks_are_those_of_the_generators() {
-    let layout = Layout::new(64, 70, 90, 50).expect("a width");
-    let about = layout.requests().next().expect("one");
-    let primes = Params::new(64).expect("a width").moduli.len() as u64;
-    let requested = layout.requested(&about).count() as u64;
-    let public = requested * primes * UNIFORM_BLOCKS;
-    let declared = layout.aes_blocks(&about);
-
-    let mut owner = Owner::new(64, Block::new(1, 1)).expect("a width");
-    assert_eq!(owner.noise.position(), Owner::AES_BLOCKS);
-    let key = owner.public_key();
-    let [bytes, make, take] = Responder::key_cost(64).expect("a width");
-    assert_eq!(key.len() as u64, bytes);
-    assert_eq!(take, primes * UNIFORM_BLOCKS);
-    let before = owner.noise.position();
-    assert_eq!(before - Owner::AES_BLOCKS + take, make);
-    let request = owner.request(&layout, &about, &[1_u64; 70 * 90]);
-    assert_eq!(owner.noise.position() - before + public, declared.owner);
-
-    let mut responder = Responder::new(64, &key, Block::new(2, 2)).expect("a key");
-    let asked = responder
-        .read(&layout, &about, &request)
-        .expect("a request");
-    for columns in layout.answers() {
-        responder.answer(&asked, &columns, &[1_u64; 90 * 50], &mut [0; 70 * 50]);
+fn declared_blocks_are_computed() {
+    for bits in WIDTHS {
+        let layout = Layout::new(bits, 70, 90, 50).expect("a width");
+        let about = layout.requests().next().expect("one");
+        let declared = layout.aes_blocks(&about);
+        let [_, make, take] = Responder::key_cost(bits).expect("a width");
+        let seed = Block::new(1, 1);
+        let (owner, spent) = metered(|| Owner::new(bits, seed));
+        assert_eq!(spent, Owner::AES_BLOCKS);
+        let mut owner = owner.expect("a width");
+        let (key, spent) = metered(|| owner.public_key());
+        assert_eq!(spent, make);
+        let (responder, spent) = metered(|| Responder::new(bits, &key, seed));
+        assert_eq!(spent, take);
+        let mut responder = responder.expect("a key");
+        macro_rules! product {
+            ($ring:ty) => {{
+                let (mut owners, mut responders) = (0, 0);
+                let (request, spent) =
+                    metered(|| owner.request(&layout, &about, &[1 as $ring; 70 * 90]));
+                owners += spent;
+                let (asked, spent) = metered(|| responder.read(&layout, &about, &request));
+                responders += spent;
+                let asked = asked.expect("a request");
+                let (y, z) = ([1 as $ring; 90 * 50], &mut [0 as $ring; 70 * 50]);
+                for columns in layout.answers() {
+                    let (answer, spent) = metered(|| responder.answer(&asked, &columns, &y, z));
+                    responders += spent;
+                    let (opened, spent) =
+                        metered(|| owner.open(&layout, &about, &columns, &answer, z));
+                    owners += spent;
+                    opened.expect("an answer");
+                }
+                [owners, responders]
+            }};
+        }
+        let spent = match bits {
+            8 => product!(u8),
+            16 => product!(u16),
+            32 => product!(u32),
+            _ => product!(u64),
+        };
+        assert_eq!(spent, [declared.owner, declared.responder], "{bits} bits");
     }
-    assert_eq!(responder.noise.position() + public, declared.responder);
 }

@@ -56,11 +56,6 @@ impl Small {
         }
     }
 
-    #[cfg(test)]
-    pub(crate) fn position(&self) -> u64 {
-        self.prg.position()
-    }
-
     /// A block that is given away, as a seed for [`Uniform`].
     pub(crate) fn seed(&mut self) -> Block {
         self.prg.next_block()

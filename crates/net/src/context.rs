@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::task::Poll;
 
 use madrigal_core::{Party, Phase};
-use madrigal_kernels::Prg;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 use crate::flow::ChannelState;
 use crate::frame::Frame;
+use crate::generator::Generator;
 use crate::session::job_shared::JobShared;
 
 /// One party's view of one step of a job.
@@ -159,17 +159,19 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Reused`] if this step had it already: one stream masks one thing.
-    pub fn shared_prg(&self, peer: Party) -> Result<Prg> {
+    pub fn shared_prg(&self, peer: Party) -> Result<Generator> {
         if self.job.use_mask(&self.path, peer) {
-            return Ok(self.job.session.shared_prg(self.job.id(), &self.path, peer));
+            let prg = self.job.session.shared_prg(self.job.id(), &self.path, peer);
+            return Ok(Generator::new(prg, Arc::clone(&self.job), self.phase));
         }
         let what = format!("shared generator of step `{}` with {peer}", self.path);
         Err(Error::Reused { what })
     }
 
     /// A fresh generator that nobody else has, seeded by the operating system.
-    pub fn private_prg(&self) -> Prg {
-        self.job.session.private_prg()
+    pub fn private_prg(&self) -> Generator {
+        let prg = self.job.session.private_prg();
+        Generator::new(prg, Arc::clone(&self.job), self.phase)
     }
 
     /// 32 bytes that all parties know and that no other step of any job of this session has: for
@@ -189,9 +191,21 @@ impl Context {
         }
     }
 
-    /// Counts `blocks` calls of the AES-128 block function.
-    pub fn count_aes(&self, blocks: u64) {
-        self.job.counters.aes_blocks(self.phase, blocks);
+    /// Runs `work` and counts the AES blocks that it computes (see [`madrigal_kernels::meter`])
+    /// in this context's phase. Work inside that is counted in a context of its own is not counted here.
+    ///
+    /// Operations do this for themselves, in the context that their messages are counted in, and so do
+    /// a context's generators: who calls them need not. What no context counts is nobody's, for example
+    /// the blocks of a [`Prg`](madrigal_kernels::Prg) that is no context's.
+    pub fn metered_now<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.job.counters.metered(self.phase, work)
+    }
+
+    /// As [`metered_now`](Self::metered_now), for work that waits for messages: what else the thread
+    /// does meanwhile is not counted. What [`on_threads`](crate::on_threads) computes for it is.
+    pub async fn metered<F: Future>(&self, work: F) -> F::Output {
+        let mut work = pin!(work);
+        poll_fn(|task| self.metered_now(|| work.as_mut().poll(task))).await
     }
 
     /// Fails the job for all parties, and returns the error it has failed with (an earlier one, if

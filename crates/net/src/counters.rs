@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use madrigal_core::{Phase, PhaseCost};
+use madrigal_kernels::meter;
 
 /// Counters of both phases. Plain atomics: they are read when the work they count is over.
 #[derive(Debug, Default)]
@@ -34,10 +35,14 @@ impl Counters {
         phase.rounds.fetch_max(round.into(), Relaxed);
     }
 
-    pub(crate) fn aes_blocks(&self, phase: Phase, count: u64) {
-        self.phases[phase.index()]
-            .aes_blocks
-            .fetch_add(count, Relaxed);
+    /// Runs `work`; the AES blocks that it computes on this thread are the phase's.
+    pub(crate) fn metered<R>(&self, phase: Phase, work: impl FnOnce() -> R) -> R {
+        let (result, blocks) = meter::metered(work);
+        if blocks > 0 {
+            let counter = &self.phases[phase.index()].aes_blocks;
+            counter.fetch_add(blocks, Relaxed);
+        }
+        result
     }
 
     /// What one phase has spent so far.

@@ -20,6 +20,7 @@ mod exchange;
 pub mod fingerprint;
 mod flow;
 pub mod frame;
+mod generator;
 #[cfg(feature = "sockets")]
 pub mod identity;
 #[cfg(feature = "sockets")]
@@ -36,5 +37,6 @@ pub use context::{Context, block_on, breathe};
 pub use control::fuzz_read as fuzz_control;
 pub use error::{Blame, Error, Result};
 pub use exchange::{exchange, exchange_each, exchange_one};
+pub use generator::Generator;
 pub use session::{Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};
 pub use threads::on_threads;

@@ -5,6 +5,7 @@ use std::thread;
 
 use futures_channel::mpsc::unbounded;
 use futures_util::StreamExt as _;
+use madrigal_kernels::meter;
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -12,6 +13,8 @@ use crate::error::{Error, Result};
 /// What comes from the threads.
 enum Said<E, R> {
     Told(E),
+    /// AES blocks that no context counted there.
+    Computed(u64),
     /// The work with this number is over; the outer error is its panic.
     Ended(usize, thread::Result<Result<R>>),
 }
@@ -23,6 +26,9 @@ enum Said<E, R> {
 /// The future that waits holds no thread up: a single-threaded runtime goes on with its sockets. When it
 /// is dropped, the threads go on until they end by themselves; the end of their job ends what waits for
 /// messages.
+///
+/// The AES blocks of the pieces count as computed by the future that waits, but for what contexts count
+/// in the pieces themselves.
 ///
 /// # Errors
 /// The first error of a piece of work, or that a thread could not be started: the job of `context` then
@@ -47,12 +53,14 @@ where
         let run = move || {
             // Perhaps nobody listens any more.
             let tell = |event| drop(say.unbounded_send(Said::Told(event)));
-            let result = catch_unwind(AssertUnwindSafe(|| piece(&tell)));
+            let work = || catch_unwind(AssertUnwindSafe(|| piece(&tell)));
+            let (result, blocks) = meter::metered(work);
             let failure = match &result {
                 Ok(result) => result.as_ref().err().cloned(),
                 Err(_) => Some(ended("a bug in madrigal: one of its threads panicked")),
             };
             failure.map(|failure| job.fail(failure));
+            let _ = say.unbounded_send(Said::Computed(blocks));
             let _ = say.unbounded_send(Said::Ended(number, result));
         };
         let step = context.path().rsplit('/').next().unwrap_or_default();
@@ -69,6 +77,7 @@ where
     while let Some(event) = said.next().await {
         match event {
             Said::Told(event) => hear(event),
+            Said::Computed(blocks) => meter::add(blocks),
             Said::Ended(number, Ok(Ok(result))) => results[number] = Some(result),
             Said::Ended(_, Ok(Err(_))) => failed = true,
             Said::Ended(_, Err(panic)) => resume_unwind(panic),

@@ -7,6 +7,7 @@ mod hostile;
 mod identity;
 mod meet;
 mod messages;
+mod metering;
 mod races;
 mod roster;
 mod shaping;

@@ -1,5 +1,5 @@
 //! What each step costs, as a formula of the number of OTs. Tests compare the formulas with the
-//! messages and with the generators' positions.
+//! messages and with the AES blocks that are computed ([`madrigal_kernels::meter`]).
 
 use core::ops::Add;
 
@@ -15,9 +15,10 @@ pub struct Cost {
     pub receiver_bytes: u64,
     /// Messages that have to wait for one another.
     pub rounds: u64,
-    /// AES-128 blocks that the sender computes.
+    /// AES-128 blocks that the sender computes, those of a [`SeededRng`](crate::SeededRng) included if
+    /// it draws from one.
     pub sender_aes: u64,
-    /// AES-128 blocks that the receiver computes.
+    /// AES-128 blocks that the receiver computes, likewise.
     pub receiver_aes: u64,
     /// Scalar multiplications in Ristretto255 by the sender, with a fixed or a variable base.
     pub sender_multiplications: u64,
@@ -52,6 +53,9 @@ impl Add for Cost {
 /// AES blocks of one TMMO hash: pi is applied twice.
 const HASH: u64 = 2;
 
+/// AES blocks of a scalar, or an element, that a [`SeededRng`](crate::SeededRng) draws: 64 bytes.
+const DRAWN: u64 = 4;
+
 /// `n` base OTs ([`crate::base`]).
 pub const fn base(n: u64) -> Cost {
     Cost {
@@ -60,8 +64,8 @@ pub const fn base(n: u64) -> Cost {
         rounds: 2,
         sender_multiplications: n + 2,
         receiver_multiplications: 2 * n,
-        sender_aes: 0,
-        receiver_aes: 0,
+        sender_aes: DRAWN,
+        receiver_aes: DRAWN * n,
     }
 }
 
@@ -73,8 +77,8 @@ pub const fn base_endemic(n: u64) -> Cost {
         rounds: 1,
         sender_multiplications: 2 * n + 1,
         receiver_multiplications: 2 * n,
-        sender_aes: 0,
-        receiver_aes: 0,
+        sender_aes: DRAWN,
+        receiver_aes: 2 * DRAWN * n,
     }
 }
 

@@ -12,7 +12,7 @@
 use std::ops::Range;
 use std::thread;
 
-use madrigal_kernels::Block;
+use madrigal_kernels::{Block, meter};
 
 use crate::error::{Message, check_argument, check_message};
 use crate::extension::PIECE;
@@ -34,7 +34,8 @@ fn check_instances<E>(instances: &[E]) -> Result<(), OtError> {
     check_argument("instances", instances.len().max(1), instances.len())
 }
 
-/// Runs `work` on each instance with its part, all at the same time; the first error in their order.
+/// Runs `work` on each instance with its part, all at the same time; the first error in their order. All
+/// AES blocks count as computed on the caller's thread.
 fn run<E: Send, P: Send>(
     instances: &mut [E],
     parts: Vec<P>,
@@ -46,11 +47,14 @@ fn run<E: Send, P: Send>(
         // The caller's thread has the first part.
         let own = pairs.next();
         let others: Vec<_> = pairs
-            .map(|(instance, part)| scope.spawn(move || work(instance, part)))
+            .map(|(instance, part)| scope.spawn(move || meter::metered(|| work(instance, part))))
             .collect();
         let first = own.map_or(Ok(()), |(instance, part)| work(instance, part));
         let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
-            Ok(result) => result,
+            Ok((result, blocks)) => {
+                meter::add(blocks);
+                result
+            }
             Err(panic) => std::panic::resume_unwind(panic),
         };
         // All are waited for, whatever the first one says.

@@ -2,6 +2,7 @@
 
 mod base;
 mod common;
+mod costs;
 mod endemic;
 mod extension;
 mod flavours;

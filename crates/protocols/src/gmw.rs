@@ -14,8 +14,8 @@
 
 use madrigal_core::{Party, PhaseCost, bits};
 use madrigal_correlations::{BitTriples, Scratch};
-use madrigal_kernels::{self as kernels, Prg};
-use madrigal_net::{Channel, Context, Result};
+use madrigal_kernels as kernels;
+use madrigal_net::{Channel, Context, Generator, Result};
 use zeroize::Zeroizing;
 
 use crate::Opening;
@@ -143,7 +143,7 @@ impl BooleanGmw {
 pub struct InputSharing {
     context: Context,
     owner: Party,
-    masks: Vec<Prg>,
+    masks: Vec<Generator>,
 }
 
 impl std::fmt::Debug for InputSharing {
@@ -177,14 +177,7 @@ impl InputSharing {
     ///
     /// `share` holds the input at the owner, anything elsewhere, and the share afterwards.
     pub fn share(&mut self, share: &mut [u8]) {
-        let (me, parties) = (self.context.me(), self.context.parties());
-        self.context.count_aes(share_aes_blocks(
-            me,
-            self.owner,
-            parties,
-            share.len() as u64,
-        ));
-        if me != self.owner {
+        if self.context.me() != self.owner {
             share.fill(0);
         }
         self.masks.iter_mut().for_each(|mask| mask.xor_into(share));

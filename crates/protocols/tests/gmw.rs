@@ -9,7 +9,7 @@ use madrigal_correlations::store::{NewStore, Store, StoreKey};
 use madrigal_correlations::{
     BitTripleSource, BitTriples, Extension, Means, Needs, Origin, OtCosts, OtSource, Supply, deal,
 };
-use madrigal_kernels::{Block, Prg};
+use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::{Context, Error, MIN_WINDOW, Result};
 use madrigal_protocols::gmw::{BooleanGmw, InputSharing, share_aes_blocks};
 use madrigal_protocols::{Opening, Rounds};
@@ -20,7 +20,8 @@ const COUNTS: [usize; 6] = [1, 7, 8, 9, 64, 1001];
 /// The plain bits of an input of `owner`, which every party of the test can compute.
 fn plain(seed: u64, owner: Party, count: usize) -> Vec<u8> {
     let mut plain = vec![0; bits::bytes_for(count)];
-    Prg::new(Block::new(seed, owner.index() as u64 + 100)).fill(&mut plain);
+    let mut prg = Prg::new(Block::new(seed, owner.index() as u64 + 100));
+    unmetered(|| prg.fill(&mut plain));
     bits::clear_tail(&mut plain, count);
     plain
 }

@@ -15,4 +15,4 @@ pub use shared::shared_data;
 pub use trial::{
     Ending, Outcome, Trial, impatient, must_end_well, run_with_fault, run_with_fault_over,
 };
-pub use world::{PartyResult, World, seed};
+pub use world::{PartyResult, World, seed, uncounted};

@@ -1,8 +1,11 @@
 //! All parties of one session, each on its own thread.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::time::Duration;
 
 use madrigal_core::{Cost, Party, Phase};
+use madrigal_kernels::meter::metered;
 use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Context, Result, Session, SessionConfig, block_on};
 
@@ -31,6 +34,18 @@ pub fn seed() -> u64 {
     let seed = given.unwrap_or_else(fresh);
     println!("seed: MADRIGAL_SEED={seed}");
     seed
+}
+
+/// Runs `work`, and says how many AES blocks it computes that no context counts.
+pub async fn uncounted<F: Future>(work: F) -> (F::Output, u64) {
+    let (mut work, mut blocks) = (pin!(work), 0);
+    let output = poll_fn(|task| {
+        let (poll, more) = metered(|| work.as_mut().poll(task));
+        blocks += more;
+        poll
+    })
+    .await;
+    (output, blocks)
 }
 
 impl World {
@@ -152,7 +167,13 @@ impl World {
         let session = Session::new(self.config(me), transport);
         session.greet().await?;
         let job = session.job(1, &[], self.deadline).await?;
-        let output = program(job.context()).await?;
+        let (output, uncounted) = uncounted(program(job.context())).await;
+        let output = output?;
+        assert_eq!(
+            uncounted, 0,
+            "AES blocks of {me} that no context counts: an operation computes them outside of \
+             `Context::metered`, or the test itself outside of `meter::unmetered`"
+        );
         let cost = Cost {
             setup: job.spent(Phase::Setup),
             online: job.spent(Phase::Online),

@@ -2,8 +2,8 @@
 //! depends on them.
 
 use madrigal_core::{Ring, bits};
-use madrigal_kernels::{self as kernels, Prg};
-use madrigal_net::breathe;
+use madrigal_kernels as kernels;
+use madrigal_net::{Generator, breathe};
 use zeroize::Zeroizing;
 
 use crate::matrices::MatrixShape;
@@ -107,7 +107,7 @@ impl Kind {
 
     /// A party's shares as its generator gives them; the dependent string, if it is not expanded, is
     /// zero.
-    pub(super) fn expand(self, prg: &mut Prg, with_dependent: bool) -> Strings {
+    pub(super) fn expand(self, prg: &mut Generator, with_dependent: bool) -> Strings {
         let string = |bytes| Zeroizing::new(vec![0; bytes]);
         let mut strings = Strings {
             independent: self.independent_bytes().map(string),
@@ -149,7 +149,11 @@ impl Kind {
 
     /// What the corrected party is sent: the value that depends on the sums of all parties' strings,
     /// less all other parties' shares of it. The generators are those of the parties in order.
-    pub(super) async fn deal(self, prgs: &mut [Prg], private: &mut Prg) -> Zeroizing<Vec<u8>> {
+    pub(super) async fn deal(
+        self,
+        prgs: &mut [Generator],
+        private: &mut Generator,
+    ) -> Zeroizing<Vec<u8>> {
         let mut others = Zeroizing::new(vec![0; self.dependent_bytes()]);
         let mut sums = self
             .independent_bytes()
@@ -193,7 +197,7 @@ impl Kind {
     async fn value(
         self,
         [a, b]: &[Zeroizing<Vec<u8>>; 2],
-        private: &mut Prg,
+        private: &mut Generator,
     ) -> Zeroizing<Vec<u8>> {
         let mut value = Zeroizing::new(vec![0; self.dependent_bytes()]);
         match self {
@@ -242,7 +246,7 @@ fn products<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8]) {
     }
 }
 
-fn random_bits<T: Ring>(value: &mut [u8], private: &mut Prg) {
+fn random_bits<T: Ring>(value: &mut [u8], private: &mut Generator) {
     private.fill(value);
     for element in value.chunks_exact_mut(T::BYTES) {
         T::read(element).and(T::ONE).write(element);

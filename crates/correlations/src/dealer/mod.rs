@@ -24,8 +24,7 @@ mod request;
 
 use bytes::Bytes;
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_kernels::Prg;
-use madrigal_net::{Channel, Context, Error, Result, breathe};
+use madrigal_net::{Channel, Context, Error, Generator, Result, breathe};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::BitTripleSource;
@@ -48,7 +47,7 @@ const CORRECTED: Party = Party::new(0);
 pub struct DealerSource {
     context: Context,
     channel: Channel,
-    prg: Prg,
+    prg: Generator,
     broken: bool,
 }
 
@@ -120,7 +119,6 @@ impl DealerSource {
         for (kind, items) in request.pieces() {
             let corrected = self.context.me() == CORRECTED;
             let mut strings = kind.expand(&mut self.prg, !corrected);
-            self.context.count_aes(kind.aes_blocks(!corrected));
             if corrected {
                 let theirs = self.channel.recv(kind.dependent_bytes()).await?;
                 strings.dependent.copy_from_slice(&theirs);
@@ -182,7 +180,7 @@ pub async fn deal(context: &Context) -> Result<()> {
         "the dealer is the last party"
     );
     let mut channels = context.channels()?;
-    let mut prgs: Vec<Prg> = channels
+    let mut prgs: Vec<Generator> = channels
         .iter()
         .map(|channel| context.shared_prg(channel.peer()))
         .collect::<Result<_>>()?;

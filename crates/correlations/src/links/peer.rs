@@ -16,7 +16,6 @@ use super::Part;
 use crate::base::{BasePair, Stream, bug, direction, fail};
 use crate::extension::{Batch, Extension, SILENT, SILENT_BASE};
 use crate::layout::Layout;
-use crate::ledger::Meter;
 
 /// The extensions with one peer.
 pub(super) struct Link {
@@ -25,8 +24,6 @@ pub(super) struct Link {
     pub(super) receiver: Receiving,
     /// What the peer's sender waits for; sent in the first call.
     pub(super) setup: Option<Vec<u8>>,
-    /// OTs that we send, OTs that we receive.
-    pub(super) meters: [Meter; 2],
     pub(super) extension: Channel,
     pub(super) offers: Channel,
     pub(super) corrections: Channel,
@@ -83,7 +80,6 @@ impl Link {
             })),
             receiver,
             setup: Some(setup),
-            meters: [Meter::new(extension), Meter::new(extension)],
             extension: channel("extension")?,
             offers: channel("offers")?,
             corrections: channel("corrections")?,

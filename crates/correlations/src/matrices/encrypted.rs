@@ -20,7 +20,7 @@ use super::strings::transpose;
 use super::{MatrixShape, MatrixTriple};
 use crate::kind::Width;
 use crate::links::OUT_OF_STEP;
-use crate::rings::random;
+use crate::rings::{random, random_blocks};
 
 /// The keys of one width.
 struct Keys {
@@ -102,8 +102,7 @@ impl Encrypted {
             });
         }
         let Some(way) = Oriented::new::<T>(shape) else {
-            self.broken = false;
-            return Ok(empty(&self.context, shape));
+            unreachable!("`serves` was asked before, and an empty product takes no messages");
         };
         let [p, k, q] = way.sizes;
         let mut prg = self.context.private_prg();
@@ -135,8 +134,6 @@ impl Encrypted {
     }
 
     fn start<T: Ring>(&self) -> Keys {
-        let cost = key_cost::<T>(self.requests.len());
-        self.context.count_aes(cost.aes_blocks);
         let seed = self.context.private_prg().next_block();
         let Some(mut owner) = Owner::new(T::BITS, seed) else {
             unreachable!("`serves` was asked before");
@@ -188,10 +185,6 @@ impl Encrypted {
         z: &RefCell<Zeroizing<Vec<T>>>,
         made: &dyn Fn(&Range<usize>),
     ) -> Result<()> {
-        let blocks = layout.aes_blocks(request);
-        let peers = self.answers.len() as u64;
-        self.context
-            .count_aes(blocks.owner + peers * blocks.responder);
         let received = self.context.beside();
         let owner = &keys.owner;
         let first = self.answers.first().map(Channel::peer);
@@ -240,17 +233,8 @@ fn rows_made(request: &Request) -> usize {
     request.rows.len() * request.inner.len()
 }
 
-/// What takes no messages: the product is empty, or of nothing.
-fn empty<T: Ring>(context: &Context, shape: MatrixShape) -> MatrixTriple<T> {
-    let mut prg = context.private_prg();
-    let mut some = |count| random::<T>(&mut prg, count);
-    let a = some(shape.rows * shape.inner);
-    let b = some(shape.inner * shape.columns);
-    let c = Zeroizing::new(vec![T::ZERO; shape.rows * shape.columns]);
-    MatrixTriple::new(shape, a, b, c)
-}
-
-/// What the first call of a width costs on top: the key is part of the first request.
+/// What the first call of a width costs on top: the key is part of the first request. Owner and
+/// responders each draw a seed.
 fn key_cost<T: Ring>(peers: usize) -> PhaseCost {
     let [bytes, make, take] = Responder::key_cost(T::BITS).unwrap_or_default();
     let peers = peers as u64;
@@ -259,7 +243,7 @@ fn key_cost<T: Ring>(peers: usize) -> PhaseCost {
         bytes_sent: peers * bytes,
         bytes_received: peers * bytes,
         messages: 0,
-        aes_blocks: Owner::AES_BLOCKS + make + peers * take,
+        aes_blocks: 1 + Owner::AES_BLOCKS + make + peers * (1 + take),
     }
 }
 
@@ -272,7 +256,16 @@ pub(crate) struct EncryptedCosts {
 
 impl EncryptedCosts {
     pub(crate) fn triple<T: Ring>(&mut self, parties: usize, shape: MatrixShape) -> PhaseCost {
-        let mut total = PhaseCost::default();
+        let MatrixShape {
+            rows,
+            inner,
+            columns,
+        } = shape;
+        let mut total = PhaseCost {
+            aes_blocks: random_blocks(rows * inner, T::BYTES)
+                + random_blocks(inner * columns, T::BYTES),
+            ..PhaseCost::default()
+        };
         let Some(way) = Oriented::new::<T>(shape) else {
             return total;
         };

@@ -7,6 +7,7 @@ use madrigal_core::{Party, Ring};
 use super::MatrixShape;
 use crate::extension::Batch;
 use crate::layout::{self, Layout, Parts};
+use crate::rings::random_blocks;
 
 /// Bytes of corrections in one part, unless one entry takes more.
 const PART_BYTES: usize = 256 << 10;
@@ -82,6 +83,12 @@ impl Layout for MatrixLayout {
         let size = (fit / tile).max(1) * tile;
         let count = if self.q == 0 { 0 } else { self.p * self.k };
         layout::parts(count, size)
+    }
+
+    /// X and Y.
+    fn drawn(&self) -> u64 {
+        let bytes = self.bits / 8;
+        random_blocks(self.p * self.k, bytes) + random_blocks(self.k * self.q, bytes)
     }
 
     fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use madrigal_kernels::{Block, Prg};
+use madrigal_kernels::{Block, Prg, meter::unmetered};
 
-/// A stream of choices that its seed fixes.
+/// A stream of choices that its seed fixes. Its AES blocks are no protocol's.
 #[derive(Debug)]
 pub(super) struct Dice(Prg);
 
@@ -15,7 +15,7 @@ impl Dice {
     }
 
     pub(super) fn next(&mut self) -> u64 {
-        self.0.next_block().lo()
+        unmetered(|| self.0.next_block().lo())
     }
 
     /// A number below `end`, which must not be 0. The bias of the remainder does not matter here.
@@ -29,6 +29,6 @@ impl Dice {
     }
 
     pub(super) fn fill(&mut self, bytes: &mut [u8]) {
-        self.0.fill(bytes);
+        unmetered(|| self.0.fill(bytes));
     }
 }

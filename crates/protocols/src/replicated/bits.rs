@@ -9,8 +9,8 @@
 
 use bytes::{Bytes, BytesMut};
 use madrigal_core::{Party, PhaseCost, bits};
-use madrigal_kernels::{self as kernels, Prg};
-use madrigal_net::{Context, Result, exchange_each};
+use madrigal_kernels as kernels;
+use madrigal_net::{Context, Generator, Result, exchange_each};
 use zeroize::Zeroizing;
 
 use super::flow::{Pool, Spent};
@@ -63,7 +63,6 @@ impl ReplicatedBits {
     /// ([`kernels::replicated_and_rows`]).
     pub fn zeros(&mut self, bytes: usize) -> BytesMut {
         let mut z = self.spent.buffer(bytes);
-        self.context.count_aes(2 * bytes.div_ceil(16) as u64);
         self.zeros.fill_bits(&mut z);
         z
     }
@@ -171,7 +170,7 @@ pub struct ReplicatedInputs {
     context: Context,
     neighbours: Neighbours,
     /// Of our own inputs; of those of the next party.
-    masks: [Prg; 2],
+    masks: [Generator; 2],
 }
 
 impl std::fmt::Debug for ReplicatedInputs {
@@ -222,8 +221,6 @@ impl ReplicatedInputs {
         let me = self.context.me();
         let bytes = counts.map(bits::bytes_for);
         assert_eq!(own.len(), bytes[me.index()], "our inputs in packed bits");
-        let cost = Self::cost(me, counts);
-        self.context.count_aes(cost.aes_blocks);
         let zeros = |bytes| Zeroizing::new(vec![0; bytes]);
         let mut shares = bytes.map(|bytes| [zeros(bytes), zeros(bytes)]);
 

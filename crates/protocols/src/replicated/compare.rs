@@ -290,7 +290,6 @@ impl ReplicatedBits {
         let bytes = T::BITS * bits::bytes_for(count);
         let me = self.context.me();
         let mut mask = Secret::zeros(if me.index() == 1 { 0 } else { bytes });
-        self.context.count_aes(mask.len().div_ceil(16) as u64);
         let (t, same) = match me.index() {
             0 => {
                 self.zeros.first.fill(&mut mask);

@@ -125,8 +125,6 @@ impl ReplicatedRings {
             let mut mine = RingShares::<T>::zeros(block.len());
             let mut addend = BitShares::zeros(T::BITS, block.len());
             if let Some(part) = third(me) {
-                let blocks = (block.len() * T::BYTES).div_ceil(16);
-                strand.context.count_aes(blocks as u64);
                 let r = &mut mine.components[part];
                 // k_2 is the generator of P_1 and P_2.
                 let generator = if part == 0 {

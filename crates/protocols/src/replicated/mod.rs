@@ -54,8 +54,7 @@ pub use shares::{BitShares, RingShares, SharesError, combine, deal};
 
 use bytes::Bytes;
 use madrigal_core::Party;
-use madrigal_kernels::Prg;
-use madrigal_net::{Channel, Context, Result, exchange_one};
+use madrigal_net::{Channel, Context, Generator, Result, exchange_one};
 
 /// How many parties there are.
 pub const PARTIES: usize = 3;
@@ -109,8 +108,8 @@ impl Neighbours {
 
 /// Both generators of a party for one step: k_i and k_{i+1}.
 struct ZeroKeys {
-    first: Prg,
-    second: Prg,
+    first: Generator,
+    second: Generator,
 }
 
 impl ZeroKeys {

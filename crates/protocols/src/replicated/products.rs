@@ -132,8 +132,6 @@ impl ReplicatedBits {
         mut local: impl FnMut(Range<usize>, &mut [T], &mut ZeroKeys),
     ) -> Result<()> {
         let count = z.len();
-        self.context
-            .count_aes(2 * (count * T::BYTES).div_ceil(16) as u64);
         let [first, second] = &mut z.components;
         let zeros = &mut self.zeros;
         let flow = Flow {

@@ -40,9 +40,6 @@ impl ReplicatedRings {
 
     fn fill(&mut self, first: &mut [u8], second: &mut [u8]) {
         let strand = &mut self.strand;
-        strand
-            .context
-            .count_aes(2 * first.len().div_ceil(16) as u64);
         strand.zeros.first.fill(first);
         strand.zeros.second.fill(second);
     }

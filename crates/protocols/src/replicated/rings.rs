@@ -206,8 +206,6 @@ impl ReplicatedBits {
     ) -> Result<[RingShares<T>; PARTIES]> {
         let me = self.context.me();
         assert_eq!(own.len(), counts[me.index()], "our inputs");
-        let blocks = |party: Party| (counts[party.index()] * T::BYTES).div_ceil(16) as u64;
-        self.context.count_aes(blocks(me) + blocks(next(me)));
         let mut shares = counts.map(RingShares::<T>::zeros);
 
         self.zeros.second.fill(rings::as_bytes_mut(

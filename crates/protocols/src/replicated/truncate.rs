@@ -40,11 +40,10 @@ impl ReplicatedRings {
     ) -> Result<RingShares<T>> {
         assert!(by < T::BITS, "a shift by {by} of {} bits", T::BITS);
         let (me, count) = (self.me(), x.len());
-        let bytes = count * T::BYTES;
-        self.strand.context.count_aes(bytes.div_ceil(16) as u64);
         // n + x_2, public and uniform; n itself only P_1 and P_2 know.
         let mut coins = vec![T::ZERO; count];
-        self.coins.fill(rings::as_bytes_mut(&mut coins));
+        let draw = || self.coins.fill(rings::as_bytes_mut(&mut coins));
+        self.strand.context.metered_now(draw);
         let [first, second] = x.components();
         let mut own = Secret::zeros(if me.index() == 0 { count } else { 0 });
         if me.index() == 0 {

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // each test uses a part of this; helpers
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
-use madrigal_kernels::{Block, Prg, rings};
+use madrigal_kernels::{Block, Prg, meter::unmetered, rings};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::replicated::{
     BitShares, Depth, PARTIES, ReplicatedRings, RingShares, Tally, combine, deal,
@@ -12,7 +12,8 @@ use madrigal_testkit::World;
 /// Random values, among them the ends of the range.
 pub fn values<T: Ring>(seed: u64, label: u64, count: usize) -> Vec<T> {
     let mut values = vec![T::ZERO; count];
-    Prg::new(Block::new(seed, 1000 + label)).fill(rings::as_bytes_mut(&mut values));
+    let mut prg = Prg::new(Block::new(seed, 1000 + label));
+    unmetered(|| prg.fill(rings::as_bytes_mut(&mut values)));
     let top = T::ONE.shl(T::BITS - 1);
     let special = [T::ZERO, T::ZERO.sub(T::ONE), top, top.sub(T::ONE), T::ONE];
     for (i, value) in values.iter_mut().enumerate().skip(5).step_by(3) {
@@ -23,7 +24,7 @@ pub fn values<T: Ring>(seed: u64, label: u64, count: usize) -> Vec<T> {
 
 /// Shares of `values`, of which each party of a test takes its own.
 pub fn dealt<T: Ring>(seed: u64, label: u64, values: &[T]) -> [RingShares<T>; PARTIES] {
-    deal(values, &mut Prg::new(Block::new(seed, 2000 + label)))
+    unmetered(|| deal(values, &mut Prg::new(Block::new(seed, 2000 + label))))
 }
 
 /// A worker in a phase of its own.
@@ -90,8 +91,8 @@ pub fn dealt_bits(seed: u64, label: u64, rows: &[Vec<u8>]) -> [BitShares; PARTIE
     let mut prg = Prg::new(Block::new(seed, 3000 + label));
     let mut parts = [plain.clone(), plain.clone(), plain];
     let [v0, v1, v2] = &mut parts;
-    prg.fill(v0);
-    prg.fill(v1);
+    unmetered(|| prg.fill(v0));
+    unmetered(|| prg.fill(v1));
     for (v2, (v0, v1)) in v2.iter_mut().zip(v0.iter().zip(v1.iter())) {
         *v2 ^= v0 ^ v1;
     }

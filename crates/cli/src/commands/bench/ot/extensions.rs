@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use madrigal_kernels::Block;
+use madrigal_kernels::{Block, meter::unmetered};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::iknp::{IknpReceiver, IknpSender};
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
@@ -156,7 +156,8 @@ impl Buffers {
             |wire| {
                 for m in calls(ots, CALL) {
                     let choices = &mut choices[..m.div_ceil(8)];
-                    rng.fill_bytes(choices);
+                    // The choices are the user's.
+                    unmetered(|| rng.fill_bytes(choices));
                     let mut u = wire.room(receiver.message_len(m));
                     receiver.extend_blocks(choices, m, &mut u, &mut chosen[..m])?;
                     wire.send(u)?;
@@ -193,7 +194,8 @@ impl Buffers {
             |wire| {
                 for m in calls(ots, CALL) {
                     let bytes = m.div_ceil(8);
-                    rng.fill_bytes(&mut choices[..bytes]);
+                    // The choices are the user's.
+                    unmetered(|| rng.fill_bytes(&mut choices[..bytes]));
                     let mut u = wire.room(receiver.message_len(m));
                     receiver.extend_bits(&choices[..bytes], m, &mut u, &mut chosen[..bytes])?;
                     wire.send(u)?;
@@ -234,7 +236,8 @@ impl Buffers {
             |wire| {
                 for m in calls(ots, CALL) {
                     let choices = &mut choices[..m.div_ceil(8)];
-                    rng.fill_bytes(choices);
+                    // The choices are the user's.
+                    unmetered(|| rng.fill_bytes(choices));
                     let mut u = wire.room(receiver.message_len(m));
                     drop(receiver.extend(choices, m, &mut u, &mut chosen[..m])?);
                     wire.send(u)?;

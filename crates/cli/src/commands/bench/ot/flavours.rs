@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use madrigal_kernels::meter::unmetered;
 use madrigal_kernels::{Block, blocks_as_bytes, words_as_bytes, words_as_bytes_mut};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::flavour::{self, OneOf};
@@ -170,7 +171,8 @@ impl Values {
                 for m in calls(ots, flavour.call()) {
                     let rows = &mut rows[..m * flavour.rows()];
                     let mut choices = Zeroizing::new(vec![0; rows.len().div_ceil(8)]);
-                    rng.fill_bytes(&mut choices);
+                    // The choices are the user's.
+                    unmetered(|| rng.fill_bytes(&mut choices));
                     let mut u = wire.room(receiver.message_len(rows.len()));
                     let tweaks = receiver.extend(&choices, rows.len(), &mut u, rows)?;
                     wire.send(u)?;

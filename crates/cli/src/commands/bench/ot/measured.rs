@@ -4,7 +4,7 @@ use comfy_table::Table;
 use madrigal_ot::cost::Cost;
 use serde::Serialize;
 
-use super::wire::Run;
+use super::wire::{Run, Side};
 use crate::exit::{Failure, Result};
 use crate::numbers::{rate, seconds, table};
 use crate::stats::Spread;
@@ -37,27 +37,30 @@ pub(super) struct SideMeasured {
 }
 
 impl Measured {
-    /// Of runs of OTs that cost `declared` together: what was sent must be what is declared.
+    /// Of runs of OTs that cost `declared` together: what was sent and computed must be what is declared.
     pub fn of_runs(count: usize, setup: f64, runs: &[Run], declared: Cost) -> Result<Self> {
         let repeats = runs.len() as f64;
-        let side = |pick: fn(&Run) -> super::wire::Side, aes: u64, declared: u64| {
-            let sent: u64 = runs.iter().map(|run| pick(run).bytes).sum();
-            if sent != declared {
+        let side = |pick: fn(&Run) -> Side, bytes: u64, aes: u64| {
+            let sides = || runs.iter().map(pick);
+            let sent: u64 = sides().map(|side| side.bytes).sum();
+            let computed: u64 = sides().map(|side| side.aes).sum();
+            if (sent, computed) != (bytes, aes) {
                 return Err(Failure::bug(format!(
-                    "{sent} bytes were sent where {declared} are declared"
+                    "{sent} bytes were sent and {computed} AES blocks computed where {bytes} and \
+                     {aes} are declared"
                 )));
             }
             Ok(SideMeasured {
-                busy: runs.iter().map(|run| pick(run).busy).collect(),
+                busy: sides().map(|side| side.busy).collect(),
                 bytes: sent as f64 / repeats,
-                aes: aes as f64 / repeats,
+                aes: computed as f64 / repeats,
             })
         };
-        let sender = side(|run| run.sender, declared.sender_aes, declared.sender_bytes)?;
+        let sender = side(|run| run.sender, declared.sender_bytes, declared.sender_aes)?;
         let receiver = side(
             |run| run.receiver,
-            declared.receiver_aes,
             declared.receiver_bytes,
+            declared.receiver_aes,
         )?;
         Ok(Self {
             count,

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use madrigal_kernels::meter;
 use madrigal_ot::OtError;
 
 use crate::exit::{Failure, Result};
@@ -117,6 +118,8 @@ pub(super) struct Side {
     pub busy: f64,
     /// Bytes that it sent.
     pub bytes: u64,
+    /// AES blocks that it computed.
+    pub aes: u64,
 }
 
 /// Runs both sides at the same time.
@@ -150,11 +153,13 @@ fn side(
 ) -> Step<(Instant, Instant, Side)> {
     ready.wait();
     let start = Instant::now();
-    work(&mut wire)?;
+    let (done, aes) = meter::metered(|| work(&mut wire));
+    done?;
     let end = Instant::now();
     let side = Side {
         busy: (end - start).saturating_sub(wire.waited).as_secs_f64(),
         bytes: wire.bytes,
+        aes,
     };
     Ok((start, end, side))
 }
