@@ -9,6 +9,7 @@ mod codegen;
 mod dudect;
 mod fuzz;
 mod lint;
+mod lpn;
 mod process;
 mod readme;
 mod signposts;
@@ -32,6 +33,9 @@ cargo xtask CHORE
                         look for time that depends on choices or on Delta, in each step of oblivious
                         transfer whose name contains NAME, with N measurements (20000); wants a quiet
                         machine
+  lpn [--rows N --errors T [--dimension K] [--locality D]]
+                        what the known attacks on silent OT's problem cost: for the parameters in use, or
+                        for others; without --dimension the least that leaves a margin over 2^128
   soak [--minutes N]    repeat the tests of faults with fresh seeds for N minutes (10)
 ";
 
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         ["codegen", "--check"] => codegen::codegen(true),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["dudect", ref rest @ ..] => dudect::dudect(rest),
+        ["lpn", ref rest @ ..] => lpn::lpn(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");

@@ -17,7 +17,7 @@
 //! machines moves the borders by about one k.
 //!
 //! For many triples at VAES-512 it chooses k = 2 from 10 Gbit/s on, k = 5 to 7 around 1 Gbit/s, and
-//! silent OT below some 600 Mbit/s. Silent OT has to begin with 0.15 MB and 4 million wasted rows of
+//! silent OT below some 600 Mbit/s. Silent OT has to begin with 0.19 MB and 4 million wasted rows of
 //! work, so that small jobs on slow networks take k = 8 or 7.
 
 use madrigal_kernels::Level;

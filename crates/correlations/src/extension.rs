@@ -16,8 +16,8 @@ pub enum Extension {
     /// [SoftSpoken](madrigal_ot::softspoken), whose field has k bits: 128 / k bits of communication
     /// for an OT. k = 1 is IKNP, message for message.
     SoftSpoken(FieldBits),
-    /// [Silent OT](madrigal_ot::silent) with [`SilentParams::LARGE`]: less than half a bit for an OT
-    /// with a random choice, one more for a given one. It begins with 0.15 MB each way, 3 ms of work
+    /// [Silent OT](madrigal_ot::silent) with [`SilentParams::LARGE`]: three quarters of a bit for an
+    /// OT with a random choice, one more for a given one. It begins with 0.19 MB each way, 3 ms of work
     /// and two rounds more than the others, and keeps some 20 MB for each peer and kind of
     /// correlation.
     Silent,

@@ -33,15 +33,15 @@
 //! # What it costs
 //! Bytes that both parties of a pair send together, per item, in the long run; s bytes are those of an
 //! OT's extension: 16 / k with SoftSpoken (rounded up, see
-//! [`FieldBits`](madrigal_ot::softspoken::FieldBits)), 1/8 with silent OT for given choices and 0.05
+//! [`FieldBits`](madrigal_ot::softspoken::FieldBits)), 1/8 with silent OT for given choices and 0.09
 //! on top for all. For N > 2 the pairs add up, and bits and vectors have corrections besides.
 //!
 //! | kind | bytes | k = 2 | k = 4 | silent | ns, k = 2 | ns, k = 4 | ceiling, k = 4 |
 //! |---|---|---|---|---|---|---|---|
-//! | Boolean triple | 2 s (silent: without the 1/8) | 16 | 8 | 0.1 | 18 | 19 | 11 |
-//! | triple of 64 bits | 128 s + 520 | 1544 | 1032 | 543 | 1270 | 1550 | 704 |
-//! | square pair of 64 bits | 63 s + 252 | 756 | 504 | 263 | 700 | 790 | 347 |
-//! | shared bit of 32 bits ([published](OtSource::published_shared_bits): 34 s + 83) | 31 s + 70 | 318 | 194 | 75 | 350 | 410 | 170 |
+//! | Boolean triple | 2 s (silent: without the 1/8) | 16 | 8 | 0.2 | 18 | 19 | 11 |
+//! | triple of 64 bits | 128 s + 520 | 1544 | 1032 | 548 | 1270 | 1550 | 704 |
+//! | square pair of 64 bits | 63 s + 252 | 756 | 504 | 266 | 700 | 790 | 347 |
+//! | shared bit of 32 bits ([published](OtSource::published_shared_bits): 34 s + 83) | 31 s + 70 | 318 | 194 | 77 | 350 | 410 | 170 |
 //! | product of elements in a matrix triple, 128 x 128 x 128, 64 bits | s + 520 | 528 | 524 | 520 | 213 | 220 | 63 |
 //! | the same [by encryption](OtSource::with_lattice_matrices), without OT | 4.9 | | | | 34 | 34 | |
 //! | vector triple of 128 bits | 2 s | 16 | 8 | 0.4 | 108 | 118 | 11 |

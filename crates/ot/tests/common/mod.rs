@@ -1,6 +1,10 @@
 //! Helpers of the OT tests.
 #![allow(dead_code, reason = "each test binary uses its own part of it")]
 #![allow(clippy::print_stderr, reason = "a failing test prints its seed")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed unwrap is a failed test with a location"
+)]
 
 use madrigal_kernels::Block;
 use madrigal_ot::{
