@@ -1,12 +1,16 @@
-//! Replicated sharing of bits with messages as long as a window and longer: all three send at once.
+//! Replicated sharing of bits: messages as long as a window and longer, where all three send at once;
+//! openings to any parties, and that these carry nothing but the bits that are opened.
+#![allow(clippy::unwrap_used)] // tests
 
 use std::time::Duration;
 
 use madrigal_core::{Party, Phase, bits};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, MIN_WINDOW, Result};
-use madrigal_protocols::replicated::{ReplicatedBits, ReplicatedInputs};
-use madrigal_testkit::{World, seed};
+use madrigal_protocols::replicated::{
+    BitShares, ReplicatedBits, ReplicatedInputs, ReplicatedRings,
+};
+use madrigal_testkit::{Transcript, World, seed};
 
 fn world() -> World {
     World::new(3, seed()).with_limits(|limits| {
@@ -84,4 +88,43 @@ fn products_are_opened_to_those_named_and_to_nobody_else() {
             }
         }
     }
+}
+
+/// What P_0 is sent when rows of three bits are opened to it, or composed to elements, whose shares have
+/// ones in the rest of each byte: of P_2, since opening is all that P_2 sends it.
+fn opened_bytes(
+    operation: impl AsyncFn(&mut ReplicatedRings, &BitShares) -> Result<()> + Sync,
+) -> Vec<u8> {
+    let (transcript, transports) = Transcript::of(Party::new(0), mesh(3));
+    let results = World::new(3, seed()).run_over(transports, |context| {
+        let operation = &operation;
+        async move {
+            let mut rings = ReplicatedRings::new(context.enter(Phase::Online, "rings"))?;
+            // 0b111 in each row, under padding that is not shared zeros.
+            let mine = [[0xff, 0xfa], [0xfa, 0xfa], [0xfa, 0xff]][rings.me().index()];
+            let [first, second] = mine.map(|byte| [byte; 8]);
+            let bits = BitShares::from_components([&first, &second], 8, 3).unwrap();
+            operation(&mut rings, &bits).await
+        }
+    });
+    assert!(results.iter().all(Result::is_ok), "{results:?}");
+    let mut places = transcript.places();
+    places.retain(|(from, ..), _| *from == Party::new(2));
+    places.into_values().flatten().collect()
+}
+
+#[test]
+fn padding_is_not_opened() {
+    let opened = opened_bytes(async |rings, bits| {
+        let opened = rings.open_bits(bits, &[Party::new(0)]).await?;
+        assert!(opened.is_none_or(|rows| rows == [0b111; 8]));
+        Ok(())
+    });
+    assert_eq!(opened, [0b010; 8]);
+    let opened = opened_bytes(async |rings, bits| {
+        rings.compose::<u8>(bits).await?;
+        Ok(())
+    });
+    assert_eq!(opened.len(), 8);
+    assert!(opened.iter().all(|row| row >> 3 == 0), "{opened:02x?}");
 }

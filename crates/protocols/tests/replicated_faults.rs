@@ -15,13 +15,15 @@ use madrigal_testkit::{World, impatient, must_end_well, run_with_fault, seed};
 
 const AT_ONCE: u64 = 8;
 
-/// x y of party 0's and party 1's inputs, cut by 7 bits where it is below the third one's.
+/// x y of party 0's and party 1's inputs, cut by 7 bits and 3 more where it is below the third one's.
 async fn program(context: Context, seed: u64, count: usize) -> Result<Vec<u32>> {
     let mut rings = worker(&context)?;
     let own = values::<u32>(seed, rings.me().index() as u64, count);
     let [x, y, z] = rings.share(&own, [count; 3]).await?;
     let product = rings.mul(&x, &y).await?;
     let cut = rings.truncate(&product, 7).await?;
+    let cut = rings.truncate_near(&cut, 3).await?;
+    rings.truncate_probabilistic(&z, 7).await?;
     let less = rings.less_than(&product, &z).await?;
     let chosen = rings.select(&less, &cut, &product).await?;
     let all: Vec<Party> = Party::all(3).collect();
@@ -34,7 +36,7 @@ fn expected(seed: u64, count: usize) -> Vec<u32> {
         .map(|i| {
             let product = x[i].wrapping_mul(y[i]);
             if signed(product) < signed(z[i]) {
-                (product as i32 >> 7) as u32
+                (product as i32 >> 10) as u32
             } else {
                 product
             }
@@ -123,8 +125,9 @@ fn short_message(
             };
             let mut channel = context.channel(Party::new(to))?;
             channel.send(vec![0; 23]).await?;
-            // Nothing comes, but for the others' errors.
-            channel.recv(1 << 20).await.map(drop)
+            // Nothing comes here, but for the others' errors.
+            let mut silent = context.step("silent").channel(Party::new(to))?;
+            silent.recv(1).await.map(drop)
         }
     });
     let error = results[to].as_ref().unwrap_err();
@@ -159,9 +162,20 @@ fn messages_of_a_wrong_length_name_their_sender() {
         };
         rings.share(own, [3, 0, 0]).await.map(drop)
     });
-    short_message(0, 1, "", async |rings, x| {
-        rings.truncate_probably(x, 3).await.map(drop)
+    for (cheater, to) in [(0, 1), (1, 0)] {
+        short_message(cheater, to, "", async |rings, x| {
+            rings.truncate_probabilistic(x, 3).await.map(drop)
+        });
+    }
+    short_message(0, 1, "way 0", async |rings, x| {
+        rings.truncate(x, 3).await.map(drop)
     });
+    for (cheater, to) in [(0, 1), (1, 2), (2, 1)] {
+        short_message(cheater, to, "way 0", async |rings, _| {
+            let bits = rings.random_bit_rows(1, 3);
+            rings.inject::<u64>(&bits).await.map(drop)
+        });
+    }
     short_message(0, 1, "way 0", async |rings, x| {
         rings.negative(x).await.map(drop)
     });

@@ -3,10 +3,11 @@
 //! component alike.
 #![allow(clippy::unwrap_used)] // tests
 
-use crate::common::{dealt, depths, join, plain, run, signed, values};
-use madrigal_core::{Party, Ring};
-use madrigal_protocols::replicated::RingShares;
-use madrigal_testkit::seed;
+use crate::common::{dealt, depths, join, plain, run, signed, values, worker};
+use madrigal_core::{Party, Phase, Ring};
+use madrigal_kernels::{Block, Prg, rings};
+use madrigal_protocols::replicated::{Depth, RingShares};
+use madrigal_testkit::{World, seed};
 
 const COUNTS: [usize; 5] = [1, 7, 64, 1000, 100_000];
 
@@ -139,9 +140,30 @@ fn dots<T: Ring>(seed: u64, count: usize) {
 fn truncate<T: Ring>(seed: u64, count: usize) {
     let x = values::<T>(seed, 0, count);
     let xs = dealt(seed, 0, &x);
-    for by in [0, 1, T::BITS / 2, T::BITS - 1] {
+    let halves: Vec<T> = x
+        .iter()
+        .map(|&x| T::from_u128((signed(x) >> 1) as u128))
+        .collect();
+    let half_shares = dealt(seed, 1, &halves);
+    for by in [0, 1, 5, T::BITS / 2, T::BITS - 2, T::BITS - 1] {
         for depth in depths(count) {
             let about = format!("{count} of {} bits by {by}, {depth:?}", T::BITS);
+            if by + 1 < T::BITS {
+                let results = run(
+                    seed,
+                    &about,
+                    async |rings| {
+                        rings.set_depth(depth);
+                        let x = &half_shares[rings.me().index()];
+                        rings.truncate_near(x, by).await
+                    },
+                    |tally| {
+                        tally.set_depth(depth);
+                        tally.truncate_near::<T>(count, by);
+                    },
+                );
+                assert!(plain(&results) == floors(&halves, by), "near, {about}");
+            }
             let results = run(
                 seed,
                 &about,
@@ -155,27 +177,23 @@ fn truncate<T: Ring>(seed: u64, count: usize) {
                     tally.truncate::<T>(count, by);
                 },
             );
-            let expected: Vec<T> = x
-                .iter()
-                .map(|&x| T::from_u128((signed(x) >> by) as u128))
-                .collect();
-            assert!(plain(&results) == expected, "{about}");
+            assert!(plain(&results) == floors(&x, by), "{about}");
         }
-        let about = format!("{count} of {} bits by {by}, probably", T::BITS);
+        let about = format!("{count} of {} bits by {by}, probabilistic", T::BITS);
         // Numbers of half the width: wrong ones are rare enough for wide rings not to be seen.
         let small: Vec<T> = x
             .iter()
             .map(|&x| T::from_u128((signed(x) >> (T::BITS / 2)) as u128))
             .collect();
-        let xs = dealt(seed, 1, &small);
+        let xs = dealt(seed, 2, &small);
         let results = run(
             seed,
             &about,
             async |rings| {
                 let x = &xs[rings.me().index()];
-                rings.truncate_probably(x, by).await
+                rings.truncate_probabilistic(x, by).await
             },
-            |tally| tally.truncate_probably::<T>(count),
+            |tally| tally.truncate_probabilistic::<T>(count),
         );
         let got = plain(&results);
         for (&x, &z) in small.iter().zip(&got) {
@@ -193,6 +211,12 @@ fn truncate<T: Ring>(seed: u64, count: usize) {
             assert!(right.contains(&error), "{about}: {x:?} gives {z:?}");
         }
     }
+}
+
+/// Divided by 2^`by` as signed numbers, rounded down.
+fn floors<T: Ring>(x: &[T], by: usize) -> Vec<T> {
+    let floor = |&x: &T| T::from_u128((signed(x) >> by) as u128);
+    x.iter().map(floor).collect()
 }
 
 fn compare<T: Ring>(seed: u64, count: usize) {
@@ -268,6 +292,72 @@ fn equal<T: Ring>(seed: u64, count: usize) {
     }
 }
 
+/// All numbers of 8 bits by all shifts, under many sharings of each.
+#[test]
+fn exact_truncations_of_all_bytes() {
+    let seed = seed();
+    let all: Vec<u8> = (0..=u8::MAX).cycle().take(16 * 256).collect();
+    let near: Vec<u8> = (-64_i8..64)
+        .map(i8::cast_unsigned)
+        .cycle()
+        .take(16 * 256)
+        .collect();
+    let (xs, ys) = (dealt(seed, 0, &all), dealt(seed, 1, &near));
+    for by in 0..8 {
+        for depth in [Depth::Ripple, Depth::Tree] {
+            let results = World::new(3, seed).run(|context| {
+                let (xs, ys) = (&xs, &ys);
+                async move {
+                    let mut rings = worker(&context)?;
+                    rings.set_depth(Some(depth));
+                    let me = rings.me().index();
+                    let x = rings.truncate(&xs[me], by).await?;
+                    let y = match by {
+                        7 => ys[me].clone(),
+                        _ => rings.truncate_near(&ys[me], by).await?,
+                    };
+                    Ok([x, y])
+                }
+            });
+            let [x, y] =
+                [0, 1].map(|i| plain(&[0, 1, 2].map(|party: usize| results[party].0[i].clone())));
+            assert!(x == floors(&all, by), "by {by}, {depth:?}");
+            assert!(y == floors(&near, by % 7), "near, by {by}, {depth:?}");
+        }
+    }
+}
+
+/// Whoever deals a number chooses its component x_2 and knows all that is public. Were the number n that
+/// decides about rounding C - x_2 for a public C, it could have n at the ring's end, where every number
+/// above zero is cut wrongly.
+#[test]
+fn nobody_outside_chooses_how_a_number_is_rounded() {
+    const COUNT: usize = 100;
+    let results = World::new(3, seed()).run(|context| async move {
+        let mut rings = worker(&context)?;
+        let id = context
+            .enter(Phase::Online, "rings")
+            .step("coins")
+            .public_id();
+        let mut seed = [0; 16];
+        seed.copy_from_slice(&id[..16]);
+        let mut coins = vec![0_u64; COUNT];
+        Prg::new(Block::from_bytes(seed)).fill(rings::as_bytes_mut(&mut coins));
+        // x = 1 from x_0 = 0, x_1 and x_2 = C + 1, so that C - x_2 = -1.
+        let x2: Vec<u64> = coins.iter().map(|coin| coin.wrapping_add(1)).collect();
+        let x1 = x2.iter().map(|x| 1_u64.wrapping_sub(*x)).collect();
+        let parts = [vec![0; COUNT], x1, x2];
+        let [first, second] = [0, 1].map(|i| parts[(rings.me().index() + i) % 3].clone());
+        let x = RingShares::from_components(first, second).unwrap();
+        rings.truncate_probabilistic(&x, 8).await
+    });
+    let [a, b, c] = results.try_into().unwrap();
+    let z = plain(&[a.0, b.0, c.0]);
+    // Wrong with probability 2^-64; one with 2^-8.
+    assert!(z.iter().all(|z| *z < 2), "{z:?}");
+    assert!(z.iter().sum::<u64>() < 20, "{z:?}");
+}
+
 /// How often a probabilistic truncation rounds up, and how often it is wrong, in a ring so narrow that
 /// both are seen.
 #[test]
@@ -283,9 +373,9 @@ fn probabilistic_truncation_is_as_bad_as_it_says() {
             &about,
             async |rings| {
                 let x = &xs[rings.me().index()];
-                rings.truncate_probably(x, BY).await
+                rings.truncate_probabilistic(x, BY).await
             },
-            |tally| tally.truncate_probably::<u8>(RUNS),
+            |tally| tally.truncate_probabilistic::<u8>(RUNS),
         );
         let floor = x >> BY;
         let wrong = if x < 0 { 32 } else { -32 };

@@ -43,7 +43,7 @@ async fn program(context: Context, inputs: u16, run: u64, cheater: Option<Party>
         columns: 2,
     };
     rings.matrix_product(&x, &y, shape).await?;
-    rings.truncate_probably(&x, 5).await?;
+    rings.truncate_probabilistic(&x, 5).await?;
     for depth in [Depth::Ripple, Depth::Tree] {
         rings.set_depth(Some(depth));
         let less = rings.less_than(&x, &y).await?;
@@ -51,6 +51,7 @@ async fn program(context: Context, inputs: u16, run: u64, cheater: Option<Party>
         let bits = rings.decompose(&y).await?;
         rings.compose::<u16>(&bits).await?;
         rings.truncate(&x, 5).await?;
+        rings.truncate_near(&x, 5).await?;
     }
     let equal = rings.equal(&x, &y).await?;
     rings.inject::<u16>(&equal).await?;

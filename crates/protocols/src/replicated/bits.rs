@@ -14,7 +14,7 @@ use madrigal_net::{Context, Generator, Result, exchange_each};
 use zeroize::Zeroizing;
 
 use super::flow::{Pool, Spent};
-use super::{Neighbours, PARTIES, ZeroKeys, next, previous};
+use super::{BitShares, Neighbours, PARTIES, ZeroKeys, next, previous};
 use crate::Rounds;
 
 /// One party's two components of a string of shared bits.
@@ -103,12 +103,40 @@ impl ReplicatedBits {
         count: usize,
         to: &[Party],
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        let me = self.context.me();
         let bytes = bits::bytes_for(count);
+        self.open_strings([&first[..bytes], &second[..bytes]], count, to)
+            .await
+    }
+
+    /// The same for the bits of all rows: each row in whole bytes, with zeros beyond its end.
+    pub(super) async fn open_rows(
+        &mut self,
+        shares: &BitShares,
+        to: &[Party],
+    ) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        self.open_strings(shares.components(), shares.count(), to)
+            .await
+    }
+
+    /// Opens strings of `count` bits each, which begin at bytes. What shares have beyond a string's end
+    /// has no meaning, and nobody shall see it: it does not travel.
+    async fn open_strings(
+        &mut self,
+        [first, second]: [&[u8]; 2],
+        count: usize,
+        to: &[Party],
+    ) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        let me = self.context.me();
+        let bytes = first.len();
+        let clear_tails = |strings: &mut [u8]| {
+            for string in strings.chunks_mut(bits::bytes_for(count).max(1)) {
+                bits::clear_tail(string, count);
+            }
+        };
         let gets = to.contains(&me);
         let message = to.contains(&next(me)).then(|| {
-            let mut message = first[..bytes].to_vec();
-            bits::clear_tail(&mut message, count);
+            let mut message = first.to_vec();
+            clear_tails(&mut message);
             Bytes::from(message)
         });
         let Neighbours { previous, next } = &mut self.neighbours;
@@ -118,10 +146,10 @@ impl ReplicatedBits {
         );
         let theirs = received.await?.pop();
         Ok(theirs.map(|theirs| {
-            let mut sum = Zeroizing::new(first[..bytes].to_vec());
-            kernels::xor_into(&mut sum, &second[..bytes]);
+            let mut sum = Zeroizing::new(first.to_vec());
+            kernels::xor_into(&mut sum, second);
             kernels::xor_into(&mut sum, &theirs);
-            bits::clear_tail(&mut sum, count);
+            clear_tails(&mut sum);
             sum
         }))
     }

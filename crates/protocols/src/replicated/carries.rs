@@ -180,18 +180,19 @@ impl ReplicatedBits {
             let z = self.and(x, y, level.len() * stride * 8).await?;
             for (i, and) in level.iter().enumerate() {
                 for (part, z) in z.iter().enumerate() {
-                    let at = and.to * stride;
-                    let mut row = z[i * stride..][..stride].to_vec();
+                    // What a row is made of lies before it.
+                    let (before, row) = nodes.components[part].split_at_mut(and.to * stride);
+                    let row = &mut row[..stride];
+                    row.copy_from_slice(&z[i * stride..][..stride]);
                     match and.plus {
                         Some(Place::Bit(bit)) => {
-                            kernels::xor_into(&mut row, addends.a(bit, &zeros)[part]);
+                            kernels::xor_into(row, addends.a(bit, &zeros)[part]);
                         }
                         Some(Place::Node(other)) => {
-                            kernels::xor_into(&mut row, nodes.row(other)[part]);
+                            kernels::xor_into(row, &before[other * stride..][..stride]);
                         }
                         None => {}
                     }
-                    nodes.components[part][at..at + stride].copy_from_slice(&row);
                 }
             }
         }

@@ -47,7 +47,7 @@ impl ReplicatedRings {
         let count = split.x.len();
         let depth = self.depth_of(count);
         let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
-            let addends = strand.split(split, block).await?;
+            let addends = strand.split(split, T::BITS, &block).await?;
             let mut sign = strand.carries(&addends, &[T::BITS - 1], depth).await?;
             for (sign, t) in sign.components.iter_mut().zip(addends.t(T::BITS - 1)) {
                 kernels::xor_into(sign, t);
@@ -138,7 +138,7 @@ impl ReplicatedRings {
             ..split
         };
         let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
-            let addends = strand.split(split, block).await?;
+            let addends = strand.split(split, T::BITS, &block).await?;
             let zeros = BitShares::zeros(T::BITS - 1, addends.count);
             let mut equal = addends.sum(&zeros);
             equal.invert(strand.context.me());
@@ -176,7 +176,7 @@ impl ReplicatedRings {
         let targets: Vec<usize> = (1..T::BITS).collect();
         let targets = &targets;
         let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
-            let addends = strand.split(Split::of(x), block).await?;
+            let addends = strand.split(Split::of(x), T::BITS, &block).await?;
             let carries = strand.carries(&addends, targets, depth).await?;
             Ok(addends.sum(&carries))
         };
@@ -219,7 +219,7 @@ impl<'a, T: Ring> Split<'a, T> {
     }
 
     /// x_0 + x_1 and the offset, which P_0 knows.
-    fn first(&self, block: &Range<usize>) -> Secret<T> {
+    pub(super) fn first(&self, block: &Range<usize>) -> Secret<T> {
         let mut sum = self.component(0, block);
         rings::add_into(&mut sum, &self.x.components()[1][block.clone()]);
         if let Some(minus) = self.minus {
@@ -232,7 +232,7 @@ impl<'a, T: Ring> Split<'a, T> {
     }
 
     /// x_2, or -x_2, which P_1 and P_2 know as this component.
-    fn third(&self, part: usize, block: &Range<usize>) -> Secret<T> {
+    pub(super) fn third(&self, part: usize, block: &Range<usize>) -> Secret<T> {
         let mut elements = self.component(part, block);
         if self.negate {
             elements.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
@@ -254,17 +254,17 @@ pub(super) fn collect(
     whole
 }
 
-/// The bits of elements, a row for each bit.
-pub(super) fn rows_of<T: Ring>(elements: &[T]) -> Secret<u8> {
-    let mut rows = Secret::zeros(T::BITS * bits::bytes_for(elements.len()));
-    rows_into(elements, &mut rows);
+/// The `width` lowest bits of elements, a row for each bit.
+pub(super) fn rows_of<T: Ring>(elements: &[T], width: usize) -> Secret<u8> {
+    let mut rows = Secret::zeros(width * bits::bytes_for(elements.len()));
+    rows_into(elements, width, &mut rows);
     rows
 }
 
-fn rows_into<T: Ring>(elements: &[T], rows: &mut [u8]) {
+fn rows_into<T: Ring>(elements: &[T], width: usize, rows: &mut [u8]) {
     let stride = bits::bytes_for(elements.len());
     let bytes = rings::as_bytes(elements);
-    kernels::transpose_bits(bytes, elements.len(), T::BITS, T::BYTES, rows, stride);
+    kernels::transpose_bits(bytes, elements.len(), width, T::BYTES, rows, stride);
 }
 
 impl BitShares {
@@ -279,35 +279,36 @@ impl BitShares {
 }
 
 impl ReplicatedBits {
-    /// The bits of x_0 + x_1 and of x_2 for a block of elements: P_0 puts in the first, in one message
-    /// to P_1 under a mask that P_2 has too; the others have the second. One round.
+    /// The `width` lowest bits of x_0 + x_1 and of x_2 for a block of elements: P_0 puts in the first,
+    /// in one message to P_1 under a mask that P_2 has too; the others have the second. One round.
     pub(super) async fn split<T: Ring>(
         &mut self,
         split: Split<'_, T>,
-        block: Range<usize>,
+        width: usize,
+        block: &Range<usize>,
     ) -> Result<Addends> {
         let count = block.len();
-        let bytes = T::BITS * bits::bytes_for(count);
+        let bytes = width * bits::bytes_for(count);
         let me = self.context.me();
         let mut mask = Secret::zeros(if me.index() == 1 { 0 } else { bytes });
         let (t, same) = match me.index() {
             0 => {
                 self.zeros.first.fill(&mut mask);
                 let mut rows = vec![0; bytes];
-                rows_into(&split.first(&block), &mut rows);
+                rows_into(&split.first(block), width, &mut rows);
                 kernels::xor_into(&mut rows, &mask);
                 let rows = Bytes::from(rows);
                 self.neighbours.next.send(rows.clone()).await?;
                 ([Part::Own(mask), Part::Message(rows)], [true, true])
             }
             1 => {
-                let rows = rows_of(&split.third(1, &block));
+                let rows = rows_of(&split.third(1, block), width);
                 let theirs = self.neighbours.previous.recv(bytes).await?;
                 ([Part::Message(theirs), Part::Own(rows)], [true, false])
             }
             _ => {
                 self.zeros.second.fill(&mut mask);
-                let rows = rows_of(&split.third(0, &block));
+                let rows = rows_of(&split.third(0, block), width);
                 ([Part::Own(rows), Part::Own(mask)], [false, true])
             }
         };

@@ -1,12 +1,13 @@
 //! From shared bits to ring elements.
 //!
 //! A bit is b = u ^ w with u = b_0 ^ b_1, which P_0 knows, and w = b_2, which P_1 and P_2 know and so
-//! have as ring shares (0, 0, w): b = u + w - 2 u w.
+//! have as ring shares (0, 0, w): b = u + w - 2 u w. When P_0 has put in u, P_1 and P_2 have u in two
+//! parts and w in the clear, so each has a part of b.
 //!
-//! | operation, n elements | rounds | elements sent by each, and by P_0 besides |
+//! | operation, n elements | rounds | elements sent |
 //! |---|---|---|
-//! | [`inject`](ReplicatedRings::inject) | 2 | n; n |
-//! | [`bit_times`](ReplicatedRings::bit_times) | 2 | 2 n; n |
+//! | [`inject`](ReplicatedRings::inject) | 2 | n by each |
+//! | [`bit_times`](ReplicatedRings::bit_times) | 2 | 2 n by each, n by P_0 besides |
 //! | [`compose`](ReplicatedRings::compose), k bits | 2 more than the adder | n k bits by P_2; n by P_0; the adder's |
 
 use std::ops::Range;
@@ -15,7 +16,6 @@ use futures_util::future::join;
 use madrigal_core::{Party, Ring};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
-use zeroize::Zeroize;
 
 use super::carries::{Addends, Part, Second};
 use super::compare::rows_of;
@@ -23,7 +23,7 @@ use super::shares::{Secret, third};
 use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares};
 
 /// Only P_0 has inputs.
-const fn of_first(count: usize) -> [usize; PARTIES] {
+pub(super) const fn of_first(count: usize) -> [usize; PARTIES] {
     [count, 0, 0]
 }
 
@@ -34,22 +34,14 @@ impl ReplicatedRings {
     /// Those of the network; so with all operations here.
     pub async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
         let (rows, count) = (bits.rows, bits.count);
-        let mut whole = RingShares::zeros(rows * count);
-        if whole.is_empty() {
-            return Ok(whole);
+        if rows == 0 {
+            return Ok(RingShares::zeros(0));
         }
         let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
             strand.inject::<T>(&bits.block(block, rows)).await
         };
-        for (block, part) in self.in_blocks(count, rows * T::BITS, work).await? {
-            for (to, from) in whole.components.iter_mut().zip(&part.components) {
-                let from = from.chunks_exact(block.len());
-                for (to, from) in to.chunks_exact_mut(count).zip(from) {
-                    to[block.clone()].copy_from_slice(from);
-                }
-            }
-        }
-        Ok(whole)
+        let done = self.in_blocks(count, rows * T::BITS, work).await?;
+        Ok(gather(done, rows, count))
     }
 
     /// b x for each bit b of a row and element x: b x = w x + u (x - 2 w x), with w x made while u is
@@ -68,12 +60,15 @@ impl ReplicatedRings {
             "a bit for each element"
         );
         let own = known_to_first::<T>(self.me(), bits);
-        let w = known_to_others::<T>(self.me(), bits);
+        let mut w = RingShares::zeros(x.len());
+        if let Some(part) = third(self.me()) {
+            w.components[part] = known_to_others(self.me(), bits);
+        }
         let context = self.strand.context.clone();
         let beside = context.beside();
         self.ways[0].count_in(&beside);
         let (u, wx) = join(
-            self.strand.share(&own.values, of_first(x.len())),
+            self.strand.share(&own, of_first(x.len())),
             self.ways[0].mul(&w, x),
         )
         .await;
@@ -133,10 +128,9 @@ impl ReplicatedRings {
                     &mut strand.zeros.second
                 };
                 generator.fill(rings::as_bytes_mut(r));
-                let mut minus = r.to_vec();
+                let mut minus = Secret::from(r.to_vec());
                 minus.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
-                addend.components[part] = rows_of(&minus);
-                minus.zeroize();
+                addend.components[part] = rows_of(&minus, T::BITS);
             }
             let x = bits.block(block.clone(), T::BITS);
             let mut t = x.clone();
@@ -148,13 +142,7 @@ impl ReplicatedRings {
             };
             let carries = strand.carries(&addends, targets, depth).await?;
             let sum = addends.sum(&carries);
-            let opened = strand
-                .open(
-                    sum.components(),
-                    8 * sum.components[0].len(),
-                    &[Party::new(0)],
-                )
-                .await?;
+            let opened = strand.open_rows(&sum, &[Party::new(0)]).await?;
             let mut own = Secret::zeros(opened.as_ref().map_or(0, |_| block.len()));
             if let Some(rows) = opened {
                 let stride = sum.stride();
@@ -166,66 +154,71 @@ impl ReplicatedRings {
             Ok(mine)
         };
         let done = self.in_blocks(bits.count, T::BITS, work).await?;
-        let mut whole = RingShares::zeros(bits.count);
-        for (block, part) in done {
-            for (to, from) in whole.components.iter_mut().zip(&part.components) {
+        Ok(gather(done, 1, bits.count))
+    }
+}
+
+/// Puts the results of blocks together, `rows` elements for each of `count`.
+pub(super) fn gather<T: Ring>(
+    done: Vec<(Range<usize>, RingShares<T>)>,
+    rows: usize,
+    count: usize,
+) -> RingShares<T> {
+    let mut whole = RingShares::zeros(rows * count);
+    for (block, part) in done {
+        for (to, from) in whole.components.iter_mut().zip(&part.components) {
+            let from = from.chunks_exact(block.len());
+            for (to, from) in to.chunks_exact_mut(count).zip(from) {
                 to[block.clone()].copy_from_slice(from);
             }
         }
-        Ok(whole)
     }
-
-    /// Shares of what P_0 knows.
-    pub(super) async fn of_first<T: Ring>(&mut self, own: &Known<T>) -> Result<RingShares<T>> {
-        let [first, ..] = self.strand.share(&own.values, of_first(own.count)).await?;
-        Ok(first)
-    }
+    whole
 }
 
 impl ReplicatedBits {
     /// [`ReplicatedRings::inject`], for a block.
     async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
         let me = self.context.me();
+        let count = bits.rows * bits.count;
         let own = known_to_first::<T>(me, bits);
-        let [u, ..] = self.share(&own.values, of_first(own.count)).await?;
-        let w = known_to_others::<T>(me, bits);
-        let mut product = self.mul(&u, &w).await?;
-        product.scale(T::ZERO.sub(T::from_u128(2)));
-        product.add_assign(&u);
-        product.add_assign(&w);
-        Ok(product)
+        let [u, ..] = self.share(&own, of_first(count)).await?;
+        let mut own = known_to_others::<T>(me, bits);
+        if let Some(part) = third(me) {
+            // u (1 - 2 w), of which P_1 and P_2 have u in two parts; and w.
+            for (w, u) in own.iter_mut().zip(&*u.components[1 - part]) {
+                let product = u.sub(u.and(T::ZERO.sub(*w)).shl(1));
+                *w = if part == 1 { product.add(*w) } else { product };
+            }
+        }
+        self.sum_of_two(Party::new(1), own, count).await
     }
 }
 
-/// Elements that P_0 knows; others know how many.
-pub(super) struct Known<T: Ring> {
-    pub(super) values: Secret<T>,
-    pub(super) count: usize,
-}
-
-/// u = b_0 ^ b_1 of each bit, at P_0.
-fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Known<T> {
-    let count = bits.rows * bits.count;
+/// u = b_0 ^ b_1 of each bit, at P_0; nothing elsewhere.
+fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Secret<T> {
     let first = me.index() == 0;
-    let mut values = Secret::zeros(if first { count } else { 0 });
+    let mut u = Secret::zeros(if first { bits.rows * bits.count } else { 0 });
     if first {
         let mut both = bits.components[0].clone();
         kernels::xor_into(&mut both, &bits.components[1]);
-        unpack(&both, bits, &mut values);
+        unpack(&both, bits, &mut u);
     }
-    Known { values, count }
+    u
 }
 
-/// w = b_2 of each bit, as shares.
-fn known_to_others<T: Ring>(me: Party, bits: &BitShares) -> RingShares<T> {
-    let mut shares = RingShares::zeros(bits.rows * bits.count);
-    if let Some(part) = third(me) {
-        unpack(&bits.components[part], bits, &mut shares.components[part]);
+/// w = b_2 of each bit, at P_1 and P_2; nothing at P_0.
+fn known_to_others<T: Ring>(me: Party, bits: &BitShares) -> Secret<T> {
+    let part = third(me);
+    let mut w = Secret::zeros(part.map_or(0, |_| bits.rows * bits.count));
+    if let Some(part) = part {
+        unpack(&bits.components[part], bits, &mut w);
     }
-    shares
+    w
 }
 
-fn unpack<T: Ring>(rows: &[u8], shape: &BitShares, elements: &mut [T]) {
+/// The bits of `rows`, which have the shape of `shape`, as elements.
+pub(super) fn unpack<T: Ring>(rows: &[u8], shape: &BitShares, elements: &mut [T]) {
     let rows = rows.chunks(shape.stride().max(1));
     for (row, elements) in rows.zip(elements.chunks_mut(shape.count.max(1))) {
         rings::unpack_bits(row, elements);

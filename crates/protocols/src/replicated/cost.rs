@@ -116,7 +116,7 @@ impl Tally {
     /// Signs, or comparisons of elements whose difference does not overflow.
     pub fn negative<T: Ring>(&mut self, count: usize) {
         self.in_blocks(count, T::BITS, |tally, block, depth| {
-            tally.split::<T>(block);
+            tally.split(T::BITS, block);
             tally.carries(&[T::BITS - 1], block, depth);
         });
     }
@@ -130,7 +130,7 @@ impl Tally {
     /// Tests for zero, or of equality.
     pub fn is_zero<T: Ring>(&mut self, count: usize) {
         self.in_blocks(count, T::BITS, |tally, block, _| {
-            tally.split::<T>(block);
+            tally.split(T::BITS, block);
             let mut rows = T::BITS / 2;
             while rows > 0 {
                 tally.and(rows, block);
@@ -143,7 +143,7 @@ impl Tally {
     pub fn decompose<T: Ring>(&mut self, count: usize) {
         let targets: Vec<usize> = (1..T::BITS).collect();
         self.in_blocks(count, T::BITS, |tally, block, depth| {
-            tally.split::<T>(block);
+            tally.split(T::BITS, block);
             tally.carries(&targets, block, depth);
         });
     }
@@ -164,7 +164,7 @@ impl Tally {
         if rows > 0 {
             self.in_blocks(count, rows * T::BITS, |tally, block, _| {
                 tally.share::<T>([rows * block, 0, 0]);
-                tally.mul::<T>(rows * block);
+                tally.sum_of_two::<T>(1, rows * block);
             });
         }
     }
@@ -177,23 +177,41 @@ impl Tally {
         self.mul::<T>(count);
     }
 
-    /// Probabilistic truncations.
-    pub fn truncate_probably<T: Ring>(&mut self, count: usize) {
-        self.cost.aes_blocks += (count * T::BYTES).div_ceil(16) as u64;
-        self.share::<T>([count, 0, 0]);
+    /// Exact truncations of any numbers by `by` bits.
+    pub fn truncate<T: Ring>(&mut self, count: usize, by: usize) {
+        self.divide::<T>(count, by, &[by, T::BITS]);
     }
 
-    /// Exact truncations by `by` bits.
-    pub fn truncate<T: Ring>(&mut self, count: usize, by: usize) {
+    /// Exact truncations of near numbers by `by` bits.
+    pub fn truncate_near<T: Ring>(&mut self, count: usize, by: usize) {
+        self.divide::<T>(count, by, &[by]);
+    }
+
+    fn divide<T: Ring>(&mut self, count: usize, by: usize, targets: &[usize]) {
         if by == 0 {
             return;
         }
         self.in_blocks(count, T::BITS, |tally, block, depth| {
-            tally.split::<T>(block);
-            tally.carries(&[by, T::BITS], block, depth);
+            tally.split(targets[targets.len() - 1], block);
+            tally.carries(targets, block, depth);
+            tally.share::<T>([3 * block, 0, 0]);
+            tally.sum_of_two::<T>(1, block);
         });
-        self.inject::<T>(2, count);
-        self.share::<T>([count, 0, 0]);
+    }
+
+    /// Probabilistic truncations.
+    pub fn truncate_probabilistic<T: Ring>(&mut self, count: usize) {
+        self.aes(&[0, 1].map(Party::new), count * T::BYTES);
+        self.sum_of_two::<T>(0, count);
+    }
+
+    /// Fresh shares of what P_left and the party after it have a part of.
+    fn sum_of_two<T: Ring>(&mut self, left: usize, count: usize) {
+        let left = Party::new(left);
+        let (right, third) = (next(left), previous(left));
+        let bytes = count * T::BYTES;
+        self.aes(&[left, right, third, third], bytes);
+        self.exchange(&[(left, right, bytes), (right, left, bytes)]);
     }
 
     /// Uniform elements.
@@ -221,8 +239,8 @@ impl Tally {
         self.clock = all;
     }
 
-    fn split<T: Ring>(&mut self, count: usize) {
-        let bytes = T::BITS * bits::bytes_for(count);
+    fn split(&mut self, width: usize, count: usize) {
+        let bytes = width * bits::bytes_for(count);
         let [first, second, third] = [0, 1, 2].map(Party::new);
         self.aes(&[first, third], bytes);
         let messages = u64::from(self.me == first);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use bytes::{Bytes, BytesMut};
 use madrigal_core::Ring;
 use madrigal_kernels::rings;
-use madrigal_net::{Channel, Context, Result, breathe};
+use madrigal_net::{Context, Receiver, Result, Sender, breathe};
 
 /// Bytes of a message of a batch: it stays in the first or second level cache between being computed
 /// and being sent.
@@ -80,8 +80,8 @@ impl Spent {
 /// The two ways of a batch, and the count of rounds that it is part of.
 pub(super) struct Flow<'a> {
     pub(super) context: &'a Context,
-    pub(super) to: &'a mut Channel,
-    pub(super) from: &'a mut Channel,
+    pub(super) to: &'a mut Sender,
+    pub(super) from: &'a mut Receiver,
     pub(super) pool: &'a mut Pool,
 }
 

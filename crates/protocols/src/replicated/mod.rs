@@ -14,6 +14,10 @@
 //! masks two things; all three parties ask for the same lengths in the same order.
 //!
 //! # Model
+//! What each operation computes and what it tells whom is in `docs/FUNCTIONALITIES.md`, with what hides
+//! each message from its receiver. One tells more than its result:
+//! [`truncate_probabilistic`](ReplicatedRings::truncate_probabilistic).
+//!
 //! Semi-honest, one corrupted party. All that a party receives in a product is a component that its
 //! sender has masked with a fresh a_i, of which the receiver P_{i-1} knows k_i but not k_{i+1}: it is
 //! pseudorandom to it whatever the inputs are. Inputs come under a mask that their receiver lacks.
@@ -39,6 +43,7 @@ mod convert;
 mod cost;
 mod flow;
 mod matrices;
+mod pairs;
 mod products;
 mod random;
 mod rings;

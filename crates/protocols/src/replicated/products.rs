@@ -136,8 +136,8 @@ impl ReplicatedBits {
         let zeros = &mut self.zeros;
         let flow = Flow {
             context: &self.context,
-            to: &mut self.neighbours.previous,
-            from: &mut self.neighbours.next,
+            to: &mut self.neighbours.previous.tx,
+            from: &mut self.neighbours.next.rx,
             pool: &mut self.pool,
         };
         flow.run::<T>(

@@ -3,7 +3,7 @@
 //! | operation, n elements | rounds | elements sent |
 //! |---|---|---|
 //! | [`random`](ReplicatedRings::random), [`random_bit_rows`](ReplicatedRings::random_bit_rows) | 0 | 0 |
-//! | [`random_bits`](ReplicatedRings::random_bits) | 2 | n by each, n by P_0 besides |
+//! | [`random_bits`](ReplicatedRings::random_bits) | 2 | n by each |
 
 use madrigal_core::Ring;
 use madrigal_kernels::rings;

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use futures_util::future::try_join_all;
 use madrigal_core::{Party, Ring};
-use madrigal_kernels::{Block, Prg, rings};
+use madrigal_kernels::rings;
 use madrigal_net::{Context, Result};
 
 use super::flow::Flow;
@@ -34,8 +34,6 @@ pub struct ReplicatedRings {
     pub(super) strand: ReplicatedBits,
     /// What goes side by side.
     pub(super) ways: Vec<ReplicatedBits>,
-    /// What all know.
-    pub(super) coins: Prg,
     pub(super) depth: Option<Depth>,
 }
 
@@ -55,12 +53,8 @@ impl ReplicatedRings {
     /// Unless there are three parties.
     pub fn new(context: Context) -> Result<Self> {
         let way = |i: usize| ReplicatedBits::new(context.step(&format!("way {i}")));
-        let id = context.step("coins").public_id();
-        let mut seed = [0; 16];
-        seed.copy_from_slice(&id[..16]);
         Ok(Self {
             ways: (0..WAYS).map(way).collect::<Result<_>>()?,
-            coins: Prg::new(Block::from_bytes(seed)),
             depth: None,
             strand: ReplicatedBits::new(context)?,
         })
@@ -125,8 +119,8 @@ impl ReplicatedRings {
         let out = &mut *sum;
         let flow = Flow {
             context: &strand.context,
-            to: &mut strand.neighbours.next,
-            from: &mut strand.neighbours.previous,
+            to: &mut strand.neighbours.next.tx,
+            from: &mut strand.neighbours.previous.rx,
             pool: &mut strand.pool,
         };
         flow.run::<T>(
@@ -150,15 +144,8 @@ impl ReplicatedRings {
     /// # Errors
     /// Those of the network.
     pub async fn open_bits(&mut self, shares: &BitShares, to: &[Party]) -> Result<Option<Vec<u8>>> {
-        let bits = 8 * shares.components[0].len();
-        let opened = self.strand.open(shares.components(), bits, to).await?;
-        Ok(opened.map(|opened| {
-            let mut rows = opened.to_vec();
-            for row in rows.chunks_mut(shares.stride().max(1)) {
-                madrigal_core::bits::clear_tail(row, shares.count);
-            }
-            rows
-        }))
+        let opened = self.strand.open_rows(shares, to).await?;
+        Ok(opened.map(|opened| opened.to_vec()))
     }
 
     /// Runs `work` on the blocks of a batch of `count` elements of `width` bits, several side by side.
@@ -219,8 +206,8 @@ impl ReplicatedBits {
         let received = &mut theirs.components[0];
         let flow = Flow {
             context: &self.context,
-            to: &mut self.neighbours.next,
-            from: &mut self.neighbours.previous,
+            to: &mut self.neighbours.next.tx,
+            from: &mut self.neighbours.previous.rx,
             pool: &mut self.pool,
         };
         let receives = received.len();

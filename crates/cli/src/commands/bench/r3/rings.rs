@@ -27,12 +27,20 @@ enum Kind {
     Products,
     /// Signs of differences, which do not overflow.
     Comparisons,
-    Truncations,
+    Truncations(Truncation),
     Injections,
     /// Counted in products of elements.
     Matrices,
     /// The products of elements that the parties do by themselves in that, and nothing else.
     LocalProducts,
+}
+
+#[derive(Clone, Copy)]
+enum Truncation {
+    Exact,
+    /// Of numbers whose highest two bits are the same.
+    Near,
+    Probabilistic,
 }
 
 pub(super) fn workloads(args: &BenchR3) -> Vec<Workload> {
@@ -44,7 +52,17 @@ pub(super) fn workloads(args: &BenchR3) -> Vec<Workload> {
     vec![
         many("mul64", Kind::Products, PRODUCTS),
         many("lt64", Kind::Comparisons, COMPARISONS),
-        many("trunc64", Kind::Truncations, COMPARISONS),
+        many("trunc64", Kind::Truncations(Truncation::Exact), COMPARISONS),
+        many(
+            "trunc64/near",
+            Kind::Truncations(Truncation::Near),
+            COMPARISONS,
+        ),
+        many(
+            "trunc64/probabilistic",
+            Kind::Truncations(Truncation::Probabilistic),
+            COMPARISONS,
+        ),
         many("inject64", Kind::Injections, COMPARISONS),
         workload::<u64>("matmul64", Kind::Matrices, size, 1),
         workload::<u32>("matmul32", Kind::Matrices, size, 1),
@@ -222,14 +240,22 @@ async fn run<T: Ring>(
             let right = |i: usize| less[0][i].bit(0) == x[i].sub(y[i]).bit(T::BITS - 1);
             return Ok((start, end, (0..x.len()).all(right)));
         }
-        Kind::Truncations => {
+        Kind::Truncations(how) => {
             for _ in 0..batches {
-                z = rings.truncate(&x, 16).await?;
+                z = match how {
+                    Truncation::Exact => rings.truncate(&x, 16).await?,
+                    Truncation::Near => rings.truncate_near(&x, 16).await?,
+                    Truncation::Probabilistic => rings.truncate_probabilistic(&x, 16).await?,
+                };
             }
             let end = Instant::now();
             let [x, z] = open(rings, [&x, &z]).await?;
-            // Rounded down, whatever the sign.
-            let right = |i: usize| x[i].sub(z[i].shl(16)).shr(16) == T::ZERO;
+            // Rounded down, whatever the sign; or perhaps up. An error by 2^48 is no difference here.
+            let right = |i: usize| {
+                let less = x[i].sub(z[i].shl(16));
+                let up = less.add(T::ONE.shl(16)).shr(16) == T::ZERO;
+                less.shr(16) == T::ZERO || up && matches!(how, Truncation::Probabilistic)
+            };
             return Ok((start, end, (0..x.len()).all(right)));
         }
         Kind::Injections => {
