@@ -3,8 +3,10 @@
 use std::str::FromStr;
 
 use clap::{Args, Subcommand};
+use parse_size::ByteSuffix;
 
-use super::values::{parties, split_unit, threads};
+use super::party::{SHAPED, networks};
+use super::values::{parties, threads};
 use super::{EXIT_STATUS, How, TransportArg};
 
 #[derive(Subcommand, Debug)]
@@ -39,10 +41,8 @@ pub struct BenchCircuit {
     #[arg(long, value_name = "KIND", default_value = "tcp")]
     pub transport: TransportArg,
 
-    /// Behave like this network: none, lan, wan, motion-aws, motif-lan, motif-shared-lan, motif-wan,
-    /// three-party-lan, or a round trip, a bandwidth and what packets overtake each other by, as in
-    /// 20ms,100Mbps,jitter=1ms
-    #[arg(long, value_name = "PROFILE", default_value = "none")]
+    /// Make the links between the parties behave like this network
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED))]
     pub network: String,
 
     #[command(flatten)]
@@ -110,7 +110,7 @@ fn scale(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a factor from 0.000001 to 100".to_owned())
 }
 
-/// A number of things, with a decimal suffix if one likes.
+/// A number of things, also with a decimal suffix: `10M`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub usize);
 
@@ -122,16 +122,12 @@ impl FromStr for Count {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (number, unit) = split_unit(text);
-        let factor: u64 = match unit {
-            "" => 1,
-            "k" | "K" => 1_000,
-            "m" | "M" => 1_000_000,
-            "g" | "G" => 1_000_000_000,
-            _ => 0,
-        };
-        let count = number.parse().ok().and_then(|n: u64| n.checked_mul(factor));
+        // Counts are no bytes: k is a thousand, and there is no B.
+        let count = parse_size::Config::new()
+            .with_byte_suffix(ByteSuffix::Deny)
+            .parse_size(text);
         count
+            .ok()
             .filter(|count| (1..=Self::MOST).contains(count))
             .and_then(|count| usize::try_from(count).ok())
             .map(Self)
@@ -150,7 +146,8 @@ mod tests {
         assert_eq!(of("20k"), Ok(20_000));
         assert_eq!(of("10M"), Ok(10_000_000));
         assert_eq!(of("1G"), Ok(1_000_000_000));
-        for wrong in ["", "0", "-1", "2G", "1.5M", "10MiB", "99999999999999999999"] {
+        assert_eq!(of("1.5M"), Ok(1_500_000));
+        for wrong in ["", "0", "-1", "2G", "10MiB", "10MB", "99999999999999999999"] {
             assert!(of(wrong).is_err(), "{wrong}");
         }
     }

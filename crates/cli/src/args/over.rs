@@ -13,13 +13,15 @@ const LEVEL: Level = Level::AesNi;
 
 #[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Over {
-    /// OT extension, the same at all parties: iknp, softspoken2 to softspoken8, silent, from most
-    /// bytes and least work to the reverse; auto chooses by --link and the number of triples
+    /// OT extension, the same at all parties: iknp, softspoken2 to softspoken8, or silent, ordered
+    /// from the most bytes and the least work to the fewest bytes and the most work; auto chooses by
+    /// --link and the number of triples
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub extension: ExtensionArg,
 
-    /// What the network between the parties is like, written as --network is; none says nothing of it.
-    /// The same at all parties (`madrigal doctor --peers` says) [default: that of --network]
+    /// The network between the parties, for --extension auto, written as for --network; none if it is
+    /// not known. The same at all parties (`madrigal doctor --peers` measures it) [default: that of
+    /// --network]
     #[arg(long, value_name = "PROFILE")]
     pub link: Option<Link>,
 }
@@ -32,7 +34,7 @@ impl Over {
         }
     }
 
-    /// The extension for so many triples on so many threads, and why.
+    /// The extension for this many triples on this many threads, and why.
     pub fn choose(&self, threads: usize, triples: u64) -> Choice {
         let link = self.link.as_ref().and_then(Link::profile);
         match (self.extension.extension(), link) {
@@ -43,7 +45,7 @@ impl Over {
             (None, Some(profile)) => Extension::choose(&profile, LEVEL, threads, triples),
             (None, None) => Choice {
                 extension: Extension::default(),
-                reason: "the usual one, as --link does not say what the network is like".to_owned(),
+                reason: "the default, as --link does not say what the network is like".to_owned(),
             },
         }
     }
@@ -98,8 +100,9 @@ impl FromStr for Link {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text != "none" {
-            Profile::parse(text)
-                .map_err(|error| format!("{error}; `none` says nothing of the network"))?;
+            Profile::parse(text).map_err(|error| {
+                format!("{error}; `none` stands for a network that is not known")
+            })?;
         }
         Ok(Self(text.to_owned()))
     }

@@ -1,18 +1,20 @@
 //! The flags of `precompute` and `store`.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use madrigal_correlations::Needs;
+use serde::{Deserialize, Serialize};
 
 use super::values::threads;
-use super::{EXIT_STATUS, MatricesArg, Net, Over, Who};
+use super::{EXIT_STATUS, Net, Over, Who};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Precompute {
     /// How many of each kind: bits, u8 to u128, squares-u64, shared-u64, vectors-LENGTH,
-    /// matrix-u64-ROWSxINNERxCOLUMNS; k, M and G are thousands, millions and thousands of millions
+    /// matrix-u64-ROWSxINNERxCOLUMNS; k, M and G stand for thousands, millions and billions
     #[arg(long, value_name = "KIND=COUNT,...")]
     pub triples: Needs,
 
@@ -76,4 +78,23 @@ pub struct StoreStatus {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MatricesArg {
+    /// Additively homomorphic encryption from lattices: few bytes. Elements of 128 bits are made by
+    /// OT all the same
+    Lattice,
+    /// Oblivious transfer
+    Ot,
+}
+
+impl fmt::Display for MatricesArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lattice => "lattice",
+            Self::Ot => "ot",
+        })
+    }
 }

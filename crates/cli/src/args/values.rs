@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use madrigal_engine::MAX_THREADS;
+use parse_size::UnitSystem;
 use serde::{Deserialize, Serialize};
 
 /// `--input`: a party, if one is named, and a file.
@@ -66,36 +67,26 @@ pub struct Size(pub u64);
 impl FromStr for Size {
     type Err = String;
 
+    /// `K`, `KiB`, `M`, `MiB` and so on are powers of 1024; `KB`, `MB` and so on are powers of 1000.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (number, unit) = split_unit(text);
-        let factor: u64 = match unit.to_ascii_lowercase().as_str() {
-            "" | "b" => 1,
-            "k" | "kib" => 1 << 10,
-            "m" | "mib" => 1 << 20,
-            "g" | "gib" => 1 << 30,
-            "kb" => 1_000,
-            "mb" => 1_000_000,
-            "gb" => 1_000_000_000,
-            "t" | "tib" => 1 << 40,
-            "tb" => 1_000_000_000_000,
-            "p" | "pib" => 1 << 50,
-            "pb" => 1_000_000_000_000_000,
-            "e" | "eib" => 1 << 60,
-            "eb" => 1_000_000_000_000_000_000,
-            _ => {
-                return Err(
-                    "expected a size in bytes, KiB, MiB, GiB or TiB, for example 512MiB or 2GiB"
-                        .to_owned(),
-                );
-            }
+        let system = if text.trim_end().ends_with(['b', 'B']) {
+            UnitSystem::Decimal // which reads KiB as 1024 all the same
+        } else {
+            UnitSystem::Binary
         };
-        let number: u64 = number.parse().map_err(|_| {
-            "expected a whole number with a unit, for example 512MiB or 2GiB".to_owned()
-        })?;
-        number
-            .checked_mul(factor)
-            .map(Self)
-            .ok_or_else(|| "more bytes than any machine has: the most is 15EiB".to_owned())
+        match parse_size::Config::new()
+            .with_unit_system(system)
+            .parse_size(text)
+        {
+            Ok(bytes) => Ok(Self(bytes)),
+            Err(parse_size::Error::PosOverflow) => {
+                Err("that is more than any machine has: the most is 15EiB".to_owned())
+            }
+            Err(_) => Err(
+                "expected a size in bytes, KiB, MiB, GiB or TiB, for example 512MiB or 2GiB"
+                    .to_owned(),
+            ),
+        }
     }
 }
 
@@ -158,37 +149,29 @@ pub(super) fn party(text: &str) -> Result<usize, String> {
     party.map_err(|_| "expected numbers of parties, for example 0,1,1".to_owned())
 }
 
-/// A time such as `500ms`, `10s`, `2m`, `1h`; a number alone counts seconds.
+/// A time such as `500ms`, `10s`, `1.5m`, `1h 30m`; a number alone counts seconds.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || {
-        "expected a time, for example 500ms, 10s, 2m or 1h; a number alone counts seconds"
-            .to_owned()
+    let seconds: Option<f64> = text.trim().parse().ok();
+    let seconds = match seconds {
+        Some(seconds) => Some(seconds).filter(|seconds| seconds.is_finite()),
+        None => humantime::parse_duration(text)
+            .ok()
+            .map(|time| time.as_secs_f64()),
     };
-    let (number, unit) = split_unit(text);
-    let factor = match unit {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err(wrong()),
+    let Some(seconds) = seconds else {
+        return Err(
+            "expected a time, for example 500ms, 10s, 2m or 1h; a number alone counts seconds"
+                .to_owned(),
+        );
     };
-    let seconds = number.parse::<f64>().map_err(|_| wrong())? * factor;
-    // A year is as good as for ever, and no clock overflows.
-    if seconds.is_nan() || seconds <= 0.0 {
+    if seconds <= 0.0 {
         return Err("expected a time above zero".to_owned());
     }
+    // A year is as good as for ever, and no clock overflows.
     if !(1e-3..=31_536_000.0).contains(&seconds) {
         return Err("expected a time from 1ms to 8760h, which is a year".to_owned());
     }
     Ok(Duration::from_secs_f64(seconds))
-}
-
-pub(super) fn split_unit(text: &str) -> (&str, &str) {
-    let end = text
-        .find(|c: char| c.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    (number.trim(), unit.trim())
 }
 
 #[cfg(test)]
@@ -219,12 +202,16 @@ mod tests {
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(duration("1.5 min"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1h 30m"), Ok(Duration::from_secs(5400)));
         for (wrong, why) in [
             ("", "500ms, 10s"),
             ("-1", "above zero"),
             ("0", "above zero"),
             ("inf", "500ms, 10s"),
             ("10 parsecs", "counts seconds"),
+            ("-1s", "counts seconds"),
+            ("0ms", "above zero"),
             ("10000h", "1ms to 8760h"),
             ("0.1ms", "1ms to 8760h"),
         ] {
@@ -232,14 +219,26 @@ mod tests {
             assert!(told.contains(why), "{wrong}: {told}");
         }
         assert_eq!(duration("8760h"), Ok(Duration::from_secs(31_536_000)));
-        assert_eq!("512MiB".parse::<Size>().unwrap().0, 512 << 20);
-        assert_eq!("2G".parse::<Size>().unwrap().0, 2 << 30);
-        assert_eq!("15EiB".parse::<Size>().unwrap().0, 15 << 60);
+        for (text, bytes) in [
+            ("64", 64),
+            ("64b", 64),
+            ("512MiB", 512 << 20),
+            ("512 mib", 512 << 20),
+            ("2G", 2 << 30),
+            ("3k", 3 << 10),
+            ("3kB", 3_000),
+            ("7TB", 7_000_000_000_000),
+            ("15EiB", 15 << 60),
+            ("1.5GiB", 3 << 29),
+        ] {
+            assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
+        }
         for (wrong, why) in [
             ("16EiB", "15EiB"),
-            ("99999999999GiB", "more bytes"),
-            ("1.5GiB", "whole number"),
+            ("99999999999GiB", "more than"),
             ("2 gallons", "TiB"),
+            ("-1MiB", "TiB"),
+            ("", "TiB"),
         ] {
             let told = wrong.parse::<Size>().unwrap_err();
             assert!(told.contains(why), "{wrong}: {told}");

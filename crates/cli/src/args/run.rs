@@ -1,0 +1,202 @@
+//! The flags of what computes a circuit: `run`, and `explain`, which says before what it takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use serde::{Deserialize, Serialize};
+
+use super::party::networks;
+use super::values::{lanes, parties, party, threads};
+use super::{EXIT_STATUS, InputFile, Net, Over, Receivers, Size, Who};
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Run {
+    #[command(flatten)]
+    pub work: Work,
+
+    #[command(flatten)]
+    pub who: Who,
+
+    /// Inputs of party P: one line per lane with that party's values as hexadecimal numbers, in
+    /// circuit order. With --party, `FILE` alone will do
+    #[arg(long = "input", value_name = "P=FILE", help_heading = "Values")]
+    pub inputs: Vec<InputFile>,
+
+    /// Write the result here [default: -, standard output]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
+    pub output: Option<PathBuf>,
+
+    /// Take correlations from the store that `madrigal precompute` made, --correlations store; with
+    /// --local, party I's is DIR/partyI. Every party needs its own of the same `precompute`
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Correlations")]
+    pub store: Option<PathBuf>,
+
+    /// The file with the store's key [default: BASE.store-key beside our identity, or DIR.key without
+    /// one]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store", conflicts_with = "local", help_heading = "Correlations")]
+    pub store_key: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub net: Net,
+
+    #[command(flatten)]
+    pub show: Show,
+
+    /// Compute K times, and report mean, median and standard deviation
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Statistics")]
+    pub repeat: u32,
+}
+
+/// What is computed, and how: all that the cost depends on.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Work")]
+pub struct Work {
+    /// Circuit in Bristol or Bristol Fashion format
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub circuit: PathBuf,
+
+    #[command(flatten)]
+    pub how: How,
+
+    /// Who owns each input value, in circuit order [default: value i belongs to party i mod N]
+    #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = party)]
+    pub owners: Option<Vec<usize>>,
+
+    /// Who gets the result: `all`, or parties separated by commas
+    #[arg(long, value_name = "all|P,...", default_value = "all")]
+    pub to: Receivers,
+
+    /// Number of lanes; needed by a party without inputs
+    #[arg(long, value_name = "L", value_parser = lanes())]
+    pub lanes: Option<u64>,
+}
+
+/// How a circuit is computed.
+#[derive(Args, Debug, Clone, Serialize, Deserialize)]
+pub struct How {
+    /// B: Boolean GMW, all but one of the parties may be corrupted. R: replicated sharing, exactly
+    /// three parties, one may be corrupted. Both semi-honest
+    #[arg(long, value_name = "LETTER", default_value = "B")]
+    pub protocol: ProtocolArg,
+
+    /// Setup before online, or both at once
+    #[arg(long, default_value = "auto")]
+    pub phases: PhasesArg,
+
+    /// How shares are opened: each to each, or through one party, which saves bytes and
+    /// costs a round
+    #[arg(long, default_value = "auto")]
+    pub broadcast: BroadcastArg,
+
+    /// Where correlations come from: ot needs to trust nobody; dealer is the `[dealer]` of
+    /// parties.toml (`madrigal dealer`), who must not work together with any party; store is what
+    /// `madrigal precompute` made. Protocol R needs none [default: ot]
+    #[arg(long, value_name = "ORIGIN")]
+    pub correlations: Option<CorrelationsArg>,
+
+    #[command(flatten)]
+    pub over: Over,
+
+    /// Memory that each party's triples may take; it decides where --phases auto interleaves
+    #[arg(long, value_name = "SIZE", default_value = "192MiB")]
+    pub memory: Size,
+
+    /// Threads that each party computes with; the same number at all parties
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+}
+
+impl How {
+    /// Parties of the session that compute nothing, after those that do: the dealer, if there is one.
+    pub fn helpers(&self) -> usize {
+        usize::from(self.origin() == CorrelationsArg::Dealer)
+    }
+
+    pub fn origin(&self) -> CorrelationsArg {
+        self.correlations.unwrap_or(CorrelationsArg::Ot)
+    }
+}
+/// What is told about a run.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Statistics")]
+pub struct Show {
+    /// Write statistics as JSON; `-` is standard output and needs --output
+    #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
+    pub stats: Option<PathBuf>,
+
+    /// The same as --stats -
+    #[arg(long, conflicts_with = "stats")]
+    pub json: bool,
+
+    /// Show neither progress nor the table of costs
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// What `--network` does in `explain`.
+const ESTIMATED: &str = "\
+Estimate how long a run takes over this network, computing included, if every party has a machine \
+like this one";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Explain {
+    #[command(flatten)]
+    pub work: Work,
+
+    /// Number of parties
+    #[arg(long, short = 'N', visible_alias = "local", value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
+    /// Estimate how long a run takes over this network
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(ESTIMATED))]
+    pub network: String,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProtocolArg {
+    /// Boolean GMW: N parties, all but one may be corrupted (semi-honest)
+    #[value(name = "B")]
+    B,
+    /// Replicated sharing: three parties, one of which may be corrupted (semi-honest)
+    #[value(name = "R")]
+    R,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CorrelationsArg {
+    /// Oblivious transfer between all pairs of parties
+    Ot,
+    /// A trusted dealer
+    Dealer,
+    /// Stores made ahead, see --store
+    Store,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhasesArg {
+    /// The engine chooses
+    Auto,
+    /// Setup is complete before inputs are used
+    Sequential,
+    /// Setup and online overlap
+    Interleaved,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BroadcastArg {
+    /// The engine chooses; today always direct
+    Auto,
+    /// Each party sends to each
+    Direct,
+    /// Through one party, which sends the sum back
+    Relay,
+}
