@@ -1,6 +1,7 @@
 //! `bench`: what this machine makes of known work, beside what it can do at most.
 
 mod circuits;
+mod measured;
 mod ot;
 mod r3;
 

@@ -10,8 +10,8 @@ use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
 use zeroize::Zeroizing;
 
-use super::measured::Measured;
 use super::outputs::agree;
+use super::sides::Measured;
 use super::wire::{Run, Step, Wire, drive};
 use super::{Bench, INSTANCE, Plan, rng};
 use crate::exit::{Failure, Result};

@@ -11,7 +11,8 @@ use madrigal_correlations::{
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Session, block_on};
 
-use super::measured::Measured;
+use super::super::measured::Runs;
+use super::sides::Measured;
 use super::{Bench, Plan};
 use crate::args::Patience;
 use crate::exit::{Failure, Result};
@@ -311,11 +312,13 @@ fn together(
         sum as f64 / f64::from(plan.repeat)
     };
     Ok(Measured {
-        count,
-        walls,
+        runs: Runs {
+            ops: count,
+            seconds: walls,
+            bytes: mean(|cost| cost.bytes_sent),
+            aes: mean(|cost| cost.aes_blocks),
+        },
         setup,
-        bytes: mean(|cost| cost.bytes_sent),
-        aes: mean(|cost| cost.aes_blocks),
         by_aes: !matches!(kind, Kind::LatticeMatrix),
         sides: None,
         threads: all.len(),

@@ -12,8 +12,8 @@ use rand_core::Rng as _;
 use zeroize::Zeroizing;
 
 use super::extensions::start;
-use super::measured::Measured;
 use super::outputs::{agree, bit, consume};
+use super::sides::Measured;
 use super::wire::{AHEAD, Run, Step, Wire, drive};
 use super::{Bench, CALL, Plan, calls, last_call, rng};
 use crate::exit::Result;

@@ -10,8 +10,8 @@ mod base;
 mod correlations;
 mod extensions;
 mod flavours;
-mod measured;
 mod outputs;
+mod sides;
 mod silent;
 mod wire;
 
@@ -20,12 +20,13 @@ use std::thread;
 use madrigal_kernels::{Block, Kernels, ceilings};
 use madrigal_ot::{Instance, SeededRng, softspoken};
 
-use self::measured::{Line, Measured, lines_table};
+use self::sides::Measured;
+use super::measured::{Lines, is_wanted};
 use crate::args::BenchOt;
 use crate::exit::{Failure, Result, Usage};
 use crate::numbers::{count, rate};
 use crate::progress::Steps;
-use crate::stats::{print, print_json_line};
+use crate::stats::print;
 
 /// OTs of one call.
 const CALL: usize = 2 * softspoken::CHUNK;
@@ -86,11 +87,9 @@ fn all() -> Vec<Bench> {
 }
 
 pub fn run(args: &BenchOt) -> Result<()> {
-    let wanted = |name: &str| {
-        args.only.is_empty() || args.only.iter().any(|part| name.contains(part.as_str()))
-    };
+    let all = all().into_iter();
     let (benches, others): (Vec<_>, Vec<_>) =
-        all().into_iter().partition(|bench| wanted(&bench.name));
+        all.partition(|bench| is_wanted(&args.only, &bench.name));
     if benches.is_empty() {
         let names = others.into_iter().map(|bench| bench.name);
         return Err(Usage::NothingToMeasure {
@@ -107,29 +106,24 @@ pub fn run(args: &BenchOt) -> Result<()> {
         repeat: args.repeat,
         steps: &steps,
     };
-    let mut lines = Vec::new();
+    let mut lines = Lines::new(args.json);
     for bench in &benches {
         steps.name(&bench.name);
         let measured = (bench.measure)(&plan).map_err(|failure| of_bench(&bench.name, failure))?;
-        let line = Line::new(&bench.name, measured, aes, cores);
-        if args.json {
-            print_json_line(&line)?;
-        }
-        lines.push(line);
+        lines.add(&measured.line(&bench.name, aes, cores))?;
     }
     steps.clear();
-    if args.json {
+    let Some(table) = lines.table() else {
         return Ok(());
-    }
+    };
     print(
         format!(
             "{} OTs a run, median of {} runs; {cores} cores, {}, {} of one thread; where there are \
-             two figures, the sender's is the first.\n\n{}\n",
+             two figures, the sender's is the first.\n\n{table}\n",
             count(args.count.0 as u64),
             args.repeat,
             kernels.level().name(),
             rate(aes, " AES blocks/s"),
-            lines_table(&lines),
         )
         .as_bytes(),
     )

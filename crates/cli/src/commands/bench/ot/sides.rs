@@ -1,26 +1,20 @@
-//! What was measured of one name, for scripts and for people.
+//! What `bench ot` tells beside the rest: the two sides of OTs, and the ceiling that AES sets.
 
-use comfy_table::Table;
 use madrigal_ot::cost::Cost;
 use serde::Serialize;
 
+use super::super::measured::{self, Own, Runs, per_second};
 use super::wire::{Run, Side};
 use crate::exit::{Failure, Result};
-use crate::numbers::{rate, seconds, table};
+use crate::numbers::seconds;
 use crate::stats::Spread;
 
 /// All runs of one name.
 pub(super) struct Measured {
-    /// Operations of one run.
-    pub count: usize,
-    /// Of each run, in seconds.
-    pub walls: Vec<f64>,
+    /// Bytes and AES blocks are those of all parties, the mean of all runs.
+    pub runs: Runs,
     /// Before the first run, in seconds.
     pub setup: f64,
-    /// Bytes sent by all in one run, the mean of all runs.
-    pub bytes: f64,
-    /// AES blocks computed by all in one run, the mean of all runs.
-    pub aes: f64,
     /// Whether AES is what most of the work is: else it sets no ceiling.
     pub by_aes: bool,
     /// For OTs, which have two sides; the sender first.
@@ -63,41 +57,57 @@ impl Measured {
             declared.receiver_aes,
         )?;
         Ok(Self {
-            count,
-            walls: runs.iter().map(|run| run.wall).collect(),
+            runs: Runs {
+                ops: count,
+                seconds: runs.iter().map(|run| run.wall).collect(),
+                bytes: sender.bytes + receiver.bytes,
+                aes: sender.aes + receiver.aes,
+            },
             setup,
-            bytes: sender.bytes + receiver.bytes,
-            aes: sender.aes + receiver.aes,
             by_aes: true,
             sides: Some([sender, receiver]),
             threads: 2,
         })
     }
+
+    /// Operations per second that the AES blocks alone allow: those of the side or the core that has
+    /// the most. `aes` is the rate of one thread in blocks per second, `cores` what the parties share.
+    fn ceiling(&self, aes: f64, cores: usize) -> Option<f64> {
+        let busiest = match &self.sides {
+            Some([sender, receiver]) => sender.aes.max(receiver.aes),
+            None => self.runs.aes / self.threads.min(cores) as f64,
+        };
+        (self.by_aes && busiest > 0.0).then(|| aes * self.runs.ops as f64 / busiest)
+    }
+
+    pub fn line(self, name: &str, aes: f64, cores: usize) -> Line {
+        let ceiling = self.ceiling(aes, cores);
+        let ops = self.runs.ops as f64;
+        let sides = self.sides.map(|[sender, receiver]| Sides {
+            sender_per_second: ops / Spread::of(sender.busy).median,
+            receiver_per_second: ops / Spread::of(receiver.busy).median,
+            sender_bytes_per_op: sender.bytes / ops,
+            receiver_bytes_per_op: receiver.bytes / ops,
+            sender_aes_blocks_per_op: sender.aes / ops,
+            receiver_aes_blocks_per_op: receiver.aes / ops,
+        });
+        let own = Figures {
+            sides,
+            count: self.runs.ops,
+            setup_seconds: self.setup,
+        };
+        Line::new(name.to_owned(), &self.runs, ceiling, own)
+    }
 }
 
-/// One line of JSON, and one row of the table. Rates are in operations per second.
+pub(super) type Line = measured::Line<Figures>;
+
 #[derive(Serialize)]
-pub(super) struct Line {
-    name: String,
-    /// Of the median run, from the start of all parties to the end of all.
-    per_second: f64,
-    minimum_per_second: f64,
-    maximum_per_second: f64,
-    /// Bytes sent by all parties.
-    bytes_per_op: f64,
-    /// AES blocks computed by all parties.
-    aes_blocks_per_op: f64,
+pub(super) struct Figures {
     #[serde(flatten)]
     sides: Option<Sides>,
-    /// What the AES blocks alone allow on this machine; `null` for what has none.
-    ceiling_per_second: Option<f64>,
-    /// How much of the ceiling is reached, 0 to 1.
-    reached: Option<f64>,
     /// Operations of one run.
     count: usize,
-    repeats: usize,
-    /// Of the median run.
-    seconds: f64,
     /// Base OTs and what else comes before the first run.
     setup_seconds: f64,
 }
@@ -113,48 +123,9 @@ struct Sides {
     receiver_aes_blocks_per_op: f64,
 }
 
-impl Line {
-    /// `aes` is the rate of one thread in blocks per second, `cores` what the parties share.
-    pub fn new(name: &str, measured: Measured, aes: f64, cores: usize) -> Self {
-        let ops = measured.count as f64;
-        let wall = Spread::of(measured.walls.clone());
-        // Seconds of one core that an operation's AES blocks take at least, for the side or the
-        // core that has the most.
-        let busiest = match &measured.sides {
-            Some([sender, receiver]) => sender.aes.max(receiver.aes),
-            None => measured.aes / measured.threads.min(cores) as f64,
-        };
-        let ceiling = (measured.by_aes && busiest > 0.0).then(|| aes * ops / busiest);
-        let per_second = ops / wall.median;
-        let sides = measured.sides.map(|[sender, receiver]| Sides {
-            sender_per_second: ops / Spread::of(sender.busy).median,
-            receiver_per_second: ops / Spread::of(receiver.busy).median,
-            sender_bytes_per_op: sender.bytes / ops,
-            receiver_bytes_per_op: receiver.bytes / ops,
-            sender_aes_blocks_per_op: sender.aes / ops,
-            receiver_aes_blocks_per_op: receiver.aes / ops,
-        });
-        Self {
-            name: name.to_owned(),
-            per_second,
-            minimum_per_second: ops / wall.max,
-            maximum_per_second: ops / wall.min,
-            bytes_per_op: measured.bytes / ops,
-            aes_blocks_per_op: measured.aes / ops,
-            sides,
-            ceiling_per_second: ceiling,
-            reached: ceiling.map(|ceiling| per_second / ceiling),
-            count: measured.count,
-            repeats: measured.walls.len(),
-            seconds: wall.median,
-            setup_seconds: measured.setup,
-        }
-    }
-}
-
-/// All lines. Where two numbers stand in a cell, the sender's is the first.
-pub(super) fn lines_table(lines: &[Line]) -> Table {
-    let mut table = table(&[
+/// Where two numbers stand in a cell, the sender's is the first.
+impl Own for Figures {
+    const HEADER: &'static [&'static str] = &[
         "name",
         "both at work",
         "sender busy",
@@ -165,19 +136,20 @@ pub(super) fn lines_table(lines: &[Line]) -> Table {
         "reached",
         "time of a run",
         "set-up",
-    ]);
-    let per_second = |per_second: f64| rate(per_second, "/s");
-    for line in lines {
-        let both = |pick: fn(&Sides) -> [f64; 2], all: f64| match &line.sides {
+    ];
+
+    fn row(line: &Line) -> Vec<String> {
+        let sides = line.own.sides.as_ref();
+        let side = |pick: fn(&Sides) -> f64| sides.map(pick).map(per_second).unwrap_or_default();
+        let both = |pick: fn(&Sides) -> [f64; 2], all: f64| match sides {
             Some(sides) => pick(sides).map(figure).join(" + "),
             None => figure(all),
         };
-        let side = |pick: fn(&Sides) -> f64| line.sides.as_ref().map(pick).map(per_second);
-        table.add_row([
+        vec![
             line.name.clone(),
             per_second(line.per_second),
-            side(|sides| sides.sender_per_second).unwrap_or_default(),
-            side(|sides| sides.receiver_per_second).unwrap_or_default(),
+            side(|sides| sides.sender_per_second),
+            side(|sides| sides.receiver_per_second),
             both(
                 |sides| [sides.sender_bytes_per_op, sides.receiver_bytes_per_op],
                 line.bytes_per_op,
@@ -192,14 +164,11 @@ pub(super) fn lines_table(lines: &[Line]) -> Table {
                 line.aes_blocks_per_op,
             ),
             line.ceiling_per_second.map(per_second).unwrap_or_default(),
-            line.reached
-                .map(|reached| format!("{:.0} %", reached * 100.0))
-                .unwrap_or_default(),
+            line.reached(),
             seconds(line.seconds),
-            seconds(line.setup_seconds),
-        ]);
+            seconds(line.own.setup_seconds),
+        ]
     }
-    table
 }
 
 /// Three digits are all that is true.

@@ -13,8 +13,8 @@ use rand_core::Rng as _;
 
 use super::base::keys_for;
 use super::extensions::Output;
-use super::measured::Measured;
 use super::outputs::{blocks_agree, consume};
+use super::sides::Measured;
 use super::wire::{Run, Step, drive};
 use super::{Bench, INSTANCE, Plan, calls, last_call, rng};
 use crate::exit::Result;

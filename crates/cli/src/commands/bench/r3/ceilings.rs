@@ -1,13 +1,13 @@
-//! What was measured, beside what the machine allows.
+//! What `bench r3` tells beside the rest: threads and rounds, and the ceiling that cores or the loopback
+//! interface set.
 
-use comfy_table::Table;
 use serde::Serialize;
 
+use super::super::measured::{self, Own, Runs, per_second};
 use super::Setting;
 use crate::args::TransportArg;
 use crate::machine::Machine;
-use crate::numbers::{rate, seconds, table};
-use crate::stats::Spread;
+use crate::numbers::{rate, seconds};
 
 /// One run of one party.
 #[derive(Clone, Copy)]
@@ -20,14 +20,9 @@ pub(super) struct Part {
 
 /// All runs of all parties.
 pub(super) struct Measured {
-    /// Operations of one run.
-    ops: usize,
-    /// Of each run, of all parties.
-    seconds: Vec<f64>,
-    /// Of a run, by the party that sends most.
-    bytes: u64,
-    /// Of a run, by all parties together.
-    aes: u64,
+    /// Bytes are those of the party that sends most.
+    pub runs: Runs,
+    /// Sent by all parties in a run.
     all_bytes: u64,
     rounds: u64,
 }
@@ -43,21 +38,26 @@ impl Measured {
         // Costs are declared and counted alike in all runs.
         let first = || parties.iter().filter_map(|parts| parts.first());
         Self {
-            ops,
-            seconds: (0..runs).map(slowest).collect(),
-            bytes: first().map(|part| part.bytes).max().unwrap_or(0),
+            runs: Runs {
+                ops,
+                seconds: (0..runs).map(slowest).collect(),
+                bytes: first().map(|part| part.bytes).max().unwrap_or(0) as f64,
+                aes: first().map(|part| part.aes).sum::<u64>() as f64,
+            },
             all_bytes: first().map(|part| part.bytes).sum(),
-            aes: first().map(|part| part.aes).sum(),
             rounds: first().map(|part| part.rounds).max().unwrap_or(0),
         }
     }
-}
 
-impl Measured {
-    /// Operations per second, and seconds of a run: those of the median run.
-    pub(super) fn median(&self) -> (f64, f64) {
-        let time = Spread::of(self.seconds.clone()).median;
-        (self.ops as f64 / time, time)
+    pub(super) fn line(self, name: String, setting: &Setting, ceilings: &Ceilings) -> Line {
+        let bound = ceilings.bound(&self, setting);
+        let own = Figures {
+            threads: setting.threads,
+            bound_by: bound.map(|(_, by)| by),
+            ops: self.runs.ops,
+            rounds: self.rounds,
+        };
+        Line::new(name, &self.runs, bound.map(|(ceiling, _)| ceiling), own)
     }
 }
 
@@ -79,6 +79,20 @@ impl Ceilings {
         }
     }
 
+    /// The lower one of the limits in operations per second, and what sets it.
+    fn bound(&self, measured: &Measured, setting: &Setting) -> Option<(f64, &'static str)> {
+        let Runs { ops, aes, .. } = measured.runs;
+        let cores = self.aes(setting.threads) * ops as f64 / aes;
+        let wire = self.loopback * ops as f64 / measured.all_bytes as f64;
+        let over_wire = setting.transport != TransportArg::Memory && measured.all_bytes > 0;
+        let limits = [
+            (aes > 0.0).then_some((cores, "aes")),
+            over_wire.then_some((wire, "loopback")),
+        ];
+        let limits = limits.into_iter().flatten();
+        limits.min_by(|(one, _), (other, _)| one.total_cmp(other))
+    }
+
     /// Blocks per second of all cores that three parties can use.
     fn aes(&self, threads: usize) -> f64 {
         self.aes * self.cores.min(3 * threads) as f64
@@ -97,75 +111,21 @@ impl std::fmt::Display for Ceilings {
     }
 }
 
-/// One line of JSON, one row of the table.
+pub(super) type Line = measured::Line<Figures>;
+
 #[derive(Serialize)]
-pub(super) struct Line {
-    name: String,
+pub(super) struct Figures {
     /// Of each party.
     threads: usize,
-    per_second: f64,
-    minimum_per_second: f64,
-    maximum_per_second: f64,
-    /// Sent by one party.
-    bytes_per_op: f64,
-    /// Computed by all parties.
-    aes_blocks_per_op: f64,
-    ceiling_per_second: Option<f64>,
     /// What sets the ceiling: `aes` or `loopback`.
     bound_by: Option<&'static str>,
-    reached: Option<f64>,
+    /// Operations of one run.
     ops: usize,
     rounds: u64,
-    repeats: usize,
-    seconds: f64,
 }
 
-impl Line {
-    pub(super) fn new(
-        name: String,
-        setting: &Setting,
-        measured: Measured,
-        ceilings: &Ceilings,
-    ) -> Self {
-        let ops = measured.ops as f64;
-        let time = Spread::of(measured.seconds.clone());
-        let per_second = ops / time.median;
-        let aes = (measured.aes > 0).then(|| {
-            (
-                ceilings.aes(setting.threads) * ops / measured.aes as f64,
-                "aes",
-            )
-        });
-        let over_wire = setting.transport != TransportArg::Memory && measured.all_bytes > 0;
-        let wire = over_wire.then(|| {
-            let bound = ceilings.loopback * ops / measured.all_bytes as f64;
-            (bound, "loopback")
-        });
-        let bound = [aes, wire]
-            .into_iter()
-            .flatten()
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        Self {
-            name,
-            threads: setting.threads,
-            per_second,
-            minimum_per_second: ops / time.max,
-            maximum_per_second: ops / time.min,
-            bytes_per_op: measured.bytes as f64 / ops,
-            aes_blocks_per_op: measured.aes as f64 / ops,
-            ceiling_per_second: bound.map(|bound| bound.0),
-            bound_by: bound.map(|bound| bound.1),
-            reached: bound.map(|bound| per_second / bound.0),
-            ops: measured.ops,
-            rounds: measured.rounds,
-            repeats: measured.seconds.len(),
-            seconds: time.median,
-        }
-    }
-}
-
-pub(super) fn lines_table(lines: &[Line]) -> Table {
-    let mut table = table(&[
+impl Own for Figures {
+    const HEADER: &'static [&'static str] = &[
         "name",
         "threads",
         "rate",
@@ -177,27 +137,23 @@ pub(super) fn lines_table(lines: &[Line]) -> Table {
         "time of a run",
         "ceiling",
         "reached",
-    ]);
-    let per_second = |per_second: f64| rate(per_second, "/s");
-    for line in lines {
-        let bound = line.ceiling_per_second.zip(line.bound_by);
-        table.add_row([
+    ];
+
+    fn row(line: &Line) -> Vec<String> {
+        let bound = line.ceiling_per_second.zip(line.own.bound_by);
+        let bound = bound.map(|(ceiling, by)| format!("{} ({by})", per_second(ceiling)));
+        vec![
             line.name.clone(),
-            line.threads.to_string(),
+            line.own.threads.to_string(),
             per_second(line.per_second),
             per_second(line.minimum_per_second),
             per_second(line.maximum_per_second),
             format!("{:.3}", line.bytes_per_op),
             format!("{:.3}", line.aes_blocks_per_op),
-            line.rounds.to_string(),
+            line.own.rounds.to_string(),
             seconds(line.seconds),
-            bound
-                .map(|(ceiling, by)| format!("{} ({by})", per_second(ceiling)))
-                .unwrap_or_default(),
-            line.reached
-                .map(|reached| format!("{:.0} %", 100.0 * reached))
-                .unwrap_or_default(),
-        ]);
+            bound.unwrap_or_default(),
+            line.reached(),
+        ]
     }
-    table
 }

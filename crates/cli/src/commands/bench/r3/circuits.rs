@@ -10,7 +10,7 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
 use madrigal_protocols::replicated::PARTIES;
 
-use super::measured::{Measured, Part};
+use super::ceilings::{Measured, Part};
 use super::{Setting, Workload};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};

@@ -5,8 +5,8 @@
 //! is checked. Beside each rate stands the ceiling that this machine sets: what its cores make of the
 //! AES blocks, or what the loopback interface carries of the bytes, whichever is lower.
 
+mod ceilings;
 mod circuits;
-mod measured;
 mod plots;
 mod rings;
 
@@ -14,9 +14,10 @@ use crate::args::{BenchR3, TransportArg};
 use crate::exit::{Result, Usage};
 use crate::machine::Machine;
 use crate::progress::Steps;
-use crate::stats::{print, print_json_line};
+use crate::stats::print;
 
-use measured::{Ceilings, Line, Measured, lines_table};
+use super::measured::{Lines, is_wanted};
+use ceilings::{Ceilings, Measured};
 
 /// Something to measure, over any transport.
 struct Workload {
@@ -53,7 +54,7 @@ pub fn run(args: &BenchR3) -> Result<()> {
     for workload in &workloads {
         for (transport, arg) in TRANSPORTS {
             let name = format!("{}/{transport}", workload.name);
-            if args.only.is_empty() || args.only.iter().any(|part| name.contains(part.as_str())) {
+            if is_wanted(&args.only, &name) {
                 let all = args.threads.iter();
                 wanted.extend(all.map(|&threads| (name.clone(), workload, arg, threads)));
             } else {
@@ -67,7 +68,7 @@ pub fn run(args: &BenchR3) -> Result<()> {
     }
     let ceilings = Ceilings::new(&Machine::measure()?);
     let steps = Steps::new(wanted.len() as u64, args.json);
-    let mut lines = Vec::new();
+    let mut lines = Lines::new(args.json);
     for (name, workload, transport, threads) in wanted {
         steps.name(&name);
         steps.advance();
@@ -77,15 +78,11 @@ pub fn run(args: &BenchR3) -> Result<()> {
             repeat: args.repeat,
         };
         let measured = (workload.measure)(&setting)?;
-        let line = Line::new(name, &setting, measured, &ceilings);
-        if args.json {
-            print_json_line(&line)?;
-        }
-        lines.push(line);
+        lines.add(&measured.line(name, &setting, &ceilings))?;
     }
     steps.clear();
-    if args.json {
+    let Some(table) = lines.table() else {
         return Ok(());
-    }
-    print(format!("{ceilings}\n\n{}\n", lines_table(&lines)).as_bytes())
+    };
+    print(format!("{ceilings}\n\n{table}\n").as_bytes())
 }

@@ -58,7 +58,8 @@ pub(super) fn write(args: &BenchR3, directory: &Path) -> Result<()> {
         let threads = setting.threads;
         steps.name(&format!("{name}, {load} blocks, {threads} threads"));
         steps.advance();
-        let (per_second, time) = (circuits::aes(load)?.measure)(setting)?.median();
+        let runs = (circuits::aes(load)?.measure)(setting)?.runs;
+        let (per_second, time) = (runs.per_second(), runs.spread().median);
         shown.add_row([
             name.to_owned(),
             threads.to_string(),

@@ -8,7 +8,7 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Context, Error, Session, block_on, on_threads};
 use madrigal_protocols::replicated::{MatrixShape, PARTIES, ReplicatedRings, RingShares};
 
-use super::measured::{Measured, Part};
+use super::ceilings::{Measured, Part};
 use super::{Setting, Workload};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};

@@ -1,0 +1,129 @@
+//! What was measured of one name, as a line of JSON and as a row of a table. What all benchmarks tell
+//! is here; what is one benchmark's own stands beside it, see [`Own`].
+
+use comfy_table::Table;
+use serde::Serialize;
+
+use crate::exit::Result;
+use crate::numbers::{rate, table};
+use crate::stats::{Spread, print_json_line};
+
+/// All runs of one name. Each does the same.
+pub(super) struct Runs {
+    /// Operations of one run.
+    pub ops: usize,
+    /// Of each run.
+    pub seconds: Vec<f64>,
+    /// Bytes that are sent in one run: whose, the benchmark says.
+    pub bytes: f64,
+    /// AES blocks that all parties compute in one run.
+    pub aes: f64,
+}
+
+impl Runs {
+    pub(super) fn spread(&self) -> Spread {
+        Spread::of(self.seconds.clone())
+    }
+
+    /// Operations of the median run.
+    pub(super) fn per_second(&self) -> f64 {
+        self.ops as f64 / self.spread().median
+    }
+}
+
+/// What one benchmark tells of a name beside the rest.
+pub(super) trait Own: Serialize + Sized {
+    /// Columns of the table.
+    const HEADER: &'static [&'static str];
+
+    /// The cells of a line.
+    fn row(line: &Line<Self>) -> Vec<String>;
+}
+
+/// One line of JSON, one row of the table. Rates are in operations per second.
+#[derive(Serialize)]
+pub(super) struct Line<T> {
+    pub name: String,
+    /// Of the median run, from the start of all parties to the end of all.
+    pub per_second: f64,
+    pub minimum_per_second: f64,
+    pub maximum_per_second: f64,
+    pub bytes_per_op: f64,
+    pub aes_blocks_per_op: f64,
+    /// What this machine allows at most; `null` where nothing that is known sets a limit.
+    pub ceiling_per_second: Option<f64>,
+    /// How much of the ceiling is reached, 0 to 1.
+    pub reached: Option<f64>,
+    pub repeats: usize,
+    /// Of the median run.
+    pub seconds: f64,
+    #[serde(flatten)]
+    pub own: T,
+}
+
+impl<T: Own> Line<T> {
+    pub(super) fn new(name: String, runs: &Runs, ceiling: Option<f64>, own: T) -> Self {
+        let ops = runs.ops as f64;
+        let time = runs.spread();
+        let per_second = runs.per_second();
+        Self {
+            name,
+            per_second,
+            minimum_per_second: ops / time.max,
+            maximum_per_second: ops / time.min,
+            bytes_per_op: runs.bytes / ops,
+            aes_blocks_per_op: runs.aes / ops,
+            ceiling_per_second: ceiling,
+            reached: ceiling.map(|ceiling| per_second / ceiling),
+            repeats: runs.seconds.len(),
+            seconds: time.median,
+            own,
+        }
+    }
+
+    /// `87 %`, or nothing.
+    pub(super) fn reached(&self) -> String {
+        let percent = |reached: f64| format!("{:.0} %", 100.0 * reached);
+        self.reached.map(percent).unwrap_or_default()
+    }
+}
+
+/// The lines of a benchmark: printed as they come, as JSON, or kept for the table.
+pub(super) struct Lines<T> {
+    json: bool,
+    table: Table,
+    own: std::marker::PhantomData<T>,
+}
+
+impl<T: Own> Lines<T> {
+    pub(super) fn new(json: bool) -> Self {
+        Self {
+            json,
+            table: table(T::HEADER),
+            own: std::marker::PhantomData,
+        }
+    }
+
+    pub(super) fn add(&mut self, line: &Line<T>) -> Result<()> {
+        if self.json {
+            return print_json_line(line);
+        }
+        self.table.add_row(T::row(line));
+        Ok(())
+    }
+
+    /// The table, unless the lines were printed.
+    pub(super) fn table(self) -> Option<Table> {
+        (!self.json).then_some(self.table)
+    }
+}
+
+/// Whether `--only` wants a name.
+pub(super) fn is_wanted(only: &[String], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|part| name.contains(part.as_str()))
+}
+
+/// `1.20 M/s`.
+pub(super) fn per_second(per_second: f64) -> String {
+    rate(per_second, "/s")
+}
