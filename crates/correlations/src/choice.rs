@@ -12,7 +12,7 @@
 //! the first messages.
 //!
 //! Rates are those measured on one core of a Zen 5 processor at each level (`madrigal doctor`
-//! gives this machine's); the rest was fitted to the tables in [`madrigal_ot::softspoken`] and
+//! gives this machine's); the rest was fitted to the tables in docs/BENCHMARKS.md and
 //! [`madrigal_ot::silent`], which it meets within a quarter. It is a model: a factor of two between
 //! machines moves the borders by about one k.
 //!

@@ -36,24 +36,19 @@
 //! [`FieldBits`](madrigal_ot::softspoken::FieldBits)), 1/8 with silent OT for given choices and 0.09
 //! on top for all. For N > 2 the pairs add up, and bits and vectors have corrections besides.
 //!
-//! | kind | bytes | k = 2 | k = 4 | silent | ns, k = 2 | ns, k = 4 | ceiling, k = 4 |
-//! |---|---|---|---|---|---|---|---|
-//! | Boolean triple | 2 s (silent: without the 1/8) | 16 | 8 | 0.2 | 18 | 19 | 11 |
-//! | triple of 64 bits | 128 s + 520 | 1544 | 1032 | 548 | 1270 | 1550 | 704 |
-//! | square pair of 64 bits | 63 s + 252 | 756 | 504 | 266 | 700 | 790 | 347 |
-//! | shared bit of 32 bits ([published](OtSource::published_shared_bits): 34 s + 83) | 31 s + 70 | 318 | 194 | 77 | 350 | 410 | 170 |
-//! | product of elements in a matrix triple, 128 x 128 x 128, 64 bits | s + 520 | 528 | 524 | 520 | 213 | 220 | 63 |
-//! | the same [by encryption](OtSource::with_lattice_matrices), without OT | 4.9 | | | | 34 | 34 | |
-//! | vector triple of 128 bits | 2 s | 16 | 8 | 0.4 | 108 | 118 | 11 |
+//! | kind | bytes | k = 2 | k = 4 | silent |
+//! |---|---|---|---|---|
+//! | Boolean triple | 2 s (silent: without the 1/8) | 16 | 8 | 0.2 |
+//! | triple of 64 bits | 128 s + 520 | 1544 | 1032 | 548 |
+//! | square pair of 64 bits | 63 s + 252 | 756 | 504 | 266 |
+//! | shared bit of 32 bits ([published](OtSource::published_shared_bits): 34 s + 83) | 31 s + 70 | 318 | 194 | 77 |
+//! | product of elements in a matrix triple, 128 x 128 x 128, 64 bits | s + 520 | 528 | 524 | 520 |
+//! | the same [by encryption](OtSource::with_lattice_matrices), without OT | 4.9 | | | |
+//! | vector triple of 128 bits | 2 s | 16 | 8 | 0.4 |
 //!
-//! The times are of processor, of both parties of two together, measured on Zen 5
-//! cores (VAES-512) that other programs loaded threefold; divided by the number of cores they
-//! give the rate of the whole system: with two cores 105 million Boolean triples per second and 1.3
-//! million triples of 64 bits, for three parties 35 and 0.42 million. The ceiling is the declared AES
-//! blocks at 2.5 per ns. What is between: transposition and the rows' way through the caches (1 ns per
-//! OT and side), for rings the sums and shifts of corrections, which are as long as the masks, and for
-//! short vectors the handling of each one by itself. Silent OT takes 90 ns for a Boolean triple here,
-//! because its reads at random fight for the third-level cache; alone it should take half.
+//! In time the AES blocks count most, then transposition and the rows' way through the caches, for
+//! rings the sums and shifts of corrections, which are as long as the masks, and for short vectors the
+//! handling of each one by itself. docs/BENCHMARKS.md has the rates.
 //!
 //! `examples/triples_only.rs` makes triples, and nothing else, over connections of one's own.
 

@@ -47,27 +47,10 @@
 //! columns, transpose them, and write 16 bytes of rows; the message is `16 / k` bytes. A
 //! random OT hashes on top: 4 AES blocks at the sender, 2 at the receiver.
 //!
-//! Measured on one thread of a Zen 5 processor (VAES-512) whose other cores were busy; each side
-//! alone, the message in the cache, the best of 60 short runs (for k = 6 and 7 both sides at work), ns per
-//! OT. (`madrigal bench ot --only
-//! softspoken` measures both sides at work, and by how much each was busy.)
-//! In brackets what the AES blocks alone take at 2.5 G blocks/s, which is the rate that k = 8 itself
-//! reaches here (the undisturbed machine makes 3.3 G):
-//!
-//! | k | rows, sender | rows, receiver | random blocks, sender | random blocks, receiver |
-//! |---|---|---|---|---|
-//! | 1 | 1.73 (0.40) | 2.12 (0.80) | 3.31 (2.00) | 2.93 (1.60) |
-//! | 2 | 1.59 (0.60) | 1.79 (0.80) | 3.12 (2.20) | 2.59 (1.60) |
-//! | 3 | 1.98 (0.93) | 2.05 (1.06) | 3.54 (2.53) | 2.87 (1.86) |
-//! | 4 | 2.37 (1.50) | 2.58 (1.60) | 3.90 (3.10) | 3.41 (2.40) |
-//! | 5 | 3.37 (2.42) | 3.56 (2.50) | 4.91 (4.02) | 4.35 (3.30) |
-//! | 6 | 5.6 (4.53) | 5.7 (4.60) | 7.1 (6.13) | 6.5 (5.40) |
-//! | 7 | 8.7 (7.94) | 9.0 (8.00) | 10.3 (9.54) | 9.8 (8.80) |
-//! | 8 | 12.9 (12.8) | 12.9 (12.8) | 14.4 (14.4) | 13.7 (13.6) |
-//!
-//! What is left is nearly the same for every k, about 1 ns: the columns' way through the second-level
-//! cache, the transposition, and the rows' way out (a full chunk of columns does not fit the first
-//! level). At k = 8 it hides behind the AES units, and the 704 KiB of round keys stream from the
+//! Beside AES there is nearly the same for every k, about 1 ns on a Zen 5 core (docs/BENCHMARKS.md has
+//! the measurements): the columns' way through the second-level cache, the transposition, and the
+//! rows' way out (a full chunk of columns does not fit the first level). At k = 8 it hides behind the
+//! AES units, and the 704 KiB of round keys stream from the
 //! second level. To go on from there one would fold a tile of 2048 OTs of all blocks before
 //! transposing it; but then all round keys are read for each tile, 22 bytes per OT at k = 2 where
 //! the columns cost 32, so there is little to win.
