@@ -1,21 +1,22 @@
 //! One party's part in a task, wherever it runs.
 
-use std::cell::Cell;
 use std::sync::Arc;
-use std::time::Instant;
 
 use madrigal_circuit::{Rows, values};
-use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_correlations::store::{NewStore, Store, StoreError};
-use madrigal_correlations::{Extension, Needs, OtSource};
-use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Progress, RunError, run};
+use madrigal_core::Party;
+use madrigal_correlations::Needs;
+use madrigal_correlations::store::Store;
+use madrigal_engine::{
+    Brought, Circuit, Matrices, Means, Origin, Plan, Precomputation, Progress, RunError, StoreSpec,
+    run,
+};
 use madrigal_net::transport::Transport;
 use madrigal_net::{Session, SessionConfig};
 
 use crate::args::{MatricesArg, Patience};
 use crate::exit::{Failure, Result, Usage};
-use crate::stats::{PartyFigures, PhaseFigures, RunFigures, peak_rss_bytes};
-use crate::work::{Job, Own, Precomputation, Task};
+use crate::stats::{PartyFigures, RunFigures, peak_rss_bytes};
+use crate::work::{self, Job, Own, Task};
 
 /// A party that has read all it needs.
 pub struct Prepared {
@@ -25,17 +26,8 @@ pub struct Prepared {
 
 enum Part {
     Compute(Box<Computation>),
-    Precompute(Box<Making>),
-}
-
-/// A store to be filled.
-struct Making {
-    needs: Needs,
-    extension: Extension,
-    threads: usize,
-    matrices: MatricesArg,
     /// Taken when it is made.
-    new: Option<NewStore>,
+    Precompute(Option<Box<Precomputation>>),
 }
 
 struct Computation {
@@ -87,11 +79,12 @@ impl Prepared {
                         Some(circuit) => circuit,
                         None => Arc::new(Circuit::new(&job.circuit.netlist()?)),
                     };
-                    let computation = Computation::new(job, me, circuit, own)?;
-                    computation.check_store(own)?;
-                    Part::Compute(Box::new(computation))
+                    Part::Compute(Box::new(Computation::new(job, me, circuit, own)?))
                 }
-                Task::Precompute(task) => precomputation(task, own)?,
+                Task::Precompute(task) => {
+                    let precomputation = precomputation(task, own)?;
+                    Part::Precompute(Some(Box::new(precomputation)))
+                }
             },
         })
     }
@@ -113,9 +106,16 @@ impl Prepared {
     ) -> Result<Outcome> {
         let (output, runs) = match &mut self.part {
             Part::Compute(computation) => computation.compute(session, runs, observe).await?,
-            Part::Precompute(making) => {
-                let (line, figures) = making.fill(session, runs, observe).await?;
-                (Some(line), vec![figures])
+            Part::Precompute(precomputation) => {
+                let precomputation = precomputation.take();
+                let precomputation =
+                    precomputation.ok_or_else(|| Failure::bug("a store is made once"))?;
+                let deadline = runs.patience.deadline;
+                let made = precomputation
+                    .run(session, runs.first_job, deadline, observe)
+                    .await?;
+                let id = format!("{}\n", made.id).into_bytes();
+                (Some(id), vec![RunFigures::from(&made)])
             }
         };
         Ok(Outcome {
@@ -139,38 +139,20 @@ impl Computation {
         if own.store.is_none() && plan.spec().origin == Origin::Store {
             return Err(Usage::StoreElsewhere.into());
         }
-        let store = own.store.as_ref().map(|files| {
-            let key = files.load_key()?;
-            Store::open(&files.directory, &key).map_err(files.failed())
-        });
+        let mut store = None;
+        if let Some(files) = &own.store {
+            let opened = Store::open(&files.directory, &files.load_key()?);
+            let opened = opened.map_err(files.failed())?;
+            plan.check_store(&opened, job.repeat)
+                .map_err(files.failed())?;
+            store = Some(opened);
+        }
         Ok(Self {
             plan,
             inputs: Arc::new(inputs),
-            store: store.transpose()?,
+            store,
             repeat: job.repeat,
         })
-    }
-
-    /// Our store has enough. Others may have used more of theirs: each computation asks again.
-    fn check_store(&self, own: &Own) -> Result<()> {
-        let (Some(store), Some(files)) = (&self.store, &own.store) else {
-            return Ok(());
-        };
-        let holdings = store.holdings();
-        for (kind, needed) in self.plan.needs().kinds() {
-            let holding = holdings.iter().find(|holding| holding.kind == kind);
-            let (made, left) = holding.map_or((0, 0), |holding| (holding.made, holding.left()));
-            let needed = (needed as u64).saturating_mul(self.repeat.into());
-            if needed > left {
-                return Err(files.failed()(StoreError::Few {
-                    kind,
-                    needed,
-                    left,
-                    made,
-                }));
-            }
-        }
-        Ok(())
     }
 
     /// Computes, `repeat` times.
@@ -203,77 +185,22 @@ impl Computation {
     }
 }
 
-fn precomputation(task: &Precomputation, own: &Own) -> Result<Part> {
-    let needs: Needs = task.triples.parse().map_err(Failure::bug)?;
+/// Makes the directory of a new store.
+fn precomputation(task: &work::Precomputation, own: &Own) -> Result<Precomputation> {
+    let holds: Needs = task.triples.parse().map_err(Failure::bug)?;
     let files = own.store.as_ref();
     let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
     let key = files.load_or_make_key()?;
-    let new = NewStore::create(&files.directory, &key, &needs).map_err(files.failed())?;
-    Ok(Part::Precompute(Box::new(Making {
-        extension: task.over.choose(task.threads, needs.steps()).extension,
+    let spec = StoreSpec {
+        extension: task.over.choose(task.threads, holds.steps()).extension,
         threads: task.threads,
-        matrices: task.matrices,
-        new: Some(new),
-        needs,
-    })))
-}
-
-impl Making {
-    /// Fills the new store, without a dealer; the result is its name.
-    async fn fill(
-        &mut self,
-        session: &Session,
-        runs: Runs<'_>,
-        observe: &dyn Fn(Progress),
-    ) -> Result<(Vec<u8>, RunFigures)> {
-        let Self {
-            needs,
-            extension,
-            threads,
-            matrices,
-            new,
-        } = self;
-        let new = new.take();
-        let new = new.ok_or_else(|| Failure::bug("a store is made once"))?;
-        let start = Instant::now();
-        let wire_bytes = session.wire_bytes_sent();
-        let facts = [
-            ("program", "a new store".to_owned()),
-            ("triples", needs.to_string()),
-            ("extension", extension.to_string()),
-            ("threads", threads.to_string()),
-            ("matrices", matrices.to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value));
-        let job = session
-            .job(runs.first_job, &facts, runs.patience.deadline)
-            .await?;
-        let context = job.context();
-        let (done, total) = (Cell::new(0), needs.steps());
-        let made = |more: usize| {
-            done.set(done.get() + more as u64);
-            observe(Progress {
-                phase: Phase::Setup,
-                done: done.get(),
-                total,
-            });
-        };
-        let mut source = OtSource::with_threads(&context, *extension, *threads).await?;
-        if *matrices == MatricesArg::Lattice {
-            source = source.with_lattice_matrices()?;
-        }
-        let id = new.fill(&context, &mut source, &made).await?;
-        let spent = job.spent(Phase::Setup);
-        job.finish().await?;
-        let seconds = start.elapsed().as_secs_f64();
-        let figures = RunFigures {
-            setup: PhaseFigures::new(seconds, &spent),
-            online: PhaseFigures::new(0.0, &PhaseCost::default()),
-            total_seconds: seconds,
-            wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
-        };
-        Ok((format!("{id}\n").into_bytes(), figures))
-    }
+        matrices: match task.matrices {
+            MatricesArg::Lattice => Matrices::Lattice,
+            MatricesArg::Ot => Matrices::Ot,
+        },
+        ..StoreSpec::new(holds)
+    };
+    Precomputation::new(spec, &files.directory, &key).map_err(files.failed())
 }
 
 /// Greets the other parties over `transport`, does `work`, and takes leave. On an error the other

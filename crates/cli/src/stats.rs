@@ -6,7 +6,7 @@ use std::path::Path;
 
 use comfy_table::Table;
 use madrigal_core::PhaseCost;
-use madrigal_engine::{Circuit, PhaseReport, Plan, Report};
+use madrigal_engine::{Circuit, PhaseReport, Plan, Report, StoreReport};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Show, TransportArg};
@@ -139,6 +139,18 @@ impl From<&Report> for RunFigures {
             setup: (&report.setup).into(),
             online: (&report.online).into(),
             total_seconds: report.total.as_secs_f64(),
+            wire_bytes_sent: report.wire_bytes_sent,
+        }
+    }
+}
+
+/// A store is all setup.
+impl From<&StoreReport> for RunFigures {
+    fn from(report: &StoreReport) -> Self {
+        Self {
+            setup: (&report.setup).into(),
+            online: PhaseFigures::new(0.0, &PhaseCost::default()),
+            total_seconds: report.setup.time.as_secs_f64(),
             wire_bytes_sent: report.wire_bytes_sent,
         }
     }

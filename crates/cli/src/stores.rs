@@ -63,7 +63,16 @@ impl StoreFiles {
         let key = own_key.then(|| self.key.clone());
         let mut new: Vec<PathBuf> = key.into_iter().chain([self.directory.clone()]).collect();
         new.retain(|path| !path.exists());
-        Unfinished { files: self, new }
+        let parents = self.directory.ancestors().skip(1);
+        let parents = parents.take_while(|parent| !parent.as_os_str().is_empty());
+        Unfinished {
+            new_parents: parents
+                .take_while(|parent| !parent.exists())
+                .map(Path::to_owned)
+                .collect(),
+            new,
+            files: self,
+        }
     }
 
     /// For `map_err`: names the directory.
@@ -79,6 +88,8 @@ pub struct Unfinished {
     files: StoreFiles,
     /// What was not there before.
     new: Vec<PathBuf>,
+    /// Directories above the store's that were not there before, the innermost first.
+    new_parents: Vec<PathBuf>,
 }
 
 impl Drop for Unfinished {
@@ -90,6 +101,10 @@ impl Drop for Unfinished {
         }
         for path in &self.new {
             let _ = fs::remove_dir_all(path).or_else(|_| fs::remove_file(path));
+        }
+        // Those that something else is in stay: the other parties' stores are in the same.
+        for path in &self.new_parents {
+            let _ = fs::remove_dir(path);
         }
     }
 }

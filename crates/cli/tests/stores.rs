@@ -92,6 +92,22 @@ fn refused_and_said_why() {
     assert_eq!(damaged["usable"], false);
 }
 
+/// Also not the directory that all parties' stores were to be in.
+#[test]
+fn a_store_that_is_refused_leaves_nothing_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    for transport in ["tcp", "memory"] {
+        // One of these takes 24 TB.
+        let triples = "matrix-u64-1000000x1000000x1000000=1";
+        let line = format!(
+            "precompute --triples {triples} --local 3 --store new/made --transport {transport}"
+        );
+        madrigal(path, &line).bad(3, &["new/made/party"]);
+        assert!(!path.join("new").exists(), "{transport}");
+    }
+}
+
 #[test]
 fn real_parties_make_and_use_stores_over_tls() {
     let directory = adder();

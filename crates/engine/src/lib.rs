@@ -3,6 +3,10 @@
 //!
 //! A [`Plan`] is made from a [`JobSpec`] without any network, is the same at all parties, and knows
 //! the exact number of triples, rounds, messages and bytes. [`run`] carries it out in a session.
+#![cfg_attr(
+    feature = "store",
+    doc = "\nA [`Precomputation`] fills stores of correlations, which later jobs use."
+)]
 
 mod arena;
 mod circuit;
@@ -13,6 +17,8 @@ mod plan;
 mod protocol;
 mod report;
 mod run;
+#[cfg(feature = "store")]
+mod stores;
 mod workers;
 
 pub use circuit::Circuit;
@@ -21,6 +27,8 @@ pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, RunError, evaluate, run};
+#[cfg(feature = "store")]
+pub use stores::{Matrices, Precomputation, StoreReport, StoreSpec};
 
 pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin};
 pub use madrigal_protocols::Opening;

@@ -9,11 +9,10 @@ use std::sync::Arc;
 use crate::common::{netlist, own, random_rows};
 use madrigal_circuit::Netlist;
 use madrigal_core::{Cost, Party};
-use madrigal_correlations::OtSource;
-use madrigal_correlations::store::{NewStore, Store, StoreKey};
+use madrigal_correlations::store::{Store, StoreKey};
 use madrigal_engine::{
     Brought, Circuit, Extension, JobSpec, MAX_THREADS, Means, Opening, Origin, Phases, Plan,
-    PlanError, Protocol, Report, RunError, run, serve,
+    PlanError, Precomputation, Protocol, Report, RunError, StoreSpec, run, serve,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Transport, mesh};
@@ -23,15 +22,9 @@ use madrigal_testkit::{World, seed, uncounted};
 /// Makes a store that has just what `plan` needs.
 async fn make_store(session: &Session, plan: &Plan, directory: &Path) -> Store {
     let key = StoreKey::generate().unwrap();
-    let new = NewStore::create(directory, &key, &plan.needs()).unwrap();
-    let job = session.job(7, &[], None).await.unwrap();
-    let mut source = OtSource::new(&job.context(), Extension::default())
-        .await
-        .unwrap();
-    new.fill(&job.context(), &mut source, &|_| {})
-        .await
-        .unwrap();
-    job.finish().await.unwrap();
+    let spec = StoreSpec::new(plan.needs());
+    let new = Precomputation::new(spec, directory, &key).unwrap();
+    new.run(session, 7, None, &|_| {}).await.unwrap();
     Store::open(directory, &key).unwrap()
 }
 

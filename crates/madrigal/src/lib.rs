@@ -56,8 +56,9 @@
 //! # }
 //! ```
 //!
-//! The same over TCP and TLS, with keys: `examples/over_tls.rs`. Correlations made ahead are opened as a
-//! [`correlations::store::Store`] and brought along with the inputs ([`Brought`]).
+//! The same over TCP and TLS, with keys: `examples/over_tls.rs`. A [`Precomputation`] makes correlations
+//! ahead; they are opened as a [`correlations::store::Store`] and brought along with the inputs
+//! ([`Brought`]).
 //!
 //! # Threads and runtimes
 //! [`run`] works on the thread that awaits it, and on others if the plan says so. Its future is not
@@ -75,8 +76,8 @@ pub use madrigal_net as net;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
 pub use madrigal_engine::{
-    Brought, Choice, Circuit, Extension, JobSpec, MAX_THREADS, Means, Opening, Origin, PhaseReport,
-    Phases, Plan, PlanError, Progress, Protocol, Report, RunError, TRIPLE_MEMORY, evaluate, run,
+    Brought, Choice, Circuit, Extension, JobSpec, MAX_THREADS, Matrices, Means, Opening, Origin, PhaseReport,
+    Phases, Plan, PlanError, Precomputation, Progress, Protocol, Report, RunError, StoreReport, StoreSpec, TRIPLE_MEMORY, evaluate, run,
     serve,
 };
 

@@ -1,6 +1,5 @@
 //! The flags of `precompute` and `store`.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
@@ -88,13 +87,4 @@ pub enum MatricesArg {
     Lattice,
     /// Oblivious transfer
     Ot,
-}
-
-impl fmt::Display for MatricesArg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lattice => "lattice",
-            Self::Ot => "ot",
-        })
-    }
 }
