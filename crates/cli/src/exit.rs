@@ -80,7 +80,7 @@ pub enum Failure {
         message: String,
     },
     /// The doctor has found something.
-    #[error("{problems} of {peers} other parties are not as they should be; the report says why")]
+    #[error("{problems} of {peers} other parties have a problem; the report says which")]
     Peers {
         status: Status,
         problems: usize,
@@ -113,7 +113,7 @@ pub enum Usage {
         parties: usize,
         roster: PathBuf,
     },
-    #[error("--store and --correlations ot or dealer are two origins; leave one out")]
+    #[error("--store and --correlations ot or dealer name two origins; leave one out")]
     TwoOrigins,
     #[error("{flag}: no correlations are made here, {why}; leave the flag out")]
     NoCorrelations {
@@ -142,11 +142,11 @@ pub enum Usage {
         "cannot tell which of the parties this is: no key file here bears one of their names, or several do; give --identity"
     )]
     WhoAmI,
-    #[error("--out {}: its last part is the party's name, 1 to 64 letters, digits, `-`, `_` or `.`", base.display())]
+    #[error("--out {}: the last part of the path is the party's name; give it 1 to 64 letters, digits, `-`, `_` or `.`", base.display())]
     PartyName { base: PathBuf },
     #[error(transparent)]
     Level(madrigal_kernels::LevelError),
-    #[error("--only has nothing that is measured; it wants a part of one of these names: {names}")]
+    #[error("--only matches nothing; give a part of one of these names: {names}")]
     NothingToMeasure { names: String },
     #[error("{flag}: {source}; correct {flag} or the number of parties")]
     Party {
@@ -176,7 +176,7 @@ pub enum Usage {
     #[error("--input {} names no party; write --input P=FILE for the party P that owns these values", path.display())]
     NamelessInput { path: PathBuf },
     #[error(
-        "--input {party}=...: this is party {me}, which reads its own input alone; run the other parties where their inputs are"
+        "--input {party}=...: this is party {me}, which reads only its own input; run the other parties where their inputs are"
     )]
     ForeignInput { party: usize, me: usize },
     #[error(
@@ -204,7 +204,7 @@ pub enum Usage {
     Insecure,
     #[error("statistics and the result would both go to standard output; give --output FILE")]
     TwoOutputs,
-    #[error("{flag} {} is a file that is read; give another name", path.display())]
+    #[error("{flag} {} would overwrite a file that is read; give another name", path.display())]
     Overwrites { flag: &'static str, path: PathBuf },
     #[error("{other} and {flag} are the same file, {}; give each its own", path.display())]
     SameFile {
@@ -225,7 +225,7 @@ pub enum Usage {
     #[error("--out -: the ciphertext goes to a file; give its name")]
     DemoOut,
     #[error(
-        "without {flag} its value is random, and --quiet, --json and --stats - leave out the text that tells it; give {flag}, or leave them out"
+        "without {flag} its value is random, and --quiet, --json and --stats - suppress the text that tells it; give {flag}, or leave those flags out"
     )]
     DemoUntold { flag: &'static str },
     #[error("{flag} is for party {party} of the demonstration; leave it out here")]

@@ -38,6 +38,9 @@ pub struct Machine {
     pub loopback_round_trip_seconds: f64,
     pub loopback_bytes_per_second: f64,
     pub open_files: Option<u64>,
+    /// All of `kernels`.
+    #[serde(skip)]
+    pub ceilings: ceilings::Ceilings,
     /// AES blocks per second while hashing: what setup is held against.
     #[serde(skip)]
     pub hashed_blocks: f64,
@@ -69,6 +72,7 @@ impl Machine {
             open_files: open_files(),
             hashed_blocks: BLOCKS_PER_HASH * ceilings.hash.rate,
             aes_blocks: ceilings.aes.rate,
+            ceilings,
         })
     }
 

@@ -13,6 +13,7 @@ mod machine;
 mod numbers;
 mod party;
 mod progress;
+mod rates;
 mod reach;
 mod remote;
 mod source;

@@ -121,7 +121,7 @@ impl<'a> RemoteParty<'a> {
         })
     }
 
-    /// The same, computing on so many threads.
+    /// The same, computing on this many threads.
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }

@@ -146,7 +146,7 @@ fn a_party_that_does_not_come() {
         .bad(2, &["party 1"]);
     party(path, 0, "--input 1=b")
         .end()
-        .bad(2, &["reads its own input alone"]);
+        .bad(2, &["reads only its own input"]);
 }
 
 #[test]

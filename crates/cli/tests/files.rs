@@ -43,14 +43,18 @@ fn what_cannot_be_written_is_refused_before_anything_is_used() {
         (
             "--output full/../a",
             2,
-            "--output full/../a is a file that is read",
+            "--output full/../a would overwrite a file that is read",
         ),
         (
             "--output sum.txt",
             2,
-            "--output sum.txt is a file that is read",
+            "--output sum.txt would overwrite a file that is read",
         ),
-        ("--stats b", 2, "--stats b is a file that is read"),
+        (
+            "--stats b",
+            2,
+            "--stats b would overwrite a file that is read",
+        ),
         ("--output - --json", 2, "give --output FILE"),
     ] {
         madrigal(path, &format!("{compute} {rest}")).bad(status, &[part]);
@@ -125,8 +129,16 @@ fn the_demonstration_loses_neither_key_nor_file() {
         ("--json", 2, "without --key"),
         ("--stats - --key key", 2, "without --iv"),
         ("-q --key key", 2, "without --iv"),
-        ("--out file", 2, "--out file is a file that is read"),
-        ("--key key --out key", 2, "--out key is a file that is read"),
+        (
+            "--out file",
+            2,
+            "--out file would overwrite a file that is read",
+        ),
+        (
+            "--key key --out key",
+            2,
+            "--out key would overwrite a file that is read",
+        ),
         ("--out same --stats same", 2, "--out and --stats"),
         ("--out -", 2, "--out -"),
         ("--out no/where", 3, "cannot write the ciphertext no/where"),

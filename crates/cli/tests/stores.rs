@@ -98,8 +98,8 @@ fn a_store_that_is_refused_leaves_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     for transport in ["tcp", "memory"] {
-        // One of these takes 24 TB.
-        let triples = "matrix-u64-1000000x1000000x1000000=1";
+        // One of these takes 206 GB.
+        let triples = "matrix-u128-65536x65536x65536=1";
         let line = format!(
             "precompute --triples {triples} --local 3 --store new/made --transport {transport}"
         );

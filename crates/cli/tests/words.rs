@@ -7,16 +7,43 @@ fn times_are_told_where_a_network_is_named() {
     let directory = adder();
     let path = directory.path();
     let plain = madrigal(path, "explain --circuit sum.txt").good();
-    assert!(!plain.stdout.contains("at least"), "{plain}");
+    for times in ["at least", "expected", "takes about"] {
+        assert!(!plain.stdout.contains(times), "{plain}");
+    }
     assert!(
         plain.stdout.contains(" 1 lane,") && plain.stdout.contains("1 part."),
         "{plain}"
     );
     let wan = madrigal(path, "explain --circuit sum.txt --network wan").good();
-    assert!(
-        wan.stdout.contains("network `wan` alone takes, at least"),
-        "{wan}"
-    );
+    for times in ["network at least", "expected", "`wan` the job takes about"] {
+        assert!(wan.stdout.contains(times), "{wan}");
+    }
+}
+
+#[test]
+fn expected_times_grow_with_latency_bytes_and_lanes() {
+    let directory = adder();
+    let expected = |rest: &str| {
+        let line = format!("explain --circuit sum.txt --extension softspoken4 --json {rest}");
+        let told = madrigal(directory.path(), &line).good();
+        let told: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+        let seconds = |name: &str| told["expected"][name].as_f64().unwrap();
+        let [setup, online] = ["setup_seconds", "online_seconds"].map(seconds);
+        let total = seconds("total_seconds");
+        assert!(total.is_finite() && total >= setup.max(online) && setup.min(online) > 0.0);
+        for phase in ["setup", "online"] {
+            let times = &told["parties"][0][phase];
+            let [least, expected] =
+                ["least_seconds", "expected_seconds"].map(|name| times[name].as_f64().unwrap());
+            assert!(expected >= least, "{phase}: {expected} and {least}");
+        }
+        total
+    };
+    // So slow that what this machine does beside it does not matter.
+    let usual = expected("--lanes 100000 --network 1s,1Mbps");
+    assert!(expected("--lanes 100000 --network 2s,1Mbps") > usual + 0.5);
+    assert!(expected("--lanes 100000 --network 1s,500kbps") > 1.5 * usual);
+    assert!(expected("--lanes 200000 --network 1s,1Mbps") > 1.5 * usual);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Values without I/O that every room above shares: who the parties are, which phase a byte belongs
-//! to, what an operation costs, strings of packed bits, and the rings Z_2^l.
+//! to, what an operation costs and how long it takes, strings of packed bits, and the rings Z_2^l.
 
 pub mod bits;
 pub mod cost;
 pub mod packing;
 pub mod party;
 pub mod ring;
+pub mod time;
 
 pub use cost::{Cost, Phase, PhaseCost};
 pub use party::{MAX_PARTIES, Party, PartyError};

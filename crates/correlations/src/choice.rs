@@ -20,6 +20,7 @@
 //! silent OT below some 600 Mbit/s. Silent OT has to begin with 0.19 MB and 4 million wasted rows of
 //! work, so that small jobs on slow networks take k = 8 or 7.
 
+use madrigal_core::time::{Rates, Work};
 use madrigal_kernels::Level;
 use madrigal_net::transport::Profile;
 use madrigal_ot::cost::{self, Cost};
@@ -36,24 +37,42 @@ pub struct Choice {
     pub reason: String,
 }
 
-/// Work of SoftSpoken for each OT, at sender and receiver each, but AES, in ns.
-const ROW: f64 = 1.0;
-/// Silent OT's reads for each row, likewise.
-const READS: f64 = 7.0;
-/// Each bit of a message on its way through memory, in ns.
-const COPY: f64 = 0.02;
-/// A leaf of SoftSpoken's trees, with its generator's key, in ns.
-const LEAF: f64 = 70.0;
 /// OTs for which a rate is taken.
 const MANY: u64 = 1 << 30;
 
-/// AES blocks per ns of one core.
-fn aes_rate(level: Level) -> f64 {
-    match level {
-        Level::Vaes512 => 2.5,
-        Level::Vaes256 => 1.5,
-        Level::AesNi | Level::Neon => 0.8,
-        _ => 0.05,
+/// What one core of a Zen 5 processor does at a level, as the source of this module explains.
+fn rates(level: Level) -> Rates {
+    let aes_blocks = match level {
+        Level::Vaes512 => 2.5e9,
+        Level::Vaes256 => 1.5e9,
+        Level::AesNi | Level::Neon => 0.8e9,
+        _ => 0.05e9,
+    };
+    Rates {
+        aes_blocks,
+        ..Rates::ZEN_5
+    }
+}
+
+/// What a party computes beside AES blocks for `count` Boolean triples with one peer, as OT sender and
+/// as receiver, on so many lines.
+pub(crate) fn bit_triple_work(extension: Extension, count: u64, lines: usize) -> Work {
+    let (ots, lines) = (2.0 * count as f64, 2.0 * lines as f64);
+    match extension {
+        Extension::SoftSpoken(k) => Work {
+            extended_ots: ots,
+            tree_leaves: lines * k.leaves() as f64,
+            ..Work::default()
+        },
+        Extension::Silent => {
+            let before = SILENT.stages().iter().rev().skip(1);
+            let rows_before: usize = before.map(|stage| stage.rows()).sum();
+            Work {
+                extended_ots: ots,
+                silent_rows: ots + lines * rows_before as f64,
+                ..Work::default()
+            }
+        }
     }
 }
 
@@ -70,30 +89,30 @@ struct Estimate {
 impl Estimate {
     /// With so many lines, each on a core of its own.
     fn of(extension: Extension, profile: &Profile, level: Level, lines: usize) -> Self {
-        let rows = |cost: Cost| (cost.sender_aes + cost.receiver_aes) as f64;
-        let masks = rows(cost::random(MANY));
-        let (made, each, start) = match extension {
-            Extension::SoftSpoken(k) => {
-                let leaves = 2.0 * k.leaves() as f64;
-                (cost::softspoken(k, MANY), ROW, LEAF * leaves)
-            }
-            Extension::Silent => {
-                let cost = SILENT.cost(1, MANY as usize);
-                let first = SILENT.cost(0, 1);
-                let before = SILENT.stages().iter().rev().skip(1);
-                let rows_before: usize = before.map(|stage| stage.rows()).sum();
-                let work = rows(first) / aes_rate(level) + 2.0 * READS * rows_before as f64;
-                let wait = (2 * profile.latency).as_nanos() as f64;
-                let sent = profile.busy(lines * first.sender_bytes as usize).as_nanos() as f64;
-                (cost, ROW + READS, work + wait + sent)
-            }
+        let rates = rates(level);
+        let nanos = |work: Work| 1e9 * work.seconds(&rates);
+        let aes = |cost: Cost| (cost.sender_aes + cost.receiver_aes) as f64;
+        let aes_nanos = 1e9 / rates.aes_blocks;
+        let made = match extension {
+            Extension::SoftSpoken(k) => cost::softspoken(k, MANY),
+            Extension::Silent => SILENT.cost(1, MANY as usize),
         };
+        let mut start = nanos(bit_triple_work(extension, 0, 1))
+            + profile.busy(lines * extension.setup_len()).as_nanos() as f64;
+        if extension.is_silent() {
+            let first = SILENT.cost(0, 1);
+            let sent = profile.busy(lines * first.sender_bytes as usize);
+            start += aes(first) * aes_nanos + (2 * profile.latency + sent).as_nanos() as f64;
+        }
         let bits = 8.0 * (made.sender_bytes + made.receiver_bytes) as f64 / MANY as f64;
-        let aes = (rows(made) + masks) / MANY as f64;
+        // A party receives as much as it sends.
+        let copied = 2.0 * bits / 8.0 * 1e9 / rates.network_bytes;
+        let blocks = (aes(made) + aes(cost::random(MANY))) / MANY as f64;
+        let each = nanos(bit_triple_work(extension, MANY, 0)) / MANY as f64;
         Self {
             extension,
-            start: start + profile.busy(lines * extension.setup_len()).as_nanos() as f64,
-            compute: (aes / aes_rate(level) + 2.0 * each + COPY * bits) / lines as f64,
+            start,
+            compute: (blocks * aes_nanos + each + copied) / lines as f64,
             wire: match profile.bits_per_second {
                 Some(rate) => bits * 1e9 / rate.max(1) as f64,
                 None => 0.0,

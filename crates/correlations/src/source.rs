@@ -1,11 +1,14 @@
 //! Where correlations come from.
 
+use madrigal_core::time::Work;
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_net::{Context, Result};
+use madrigal_ot::KAPPA;
 
 use crate::BitTripleSource;
 use crate::base::{Base, Group, base_cost};
 use crate::bit_triples::BitTriples;
+use crate::choice::bit_triple_work;
 use crate::extension::Extension;
 use crate::layout::Layout;
 use crate::ledger::Ledger;
@@ -306,6 +309,28 @@ impl OtCosts {
     /// Cost of [`OtSource::new`].
     pub fn base(&self) -> PhaseCost {
         base_cost(self.parties)
+    }
+
+    /// What [`OtSource::new`] computes beside AES blocks: with each peer, base OTs in both directions.
+    pub(crate) fn base_work(&self) -> Work {
+        Work {
+            base_ots: 2.0 * (KAPPA * (self.parties - 1)) as f64,
+            ..Work::default()
+        }
+    }
+
+    /// What calls for Boolean triples compute beside AES blocks, `count` triples together.
+    pub(crate) fn bit_triples_work(&self, count: u64) -> Work {
+        let lines = portions(self.extension, count as usize, 1, self.ledgers.len()).len();
+        bit_triple_work(self.extension, count, lines).times((self.parties - 1) as f64)
+    }
+
+    pub(crate) fn parties(&self) -> usize {
+        self.parties
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.ledgers.len()
     }
 
     /// A call for `count` items of so many OTs, of which `layout` says the cost of some.

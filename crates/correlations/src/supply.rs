@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use madrigal_core::time::Work;
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_net::{Context, Error, Result};
 
@@ -112,6 +113,43 @@ impl SupplyCosts {
             Self::Store { parties } => {
                 exchange_cost(*parties, STORE_ID_BYTES + MARK_BYTES * needs.kinds().len())
             }
+        }
+    }
+
+    /// What [`start`](Self::start) computes beside its AES blocks.
+    pub fn start_work(&self, needs: &Needs) -> Work {
+        match self {
+            Self::Ot(costs) if !needs.is_empty() => costs.base_work(),
+            _ => Work::default(),
+        }
+    }
+
+    /// What all calls for Boolean triples compute beside their AES blocks, `count` triples together.
+    pub fn bit_triples_work(&self, count: u64) -> Work {
+        match self {
+            Self::Ot(costs) => costs.bit_triples_work(count),
+            Self::Dealer(_) => Work::default(),
+            Self::Store { .. } => Work {
+                store_bytes: 3.0 * count as f64 / 8.0,
+                ..Work::default()
+            },
+        }
+    }
+
+    /// Links that the messages to other parties are spread over.
+    pub fn links(&self) -> usize {
+        match self {
+            Self::Ot(costs) => costs.parties() - 1,
+            Self::Dealer(_) => 1,
+            Self::Store { parties } => parties - 1,
+        }
+    }
+
+    /// Threads that make correlations.
+    pub fn threads(&self) -> usize {
+        match self {
+            Self::Ot(costs) => costs.threads(),
+            Self::Dealer(_) | Self::Store { .. } => 1,
         }
     }
 

@@ -19,6 +19,7 @@ mod report;
 mod run;
 #[cfg(feature = "store")]
 mod stores;
+mod time;
 mod workers;
 
 pub use circuit::Circuit;
@@ -29,6 +30,7 @@ pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, RunError, evaluate, run};
 #[cfg(feature = "store")]
 pub use stores::{Matrices, Precomputation, StoreReport, StoreSpec};
+pub use time::PlanTime;
 
 pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin};
 pub use madrigal_protocols::Opening;

@@ -87,7 +87,7 @@ impl JobSpec {
 }
 
 impl JobSpec {
-    /// The same, on so many threads, before the online phase and in it.
+    /// The same, on this many threads, before the online phase and in it.
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
         let origin = match self.origin {
@@ -469,7 +469,7 @@ impl Plan {
     }
 }
 
-/// Lanes of a part and of a block; eight lanes of triples take so many bytes.
+/// Lanes of a part and of a block; `triple_bytes` are those of eight lanes.
 fn lanes_at_once(spec: &JobSpec, phases: Phases, triple_bytes: usize) -> (usize, usize) {
     // A block of lanes takes at least one cache line per row.
     let rows = spec.circuit.layered().rows().max(1) * spec.protocol.components();

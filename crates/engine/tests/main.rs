@@ -4,4 +4,6 @@ mod common;
 mod dealer;
 mod faults;
 mod run;
+mod stores;
+mod time;
 mod transcripts;

@@ -3,8 +3,6 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-mod common;
-
 use std::cell::Cell;
 use std::path::Path;
 
@@ -16,6 +14,8 @@ use madrigal_engine::{
 use madrigal_net::transport::{MemoryTransport, mesh};
 use madrigal_net::{Error, Session, block_on};
 use madrigal_testkit::{World, seed};
+
+use crate::common::{netlist, plan};
 
 /// One party's part, with the key beside the directory.
 fn fill(
@@ -152,9 +152,9 @@ fn parties_that_want_different_stores_have_none() {
 
 #[test]
 fn a_plan_says_whether_a_store_has_enough() {
-    let netlist = common::netlist("adder64.txt");
+    let netlist = netlist("adder64.txt");
     let (to, phases) = ([0], Phases::Sequential);
-    let plan = common::plan(&netlist, 2, 10, &to, Opening::Direct, phases, 1 << 20);
+    let plan = plan(&netlist, 2, 10, &to, Opening::Direct, phases, 1 << 20);
     let root = tempfile::tempdir().unwrap();
     let spec = StoreSpec::new(plan.needs());
     for made in fill_all(&[spec.clone(), spec], root.path()) {
@@ -165,7 +165,9 @@ fn a_plan_says_whether_a_store_has_enough() {
     let few = plan.check_store(&store, 2).unwrap_err().to_string();
     let (needed, made) = (2 * plan.triples(), plan.triples());
     assert!(
-        few.contains(&format!("{needed} `bits` are needed and {made} of {made} are left")),
+        few.contains(&format!(
+            "{needed} `bits` are needed and {made} of {made} are left"
+        )),
         "{few}"
     );
 }

@@ -76,9 +76,9 @@ pub use madrigal_net as net;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
 pub use madrigal_engine::{
-    Brought, Choice, Circuit, Extension, JobSpec, MAX_THREADS, Matrices, Means, Opening, Origin, PhaseReport,
-    Phases, Plan, PlanError, Precomputation, Progress, Protocol, Report, RunError, StoreReport, StoreSpec, TRIPLE_MEMORY, evaluate, run,
-    serve,
+    Brought, Choice, Circuit, Extension, JobSpec, MAX_THREADS, Matrices, Means, Opening, Origin,
+    PhaseReport, Phases, Plan, PlanError, Precomputation, Progress, Protocol, Report, RunError,
+    StoreReport, StoreSpec, TRIPLE_MEMORY, evaluate, run, serve,
 };
 
 /// What the README shows is compiled and run.

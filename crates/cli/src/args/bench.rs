@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 use parse_size::ByteSuffix;
 
-use super::party::{SHAPED, networks};
+use super::party::{SHAPED, UNSHAPED, networks};
 use super::values::{parties, threads};
 use super::{EXIT_STATUS, How, TransportArg};
 
@@ -42,7 +42,7 @@ pub struct BenchCircuit {
     pub transport: TransportArg,
 
     /// Make the links between the parties behave like this network
-    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED))]
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED, UNSHAPED))]
     pub network: String,
 
     #[command(flatten)]

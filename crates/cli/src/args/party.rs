@@ -18,12 +18,16 @@ pub(super) const SHAPED: &str = "\
 Make the links between the parties behave like this network: every message arrives half a round trip \
 later, and each direction of each link carries no more than the bandwidth";
 
-/// The help of a flag that takes a network's profile: `what`, then each name with what it stands for.
-pub(super) fn networks(what: &str) -> String {
+/// And what `none` stands for.
+pub(super) const UNSHAPED: &str = "the links as they are";
+
+/// The help of a flag that takes a network's profile: `what`, then each name
+/// with what it stands for; `none` has a meaning of its own.
+pub(super) fn networks(what: &str, none: &str) -> String {
     let mut known: Vec<Profile> = Vec::new();
     let mut text = format!("{what}:\n");
     let mut line = |name: &str, meaning: &str| text.push_str(&format!("\n  {name:<18} {meaning}"));
-    line("none", "as it is: nothing is added");
+    line("none", none);
     // Several papers measured in the same network: its first name will do.
     let named = Profile::presets().filter_map(|(name, _)| Some((name, Profile::parse(name).ok()?)));
     for (name, profile) in named {
@@ -83,7 +87,7 @@ pub struct Net {
     pub insecure: bool,
 
     /// Make the links between the parties behave like this network
-    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED))]
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED, UNSHAPED))]
     pub network: String,
 
     #[command(flatten)]

@@ -150,7 +150,7 @@ pub struct Explain {
     pub parties: usize,
 
     /// Estimate how long a run takes over this network
-    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(ESTIMATED))]
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(ESTIMATED, "no estimate"))]
     pub network: String,
 
     /// Print JSON

@@ -1,15 +1,17 @@
-//! `explain`: what a run will cost, from its plan.
+//! `explain`: what a run will cost, from its plan, and about how long it will take.
 
 use std::sync::Arc;
 
+use madrigal_core::time::{Link, Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_engine::{Choice, Circuit, Origin, Plan};
+use madrigal_engine::{Choice, Circuit, Origin, Plan, PlanTime};
 use madrigal_net::transport::Profile;
 use serde::Serialize;
 
 use crate::args::Explain;
 use crate::exit::Result;
-use crate::numbers::{bytes, count, counted, seconds, table};
+use crate::numbers::{bytes, count, counted, rate, seconds, table};
+use crate::rates;
 use crate::reach::Network;
 use crate::source::read_netlist;
 use crate::stats::{CircuitFigures, print, print_json};
@@ -29,7 +31,28 @@ struct Explanation {
     correlations: String,
     /// Why this OT extension; `null` without OT.
     extension_because: Option<String>,
+    /// How long the job takes over the network by an estimate; `null` if none is named.
+    expected: Option<Expected>,
     parties: Vec<PartyCost>,
+}
+
+/// How long the slowest party is expected to take, in seconds.
+#[derive(Serialize)]
+struct Expected {
+    setup_seconds: f64,
+    online_seconds: f64,
+    /// From the opening of the job to its finish.
+    total_seconds: f64,
+    rates: MachineRates,
+}
+
+/// What the estimate takes this machine for, as it was measured.
+#[derive(Serialize)]
+struct MachineRates {
+    aes_blocks_per_second: f64,
+    base_ots_per_second: f64,
+    network_bytes_per_second: f64,
+    hop_seconds: f64,
 }
 
 #[derive(Serialize)]
@@ -48,8 +71,14 @@ struct PhaseEstimate {
     bytes_received: u64,
     messages: u64,
     aes_blocks: u64,
-    /// What the network alone takes, at least; `null` if none is named. All else here is exact.
+    /// What the network alone takes, at least; `null` if none is named, as what follows.
     least_seconds: Option<f64>,
+    /// An estimate, computing included.
+    expected_seconds: Option<f64>,
+    /// What the time is spent on. These overlap: the sum may be more.
+    computing_seconds: Option<f64>,
+    sending_seconds: Option<f64>,
+    waiting_seconds: Option<f64>,
 }
 
 pub fn run(args: Explain) -> Result<()> {
@@ -60,25 +89,47 @@ pub fn run(args: Explain) -> Result<()> {
     job.how.over.or_network(&args.network);
     let choice = job.extension(&circuit);
     let plan = job.plan(Arc::clone(&circuit))?;
-    let explanation = explain(&plan, choice, &args.network, network.0);
+    let machine = match network.0 {
+        Some(_) => Some(rates::measure()?),
+        None => None,
+    };
+    let explanation = explain(&plan, choice, &args.network, network.0.zip(machine));
     if args.json {
         return print_json(&explanation);
     }
     print(explanation.text(&plan).as_bytes())
 }
 
-fn explain(plan: &Plan, choice: Choice, name: &str, network: Option<Profile>) -> Explanation {
+fn explain(
+    plan: &Plan,
+    choice: Choice,
+    name: &str,
+    surroundings: Option<(Profile, Rates)>,
+) -> Explanation {
     let spec = plan.spec();
     let party = |party: Party| {
         let cost = plan.cost(party);
-        let phase = |phase| PhaseEstimate::new(cost.phase(phase), spec.parties, network);
-        PartyCost {
+        let time = surroundings.map(|(profile, rates)| plan.time(party, &rates, &link(&profile)));
+        let phase = |phase: Phase| {
+            let mut estimate = PhaseEstimate::new(cost.phase(phase));
+            if let Some(((profile, _), time)) = surroundings.zip(time) {
+                estimate.tell_times(
+                    least(cost.phase(phase), spec.parties, &profile),
+                    time.phase(phase),
+                );
+            }
+            estimate
+        };
+        let cost = PartyCost {
             party: party.index(),
             setup: phase(Phase::Setup),
             online: phase(Phase::Online),
             memory_bytes: plan.triple_bytes() + plan.row_bytes(party),
-        }
+        };
+        (cost, time)
     };
+    let (parties, times): (Vec<_>, Vec<_>) = Party::all(spec.parties).map(party).unzip();
+    let times: Vec<PlanTime> = times.into_iter().flatten().collect();
     Explanation {
         circuit: CircuitFigures::new(&spec.circuit),
         lanes: spec.lanes as u64,
@@ -92,34 +143,73 @@ fn explain(plan: &Plan, choice: Choice, name: &str, network: Option<Profile>) ->
             Origin::Ot { .. } if plan.triples() > 0 => Some(choice.reason),
             _ => None,
         },
-        parties: Party::all(spec.parties).map(party).collect(),
+        expected: surroundings.map(|(_, rates)| Expected::new(&times, &rates)),
+        parties,
+    }
+}
+
+fn link(profile: &Profile) -> Link {
+    Link {
+        latency: profile.latency.as_secs_f64(),
+        bytes_per_second: profile.bits_per_second.map(|bits| bits as f64 / 8.0),
+    }
+}
+
+/// What the network alone takes: each round waits for a message to arrive. Links work side by side: the
+/// fullest has no less than an even share of the bytes.
+fn least(cost: &PhaseCost, parties: usize, profile: &Profile) -> f64 {
+    let wait = profile.latency.as_secs_f64() * cost.rounds as f64;
+    let bytes = cost.bytes_sent / (parties as u64 - 1).max(1);
+    let busy = profile.busy(usize::try_from(bytes).unwrap_or(usize::MAX));
+    wait.max(busy.as_secs_f64())
+}
+
+impl Expected {
+    fn new(times: &[PlanTime], rates: &Rates) -> Self {
+        let slowest = |pick: fn(&PlanTime) -> f64| times.iter().map(pick).fold(0.0, f64::max);
+        Self {
+            setup_seconds: slowest(|time| time.setup.total),
+            online_seconds: slowest(|time| time.online.total),
+            total_seconds: slowest(|time| time.total),
+            rates: MachineRates {
+                aes_blocks_per_second: rates.aes_blocks,
+                base_ots_per_second: rates.base_ots,
+                network_bytes_per_second: rates.network_bytes,
+                hop_seconds: rates.hop,
+            },
+        }
     }
 }
 
 impl PhaseEstimate {
-    /// Each round waits for a message to arrive. Links work side by side: the fullest has no less than
-    /// an even share of the bytes.
-    fn new(cost: &PhaseCost, parties: usize, network: Option<Profile>) -> Self {
-        let least = |profile: Profile| {
-            let wait = profile.latency.as_secs_f64() * cost.rounds as f64;
-            let bytes = cost.bytes_sent / (parties as u64 - 1).max(1);
-            let busy = profile.busy(usize::try_from(bytes).unwrap_or(usize::MAX));
-            wait.max(busy.as_secs_f64())
-        };
+    /// What is exact.
+    fn new(cost: &PhaseCost) -> Self {
         Self {
             rounds: cost.rounds,
             bytes_sent: cost.bytes_sent,
             bytes_received: cost.bytes_received,
             messages: cost.messages,
             aes_blocks: cost.aes_blocks,
-            least_seconds: network.map(least),
+            least_seconds: None,
+            expected_seconds: None,
+            computing_seconds: None,
+            sending_seconds: None,
+            waiting_seconds: None,
         }
+    }
+
+    fn tell_times(&mut self, least: f64, time: &Time) {
+        self.least_seconds = Some(least);
+        self.expected_seconds = Some(time.total);
+        self.computing_seconds = Some(time.computing);
+        self.sending_seconds = Some(time.sending);
+        self.waiting_seconds = Some(time.waiting);
     }
 }
 
 impl Explanation {
     fn text(&self, plan: &Plan) -> String {
-        let timed = self.network != "none";
+        let timed = self.expected.is_some();
         let mut header = vec![
             "party",
             "phase",
@@ -130,7 +220,9 @@ impl Explanation {
             "AES blocks",
             "memory",
         ];
-        header.extend(timed.then_some("at least"));
+        if timed {
+            header.extend(["network at least", "expected"]);
+        }
         let mut costs = table(&header);
         for party in &self.parties {
             for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
@@ -154,6 +246,7 @@ impl Explanation {
                     },
                 ];
                 row.extend(phase.least_seconds.map(seconds));
+                row.extend(phase.expected_seconds.map(seconds));
                 costs.add_row(row);
             }
         }
@@ -162,13 +255,19 @@ impl Explanation {
             None if self.triples > 0 => format!("Triples from {}.\n", self.correlations),
             None => String::new(),
         };
-        let times = if timed {
-            format!(
-                "\nTimes are what the network `{}` alone takes, at least; computing comes on top.",
-                self.network
-            )
-        } else {
-            String::new()
+        let times = match &self.expected {
+            Some(expected) => format!(
+                "\n\nOver the network `{}` the job takes about {}: setup about {}, online about {}. This \
+                 is an\nestimate, computing included, for machines like this one ({}, {} as measured \
+                 now) that do nothing else.",
+                self.network,
+                seconds(expected.total_seconds),
+                seconds(expected.setup_seconds),
+                seconds(expected.online_seconds),
+                rate(expected.rates.aes_blocks_per_second, "AES blocks/s"),
+                rate(expected.rates.base_ots_per_second, "base OTs/s"),
+            ),
+            None => String::new(),
         };
         format!(
             "{}: protocol {}, {}, {} in {} each; {}; phases {}, broadcast {}, {}.\n\

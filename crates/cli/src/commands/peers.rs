@@ -2,7 +2,7 @@
 //!
 //! As for a run, each party dials those before it and accepts those after, under TLS with pinned
 //! keys. The accepting side speaks first (see `madrigal_net::tls`). Then each in turn asks, and the
-//! other answers: `P` and 8 bytes are sent back; `B`, a length, and so many bytes are acknowledged by
+//! other answers: `P` and 8 bytes are sent back; `B`, a length, and that many bytes are acknowledged by
 //! one byte; `E` ends the turn.
 
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ use crate::exit::{Failure, Result};
 use crate::party::in_session;
 use crate::reach::{Network, Way};
 
-/// Does `work` as each of so many parties, which compute on so many threads, in one session; their
+/// Does `work` as each of `parties` parties, which compute on `threads` threads, in one session; their
 /// results, in order.
 pub fn everyone<T: Send>(
     transport: TransportArg,

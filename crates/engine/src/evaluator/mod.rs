@@ -91,7 +91,7 @@ pub(crate) fn leads(protocol: Protocol, me: Party) -> [bool; 2] {
     }
 }
 
-/// What a block of so many lanes costs `me`; its rounds go into `clock`.
+/// What a block of this many lanes costs `me`; its rounds go into `clock`.
 pub(crate) fn block_cost(plan: &Plan, me: Party, lanes: usize, clock: &mut Rounds) -> PhaseCost {
     match plan.spec().protocol {
         Protocol::B => gmw::block_cost(plan, me, lanes, clock),
@@ -99,7 +99,7 @@ pub(crate) fn block_cost(plan: &Plan, me: Party, lanes: usize, clock: &mut Round
     }
 }
 
-/// Packs a range of lanes of all rows: so many bits for each, in order.
+/// Packs a range of lanes of all rows: `lanes.len()` bits for each, in order.
 fn pack_own(own: &Rows, lanes: &Range<usize>, string: &mut [u8]) {
     let mut row = Zeroizing::new(vec![0; bits::bytes_for(lanes.len())]);
     for wire in 0..own.rows() {

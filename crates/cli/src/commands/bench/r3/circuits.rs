@@ -36,7 +36,7 @@ pub(super) fn workloads(args: &BenchR3) -> Result<Vec<Workload>> {
     ])
 }
 
-/// AES-128 in so many lanes.
+/// AES-128 in this many lanes.
 pub(super) fn aes(lanes: usize) -> Result<Workload> {
     Ok(workload("aes128", Source::Aes.netlist()?, lanes, 1))
 }

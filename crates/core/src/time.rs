@@ -1,0 +1,277 @@
+//! How long work takes: a [`Bill`] of what a party computes and sends, at the [`Rates`] of its machine,
+//! over a [`Link`].
+//!
+//! # The model
+//! A bill is work that goes on in one way from its beginning to its end; bills one after the other add
+//! up. Of each, a party
+//!
+//! - *computes*: every AES block and every unit of [`Work`] at the machine's rate, and every byte and
+//!   message on its way through the operating system; its threads share this evenly;
+//! - *sends*: the bytes of its fullest link, in the direction that has more of them, at the link's
+//!   bandwidth;
+//! - *waits*: for each round one latency of the link, and the machine's own time to wake who waits.
+//!
+//! A bill may have several *chains* of messages under way on each thread: while one waits, another
+//! computes or sends. The work of all chains takes no less than the computing and the sending of all of
+//! them, and no less than one chain by itself:
+//!
+//! max(computing, sending, waiting + (computing + sending) / chains)
+//!
+//! Not in the model: what other programs and other parties on the same machine take of it, packets
+//! that are lost, jitter, and TLS.
+
+use crate::PhaseCost;
+
+/// What one core of a machine does in a second, if it does nothing else.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rates {
+    /// Blocks of AES-128, as protocols compute them.
+    pub aes_blocks: f64,
+    /// See [`Work::base_ots`].
+    pub base_ots: f64,
+    /// See [`Work::extended_ots`].
+    pub extended_ots: f64,
+    /// See [`Work::silent_rows`].
+    pub silent_rows: f64,
+    /// See [`Work::tree_leaves`].
+    pub tree_leaves: f64,
+    /// See [`Work::row_bytes`].
+    pub row_bytes: f64,
+    /// See [`Work::store_bytes`].
+    pub store_bytes: f64,
+    /// Bytes handed to the operating system or taken from it.
+    pub network_bytes: f64,
+    /// Messages sent.
+    pub messages: f64,
+    /// Not a rate: seconds from a message's sending to its receiver's work, over a network without
+    /// any latency.
+    pub hop: f64,
+}
+
+impl Rates {
+    /// One core of a Zen 5 processor with VAES-512, to scale what was not measured on another machine.
+    /// It is what docs/BENCHMARKS.md has the rates of; bytes and messages go through memory, and
+    /// `hop` is that of its loopback interface.
+    pub const ZEN_5: Self = Self {
+        aes_blocks: 2.5e9,
+        // 128 of them take both sides 7.2 ms.
+        base_ots: 2.0 * 128.0 / 7.2e-3,
+        extended_ots: 1e9,
+        silent_rows: 1e9 / 7.0,
+        tree_leaves: 1e9 / 70.0,
+        row_bytes: 75e9,
+        store_bytes: 1e9,
+        network_bytes: 12.5e9,
+        messages: 2e5,
+        hop: 30e-6,
+    };
+}
+
+/// What a party computes beside AES blocks, in units that a machine has rates for.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Work {
+    /// Base OTs, each side of each by itself.
+    pub base_ots: f64,
+    /// OTs that are extended, each side of each by itself: transposition, and the rows' way through
+    /// the caches.
+    pub extended_ots: f64,
+    /// Rows of silent OT, each side of each by itself: sums of rows at random places.
+    pub silent_rows: f64,
+    /// Leaves of the trees that an extension begins with.
+    pub tree_leaves: f64,
+    /// Bytes of a circuit's rows that are read or written.
+    pub row_bytes: f64,
+    /// Bytes that are read from a store and decrypted.
+    pub store_bytes: f64,
+}
+
+impl Work {
+    /// This, `times` times.
+    #[must_use]
+    pub fn times(self, times: f64) -> Self {
+        Self {
+            base_ots: self.base_ots * times,
+            extended_ots: self.extended_ots * times,
+            silent_rows: self.silent_rows * times,
+            tree_leaves: self.tree_leaves * times,
+            row_bytes: self.row_bytes * times,
+            store_bytes: self.store_bytes * times,
+        }
+    }
+
+    /// Seconds on one core.
+    pub fn seconds(&self, rates: &Rates) -> f64 {
+        [
+            (self.base_ots, rates.base_ots),
+            (self.extended_ots, rates.extended_ots),
+            (self.silent_rows, rates.silent_rows),
+            (self.tree_leaves, rates.tree_leaves),
+            (self.row_bytes, rates.row_bytes),
+            (self.store_bytes, rates.store_bytes),
+        ]
+        .into_iter()
+        .map(|(units, rate)| units / rate)
+        .sum()
+    }
+}
+
+/// The link between each two parties.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Link {
+    /// Seconds from one end to the other.
+    pub latency: f64,
+    /// Of each direction; `None`: as many as come.
+    pub bytes_per_second: Option<f64>,
+}
+
+/// Work that goes on in one way from its beginning to its end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bill {
+    /// What one party spends.
+    pub cost: PhaseCost,
+    /// What it computes besides.
+    pub work: Work,
+    /// Links that its bytes are spread over evenly.
+    pub links: usize,
+    /// Threads that share its computing.
+    pub threads: usize,
+    /// Chains of messages that are under way at once, for each thread.
+    pub chains: usize,
+}
+
+/// Seconds that work takes, and what they are spent on. Computing, sending and waiting overlap, so that
+/// the total may be less than their sum.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Time {
+    /// All threads at work.
+    pub computing: f64,
+    /// The fullest link at work.
+    pub sending: f64,
+    /// For messages that have to arrive before others can be sent.
+    pub waiting: f64,
+    /// From the beginning to the end.
+    pub total: f64,
+}
+
+impl Bill {
+    /// Work on one thread, with no message sent before the last one has arrived.
+    pub fn in_one_chain(cost: PhaseCost, work: Work, links: usize) -> Self {
+        Self {
+            cost,
+            work,
+            links,
+            threads: 1,
+            chains: 1,
+        }
+    }
+
+    /// How long it takes, by the model that the source of this module explains.
+    pub fn time(&self, rates: &Rates, link: &Link) -> Time {
+        let PhaseCost {
+            rounds,
+            bytes_sent,
+            bytes_received,
+            messages,
+            aes_blocks,
+        } = self.cost;
+        let one_core = aes_blocks as f64 / rates.aes_blocks
+            + self.work.seconds(rates)
+            + (bytes_sent + bytes_received) as f64 / rates.network_bytes
+            + messages as f64 / rates.messages;
+        let computing = one_core / self.threads.max(1) as f64;
+        let fullest = bytes_sent.max(bytes_received) as f64 / self.links.max(1) as f64;
+        let sending = link.bytes_per_second.map_or(0.0, |rate| fullest / rate);
+        let waiting = rounds as f64 * (link.latency + rates.hop);
+        let one_chain = waiting + (computing + sending) / self.chains.max(1) as f64;
+        Time {
+            computing,
+            sending,
+            waiting,
+            total: one_chain.max(computing).max(sending),
+        }
+    }
+}
+
+impl Time {
+    /// This and then `next`.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self {
+            computing: self.computing + next.computing,
+            sending: self.sending + next.sending,
+            waiting: self.waiting + next.waiting,
+            total: self.total + next.total,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A machine on which all figures are round.
+    const MACHINE: Rates = Rates {
+        aes_blocks: 1e9,
+        base_ots: 1e4,
+        extended_ots: 1e9,
+        silent_rows: 1e8,
+        tree_leaves: 1e7,
+        row_bytes: 1e10,
+        store_bytes: 1e9,
+        network_bytes: 1e9,
+        messages: 1e5,
+        hop: 1e-5,
+    };
+
+    fn bill(chains: usize) -> Bill {
+        Bill {
+            cost: PhaseCost {
+                rounds: 100,
+                bytes_sent: 2_000_000,
+                bytes_received: 1_000_000,
+                messages: 200,
+                aes_blocks: 5_000_000,
+            },
+            work: Work {
+                base_ots: 10.0,
+                ..Work::default()
+            },
+            links: 2,
+            threads: 1,
+            chains,
+        }
+    }
+
+    #[test]
+    fn computing_sending_and_waiting_of_one_chain_add_up() {
+        let link = Link {
+            latency: 9e-5,
+            bytes_per_second: Some(1e8),
+        };
+        let time = bill(1).time(&MACHINE, &link);
+        // 5 ms of AES, 1 ms of base OTs, 3 ms of bytes, 2 ms of messages; one of two links has 1 MB.
+        let close =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}");
+        close(time.computing, 0.011);
+        close(time.sending, 0.010);
+        close(time.waiting, 0.010);
+        close(time.total, 0.031);
+        // Two chains: half of the work is behind the other's waiting.
+        close(bill(2).time(&MACHINE, &link).total, 0.0205);
+        // Never less than the processor or the link is at work.
+        close(bill(1000).time(&MACHINE, &link).total, 0.0110);
+        let twice = time.then(time);
+        close(twice.total, 0.062);
+        let threads = Bill {
+            threads: 2,
+            ..bill(1)
+        };
+        close(threads.time(&MACHINE, &link).computing, 0.0055);
+    }
+
+    #[test]
+    fn nothing_takes_no_time() {
+        let nothing = Bill::in_one_chain(PhaseCost::default(), Work::default(), 0);
+        assert_eq!(nothing.time(&MACHINE, &Link::default()), Time::default());
+    }
+}
