@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, Header, Kind, MAX_PAYLOAD, decode_packet};
+use madrigal_net::frame::{Frame, Header, Kind, MAX_PAYLOAD, WIRE_VERSION, decode_packet};
 use madrigal_net::transport::{Inbox, Packet, Transport};
 use madrigal_net::{Error, Session, SessionConfig, block_on};
 
@@ -44,7 +44,7 @@ fn control(job: u32, payload: &[u8]) -> Frame {
 
 /// The greeting of party 1, from the fields of schema/control.proto.
 fn hello() -> Vec<u8> {
-    let mut hello = vec![0x08, 1, 0x10, 1, 0x20, 2, 0x2a, 8];
+    let mut hello = vec![0x08, WIRE_VERSION, 0x10, 1, 0x20, 2, 0x2a, 8];
     hello.extend(b"madrigal");
     hello.extend([0x32, 16]);
     hello.extend([9; 16]);

@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use madrigal_core::Party;
-use madrigal_net::frame::HEADER_BYTES;
+use madrigal_net::frame::message_cost;
 use madrigal_net::{Channel, Context, Error, Result, breathe, exchange_each};
 use madrigal_ot::OtError;
 
@@ -192,7 +192,7 @@ impl Links {
         let batch = |sender, receiver| layout.batch(sender, receiver, items);
         let asked = longest(&|from, to| batch(from, to).message_len(self.extension));
         let corrected = longest(&|from, to| layout.corrections(from, to, items).unwrap_or(0));
-        let later = corrected + 2 * HEADER_BYTES <= half;
+        let later = message_cost(corrected) + message_cost(0) <= half;
         let (first, each) = match self.extension {
             Extension::SoftSpoken(_) => (self.extension.setup_len(), asked),
             Extension::Silent => {
@@ -200,8 +200,8 @@ impl Links {
                 (SILENT.message_len(0, 1), longest_offer(ots))
             }
         };
-        let room = half.saturating_sub(first + HEADER_BYTES);
-        let ahead = (room / (each.max(asked) + HEADER_BYTES)).clamp(1, AHEAD + 1) - 1;
+        let room = half.saturating_sub(message_cost(first));
+        let ahead = (room / message_cost(each.max(asked))).clamp(1, AHEAD + 1) - 1;
         let ask = if self.extension.is_silent() { ahead } else { 0 };
         let waits = asked > 0;
         Lags {

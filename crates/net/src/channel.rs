@@ -13,7 +13,7 @@ use madrigal_core::Party;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::flow::{ChannelState, Reserved, Taken};
-use crate::frame::{Frame, HEADER_BYTES, Header, Kind, MAX_PAYLOAD};
+use crate::frame::{Frame, Header, Kind, MAX_PAYLOAD, message_cost};
 
 /// Our end of the messages between us and one peer in one step: both directions, which can be used
 /// one after the other through the channel or side by side through its halves.
@@ -29,7 +29,7 @@ pub struct Channel {
 #[derive(Debug)]
 pub struct Sender(End);
 
-/// The receiving half of a [`Channel`].
+/// The receiving half of a [`Channel`]. When it is dropped, what still comes is dropped too.
 #[derive(Debug)]
 pub struct Receiver(End);
 
@@ -81,7 +81,8 @@ impl Channel {
         self.tx.0.peer
     }
 
-    /// The bytes that may be under way each way before a receiver has to take some.
+    /// How much may be under way each way before a receiver has to take some, as
+    /// [`message_cost`](crate::frame::message_cost) counts it.
     pub fn window(&self) -> usize {
         self.tx.0.state.window() as usize
     }
@@ -126,13 +127,12 @@ impl Sender {
         self.0.context = context.clone();
     }
 
-    /// Whether a message of so many bytes, framed, takes at most half of the window. All parties can
-    /// send each other one such message before they receive any, once they have received all that came
-    /// before: a receiver may hold back its permission for just less than half of the window.
+    /// Whether a message of so many bytes takes at most half of the window, as [`message_cost`] counts
+    /// it. All parties can send each other one such message before they receive any, once they have
+    /// received all that came before: a receiver may hold back its permission for just less than half
+    /// of the window.
     pub fn fits_half_window(&self, bytes: usize) -> bool {
-        let frames = bytes.div_ceil(MAX_PAYLOAD).max(1);
-        let framed = frames.saturating_mul(HEADER_BYTES).saturating_add(bytes);
-        framed as u64 <= self.0.state.window() / 2
+        message_cost(bytes) as u64 <= self.0.state.window() / 2
     }
 
     /// Sends one message. It travels with everything else that is ready when this party next waits
@@ -165,6 +165,12 @@ impl Sender {
                 return Ok(());
             }
         }
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.0.state.close();
     }
 }
 

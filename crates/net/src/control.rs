@@ -28,14 +28,15 @@ impl Control {
     }
 }
 
-/// Reads a peer's control message and checks all lengths in it.
+/// Reads a peer's control message and checks all lengths in it. What is kept of it has no more room
+/// than it needs.
 pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
     let control =
         Control::decode(payload).map_err(|_| "bytes that are not of schema/control.proto")?;
-    let message = control
+    let mut message = control
         .message
         .ok_or("no content that this version knows")?;
-    match &message {
+    match &mut message {
         Message::Hello(hello) => {
             if hello.seed_half.len() != 16 || hello.nonce.len() != 16 {
                 return Err("a seed half or nonce that has not 16 bytes");
@@ -43,11 +44,18 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
             if hello.session.len() > 64 || hello.software.len() > 64 {
                 return Err("a name of more than 64 bytes");
             }
+            fit(&mut hello.session);
+            fit(&mut hello.software);
         }
         Message::OpenJob(OpenJob { facts }) | Message::FinishJob(FinishJob { tallies: facts }) => {
             let long = |fact: &Fact| fact.name.len() > MAX_TEXT || fact.value.len() > MAX_TEXT;
             if facts.len() > MAX_FACTS || facts.iter().any(long) {
                 return Err("more or longer facts than a job may have");
+            }
+            facts.shrink_to_fit();
+            for Fact { name, value } in facts {
+                fit(name);
+                fit(value);
             }
         }
         Message::Abort(abort) if abort.reason.len() > 4 * MAX_TEXT => {
@@ -56,6 +64,11 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
         _ => {}
     }
     Ok(message)
+}
+
+/// A text that came twice in one message has the room of the longer one.
+fn fit(text: &mut String) {
+    text.shrink_to_fit();
 }
 
 impl OpenJob {

@@ -1,11 +1,14 @@
 //! What one channel keeps: the frames that have come for it, in order, and what either side may still
 //! send.
 //!
-//! Flow control: a sender may be one window of bytes (with headers) ahead of what the receiver has
-//! consumed. The window belongs to the channel, so a step that waits never holds up another one, and
-//! what a peer can make us store is bounded.
+//! Flow control: a sender may be one window ahead of what the receiver has consumed. The window belongs
+//! to the channel, so a step that waits never holds up another one. It counts what frames cost whoever
+//! keeps them, [`FRAME_COST`] and the payload, so that what a peer can make us keep is bounded whatever
+//! it sends: one window for each step that is being received, and the session's `store` for all that we
+//! have not opened.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -14,11 +17,18 @@ use std::time::{Duration, Instant};
 use madrigal_core::Party;
 
 use crate::error::Error;
-use crate::frame::{Frame, HEADER_BYTES, MAX_PAYLOAD};
+use crate::frame::{FRAME_COST, Frame, MAX_PAYLOAD};
 
-/// Frames this many places ahead of the next expected one are held back; a transport that mixes
-/// frames up more than that is not one.
-const MAX_AHEAD: u32 = 1 << 16;
+/// What a channel that only the peer has addressed counts beside its frames, in bytes: no less than it
+/// costs to keep it.
+pub(crate) const CHANNEL_COST: u64 = 1024;
+
+// Beside itself: its place in the map of channels, which has at most seven times as much room as is
+// taken while it moves, and the rest of a B-tree's node with a single frame.
+const _: () = assert!(
+    size_of::<ChannelState>() + 16 + 7 * 32 + 11 * (size_of::<Frame>() + 4) + 32
+        <= CHANNEL_COST as usize + FRAME_COST
+);
 
 /// The state that frames are delivered into. Shared by the channel's handle and the session.
 pub(crate) struct ChannelState {
@@ -48,6 +58,8 @@ struct Receiving {
     /// Whether that wait may last.
     idle: bool,
     progress: Instant,
+    /// Nobody will receive what comes.
+    closed: bool,
 }
 
 struct Sending {
@@ -114,6 +126,7 @@ impl ChannelState {
                 waiting: None,
                 idle: false,
                 progress: Instant::now(),
+                closed: false,
             },
             tx: Sending {
                 sequence: 0,
@@ -135,23 +148,23 @@ impl ChannelState {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the step its name, and tells how many bytes have come for it until now; `None` if it
-    /// had a name.
+    /// Gives the step its name, and tells how much has been kept for it until now; `None` if it had a
+    /// name.
     pub(crate) fn open(&self, name: &Arc<str>) -> Option<u64> {
         let mut inner = self.lock();
         if inner.name.is_some() {
             return None;
         }
         inner.name = Some(Arc::clone(name));
-        Some(inner.rx.arrived)
+        Some(CHANNEL_COST + inner.rx.arrived)
     }
 
     pub(crate) fn name(&self) -> Option<String> {
         self.lock().name.as_deref().map(str::to_owned)
     }
 
-    /// Takes in a data frame, in any order, each once. While the step is not open here, its bytes
-    /// are counted in `early`, which may not exceed `store`.
+    /// Takes in a data frame, in any order, each once. While the step is not open here, what it costs
+    /// is counted in `early`, which may not exceed `store`.
     pub(crate) fn deliver(
         &self,
         frame: Frame,
@@ -163,14 +176,15 @@ impl ChannelState {
             let unopened = inner.name.is_none();
             let rx = &mut inner.rx;
             let sequence = frame.header.sequence;
-            let ahead = sequence.wrapping_sub(rx.next);
-            if sequence < rx.next || rx.early.contains_key(&sequence) {
-                return Ok(()); // a duplicate
+            if rx.closed || sequence < rx.next || rx.early.contains_key(&sequence) {
+                return Ok(()); // nobody asks for it, or it is a duplicate
             }
-            let size = frame.wire_bytes() as u64;
-            // The last number is never used, so that the next one always exists.
-            let ahead_of_all = ahead > MAX_AHEAD || sequence == u32::MAX;
-            if ahead_of_all || rx.arrived + size > rx.granted {
+            let size = frame.cost();
+            // As many frames as that were sent, if it was; the last number is never used, so that the
+            // next one always exists.
+            let sent = (u64::from(sequence) + 1) * FRAME_COST as u64;
+            let too_many = sent > rx.granted || sequence == u32::MAX;
+            if too_many || rx.arrived + size > rx.granted {
                 return Err(Refused::Flood {
                     allowed: self.window,
                 });
@@ -179,7 +193,7 @@ impl ChannelState {
                 return Err(Refused::Flood { allowed: store });
             }
             rx.arrived += size;
-            if ahead > 0 {
+            if sequence > rx.next {
                 rx.early.insert(sequence, frame);
                 return Ok(());
             }
@@ -217,7 +231,7 @@ impl ChannelState {
 
     /// Makes room for a frame with `payload` bytes, of a message of which `after` more will follow.
     pub(crate) fn reserve(&self, waker: &Waker, payload: usize, after: usize) -> Reserved {
-        let size = (payload + HEADER_BYTES) as u64;
+        let size = (payload + FRAME_COST) as u64;
         let mut inner = self.lock();
         if inner.given_up {
             return Reserved::GivenUp;
@@ -253,7 +267,7 @@ impl ChannelState {
             return Taken::Nothing;
         };
         rx.waiting = None;
-        rx.consumed += frame.wire_bytes() as u64;
+        rx.consumed += frame.cost();
         let allowed = rx.consumed + self.window;
         let credit = (allowed - rx.granted >= self.window / 2).then_some(allowed);
         if let Some(allowed) = credit {
@@ -276,6 +290,15 @@ impl ChannelState {
         inner.given_up |= waiting.is_some();
         drop(inner);
         drop(waker);
+    }
+
+    /// Nobody will receive any more: what has come is dropped, and what comes.
+    pub(crate) fn close(&self) {
+        let mut inner = self.lock();
+        inner.rx.closed = true;
+        let kept = (take(&mut inner.rx.ready), take(&mut inner.rx.early));
+        drop(inner);
+        drop(kept);
     }
 
     pub(crate) fn window(&self) -> u64 {
@@ -309,7 +332,7 @@ impl ChannelState {
             });
         }
         let (since, missing) = inner.tx.waiting?;
-        let next = (missing.min(MAX_PAYLOAD) + HEADER_BYTES) as u64;
+        let next = (missing.min(MAX_PAYLOAD) + FRAME_COST) as u64;
         if inner.tx.sent + next <= inner.tx.limit {
             return None;
         }

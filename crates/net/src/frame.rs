@@ -4,11 +4,32 @@
 use bytes::{Buf, Bytes, BytesMut};
 
 /// Version of the frame layout and of the session protocol.
-pub const WIRE_VERSION: u8 = 1;
+pub const WIRE_VERSION: u8 = 2;
 /// Bytes of a frame's header.
 pub const HEADER_BYTES: usize = 32;
 /// The longest payload of one frame, in bytes; longer messages are split.
 pub const MAX_PAYLOAD: usize = 256 * 1024;
+
+/// What a frame counts towards windows beside its payload, in bytes: no less than what it costs its
+/// receiver to keep it, so that who sends the smallest messages makes nobody keep more than who sends
+/// the largest.
+pub const FRAME_COST: usize = 256;
+
+/// What a message of so many bytes counts towards windows: its frames and what they hold.
+pub const fn message_cost(bytes: usize) -> usize {
+    let frames = if bytes == 0 {
+        1
+    } else {
+        bytes.div_ceil(MAX_PAYLOAD)
+    };
+    frames.saturating_mul(FRAME_COST).saturating_add(bytes)
+}
+
+// A queue that grows has room for twice as many as are in it, and while it moves for half of that once
+// more; a node of a B-tree has room for 11, of which 5 or more are there. A payload of its own takes 32
+// bytes at least.
+const _: () = assert!(3 * size_of::<Frame>() + 32 <= FRAME_COST);
+const _: () = assert!((11 * (size_of::<Frame>() + 4) + 112) / 5 + 32 <= FRAME_COST);
 
 const MAGIC: u8 = b'M';
 
@@ -170,6 +191,11 @@ impl Frame {
         Ok(())
     }
 
+    /// What it counts towards windows.
+    pub(crate) fn cost(&self) -> u64 {
+        (FRAME_COST + self.payload.len()) as u64
+    }
+
     /// Bytes on the wire.
     pub fn wire_bytes(&self) -> usize {
         HEADER_BYTES + self.payload.len()
@@ -232,6 +258,9 @@ fn decode_one(mut payload: Bytes) -> Result<Frame, FrameError> {
 }
 
 /// Takes all frames out of a packet, which must hold whole ones.
+///
+/// What waits of a packet takes at most four times the memory that it counts, as
+/// [`FRAME_COST`] says: long payloads share the packet's.
 pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
     let short = bytes.len() / 4;
     let (frames, missing) = decode_whole(&mut bytes, short)?;
@@ -248,7 +277,8 @@ pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
 /// is known; `None` if nothing is left.
 ///
 /// Payloads share the memory of `bytes`, but for those below `short` bytes, which are copied: else a
-/// peer could have a few bytes wait, and all that came with them.
+/// peer could have a few bytes wait, and all that came with them. So what waits takes no more than
+/// `bytes` has room for, divided by `short`, times what it counts.
 pub(crate) fn decode_whole(
     bytes: &mut impl Front,
     short: usize,

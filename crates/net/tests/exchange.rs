@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use madrigal_core::{Party, Phase};
 use madrigal_kernels::{Block, Prg};
-use madrigal_net::frame::HEADER_BYTES;
+use madrigal_net::frame::FRAME_COST;
 use madrigal_net::{Channel, MIN_WINDOW, exchange_each, exchange_one};
 use madrigal_testkit::{World, seed};
 
@@ -13,7 +13,7 @@ use madrigal_testkit::{World, seed};
 const LONG: usize = 3 * MIN_WINDOW as usize;
 
 /// The longest message that everybody sends before receiving.
-const HALF: usize = MIN_WINDOW as usize / 2 - HEADER_BYTES;
+const HALF: usize = MIN_WINDOW as usize / 2 - FRAME_COST;
 
 /// The length of the message from one party (row) to another (column), if there is one.
 type Shape = Vec<Vec<Option<usize>>>;
@@ -85,7 +85,7 @@ fn everyone_sends_everyone_a_long_message() {
 #[test]
 fn messages_around_half_of_the_window() {
     let mut shapes = Vec::new();
-    for length in [HALF - 1, HALF, HALF + 1, HALF, HALF + HEADER_BYTES, HALF] {
+    for length in [HALF - 1, HALF, HALF + 1, HALF, HALF + FRAME_COST, HALF] {
         shapes.push(shape(3, |_, _| Some(length)));
     }
     run(&shapes);

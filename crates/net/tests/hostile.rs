@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future::join;
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, FrameError, Header, Kind, MAX_PAYLOAD};
+use madrigal_net::frame::{Frame, FrameError, Header, Kind, MAX_PAYLOAD, WIRE_VERSION};
 use madrigal_net::transport::{Inbox, MemoryTransport, Packet, Transport, mesh};
 use madrigal_net::{Context, Error, Result, Session, block_on, exchange};
 use madrigal_testkit::{World, seed};
@@ -88,7 +88,7 @@ fn data(context: &Context, sequence: u32, last: bool, bytes: usize) -> Frame {
     }
 }
 
-fn control(job: u32, bytes: &[u8]) -> Frame {
+pub(crate) fn control(job: u32, bytes: &[u8]) -> Frame {
     Frame {
         header: Header {
             kind: Kind::Control,
@@ -100,6 +100,17 @@ fn control(job: u32, bytes: &[u8]) -> Frame {
         },
         payload: Bytes::copy_from_slice(bytes),
     }
+}
+
+/// The greeting of party 1 of 2, from the fields of `schema/control.proto`.
+pub(crate) fn hello() -> Vec<u8> {
+    let mut hello = vec![0x08, WIRE_VERSION, 0x10, 1, 0x20, 2, 0x2a, 8];
+    hello.extend_from_slice(b"madrigal");
+    hello.extend_from_slice(&[0x32, 16]);
+    hello.extend_from_slice(&[9; 16]);
+    hello.extend_from_slice(&[0x42, 16]);
+    hello.extend_from_slice(&[9; 16]);
+    [&[0x0a, hello.len() as u8], &hello[..]].concat()
 }
 
 fn first_error(results: Vec<Result<()>>) -> Error {
@@ -182,16 +193,8 @@ fn steps_that_are_not_open_hold_a_bounded_number_of_bytes() {
 
 #[test]
 fn a_second_greeting_is_that_of_a_party_that_was_started_again() {
-    // Hello, version 1, seed half of 16 bytes that were not those of the first.
-    let mut hello = vec![0x08, 1, 0x10, 1, 0x20, 2, 0x2a, 8];
-    hello.extend_from_slice(b"madrigal");
-    hello.extend_from_slice(&[0x32, 16]);
-    hello.extend_from_slice(&[9; 16]);
-    hello.extend_from_slice(&[0x42, 16]);
-    hello.extend_from_slice(&[9; 16]);
-    let mut message = vec![0x0a, hello.len() as u8];
-    message.extend_from_slice(&hello);
-    let error = first_error(told(|_| vec![control(0, &message)]));
+    // Its seed half is not that of the first.
+    let error = first_error(told(|_| vec![control(0, &hello())]));
     assert!(error.to_string().contains("started again"), "{error}");
 }
 

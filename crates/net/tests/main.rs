@@ -6,6 +6,7 @@ mod faults;
 mod hostile;
 mod identity;
 mod meet;
+mod memory;
 mod messages;
 mod metering;
 mod races;

@@ -1,8 +1,10 @@
 //! What contexts and channels promise: order, lengths, rounds, shared randomness.
 
-use madrigal_core::Phase;
-use madrigal_net::frame::HEADER_BYTES;
-use madrigal_net::{Error, MIN_WINDOW, Result, breathe, exchange};
+use bytes::Bytes;
+use madrigal_core::{Party, Phase};
+use madrigal_net::frame::FRAME_COST;
+use madrigal_net::transport::{Inbox, Packet, Transport, mesh};
+use madrigal_net::{Context, Error, MIN_WINDOW, Result, breathe, exchange};
 use madrigal_testkit::{World, seed};
 
 #[test]
@@ -46,9 +48,9 @@ fn messages_at_half_of_the_window_pass_both_ways_at_once() {
     let half = MIN_WINDOW as usize / 2;
     let results = world.run(|context| async move {
         let mut channels = context.channels()?;
-        assert!(channels[0].fits_half_window(half - HEADER_BYTES));
-        assert!(!channels[0].fits_half_window(half - HEADER_BYTES + 1));
-        for size in [half - HEADER_BYTES - 1, half, half - HEADER_BYTES, half] {
+        assert!(channels[0].fits_half_window(half - FRAME_COST));
+        assert!(!channels[0].fits_half_window(half - FRAME_COST + 1));
+        for size in [half - FRAME_COST - 1, half, half - FRAME_COST, half] {
             exchange(&mut channels, vec![7u8; size], size).await?;
         }
         Ok(())
@@ -205,4 +207,51 @@ fn a_step_has_one_channel_to_each_peer() {
         assert!(matches!(step.channels(), Err(Error::Reused { .. })));
         Ok(())
     });
+}
+
+/// Hands on the frames of each packet in reverse.
+struct Reversed<T>(T);
+
+impl<T: Transport> Transport for Reversed<T> {
+    fn attach(&self, inbox: Inbox) {
+        self.0.attach(inbox);
+    }
+    fn send(&self, to: Party, mut packet: Packet) {
+        packet.frames.reverse();
+        self.0.send(to, packet);
+    }
+    fn close(&self) {
+        self.0.close();
+    }
+}
+
+/// A million messages of no byte and of one, to a receiver that is slower: all windows are full.
+async fn a_million(context: Context) -> Result<()> {
+    let mut channels = context.channels()?;
+    for number in 0..1_000_000_usize {
+        if context.me().index() == 0 {
+            let message = [number as u8];
+            let message = Bytes::copy_from_slice(&message[..number % 2]);
+            channels[0].send(message).await?;
+        } else {
+            let message = channels[0].recv(number % 2).await?;
+            assert!(message.iter().all(|&byte| byte == number as u8));
+            if number % 1000 == 0 {
+                breathe().await;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_million_of_the_smallest_messages_pass() {
+    let world = World::new(2, seed());
+    for result in world.run_over(mesh(2), a_million) {
+        result.unwrap();
+    }
+    let reversed = mesh(2).into_iter().map(Reversed).collect();
+    for result in world.run_over(reversed, a_million) {
+        result.unwrap();
+    }
 }

@@ -55,7 +55,7 @@ fn crc(bytes: &[u8]) -> u32 {
 fn a_frame_built_from_the_table_is_read() {
     let (job, round, step, sequence) = (0x0102_0304u32, 7u32, 0x1122_3344_5566_7788u64, 9u32);
     let payload = [0xaa; 8];
-    let mut bytes = vec![0x4d, 1, 1, 1];
+    let mut bytes = vec![0x4d, frame::WIRE_VERSION, 1, 1];
     bytes.extend(8u32.to_le_bytes());
     bytes.extend(job.to_le_bytes());
     bytes.extend(round.to_le_bytes());
@@ -94,6 +94,7 @@ fn the_limits_are_those_of_the_document() {
     let config = madrigal_net::SessionConfig::new(Party::new(0), 2);
     row("payload of a frame", frame::MAX_PAYLOAD as u64);
     row("window of a channel", config.window);
+    row("what a frame counts", frame::FRAME_COST as u64);
     row("parties", madrigal_core::MAX_PARTIES as u64);
     assert!(DOCUMENT.contains(&format!("**{}**", frame::WIRE_VERSION)));
     assert!(DOCUMENT.contains(&format!("header of {} bytes", frame::HEADER_BYTES)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use madrigal_core::Party;
 
-use crate::frame::{HEADER_BYTES, MAX_PAYLOAD, WIRE_VERSION};
+use crate::frame::{FRAME_COST, MAX_PAYLOAD, WIRE_VERSION};
 
 /// The facts and limits of one party's session. Name and number of parties must be the same at all
 /// parties; limits are each party's own, but for the window.
@@ -16,11 +16,11 @@ pub struct SessionConfig {
     pub parties: usize,
     /// Name of the session, 1 to 64 bytes.
     pub name: String,
-    /// Bytes (with headers) that may be under way on one channel. The same at all parties: it is
-    /// part of the protocol version.
+    /// Bytes that may be under way on one channel, each frame with [`FRAME_COST`]. The same at all
+    /// parties: it is part of the protocol version.
     pub window: u64,
-    /// Bytes that one peer may send ahead, over all steps that we have not opened yet. An open step
-    /// is bounded by its window.
+    /// Bytes that one peer may make us keep over all steps that we have not opened yet: its frames,
+    /// counted as in windows, and 1 KiB for each step. A step that is open is bounded by its window.
     pub store: u64,
     /// How long the parties have to greet each other, and to announce a job that one has announced.
     pub patience: Duration,
@@ -39,7 +39,7 @@ pub struct SessionConfig {
 
 /// The smallest window: a frame of full length fits twice, so that the second travels while the
 /// first is consumed.
-pub const MIN_WINDOW: u64 = 2 * (MAX_PAYLOAD + HEADER_BYTES) as u64;
+pub const MIN_WINDOW: u64 = 2 * (MAX_PAYLOAD + FRAME_COST) as u64;
 
 impl SessionConfig {
     /// The usual limits: windows of 4 MiB, 10 seconds of patience and silence, 120 seconds of stall.

@@ -9,7 +9,7 @@ use madrigal_core::Party;
 use super::shared::{Peer, Shared, lock};
 use crate::control::{self, Message, printable};
 use crate::error::Error;
-use crate::flow::{ChannelState, Refused};
+use crate::flow::{CHANNEL_COST, ChannelState, Refused};
 use crate::frame::{self, Frame, FrameError, Kind};
 
 /// The most steps that a peer may address before we have opened them.
@@ -202,7 +202,8 @@ impl Shared {
         if channels.over.contains(&job) {
             return Ok(None);
         }
-        if channels.unopened >= MAX_UNOPENED {
+        let kept = peer.early.fetch_add(CHANNEL_COST, Relaxed) + CHANNEL_COST;
+        if channels.unopened >= MAX_UNOPENED || kept > self.config.store {
             return Err(Error::Flood {
                 peer: peer.party,
                 step: None,

@@ -50,7 +50,7 @@ pub(crate) struct Shared {
 pub(crate) struct Peer {
     pub(crate) party: Party,
     pub(super) channels: Mutex<Channels>,
-    /// Bytes that have come for steps that we have not opened.
+    /// What we keep of steps that we have not opened, as it is counted towards `store`.
     pub(super) early: AtomicU64,
     pub(super) gathered: Mutex<Gathered>,
     pub(super) control: Mutex<ControlState>,

@@ -339,6 +339,8 @@ impl Link {
 
     /// Hands the frames in `buffer` to the session and makes room for the rest of the next one.
     fn deliver(&self, inbox: &Inbox, buffer: &mut BytesMut) -> Result<(), FrameError> {
+        // The buffer has room for a part of a frame and READ_BYTES: what waits takes at most eight times
+        // what it counts.
         let (frames, missing) = frame::decode_whole(buffer, READ_BYTES / 4)?;
         if !frames.is_empty() {
             inbox.deliver_frames(self.peer, frames);

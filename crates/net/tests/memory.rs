@@ -1,0 +1,284 @@
+//! What a peer can make us keep: measured in the process's memory, not in what the program counts.
+
+#![cfg(target_os = "linux")] // which says how much memory a process has had
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::io::Write;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use madrigal_core::Party;
+use madrigal_net::frame::{Frame, Header, Kind, MAX_PAYLOAD};
+use madrigal_net::transport::{Inbox, Packet, Transport};
+use madrigal_net::{Context, Session, SessionConfig, block_on};
+
+use crate::hostile::{control, hello};
+
+const MIB: u64 = 1 << 20;
+/// A packet on its way in, and what the allocator and the system round up.
+const SLACK: u64 = 2 * MIB;
+/// What the child is told: the flood.
+const FLOOD: &str = "MADRIGAL_TEST_FLOOD";
+
+/// Party 0 of two, whose peer is the test: it says what it likes, in packets of bytes.
+struct Puppet {
+    context: Context,
+    inbox: Inbox,
+}
+
+/// Sends nowhere, and lets the test speak.
+struct Void(Arc<Mutex<Option<Inbox>>>);
+
+impl Transport for Void {
+    fn attach(&self, inbox: Inbox) {
+        *self.0.lock().unwrap() = Some(inbox);
+    }
+    fn send(&self, _: Party, _: Packet) {}
+    fn close(&self) {}
+}
+
+impl Puppet {
+    /// Runs `flood` in job 1 of a session with these limits. How much more memory the process had
+    /// meanwhile than before, in bytes.
+    fn measure(limits: impl FnOnce(&mut SessionConfig), flood: impl FnOnce(&Self)) -> u64 {
+        let slot = Arc::new(Mutex::new(None));
+        let mut config = SessionConfig::new(Party::new(0), 2);
+        limits(&mut config);
+        let session = Session::new(config, Void(Arc::clone(&slot)));
+        let inbox = slot.lock().unwrap().clone().unwrap();
+        let say = |frame: Frame| {
+            let frames = vec![frame];
+            inbox.deliver(Party::new(1), Packet { frames }.to_bytes().into());
+        };
+        say(control(0, &hello()));
+        say(control(1, &[0x12, 0]));
+        block_on(session.greet()).unwrap();
+        let job = block_on(session.job(1, &[], None)).unwrap();
+        let context = job.context();
+        // From here on the peak is that of the flood.
+        std::fs::write("/proc/self/clear_refs", "5").unwrap();
+        let before = memory("VmRSS:");
+        flood(&Self { context, inbox });
+        memory("VmHWM:").saturating_sub(before)
+    }
+
+    /// Says all of it, in packets of a thousand frames, unless it is refused before. Whether it was.
+    fn say(&self, frames: impl IntoIterator<Item = Frame>) -> bool {
+        let mut frames = frames.into_iter();
+        loop {
+            let packet: Vec<Frame> = frames.by_ref().take(1000).collect();
+            if packet.is_empty() {
+                return false;
+            }
+            let bytes = Packet { frames: packet }.to_bytes();
+            self.inbox.deliver(Party::new(1), bytes.into());
+            if self.context.check().is_err() {
+                return true;
+            }
+        }
+    }
+
+    /// Says it until it is refused.
+    fn flood(&self, frames: impl IntoIterator<Item = Frame>) {
+        assert!(self.say(frames), "nobody refused it");
+    }
+}
+
+fn memory(what: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(what));
+    let number = line.unwrap().trim().trim_end_matches(" kB");
+    number.parse::<u64>().unwrap() << 10
+}
+
+fn frame(kind: Kind, (job, step): (u32, u64), sequence: u32, payload: impl Into<Bytes>) -> Frame {
+    Frame {
+        header: Header {
+            kind,
+            last: true,
+            job,
+            step,
+            sequence,
+            round: 1,
+        },
+        payload: payload.into(),
+    }
+}
+
+fn data(address: (u32, u64), sequence: u32, bytes: usize) -> Frame {
+    frame(Kind::Data, address, sequence, vec![7; bytes])
+}
+
+/// A job message with a fact whose name was long and is short: a reader may keep the room of both.
+fn swollen(tag: u8) -> Vec<u8> {
+    let long = 200_000;
+    let name = |len: usize| {
+        let mut field = vec![0x0a];
+        field.extend(varint(len));
+        field.resize(field.len() + len, b'a');
+        field
+    };
+    let fact = [name(long), name(1)].concat();
+    let facts = [vec![0x0a], varint(fact.len()), fact].concat();
+    [vec![tag << 3 | 2], varint(facts.len()), facts].concat()
+}
+
+fn varint(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number > 127 {
+        bytes.push(number as u8 | 128);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A flood, and the bytes that it may make us keep.
+struct Flood(&'static str, u64, fn() -> u64);
+
+#[rustfmt::skip]
+const FLOODS: [Flood; 13] = [
+    Flood("empty messages for a step that is open", 32 * MIB, || in_order(0)),
+    Flood("messages of one byte for a step that is open", 32 * MIB, || in_order(1)),
+    Flood("messages of a step whose first is missing", 4 * MIB, || out_of_order(1)),
+    Flood("every other message of a step", 4 * MIB, || out_of_order(2)),
+    Flood("messages of one byte for steps that are not open", 16 * MIB, long_steps),
+    Flood("one message each for steps that are not open", 8 * MIB,
+        || short_steps(8 * MIB, |n| data((1, n.into()), 1, 0))),
+    Flood("one message each for jobs that are not open", 8 * MIB,
+        || short_steps(8 * MIB, |n| data((n + 2, 1), 1, 0))),
+    Flood("credit for steps that are not open", 2 * MIB,
+        || short_steps(2 * MIB, |n| frame(Kind::Credit, (1, n.into()), 0, vec![0; 8]))),
+    Flood("messages for steps that nobody will read", 0, unread),
+    Flood("announcements of jobs", 0, || jobs(2)),
+    Flood("ends of jobs", 0, || jobs(3)),
+    Flood("greetings", 0, greetings),
+    Flood("a job of countless facts", 16 * MIB, countless),
+];
+
+fn in_order(bytes: usize) -> u64 {
+    Puppet::measure(
+        |limits| limits.window = 32 * MIB,
+        |peer| {
+            let step = peer.context.step("flooded");
+            let _channels = step.channels().unwrap();
+            let address = (1, madrigal_net::context::step_id(step.path()));
+            peer.flood((0..).map(|sequence| data(address, sequence, bytes)));
+        },
+    )
+}
+
+fn out_of_order(every: usize) -> u64 {
+    Puppet::measure(
+        |limits| limits.window = 4 * MIB,
+        |peer| {
+            let step = peer.context.step("flooded");
+            let _channels = step.channels().unwrap();
+            let address = (1, madrigal_net::context::step_id(step.path()));
+            peer.flood(
+                (1..)
+                    .step_by(every)
+                    .map(|sequence| data(address, sequence, 1)),
+            );
+        },
+    )
+}
+
+fn long_steps() -> u64 {
+    Puppet::measure(
+        |limits| limits.store = 16 * MIB,
+        |peer| {
+            let frames = |step| (0..4096).map(move |sequence| data((1, step), sequence, 1));
+            peer.flood((0..).flat_map(frames));
+        },
+    )
+}
+
+fn short_steps(store: u64, frame: impl Fn(u32) -> Frame) -> u64 {
+    Puppet::measure(
+        |limits| limits.store = store,
+        |peer| peer.flood((0..).map(frame)),
+    )
+}
+
+/// What is opened and let go is not asked for again.
+fn unread() -> u64 {
+    Puppet::measure(
+        |_| {},
+        |peer| {
+            for number in 0..16 {
+                let step = peer.context.step(&number.to_string());
+                let id = madrigal_net::context::step_id(step.path());
+                // Some of it comes before the step is open, some while it is, most after that.
+                let full = |sequence| data((1, id), sequence, MAX_PAYLOAD);
+                let one = |sequence| std::iter::once(full(sequence));
+                assert!(!peer.say(one(0)));
+                let channels = step.channels().unwrap();
+                assert!(!peer.say(one(1)));
+                drop(channels);
+                for sequence in 2..15 {
+                    assert!(!peer.say(one(sequence)));
+                }
+            }
+        },
+    )
+}
+
+fn jobs(tag: u8) -> u64 {
+    let message = swollen(tag);
+    Puppet::measure(
+        |_| {},
+        |peer| {
+            for job in 2..66 {
+                assert!(!peer.say([control(job, &message)]));
+            }
+            peer.flood([control(66, &message)]);
+        },
+    )
+}
+
+fn greetings() -> u64 {
+    let message = hello();
+    Puppet::measure(
+        |_| {},
+        |peer| assert!(!peer.say((0..1_000_000).map(|_| control(0, &message)))),
+    )
+}
+
+/// As many as a frame holds, each of two bytes; refused when they are read.
+fn countless() -> u64 {
+    let facts = [0x0a, 0].repeat(MAX_PAYLOAD / 2 - 8);
+    let message = [vec![0x12], varint(facts.len()), facts].concat();
+    Puppet::measure(|_| {}, |peer| peer.flood([control(2, &message)]))
+}
+
+/// One flood, in a process of its own. Does nothing when it is run as a test like others.
+#[test]
+fn child() {
+    let Ok(number) = std::env::var(FLOOD) else {
+        return;
+    };
+    let Flood(_, _, flood) = FLOODS[number.parse::<usize>().unwrap()];
+    let grown = format!("grew by {} bytes\n", flood());
+    std::io::stderr().write_all(grown.as_bytes()).unwrap();
+}
+
+#[test]
+fn no_flood_takes_more_memory_than_it_counts() {
+    let mut exceeded = Vec::new();
+    for (number, Flood(name, allowed, _)) in FLOODS.iter().enumerate() {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "memory::child", "--nocapture"]);
+        let output = child.env(FLOOD, number.to_string()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let grown = said.split_once("grew by ");
+        let grown = grown.and_then(|(_, rest)| rest.split_once(" bytes"));
+        let (grown, _) = grown.unwrap_or_else(|| panic!("{name}: {said}"));
+        let grown = grown.parse::<u64>().unwrap();
+        if grown > allowed + SLACK {
+            exceeded.push(format!("{name}: {} of {} KiB", grown >> 10, allowed >> 10));
+        }
+    }
+    assert!(exceeded.is_empty(), "too much memory: {exceeded:#?}");
+}
