@@ -74,6 +74,7 @@ mod shared_bits;
 mod source;
 #[cfg(feature = "store")]
 pub mod store;
+mod store_cost;
 mod supply;
 mod vectors;
 

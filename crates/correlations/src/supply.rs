@@ -18,6 +18,7 @@ use crate::shared_bits::SharedBits;
 use crate::source::{OtCosts, OtSource, Source};
 #[cfg(feature = "store")]
 use crate::store::{Store, StoreSource};
+use crate::store_cost::reserve_cost;
 use crate::vectors::VectorTriples;
 
 /// Where a job's correlations come from. All parties of a job must agree on it.
@@ -107,12 +108,10 @@ impl SupplyCosts {
     /// each kind to each party. It opens no supply from OT or stores if it needs nothing.
     pub fn start(&self, needs: &Needs) -> PhaseCost {
         match self {
-            Self::Ot(_) | Self::Store { .. } if needs.is_empty() => PhaseCost::default(),
+            Self::Ot(_) if needs.is_empty() => PhaseCost::default(),
             Self::Ot(costs) => costs.base(),
             Self::Dealer(_) => DealerSource::start_cost(),
-            Self::Store { parties } => {
-                exchange_cost(*parties, STORE_ID_BYTES + MARK_BYTES * needs.kinds().len())
-            }
+            Self::Store { parties } => reserve_cost(*parties, needs),
         }
     }
 
@@ -165,22 +164,6 @@ impl SupplyCosts {
             Self::Dealer(me) => DealerSource::bit_triples_cost(*me, count).times(times),
             Self::Store { .. } => PhaseCost::default(),
         }
-    }
-}
-
-/// Bytes of a store's id and of a mark, as they are sent.
-pub(crate) const STORE_ID_BYTES: usize = 32;
-pub(crate) const MARK_BYTES: usize = 8;
-
-/// Cost for one of `parties` parties of a message of `bytes` each way. One round.
-pub(crate) fn exchange_cost(parties: usize, bytes: usize) -> PhaseCost {
-    let peers = parties as u64 - 1;
-    PhaseCost {
-        rounds: 1,
-        bytes_sent: peers * bytes as u64,
-        bytes_received: peers * bytes as u64,
-        messages: peers,
-        aes_blocks: 0,
     }
 }
 

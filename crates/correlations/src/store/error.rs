@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use madrigal_core::Party;
 use madrigal_net::{Context, Error};
 
-use super::records::StoreId;
+use super::id::StoreId;
 use crate::kind::Kind;
 
 /// Why a store, or its key, cannot be made or used.

@@ -12,11 +12,12 @@ use super::chunks::{Layout, Writer};
 use super::convert;
 use super::error::{Result, StoreError};
 use super::files::{self, HEADER, PARTIAL};
+use super::id::StoreId;
 use super::key::{KEY_BYTES, StoreKey};
-use super::records::{Header, Marks, Place, StoreId};
+use super::records::{Header, Marks, Place};
 use crate::needs::Needs;
 use crate::source::{OtCosts, Source};
-use crate::supply::{STORE_ID_BYTES, exchange_cost};
+use crate::store_cost::{ID_BYTES, exchange_cost};
 
 /// A directory that is about to become a store. Dropped before it is one, what was made of it is
 /// removed.
@@ -122,7 +123,7 @@ impl NewStore {
     /// Cost of [`fill`](Self::fill) for one of `parties` parties, besides the source's: the
     /// agreements before and after. Two rounds.
     pub fn cost(parties: usize) -> PhaseCost {
-        exchange_cost(parties, STORE_ID_BYTES).times(2)
+        exchange_cost(parties, ID_BYTES).times(2)
     }
 
     /// Cost for one of `parties` parties of filling a store from a new [`OtSource`](crate::OtSource)
@@ -182,7 +183,7 @@ async fn agree(
     channels: &mut [Channel],
     id: StoreId,
 ) -> madrigal_net::Result<()> {
-    let received = exchange(channels, id.0.to_vec(), STORE_ID_BYTES).await?;
+    let received = exchange(channels, id.0.to_vec(), ID_BYTES).await?;
     for (channel, theirs) in channels.iter().zip(received) {
         if theirs != id.0[..] {
             let peer = channel.peer();

@@ -124,99 +124,39 @@ mod chunks;
 mod convert;
 mod error;
 mod files;
+mod id;
 mod key;
 mod make;
+mod opened;
 mod records;
 mod source;
 
 pub use error::StoreError;
+pub use id::StoreId;
 pub use key::StoreKey;
 pub use make::NewStore;
-pub use records::{StoreId, fuzz_records};
+pub use records::fuzz_records;
 pub use source::StoreSource;
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use madrigal_net::{Context, exchange};
 
-use self::chunks::{Layout, Reader};
+use self::chunks::Layout;
 use self::error::Result;
-use self::files::{HEADER, JOURNAL, PARTIAL};
-use self::key::Keys;
-use self::records::{Header, Marks, Place};
+use self::opened::Opened;
+use self::records::{Header, Marks};
 use crate::kind::Kind;
 use crate::needs::Needs;
-use crate::supply::STORE_ID_BYTES;
+use crate::store_cost::ID_BYTES;
 
 /// A store that is open for use; nobody else can open it meanwhile.
 #[derive(Debug)]
 pub struct Store {
     opened: Arc<Opened>,
     marks: Marks,
-}
-
-/// What does not change while a store is open.
-pub(crate) struct Opened {
-    directory: PathBuf,
-    header: Header,
-    keys: Keys,
-    /// The header, locked.
-    _lock: File,
-}
-
-impl std::fmt::Debug for Opened {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?} at {}", self.header.id, self.directory.display())
-    }
-}
-
-impl Opened {
-    fn new(directory: &Path, key: &StoreKey, lock: bool) -> Result<Self> {
-        let file = open_header(directory, lock)?;
-        if lock {
-            file.try_lock().map_err(|error| match error {
-                TryLockError::WouldBlock => StoreError::InUse,
-                TryLockError::Error(source) => StoreError::io("lock", HEADER)(source),
-            })?;
-        }
-        let (header, keys) = Header::open(&files::read_from(&file, HEADER)?, key)?;
-        let place = Place::of(directory).map_err(StoreError::io("read", "."))?;
-        if place != header.place {
-            return Err(StoreError::Copied);
-        }
-        Ok(Self {
-            directory: directory.into(),
-            header,
-            keys,
-            _lock: file,
-        })
-    }
-
-    fn marks(&self) -> Result<Marks> {
-        let bytes = files::read(&self.directory, JOURNAL)?;
-        let bytes = bytes.ok_or_else(|| StoreError::damaged(JOURNAL, "it is missing"))?;
-        Marks::open(&bytes, &self.header, &self.keys)
-    }
-
-    fn reader(&self, kind: Kind) -> Result<Reader> {
-        let count = self.header.holds.of(kind) as u64;
-        Reader::new(&self.directory, &self.header, &self.keys, kind, count)
-    }
-}
-
-/// The header, writable where it is to be locked: some network file systems ask for that.
-fn open_header(directory: &Path, lock: bool) -> Result<File> {
-    let mut options = OpenOptions::new();
-    let opened = options.read(true).write(lock).open(directory.join(HEADER));
-    opened.map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound if directory.join(PARTIAL).exists() => StoreError::Incomplete,
-        io::ErrorKind::NotFound => StoreError::Missing,
-        _ => StoreError::io("read", HEADER)(source),
-    })
 }
 
 /// How much of one kind a store has.
@@ -373,7 +313,7 @@ impl Store {
         let mut channels = context.channels()?;
         let received = exchange(&mut channels, message, expected).await?;
         for (channel, theirs) in channels.iter().zip(&received) {
-            let (id, theirs) = theirs.split_at(STORE_ID_BYTES);
+            let (id, theirs) = theirs.split_at(ID_BYTES);
             if id != &own.0[..] {
                 let error = StoreError::Other {
                     peer: channel.peer(),

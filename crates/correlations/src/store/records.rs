@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::{Result, StoreError};
 use super::files::{HEADER, JOURNAL};
+use super::id::StoreId;
 use super::key::{KEY_BYTES, Keys, StoreKey};
 use crate::kind::Kind;
 use crate::needs::Needs;
@@ -20,25 +21,6 @@ const JOURNAL_MAGIC: &[u8; 16] = b"madrigal marks\0\n";
 /// Of both files and of the chunks.
 pub(super) const VERSION: u32 = 1;
 const CODE_BYTES: usize = 32;
-
-/// What all parties of a store call it: random, the same at all of them.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct StoreId(pub(super) [u8; 32]);
-
-/// The first 16 of 64 hexadecimal digits: for people.
-impl std::fmt::Display for StoreId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0[..8]
-            .iter()
-            .try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl std::fmt::Debug for StoreId {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "StoreId({self})")
-    }
-}
 
 /// By what a directory is told from a copy of it: its inode, and when it was born, which no copy
 /// inherits; where the file system does not know the birth, the device, which may change when the

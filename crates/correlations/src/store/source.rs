@@ -8,10 +8,10 @@ use madrigal_core::{PhaseCost, Ring};
 use madrigal_net::{Context, Result, breathe};
 use zeroize::Zeroizing;
 
-use super::Opened;
 use super::chunks::{Columns, Reader};
 use super::convert::elements;
 use super::error::StoreError;
+use super::opened::Opened;
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
 use crate::kind::{Kind, Width};
@@ -20,7 +20,7 @@ use crate::needs::Needs;
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
 use crate::source::Source;
-use crate::supply::SupplyCosts;
+use crate::store_cost::reserve_cost;
 use crate::vectors::VectorTriples;
 
 /// The items of a store that one job has reserved; see [`Store::reserve`](super::Store::reserve).
@@ -64,7 +64,7 @@ impl StoreSource {
     /// costs nothing more. One round: to each peer the store's id and 8 bytes for each kind that is
     /// needed.
     pub fn cost(parties: usize, needs: &Needs) -> PhaseCost {
-        SupplyCosts::Store { parties }.start(needs)
+        reserve_cost(parties, needs)
     }
 
     async fn read(&mut self, kind: Kind, count: usize, made: &dyn Fn(usize)) -> Result<Columns> {
