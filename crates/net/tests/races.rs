@@ -10,10 +10,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::{try_join, try_join_all};
+use futures_util::future::{join_all, try_join, try_join_all};
 use madrigal_core::Party;
 use madrigal_net::transport::{Inbox, MemoryTransport, Packet, Transport, mesh};
-use madrigal_net::{Error, Result, Session, block_on};
+use madrigal_net::{Error, Job, Result, Session, block_on};
 use madrigal_testkit::{World, seed};
 
 /// Nothing here takes a tenth of it; what hangs, hangs for good.
@@ -423,4 +423,36 @@ fn a_job_that_took_longer_than_its_deadline_has_failed() {
             "{error}"
         );
     }
+}
+
+/// Who opens many jobs at once waits for the others to open some.
+#[test]
+fn any_number_of_jobs_may_be_opened_at_once() {
+    let [a, b] = sessions(&world(2));
+    let open = async |session: &Session| {
+        try_join_all((1..=200).map(|id| session.job(id, &[], None))).await
+    };
+    let mut opening = Box::pin(open(&a));
+    assert!(opening.as_mut().now_or_never().is_none());
+    let (ours, theirs) = block_on(try_join(opening, open(&b))).unwrap();
+    // All of one party end before any of the other.
+    let end = |jobs: Vec<Job>| try_join_all(jobs.into_iter().map(Job::finish));
+    let mut ending = end(ours);
+    assert!((&mut ending).now_or_never().is_none());
+    block_on(try_join(ending, end(theirs))).unwrap();
+}
+
+/// The error is that of the job which finds no room; the session goes on.
+#[test]
+fn more_jobs_than_anybody_opens_are_late() {
+    let patience = Duration::from_millis(300);
+    let [a, b] = sessions(&world(2).with_limits(|limits| limits.patience = patience));
+    let late = |error: Error| assert!(matches!(error, Error::Late { .. }), "{error}");
+    let opened = block_on(join_all((1..=70).map(|id| a.job(id, &[], None))));
+    opened.into_iter().for_each(|job| late(job.unwrap_err()));
+    late(block_on(a.job(100, &[], None)).unwrap_err());
+    // It sees that they were given up, and there is room again.
+    let opened = block_on(join_all((1..=64).map(|id| b.job(id, &[], None))));
+    assert!(opened.iter().all(Result::is_err));
+    block_on(try_join(a.job(101, &[], None), b.job(101, &[], None))).unwrap();
 }

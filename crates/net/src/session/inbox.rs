@@ -1,12 +1,13 @@
 //! Where a transport hands in what arrives. Everything a peer can send is judged here first.
 
+use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use madrigal_core::Party;
 
-use super::shared::{Peer, Shared, lock};
+use super::shared::{MAX_ANNOUNCED, Peer, Shared, lock};
 use crate::control::{self, Message, printable};
 use crate::error::Error;
 use crate::flow::{CHANNEL_COST, ChannelState, Refused};
@@ -14,10 +15,6 @@ use crate::frame::{self, Frame, FrameError, Kind};
 
 /// The most steps that a peer may address before we have opened them.
 const MAX_UNOPENED: usize = 1 << 14;
-
-/// The most jobs that a peer may have announced, finished or given up, each, before we have opened
-/// them.
-const MAX_ANNOUNCED: usize = 64;
 
 /// The receiving end of a session, given to its transport.
 #[derive(Clone)]
@@ -218,6 +215,17 @@ impl Shared {
         Ok(Some(channel))
     }
 
+    /// Whether there is no room for what a peer says of this job, beside what it has said of other jobs
+    /// that are not open here.
+    fn crowded<T>(&self, job: u32, said: &HashMap<u32, T>) -> bool {
+        if said.len() < MAX_ANNOUNCED {
+            return false;
+        }
+        let open = lock(&self.jobs);
+        let ahead = said.keys().filter(|job| !open.contains_key(job)).count();
+        ahead >= MAX_ANNOUNCED && !open.contains_key(&job)
+    }
+
     fn hear(&self, peer: &Peer, job: u32, message: Message) -> Result<(), Error> {
         match message {
             Message::Hello(hello) => {
@@ -233,10 +241,11 @@ impl Shared {
                 }
             }
             Message::OpenJob(open) => {
+                peer.control().announced.remove(&job);
                 let Some(mut control) = peer.control_of(job) else {
                     return Ok(());
                 };
-                if control.opened.len() >= MAX_ANNOUNCED {
+                if self.crowded(job, &control.opened) {
                     let problem = "more jobs announced than may wait";
                     return Err(Error::Control {
                         peer: peer.party,
@@ -249,7 +258,7 @@ impl Shared {
                 let Some(mut control) = peer.control_of(job) else {
                     return Ok(());
                 };
-                if control.finished.len() >= MAX_ANNOUNCED {
+                if self.crowded(job, &control.finished) {
                     let problem = "more jobs finished than announced";
                     return Err(Error::Control {
                         peer: peer.party,
@@ -276,7 +285,7 @@ impl Shared {
                 // Noted first and looked up then: a job that is being opened looks in this order
                 // too, and so one of the two finds it.
                 if let Some(mut control) = peer.control_of(job) {
-                    if control.aborted.len() >= MAX_ANNOUNCED {
+                    if self.crowded(job, &control.aborted) {
                         let problem = "more jobs given up than announced";
                         return Err(Error::Control {
                             peer: peer.party,

@@ -35,7 +35,10 @@ impl Job {
         deadline: Option<Duration>,
     ) -> Result<Self> {
         let shared = Arc::new(JobShared::new(Arc::clone(&session), id, deadline));
-        session.register(&shared.state)?;
+        session.unused(id)?;
+        session.find_places(id).await?;
+        let registered = session.register(&shared.state);
+        registered.inspect_err(|_| session.give_places_back(id))?;
         let job = Self { shared };
         let announcement = OpenJob::from_facts(facts);
         session.tell_all(id, &Control::new(Message::OpenJob(announcement)));
@@ -182,5 +185,34 @@ impl Drop for Job {
         let _ = self.shared.finish();
         self.shared.session.wake_job(self.shared.id());
         self.shared.session.unregister(self.shared.id());
+    }
+}
+
+impl Shared {
+    /// Waits until every peer has room for the announcement of job `id`. Nothing is said of it before:
+    /// what comes to nothing here takes no room there.
+    async fn find_places(&self, id: u32) -> Result<()> {
+        let after = self.config.patience;
+        let until = Instant::now() + after;
+        for peer in self.peers() {
+            let look = || match self.check() {
+                Ok(()) => peer.control().announce(id).then_some(Ok(())),
+                Err(error) => Some(Err(error)),
+            };
+            let late = || {
+                let (peer, what) = (peer.party, "announce any of 64 jobs that we have announced");
+                Err(Error::Late { peer, what, after })
+            };
+            let found = self.control(until, look).await.unwrap_or_else(late);
+            found.inspect_err(|_| self.give_places_back(id))?;
+        }
+        Ok(())
+    }
+
+    fn give_places_back(&self, id: u32) {
+        for peer in self.peers() {
+            peer.control().announced.remove(&id);
+        }
+        self.wake_control();
     }
 }

@@ -78,6 +78,8 @@ pub(crate) struct ControlState {
     pub(super) hello: Option<Hello>,
     pub(crate) opened: HashMap<u32, OpenJob>,
     pub(crate) finished: HashMap<u32, FinishJob>,
+    /// Jobs that we have announced and the peer has not: each holds a place with it.
+    pub(super) announced: HashSet<u32>,
     /// Jobs that the peer has given up before we opened them.
     pub(crate) aborted: HashMap<u32, Error>,
 }
@@ -242,24 +244,27 @@ impl Shared {
         Ok(known)
     }
 
-    pub(super) fn register(&self, job: &Arc<JobState>) -> Result<()> {
+    /// Whether a job may have this number.
+    pub(super) fn unused(&self, id: u32) -> Result<()> {
         self.check()?;
-        let what = || Error::Reused {
-            what: format!("job {}", job.id),
-        };
-        if job.id == 0
-            || self
-                .peers
-                .iter()
-                .any(|peer| lock(&peer.channels).over.contains(&job.id))
-        {
-            return Err(what());
+        let over = |peer: &Peer| lock(&peer.channels).over.contains(&id);
+        if id == 0 || self.find_job(id).is_some() || self.peers.iter().any(over) {
+            let what = format!("job {id}");
+            return Err(Error::Reused { what });
         }
         if self.identity.get().is_none() {
             return Err(Error::Ungreeted);
         }
+        Ok(())
+    }
+
+    pub(super) fn register(&self, job: &Arc<JobState>) -> Result<()> {
+        self.unused(job.id)?;
         match lock(&self.jobs).entry(job.id) {
-            std::collections::hash_map::Entry::Occupied(_) => return Err(what()),
+            std::collections::hash_map::Entry::Occupied(_) => {
+                let what = format!("job {}", job.id);
+                return Err(Error::Reused { what });
+            }
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(Arc::clone(job));
             }
@@ -327,6 +332,23 @@ impl Drop for Shared {
                 let _ = watchdog.join();
             }
         }
+    }
+}
+
+/// The most jobs that one party may have announced, finished or given up, each, that another one has
+/// not opened.
+pub(super) const MAX_ANNOUNCED: usize = 64;
+
+impl ControlState {
+    /// Takes a place for the announcement of a job; whether there is one, or the job needs none because
+    /// the peer has announced it.
+    pub(super) fn announce(&mut self, job: u32) -> bool {
+        let free = self.announced.len() < MAX_ANNOUNCED;
+        let known = self.opened.contains_key(&job);
+        if free && !known {
+            self.announced.insert(job);
+        }
+        free || known
     }
 }
 
