@@ -5,7 +5,7 @@
 
 use crate::common::{dealt, depths, join, plain, run, signed, values, worker};
 use madrigal_core::{Party, Phase, Ring};
-use madrigal_kernels::{Block, Prg, rings};
+use madrigal_kernels::{Block, Prg, meter::unmetered, rings};
 use madrigal_protocols::replicated::{Depth, RingShares};
 use madrigal_testkit::{World, seed};
 
@@ -342,7 +342,8 @@ fn nobody_outside_chooses_how_a_number_is_rounded() {
         let mut seed = [0; 16];
         seed.copy_from_slice(&id[..16]);
         let mut coins = vec![0_u64; COUNT];
-        Prg::new(Block::from_bytes(seed)).fill(rings::as_bytes_mut(&mut coins));
+        let fill = || Prg::new(Block::from_bytes(seed)).fill(rings::as_bytes_mut(&mut coins));
+        unmetered(fill);
         // x = 1 from x_0 = 0, x_1 and x_2 = C + 1, so that C - x_2 = -1.
         let x2: Vec<u64> = coins.iter().map(|coin| coin.wrapping_add(1)).collect();
         let x1 = x2.iter().map(|x| 1_u64.wrapping_sub(*x)).collect();

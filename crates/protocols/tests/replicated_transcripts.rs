@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::common::worker;
 use madrigal_core::Party;
-use madrigal_kernels::{Block, Prg};
+use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::replicated::{Depth, MatrixShape, RingShares, deal};
@@ -29,7 +29,7 @@ async fn program(context: Context, inputs: u16, run: u64, cheater: Option<Party>
     let me = rings.me();
     let mut client = Prg::new(Block::new(run, 77));
     let [x, y] = [0, 1].map(|_| {
-        let mut x = deal(&[inputs; COUNT], &mut client)[me.index()].clone();
+        let mut x = unmetered(|| deal(&[inputs; COUNT], &mut client))[me.index()].clone();
         if cheater == Some(me) {
             x.add_assign(&RingShares::from_components(vec![3; COUNT], vec![5; COUNT]).unwrap());
         }
