@@ -1,5 +1,6 @@
 //! One party's part in a task, wherever it runs.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use madrigal_circuit::{Rows, values};
@@ -98,7 +99,16 @@ impl Prepared {
     }
 
     /// Takes part.
-    pub async fn work(
+    pub fn work<'a>(
+        &'a mut self,
+        session: &'a Session,
+        runs: Runs<'a>,
+        observe: &'a dyn Fn(Progress),
+    ) -> Pin<Box<dyn Future<Output = Result<Outcome>> + 'a>> {
+        Box::pin(self.do_part(session, runs, observe))
+    }
+
+    async fn do_part(
         &mut self,
         session: &Session,
         runs: Runs<'_>,

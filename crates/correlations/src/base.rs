@@ -1,6 +1,6 @@
 //! Base OTs between all pairs of parties, in both directions: what every OT extension starts from.
 
-use futures_util::future::try_join_all;
+use futures_util::future::{BoxFuture, try_join_all};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Channel, Context, Error, Result};
@@ -77,8 +77,11 @@ impl Base {
     ///
     /// # Errors
     /// Those of the network; a peer's malformed message.
-    pub(crate) async fn new(context: &Context, extension: Extension) -> Result<Self> {
-        let context = context.step("base OTs");
+    pub(crate) fn new(context: &Context, extension: Extension) -> BoxFuture<'_, Result<Self>> {
+        Box::pin(Self::with_all(context.step("base OTs"), extension))
+    }
+
+    async fn with_all(context: Context, extension: Extension) -> Result<Self> {
         let channels = context.channels()?;
         let pairs = channels.into_iter().map(|mut channel| {
             // The pairs do not wait for each other, whatever order their messages come in.

@@ -15,9 +15,9 @@ pub(crate) trait Parts:
 impl<I: ExactSizeIterator<Item = Range<usize>> + DoubleEndedIterator> Parts for I {}
 
 /// How the items of a call are cut, and what goes over the network for them.
-pub(crate) trait Layout: Copy {
+pub(crate) trait Layout {
     /// The items, part by part. All parts but the last are of one length, which it does not exceed.
-    fn parts(&self) -> impl Parts;
+    fn parts(&self) -> Box<dyn Parts>;
 
     /// The OTs for some items that `sender` sends to `receiver`. What is said of items here and below
     /// depends on their number alone.
@@ -36,8 +36,7 @@ pub(crate) trait Layout: Copy {
 }
 
 /// `count` items in parts of `size`.
-pub(crate) fn parts(count: usize, size: usize) -> impl Parts {
-    (0..count)
-        .step_by(size)
-        .map(move |start| start..count.min(start + size))
+pub(crate) fn parts(count: usize, size: usize) -> Box<dyn Parts> {
+    let starts = (0..count).step_by(size);
+    Box::new(starts.map(move |start| start..count.min(start + size)))
 }

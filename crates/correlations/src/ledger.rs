@@ -98,7 +98,7 @@ impl Ledger {
     }
 
     /// Cost of the next `times` calls, by arithmetic however many parts they have.
-    pub(crate) fn calls(&mut self, layout: &impl Layout, times: u64) -> PhaseCost {
+    pub(crate) fn calls(&mut self, layout: &dyn Layout, times: u64) -> PhaseCost {
         let mut total = PhaseCost {
             aes_blocks: times * layout.drawn(),
             ..PhaseCost::default()
@@ -146,7 +146,7 @@ impl Ledger {
     }
 
     /// Offers, what the receivers send, corrections.
-    fn rounds(&self, layout: &impl Layout, items: &Range<usize>) -> u64 {
+    fn rounds(&self, layout: &dyn Layout, items: &Range<usize>) -> u64 {
         let pairs = || {
             let all = Party::all(self.parties);
             all.flat_map(|from| from.others(self.parties).map(move |to| (from, to)))

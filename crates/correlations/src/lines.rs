@@ -1,8 +1,9 @@
 //! A source's work on several threads: the items of a call are shared out among *lines*, which have
 //! extensions of their own and run side by side.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::LocalBoxFuture;
 use madrigal_core::{PhaseCost, Ring};
 use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
 
@@ -254,48 +255,84 @@ impl Lines {
         count: usize,
         ots: usize,
         made: &dyn Fn(usize),
-        work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + 'static,
+        work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + Sync + 'static,
     ) -> Result<Vec<T>> {
-        let portions = portions(self.extension, count, ots, self.count);
-        // Back again after success alone.
-        let mut lines = std::mem::take(&mut self.lines);
-        if lines.is_empty() {
-            return Err(Error::Ended {
-                reason: OUT_OF_STEP.into(),
-            });
-        }
-        let idle = lines.split_off(portions.len());
-        // The lines' rounds are counted side by side, from here on.
-        let clocks: Vec<Context> = lines.iter().map(|line| line.context.clone()).collect();
-        clocks.iter().for_each(|clock| clock.join(&self.context));
-        let work = side_by_side(&self.context, lines, portions, made, work);
-        let (mut lines, made) = self.context.metered(work).await?;
-        clocks.iter().for_each(|clock| self.context.join(clock));
-        lines.extend(idle);
-        self.lines = lines;
-        Ok(made)
+        let portions: Vec<usize> = portions(self.extension, count, ots, self.count).collect();
+        let results: Arc<[Mutex<Option<T>>]> = portions.iter().map(|_| Mutex::default()).collect();
+        let keep = Arc::clone(&results);
+        let work: Arc<Work> = Arc::new(move |line, (index, count), made| {
+            let keep = Arc::clone(&keep);
+            Box::pin(async move {
+                let portion = work(line, count, made).await?;
+                *lock(&keep[index]) = Some(portion);
+                Ok(())
+            })
+        });
+        self.share_out(portions, made, work).await?;
+        let made = results.iter().filter_map(|slot| lock(slot).take());
+        Ok(made.collect())
+    }
+
+    /// The part of [`run`](Self::run) that does not know what is made: boxed, so that it is compiled
+    /// once.
+    fn share_out<'a>(
+        &'a mut self,
+        portions: Vec<usize>,
+        made: &'a dyn Fn(usize),
+        work: Arc<Work>,
+    ) -> LocalBoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            // Back again after success alone.
+            let mut lines = std::mem::take(&mut self.lines);
+            if lines.is_empty() {
+                return Err(Error::Ended {
+                    reason: OUT_OF_STEP.into(),
+                });
+            }
+            let idle = lines.split_off(portions.len());
+            // The lines' rounds are counted side by side, from here on.
+            let clocks: Vec<Context> = lines.iter().map(|line| line.context.clone()).collect();
+            clocks.iter().for_each(|clock| clock.join(&self.context));
+            let work = side_by_side(&self.context, lines, portions, made, work);
+            let mut lines = self.context.metered(work).await?;
+            clocks.iter().for_each(|clock| self.context.join(clock));
+            lines.extend(idle);
+            self.lines = lines;
+            Ok(())
+        })
     }
 }
 
 /// Has each line make its portion, on a thread of its own where there are several.
-async fn side_by_side<T: Send + 'static>(
+async fn side_by_side(
     context: &Context,
     mut lines: Vec<Line>,
-    mut portions: impl Iterator<Item = usize>,
+    portions: Vec<usize>,
     made: &dyn Fn(usize),
-    work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + 'static,
-) -> Result<(Vec<Line>, Vec<T>)> {
+    work: Arc<Work>,
+) -> Result<Vec<Line>> {
+    let portions = portions.into_iter().enumerate();
     if let [line] = &mut lines[..] {
-        let count = portions.next().unwrap_or_default();
-        let portion = work(line, count, made).await?;
-        return Ok((lines, vec![portion]));
+        for portion in portions {
+            work(line, portion, made).await?;
+        }
+        return Ok(lines);
     }
-    let pieces = lines.into_iter().zip(portions).map(|(mut line, count)| {
+    let pieces = lines.into_iter().zip(portions).map(|(mut line, portion)| {
+        let work = Arc::clone(&work);
         move |tell: &dyn Fn(usize)| {
-            let portion = block_on(work(&mut line, count, tell))?;
-            Ok((line, portion))
+            block_on(work(&mut line, portion, tell))?;
+            Ok(line)
         }
     });
-    let done = on_threads(context, pieces, made).await?;
-    Ok(done.into_iter().unzip())
+    on_threads(context, pieces, made).await
+}
+
+/// Work of a line on the portion with this number and so many items; it keeps what it makes.
+type Work = dyn for<'a> Fn(&'a mut Line, (usize, usize), &'a dyn Fn(usize)) -> LocalBoxFuture<'a, Result<()>>
+    + Send
+    + Sync;
+
+fn lock<T>(slot: &Mutex<T>) -> MutexGuard<'_, T> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }

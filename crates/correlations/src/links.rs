@@ -21,6 +21,7 @@ mod peer;
 use std::ops::Range;
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_net::frame::message_cost;
 use madrigal_net::{Channel, Context, Error, Result, breathe, exchange_each};
@@ -42,9 +43,7 @@ pub(crate) const OUT_OF_STEP: &str =
 
 /// What a call makes of its OTs: the round functions, without the network.
 pub(crate) trait Call {
-    type Layout: Layout;
-
-    fn layout(&self) -> Self::Layout;
+    fn layout(&self) -> Box<dyn Layout>;
 
     /// As the receiver of OTs from `peer`, for items of one part.
     fn ask(&mut self, peer: Party, items: &Range<usize>, ots: Ask<'_>) -> Result<(), OtError>;
@@ -128,7 +127,18 @@ impl Links {
     }
 
     /// Makes all items of a call. `made` hears how many more are done.
-    pub(crate) async fn run(&mut self, call: &mut impl Call, made: &dyn Fn(usize)) -> Result<()> {
+    ///
+    /// Boxed, and so compiled once: an `async fn` would be compiled again for every kind, ring and
+    /// program that makes correlations.
+    pub(crate) fn run<'a>(
+        &'a mut self,
+        call: &'a mut (dyn Call + 'a),
+        made: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<()>> {
+        Box::pin(self.all(call, made))
+    }
+
+    async fn all(&mut self, call: &mut (dyn Call + '_), made: &dyn Fn(usize)) -> Result<()> {
         if std::mem::replace(&mut self.broken, true) {
             return Err(Error::Ended {
                 reason: OUT_OF_STEP.into(),
@@ -146,7 +156,7 @@ impl Links {
             self.broken = false;
             return Ok(());
         };
-        let lags = self.lags(&layout, &first.items);
+        let lags = self.lags(&*layout, &first.items);
         let begins = !std::mem::replace(&mut self.started, true);
         if begins {
             self.begin(&first.context).await?;
@@ -154,7 +164,7 @@ impl Links {
         for step in 0..parts.len() + lags.answer + 1 {
             let at = |lag: usize| step.checked_sub(lag).and_then(|index| parts.get(index));
             if let Some(part) = at(0) {
-                self.offer(&layout, part).await?;
+                self.offer(&*layout, part).await?;
             }
             if let Some(part) = at(lags.ask) {
                 self.ask(call, part).await?;
@@ -180,7 +190,7 @@ impl Links {
 
     /// All parties send before they receive: what is sent ahead must fit half a window, the half
     /// that a receiver may hold back before it gives new credit.
-    fn lags(&self, layout: &impl Layout, items: &Range<usize>) -> Lags {
+    fn lags(&self, layout: &dyn Layout, items: &Range<usize>) -> Lags {
         let me = self.context.me();
         let window = self.links.iter().map(|link| link.extension.window()).min();
         let half = window.unwrap_or(0) / 2;
@@ -236,7 +246,7 @@ impl Links {
         Ok(())
     }
 
-    async fn offer(&mut self, layout: &impl Layout, part: &Part) -> Result<()> {
+    async fn offer(&mut self, layout: &dyn Layout, part: &Part) -> Result<()> {
         if !self.extension.is_silent() {
             return Ok(());
         }
@@ -246,7 +256,7 @@ impl Links {
         Ok(())
     }
 
-    async fn ask(&mut self, call: &mut impl Call, part: &Part) -> Result<()> {
+    async fn ask(&mut self, call: &mut (dyn Call + '_), part: &Part) -> Result<()> {
         let layout = call.layout();
         // All offers first: rounds then end for all parties at once, call after call.
         for link in &mut self.links {
@@ -276,7 +286,7 @@ impl Links {
         Ok(())
     }
 
-    async fn answer(&mut self, call: &mut impl Call, part: &Part, later: bool) -> Result<()> {
+    async fn answer(&mut self, call: &mut (dyn Call + '_), part: &Part, later: bool) -> Result<()> {
         let (layout, me) = (call.layout(), part.context.me());
         let mut all = Vec::new();
         for link in &mut self.links {
@@ -334,7 +344,7 @@ impl Links {
         Ok(())
     }
 
-    async fn correct(&mut self, call: &mut impl Call, part: &Part) -> Result<()> {
+    async fn correct(&mut self, call: &mut (dyn Call + '_), part: &Part) -> Result<()> {
         let (layout, me) = (call.layout(), part.context.me());
         for link in &mut self.links {
             let Some(expected) = layout.corrections(link.peer, me, &part.items) else {

@@ -32,6 +32,7 @@ pub(crate) use self::layout::MatrixLayout;
 use self::strings::{
     correct_first, correct_half, has_clear_end, offer_first, offer_half, transpose,
 };
+use crate::layout::Layout;
 use crate::links::{Answer, Ask, Call, Links};
 use crate::products::pack;
 use crate::rings::random;
@@ -147,10 +148,8 @@ struct Work<'a, T: Ring> {
 }
 
 impl<T: Ring> Call for Work<'_, T> {
-    type Layout = MatrixLayout;
-
-    fn layout(&self) -> MatrixLayout {
-        self.layout
+    fn layout(&self) -> Box<dyn Layout> {
+        Box::new(self.layout)
     }
 
     /// Our choices are the bits of X.

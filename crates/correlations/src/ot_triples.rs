@@ -48,7 +48,7 @@ pub(crate) struct BitLayout {
 
 impl Layout for BitLayout {
     /// Parts begin at bytes.
-    fn parts(&self) -> impl Parts {
+    fn parts(&self) -> Box<dyn Parts> {
         parts(self.count, PART)
     }
 
@@ -110,10 +110,8 @@ impl BitCall {
 }
 
 impl Call for BitCall {
-    type Layout = BitLayout;
-
-    fn layout(&self) -> BitLayout {
-        self.layout
+    fn layout(&self) -> Box<dyn Layout> {
+        Box::new(self.layout)
     }
 
     /// Our choices are a, the masks k_a are our shares.

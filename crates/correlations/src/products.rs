@@ -55,7 +55,7 @@ impl ProductLayout {
 }
 
 impl Layout for ProductLayout {
-    fn parts(&self) -> impl Parts {
+    fn parts(&self) -> Box<dyn Parts> {
         let one_way = EXTENSIONS * (CHUNK / self.width);
         let size = match self.pattern {
             Pattern::Both => one_way,
@@ -98,21 +98,25 @@ pub(crate) struct Products<'a, T> {
     pub(crate) z: &'a mut [T],
 }
 
-impl<T: Ring> Call for Products<'_, T> {
-    type Layout = ProductLayout;
-
-    fn layout(&self) -> ProductLayout {
+impl<T> Products<'_, T> {
+    fn shape(&self) -> ProductLayout {
         ProductLayout {
             width: self.width,
             pattern: self.pattern,
             count: self.x.len(),
         }
     }
+}
+
+impl<T: Ring> Call for Products<'_, T> {
+    fn layout(&self) -> Box<dyn Layout> {
+        Box::new(self.shape())
+    }
 
     /// Our choices are the bits of x.
     fn ask(&mut self, peer: Party, items: &Range<usize>, ots: Ask<'_>) -> Result<(), OtError> {
         let width = self.width;
-        let items = self.layout().sent(peer, self.me, items);
+        let items = self.shape().sent(peer, self.me, items);
         let (x, z) = (&self.x[items.clone()], &mut self.z[items]);
         let place = |ots: Range<usize>| ots.start / width..ots.end / width;
         ots.blocks(
@@ -137,7 +141,7 @@ impl<T: Ring> Call for Products<'_, T> {
         corrections: &mut [u8],
     ) -> Result<(), OtError> {
         let width = self.width;
-        let items = self.layout().sent(self.me, peer, items);
+        let items = self.shape().sent(self.me, peer, items);
         let (y, z) = (&self.y[items.clone()], &mut self.z[items]);
         let mut writer = BitWriter::new(corrections);
         ots.blocks(|ots, k0, k1| {
@@ -160,7 +164,7 @@ impl<T: Ring> Call for Products<'_, T> {
         items: &Range<usize>,
         corrections: &[u8],
     ) -> Result<(), &'static str> {
-        let layout = self.layout();
+        let layout = self.shape();
         let items = layout.sent(peer, self.me, items);
         if !bits::tail_is_clear(corrections, layout.correction_bits(&items)) {
             return Err("its padding is not zero");

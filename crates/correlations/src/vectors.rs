@@ -166,7 +166,7 @@ impl VectorLayout {
 }
 
 impl Layout for VectorLayout {
-    fn parts(&self) -> impl Parts {
+    fn parts(&self) -> Box<dyn Parts> {
         let size = match PART_BYTES / self.bytes().max(1) {
             0 => 1,
             fit @ 1..128 => fit,
@@ -245,10 +245,8 @@ impl VectorCall {
 }
 
 impl Call for VectorCall {
-    type Layout = VectorLayout;
-
-    fn layout(&self) -> VectorLayout {
-        self.layout
+    fn layout(&self) -> Box<dyn Layout> {
+        Box::new(self.layout)
     }
 
     fn ask(&mut self, _: Party, items: &Range<usize>, ots: Ask<'_>) -> Result<(), OtError> {

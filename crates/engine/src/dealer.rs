@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use madrigal_core::Phase;
 use madrigal_correlations::{Origin, deal};
 use madrigal_net::{Error, Session};
@@ -27,7 +28,11 @@ use crate::run::SETUP;
 /// # Errors
 /// What goes wrong between the parties. A job that fails ends the service, and with it the session: a
 /// dealer that is to go on meets the parties anew.
-pub async fn serve(session: &Session, deadline: Option<Duration>) -> Result<u64, Error> {
+pub fn serve(session: &Session, deadline: Option<Duration>) -> BoxFuture<'_, Result<u64, Error>> {
+    Box::pin(serve_jobs(session, deadline))
+}
+
+async fn serve_jobs(session: &Session, deadline: Option<Duration>) -> Result<u64, Error> {
     let mut jobs = 0;
     while let Some((job, facts)) = session.attend(deadline).await? {
         let wanted = (CORRELATIONS, Origin::Dealer.to_string());

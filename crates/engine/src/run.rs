@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::future::try_join;
+use futures_util::future::{LocalBoxFuture, try_join};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase, bits};
 use madrigal_correlations::{BitTripleSource, BitTriples, Means, Supply};
@@ -90,20 +90,44 @@ impl From<Rows> for Brought<'_> {
 /// # Errors
 /// Inputs that do not fit the plan, before anything is sent; what goes wrong between the parties,
 /// after which no party has an output.
-pub async fn run<'a>(
+///
+/// The future is boxed, as all of the engine's: so protocols are compiled with the engine, once, and not
+/// again in each program and test that runs a job.
+pub fn run<'a>(
+    session: &'a Session,
+    id: u32,
+    plan: &'a Plan,
+    brought: impl Into<Brought<'a>>,
+    deadline: Option<Duration>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Report, RunError>> {
+    run_job(session, id, plan, brought.into(), deadline, observe)
+}
+
+fn run_job<'a>(
+    session: &'a Session,
+    id: u32,
+    plan: &'a Plan,
+    brought: Brought<'a>,
+    deadline: Option<Duration>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Report, RunError>> {
+    Box::pin(job(session, id, plan, brought, deadline, observe))
+}
+
+async fn job(
     session: &Session,
     id: u32,
     plan: &Plan,
-    brought: impl Into<Brought<'a>>,
+    brought: Brought<'_>,
     deadline: Option<Duration>,
     observe: &dyn Fn(Progress),
 ) -> Result<Report, RunError> {
     let start = Instant::now();
-    let brought = brought.into();
     fits(session.me(), session.parties(), plan, &brought.inputs)?;
     let wire_bytes = session.wire_bytes_sent();
     let job = session.job(id, &plan.facts(), deadline).await?;
-    let (outputs, times) = evaluate(&job.context(), plan, brought, observe).await?;
+    let (outputs, times) = evaluated(&job.context(), plan, brought, observe).await?;
     let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
         time: times[phase.index()],
         spent: job.spent(phase),
@@ -124,13 +148,34 @@ pub async fn run<'a>(
 ///
 /// # Errors
 /// As [`run`].
-pub async fn evaluate<'a>(
+pub fn evaluate<'a>(
+    context: &'a Context,
+    plan: &'a Plan,
+    brought: impl Into<Brought<'a>>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Evaluated, RunError>> {
+    evaluate_plan(context, plan, brought.into(), observe)
+}
+
+/// The output, at a party that has it, and the times of setup and online.
+type Evaluated = (Option<Rows>, [Duration; 2]);
+
+fn evaluate_plan<'a>(
+    context: &'a Context,
+    plan: &'a Plan,
+    brought: Brought<'a>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Evaluated, RunError>> {
+    Box::pin(evaluated(context, plan, brought, observe))
+}
+
+async fn evaluated(
     context: &Context,
     plan: &Plan,
-    brought: impl Into<Brought<'a>>,
+    brought: Brought<'_>,
     observe: &dyn Fn(Progress),
-) -> Result<(Option<Rows>, [Duration; 2]), RunError> {
-    let Brought { inputs, means } = brought.into();
+) -> Result<Evaluated, RunError> {
+    let Brought { inputs, means } = brought;
     fits(context.me(), context.parties(), plan, &inputs)?;
     let online = context
         .among(plan.spec().parties)

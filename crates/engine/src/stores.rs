@@ -50,6 +50,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use futures_util::future::LocalBoxFuture;
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations::store::{NewStore, Store, StoreError, StoreId, StoreKey};
 use madrigal_correlations::{Extension, MAX_THREADS, Needs, OtCosts, OtSource};
@@ -176,7 +177,17 @@ impl Precomputation {
     ///
     /// # Errors
     /// Those of the network; parties that want different stores; the disk.
-    pub async fn run(
+    pub fn run<'a>(
+        self,
+        session: &'a Session,
+        id: u32,
+        deadline: Option<Duration>,
+        observe: &'a dyn Fn(Progress),
+    ) -> LocalBoxFuture<'a, Result<StoreReport, Error>> {
+        Box::pin(self.fill(session, id, deadline, observe))
+    }
+
+    async fn fill(
         self,
         session: &Session,
         id: u32,

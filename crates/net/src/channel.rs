@@ -5,7 +5,7 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context as TaskContext, Poll};
+use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
 use madrigal_core::Party;
@@ -147,24 +147,7 @@ impl Sender {
         let _wait = Waiting { end, sending: true };
         let round = end.context.clock().load(Relaxed).saturating_add(1);
         end.context.count_sent(rest.len(), round);
-        loop {
-            let payload = rest.split_to(rest.len().min(MAX_PAYLOAD));
-            let last = rest.is_empty();
-            let sequence =
-                poll_fn(|task| end.poll_reserve(task, payload.len(), rest.len())).await?;
-            let header = Header {
-                kind: Kind::Data,
-                last,
-                job: end.context.job_id(),
-                step: end.step,
-                sequence,
-                round,
-            };
-            end.context.post(end.peer, Frame { header, payload });
-            if last {
-                return Ok(());
-            }
-        }
+        poll_fn(|task| end.poll_send(task, &mut rest, round)).await
     }
 }
 
@@ -206,42 +189,13 @@ impl Receiver {
     }
 
     async fn receive(&mut self, expected: usize, idle: bool) -> Result<Bytes> {
-        let mut parts: Vec<Bytes> = Vec::new();
-        let mut got = 0;
+        let mut parts = Vec::new();
         let end = &self.0;
         let _wait = Waiting {
             end,
             sending: false,
         };
-        loop {
-            let missing = expected.saturating_sub(got);
-            let idle = idle && parts.is_empty();
-            let frame = poll_fn(|task| end.poll_frame(task, missing, idle)).await?;
-            got += frame.payload.len();
-            let last = frame.header.last;
-            if got > expected || (last && got < expected) {
-                let step = end.context.path().to_owned();
-                return Err(end.context.fail(Error::Length {
-                    peer: end.peer,
-                    step,
-                    expected,
-                    got,
-                }));
-            }
-            if last {
-                let round = frame.header.round;
-                end.context.clock().fetch_max(round, Relaxed);
-                end.context.count_received(expected, round);
-                if parts.is_empty() {
-                    return Ok(frame.payload);
-                }
-                parts.push(frame.payload);
-                let mut whole = BytesMut::with_capacity(expected);
-                parts.iter().for_each(|part| whole.extend_from_slice(part));
-                return Ok(whole.freeze());
-            }
-            parts.push(frame.payload);
-        }
+        poll_fn(|task| end.poll_receive(task, &mut parts, expected, idle)).await
     }
 
     /// Fails the job because a message, though of the right length, cannot be: an invalid group
@@ -254,6 +208,77 @@ impl Receiver {
             step,
             problem: problem.to_string(),
         })
+    }
+}
+
+// The work of a call is in plain functions: an `async fn` is compiled again in every crate that awaits
+// it, these are compiled here.
+impl End {
+    /// Sends what is left of a message, as far as the window has room.
+    fn poll_send(
+        &self,
+        task: &mut TaskContext<'_>,
+        rest: &mut Bytes,
+        round: u32,
+    ) -> Poll<Result<()>> {
+        loop {
+            let size = rest.len().min(MAX_PAYLOAD);
+            let sequence = ready!(self.poll_reserve(task, size, rest.len() - size))?;
+            let payload = rest.split_to(size);
+            let last = rest.is_empty();
+            let header = Header {
+                kind: Kind::Data,
+                last,
+                job: self.context.job_id(),
+                step: self.step,
+                sequence,
+                round,
+            };
+            self.context.post(self.peer, Frame { header, payload });
+            if last {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    /// Receives what is missing of a message, after `parts` of it.
+    fn poll_receive(
+        &self,
+        task: &mut TaskContext<'_>,
+        parts: &mut Vec<Bytes>,
+        expected: usize,
+        idle: bool,
+    ) -> Poll<Result<Bytes>> {
+        let mut got = parts.iter().map(Bytes::len).sum::<usize>();
+        loop {
+            let missing = expected.saturating_sub(got);
+            let idle = idle && parts.is_empty();
+            let frame = ready!(self.poll_frame(task, missing, idle))?;
+            got += frame.payload.len();
+            let last = frame.header.last;
+            if got > expected || (last && got < expected) {
+                let step = self.context.path().to_owned();
+                return Poll::Ready(Err(self.context.fail(Error::Length {
+                    peer: self.peer,
+                    step,
+                    expected,
+                    got,
+                })));
+            }
+            if last {
+                let round = frame.header.round;
+                self.context.clock().fetch_max(round, Relaxed);
+                self.context.count_received(expected, round);
+                if parts.is_empty() {
+                    return Poll::Ready(Ok(frame.payload));
+                }
+                parts.push(frame.payload);
+                let mut whole = BytesMut::with_capacity(expected);
+                parts.iter().for_each(|part| whole.extend_from_slice(part));
+                return Poll::Ready(Ok(whole.freeze()));
+            }
+            parts.push(frame.payload);
+        }
     }
 }
 

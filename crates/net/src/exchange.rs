@@ -9,7 +9,7 @@
 //! a party whose messages are short never waits to send, and one with a long message always receives.
 
 use bytes::Bytes;
-use futures_util::future::{join, try_join_all};
+use futures_util::future::{BoxFuture, join, try_join_all};
 
 use crate::channel::{Channel, Receiver, Sender};
 use crate::error::Result;
@@ -58,8 +58,21 @@ pub async fn exchange_each<'s, 'r>(
     sends: impl IntoIterator<Item = (&'s mut Sender, Bytes)>,
     receives: impl IntoIterator<Item = (&'r mut Receiver, usize)>,
 ) -> Result<Vec<Bytes>> {
-    let sends: Vec<_> = sends.into_iter().collect();
-    let receives: Vec<_> = receives.into_iter().collect();
+    exchange_all(sends.into_iter().collect(), receives.into_iter().collect()).await
+}
+
+/// Boxed, so that it is compiled here and not in every crate that awaits it.
+fn exchange_all<'a>(
+    sends: Vec<(&'a mut Sender, Bytes)>,
+    receives: Vec<(&'a mut Receiver, usize)>,
+) -> BoxFuture<'a, Result<Vec<Bytes>>> {
+    Box::pin(exchange_both(sends, receives))
+}
+
+async fn exchange_both(
+    sends: Vec<(&mut Sender, Bytes)>,
+    receives: Vec<(&mut Receiver, usize)>,
+) -> Result<Vec<Bytes>> {
     let short = |(to, message): &(&mut Sender, Bytes)| to.fits_half_window(message.len());
     if sends.iter().all(short) {
         for (to, message) in sends {

@@ -38,5 +38,5 @@ pub use control::fuzz_read as fuzz_control;
 pub use error::{Blame, Error, Result};
 pub use exchange::{exchange, exchange_each, exchange_one};
 pub use generator::Generator;
-pub use session::{Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};
+pub use session::{Attended, Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};
 pub use threads::on_threads;

@@ -23,6 +23,7 @@ mod kinds;
 mod request;
 
 use bytes::Bytes;
+use futures_util::future::{BoxFuture, LocalBoxFuture};
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_net::{Channel, Context, Error, Generator, Result, breathe};
 use zeroize::{Zeroize, Zeroizing};
@@ -105,7 +106,15 @@ impl DealerSource {
         cost(me, Request::Bits { count })
     }
 
-    async fn strings(&mut self, request: Request, made: &dyn Fn(usize)) -> Result<Strings> {
+    fn strings<'a>(
+        &'a mut self,
+        request: Request,
+        made: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<Strings>> {
+        Box::pin(self.dealt(request, made))
+    }
+
+    async fn dealt(&mut self, request: Request, made: &dyn Fn(usize)) -> Result<Strings> {
         if std::mem::replace(&mut self.broken, true) {
             let reason = "an earlier call to the dealer failed or was given up; start a new job";
             return Err(Error::Ended {
@@ -172,8 +181,11 @@ fn cost(me: Party, request: Request) -> PhaseCost {
 ///
 /// # Panics
 /// At any party but the last.
-pub async fn deal(context: &Context) -> Result<()> {
-    let context = context.step(STEP);
+pub fn deal(context: &Context) -> BoxFuture<'_, Result<()>> {
+    Box::pin(serve(context.step(STEP)))
+}
+
+async fn serve(context: Context) -> Result<()> {
     assert_eq!(
         context.me(),
         dealer_of(&context),

@@ -87,7 +87,7 @@ impl Link {
     }
 
     /// Offers the OTs of a part to the peer.
-    pub(super) async fn offer(&mut self, layout: &impl Layout, part: &Part) -> Result<()> {
+    pub(super) async fn offer(&mut self, layout: &dyn Layout, part: &Part) -> Result<()> {
         let batch = layout.batch(part.context.me(), self.peer, &part.items);
         if batch.ots == 0 {
             return Ok(());

@@ -77,7 +77,7 @@ impl MatrixLayout {
 
 impl Layout for MatrixLayout {
     /// Entries of X in the order of rows: whole tiles of 128 OTs.
-    fn parts(&self) -> impl Parts {
+    fn parts(&self) -> Box<dyn Parts> {
         let fit = (PART_BYTES / self.entry_bytes().max(1)).min(PART_OTS / self.bits);
         let tile = 128 / self.bits;
         let size = (fit / tile).max(1) * tile;

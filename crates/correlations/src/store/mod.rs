@@ -142,6 +142,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use madrigal_net::{Context, exchange};
 
 use self::chunks::Layout;
@@ -259,12 +260,19 @@ impl Store {
     /// # Errors
     /// Those of the network; the others use another store; it is another party's; too little is
     /// left; the disk. Each fails the job for all parties.
-    pub async fn reserve(
-        &mut self,
+    pub fn reserve<'a>(
+        &'a mut self,
         context: &Context,
+        needs: &'a Needs,
+    ) -> BoxFuture<'a, madrigal_net::Result<StoreSource>> {
+        Box::pin(self.reserve_in(context.step("store"), needs))
+    }
+
+    async fn reserve_in(
+        &mut self,
+        context: Context,
         needs: &Needs,
     ) -> madrigal_net::Result<StoreSource> {
-        let context = context.step("store");
         let failed = |error: StoreError| error.fail(&context);
         let mut wanted = BTreeMap::new();
         if !needs.is_empty() {

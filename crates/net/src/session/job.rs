@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use madrigal_core::{Phase, PhaseCost};
 
 use super::job_shared::JobShared;
@@ -13,6 +14,9 @@ use crate::error::{Error, Result};
 
 /// A fact that all parties of a job must agree on: its name and its value, both for people to read.
 pub type Fact = (String, String);
+
+/// The next job of others and the facts that they agree on, or that one of them has left.
+pub type Attended = Option<(Job, Vec<Fact>)>;
 
 /// A running job. Dropped before [`finish`](Job::finish), it fails for all parties.
 pub struct Job {
@@ -85,9 +89,9 @@ impl Job {
     /// # Errors
     /// The job's failure at any party; [`Error::Tally`] if a party has asked for other things than
     /// we have ([`Context::tally`]).
-    pub async fn finish(self) -> Result<()> {
+    pub fn finish(self) -> BoxFuture<'static, Result<()>> {
         let patience = self.shared.session.config.stall;
-        self.finish_within(Some(patience)).await
+        Box::pin(self.finish_within(Some(patience)))
     }
 
     /// As [`finish`](Self::finish), for a party whose part is over before that of the others: they may
@@ -95,8 +99,8 @@ impl Job {
     ///
     /// # Errors
     /// As [`finish`](Self::finish).
-    pub async fn finish_idle(self) -> Result<()> {
-        self.finish_within(None).await
+    pub fn finish_idle(self) -> BoxFuture<'static, Result<()>> {
+        Box::pin(self.finish_within(None))
     }
 
     async fn finish_within(self, patience: Option<Duration>) -> Result<()> {

@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use madrigal_core::{MAX_PARTIES, Party};
 use zeroize::Zeroizing;
 
@@ -27,7 +28,7 @@ use crate::transport::Transport;
 pub use config::{MIN_WINDOW, SessionConfig};
 use greeting::fresh_prg;
 pub use inbox::Inbox;
-pub use job::{Fact, Job};
+pub use job::{Attended, Fact, Job};
 use shared::{Peer, Shared};
 use waits::Attending;
 
@@ -134,7 +135,11 @@ impl Session {
     /// # Errors
     /// [`Error::Version`] or [`Error::Session`] at both sides of a mismatch, [`Error::Late`] if a
     /// party does not answer within the configured patience.
-    pub async fn greet(&self) -> Result<()> {
+    pub fn greet(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.greet_all())
+    }
+
+    async fn greet_all(&self) -> Result<()> {
         let shared = &*self.shared;
         for peer in &shared.peers {
             let hello = Hello {
@@ -191,8 +196,13 @@ impl Session {
     /// # Errors
     /// [`Error::Program`] at both sides if the facts differ, [`Error::Late`] if a party announces
     /// nothing, [`Error::Reused`] for a number that was used.
-    pub async fn job(&self, id: u32, facts: &[Fact], deadline: Option<Duration>) -> Result<Job> {
-        Job::open(Arc::clone(&self.shared), id, facts, deadline).await
+    pub fn job<'a>(
+        &'a self,
+        id: u32,
+        facts: &'a [Fact],
+        deadline: Option<Duration>,
+    ) -> BoxFuture<'a, Result<Job>> {
+        Box::pin(Job::open(Arc::clone(&self.shared), id, facts, deadline))
     }
 
     /// Takes part in the next job that the other parties announce, on whatever facts they agree: for a
@@ -202,7 +212,11 @@ impl Session {
     ///
     /// # Errors
     /// The session's failure, [`Error::Silent`] among them; as [`job`](Self::job).
-    pub async fn attend(&self, deadline: Option<Duration>) -> Result<Option<(Job, Vec<Fact>)>> {
+    pub fn attend(&self, deadline: Option<Duration>) -> BoxFuture<'_, Result<Attended>> {
+        Box::pin(self.attend_next(deadline))
+    }
+
+    async fn attend_next(&self, deadline: Option<Duration>) -> Result<Attended> {
         let shared = &*self.shared;
         let look = || {
             if let Err(error) = shared.check() {
@@ -234,7 +248,11 @@ impl Session {
     }
 
     /// Takes leave of all parties and closes the transport once everything has left.
-    pub async fn close(self) {
+    pub fn close(self) -> BoxFuture<'static, ()> {
+        Box::pin(self.leave())
+    }
+
+    async fn leave(self) {
         let shared = &*self.shared;
         if shared.check().is_ok() {
             for peer in &shared.peers {

@@ -11,7 +11,7 @@ mod line;
 
 use std::time::Duration;
 
-use futures_util::future::{join, try_join_all};
+use futures_util::future::{BoxFuture, join, try_join_all};
 use madrigal_core::Party;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
@@ -51,7 +51,17 @@ const GRACE: Duration = Duration::from_secs(3);
 ///
 /// # Panics
 /// Outside a tokio runtime.
-pub async fn connect(
+pub fn connect<'a>(
+    me: Party,
+    addresses: &'a [String],
+    listener: TcpListener,
+    security: &'a Security,
+    patience: Duration,
+) -> BoxFuture<'a, Result<TcpTransport, ConnectError>> {
+    Box::pin(connect_all(me, addresses, listener, security, patience))
+}
+
+async fn connect_all(
     me: Party,
     addresses: &[String],
     listener: TcpListener,
