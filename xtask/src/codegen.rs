@@ -1,30 +1,13 @@
 //! Code generated from schema/.
 
-use crate::{Outcome, root};
+use crate::Outcome;
+use crate::process::{cargo, run};
 
-/// Compiles schema/control.proto to Rust. A Rust compiler for protobuf keeps `protoc` off the list
-/// of what a machine needs.
+/// Has xtask/codegen write it, or look whether it is current. It brings a compiler for the schema, which
+/// no other chore should wait for.
 pub(crate) fn codegen(check: bool) -> Outcome {
-    let schema = root().join("schema");
-    let target = root().join("crates/net/src/generated/control.rs");
-    let scratch = std::env::temp_dir().join(format!("madrigal-codegen-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch)?;
-    let descriptors = protox::compile([schema.join("control.proto")], [&schema])?;
-    prost_build::Config::new()
-        .out_dir(&scratch)
-        // It carries half a seed: crates/net writes a Debug that leaves it out.
-        .skip_debug(["Hello"])
-        .compile_fds(descriptors)?;
-    let fresh = std::fs::read_to_string(scratch.join("madrigal.control.v1.rs"))?;
-    std::fs::remove_dir_all(&scratch)?;
-    if check {
-        let current = std::fs::read_to_string(&target)?;
-        if current != fresh {
-            return Err("crates/net/src/generated/control.rs is not what schema/control.proto gives: run `cargo xtask codegen`".into());
-        }
-        return Ok(());
-    }
-    std::fs::create_dir_all(target.parent().expect("the target lies in a folder"))?;
-    std::fs::write(&target, fresh)?;
-    Ok(())
+    let check = check.then_some("--check");
+    run(cargo()
+        .args(["run", "--quiet", "--package", "xtask-codegen", "--"])
+        .args(check))
 }

@@ -8,7 +8,6 @@ use crate::signposts::signposts;
 /// Checks everything, the quickest first.
 pub(crate) fn lint() -> Outcome {
     run(cargo().args(["fmt", "--all", "--check"]))?;
-    println!("+ cargo xtask codegen --check");
     codegen(true)?;
     signposts()?;
     deny()?;

@@ -14,6 +14,7 @@ mod process;
 mod readme;
 mod signposts;
 mod soak;
+mod suites;
 mod test;
 
 use std::path::PathBuf;

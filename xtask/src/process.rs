@@ -39,7 +39,7 @@ pub(crate) fn works(command: &mut Command) -> bool {
 }
 
 /// As one would type it, with what was set in the environment.
-fn shown(command: &Command) -> String {
+pub(crate) fn shown(command: &Command) -> String {
     let word = |word: &OsStr| word.to_string_lossy().into_owned();
     let set = command
         .get_envs()

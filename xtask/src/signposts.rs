@@ -3,8 +3,11 @@
 //! In every Markdown file of the root and of docs/: each relative link leads somewhere, each path in
 //! backticks exists, and where a path is followed by a name in backticks (`` `path`, `Type::method` ``),
 //! the file mentions that name.
+//!
+//! And tests/main.rs of each crate leads to every file beside it and to every example with tests: what it
+//! does not name is not run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{Outcome, root};
 
@@ -36,10 +39,62 @@ pub(crate) fn signposts() -> Outcome {
             }
         }
     }
+    for entry in std::fs::read_dir(root().join("crates"))? {
+        wrong.extend(unlisted(&entry?.path())?);
+    }
     if wrong.is_empty() {
         return Ok(());
     }
     Err(format!("signposts that lead nowhere:\n  {}", wrong.join("\n  ")).into())
+}
+
+/// What tests/main.rs of a crate does not name.
+fn unlisted(package: &Path) -> Result<Vec<String>, std::io::Error> {
+    let main = package.join("tests/main.rs");
+    let (files, list) = match main.exists() {
+        true => (
+            sources(&package.join("tests"))?,
+            std::fs::read_to_string(&main)?,
+        ),
+        false => (Vec::new(), String::new()),
+    };
+    let manifest = std::fs::read_to_string(package.join("Cargo.toml"))?;
+    let named = |module: &str| list.lines().any(|line| line == format!("mod {module};"));
+    let mut wrong = Vec::new();
+    for file in files {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        if stem != "main" && !named(&stem) {
+            wrong.push(format!("{}: no `mod {stem};`", main.display()));
+        }
+    }
+    for file in sources(&package.join("examples"))? {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let own = format!("name = \"{stem}\"\ntest = true\n");
+        let tested = list.contains(&format!("\"../examples/{name}\"")) || manifest.contains(&own);
+        if !tested && std::fs::read_to_string(&file)?.contains("#[test]") {
+            wrong.push(format!("{}: no module for examples/{name}", main.display()));
+        }
+    }
+    Ok(wrong)
+}
+
+/// The Rust files of a folder, and of each folder in it the file that stands for it.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, std::io::Error> {
+    let mut found = Vec::new();
+    if !folder.is_dir() {
+        return Ok(found);
+    }
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        } else if path.join("mod.rs").exists() {
+            found.push(path.with_extension("rs"));
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// `](target)`
@@ -88,6 +143,37 @@ fn paths(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_of_tests_that_is_not_run_is_told() {
+        let package =
+            std::env::temp_dir().join(format!("madrigal-unlisted-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let path = package.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("Cargo.toml", "[package]\n");
+        write(
+            "tests/main.rs",
+            "mod listed;\nmod common;\n// mod forgotten;\n",
+        );
+        for name in [
+            "tests/listed.rs",
+            "tests/common/mod.rs",
+            "examples/untested.rs",
+        ] {
+            write(name, "");
+        }
+        assert_eq!(unlisted(&package).unwrap(), [""; 0]);
+        write("tests/forgotten.rs", "#[test]");
+        write("examples/tested.rs", "#[test]");
+        let found = unlisted(&package).unwrap();
+        std::fs::remove_dir_all(&package).unwrap();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].ends_with("no `mod forgotten;`"), "{found:?}");
+        assert!(found[1].ends_with("examples/tested.rs"), "{found:?}");
+    }
 
     #[test]
     fn what_leads_nowhere_is_told() {

@@ -1,51 +1,56 @@
-//! All tests.
+//! All tests: built once, and run from what was built.
+
+use std::time::Instant;
 
 use madrigal_kernels::{LEVEL_VARIABLE, Level};
 
 use crate::Outcome;
-use crate::process::{cargo, run};
+use crate::process::cargo;
+use crate::suites::{self, Suite};
 
 /// The crates that work on what the kernels give, without sockets or processes: they are tested at
 /// every level. What lies above sees the same bytes at any level.
-const OVER_KERNELS: [&str; 5] = [
-    "madrigal-kernels",
-    "madrigal-lattice",
-    "madrigal-ot",
-    CORRELATIONS,
-    "madrigal-circuit",
-];
-const CORRELATIONS: &str = "madrigal-correlations";
+const OVER_KERNELS: [&str; 5] = ["kernels", "lattice", "ot", CORRELATIONS, "circuit"];
+const CORRELATIONS: &str = "correlations";
 
 /// All tests and doc tests of the workspace at this machine's best level, and those of
 /// [`OVER_KERNELS`] at the others, those of correlations only where AES is an instruction.
 pub(crate) fn test() -> Outcome {
-    run(cargo().args(["test", "--workspace"]))?;
-    // Off by default, so the workspace's tests do not reach it.
-    run(cargo().args([
-        "test",
-        "--package",
-        "madrigal-ot",
-        "--features",
-        "ml-kem",
-        "--test",
-        "main",
-        "kem::",
-    ]))?;
+    let began = Instant::now();
+    let executables = suites::build()?;
+    println!(
+        "xtask: {} test executables after {:.0} s",
+        executables.len(),
+        began.elapsed().as_secs_f64()
+    );
+
+    let mut all = vec![documentation()];
+    all.extend(executables.iter().map(|executable| executable.suite(None)));
     let levels: Vec<_> = Level::available().collect();
     let (_best, others) = levels.split_last().ok_or("there is no level at all")?;
     for level in others {
         // What OTs are used for takes minutes without AES instructions, and has no kernels of its own
         // that the others' tests do not reach.
         let slow = |package: &str| *level == Level::Portable && package == CORRELATIONS;
-        let packages = OVER_KERNELS
-            .into_iter()
-            .filter(|package| !slow(package))
-            .flat_map(|package| ["--package", package]);
-        run(cargo()
-            .args(["test", "--lib", "--tests"])
-            .args(packages)
-            .env(LEVEL_VARIABLE, level.to_string()))?;
+        let mut found = 0;
+        for executable in &executables {
+            let package = executable.package.as_str();
+            if OVER_KERNELS.contains(&package) && !slow(package) {
+                let suite = executable.suite(Some((LEVEL_VARIABLE, level.to_string())));
+                all.push(suite);
+                found += 1;
+            }
+        }
+        if found == 0 {
+            return Err(format!("no test is run at level {level}").into());
+        }
     }
-    println!("xtask: all tests passed");
-    Ok(())
+    suites::run(all).close(began.elapsed())
+}
+
+/// Those of the documentation, which rustdoc builds, all of a crate together.
+fn documentation() -> Suite {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--doc", "--quiet"]);
+    Suite::new("documentation".into(), command, false)
 }

@@ -10,3 +10,8 @@ mod store_kill;
 mod support;
 mod tampered;
 mod threads;
+
+// The examples are tested too.
+#[allow(dead_code, reason = "a program, of which the tests use a part")]
+#[path = "../examples/triples_only.rs"]
+mod triples_only;

@@ -15,3 +15,8 @@ mod shaping;
 mod threads;
 mod tls;
 mod wire;
+
+// The examples are tested too.
+#[allow(dead_code, reason = "a program, of which the tests use a part")]
+#[path = "../examples/pigeon.rs"]
+mod pigeon;

@@ -12,3 +12,17 @@ mod silent;
 mod softspoken;
 mod threads;
 mod transcript;
+
+// The examples are tested too.
+#[allow(dead_code, reason = "a program, of which the tests use a part")]
+#[path = "../examples/base_only.rs"]
+mod base_only;
+#[allow(dead_code, reason = "a program, of which the tests use a part")]
+#[path = "../examples/dudect/statistics.rs"]
+mod dudect_statistics;
+#[allow(dead_code, reason = "a program, of which the tests use a part")]
+#[path = "../examples/extension_only.rs"]
+mod extension_only;
+#[allow(dead_code, reason = "a program, of which the tests use a part")]
+#[path = "../examples/silent_only.rs"]
+mod silent_only;

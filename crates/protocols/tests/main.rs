@@ -9,3 +9,8 @@ mod replicated_faults;
 mod replicated_matrices;
 mod replicated_rings;
 mod replicated_transcripts;
+
+// The examples are tested too.
+#[allow(dead_code, reason = "a program, of which the tests use a part")]
+#[path = "../examples/shared_numbers.rs"]
+mod shared_numbers;
