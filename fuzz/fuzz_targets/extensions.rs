@@ -6,20 +6,16 @@
 use libfuzzer_sys::fuzz_target;
 use madrigal_kernels::Block;
 use madrigal_ot::silent::{
-    QueuedReceiver, QueuedSender, SilentContext, SilentParams, SilentReceiver, SilentSender,
+    QueuedReceiver, QueuedSender, SilentParams, SilentReceiver, SilentSender,
 };
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionSender, Instance, KAPPA, SeededRng};
 
 const INSTANCE: Instance = Instance {
+    session: [7; 32],
     sender: 0,
     receiver: 1,
     stream: 0,
-};
-
-const CONTEXT: SilentContext = SilentContext {
-    session: [0; 32],
-    instance: INSTANCE,
 };
 
 /// The bytes as they are, or over and over until they have the length that is due.
@@ -56,7 +52,7 @@ fuzz_target!(|bytes: &[u8]| {
             let params = SilentParams::SMALL;
             let n = params.base_rows();
             let (choices, rows) = (vec![*first; n.div_ceil(8)], vec![Block::new(5, 6); n]);
-            let silent = SilentReceiver::new(CONTEXT, params, &choices, &rows).expect("rows");
+            let silent = SilentReceiver::new(INSTANCE, params, &choices, &rows).expect("rows");
             let mut receiver = QueuedReceiver::new(silent);
             let offer = message(rest, receiver.offer_len(count), fit);
             let taken = receiver.accept(&offer, count);
@@ -66,7 +62,7 @@ fuzz_target!(|bytes: &[u8]| {
             let params = SilentParams::SMALL;
             let rows = vec![Block::new(5, 6); params.base_rows()];
             let delta = Delta::random_odd(&mut rng);
-            let silent = SilentSender::new(&mut rng, CONTEXT, params, delta, &rows).expect("rows");
+            let silent = SilentSender::new(&mut rng, INSTANCE, params, delta, &rows).expect("rows");
             let mut sender = QueuedSender::new(silent);
             let offer = sender.offer(count).expect("an offer");
             assert_eq!(offer.len(), params.message_len(0, count));

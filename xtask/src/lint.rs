@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::codegen::codegen;
+use crate::domains::domains;
 use crate::process::{cargo, run, works};
 use crate::signposts::signposts;
 
@@ -10,6 +11,7 @@ pub(crate) fn lint() -> Outcome {
     run(cargo().args(["fmt", "--all", "--check"]))?;
     codegen(true)?;
     signposts()?;
+    domains()?;
     deny()?;
     run(cargo().args([
         "clippy",

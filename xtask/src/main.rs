@@ -6,6 +6,7 @@
 )]
 
 mod codegen;
+mod domains;
 mod dudect;
 mod fuzz;
 mod lint;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use madrigal_core::domains;
+
 use crate::error::ShapeError;
 use crate::netlist::Words;
 use crate::rows::Rows;
@@ -99,7 +101,7 @@ impl Layered {
     /// SHA-256 of the program, for parties that want to know that they also agree on the order of the
     /// ANDs (collision resistance is what counts).
     pub fn digest(&self) -> [u8; 32] {
-        let mut hash = Words::new(b"madrigal layered 1");
+        let mut hash = Words::new(domains::LAYERED);
         hash.put(&[self.rows, self.input_bits]);
         for list in [&self.inputs, &self.outputs] {
             hash.put(&[list.len() as u32]);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use madrigal_core::domains;
 use sha2::{Digest, Sha256};
 
 use crate::error::{GateError, HeaderError};
@@ -157,7 +158,7 @@ impl Netlist {
     /// SHA-256 of what the netlist means: widths and gates, in order, but neither name nor format.
     /// Parties compare it (collision resistance is what counts) to know that they run the same one.
     pub fn digest(&self) -> [u8; 32] {
-        let mut hash = Words::new(b"madrigal netlist 1");
+        let mut hash = Words::new(domains::NETLIST);
         for widths in [&self.inputs, &self.outputs] {
             hash.put(&[widths.len() as u32]);
             hash.put(widths);

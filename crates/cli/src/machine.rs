@@ -13,9 +13,6 @@ use serde::Serialize;
 use crate::exit::{Failure, Result};
 use crate::numbers::{rate, seconds, table};
 
-/// The tweakable hash calls AES twice.
-const BLOCKS_PER_HASH: f64 = 2.0;
-
 /// One measured limit.
 #[derive(Debug, Clone, Serialize)]
 pub struct Limit {
@@ -70,7 +67,7 @@ impl Machine {
             loopback_round_trip_seconds: round_trip,
             loopback_bytes_per_second: bandwidth,
             open_files: open_files(),
-            hashed_blocks: BLOCKS_PER_HASH * ceilings.hash.rate,
+            hashed_blocks: ceilings.hash.rate,
             aes_blocks: ceilings.aes.rate,
             ceilings,
         })

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use madrigal_core::time::Rates;
 use madrigal_kernels::Block;
-use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender};
+use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
 
 use crate::exit::{Failure, Result};
@@ -43,20 +43,18 @@ fn base_ots() -> Result<f64> {
     getrandom::fill(&mut seed).map_err(Failure::bug)?;
     let mut rng = SeededRng::from_seed(Block::from_bytes(seed));
     let choices = Delta::random(&mut rng).choice_bits();
-    let context = || BaseContext {
+    let instance = Instance {
         session: [0; 32],
-        instance: Instance {
-            sender: 0,
-            receiver: 1,
-            stream: 0,
-        },
+        sender: 0,
+        receiver: 1,
+        stream: 0,
     };
     let mut best = f64::INFINITY;
     // Tables are made when they are first used.
     for _ in 0..3 {
         let start = Instant::now();
-        let (sender, message) = BaseSender::new(&mut rng, context());
-        let response = BaseReceiver::new(context())
+        let (sender, message) = BaseSender::new(&mut rng, instance);
+        let response = BaseReceiver::new(instance)
             .respond(&mut rng, &message, &choices, KAPPA)
             .map_err(Failure::bug)?;
         sender

@@ -3,6 +3,7 @@
 
 pub mod bits;
 pub mod cost;
+pub mod domains;
 pub mod packing;
 pub mod party;
 pub mod ring;

@@ -4,7 +4,7 @@ use futures_util::future::{BoxFuture, try_join_all};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Channel, Context, Error, Result};
-use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender, response_len};
+use madrigal_ot::base::{BaseReceiver, BaseSender, response_len};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
 use zeroize::Zeroizing;
 
@@ -57,13 +57,15 @@ impl Stream {
 /// The key of stream s is AES under the base OT's key, of s: keys of distinct streams are independent
 /// for who has no base key (PRF: AES-128), and a base key is used for nothing else. All streams of a
 /// direction have one Delta, as the OTs of one long extension would; the stream's number is in their
-/// tweaks, so that no tweak comes twice under one Delta ([`madrigal_ot::Tweaks`]).
+/// names, so that no tweak comes twice under one Delta ([`madrigal_ot::Tweaks`]).
 pub(crate) struct Base {
     peers: Vec<BasePair>,
 }
 
 pub(crate) struct BasePair {
     pub(crate) peer: Party,
+    /// Of the base OTs, and of what starts from them.
+    session: [u8; 32],
     delta: Delta,
     /// Of the base OTs in which we chose: one key each.
     chosen: Zeroizing<Vec<Block>>,
@@ -111,6 +113,11 @@ impl BasePair {
         Delta::from_block(self.delta.expose())
     }
 
+    /// The name of one stream's OTs from one of the two to the other.
+    pub(crate) fn instance(&self, from: Party, to: Party, stream: Stream) -> Instance {
+        direction(self.session, from, to, stream.number())
+    }
+
     /// The keys of one stream.
     pub(crate) fn keys(&self, stream: Stream) -> Keys {
         let derive = |key: Block| {
@@ -125,9 +132,10 @@ impl BasePair {
 }
 
 /// A direction is named by its OT sender; the base OTs for it run the other way.
-pub(crate) fn direction(from: Party, to: Party, stream: u32) -> Instance {
+fn direction(session: [u8; 32], from: Party, to: Party, stream: u32) -> Instance {
     let [sender, receiver] = [from, to].map(|party| party.index() as u16);
     Instance {
+        session,
         sender,
         receiver,
         stream,
@@ -137,10 +145,7 @@ pub(crate) fn direction(from: Party, to: Party, stream: u32) -> Instance {
 async fn pair(context: &Context, mut channel: Channel, extension: Extension) -> Result<BasePair> {
     let (me, peer) = (context.me(), channel.peer());
     let session = context.public_id();
-    let base = |from, to| BaseContext {
-        session,
-        instance: direction(from, to, 0),
-    };
+    let base = |from, to| direction(session, from, to, 0);
     let mut rng = SeededRng::from_seed(context.private_prg().next_block());
 
     let (base_sender, s) = BaseSender::new(&mut rng, base(me, peer));
@@ -164,6 +169,7 @@ async fn pair(context: &Context, mut channel: Channel, extension: Extension) -> 
 
     Ok(BasePair {
         peer,
+        session,
         delta,
         chosen: answer.keys,
         both: keys,

@@ -3,7 +3,7 @@
 //! One extension row serves a whole row of products: for an entry of A at the receiver and the row of
 //! B that it meets at the sender, Gilboa's products ([`crate::gilboa`]) have the same choice bits, so
 //! each of the l OTs carries a string of n corrections at once, under masks that are stretched from
-//! the OT's two ([`madrigal_kernels::stretch`]). If A has more rows than B has columns, the roles are exchanged
+//! the OT's two ([`madrigal_kernels::Stretch`]). If A has more rows than B has columns, the roles are exchanged
 //! (C^T = B^T A^T), so that strings are as long as can be.
 //!
 //! With p = min(m, n), q = max(m, n), each party sends to each peer, for the whole triple, p k l OTs
@@ -22,7 +22,6 @@ use std::ops::Range;
 
 use madrigal_core::{Party, Ring};
 use madrigal_kernels::rings::{self, Masks};
-use madrigal_kernels::{Block, stretch};
 use madrigal_net::{Context, Result};
 use madrigal_ot::OtError;
 use zeroize::Zeroizing;
@@ -158,10 +157,12 @@ impl<T: Ring> Call for Work<'_, T> {
         let x = &self.x[items.clone()];
         ots.blocks(
             |ots, out| pack(&x[ots.start / bits..ots.end / bits], bits, out),
-            |ots, masks| {
+            |ots, masks, stretch| {
                 for (index, masks) in masks.chunks_exact(bits).enumerate() {
                     let (_, z) = self.layout.place(items.start + ots.start / bits + index);
-                    fold(self.layout, masks, &mut self.strings[0], &mut self.z[z]);
+                    let stretch =
+                        |bit, out: &mut [u8]| stretch.stretch(index * bits + bit, masks[bit], out);
+                    fold(self.layout, stretch, &mut self.strings[0], &mut self.z[z]);
                 }
             },
         )
@@ -176,13 +177,14 @@ impl<T: Ring> Call for Work<'_, T> {
     ) -> Result<(), OtError> {
         let layout = self.layout;
         let mut out = corrections.chunks_exact_mut(layout.entry_bytes());
-        ots.blocks(|ots, k0, k1| {
-            let masks = k0
-                .chunks_exact(layout.bits)
-                .zip(k1.chunks_exact(layout.bits));
-            for ((index, masks), out) in masks.enumerate().zip(&mut out) {
+        ots.blocks(|ots, k0, k1, stretch| {
+            for (index, out) in (0..ots.len() / layout.bits).zip(&mut out) {
                 let entry = items.start + ots.start / layout.bits + index;
-                self.offer(entry, masks.into(), out);
+                let stretch = |which: usize, bit, out: &mut [u8]| {
+                    let place = index * layout.bits + bit;
+                    stretch.stretch(place, [k0, k1][which][place], out);
+                };
+                self.offer(entry, stretch, out);
             }
         })
     }
@@ -221,11 +223,16 @@ impl<T: Ring> Call for Work<'_, T> {
 }
 
 /// The receiver's shares of the products of one entry, but for corrections: its masks, stretched.
-fn fold<T: Ring>(layout: MatrixLayout, masks: &[Block], string: &mut [u8], z: &mut [T]) {
+fn fold<T: Ring>(
+    layout: MatrixLayout,
+    mut stretch: impl FnMut(usize, &mut [u8]),
+    string: &mut [u8],
+    z: &mut [T],
+) {
     let (bits, words) = (layout.bits, layout.words_of_half());
-    for (bit, &mask) in masks.iter().enumerate() {
+    for bit in 0..bits {
         let string = &mut string[..layout.mask_words(bit) * T::BYTES];
-        stretch(mask, string);
+        stretch(bit, string);
         if bit < bits / 2 {
             rings::add_shifted(z, string, 0, bit);
         } else {
@@ -237,8 +244,14 @@ fn fold<T: Ring>(layout: MatrixLayout, masks: &[Block], string: &mut [u8], z: &m
 
 impl<T: Ring> Work<'_, T> {
     /// Writes the corrections for one entry, in the units of [`crate::gilboa`], each for all q
-    /// products; in the last one, product j shares a word with product j + ceil(q / 2).
-    fn offer(&mut self, entry: usize, masks: [&[Block]; 2], out: &mut [u8]) {
+    /// products; in the last one, product j shares a word with product j + ceil(q / 2). `stretch` makes
+    /// one of the two masks of a bit.
+    fn offer(
+        &mut self,
+        entry: usize,
+        mut stretch: impl FnMut(usize, usize, &mut [u8]),
+        out: &mut [u8],
+    ) {
         let layout = self.layout;
         let MatrixLayout { q, bits, .. } = layout;
         let (y, z) = layout.place(entry);
@@ -247,18 +260,17 @@ impl<T: Ring> Work<'_, T> {
         let half = layout.words_of_half() * T::BYTES;
         let [h0, h1, g0, g1] = self.strings.each_mut().map(|string| &mut string[..]);
         let (g0, g1) = (&mut g0[..half], &mut g1[..half]);
-        let mask = |which: usize, bit: usize| masks[which][bit];
         let mut units = out.chunks_mut(full);
         let mut unit = || units.next().unwrap_or_default();
 
-        stretch(mask(0, 0), h0);
-        stretch(mask(1, 0), h1);
+        stretch(0, 0, h0);
+        stretch(1, 0, h1);
         offer_first(y, z, [h0, h1], unit());
         for bit in 1..bits / 2 {
-            stretch(mask(0, bit), h0);
-            stretch(mask(1, bit), h1);
-            stretch(mask(0, bits - bit), g0);
-            stretch(mask(1, bits - bit), g1);
+            stretch(0, bit, h0);
+            stretch(1, bit, h1);
+            stretch(0, bits - bit, g0);
+            stretch(1, bits - bit, g1);
             let unit = unit();
             let masks = |range: Range<usize>, far_down| Masks {
                 near: [&h0[range.clone()], &h1[range]],
@@ -271,8 +283,8 @@ impl<T: Ring> Work<'_, T> {
             rings::offer_strings(y.0, z.0, masks(0..half, 0), bit, first);
             rings::offer_strings(y.1, z.1, masks(half..full, bits / 2), bit, second);
         }
-        stretch(mask(0, bits / 2), g0);
-        stretch(mask(1, bits / 2), g1);
+        stretch(0, bits / 2, g0);
+        stretch(1, bits / 2, g1);
         offer_half(y, z, [g0, g1], unit());
     }
 }

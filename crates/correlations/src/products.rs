@@ -121,7 +121,7 @@ impl<T: Ring> Call for Products<'_, T> {
         let place = |ots: Range<usize>| ots.start / width..ots.end / width;
         ots.blocks(
             |ots, out| pack(&x[place(ots)], width, out),
-            |ots, masks| {
+            |ots, masks, _| {
                 let z = &mut z[place(ots)];
                 if T::BITS > 64 {
                     fold_all::<T, u128>(width, masks, z);
@@ -144,7 +144,7 @@ impl<T: Ring> Call for Products<'_, T> {
         let items = self.shape().sent(self.me, peer, items);
         let (y, z) = (&self.y[items.clone()], &mut self.z[items]);
         let mut writer = BitWriter::new(corrections);
-        ots.blocks(|ots, k0, k1| {
+        ots.blocks(|ots, k0, k1, _| {
             let place = ots.start / width..ots.end / width;
             let (y, z) = (&y[place.clone()], &mut z[place]);
             if T::BITS > 64 {

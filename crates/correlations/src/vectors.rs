@@ -12,7 +12,7 @@
 use std::ops::Range;
 
 use madrigal_core::{Party, bits};
-use madrigal_kernels::{self as kernels, Block, opaque, stretch};
+use madrigal_kernels::{self as kernels, Block, Stretch, opaque};
 use madrigal_net::Context;
 use madrigal_ot::OtError;
 use zeroize::Zeroizing;
@@ -152,9 +152,10 @@ impl VectorLayout {
         }
     }
 
-    fn mask(self, seed: Block, out: &mut [u8]) {
+    /// The string of the OT at `index` of those that `stretch` is for.
+    fn mask(self, stretch: &mut Stretch, index: usize, seed: Block, out: &mut [u8]) {
         if self.stretched() > 0 {
-            stretch(seed, out);
+            stretch.stretch(index, seed, out);
         } else {
             out.copy_from_slice(&seed.to_bytes()[..out.len()]);
         }
@@ -254,9 +255,10 @@ impl Call for VectorCall {
         let [string, _] = &mut self.strings;
         ots.blocks(
             |ots, out| bits::take(&self.choices, items.start + ots.start, out, ots.len()),
-            |ots, masks| {
-                for (item, &mask) in (items.start + ots.start..).zip(masks) {
-                    layout.mask(mask, string);
+            |ots, masks, stretch| {
+                for (index, &mask) in masks.iter().enumerate() {
+                    layout.mask(stretch, index, mask, string);
+                    let item = items.start + ots.start + index;
                     kernels::xor_into(&mut self.c[layout.place(item)], string);
                 }
             },
@@ -275,10 +277,11 @@ impl Call for VectorCall {
         let layout = self.layout;
         let is_first = first_peer(self.me) == peer;
         let [s0, s1] = &mut self.strings;
-        ots.blocks(|ots, k0, k1| {
+        ots.blocks(|ots, k0, k1, stretch| {
+            let first = ots.start;
             for ((index, &k0), &k1) in ots.zip(k0).zip(k1) {
-                layout.mask(k0, s0);
-                layout.mask(k1, s1);
+                layout.mask(stretch, index - first, k0, s0);
+                layout.mask(stretch, index - first, k1, s1);
                 let place = layout.place(items.start + index);
                 kernels::xor_into(&mut self.c[place.clone()], s0);
                 let b = &mut self.b[place];

@@ -55,9 +55,9 @@ pub struct Ceilings {
     pub aes: Ceiling,
     /// Expansion of a seed ([`crate::Prg::fill`]), in cache.
     pub prg: Ceiling,
-    /// The tweakable hash ([`crate::TweakableHash::hash_blocks`]), in cache.
+    /// The hash of rows ([`crate::RowHash::hash_blocks`]), in cache.
     pub hash: Ceiling,
-    /// Hashes cut to one bit ([`crate::TweakableHash::hash_bits`]), in cache.
+    /// Hashes cut to one bit ([`crate::RowHash::hash_bits`]), in cache.
     pub hash_bits: Ceiling,
     /// Transposition of 128 columns ([`crate::transpose_128`]), in cache.
     pub transpose: Ceiling,
@@ -90,7 +90,7 @@ pub fn measure(kernels: Kernels) -> Ceilings {
     const BLOCKS: usize = 1024;
     let key = Block::new(0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210);
     let aes = kernels.aes128(key);
-    let hash = kernels.tweakable_hash();
+    let hash = kernels.row_hash(key);
     let mut prg = kernels.prg(key);
     let mut x = vec![Block::ONES; BLOCKS];
     let mut y = vec![Block::ZERO; BLOCKS];
@@ -115,11 +115,11 @@ pub fn measure(kernels: Kernels) -> Ceilings {
                 prg.fill(black_box(&mut bytes));
             },
         ),
-        hash: ceiling("tweakable hash", Unit::Hashes, BLOCKS, &mut || {
-            hash.hash_blocks(7, black_box(&x), black_box(&mut y));
+        hash: ceiling("hash of rows", Unit::Hashes, BLOCKS, &mut || {
+            hash.hash_blocks(0, black_box(&x), black_box(&mut y));
         }),
-        hash_bits: ceiling("tweakable hash, one bit", Unit::Hashes, BLOCKS, &mut || {
-            hash.hash_bits(7, key, black_box(&x), black_box(&mut bytes[..BLOCKS / 8]));
+        hash_bits: ceiling("hash of rows, one bit", Unit::Hashes, BLOCKS, &mut || {
+            hash.hash_bits(0, key, black_box(&x), black_box(&mut bytes[..BLOCKS / 8]));
         }),
         transpose: ceiling(
             "transpose 128 columns",

@@ -1,157 +1,143 @@
-//! Hashes from one fixed-key AES, after Guo, Katz, Wang and Yu, "Efficient and Secure Multiparty
-//! Computation from Fixed-Key Block Ciphers" (IEEE S&P 2020, ePrint 2019/074), section 7.
+//! Hashes from AES-128 under public keys that change: the rows of an OT extension hashed, and short
+//! seeds stretched. After Guo, Katz, Wang and Yu, "Efficient and Secure Multiparty Computation from
+//! Fixed-Key Block Ciphers" (IEEE S&P 2020, ePrint 2019/074), section 7, and Guo, Katz, Wang, Weng
+//! and Yu, "Better Concrete Security for Half-Gates Garbling (in the Multi-Instance Setting)"
+//! (Crypto 2020, ePrint 2019/1168).
+//!
+//! # Why no key is fixed
+//! Both hashes here are MMO, `pi(x) ^ x`. Whoever sees `q` outputs under one permutation computes
+//! `pi(z) ^ z` for values `z` of his own and looks each up among the outputs: after `2^128 / q` of
+//! them he meets one, and has its input. A tweak added inside, as in TMMO
+//! (`H(x, t) = pi(pi(x) ^ t) ^ pi(x)`), does not help: with `z = pi(x) ^ t` it is
+//! `H ^ t = pi(z) ^ z`, so the table of all `H ^ t` serves as well. One fixed key in all sessions
+//! makes all their outputs targets of one computation. With a key for each few outputs a guess under
+//! one key says nothing of the others, and one application of AES is enough.
 
 use core::fmt;
-use std::sync::OnceLock;
+use core::ops::Range;
 
 use zeroize::Zeroize;
 
 use crate::dispatch::dispatch;
 use crate::{Aes128, Block, Kernels};
 
-/// The public key of the fixed permutation: the first 128 bits after the point of pi, in the byte
-/// order of their hexadecimal digits (243f6a88 85a308d3 13198a2e 03707344), so that nobody chose it.
-const FIXED_KEY: [u8; 16] = [
-    0x24, 0x3f, 0x6a, 0x88, 0x85, 0xa3, 0x08, 0xd3, 0x13, 0x19, 0x8a, 0x2e, 0x03, 0x70, 0x73, 0x44,
-];
+/// Rows that share a key of [`RowHash`]. A change of keys costs some 50 ns; this many rows take a
+/// microsecond.
+pub const ROWS_PER_KEY: u64 = 1024;
 
-/// The public key of the permutation that stretches: the next 128 bits of pi (a4093822 299f31d0
-/// 082efa98 ec4e6c89).
-const STRETCH_KEY: [u8; 16] = [
-    0xa4, 0x09, 0x38, 0x22, 0x29, 0x9f, 0x31, 0xd0, 0x08, 0x2e, 0xfa, 0x98, 0xec, 0x4e, 0x6c, 0x89,
-];
+/// Blocks that share a key of [`Stretch`]: 4096 take about a microsecond.
+pub const STRETCHED_PER_KEY: u64 = 4096;
 
-/// Blocks that [`stretch_blocks`] makes at a time: fits the first-level cache.
+/// Blocks that [`Stretch::stretch_blocks`] makes at a time: fits the first-level cache.
 const STRETCH_PIECE: usize = 256;
 
-/// Blocks that pass through a buffer at a time where an operand has to be formed first.
-const SHIFT_PIECE: usize = 64;
+/// Hashes that wait to be cut to a bit each where bytes and keys do not change together.
+const BITS_PIECE: usize = 64;
 
-/// The hash `H(x, t) = pi(pi(x) ^ t) ^ pi(x)`, where `pi` is AES-128 under a fixed public key.
+/// The hash of an instance's rows, `H(x, i) = pi(x) ^ x` for row `i`, where `pi` is AES-128 under the
+/// public key `key ^ (i / ROWS_PER_KEY)`.
 ///
-/// Property: tweakable circular correlation robustness (which implies tweakable correlation
-/// robustness), with `pi` modelled as a random permutation. Construction: TMMO of the paper's
-/// section 7.4. Each pair of key-like offset and tweak should be used once; the tweak separates uses.
-pub struct TweakableHash {
-    pi: Aes128,
+/// Property: correlation robustness, in the ideal-cipher model, for rows that differ from each other:
+/// for a secret uniform offset D and known `x_i`, one for each row, all `H(x_i ^ D, i)` look random.
+/// Construction: MMO of ePrint 2019/074, section 7.2, under keys that change.
+///
+/// An attacker who computes AES `p` times and sees `q` rows hashed has advantage at most
+/// `2 p ROWS_PER_KEY / 2^128 + q ROWS_PER_KEY / 2^129`, whatever other instances with other keys
+/// there are. For let `B` be the rows under one key. A query to the cipher under it, in either
+/// direction, gives an input and an output of `pi`; the input is some `x_i ^ D` for at most `B` values
+/// of D, the output is some `H(x_i ^ D, i) ^ x_i ^ D` for at most `B` others. Where no query hits, the
+/// hashes are values of a fresh permutation at `B` points, added to these, and differ from random by
+/// `B^2 / 2^129`; there are `q / B` keys. Equal rows under one key would have equal hashes: those of
+/// honest parties are pseudorandom, which adds as much once more.
+#[derive(Clone, Copy)]
+pub struct RowHash {
+    key: Block,
+    kernels: Kernels,
 }
 
 impl Kernels {
-    /// The hash under the project's fixed key, run at this handle's level.
+    /// The hash of the instance with the public `key`, run at this handle's level.
     #[must_use]
-    pub fn tweakable_hash(self) -> TweakableHash {
-        TweakableHash {
-            pi: self.aes128(Block::from_bytes(FIXED_KEY)),
+    pub fn row_hash(self, key: Block) -> RowHash {
+        RowHash { key, kernels: self }
+    }
+
+    /// [`Stretch::new`], run at this handle's level.
+    #[must_use]
+    pub fn stretch(self, key: Block, first: u64) -> Stretch {
+        Stretch {
+            key,
+            first,
+            kernels: self,
+            ready: [None, None],
         }
-    }
-
-    /// [`stretch_blocks`] at this handle's level.
-    pub fn stretch_blocks(self, seeds: &[Block], each: usize, out: &mut [Block]) {
-        self.stretcher().stretch_blocks(seeds, each, out);
-    }
-
-    /// [`stretch`] at this handle's level.
-    pub fn stretch(self, seed: Block, out: &mut [u8]) {
-        self.stretcher().stretch(seed, out);
-    }
-
-    fn stretcher(self) -> Stretcher {
-        Stretcher(self.aes128(Block::from_bytes(STRETCH_KEY)))
-    }
-
-    /// [`mmo_blocks`] at this handle's level.
-    pub fn mmo_blocks(self, x: &[Block], out: &mut [Block]) {
-        assert_same_length(x, out);
-        let pi = self.aes128(Block::from_bytes(FIXED_KEY));
-        dispatch!(self, mmo(pi.keys_for(x.len()), x, out));
     }
 }
 
-impl TweakableHash {
-    /// The hash under the project's fixed key at the default level, expanded once.
+impl RowHash {
+    /// The hash of the instance with the public `key`, which no other instance has.
     #[must_use]
-    pub fn fixed() -> &'static Self {
-        static FIXED: OnceLock<TweakableHash> = OnceLock::new();
-        FIXED.get_or_init(|| Kernels::detect().tweakable_hash())
+    pub fn new(key: Block) -> Self {
+        Kernels::detect().row_hash(key)
     }
 
-    /// `H(x, tweak)`. Many at once are far faster: [`Self::hash_blocks`].
+    fn cipher(&self, group: u64) -> Aes128 {
+        self.kernels.aes128(self.key ^ Block::new(group, 0))
+    }
+
+    /// `H(x, row)`. Many at once are far faster: [`Self::hash_blocks`].
     #[must_use]
-    pub fn hash(&self, x: Block, tweak: u128) -> Block {
+    pub fn hash(&self, row: u64, x: Block) -> Block {
         let mut out = [Block::ZERO];
-        self.hash_blocks(tweak, &[x], &mut out);
+        self.hash_blocks(row, &[x], &mut out);
         out[0]
     }
 
-    /// `out[i] = H(x[i], tweak + i)`, the sum modulo `2^128`.
+    /// `out[i] = H(x[i], first + i)`.
     ///
     /// # Panics
     /// If `x` and `out` differ in length.
-    pub fn hash_blocks(&self, tweak: u128, x: &[Block], out: &mut [Block]) {
-        assert_same_length(x, out);
-        let keys = self.pi.keys_for(2 * x.len());
-        if low_word_wraps(tweak, x.len()) {
-            crate::portable::hash_blocks(keys, tweak, x, out);
-        } else {
-            dispatch!(self.pi.kernels(), hash_blocks(keys, tweak, x, out));
-        }
+    pub fn hash_blocks(&self, first: u64, x: &[Block], out: &mut [Block]) {
+        self.hash_shifted(first, Block::ZERO, x, out);
     }
 
-    /// `out[i] = H(x[i] ^ offset, tweak + i)`.
+    /// `out[i] = H(x[i] ^ offset, first + i)`.
     ///
     /// # Panics
     /// If `x` and `out` differ in length.
-    pub fn hash_shifted(&self, tweak: u128, offset: Block, x: &[Block], out: &mut [Block]) {
+    pub fn hash_shifted(&self, first: u64, offset: Block, x: &[Block], out: &mut [Block]) {
         assert_same_length(x, out);
-        for (out, &x) in out.iter_mut().zip(x) {
-            *out = x ^ offset;
+        for (group, rows) in groups(first, x.len()) {
+            let (x, out) = (&x[rows.clone()], &mut out[rows]);
+            let pi = self.cipher(group);
+            dispatch!(
+                self.kernels,
+                hash_blocks(pi.keys_for(x.len()), offset, x, out)
+            );
         }
-        let mut inputs = [Block::ZERO; SHIFT_PIECE];
-        let mut tweak = tweak;
-        for out in out.chunks_mut(SHIFT_PIECE) {
-            let inputs = &mut inputs[..out.len()];
-            inputs.copy_from_slice(out);
-            self.hash_blocks(tweak, inputs, out);
-            tweak = tweak.wrapping_add(out.len() as u128);
-        }
-        inputs[..x.len().min(SHIFT_PIECE)]
-            .iter_mut()
-            .for_each(Zeroize::zeroize);
     }
 
-    /// `out[i] = H(x[i], tweak)`: one tweak for all.
+    /// `out[i] = H(x[i], row)`: one row for all. To an attacker each of them is a row.
     ///
     /// # Panics
     /// If `x` and `out` differ in length.
-    pub fn hash_same_tweak(&self, tweak: u128, x: &[Block], out: &mut [Block]) {
+    pub fn hash_same_row(&self, row: u64, x: &[Block], out: &mut [Block]) {
         assert_same_length(x, out);
-        out.copy_from_slice(x);
-        self.pi.encrypt_blocks(out);
-        let mut inner = [Block::ZERO; SHIFT_PIECE];
-        for out in out.chunks_mut(SHIFT_PIECE) {
-            let inner = &mut inner[..out.len()];
-            inner.copy_from_slice(out);
-            for out in &mut *out {
-                *out ^= Block::from(tweak);
-            }
-            self.pi.encrypt_blocks(out);
-            for (out, &inner) in out.iter_mut().zip(&*inner) {
-                *out ^= inner;
-            }
-        }
-        inner[..x.len().min(SHIFT_PIECE)]
-            .iter_mut()
-            .for_each(Zeroize::zeroize);
+        let pi = self.cipher(row / ROWS_PER_KEY);
+        dispatch!(
+            self.kernels,
+            hash_blocks(pi.keys_for(x.len()), Block::ZERO, x, out)
+        );
     }
 
-    /// Both hashes of each block: `k0[i] = H(x[i], tweak + i)` and
-    /// `k1[i] = H(x[i] ^ offset, tweak + i)`.
+    /// Both hashes of each row: `k0[i] = H(x[i], first + i)` and
+    /// `k1[i] = H(x[i] ^ offset, first + i)`.
     ///
     /// # Panics
     /// If `x`, `k0` and `k1` differ in length.
     pub fn hash_pairs(
         &self,
-        tweak: u128,
+        first: u64,
         offset: Block,
         x: &[Block],
         k0: &mut [Block],
@@ -159,24 +145,23 @@ impl TweakableHash {
     ) {
         assert_same_length(x, k0);
         assert_same_length(x, k1);
-        let keys = self.pi.keys_for(4 * x.len());
-        if low_word_wraps(tweak, x.len()) {
-            crate::portable::hash_pairs(keys, tweak, offset, x, k0, k1);
-        } else {
+        for (group, rows) in groups(first, x.len()) {
+            let (x, k0, k1) = (&x[rows.clone()], &mut k0[rows.clone()], &mut k1[rows]);
+            let pi = self.cipher(group);
             dispatch!(
-                self.pi.kernels(),
-                hash_pairs(keys, tweak, offset, x, k0, k1)
+                self.kernels,
+                hash_pairs(pi.keys_for(2 * x.len()), offset, x, k0, k1)
             );
         }
     }
 
     /// The lowest bit of each hash, packed: bit `i` of `out` is the lowest bit of
-    /// `H(x[i] ^ offset, tweak + i)`. `out` has `x.len() / 8` bytes, rounded up; its padding bits
-    /// become zero. No hash is stored on the way.
+    /// `H(x[i] ^ offset, first + i)`. `out` has `x.len() / 8` bytes, rounded up; its padding bits
+    /// become zero. No hash is stored on the way if `first` is a multiple of 8.
     ///
     /// # Panics
     /// If `out` has another length.
-    pub fn hash_bits(&self, tweak: u128, offset: Block, x: &[Block], out: &mut [u8]) {
+    pub fn hash_bits(&self, first: u64, offset: Block, x: &[Block], out: &mut [u8]) {
         assert_eq!(
             out.len(),
             x.len().div_ceil(8),
@@ -185,66 +170,147 @@ impl TweakableHash {
             x.len().div_ceil(8),
             out.len()
         );
-        let keys = self.pi.keys_for(2 * x.len());
-        if low_word_wraps(tweak, x.len()) {
-            crate::portable::hash_bits(keys, tweak, offset, x, out);
-        } else {
-            dispatch!(self.pi.kernels(), hash_bits(keys, tweak, offset, x, out));
+        if !first.is_multiple_of(8) {
+            return self.hash_bits_slowly(first, offset, x, out);
+        }
+        for (group, rows) in groups(first, x.len()) {
+            let out = &mut out[rows.start / 8..rows.end.div_ceil(8)];
+            let (pi, x) = (self.cipher(group), &x[rows]);
+            dispatch!(
+                self.kernels,
+                hash_bits(pi.keys_for(x.len()), offset, x, out)
+            );
         }
     }
+
+    /// Where keys may change within a byte.
+    fn hash_bits_slowly(&self, first: u64, offset: Block, x: &[Block], out: &mut [u8]) {
+        let mut hashes = [Block::ZERO; BITS_PIECE];
+        let mut first = first;
+        for (x, out) in x.chunks(BITS_PIECE).zip(out.chunks_mut(BITS_PIECE / 8)) {
+            let hashes = &mut hashes[..x.len()];
+            self.hash_shifted(first, offset, x, hashes);
+            for (out, hashes) in out.iter_mut().zip(hashes.chunks(8)) {
+                let bits = hashes.iter().enumerate();
+                *out = bits.fold(0, |byte, (i, hash)| byte | (hash.lo() as u8 & 1) << i);
+            }
+            first += x.len() as u64;
+        }
+        hashes.zeroize();
+    }
 }
 
-impl fmt::Debug for TweakableHash {
+/// The runs of `len` rows from number `first` on that have one key each, with its number.
+fn groups(first: u64, len: usize) -> impl Iterator<Item = (u64, Range<usize>)> {
+    let mut start = 0_usize;
+    core::iter::from_fn(move || {
+        let row = first + start as u64;
+        let left = ROWS_PER_KEY - row % ROWS_PER_KEY;
+        let run = start..len.min(start.saturating_add(left as usize));
+        start = run.end;
+        (!run.is_empty()).then_some((row / ROWS_PER_KEY, run))
+    })
+}
+
+impl PartialEq for RowHash {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for RowHash {}
+
+/// Shows nothing: the key is public, but says which instance it is.
+impl fmt::Debug for RowHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TweakableHash(..)")
+        f.write_str("RowHash(..)")
     }
 }
 
-/// `out[i] = pi(x[i]) ^ x[i]` with the fixed permutation of [`TweakableHash`].
+/// Makes long strings of short seeds, a seed for each of an instance's rows.
 ///
-/// Property: correlation robustness (not circular, not tweakable), with `pi` modelled as a random
-/// permutation. Construction: MMO of the paper's section 7.2.
+/// Block `j` of a string is `pi(seed ^ j) ^ seed ^ j`, where `pi` is AES-128 under a public key:
+/// `key ^ ((i n + j) / STRETCHED_PER_KEY)` for row `i` and strings of `n` blocks. Much faster than a
+/// [`Prg`](crate::Prg) per seed where the seeds are many and the strings short, because hardly a key
+/// is expanded.
 ///
-/// # Panics
-/// If `x` and `out` differ in length.
-pub fn mmo_blocks(x: &[Block], out: &mut [Block]) {
-    assert_same_length(x, out);
-    let pi = &TweakableHash::fixed().pi;
-    dispatch!(pi.kernels(), mmo(pi.keys_for(x.len()), x, out));
+/// Property: for uniform secret seeds a pseudorandom generator, in the ideal-cipher model: under each
+/// key it is the single-key cipher of Even and Mansour at the points `j`, to which these are added. An
+/// attacker who computes AES `p` times and sees `q` blocks has advantage at most
+/// `2 p b / 2^128 + q b / 2^129` for `b` blocks under one key (as for [`RowHash`]; Mouha and Luykx,
+/// Asiacrypt 2015, have it for many users). `b` is [`STRETCHED_PER_KEY`] while all strings of an
+/// instance are of one length; each further length adds as much.
+pub struct Stretch {
+    key: Block,
+    first: u64,
+    kernels: Kernels,
+    /// The last two keys, by their numbers' lowest bit: two strings that are made in turn, or one that
+    /// is cut by a change.
+    ready: [Option<(u128, Aes128)>; 2],
 }
 
-/// The permutation that stretches.
-struct Stretcher(Aes128);
-
-impl Stretcher {
-    /// At the default level, expanded once.
-    fn fixed() -> &'static Self {
-        static FIXED: OnceLock<Stretcher> = OnceLock::new();
-        FIXED.get_or_init(|| Kernels::detect().stretcher())
+impl Stretch {
+    /// For the instance with the public `key`, which serves nothing else, from row `first` on.
+    #[must_use]
+    pub fn new(key: Block, first: u64) -> Self {
+        Kernels::detect().stretch(key, first)
     }
 
-    fn stretch(&self, seed: Block, out: &mut [u8]) {
-        let Self(pi) = self;
-        let keys = pi.keys_for(out.len().div_ceil(16));
-        dispatch!(pi.kernels(), stretch(keys, seed, out));
+    fn cipher(&mut self, number: u128) -> &Aes128 {
+        let ready = &mut self.ready[number as usize & 1];
+        if ready.as_ref().is_some_and(|(ready, _)| *ready != number) {
+            *ready = None;
+        }
+        let (_, pi) = ready
+            .get_or_insert_with(|| (number, self.kernels.aes128(self.key ^ Block::from(number))));
+        pi
     }
 
-    /// Points of several seeds side by side, so that short strings fill the registers too.
-    fn stretch_blocks(&self, seeds: &[Block], each: usize, out: &mut [Block]) {
-        let Self(pi) = self;
+    /// Fills `out` with the string of `seed`, which belongs to row `first + index`, cut off at the
+    /// end.
+    pub fn stretch(&mut self, index: usize, seed: Block, out: &mut [u8]) {
+        let each = out.len().div_ceil(16);
+        let place = self.place(index, each);
+        let (mut out, mut done) = (out, 0);
+        while !out.is_empty() {
+            let (number, left) = key_at(place + u128::from(done));
+            let piece = out
+                .split_off_mut(..out.len().min(16 * left))
+                .unwrap_or_default();
+            let (kernels, blocks) = (self.kernels, piece.len().div_ceil(16));
+            let pi = self.cipher(number);
+            dispatch!(kernels, stretch(pi.keys_for(blocks), seed, done, piece));
+            done += blocks as u64;
+        }
+    }
+
+    /// The strings of `each` blocks of several seeds, one after the other; those of rows
+    /// `first + index` and following.
+    ///
+    /// # Panics
+    /// If `out` has not `seeds.len() * each` blocks.
+    pub fn stretch_blocks(
+        &mut self,
+        index: usize,
+        seeds: &[Block],
+        each: usize,
+        out: &mut [Block],
+    ) {
         assert!(
             seeds.len().checked_mul(each) == Some(out.len()),
             "stretch_blocks: {} seeds to {each} blocks each do not make {} blocks",
             seeds.len(),
             out.len()
         );
-        if each == 0 {
-            return;
-        }
+        // Points of several seeds side by side, so that short strings fill the registers too.
         let mut inputs = [Block::ZERO; STRETCH_PIECE];
         let (mut seed, mut count) = (0, 0);
-        for out in out.chunks_mut(STRETCH_PIECE) {
-            let inputs = &mut inputs[..out.len()];
+        let (mut out, mut place) = (out, self.place(index, each));
+        while !out.is_empty() {
+            let (number, left) = key_at(place);
+            let len = out.len().min(left).min(STRETCH_PIECE);
+            let piece = out.split_off_mut(..len).unwrap_or_default();
+            let inputs = &mut inputs[..len];
             for input in &mut *inputs {
                 *input = seeds[seed] ^ Block::new(count as u64, 0);
                 count += 1;
@@ -252,31 +318,33 @@ impl Stretcher {
                     (seed, count) = (seed + 1, 0);
                 }
             }
-            dispatch!(pi.kernels(), mmo(pi.keys_for(out.len()), inputs, out));
+            let kernels = self.kernels;
+            let pi = self.cipher(number);
+            dispatch!(
+                kernels,
+                hash_blocks(pi.keys_for(len), Block::ZERO, inputs, piece)
+            );
+            place += len as u128;
         }
         inputs.zeroize();
     }
+
+    /// The instance's blocks before a row's.
+    fn place(&self, index: usize, each: usize) -> u128 {
+        (u128::from(self.first) + index as u128) * each as u128
+    }
 }
 
-/// Fills `out` with the stream of `seed`: block j is `pi(seed ^ j) ^ seed ^ j` with `pi` AES-128 under
-/// a fixed public key, another than that of [`TweakableHash`], cut off at the end. Much faster than a
-/// [`Prg`](crate::Prg) per seed where the seeds are many and the strings short, because no key is
-/// expanded.
-///
-/// Property: for uniform secret seeds, a pseudorandom function of `j`, with `pi` modelled as a random
-/// permutation: it is the single-key cipher of Even and Mansour, to which the public `j` is added.
-/// With `p` evaluations of `pi` by the adversary and `q` blocks of all seeds together, the advantage
-/// is about `(2 p q + q^2) / 2^128` (Mouha and Luykx, Asiacrypt 2015, for many users).
-pub fn stretch(seed: Block, out: &mut [u8]) {
-    Stretcher::fixed().stretch(seed, out);
+/// The number of the key of the block at `place`, and the blocks from there on that share it.
+fn key_at(place: u128) -> (u128, usize) {
+    let per_key = u128::from(STRETCHED_PER_KEY);
+    (place / per_key, (per_key - place % per_key) as usize)
 }
 
-/// The first `each` blocks of the [`stretch`] of every seed, one after the other.
-///
-/// # Panics
-/// If `out` has not `seeds.len() * each` blocks.
-pub fn stretch_blocks(seeds: &[Block], each: usize, out: &mut [Block]) {
-    Stretcher::fixed().stretch_blocks(seeds, each, out);
+impl fmt::Debug for Stretch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stretch(..)")
+    }
 }
 
 fn assert_same_length(x: &[Block], out: &[Block]) {
@@ -287,10 +355,4 @@ fn assert_same_length(x: &[Block], out: &[Block]) {
         x.len(),
         out.len()
     );
-}
-
-/// The vector kernels count tweaks in their low 64 bits. A range that crosses a multiple of 2^64 is
-/// all but impossible, right all the same, and portable.
-fn low_word_wraps(tweak: u128, len: usize) -> bool {
-    (tweak as u64).checked_add(len as u64).is_none()
 }

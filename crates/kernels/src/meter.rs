@@ -1,8 +1,8 @@
 //! How many AES blocks this thread has computed: what a protocol's declared cost is held against.
 //!
 //! Every call that runs AES adds the blocks it was asked for to the thread's meter, once for the whole
-//! vector: one for each 16 bytes or part of them that a generator gives, two for a tweakable hash, one
-//! for two children of a tree. What fills idle lanes of a vector is not counted, hence all levels count
+//! vector: one for each 16 bytes or part of them that a generator gives, one for a hash, one for
+//! two children of a tree. What fills idle lanes of a vector is not counted, hence all levels count
 //! alike. Neither is the expansion of a key: it calls no block function, though it takes about the time
 //! of one block.
 //!

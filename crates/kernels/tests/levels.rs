@@ -6,8 +6,8 @@ use std::process::Command;
 use madrigal_core::Ring;
 use madrigal_kernels::rings::{self, Masks};
 use madrigal_kernels::{
-    And, Block, Kernels, LEVEL_VARIABLE, Level, LevelError, LocalOp, MAX_FOLD, RowShape,
-    blocks_as_bytes, level, level_from_env,
+    And, Block, Kernels, LEVEL_VARIABLE, Level, LevelError, LocalOp, MAX_FOLD, ROWS_PER_KEY,
+    RowShape, STRETCHED_PER_KEY, blocks_as_bytes, level, level_from_env,
 };
 
 /// Reproduces a failed run when set to the seed that it printed.
@@ -271,84 +271,102 @@ fn short_columns_are_refused() {
 #[test]
 fn hashes() {
     let mut random = Random::new();
-    for kernels in others() {
-        let (hash, oracle) = (kernels.tweakable_hash(), portable().tweakable_hash());
+    for kernels in Level::available().filter_map(Kernels::at) {
+        let key = random.block();
+        let hash = kernels.row_hash(key);
+        let level = kernels.level();
         for n in block_counts() {
-            let near_wrap = u128::from(u64::MAX) - (n / 2) as u128;
-            for tweak in [0, random.block().into(), near_wrap, u128::MAX - 3] {
-                let x = random.blocks(n);
-                let offset = random.block();
-                let (mut got, mut expected) = (random.blocks(n), vec![Block::ZERO; n]);
-                hash.hash_blocks(tweak, &x, &mut got);
-                oracle.hash_blocks(tweak, &x, &mut expected);
-                assert!(
-                    got == expected,
-                    "hash, {}, {n} blocks, tweak {tweak}",
-                    kernels.level()
-                );
+            // Within a key's rows, across a change of keys within a byte of bits and between two, and
+            // where the numbers are large.
+            for first in [0, 1000, 1024 - 7, 5 << 40, u64::MAX - 9000] {
+                let (x, offset) = (random.blocks(n), random.block());
+                // By the definition.
+                let group = first / ROWS_PER_KEY;
+                let pi: [_; 6] = std::array::from_fn(|later| {
+                    Kernels::detect().aes128(key ^ Block::new(group + later as u64, 0))
+                });
+                let by_cipher = |x: Block, i: usize| {
+                    let later = (first + i as u64) / ROWS_PER_KEY - group;
+                    pi[later as usize].encrypt(x) ^ x
+                };
+                let rows = || x.iter().enumerate();
+                let plain: Vec<Block> = rows().map(|(i, &x)| by_cipher(x, i)).collect();
+                let shifted: Vec<Block> = rows().map(|(i, &x)| by_cipher(x ^ offset, i)).collect();
 
-                let mut bits = random.bytes(n.div_ceil(8));
-                hash.hash_bits(tweak, offset, &x, &mut bits);
-                let shifted: Vec<Block> = x.iter().map(|&x| x ^ offset).collect();
-                oracle.hash_blocks(tweak, &shifted, &mut expected);
                 let (mut k0, mut k1) = (random.blocks(n), random.blocks(n));
-                hash.hash_pairs(tweak, offset, &x, &mut k0, &mut k1);
+                hash.hash_blocks(first, &x, &mut k0);
+                assert!(k0 == plain, "hash, {level}, {n} blocks from {first}");
+                hash.hash_shifted(first, offset, &x, &mut k1);
+                assert!(k1 == shifted, "shifted, {level}, {n} blocks from {first}");
+                let (mut k0, mut k1) = (random.blocks(n), random.blocks(n));
+                hash.hash_pairs(first, offset, &x, &mut k0, &mut k1);
                 assert!(
-                    k0 == got && k1 == expected,
-                    "pairs, {}, {n} blocks, tweak {tweak}",
-                    kernels.level()
+                    k0 == plain && k1 == shifted,
+                    "pairs, {level}, {n} blocks from {first}"
                 );
-                oracle.hash_pairs(tweak, offset, &x, &mut k0, &mut k1);
-                assert!(k0 == got && k1 == expected, "portable pairs, {n} blocks");
-                hash.hash_shifted(tweak, offset, &x, &mut k0);
-                assert!(k0 == expected, "shifted, {}, {n} blocks", kernels.level());
-                hash.hash_same_tweak(tweak, &x, &mut k0);
-                let same: Vec<Block> = x.iter().map(|&x| oracle.hash(x, tweak)).collect();
-                assert!(k0 == same, "same tweak, {}, {n} blocks", kernels.level());
+                hash.hash_same_row(first, &x, &mut k0);
+                let same: Vec<Block> = x.iter().map(|&x| by_cipher(x, 0)).collect();
+                assert!(k0 == same, "one row, {level}, {n} blocks from {first}");
+                let mut bits = random.bytes(n.div_ceil(8));
+                hash.hash_bits(first, offset, &x, &mut bits);
                 let mut packed = vec![0; n.div_ceil(8)];
-                for (i, hash) in expected.iter().enumerate() {
+                for (i, hash) in shifted.iter().enumerate() {
                     packed[i / 8] |= u8::from(hash.bit(0)) << (i % 8);
                 }
-                assert_eq!(
-                    bits,
-                    packed,
-                    "bits, {}, {n} blocks, tweak {tweak}",
-                    kernels.level()
-                );
-                oracle.hash_bits(tweak, offset, &x, &mut bits);
-                assert_eq!(bits, packed, "portable bits, {n} blocks, tweak {tweak}");
-
-                kernels.mmo_blocks(&x, &mut got);
-                portable().mmo_blocks(&x, &mut expected);
-                assert!(got == expected, "mmo, {}, {n} blocks", kernels.level());
+                assert_eq!(bits, packed, "bits, {level}, {n} blocks from {first}");
             }
         }
     }
 }
 
+/// Keys change where the documentation says, whatever the calls, at most two in turn, and the lengths.
 #[test]
 fn stretches() {
     let mut random = Random::new();
-    // The cipher under the key of the documentation, by the definition.
-    let key = 0xa409_3822_299f_31d0_082e_fa98_ec4e_6c89_u128;
-    let pi = portable().aes128(Block::from_bytes(key.to_be_bytes()));
     for kernels in Level::available().filter_map(Kernels::at) {
-        for (n, each) in [(0, 3), (3, 0), (1, 1), (5, 2), (100, 7), (2, 300), (513, 1)] {
-            let seeds = random.blocks(n);
-            let mut out = random.blocks(n * each);
-            kernels.stretch_blocks(&seeds, each, &mut out);
-            for (i, block) in out.iter().enumerate() {
-                let input = seeds[i / each] ^ Block::new((i % each) as u64, 0);
-                assert!(
-                    *block == pi.encrypt(input) ^ input,
-                    "{}, {n} x {each}",
-                    kernels.level()
-                );
-            }
-            for (&seed, blocks) in seeds.iter().zip(out.chunks(each.max(1))) {
-                let mut stream = vec![0; 16 * each];
-                kernels.stretch(seed, &mut stream);
-                assert!(stream == madrigal_kernels::blocks_as_bytes(&blocks[..each]));
+        let key = random.block();
+        for first in [0, 4000, u64::MAX] {
+            for (n, each) in [
+                (0, 3),
+                (3, 0),
+                (1, 1),
+                (5, 2),
+                (100, 7),
+                (2, 300),
+                (513, 1),
+                (4, 4095),
+                (2, 9000),
+            ] {
+                let seeds = random.blocks(n);
+                // By the definition.
+                let by_cipher = |i: usize, j: usize| {
+                    let place = (u128::from(first) + i as u128) * each as u128 + j as u128;
+                    let number = place / u128::from(STRETCHED_PER_KEY);
+                    let input = seeds[i] ^ Block::new(j as u64, 0);
+                    let pi = Kernels::detect().aes128(key ^ Block::from(number));
+                    pi.encrypt(input) ^ input
+                };
+                let expected: Vec<Block> = (0..n * each)
+                    .map(|at| by_cipher(at / each, at % each))
+                    .collect();
+                let mut stretch = kernels.stretch(key, first);
+                let mut out = random.blocks(n * each);
+                stretch.stretch_blocks(0, &seeds, each, &mut out);
+                let name = format!("{}, {n} x {each} from {first}", kernels.level());
+                assert!(out == expected, "{name}");
+                let split = n / 3;
+                stretch.stretch_blocks(split, &seeds[split..], each, &mut out[split * each..]);
+                assert!(out == expected, "{name}, in parts");
+                // Any order, and cut off within a block.
+                for i in (0..n).rev() {
+                    let mut stream = vec![0; (16 * each).saturating_sub(i % 16)];
+                    stretch.stretch(i, seeds[i], &mut stream);
+                    let blocks = &expected[i * each..][..each];
+                    assert!(
+                        stream == blocks_as_bytes(blocks)[..stream.len()],
+                        "{name}, string {i}"
+                    );
+                }
             }
         }
     }
@@ -524,15 +542,15 @@ fn errors_say_what_to_do() {
 }
 
 #[test]
-fn streams_of_the_fixed_permutation() {
+fn stretched_strings() {
     let mut random = Random::new();
-    let seed = Block::new(random.word(), random.word());
-    for len in (0..600).chain([1023, 4096, 5000]) {
+    let (key, seed) = (random.block(), random.block());
+    for len in (0..600).chain([1023, 4096, 5000, 70_000]) {
         let mut expected = vec![0; len];
-        portable().stretch(seed, &mut expected);
+        portable().stretch(key, 3).stretch(4, seed, &mut expected);
         for kernels in others() {
             let mut got = vec![0; len];
-            kernels.stretch(seed, &mut got);
+            kernels.stretch(key, 3).stretch(4, seed, &mut got);
             assert_eq!(got, expected, "{len} bytes at {}", kernels.level());
         }
     }

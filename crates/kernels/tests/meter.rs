@@ -3,7 +3,7 @@
 use madrigal_kernels::ggm::TREES;
 use madrigal_kernels::lpn::{LOCALITY, LocalCode};
 use madrigal_kernels::meter::{self, metered, unmetered};
-use madrigal_kernels::{Aes128, Block, Kernels, Leaves, Level, Prg, TweakableHash};
+use madrigal_kernels::{Aes128, Block, Kernels, Leaves, Level, Prg, RowHash, Stretch};
 
 fn kernels() -> impl Iterator<Item = Kernels> {
     Level::available().filter_map(Kernels::at)
@@ -56,53 +56,43 @@ fn generators() {
 
 #[test]
 fn hashes() {
-    let all = kernels().map(Kernels::tweakable_hash);
-    for hash in all.chain([Kernels::detect().tweakable_hash()]) {
-        counts(2, || hash.hash(Block::ZERO, 3));
-        for n in LENGTHS {
-            let (x, out) = (blocks(n), &mut blocks(n));
-            counts(2 * n, || hash.hash_blocks(5, &x, out));
-            counts(2 * n, || hash.hash_shifted(5, Block::ONES, &x, out));
-            counts(2 * n, || hash.hash_same_tweak(5, &x, out));
-            counts(4 * n, || {
-                hash.hash_pairs(5, Block::ONES, &x, out, &mut blocks(n));
-            });
-            counts(2 * n, || {
-                hash.hash_bits(5, Block::ONES, &x, &mut vec![0; n.div_ceil(8)]);
-            });
-            // Tweaks whose low word wraps go another way.
-            let wraps = u128::from(u64::MAX);
-            counts(2 * n, || hash.hash_blocks(wraps, &x, out));
-            counts(4 * n, || {
-                hash.hash_pairs(wraps, Block::ONES, &x, out, &mut blocks(n));
-            });
-            counts(2 * n, || {
-                hash.hash_bits(wraps, Block::ONES, &x, &mut vec![0; n.div_ceil(8)]);
-            });
+    let key = Block::ONES;
+    let all = kernels().map(|kernels| kernels.row_hash(key));
+    for hash in all.chain([RowHash::new(key)]) {
+        counts(1, || hash.hash(3, Block::ZERO));
+        // Within the rows of a key, across a change, and where bits and keys change apart.
+        for first in [0, 1000, 1021] {
+            for n in LENGTHS {
+                let (x, out) = (blocks(n), &mut blocks(n));
+                counts(n, || hash.hash_blocks(first, &x, out));
+                counts(n, || hash.hash_shifted(first, Block::ONES, &x, out));
+                counts(n, || hash.hash_same_row(first, &x, out));
+                counts(2 * n, || {
+                    hash.hash_pairs(first, Block::ONES, &x, out, &mut blocks(n));
+                });
+                counts(n, || {
+                    hash.hash_bits(first, Block::ONES, &x, &mut vec![0; n.div_ceil(8)]);
+                });
+            }
         }
     }
-    counts(2, || TweakableHash::fixed().hash(Block::ZERO, 3));
 }
 
 #[test]
 fn stretching() {
-    for kernels in kernels() {
+    let key = Block::ONES;
+    let all = kernels().map(|kernels| kernels.stretch(key, 1300));
+    for mut stretch in all.chain([Stretch::new(key, 1300)]) {
         for n in LENGTHS {
             counts(n.div_ceil(16), || {
-                kernels.stretch(Block::ZERO, &mut vec![0; n]);
+                stretch.stretch(7, Block::ZERO, &mut vec![0; n]);
             });
             counts(3 * n, || {
-                kernels.stretch_blocks(&blocks(n), 3, &mut blocks(3 * n));
+                stretch.stretch_blocks(7, &blocks(n), 3, &mut blocks(3 * n));
             });
-            counts(0, || kernels.stretch_blocks(&blocks(n), 0, &mut []));
+            counts(0, || stretch.stretch_blocks(7, &blocks(n), 0, &mut []));
         }
     }
-    counts(3, || {
-        madrigal_kernels::stretch(Block::ZERO, &mut [0; 33]);
-    });
-    counts(6, || {
-        madrigal_kernels::stretch_blocks(&blocks(2), 3, &mut blocks(6));
-    });
 }
 
 #[test]

@@ -28,6 +28,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest;
+use madrigal_core::domains;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -239,7 +240,7 @@ impl Roster {
     /// meet compare each other's keys and numbers.
     pub fn digest(&self) -> [u8; 32] {
         let mut context = digest::Context::new(&digest::SHA256);
-        context.update(b"madrigal roster 1");
+        context.update(domains::ROSTER);
         for party in &self.parties {
             context.update(party.key.as_bytes());
         }

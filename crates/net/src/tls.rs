@@ -57,7 +57,7 @@ use verify::{PinnedClients, PinnedServer};
 
 /// The application protocol (RFC 7301) that both sides must name. It keeps connections for other
 /// services out, and will tell versions apart.
-pub const ALPN: &[u8] = b"madrigal/1";
+pub const ALPN: &[u8] = madrigal_core::domains::ALPN;
 
 /// Parties are known by their keys; this only fills the field that TLS wants filled.
 const SERVER_NAME: &str = "madrigal";

@@ -14,7 +14,7 @@ use std::thread;
 
 use madrigal_kernels::Block;
 use madrigal_ot::base::{
-    BaseContext, BaseReceiver, BaseSender, ELEMENT_BYTES, endemic, endemic::EndemicReceiver,
+    BaseReceiver, BaseSender, ELEMENT_BYTES, endemic, endemic::EndemicReceiver,
     endemic::EndemicSender, response_len,
 };
 use madrigal_ot::{Instance, SeededRng};
@@ -44,13 +44,11 @@ const OTS: usize = 128;
 
 /// Who takes which part, and in which session: the hashes are bound to it, so an identifier must
 /// never come twice. The parties agree on it when they meet.
-const CONTEXT: BaseContext = BaseContext {
+const CONTEXT: Instance = Instance {
     session: [0x2a; 32],
-    instance: Instance {
-        sender: 0,
-        receiver: 1,
-        stream: 0,
-    },
+    sender: 0,
+    receiver: 1,
+    stream: 0,
 };
 
 /// The keys of each OT.
@@ -70,11 +68,8 @@ fn receiver(channel: &mut impl Channel, rng: &mut SeededRng, choices: &[u8]) -> 
 }
 
 /// The same in one round: the messages cross, for twice the bytes. It is an instance of its own.
-const CROSSING: BaseContext = BaseContext {
-    instance: Instance {
-        stream: 1,
-        ..CONTEXT.instance
-    },
+const CROSSING: Instance = Instance {
+    stream: 1,
     ..CONTEXT
 };
 

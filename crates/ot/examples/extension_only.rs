@@ -55,6 +55,8 @@ fn channels() -> (InMemory, InMemory) {
 
 /// Party 0 sends OTs, party 1 receives them.
 const INSTANCE: Instance = Instance {
+    // Fresh for every run, and the same for both: they may hash what each of them drew.
+    session: [7; 32],
     sender: 0,
     receiver: 1,
     stream: 0,

@@ -14,9 +14,10 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 
 use madrigal_kernels::Block;
-use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender, ELEMENT_BYTES, response_len};
+use madrigal_ot::base::{BaseReceiver, BaseSender, ELEMENT_BYTES, response_len};
+use madrigal_ot::extension::{Choices, Chosen, Pairs, Selected};
 use madrigal_ot::silent::{
-    QueuedReceiver, QueuedSender, SilentContext, SilentParams, SilentReceiver, SilentSender,
+    QueuedReceiver, QueuedSender, SilentParams, SilentReceiver, SilentSender,
 };
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng};
@@ -29,31 +30,25 @@ const OFFER: usize = 1 << 16;
 
 const PARAMS: SilentParams = SilentParams::for_ots(OTS as u64);
 
+/// Fresh for every run, and the same for both parties: they may hash what each of them drew.
+const SESSION: [u8; 32] = [0x2a; 32];
+
 /// Party 0 sends OTs, party 1 receives them. The two extensions are two streams.
 const fn instance(stream: u32) -> Instance {
     Instance {
+        session: SESSION,
         sender: 0,
         receiver: 1,
         stream,
     }
 }
 
-/// Fresh for every run, and known to both: a hash of a random half from each party, for instance.
-const SESSION: [u8; 32] = [0x2a; 32];
-
-const SILENT: SilentContext = SilentContext {
-    session: SESSION,
-    instance: instance(1),
-};
-
 /// In the base OTs the roles are reversed.
-const BASE: BaseContext = BaseContext {
+const BASE: Instance = Instance {
     session: SESSION,
-    instance: Instance {
-        sender: 1,
-        receiver: 0,
-        stream: 0,
-    },
+    sender: 1,
+    receiver: 0,
+    stream: 0,
 };
 
 fn k() -> Result<FieldBits> {
@@ -89,13 +84,13 @@ fn sender(channel: &mut TcpStream, rng: &mut SeededRng) -> Result<[Vec<Block>; 2
     let _ = first.extend_random(&message, n, &mut rows)?;
     let delta = Delta::from_block(first.delta().expose());
 
-    let silent = SilentSender::new(rng, SILENT, PARAMS, delta, &rows)?;
+    let silent = SilentSender::new(rng, instance(1), PARAMS, delta, &rows)?;
     let mut silent = QueuedSender::new(silent);
     let (mut k0, mut k1) = (vec![Block::ZERO; OTS], vec![Block::ZERO; OTS]);
     for ots in offers() {
         channel.write_all(&silent.offer(ots.len())?)?;
         let (k0, k1) = (&mut k0[ots.clone()], &mut k1[ots.clone()]);
-        silent.extend_random_blocks(&[], ots.len(), k0, k1)?;
+        silent.extend_masks(Choices::Random, &[], ots.len(), Pairs::Blocks([k0, k1]))?;
     }
     Ok([k0, k1])
 }
@@ -114,7 +109,7 @@ fn receiver(channel: &mut TcpStream, rng: &mut SeededRng) -> Result<(Vec<u8>, Ve
     let _ = first.extend_random(rng, n, &mut choices, &mut message, &mut rows)?;
     channel.write_all(&message)?;
 
-    let silent = SilentReceiver::new(SILENT, PARAMS, &choices, &rows)?;
+    let silent = SilentReceiver::new(instance(1), PARAMS, &choices, &rows)?;
     let mut silent = QueuedReceiver::new(silent);
     let (mut choices, mut chosen) = (vec![0; OTS.div_ceil(8)], vec![Block::ZERO; OTS]);
     for ots in offers() {
@@ -122,7 +117,8 @@ fn receiver(channel: &mut TcpStream, rng: &mut SeededRng) -> Result<(Vec<u8>, Ve
         silent.accept(&offer, ots.len())?;
         let choices = &mut choices[ots.start / 8..ots.end.div_ceil(8)];
         let chosen = &mut chosen[ots.clone()];
-        silent.extend_random_blocks(rng, ots.len(), choices, &mut [], chosen)?;
+        let random = Chosen::Random(rng, choices);
+        silent.extend_masks(random, ots.len(), &mut [], Selected::Blocks(chosen))?;
     }
     Ok((choices, chosen))
 }

@@ -44,6 +44,7 @@ use curve25519_dalek::{
     ristretto::{CompressedRistretto, RistrettoBasepointTable},
     traits::IsIdentity,
 };
+use madrigal_core::domains::{BASE_GROUP, BASE_KEY};
 use madrigal_kernels::Block;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
@@ -64,18 +65,9 @@ pub const fn response_len(n: usize) -> usize {
     n.saturating_mul(ELEMENT_BYTES)
 }
 
-/// What a run of base OTs is bound to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BaseContext {
-    /// Identifier of the session, fresh for every run and the same for both parties.
-    pub session: [u8; 32],
-    /// Sender, receiver and stream, in the roles of the *base* OTs.
-    pub instance: Instance,
-}
-
 /// The sender between its message and the receiver's. Holds the secret y.
 pub struct BaseSender {
-    context: BaseContext,
+    instance: Instance,
     s: CompressedRistretto,
     /// y / 2.
     half_y: Zeroizing<Scalar>,
@@ -83,11 +75,15 @@ pub struct BaseSender {
 
 impl BaseSender {
     /// Draws y and returns the state with the message S = yG.
-    pub fn new(rng: &mut impl CryptoRng, context: BaseContext) -> (Self, [u8; ELEMENT_BYTES]) {
+    pub fn new(rng: &mut impl CryptoRng, instance: Instance) -> (Self, [u8; ELEMENT_BYTES]) {
         let half_y = random_scalar(rng);
         let half_s = Zeroizing::new(RistrettoPoint::mul_base(&half_y));
         let s = (*half_s + *half_s).compress();
-        let sender = BaseSender { context, s, half_y };
+        let sender = BaseSender {
+            instance,
+            s,
+            half_y,
+        };
         (sender, s.to_bytes())
     }
 
@@ -97,7 +93,7 @@ impl BaseSender {
     /// [`OtError::MessageLength`], or [`OtError::GroupElement`] for the first bad element.
     pub fn finish(self, message: &[u8], n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
         check_message(Message::BaseReceiver, message, response_len(n))?;
-        let half_t = hash_to_group(&self.context, &self.s);
+        let half_t = hash_to_group(&self.instance, &self.s);
         let half_yt = Zeroizing::new((half_t + half_t) * *self.half_y);
 
         // Halves of y R_i and y (R_i - T), side by side.
@@ -109,7 +105,7 @@ impl BaseSender {
         }
         let shared = Zeroizing::new(double_and_encode(&halves));
 
-        let hash = KeyHash::new(&self.context, &self.s);
+        let hash = KeyHash::new(&self.instance, &self.s);
         Ok(Zeroizing::new(
             message
                 .chunks_exact(ELEMENT_BYTES)
@@ -130,7 +126,7 @@ impl fmt::Debug for BaseSender {
 /// The receiver, waiting for the sender's message.
 #[derive(Debug)]
 pub struct BaseReceiver {
-    context: BaseContext,
+    instance: Instance,
 }
 
 /// The receiver's message and its keys.
@@ -149,8 +145,8 @@ impl fmt::Debug for BaseResponse {
 
 impl BaseReceiver {
     /// Starts a run.
-    pub fn new(context: BaseContext) -> Self {
-        BaseReceiver { context }
+    pub fn new(instance: Instance) -> Self {
+        BaseReceiver { instance }
     }
 
     /// Reads the sender's message (32 bytes) and answers for `n` OTs with the given packed
@@ -170,7 +166,7 @@ impl BaseReceiver {
         check_message(Message::BaseSender, message, ELEMENT_BYTES)?;
         let s_point = parse_element(Message::BaseSender, 0, message)?;
         let s = s_point.compress();
-        let half_t = hash_to_group(&self.context, &s);
+        let half_t = hash_to_group(&self.instance, &s);
         // S is multiplied n times: a table pays from a handful of OTs on.
         let s_table = RistrettoBasepointTable::create(&s_point);
 
@@ -187,7 +183,7 @@ impl BaseReceiver {
         let r = double_and_encode(&half_r);
         let shared = Zeroizing::new(double_and_encode(&half_k));
 
-        let hash = KeyHash::new(&self.context, &s);
+        let hash = KeyHash::new(&self.instance, &s);
         let keys = r.iter().zip(shared.iter()).enumerate();
         let keys = keys.map(|(i, (r, k))| hash.key(i, r, k)).collect();
         Ok(BaseResponse {
@@ -219,20 +215,11 @@ fn double_and_encode(halves: &[RistrettoPoint]) -> Vec<[u8; ELEMENT_BYTES]> {
     bytes
 }
 
-// 24 bytes each, so that tag and context fill exactly one block of SHA-256, hashed once per run.
-const KEY_TAG: &[u8; 24] = b"madrigal base OT key  v1";
-const GROUP_TAG: &[u8; 24] = b"madrigal base OT T(S) v1";
-
-fn bind_context<D: Digest>(tag: &[u8; 24], context: &BaseContext) -> D {
-    D::new()
-        .chain_update(tag)
-        .chain_update(context.session)
-        .chain_update(context.instance.to_u64().to_le_bytes())
-}
-
 /// T' with T(S) = 2T'.
-fn hash_to_group(context: &BaseContext, s: &CompressedRistretto) -> RistrettoPoint {
-    let hash = bind_context::<Sha512>(GROUP_TAG, context).chain_update(s.as_bytes());
+fn hash_to_group(instance: &Instance, s: &CompressedRistretto) -> RistrettoPoint {
+    let hash = instance
+        .hash::<Sha512>(BASE_GROUP)
+        .chain_update(s.as_bytes());
     RistrettoPoint::from_uniform_bytes(&hash.finalize().into())
 }
 
@@ -240,8 +227,8 @@ fn hash_to_group(context: &BaseContext, s: &CompressedRistretto) -> RistrettoPoi
 struct KeyHash(Sha256);
 
 impl KeyHash {
-    fn new(context: &BaseContext, s: &CompressedRistretto) -> Self {
-        KeyHash(bind_context::<Sha256>(KEY_TAG, context).chain_update(s.as_bytes()))
+    fn new(instance: &Instance, s: &CompressedRistretto) -> Self {
+        KeyHash(instance.hash::<Sha256>(BASE_KEY).chain_update(s.as_bytes()))
     }
 
     fn key(&self, index: usize, r: &[u8], shared: &[u8; ELEMENT_BYTES]) -> Block {

@@ -50,8 +50,8 @@ impl Add for Cost {
     }
 }
 
-/// AES blocks of one TMMO hash: pi is applied twice.
-const HASH: u64 = 2;
+/// AES blocks of one hash of a row.
+const HASH: u64 = 1;
 
 /// AES blocks of a scalar, or an element, that a [`SeededRng`](crate::SeededRng) draws: 64 bytes.
 const DRAWN: u64 = 4;
@@ -90,11 +90,6 @@ pub const fn base_kem(n: u64) -> Cost {
         rounds: 2,
         ..from_sender(crate::base::kem::ciphertexts_len(n as usize) as u64)
     }
-}
-
-/// Extension by `m` OTs in one call ([`crate::iknp`]), rows only.
-pub const fn extension(m: u64) -> Cost {
-    softspoken(FieldBits::MIN, m)
 }
 
 /// Extension by `m` OTs in one call ([`crate::softspoken`]), rows only.

@@ -2,9 +2,8 @@
 //!
 //! An extension turns a few base OTs into any number of *rows*: the sender's q_i and the receiver's
 //! t_i with q_i = t_i ^ r_i Delta for the receiver's choice bits r_i. What becomes of the rows is
-//! the business of the [flavours](crate::flavour); [`extend_bits`](ExtensionSender::extend_bits) and
-//! [`extend_blocks`](ExtensionSender::extend_blocks) are the two commonest, made while the rows are
-//! in the cache.
+//! the business of the [flavours](crate::flavour); [`extend_masks`](ExtensionSender::extend_masks) makes
+//! the two commonest, bits and blocks, while the rows are in the cache.
 //!
 //! # Messages
 //! A call for `m` OTs takes one message from the receiver to the sender, of `message_len(m)` bytes.
@@ -25,6 +24,8 @@
 //! [`extend_random`](ExtensionReceiver::extend_random) is the natural call, and
 //! [`extend`](ExtensionReceiver::extend) sends a bit per OT to switch to the choices wanted. For the
 //! others it is the other way round: `extend_random` draws choices and extends.
+
+use core::ops::Range;
 
 use madrigal_kernels::Block;
 use rand_core::CryptoRng;
@@ -83,11 +84,42 @@ pub trait ExtensionSender {
         self.extend(message, m, rows)
     }
 
-    /// Reads the receiver's message for `m` OTs and writes the two random bits of each, packed:
-    /// [`extend`](Self::extend) and [`flavour::sender_random_bits`], piece by piece.
+    /// Reads the receiver's message for `m` OTs and writes the masks of each: rows and their hashes,
+    /// piece by piece.
     ///
     /// # Errors
-    /// As [`extend`](Self::extend); `k0` and `k1` have `ceil(m / 8)` bytes.
+    /// As [`extend`](Self::extend); `out` has room for `m` OTs.
+    fn extend_masks(
+        &mut self,
+        choices: Choices,
+        message: &[u8],
+        m: usize,
+        mut out: Pairs<'_>,
+    ) -> Result<(), OtError> {
+        out.check(m)?;
+        let lens = match choices {
+            Choices::Given => Self::message_len,
+            Choices::Random => Self::random_message_len,
+        };
+        check_message(Message::Extension, message, lens(self, m))?;
+        check_available(self.available(), m)?;
+        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
+        for ots in pieces(m) {
+            let message = &message[lens(self, ots.start)..][..lens(self, ots.len())];
+            let rows = &mut rows[..ots.len()];
+            let tweaks = match choices {
+                Choices::Given => self.extend(message, ots.len(), rows)?,
+                Choices::Random => self.extend_random(message, ots.len(), rows)?,
+            };
+            out.write(ots, self.delta(), tweaks, rows)?;
+        }
+        Ok(())
+    }
+
+    /// [`extend_masks`](Self::extend_masks) for given choices and bits.
+    ///
+    /// # Errors
+    /// As there.
     fn extend_bits(
         &mut self,
         message: &[u8],
@@ -95,58 +127,13 @@ pub trait ExtensionSender {
         k0: &mut [u8],
         k1: &mut [u8],
     ) -> Result<(), OtError> {
-        check_argument("k0", m.div_ceil(8), k0.len())?;
-        check_argument("k1", m.div_ceil(8), k1.len())?;
-        check_message(Message::Extension, message, self.message_len(m))?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
-        check_available(self.available(), m)?;
-        for first in (0..m).step_by(PIECE) {
-            let len = PIECE.min(m - first);
-            let start = self.message_len(first);
-            let message = &message[start..start + self.message_len(len)];
-            let rows = &mut rows[..len];
-            let tweaks = self.extend(message, len, rows)?;
-            let out = first / 8..(first + len).div_ceil(8);
-            let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
-            flavour::sender_random_bits(self.delta(), tweaks, rows, k0, k1)?;
-        }
-        Ok(())
+        self.extend_masks(Choices::Given, message, m, Pairs::Bits([k0, k1]))
     }
 
-    /// As [`extend_bits`](Self::extend_bits), with random choices.
+    /// [`extend_masks`](Self::extend_masks) for given choices and blocks.
     ///
     /// # Errors
-    /// As [`extend_bits`](Self::extend_bits).
-    fn extend_random_bits(
-        &mut self,
-        message: &[u8],
-        m: usize,
-        k0: &mut [u8],
-        k1: &mut [u8],
-    ) -> Result<(), OtError> {
-        check_argument("k0", m.div_ceil(8), k0.len())?;
-        check_argument("k1", m.div_ceil(8), k1.len())?;
-        check_message(Message::Extension, message, self.random_message_len(m))?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
-        check_available(self.available(), m)?;
-        for first in (0..m).step_by(PIECE) {
-            let len = PIECE.min(m - first);
-            let start = self.random_message_len(first);
-            let message = &message[start..start + self.random_message_len(len)];
-            let rows = &mut rows[..len];
-            let tweaks = self.extend_random(message, len, rows)?;
-            let out = first / 8..(first + len).div_ceil(8);
-            let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
-            flavour::sender_random_bits(self.delta(), tweaks, rows, k0, k1)?;
-        }
-        Ok(())
-    }
-
-    /// Reads the receiver's message for `m` OTs and writes the two random blocks of each:
-    /// [`extend`](Self::extend) and [`flavour::sender_random_blocks`], piece by piece.
-    ///
-    /// # Errors
-    /// As [`extend`](Self::extend); `k0` and `k1` have `m` blocks.
+    /// As there.
     fn extend_blocks(
         &mut self,
         message: &[u8],
@@ -154,51 +141,7 @@ pub trait ExtensionSender {
         k0: &mut [Block],
         k1: &mut [Block],
     ) -> Result<(), OtError> {
-        check_argument("k0", m, k0.len())?;
-        check_argument("k1", m, k1.len())?;
-        check_message(Message::Extension, message, self.message_len(m))?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
-        check_available(self.available(), m)?;
-        for first in (0..m).step_by(PIECE) {
-            let len = PIECE.min(m - first);
-            let start = self.message_len(first);
-            let message = &message[start..start + self.message_len(len)];
-            let rows = &mut rows[..len];
-            let tweaks = self.extend(message, len, rows)?;
-            let out = first..first + len;
-            let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
-            flavour::sender_random_blocks(self.delta(), tweaks, rows, k0, k1)?;
-        }
-        Ok(())
-    }
-
-    /// As [`extend_blocks`](Self::extend_blocks), with random choices.
-    ///
-    /// # Errors
-    /// As [`extend_blocks`](Self::extend_blocks).
-    fn extend_random_blocks(
-        &mut self,
-        message: &[u8],
-        m: usize,
-        k0: &mut [Block],
-        k1: &mut [Block],
-    ) -> Result<(), OtError> {
-        check_argument("k0", m, k0.len())?;
-        check_argument("k1", m, k1.len())?;
-        check_message(Message::Extension, message, self.random_message_len(m))?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
-        check_available(self.available(), m)?;
-        for first in (0..m).step_by(PIECE) {
-            let len = PIECE.min(m - first);
-            let start = self.random_message_len(first);
-            let message = &message[start..start + self.random_message_len(len)];
-            let rows = &mut rows[..len];
-            let tweaks = self.extend_random(message, len, rows)?;
-            let out = first..first + len;
-            let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
-            flavour::sender_random_blocks(self.delta(), tweaks, rows, k0, k1)?;
-        }
-        Ok(())
+        self.extend_masks(Choices::Given, message, m, Pairs::Blocks([k0, k1]))
     }
 }
 
@@ -249,16 +192,49 @@ pub trait ExtensionReceiver {
         rows: &mut [Block],
     ) -> Result<Tweaks, OtError> {
         check_argument("choices", m.div_ceil(8), choices.len())?;
-        rng.fill_bytes(choices);
-        clear_padding(choices, m);
+        let choices = Chosen::Random(rng, choices).draw(m);
         self.extend(choices, m, message, rows)
     }
 
-    /// For `m` OTs with the given packed choices, writes the message to send and the chosen random
-    /// bit of each OT, packed: the counterpart of [`ExtensionSender::extend_bits`].
+    /// For `m` OTs, writes the message to send and the mask that each choice selects: the counterpart
+    /// of [`ExtensionSender::extend_masks`].
     ///
     /// # Errors
-    /// As [`extend`](Self::extend); `out` has `ceil(m / 8)` bytes.
+    /// As [`extend`](Self::extend); `out` has room for `m` OTs.
+    fn extend_masks(
+        &mut self,
+        mut choices: Chosen<'_>,
+        m: usize,
+        message: &mut [u8],
+        mut out: Selected<'_>,
+    ) -> Result<(), OtError> {
+        choices.check(m)?;
+        out.check(m)?;
+        let lens = match choices {
+            Chosen::Given(_) => Self::message_len,
+            Chosen::Random(..) => Self::random_message_len,
+        };
+        check_argument("message", lens(self, m), message.len())?;
+        check_available(self.available(), m)?;
+        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
+        for ots in pieces(m) {
+            let message = &mut message[lens(self, ots.start)..][..lens(self, ots.len())];
+            let (rows, bits) = (&mut rows[..ots.len()], packed(&ots));
+            let tweaks = match &mut choices {
+                Chosen::Given(choices) => self.extend(&choices[bits], ots.len(), message, rows)?,
+                Chosen::Random(rng, choices) => {
+                    self.extend_random(*rng, ots.len(), &mut choices[bits], message, rows)?
+                }
+            };
+            out.write(ots, tweaks, rows)?;
+        }
+        Ok(())
+    }
+
+    /// [`extend_masks`](Self::extend_masks) for given choices and bits.
+    ///
+    /// # Errors
+    /// As there.
     fn extend_bits(
         &mut self,
         choices: &[u8],
@@ -266,59 +242,13 @@ pub trait ExtensionReceiver {
         message: &mut [u8],
         out: &mut [u8],
     ) -> Result<(), OtError> {
-        check_argument("choices", m.div_ceil(8), choices.len())?;
-        check_argument("out", m.div_ceil(8), out.len())?;
-        check_argument("message", self.message_len(m), message.len())?;
-        check_available(self.available(), m)?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
-        for first in (0..m).step_by(PIECE) {
-            let len = PIECE.min(m - first);
-            let start = self.message_len(first);
-            let message = &mut message[start..start + self.message_len(len)];
-            let rows = &mut rows[..len];
-            let place = first / 8..(first + len).div_ceil(8);
-            let tweaks = self.extend(&choices[place.clone()], len, message, rows)?;
-            flavour::receiver_random_bits(tweaks, rows, &mut out[place])?;
-        }
-        Ok(())
+        self.extend_masks(Chosen::Given(choices), m, message, Selected::Bits(out))
     }
 
-    /// For `m` OTs with random choices, writes these, the message to send and the chosen random bit
-    /// of each OT, packed: the counterpart of [`ExtensionSender::extend_random_bits`].
+    /// [`extend_masks`](Self::extend_masks) for given choices and blocks.
     ///
     /// # Errors
-    /// As [`extend_bits`](Self::extend_bits).
-    fn extend_random_bits(
-        &mut self,
-        rng: &mut dyn CryptoRng,
-        m: usize,
-        choices: &mut [u8],
-        message: &mut [u8],
-        out: &mut [u8],
-    ) -> Result<(), OtError> {
-        check_argument("choices", m.div_ceil(8), choices.len())?;
-        check_argument("out", m.div_ceil(8), out.len())?;
-        check_argument("message", self.random_message_len(m), message.len())?;
-        check_available(self.available(), m)?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
-        for first in (0..m).step_by(PIECE) {
-            let len = PIECE.min(m - first);
-            let start = self.random_message_len(first);
-            let message = &mut message[start..start + self.random_message_len(len)];
-            let rows = &mut rows[..len];
-            let place = first / 8..(first + len).div_ceil(8);
-            let choices = &mut choices[place.clone()];
-            let tweaks = self.extend_random(rng, len, choices, message, rows)?;
-            flavour::receiver_random_bits(tweaks, rows, &mut out[place])?;
-        }
-        Ok(())
-    }
-
-    /// For `m` OTs with the given packed choices, writes the message to send and the chosen random
-    /// block of each OT: the counterpart of [`ExtensionSender::extend_blocks`].
-    ///
-    /// # Errors
-    /// As [`extend`](Self::extend); `out` has `m` blocks.
+    /// As there.
     fn extend_blocks(
         &mut self,
         choices: &[u8],
@@ -326,52 +256,132 @@ pub trait ExtensionReceiver {
         message: &mut [u8],
         out: &mut [Block],
     ) -> Result<(), OtError> {
-        check_argument("choices", m.div_ceil(8), choices.len())?;
-        check_argument("out", m, out.len())?;
-        check_argument("message", self.message_len(m), message.len())?;
-        check_available(self.available(), m)?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
-        for first in (0..m).step_by(PIECE) {
-            let len = PIECE.min(m - first);
-            let start = self.message_len(first);
-            let message = &mut message[start..start + self.message_len(len)];
-            let rows = &mut rows[..len];
-            let choices = &choices[first / 8..(first + len).div_ceil(8)];
-            let tweaks = self.extend(choices, len, message, rows)?;
-            flavour::receiver_random_blocks(tweaks, rows, &mut out[first..first + len])?;
+        self.extend_masks(Chosen::Given(choices), m, message, Selected::Blocks(out))
+    }
+}
+
+/// Who chooses, as the sender knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choices {
+    /// The receiver.
+    Given,
+    /// Nobody: they are random.
+    Random,
+}
+
+/// Who chooses, as the receiver knows it: packed choices (`ceil(m / 8)` bytes).
+pub enum Chosen<'a> {
+    /// We do.
+    Given(&'a [u8]),
+    /// Nobody: they are random, and written here. The generator is where they come from unless the
+    /// extension has its own.
+    Random(&'a mut dyn CryptoRng, &'a mut [u8]),
+}
+
+impl<'a> Chosen<'a> {
+    /// The choices; random ones are drawn.
+    pub(crate) fn draw(self, m: usize) -> &'a [u8] {
+        match self {
+            Chosen::Given(choices) => choices,
+            Chosen::Random(rng, choices) => {
+                rng.fill_bytes(choices);
+                clear_padding(choices, m);
+                choices
+            }
         }
-        Ok(())
     }
 
-    /// For `m` OTs with random choices, writes these, the message to send and the chosen random block
-    /// of each OT: the counterpart of [`ExtensionSender::extend_random_blocks`].
-    ///
-    /// # Errors
-    /// As [`extend_blocks`](Self::extend_blocks).
-    fn extend_random_blocks(
-        &mut self,
-        rng: &mut dyn CryptoRng,
-        m: usize,
-        choices: &mut [u8],
-        message: &mut [u8],
-        out: &mut [Block],
-    ) -> Result<(), OtError> {
-        check_argument("choices", m.div_ceil(8), choices.len())?;
-        check_argument("out", m, out.len())?;
-        check_argument("message", self.random_message_len(m), message.len())?;
-        check_available(self.available(), m)?;
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m.min(PIECE)]);
-        for first in (0..m).step_by(PIECE) {
-            let len = PIECE.min(m - first);
-            let start = self.random_message_len(first);
-            let message = &mut message[start..start + self.random_message_len(len)];
-            let rows = &mut rows[..len];
-            let choices = &mut choices[first / 8..(first + len).div_ceil(8)];
-            let tweaks = self.extend_random(rng, len, choices, message, rows)?;
-            flavour::receiver_random_blocks(tweaks, rows, &mut out[first..first + len])?;
-        }
-        Ok(())
+    pub(crate) fn check(&self, m: usize) -> Result<(), OtError> {
+        let len = match self {
+            Chosen::Given(choices) => choices.len(),
+            Chosen::Random(_, choices) => choices.len(),
+        };
+        check_argument("choices", m.div_ceil(8), len)
     }
+}
+
+/// Where the sender's two masks of each OT go.
+pub enum Pairs<'a> {
+    /// A bit each, packed (`ceil(m / 8)` bytes).
+    Bits([&'a mut [u8]; 2]),
+    /// A block each.
+    Blocks([&'a mut [Block]; 2]),
+}
+
+impl Pairs<'_> {
+    pub(crate) fn check(&self, m: usize) -> Result<(), OtError> {
+        let (expected, got) = match self {
+            Pairs::Bits(out) => (m.div_ceil(8), out.each_ref().map(|out| out.len())),
+            Pairs::Blocks(out) => (m, out.each_ref().map(|out| out.len())),
+        };
+        check_argument("k0", expected, got[0])?;
+        check_argument("k1", expected, got[1])
+    }
+
+    /// Makes the masks of some of the OTs. The first is a multiple of 8.
+    pub(crate) fn write(
+        &mut self,
+        ots: Range<usize>,
+        delta: &Delta,
+        tweaks: Tweaks,
+        rows: &[Block],
+    ) -> Result<(), OtError> {
+        match self {
+            Pairs::Bits(out) => {
+                let [k0, k1] = out.each_mut().map(|out| &mut out[packed(&ots)]);
+                flavour::sender_random_bits(delta, tweaks, rows, k0, k1)
+            }
+            Pairs::Blocks(out) => {
+                let [k0, k1] = out.each_mut().map(|out| &mut out[ots.clone()]);
+                flavour::sender_random_blocks(delta, tweaks, rows, k0, k1)
+            }
+        }
+    }
+}
+
+/// Where the receiver's mask of each OT goes.
+pub enum Selected<'a> {
+    /// A bit, packed (`ceil(m / 8)` bytes).
+    Bits(&'a mut [u8]),
+    /// A block.
+    Blocks(&'a mut [Block]),
+}
+
+impl Selected<'_> {
+    pub(crate) fn check(&self, m: usize) -> Result<(), OtError> {
+        let (expected, got) = match self {
+            Selected::Bits(out) => (m.div_ceil(8), out.len()),
+            Selected::Blocks(out) => (m, out.len()),
+        };
+        check_argument("out", expected, got)
+    }
+
+    /// Makes the masks of some of the OTs. The first is a multiple of 8.
+    pub(crate) fn write(
+        &mut self,
+        ots: Range<usize>,
+        tweaks: Tweaks,
+        rows: &[Block],
+    ) -> Result<(), OtError> {
+        match self {
+            Selected::Bits(out) => {
+                flavour::receiver_random_bits(tweaks, rows, &mut out[packed(&ots)])
+            }
+            Selected::Blocks(out) => flavour::receiver_random_blocks(tweaks, rows, &mut out[ots]),
+        }
+    }
+}
+
+/// The OTs of a call, some at a time.
+fn pieces(m: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..m)
+        .step_by(PIECE)
+        .map(move |first| first..m.min(first + PIECE))
+}
+
+/// The bytes of some OTs' bits. The first is a multiple of 8.
+fn packed(ots: &Range<usize>) -> Range<usize> {
+    ots.start / 8..ots.end.div_ceil(8)
 }
 
 /// Keeps a call of several pieces from failing halfway.

@@ -5,21 +5,20 @@
 //! k_{i,r_i} = H(t_i, i) at the receiver.
 //!
 //! # The hash
-//! The masks ask for a *tweakable correlation-robust* hash: for secret uniform Delta and distinct
-//! tweaks, the values H(t_i ^ Delta, i) look random to whoever knows the t_i. Nothing here needs
-//! *circular* robustness, because no mask ever covers anything that depends on Delta. The hash is
-//! `TweakableHash::fixed()`, TMMO of Guo, Katz, Wang and Yu (S&P 2020):
-//! H(x, i) = pi(pi(x) ^ i) ^ pi(x) with pi AES-128 under a fixed key. It is tweakable *circular*
-//! correlation robust, hence more than enough, when pi is modelled as a random permutation.
-//! Cutting the mask keeps the property; masks longer than a block are stretched from it
-//! (`stretch_blocks` of the kernels, with a second fixed key and thus a permutation of its own).
+//! The masks ask for a *correlation-robust* hash: for secret uniform Delta and rows t_i that differ,
+//! the values H(t_i ^ Delta, i) look random to whoever knows the t_i. Nothing here needs *circular*
+//! robustness, because no mask ever covers anything that depends on Delta; nor robustness for rows
+//! that somebody chose, because those of a semi-honest receiver are pseudorandom. The hash is
+//! [`RowHash`](madrigal_kernels::RowHash): H(x, i) = pi(x) ^ x with pi AES-128 under a public key that
+//! belongs to this instance and some thousand rows alone; its documentation has the bound and its
+//! proof. Cutting the mask keeps the property; masks longer than a block are stretched from it
+//! ([`Stretch`](madrigal_kernels::Stretch), likewise under keys of the instance's own).
 //!
-//! One application of pi instead of two would be MMO, pi(x) ^ x, which is correlation robust and
-//! would do for *distinct* t_i; those of a semi-honest receiver are pseudorandom, hence distinct but
-//! with probability m^2 / 2^129. But without a tweak one guess of Delta's place is held against all
-//! m masks at once: the best known attack finds Delta after 2^128 / m applications of pi, 2^98 for
-//! 2^30 OTs of an instance. With TMMO the tweak ties a guess to one row. Half a nanosecond is not
-//! worth those 30 bits.
+//! The keys follow from the instance's name ([`Instance`](crate::Instance)), hence from the session.
+//! So nobody can compute ahead for a session that has not begun, and what is computed for one, or for
+//! one thousand rows of one, is of no use for others: 2^117 applications of AES find a Delta with
+//! certainty, however many OTs there are. Under one fixed key, with or without a tweak, it would be
+//! 2^128 divided by the number of OTs: 2^88 for 2^40 of them.
 //!
 //! The rows themselves are a correlated OT with the one correlation Delta. Who uses them unhashed
 //! (BMR's optimisation) argues for that use himself, and drops the [`Tweaks`](crate::Tweaks).

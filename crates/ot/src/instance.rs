@@ -1,9 +1,11 @@
-//! What one extension instance is: its name, its secret offset, and its supply of hash tweaks.
+//! What one instance of OTs is: its name, its secret offset, and its supply of hash tweaks.
 
 use core::fmt;
 
-use madrigal_kernels::Block;
+use madrigal_core::domains;
+use madrigal_kernels::{Block, RowHash, Stretch};
 use rand_core::CryptoRng;
+use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
 use crate::error::OtError;
@@ -11,14 +13,17 @@ use crate::error::OtError;
 /// Symmetric security parameter in bits: number of base OTs, columns of the extension matrix.
 pub const KAPPA: usize = 128;
 
-/// The name of one OT instance within a session.
+/// The name of one instance of OTs, base OTs or an extension: no two in the world have the same.
 ///
-/// It is bound into the base OTs' hash and into the high half of every hash tweak, so two
-/// instances must not share a name if they share the base OTs' session identifier or an offset. (The
-/// jobs of one session use the same names: each has its own identifier and offsets.) The direction is part of it: (sender, receiver)
-/// and (receiver, sender) are two instances.
+/// It is bound into the hashes of base OTs, and gives an extension's hash keys of its own. The
+/// direction is part of it: (sender, receiver) and (receiver, sender) are two instances. Base OTs
+/// and the extensions that start from them may have one name, since each hashes under domains of
+/// its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Instance {
+    /// Identifier of the session, fresh for every run and the same for both parties. It is public,
+    /// but nobody should know it before the run.
+    pub session: [u8; 32],
     /// Party that sends, in the role of the OTs that this instance produces.
     pub sender: u16,
     /// Party that receives (has choice bits).
@@ -28,8 +33,20 @@ pub struct Instance {
 }
 
 impl Instance {
-    pub(crate) fn to_u64(self) -> u64 {
-        u64::from(self.sender) << 48 | u64::from(self.receiver) << 32 | u64::from(self.stream)
+    /// A hash that begins with the name. All its fields have fixed lengths.
+    pub(crate) fn hash<D: Digest>(&self, domain: &[u8; 24]) -> D {
+        let direction = u64::from(self.sender) << 16 | u64::from(self.receiver);
+        let place = direction << 32 | u64::from(self.stream);
+        D::new()
+            .chain_update(domain)
+            .chain_update(self.session)
+            .chain_update(place.to_le_bytes())
+    }
+
+    /// A public block that belongs to this instance and purpose alone (SHA-256 as a random oracle).
+    pub(crate) fn public_block(&self, domain: &[u8; 24]) -> Block {
+        let digest: [u8; 32] = self.hash::<Sha256>(domain).finalize().into();
+        Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16]))
     }
 }
 
@@ -83,32 +100,65 @@ impl fmt::Debug for Delta {
     }
 }
 
+/// The rows of one instance, counted, and the public keys that hash them.
+#[derive(Clone, Copy)]
+pub(crate) struct TweakCounter {
+    instance: Instance,
+    hash: RowHash,
+    stretch_key: Block,
+    next: u64,
+}
+
+impl TweakCounter {
+    pub(crate) fn new(instance: Instance) -> Self {
+        TweakCounter {
+            instance,
+            hash: RowHash::new(instance.public_block(domains::ROW_HASH)),
+            stretch_key: instance.public_block(domains::ROW_STRETCH),
+            next: 0,
+        }
+    }
+
+    pub(crate) fn instance(&self) -> Instance {
+        self.instance
+    }
+
+    /// How many rows have names.
+    pub(crate) fn taken(&self) -> u64 {
+        self.next
+    }
+
+    /// Names the next `m` rows.
+    pub(crate) fn take(&mut self, m: usize) -> Tweaks {
+        let first = self.next;
+        self.next += m as u64;
+        Tweaks {
+            hash: self.hash,
+            stretch_key: self.stretch_key,
+            first,
+            len: m,
+        }
+    }
+}
+
 /// The right to hash each of a run of rows once.
 ///
 /// An extension hands one out with its rows and a [flavour](crate::flavour) consumes it; it cannot
 /// be cloned, because masks made twice from the same rows would cancel out.
 ///
-/// Row `i` of an instance has tweak `instance * 2^64 + i` with `i` counted over the instance's
-/// whole life. Uniqueness within an instance is what the hash's property asks for; between
-/// instances the offsets are independent, so that equal tweaks, as the jobs of a session have, only
-/// cost what several instances cost together: an attacker's chance grows with the number of offsets
-/// that one tweak meets. The instance is in the high half all the same, so that within a job no
-/// tweak repeats.
+/// The tweak of a row is the instance's public key and the row's number, counted over the
+/// instance's whole life. So no tweak comes twice in the world, and
+/// [what it costs](crate::flavour#the-hash) to attack a row does not fall with their number.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "rows without their tweaks are of no use"]
 pub struct Tweaks {
-    first: u128,
+    hash: RowHash,
+    stretch_key: Block,
+    first: u64,
     len: usize,
 }
 
 impl Tweaks {
-    pub(crate) fn new(instance: Instance, first: u64, len: usize) -> Self {
-        Tweaks {
-            first: u128::from(instance.to_u64()) << 64 | u128::from(first),
-            len,
-        }
-    }
-
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.len
@@ -130,16 +180,23 @@ impl Tweaks {
                 left: self.len,
             });
         }
-        let taken = Tweaks {
-            first: self.first,
-            len: n,
-        };
-        self.first += n as u128;
+        let taken = Tweaks { len: n, ..*self };
+        self.first += n as u64;
         self.len -= n;
         Ok(taken)
     }
 
-    pub(crate) fn first(&self) -> u128 {
+    /// What stretches the random blocks of these rows, by their place among them.
+    pub fn stretch(&self) -> Stretch {
+        Stretch::new(self.stretch_key, self.first)
+    }
+
+    pub(crate) fn hash(&self) -> &RowHash {
+        &self.hash
+    }
+
+    /// Number of the first row.
+    pub(crate) fn first(&self) -> u64 {
         self.first
     }
 }

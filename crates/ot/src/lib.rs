@@ -11,11 +11,10 @@
 //! | [`base::endemic`] | Masny-Rindal endemic base OTs, in one round | CDH, hashes as random oracles |
 //! | `base::kem` | the same from ML-KEM-768 (feature `ml-kem`) | module LWE |
 //! | [`extension`] | what all extensions have in common | |
-//! | [`iknp`] | IKNP extension with the optimisations of Asharov et al. | PRG (AES-CTR) |
-//! | [`softspoken`] | SoftSpokenOT for k = 1 to 8: 128 / k bits per OT | PRG (AES-CTR), GGM trees |
+//! | [`softspoken`] | SoftSpokenOT for k = 1 to 8: 128 / k bits per OT; k = 1 is IKNP | PRG (AES-CTR), GGM trees |
 //! | [`silent`] | Ferret: silent extension, random choices | LPN with regular noise, circular correlation robustness |
 //! | [`threads`] | one call on several threads | as the extension |
-//! | [`flavour`] | random, correlated, chosen and 1-out-of-n OTs from an extension's rows | tweakable correlation robustness |
+//! | [`flavour`] | random, correlated, chosen and 1-out-of-n OTs from an extension's rows | correlation robustness |
 //!
 //! All of it is for **semi-honest** parties with static corruption. A malformed message is
 //! nevertheless an error, never a panic.
@@ -30,13 +29,13 @@
 //! ```
 //! use madrigal_kernels::Block;
 //! use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng};
-//! use madrigal_ot::{base::*, iknp::*};
+//! use madrigal_ot::{base::*, softspoken::*};
 //!
 //! # fn main() -> Result<(), madrigal_ot::OtError> {
 //! // Party 0 sends OTs, party 1 receives them; the base OTs run the other way.
 //! let (session, stream) = ([7; 32], 0);
-//! let extension = Instance { sender: 0, receiver: 1, stream };
-//! let base = BaseContext { session, instance: Instance { sender: 1, receiver: 0, stream } };
+//! let extension = Instance { session, sender: 0, receiver: 1, stream };
+//! let base = Instance { session, sender: 1, receiver: 0, stream };
 //! # let (mut rng0, mut rng1) =
 //! #     (SeededRng::from_seed(Block::new(0, 1)), SeededRng::from_seed(Block::new(1, 1)));
 //!
@@ -44,11 +43,13 @@
 //! let delta = Delta::random(&mut rng0);
 //! let zero = BaseReceiver::new(base);
 //! let zero = zero.respond(&mut rng0, &s, &delta.choice_bits(), KAPPA)?; // zero -> one: zero.message
-//! let mut receiver = IknpReceiver::new(extension, &one.finish(&zero.message, KAPPA)?)?;
-//! let mut sender = IknpSender::new(extension, delta, &zero.keys)?;
+//! let k = FieldBits::new(4)?;
+//! let pairs = one.finish(&zero.message, KAPPA)?;
+//! let (mut receiver, setup) = SoftSpokenReceiver::new(extension, k, &pairs)?; // one -> zero: setup
+//! let mut sender = SoftSpokenSender::new(extension, k, delta, &zero.keys, &setup)?;
 //!
 //! let (m, choices) = (16, [0b1010_1010, 0b0000_1111]);
-//! let mut u = vec![0; message_len(m)];
+//! let mut u = vec![0; k.message_len(m)];
 //! let (mut k, mut k0, mut k1) = ([0; 2], [0; 2], [0; 2]);
 //! receiver.extend_bits(&choices, m, &mut u, &mut k)?; // one -> zero: u
 //! sender.extend_bits(&u, m, &mut k0, &mut k1)?;
@@ -75,7 +76,6 @@ pub mod cost;
 mod error;
 pub mod extension;
 pub mod flavour;
-pub mod iknp;
 mod instance;
 mod matrix;
 mod rng;

@@ -4,7 +4,7 @@
 use madrigal_kernels::{Block, transpose_128};
 use zeroize::Zeroizing;
 
-use crate::{Instance, KAPPA, Tweaks};
+use crate::{Instance, KAPPA, Tweaks, instance::TweakCounter};
 
 /// OTs per chunk. The columns take 16 bytes per OT: 136 KiB, within the second-level cache of most
 /// processors beside the message, and 64 blocks per column keep AES busy. Measured for IKNP on a
@@ -30,8 +30,7 @@ pub(crate) const fn column_len(m: usize) -> usize {
 
 /// KAPPA columns of up to [`CHUNK`] bits.
 pub(crate) struct Matrix {
-    instance: Instance,
-    next_index: u64,
+    tweaks: TweakCounter,
     /// [`STRIDE`] apart. Secret.
     columns: Zeroizing<Vec<u8>>,
     /// Rows that nobody outside asks for. Secret.
@@ -41,15 +40,14 @@ pub(crate) struct Matrix {
 impl Matrix {
     pub(crate) fn new(instance: Instance) -> Self {
         Matrix {
-            instance,
-            next_index: 0,
+            tweaks: TweakCounter::new(instance),
             columns: Zeroizing::new(vec![0; KAPPA * STRIDE]),
             tile: Zeroizing::new(vec![Block::ZERO; TILE]),
         }
     }
 
     pub(crate) fn instance(&self) -> Instance {
-        self.instance
+        self.tweaks.instance()
     }
 
     /// The columns from number `first` on.
@@ -59,9 +57,7 @@ impl Matrix {
 
     /// Names the next `m` rows.
     pub(crate) fn tweaks(&mut self, m: usize) -> Tweaks {
-        let first = self.next_index;
-        self.next_index += m as u64;
-        Tweaks::new(self.instance, first, m)
+        self.tweaks.take(m)
     }
 
     /// Writes the first rows of the chunk.

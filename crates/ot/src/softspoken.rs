@@ -17,15 +17,15 @@
 //! 3. It adds Delta c: w ^ Delta c = v ^ Delta r.
 //!
 //! So its k columns are those of the receiver plus Delta_j r: the relation q_i = t_i ^ r_i Delta of
-//! IKNP once all blocks' columns stand side by side and are transposed. For k = 1 it *is* IKNP,
-//! message for message: s_1 and s_0 are the two keys of the base OT.
+//! IKNP once all blocks' columns stand side by side and are transposed. For k = 1 it *is* IKNP with
+//! the optimisations of Asharov et al. (MOTION 5.1.2), message for message: s_1 and s_0 are the two
+//! keys of the base OT, and nothing is sent ahead.
 //!
 //! In the paper's words (sections 3 and 4) this is subspace VOLE over F_{2^k} with the repetition
 //! code; F_{2^k} is but a vector space here, as no product of two elements of it is ever formed.
 //!
 //! # Message
-//! As IKNP's, with blocks in the place of columns: OTs are cut into chunks of [`CHUNK`], the last
-//! one shorter, and a chunk of c OTs is sent as [`FieldBits::blocks`] columns one after the other,
+//! OTs are cut into chunks of [`CHUNK`], the last one shorter, and a chunk of c OTs is sent as [`FieldBits::blocks`] columns one after the other,
 //! each of `ceil(c / 128) * 16` bytes. A call for `CHUNK` OTs, n times over, sends the same bytes as
 //! one call for `n * CHUNK`. Both parties must make their calls with the same sequence of `m`. A
 //! call that returns an error has moved nothing.
@@ -45,7 +45,7 @@
 //! 20, 32 for k = 1 to 8), the sender one less for each block of columns, and twice as many
 //! additions of 16 bytes, in registers or the first-level cache ([`Leaves`]). Both write 16 bytes of
 //! columns, transpose them, and write 16 bytes of rows; the message is `16 / k` bytes. A
-//! random OT hashes on top: 4 AES blocks at the sender, 2 at the receiver.
+//! random OT hashes on top: 2 AES blocks at the sender, one at the receiver.
 //!
 //! Beside AES there is nearly the same for every k, about 1 ns on a Zen 5 core (docs/BENCHMARKS.md has
 //! the measurements): the columns' way through the second-level cache, the transposition, and the
@@ -69,8 +69,7 @@ use crate::{
     Delta, Instance, KAPPA, Tweaks,
     cost::{self, Cost},
     error::{Message, OtError, check_argument, check_message},
-    extension::{ExtensionReceiver, ExtensionSender},
-    flavour,
+    extension::{Choices, Chosen, ExtensionReceiver, ExtensionSender, Pairs, Selected},
     matrix::{COLUMN_BYTES, Matrix, STRIDE, column_len},
     select::clear_padding,
 };
@@ -180,43 +179,21 @@ impl ExtensionSender for SoftSpokenSender {
         Ok(self.matrix.tweaks(m))
     }
 
-    fn extend_bits(
+    /// Given or random, the choices are the receiver's.
+    fn extend_masks(
         &mut self,
+        _: Choices,
         u: &[u8],
         m: usize,
-        k0: &mut [u8],
-        k1: &mut [u8],
+        mut out: Pairs<'_>,
     ) -> Result<(), OtError> {
-        check_argument("k0", m.div_ceil(8), k0.len())?;
-        check_argument("k1", m.div_ceil(8), k1.len())?;
+        out.check(m)?;
         check_message(Message::Extension, u, self.k.message_len(m))?;
         for (first, len, place) in chunks(self.k, m) {
             self.read_chunk(&u[place], len);
             self.matrix.for_tiles(len, |tile, tweaks, rows| {
-                let out = (first + tile.start) / 8..(first + tile.end).div_ceil(8);
-                let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
-                flavour::sender_random_bits(&self.delta, tweaks, rows, k0, k1)
-            })?;
-        }
-        Ok(())
-    }
-
-    fn extend_blocks(
-        &mut self,
-        u: &[u8],
-        m: usize,
-        k0: &mut [Block],
-        k1: &mut [Block],
-    ) -> Result<(), OtError> {
-        check_argument("k0", m, k0.len())?;
-        check_argument("k1", m, k1.len())?;
-        check_message(Message::Extension, u, self.k.message_len(m))?;
-        for (first, len, place) in chunks(self.k, m) {
-            self.read_chunk(&u[place], len);
-            self.matrix.for_tiles(len, |tile, tweaks, rows| {
-                let out = first + tile.start..first + tile.end;
-                let (k0, k1) = (&mut k0[out.clone()], &mut k1[out]);
-                flavour::sender_random_blocks(&self.delta, tweaks, rows, k0, k1)
+                let ots = first + tile.start..first + tile.end;
+                out.write(ots, &self.delta, tweaks, rows)
             })?;
         }
         Ok(())
@@ -316,41 +293,21 @@ impl ExtensionReceiver for SoftSpokenReceiver {
         Ok(self.matrix.tweaks(m))
     }
 
-    fn extend_bits(
+    fn extend_masks(
         &mut self,
-        choices: &[u8],
+        choices: Chosen<'_>,
         m: usize,
         u: &mut [u8],
-        out: &mut [u8],
+        mut out: Selected<'_>,
     ) -> Result<(), OtError> {
-        check_argument("choices", m.div_ceil(8), choices.len())?;
-        check_argument("out", m.div_ceil(8), out.len())?;
-        check_argument("u", self.k.message_len(m), u.len())?;
+        choices.check(m)?;
+        out.check(m)?;
+        check_argument("message", self.k.message_len(m), u.len())?;
+        let choices = choices.draw(m);
         for (first, len, place) in chunks(self.k, m) {
             self.write_chunk(&choices[first / 8..], len, &mut u[place]);
             self.matrix.for_tiles(len, |tile, tweaks, rows| {
-                let place = (first + tile.start) / 8..(first + tile.end).div_ceil(8);
-                flavour::receiver_random_bits(tweaks, rows, &mut out[place])
-            })?;
-        }
-        Ok(())
-    }
-
-    fn extend_blocks(
-        &mut self,
-        choices: &[u8],
-        m: usize,
-        u: &mut [u8],
-        out: &mut [Block],
-    ) -> Result<(), OtError> {
-        check_argument("choices", m.div_ceil(8), choices.len())?;
-        check_argument("out", m, out.len())?;
-        check_argument("u", self.k.message_len(m), u.len())?;
-        for (first, len, place) in chunks(self.k, m) {
-            self.write_chunk(&choices[first / 8..], len, &mut u[place]);
-            self.matrix.for_tiles(len, |tile, tweaks, rows| {
-                let place = first + tile.start..first + tile.end;
-                flavour::receiver_random_blocks(tweaks, rows, &mut out[place])
+                out.write(first + tile.start..first + tile.end, tweaks, rows)
             })?;
         }
         Ok(())

@@ -10,18 +10,16 @@ use curve25519_dalek::{RistrettoPoint, Scalar, ristretto::CompressedRistretto};
 use madrigal_kernels::Block;
 use madrigal_ot::{
     Fault, Instance, Message, OtError,
-    base::{BaseContext, BaseReceiver, BaseSender},
+    base::{BaseReceiver, BaseSender},
     cost,
 };
 use sha2::{Digest, Sha256, Sha512};
 
-const CONTEXT: BaseContext = BaseContext {
+const CONTEXT: Instance = Instance {
     session: [0x5a; 32],
-    instance: Instance {
-        sender: 3,
-        receiver: 1,
-        stream: 2,
-    },
+    sender: 3,
+    receiver: 1,
+    stream: 2,
 };
 
 fn run(rng: &mut TestRng, choices: &[u8], n: usize) -> (Vec<[Block; 2]>, Vec<Block>, Vec<u8>) {
@@ -59,7 +57,7 @@ mod plain {
     use super::*;
 
     fn bound(tag: &[u8; 24]) -> Vec<u8> {
-        let instance = CONTEXT.instance;
+        let instance = CONTEXT;
         let mut bytes = tag.to_vec();
         bytes.extend(CONTEXT.session);
         bytes.extend(instance.stream.to_le_bytes());
@@ -144,9 +142,9 @@ fn sender_meets_a_plain_receiver() {
 fn keys_depend_on_the_whole_context() {
     let mut others = [CONTEXT; 4];
     others[0].session[31] ^= 1;
-    others[1].instance.sender ^= 1;
-    others[2].instance.receiver ^= 1;
-    others[3].instance.stream ^= 1;
+    others[1].sender ^= 1;
+    others[2].receiver ^= 1;
+    others[3].stream ^= 1;
     let mut rng = TestRng::new(4);
     for other in others {
         let (sender, s) = BaseSender::new(rng.rng(), CONTEXT);

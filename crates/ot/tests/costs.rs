@@ -6,20 +6,15 @@
 
 use madrigal_kernels::{Block, meter::metered};
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
-use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender};
+use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::flavour::{self, OneOf};
-use madrigal_ot::silent::{SilentContext, SilentParams, SilentReceiver, SilentSender};
+use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{CHUNK, FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::threads::{ThreadedReceiver, ThreadedSender};
 use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA};
 
 use crate::common::{INSTANCE, Rows, SIZES, TestRng, extend, ideal_base, ideal_softspoken};
-
-const CONTEXT: BaseContext = BaseContext {
-    session: [0x5a; 32],
-    instance: INSTANCE,
-};
 
 /// Adds up what one side computes.
 #[derive(Default)]
@@ -48,18 +43,18 @@ fn base_ots() {
     for n in [0, 1, 7, KAPPA] {
         let choices = rng.bytes(n.div_ceil(8));
         let (mut sends, mut receives) = (Side::default(), Side::default());
-        let (sender, s) = sends.does(|| BaseSender::new(rng.rng(), CONTEXT));
+        let (sender, s) = sends.does(|| BaseSender::new(rng.rng(), INSTANCE));
         let response = receives.does(|| {
-            let receiver = BaseReceiver::new(CONTEXT);
+            let receiver = BaseReceiver::new(INSTANCE);
             receiver.respond(rng.rng(), &s, &choices, n).unwrap()
         });
         sends.does(|| sender.finish(&response.message, n).unwrap());
         check(&sends, &receives, cost::base(n as u64), &format!("{n}"));
 
         let (mut sends, mut receives) = (Side::default(), Side::default());
-        let (sender, b) = sends.does(|| EndemicSender::new(rng.rng(), CONTEXT));
+        let (sender, b) = sends.does(|| EndemicSender::new(rng.rng(), INSTANCE));
         let (receiver, m) =
-            receives.does(|| EndemicReceiver::new(rng.rng(), CONTEXT, &choices, n).unwrap());
+            receives.does(|| EndemicReceiver::new(rng.rng(), INSTANCE, &choices, n).unwrap());
         sends.does(|| sender.finish(&m, n).unwrap());
         receives.does(|| receiver.finish(&b).unwrap());
         let declared = cost::base_endemic(n as u64);
@@ -230,12 +225,8 @@ fn silent() {
         rng.bytes(params.base_rows().div_ceil(8)),
     );
     let delta = Delta::random_odd(rng.rng());
-    let context = SilentContext {
-        session: CONTEXT.session,
-        instance: INSTANCE,
-    };
-    let mut sender = SilentSender::new(rng.rng(), context, params, delta, &base).unwrap();
-    let mut receiver = SilentReceiver::new(context, params, &choices, &base).unwrap();
+    let mut sender = SilentSender::new(rng.rng(), INSTANCE, params, delta, &base).unwrap();
+    let mut receiver = SilentReceiver::new(INSTANCE, params, &choices, &base).unwrap();
     let mut made = 0;
     for m in [0, 1, 127, 5000, 300_000, 1] {
         let (mut sends, mut receives) = (Side::default(), Side::default());

@@ -9,18 +9,15 @@ use crate::common::{INSTANCE, TestRng, bit};
 use curve25519_dalek::{RistrettoPoint, Scalar, ristretto::CompressedRistretto};
 use madrigal_kernels::Block;
 use madrigal_ot::{
-    Fault, Message, OtError,
-    base::{
-        BaseContext,
-        endemic::{EndemicReceiver, EndemicSender, message_len},
-    },
+    Fault, Instance, Message, OtError,
+    base::endemic::{EndemicReceiver, EndemicSender, message_len},
     cost,
 };
 use sha2::{Digest, Sha256, Sha512};
 
-const CONTEXT: BaseContext = BaseContext {
+const CONTEXT: Instance = Instance {
     session: [0x5a; 32],
-    instance: INSTANCE,
+    ..INSTANCE
 };
 
 #[test]

@@ -5,11 +5,14 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-use crate::common::{INSTANCE, SIZES, TestRng, bit, extend, ideal_base, ideal_extension};
+use crate::common::{
+    IKNP, INSTANCE, SIZES, TestRng, bit, extend, ideal_base, ideal_extension, iknp_receiver,
+    iknp_sender,
+};
 use madrigal_kernels::Block;
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Fault, Message, OtError, cost, flavour,
-    iknp::{CHUNK, IknpReceiver, IknpSender, message_len},
+    softspoken::{CHUNK, SoftSpokenReceiver, SoftSpokenSender},
 };
 use proptest::prelude::*;
 use zeroize::Zeroizing;
@@ -21,8 +24,8 @@ fn rows_differ_by_choice_times_delta() {
     for m in SIZES {
         let rows = extend(&mut rng, &mut sender, &mut receiver, m);
         assert_eq!(
-            message_len(m) as u64,
-            cost::extension(m as u64).receiver_bytes
+            IKNP.message_len(m) as u64,
+            cost::softspoken(IKNP, m as u64).receiver_bytes
         );
         assert_eq!(rows.sender_tweaks, rows.receiver_tweaks);
         assert_eq!(rows.sender_tweaks.len(), m);
@@ -114,18 +117,18 @@ fn fused_bits_equal_rows_then_bits() {
     let mut rng = TestRng::new(14);
     let delta = rng.block();
     let (keys, pairs) = ideal_base(&mut rng, delta);
-    let sender = || IknpSender::new(INSTANCE, Delta::from_block(delta), &keys).unwrap();
-    let receiver = || IknpReceiver::new(INSTANCE, &pairs).unwrap();
+    let sender = || iknp_sender(INSTANCE, delta, &keys);
+    let receiver = || iknp_receiver(INSTANCE, &pairs);
     let choices = rng.bytes(bytes);
 
     let (mut t, mut u, mut k) = (
         vec![Block::ZERO; m],
-        vec![0; message_len(m)],
+        vec![0; IKNP.message_len(m)],
         vec![0; bytes],
     );
     let tweaks = receiver().extend(&choices, m, &mut u, &mut t).unwrap();
     flavour::receiver_random_bits(tweaks, &t, &mut k).unwrap();
-    let (mut fused_u, mut fused_k) = (vec![0; message_len(m)], vec![0; bytes]);
+    let (mut fused_u, mut fused_k) = (vec![0; IKNP.message_len(m)], vec![0; bytes]);
     receiver()
         .extend_bits(&choices, m, &mut fused_u, &mut fused_k)
         .unwrap();
@@ -149,18 +152,18 @@ fn chunks_sent_one_by_one_are_the_same_message() {
     let delta = rng.block();
     let (_, pairs) = ideal_base(&mut rng, delta);
     let choices = rng.bytes(m / 8);
-    let (mut t, mut u) = (vec![Block::ZERO; m], vec![0; message_len(m)]);
-    let mut whole = IknpReceiver::new(INSTANCE, &pairs).unwrap();
+    let (mut t, mut u) = (vec![Block::ZERO; m], vec![0; IKNP.message_len(m)]);
+    let mut whole = iknp_receiver(INSTANCE, &pairs);
     let mut tweaks = whole.extend(&choices, m, &mut u, &mut t).unwrap();
 
-    let mut pieces = IknpReceiver::new(INSTANCE, &pairs).unwrap();
+    let mut pieces = iknp_receiver(INSTANCE, &pairs);
     for c in 0..3 {
-        let (mut tc, mut uc) = (vec![Block::ZERO; CHUNK], vec![0; message_len(CHUNK)]);
+        let (mut tc, mut uc) = (vec![Block::ZERO; CHUNK], vec![0; IKNP.message_len(CHUNK)]);
         let choices = &choices[c * CHUNK / 8..][..CHUNK / 8];
         let got = pieces.extend(choices, CHUNK, &mut uc, &mut tc).unwrap();
         assert_eq!(tweaks.take(CHUNK).unwrap(), got);
         assert!(tc == t[c * CHUNK..][..CHUNK]);
-        assert!(uc == u[c * message_len(CHUNK)..][..message_len(CHUNK)]);
+        assert!(uc == u[c * IKNP.message_len(CHUNK)..][..IKNP.message_len(CHUNK)]);
     }
     assert!(tweaks.is_empty());
     let error = tweaks.take(1).unwrap_err();
@@ -177,7 +180,7 @@ fn random_bits(rng: &mut TestRng, m: usize) -> [Vec<u8>; 4] {
         choices[bytes - 1] |= 0x80;
     }
     let (mut k0, mut k1, mut k) = (vec![0; bytes], vec![0; bytes], vec![0; bytes]);
-    let mut u = vec![0; message_len(m)];
+    let mut u = vec![0; IKNP.message_len(m)];
     receiver.extend_bits(&choices, m, &mut u, &mut k).unwrap();
     sender.extend_bits(&u, m, &mut k0, &mut k1).unwrap();
     [choices, k0, k1, k]
@@ -343,12 +346,14 @@ fn wrong_lengths_are_errors_and_move_nothing() {
     let offset = Block::mask(bit(&rows.choices, 128)) & sender.delta().expose();
     assert!(rows.q[128] == rows.t[128] ^ offset);
 
-    assert!(IknpReceiver::new(INSTANCE, &[[Block::ZERO; 2]; 127]).is_err());
+    assert!(SoftSpokenReceiver::new(INSTANCE, IKNP, &[[Block::ZERO; 2]; 127]).is_err());
     assert!(
-        IknpSender::new(
+        SoftSpokenSender::new(
             INSTANCE,
+            IKNP,
             Delta::from_block(Block::ONES),
-            &[Block::ZERO; 129]
+            &[Block::ZERO; 129],
+            &[],
         )
         .is_err()
     );
@@ -405,7 +410,7 @@ fn a_tampered_message_spoils_its_row_only() {
     let (mut sender, mut receiver) = ideal_extension(&mut rng);
     let m = 300usize;
     let choices = rng.bytes(m.div_ceil(8));
-    let (mut u, mut t) = (vec![0; message_len(m)], vec![Block::ZERO; m]);
+    let (mut u, mut t) = (vec![0; IKNP.message_len(m)], vec![Block::ZERO; m]);
     let mut q = t.clone();
     let _ = receiver.extend(&choices, m, &mut u, &mut t).unwrap();
     let (column, row) = (77, 259);
@@ -440,7 +445,7 @@ proptest! {
     fn any_bytes_are_an_error_or_rows(message: Vec<u8>, m in 0usize..300) {
         let mut rng = TestRng::new(21);
         let (mut sender, _) = ideal_extension(&mut rng);
-        let fits = message.len() == message_len(m);
+        let fits = message.len() == IKNP.message_len(m);
         let result = sender.extend(&message, m, &mut vec![Block::ZERO; m]);
         prop_assert_eq!(result.is_ok(), fits);
     }

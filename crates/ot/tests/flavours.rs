@@ -5,8 +5,8 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-use crate::common::{TestRng, bit, extend, ideal_softspoken};
-use madrigal_kernels::{Block, TweakableHash, blocks_as_bytes};
+use crate::common::{INSTANCE, TestRng, bit, extend, ideal_softspoken, row_hash};
+use madrigal_kernels::{Block, blocks_as_bytes};
 use madrigal_ot::{
     ExtensionReceiver, ExtensionSender, Fault, Message, OtError, cost,
     flavour::{self, OneOf, Word},
@@ -97,10 +97,9 @@ fn short_strings_begin_the_block() {
     let (mut sender, mut receiver) = ideal_softspoken(&mut rng, FIELD);
     let r = extend(&mut rng, &mut sender, &mut receiver, 100);
     let mut block = vec![Block::ZERO; 100];
-    TweakableHash::fixed().hash_blocks(u128::from(7u64) << 64 | 1 << 96, &r.t, &mut block);
+    row_hash(INSTANCE).hash_blocks(0, &r.t, &mut block);
     let mut whole = vec![0; 1600];
     flavour::receiver_random_strings(r.receiver_tweaks, &r.t, 16, &mut whole).unwrap();
-    // Sender 0, receiver 1, stream 7.
     assert!(whole == blocks_as_bytes(&block));
     let mut rng = TestRng::new(72);
     let (mut sender, mut receiver) = ideal_softspoken(&mut rng, FIELD);
@@ -183,10 +182,10 @@ fn one_of_n() {
             // By the definition.
             let own = &q[i * of.rows()..][..of.rows()];
             let sum = (0..of.rows()).fold(0, |sum, l| sum ^ times(own[l].into(), 1 << l));
-            let tweak = 1u128 << 96 | 7 << 64 | (i * of.rows()) as u128;
+            let row = (i * of.rows()) as u64;
             for j in 0..n {
                 let input = Block::from(sum ^ times(delta, j as u128));
-                let expected = TweakableHash::fixed().hash(input, tweak);
+                let expected = row_hash(INSTANCE).hash(row, input);
                 assert!(masks[i * n + j] == expected, "mask {j} of OT {i}, n = {n}");
                 assert_eq!(masks[i * n + j] == out[i], j == usize::from(indices[i]));
             }

@@ -7,17 +7,14 @@
 
 use crate::common::{INSTANCE, TestRng, bit};
 use madrigal_ot::{
-    Fault, Message, OtError,
-    base::{
-        BaseContext,
-        kem::{KemReceiver, ciphertexts_len, keys_len, respond},
-    },
+    Fault, Instance, Message, OtError,
+    base::kem::{KemReceiver, ciphertexts_len, keys_len, respond},
     cost,
 };
 
-const CONTEXT: BaseContext = BaseContext {
+const CONTEXT: Instance = Instance {
     session: [0x5a; 32],
-    instance: INSTANCE,
+    ..INSTANCE
 };
 
 #[test]

@@ -20,6 +20,7 @@ fn sides(rng: &mut SeededRng, threads: u32, k: u8) -> Sides {
     let mut receivers = Vec::new();
     for stream in 0..threads {
         let instance = Instance {
+            session: [9; 32],
             sender: 0,
             receiver: 1,
             stream,

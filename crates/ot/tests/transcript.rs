@@ -5,12 +5,11 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-use crate::common::{INSTANCE, TestRng, ideal_base};
+use crate::common::{IKNP, INSTANCE, TestRng, ideal_base, iknp_receiver};
 use madrigal_kernels::{Block, Prg};
 use madrigal_ot::{
     ExtensionReceiver,
-    base::{BaseContext, BaseReceiver, BaseSender},
-    iknp::{IknpReceiver, message_len},
+    base::{BaseReceiver, BaseSender},
 };
 
 /// Chi-square over `counts` against the uniform distribution, as standard deviations from its mean.
@@ -49,8 +48,8 @@ fn extension_message_is_uniform_for_any_choices() {
         for _ in 0..40 {
             let delta = rng.block();
             let (keys, pairs) = ideal_base(&mut rng, delta);
-            let mut receiver = IknpReceiver::new(INSTANCE, &pairs).unwrap();
-            let (mut u, mut t) = (vec![0; message_len(m)], vec![Block::ZERO; m]);
+            let mut receiver = iknp_receiver(INSTANCE, &pairs);
+            let (mut u, mut t) = (vec![0; IKNP.message_len(m)], vec![Block::ZERO; m]);
             let _ = receiver.extend(&choices, m, &mut u, &mut t).unwrap();
             for (column, &key) in u.chunks_exact_mut(m / 8).zip(&keys) {
                 column.iter().for_each(|&byte| sent[usize::from(byte)] += 1);
@@ -69,7 +68,7 @@ fn extension_message_is_uniform_for_any_choices() {
                 choices[0]
             );
         }
-        let n = 40.0 * message_len(m) as f64;
+        let n = 40.0 * IKNP.message_len(m) as f64;
         for (b, &ones) in per_bit.iter().enumerate() {
             let score = (ones as f64 - n / 2.0) / (n.sqrt() / 2.0);
             assert!(score.abs() < 5.0, "bit {b} for {:#x}: {score}", choices[0]);
@@ -82,10 +81,7 @@ fn extension_message_is_uniform_for_any_choices() {
 fn base_message_is_the_same_for_any_choices() {
     let mut rng = TestRng::new(32);
     let n = 4000;
-    let context = BaseContext {
-        session: [9; 32],
-        instance: INSTANCE,
-    };
+    let context = INSTANCE;
     let (_, s) = BaseSender::new(rng.rng(), context);
     let mut counts = [vec![0u64; 32 * 16], vec![0u64; 32 * 16]];
     for (choice, counts) in counts.iter_mut().enumerate() {

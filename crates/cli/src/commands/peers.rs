@@ -15,6 +15,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use madrigal_core::domains::DOCTOR;
 use madrigal_net::identity::Identity;
 use madrigal_net::roster::{Roster, RosterEntry, RosterError, RosterProblem};
 use madrigal_net::tls::{Link, TlsError, TlsParty, handshake};
@@ -25,7 +26,6 @@ use crate::args::Doctor;
 use crate::exit::{Failure, Result, Status, Usage, of_tls};
 use crate::remote::{identity_files, listen, load_identity};
 
-const GREETING: &[u8; 16] = b"MADRIGAL-DOCTOR1";
 /// A peer that says nothing for this long is told as silent.
 const SILENCE: Duration = Duration::from_secs(5);
 const PINGS: usize = 15;
@@ -293,7 +293,7 @@ where
 
 impl<S: Read + Write> Line<S> {
     fn greet(&mut self) -> Result<(), Problem> {
-        let mut greeting = GREETING.to_vec();
+        let mut greeting = DOCTOR.to_vec();
         greeting.extend_from_slice(&unix_millis().to_le_bytes());
         self.send(&greeting)
     }
@@ -302,7 +302,7 @@ impl<S: Read + Write> Line<S> {
     fn hear_greeting(&mut self) -> Result<f64, Problem> {
         let mut greeting = [0; 16];
         self.receive(&mut greeting)?;
-        if greeting != *GREETING {
+        if greeting != *DOCTOR {
             let told = "it answers and has its key, but it runs no doctor now; start `madrigal doctor --peers` there at the same time";
             return Err(told.to_owned().into());
         }

@@ -1,9 +1,12 @@
 //! What a round function gets of the OTs of one part: masks, a few at a time.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
-use madrigal_kernels::Block;
-use madrigal_ot::{ExtensionReceiver, ExtensionSender, OtError, SeededRng, flavour};
+use madrigal_kernels::{Block, Stretch};
+use madrigal_ot::extension::{Choices, Chosen, Pairs, Selected};
+use madrigal_ot::{ExtensionReceiver, ExtensionSender, OtError, flavour};
+use rand_core::{TryCryptoRng, TryRng};
 use zeroize::Zeroizing;
 
 use crate::extension::Batch;
@@ -35,6 +38,34 @@ fn piece(unit: usize) -> usize {
     (PIECE / unit).max(1) * unit
 }
 
+/// For extensions that have random choices of their own: [`Batch::random`](crate::extension::Batch)
+/// holds for no others.
+struct NoGenerator;
+
+impl NoGenerator {
+    fn refuse(&self) -> ! {
+        unreachable!("an extension without choices of its own was asked for random ones")
+    }
+}
+
+impl TryRng for NoGenerator {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.refuse()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.refuse()
+    }
+
+    fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+        self.refuse()
+    }
+}
+
+impl TryCryptoRng for NoGenerator {}
+
 /// OTs of one part that we receive.
 pub(crate) struct Ask<'a> {
     pub(super) receiver: &'a mut dyn ExtensionReceiver,
@@ -47,22 +78,21 @@ pub(crate) struct Ask<'a> {
 impl Ask<'_> {
     /// The chosen bit of each OT, packed. Where the extension chooses, `choices` is what it chose.
     pub(crate) fn bits(self, choices: &mut [u8], out: &mut [u8]) -> Result<(), OtError> {
-        let (m, message) = (self.batch.ots, self.message);
-        if self.random {
-            // It has choices of its own.
-            let mut none = SeededRng::from_seed(Block::ZERO);
-            self.receiver
-                .extend_random_bits(&mut none, m, choices, message, out)
-        } else {
-            self.receiver.extend_bits(choices, m, message, out)
-        }
+        let choices = match self.random {
+            true => Chosen::Random(&mut NoGenerator, choices),
+            false => Chosen::Given(choices),
+        };
+        let out = Selected::Bits(out);
+        self.receiver
+            .extend_masks(choices, self.batch.ots, self.message, out)
     }
 
-    /// The chosen block of each OT, some items at a time. `choices` writes those of some OTs, packed.
+    /// The chosen block of each OT, some items at a time, and what stretches them by their place among
+    /// these. `choices` writes those of some OTs, packed.
     pub(crate) fn blocks(
         self,
         mut choices: impl FnMut(Range<usize>, &mut [u8]),
-        mut use_up: impl FnMut(Range<usize>, &[Block]),
+        mut use_up: impl FnMut(Range<usize>, &[Block], &mut Stretch),
     ) -> Result<(), OtError> {
         let Space {
             rows,
@@ -80,9 +110,11 @@ impl Ask<'_> {
             let mut tweaks = self.receiver.extend(bits, count, u, rows)?;
             for (index, rows) in rows.chunks(piece).enumerate() {
                 let masks = &mut masks[..rows.len()];
-                flavour::receiver_random_blocks(tweaks.take(rows.len())?, rows, masks)?;
+                let tweaks = tweaks.take(rows.len())?;
+                let mut stretch = tweaks.stretch();
+                flavour::receiver_random_blocks(tweaks, rows, masks)?;
                 let first = first + index * piece;
-                use_up(first..first + rows.len(), masks);
+                use_up(first..first + rows.len(), masks, &mut stretch);
             }
         }
         Ok(())
@@ -101,18 +133,20 @@ pub(crate) struct Answer<'a> {
 impl Answer<'_> {
     /// Both bits of each OT, packed.
     pub(crate) fn bits(self, k0: &mut [u8], k1: &mut [u8]) -> Result<(), OtError> {
-        let m = self.batch.ots;
-        if self.random {
-            self.sender.extend_random_bits(self.message, m, k0, k1)
-        } else {
-            self.sender.extend_bits(self.message, m, k0, k1)
-        }
+        let choices = match self.random {
+            true => Choices::Random,
+            false => Choices::Given,
+        };
+        let out = Pairs::Bits([k0, k1]);
+        self.sender
+            .extend_masks(choices, self.message, self.batch.ots, out)
     }
 
-    /// Both blocks of each OT, some items at a time.
+    /// Both blocks of each OT, some items at a time, and what stretches them by their place among
+    /// these.
     pub(crate) fn blocks(
         self,
-        mut use_up: impl FnMut(Range<usize>, &[Block], &[Block]),
+        mut use_up: impl FnMut(Range<usize>, &[Block], &[Block], &mut Stretch),
     ) -> Result<(), OtError> {
         let Space {
             rows,
@@ -129,9 +163,10 @@ impl Answer<'_> {
             for (index, rows) in rows.chunks(piece).enumerate() {
                 let (k0, k1) = (&mut k0[..rows.len()], &mut k1[..rows.len()]);
                 let tweaks = tweaks.take(rows.len())?;
+                let mut stretch = tweaks.stretch();
                 flavour::sender_random_blocks(self.sender.delta(), tweaks, rows, k0, k1)?;
                 let first = first + index * piece;
-                use_up(first..first + rows.len(), k0, k1);
+                use_up(first..first + rows.len(), k0, k1, &mut stretch);
             }
         }
         Ok(())

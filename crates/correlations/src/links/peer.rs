@@ -4,16 +4,14 @@ use bytes::Bytes;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
 use madrigal_net::{Channel, Context, Result};
-use madrigal_ot::silent::{
-    QueuedReceiver, QueuedSender, SilentContext, SilentReceiver, SilentSender,
-};
+use madrigal_ot::silent::{QueuedReceiver, QueuedSender, SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, OtError, SeededRng};
 use rand_core::Rng as _;
 use zeroize::Zeroizing;
 
 use super::Part;
-use crate::base::{BasePair, Stream, bug, direction, fail};
+use crate::base::{BasePair, Stream, bug, fail};
 use crate::extension::{Batch, Extension, SILENT, SILENT_BASE};
 use crate::layout::Layout;
 
@@ -40,7 +38,7 @@ pub(super) enum Sending {
 }
 
 pub(super) struct Waiting {
-    context: SilentContext,
+    instance: Instance,
     delta: Delta,
     keys: Zeroizing<Vec<Block>>,
     rng: SeededRng,
@@ -62,18 +60,14 @@ impl Link {
         let (me, peer) = (context.me(), base.peer);
         let (keys, both) = base.keys(stream);
         let mut rng = SeededRng::from_seed(context.private_prg().next_block());
-        let session = context.public_id();
-        let silent = |from, to| SilentContext {
-            session,
-            instance: direction(from, to, stream.number()),
-        };
+        let instance = base.instance(peer, me, stream);
         let (receiver, setup) =
-            Receiving::new(silent(peer, me), extension, &both, &mut rng).map_err(bug)?;
+            Receiving::new(instance, extension, &both, &mut rng).map_err(bug)?;
         let channel = |name| context.step(name).channel(peer);
         Ok(Self {
             peer,
             sender: Sending::Waiting(Box::new(Waiting {
-                context: silent(me, peer),
+                instance: base.instance(me, peer, stream),
                 delta: base.delta(),
                 keys,
                 rng,
@@ -148,12 +142,11 @@ impl Sending {
 impl Waiting {
     fn begin(self, extension: Extension, setup: &[u8]) -> Result<Sending, OtError> {
         let Self {
-            context,
+            instance,
             delta,
             keys,
             mut rng,
         } = self;
-        let instance = context.instance;
         let k = match extension {
             Extension::SoftSpoken(k) => {
                 let sender = SoftSpokenSender::new(instance, k, delta, &keys, setup)?;
@@ -167,7 +160,7 @@ impl Waiting {
         let mut rows = Zeroizing::new(vec![Block::ZERO; SILENT.base_rows()]);
         // These rows are never hashed.
         let _ = base.extend(message, rows.len(), &mut rows)?;
-        let silent = SilentSender::new(&mut rng, context, SILENT, delta, &rows)?;
+        let silent = SilentSender::new(&mut rng, instance, SILENT, delta, &rows)?;
         Ok(Sending::Silent(Box::new(QueuedSender::new(silent))))
     }
 }
@@ -183,12 +176,11 @@ fn base_of(instance: Instance) -> Instance {
 impl Receiving {
     /// The receiver and its first message.
     fn new(
-        context: SilentContext,
+        instance: Instance,
         extension: Extension,
         keys: &[[Block; 2]],
         rng: &mut SeededRng,
     ) -> Result<(Self, Vec<u8>), OtError> {
-        let instance = context.instance;
         let k = match extension {
             Extension::SoftSpoken(k) => {
                 let (receiver, setup) = SoftSpokenReceiver::new(instance, k, keys)?;
@@ -204,7 +196,7 @@ impl Receiving {
         let mut message = vec![0; k.message_len(n)];
         let _ = base.extend(&choices, n, &mut message, &mut rows)?;
         setup.append(&mut message);
-        let silent = SilentReceiver::new(context, SILENT, &choices, &rows)?;
+        let silent = SilentReceiver::new(instance, SILENT, &choices, &rows)?;
         Ok((Self::Silent(Box::new(QueuedReceiver::new(silent))), setup))
     }
 

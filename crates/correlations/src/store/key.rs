@@ -6,6 +6,7 @@ use std::path::Path;
 
 use aws_lc_rs::aead::{AES_256_GCM, LessSafeKey, UnboundKey};
 use aws_lc_rs::{hkdf, hmac, rand};
+use madrigal_core::domains;
 use zeroize::Zeroizing;
 
 use super::error::{Result, StoreError};
@@ -134,7 +135,7 @@ pub(super) struct Keys(hkdf::Prk);
 impl Keys {
     fn derive(&self, what: &[u8], purpose: &str) -> Result<Zeroizing<[u8; KEY_BYTES]>> {
         let mut key = Zeroizing::new([0; KEY_BYTES]);
-        let info = [b"madrigal store v1 ", what, b" ", purpose.as_bytes()];
+        let info = [&domains::STORE[..], what, b" ", purpose.as_bytes()];
         self.0
             .expand(&info, hkdf::HKDF_SHA256)
             .and_then(|okm| okm.fill(&mut *key))

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::rand;
-use madrigal_core::PhaseCost;
+use madrigal_core::{PhaseCost, domains};
 use madrigal_net::{Channel, Context, exchange};
 use sha2::{Digest, Sha256};
 
@@ -88,7 +88,7 @@ impl NewStore {
         let mut channels = context.channels()?;
         let id = StoreId(
             Sha256::new()
-                .chain_update(b"madrigal store id v1")
+                .chain_update(domains::STORE_ID)
                 .chain_update(context.public_id())
                 .chain_update(self.holds.to_string())
                 .finalize()

@@ -7,6 +7,7 @@ use std::io;
 use std::path::Path;
 
 use aws_lc_rs::hmac;
+use madrigal_core::domains::{STORE_HEADER, STORE_JOURNAL};
 use sha2::{Digest, Sha256};
 
 use super::error::{Result, StoreError};
@@ -16,8 +17,6 @@ use super::key::{KEY_BYTES, Keys, StoreKey};
 use crate::kind::Kind;
 use crate::needs::Needs;
 
-const MAGIC: &[u8; 16] = b"madrigal store\0\n";
-const JOURNAL_MAGIC: &[u8; 16] = b"madrigal marks\0\n";
 /// Of both files and of the chunks.
 pub(super) const VERSION: u32 = 1;
 const CODE_BYTES: usize = 32;
@@ -91,7 +90,7 @@ impl Header {
     }
 
     fn write(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
+        let mut bytes = STORE_HEADER.to_vec();
         bytes.extend(VERSION.to_le_bytes());
         bytes.extend(self.id.0);
         bytes.extend(self.party.to_le_bytes());
@@ -111,7 +110,7 @@ impl Header {
         let damaged = || StoreError::Header;
         let (signed, code) = bytes.split_last_chunk::<CODE_BYTES>().ok_or_else(damaged)?;
         let mut rest = signed;
-        if take(&mut rest).ok_or_else(damaged)? != MAGIC {
+        if take(&mut rest).ok_or_else(damaged)? != STORE_HEADER {
             return Err(damaged());
         }
         let number = |rest: &mut &[u8]| take(rest).map(|bytes| u32::from_le_bytes(*bytes));
@@ -155,7 +154,7 @@ pub(super) struct Marks(pub(super) Vec<u64>);
 impl Marks {
     /// The file.
     pub(super) fn seal(&self, header: &Header, keys: &Keys) -> Result<Vec<u8>> {
-        let mut bytes = JOURNAL_MAGIC.to_vec();
+        let mut bytes = STORE_JOURNAL.to_vec();
         bytes.extend(header.digest());
         bytes.extend((self.0.len() as u32).to_le_bytes());
         for mark in &self.0 {
@@ -205,7 +204,7 @@ impl<'a> Journal<'a> {
         let magic: &[u8; 16] = take(&mut rest)?;
         let bound = take(&mut rest)?;
         let count = u32::from_le_bytes(*take(&mut rest)?) as usize;
-        if magic != JOURNAL_MAGIC || rest.len() != count.checked_mul(8)? {
+        if magic != STORE_JOURNAL || rest.len() != count.checked_mul(8)? {
             return None;
         }
         let marks = rest

@@ -47,68 +47,48 @@ fn ctr(keys: &RoundKeys, first: u64, out: &mut [u8], combine: impl Fn(&mut [u8],
     }
 }
 
-/// TMMO: `pi(pi(x) ^ t) ^ pi(x)`.
-pub(crate) fn hash_blocks(keys: &RoundKeys, tweak: u128, x: &[Block], out: &mut [Block]) {
-    for (batch, (x, out)) in x.chunks(BATCH).zip(out.chunks_mut(BATCH)).enumerate() {
-        let tweak = tweak.wrapping_add((batch * BATCH) as u128);
-        let mut inner = [Block::ZERO; BATCH];
-        let inner = &mut inner[..x.len()];
-        inner.copy_from_slice(x);
-        encrypt(keys, inner);
-        for (i, (out, &inner)) in out.iter_mut().zip(&*inner).enumerate() {
-            *out = inner ^ Block::from(tweak.wrapping_add(i as u128));
-        }
-        encrypt(keys, out);
-        for (out, &inner) in out.iter_mut().zip(&*inner) {
-            *out ^= inner;
-        }
+/// MMO of `x ^ offset`: `pi(x) ^ x`.
+pub(crate) fn hash_blocks(keys: &RoundKeys, offset: Block, x: &[Block], out: &mut [Block]) {
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out = x ^ offset;
+    }
+    encrypt(keys, out);
+    for (out, &x) in out.iter_mut().zip(x) {
+        *out ^= x ^ offset;
     }
 }
 
 pub(crate) fn hash_pairs(
     keys: &RoundKeys,
-    tweak: u128,
     offset: Block,
     x: &[Block],
     k0: &mut [Block],
     k1: &mut [Block],
 ) {
-    hash_blocks(keys, tweak, x, k0);
-    let mut shifted: Vec<Block> = x.iter().map(|&x| x ^ offset).collect();
-    hash_blocks(keys, tweak, &shifted, k1);
-    shifted.zeroize();
+    hash_blocks(keys, Block::ZERO, x, k0);
+    hash_blocks(keys, offset, x, k1);
 }
 
-pub(crate) fn hash_bits(keys: &RoundKeys, tweak: u128, offset: Block, x: &[Block], out: &mut [u8]) {
+pub(crate) fn hash_bits(keys: &RoundKeys, offset: Block, x: &[Block], out: &mut [u8]) {
     out.fill(0);
-    for (batch, (x, out)) in x.chunks(BATCH).zip(out.chunks_mut(BATCH / 8)).enumerate() {
-        let shifted: [Block; BATCH] =
-            core::array::from_fn(|i| x.get(i).copied().unwrap_or_default() ^ offset);
-        let mut hashes = [Block::ZERO; BATCH];
-        let tweak = tweak.wrapping_add((batch * BATCH) as u128);
-        hash_blocks(keys, tweak, &shifted[..x.len()], &mut hashes[..x.len()]);
+    let mut hashes = [Block::ZERO; BATCH];
+    for (x, out) in x.chunks(BATCH).zip(out.chunks_mut(BATCH / 8)) {
+        hash_blocks(keys, offset, x, &mut hashes[..x.len()]);
         for (i, hash) in hashes[..x.len()].iter().enumerate() {
             out[i / 8] |= ((hash.lo() & 1) as u8) << (i % 8);
         }
     }
+    hashes.zeroize();
 }
 
-/// MMO of the points `seed ^ j`.
-pub(crate) fn stretch(keys: &RoundKeys, seed: Block, out: &mut [u8]) {
+/// MMO of the points `seed ^ j`, from `j = first` on.
+pub(crate) fn stretch(keys: &RoundKeys, seed: Block, first: u64, out: &mut [u8]) {
     for (batch, out) in out.chunks_mut(16 * BATCH).enumerate() {
-        let point = |i| seed ^ Block::new((batch * BATCH + i) as u64, 0);
+        let point = |i| Block::new(first + (batch * BATCH + i) as u64, 0);
         let points: [Block; BATCH] = core::array::from_fn(point);
         let mut stream = [Block::ZERO; BATCH];
-        mmo(keys, &points, &mut stream);
+        hash_blocks(keys, seed, &points, &mut stream);
         out.copy_from_slice(&crate::blocks_as_bytes(&stream)[..out.len()]);
-    }
-}
-
-/// MMO: `pi(x) ^ x`.
-pub(crate) fn mmo(keys: &RoundKeys, x: &[Block], out: &mut [Block]) {
-    out.copy_from_slice(x);
-    encrypt(keys, out);
-    for (out, &x) in out.iter_mut().zip(x) {
-        *out ^= x;
+        stream.zeroize();
     }
 }

@@ -7,9 +7,8 @@
 //! Eight vectors are in flight at once: AES rounds take 3 to 5 cycles and start once or twice per
 //! cycle, so eight independent states keep the units busy.
 
-/// Defines `encrypt`, `ctr_fill`, `ctr_xor`, `hash_blocks`, `hash_pairs`, `hash_bits`, `mmo` and
-/// `stretch` for one level, which leave what fills no batch to module `$single`, an expansion of
-/// [`single_modes`].
+/// Defines `encrypt`, `ctr_fill`, `ctr_xor`, `hash_blocks`, `hash_pairs`, `hash_bits` and `stretch` for
+/// one level, which leave what fills no batch to module `$single`, an expansion of [`single_modes`].
 macro_rules! modes {
     ($features:literal, $single:ident) => {
         /// Vectors in flight.
@@ -129,37 +128,31 @@ macro_rules! modes {
             ctr::<true>(keys, first, data);
         }
 
-        /// TMMO of one batch: `pi(pi(x) ^ t) ^ pi(x)`.
+        /// MMO of one batch: `pi(x) ^ x`.
         #[inline]
         #[target_feature(enable = $features)]
-        fn hash_states(keys: &[Vector; 11], tweak: Vector, x: States) -> States {
-            let inner = encrypt_states(keys, x);
-            let outer = encrypt_states(keys, xor_states(counter_states(tweak), &inner));
-            xor_states(outer, &inner)
+        fn hash_states(keys: &[Vector; 11], x: States) -> States {
+            xor_states(encrypt_states(keys, x), &x)
         }
 
-        /// The caller has seen that the low word of the tweaks does not wrap.
         #[target_feature(enable = $features)]
-        pub(crate) fn hash_blocks(keys: &RoundKeys, tweak: u128, x: &[Block], out: &mut [Block]) {
+        pub(crate) fn hash_blocks(keys: &RoundKeys, offset: Block, x: &[Block], out: &mut [Block]) {
             let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
             let (out_batches, out_rest) = blocks_as_bytes_mut(out).as_chunks_mut::<BYTES>();
             if !batches.is_empty() {
                 let keys = spread_keys(keys);
-                let mut tweak = counters(tweak as u64, (tweak >> 64) as u64);
+                let offset = [splat(offset); STATES];
                 for (x, out) in batches.iter().zip(out_batches) {
-                    store_states(out, &hash_states(&keys, tweak, load_states(x)));
-                    tweak = add_counter(tweak, BATCH as i64);
+                    let x = xor_states(load_states(x), &offset);
+                    store_states(out, &hash_states(&keys, x));
                 }
             }
-            let tweak = tweak.wrapping_add((batches.len() * BATCH) as u128);
-            $single::hash_rest(keys, tweak, Block::ZERO, rest, out_rest);
+            $single::hash_rest(keys, offset, rest, out_rest);
         }
 
-        /// The caller has seen that the low word of the tweaks does not wrap.
         #[target_feature(enable = $features)]
         pub(crate) fn hash_pairs(
             keys: &RoundKeys,
-            tweak: u128,
             offset: Block,
             x: &[Block],
             k0: &mut [Block],
@@ -171,82 +164,54 @@ macro_rules! modes {
             if !batches.is_empty() {
                 let keys = spread_keys(keys);
                 let offset = [splat(offset); STATES];
-                let mut tweak = counters(tweak as u64, (tweak >> 64) as u64);
                 for ((x, k0), k1) in batches.iter().zip(k0_batches).zip(k1_batches) {
                     let x = load_states(x);
-                    store_states(k0, &hash_states(&keys, tweak, x));
-                    store_states(k1, &hash_states(&keys, tweak, xor_states(x, &offset)));
-                    tweak = add_counter(tweak, BATCH as i64);
+                    store_states(k0, &hash_states(&keys, x));
+                    store_states(k1, &hash_states(&keys, xor_states(x, &offset)));
                 }
             }
-            let tweak = tweak.wrapping_add((batches.len() * BATCH) as u128);
-            $single::hash_rest(keys, tweak, Block::ZERO, rest, k0_rest);
-            $single::hash_rest(keys, tweak, offset, rest, k1_rest);
+            $single::hash_rest(keys, Block::ZERO, rest, k0_rest);
+            $single::hash_rest(keys, offset, rest, k1_rest);
         }
 
-        /// The caller has seen that the low word of the tweaks does not wrap.
         #[target_feature(enable = $features)]
-        pub(crate) fn hash_bits(
-            keys: &RoundKeys,
-            tweak: u128,
-            offset: Block,
-            x: &[Block],
-            out: &mut [u8],
-        ) {
+        pub(crate) fn hash_bits(keys: &RoundKeys, offset: Block, x: &[Block], out: &mut [u8]) {
             let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
             let (out_batches, out_rest) = out.split_at_mut(batches.len() * (BATCH / 8));
             if !batches.is_empty() {
                 let keys = spread_keys(keys);
                 let offset = [splat(offset); STATES];
-                let mut tweak = counters(tweak as u64, (tweak >> 64) as u64);
                 for (x, out) in batches.iter().zip(out_batches.as_chunks_mut().0) {
                     let x = xor_states(load_states(x), &offset);
-                    *out = low_bits(&hash_states(&keys, tweak, x));
-                    tweak = add_counter(tweak, BATCH as i64);
+                    *out = low_bits(&hash_states(&keys, x));
                 }
             }
-            let tweak = tweak.wrapping_add((batches.len() * BATCH) as u128);
-            $single::hash_bits_rest(keys, tweak, offset, rest, out_rest);
+            $single::hash_bits_rest(keys, offset, rest, out_rest);
         }
 
-        /// MMO: `pi(x) ^ x`.
+        /// MMO of the points `seed ^ j`, from `j = first` on.
         #[target_feature(enable = $features)]
-        pub(crate) fn mmo(keys: &RoundKeys, x: &[Block], out: &mut [Block]) {
-            let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
-            let (out_batches, out_rest) = blocks_as_bytes_mut(out).as_chunks_mut::<BYTES>();
-            if !batches.is_empty() {
-                let keys = spread_keys(keys);
-                for (x, out) in batches.iter().zip(out_batches) {
-                    let x = load_states(x);
-                    store_states(out, &xor_states(encrypt_states(&keys, x), &x));
-                }
-            }
-            $single::mmo_rest(keys, rest, out_rest);
-        }
-
-        /// MMO of the points `seed ^ j`.
-        #[target_feature(enable = $features)]
-        pub(crate) fn stretch(keys: &RoundKeys, seed: Block, out: &mut [u8]) {
+        pub(crate) fn stretch(keys: &RoundKeys, seed: Block, first: u64, out: &mut [u8]) {
             let (batches, rest) = out.as_chunks_mut::<BYTES>();
             let done = (batches.len() * BATCH) as u64;
             if !batches.is_empty() {
                 let keys = spread_keys(keys);
                 let seeds = [splat(seed); STATES];
-                let mut counter = counters(0, 0);
+                let mut counter = counters(first, 0);
                 for batch in batches {
                     let x = xor_states(counter_states(counter), &seeds);
-                    store_states(batch, &xor_states(encrypt_states(&keys, x), &x));
+                    store_states(batch, &hash_states(&keys, x));
                     counter = add_counter(counter, BATCH as i64);
                 }
             }
-            $single::stretch_rest(keys, seed, done, rest);
+            $single::stretch_rest(keys, seed, first + done, rest);
         }
     };
 }
 pub(crate) use modes;
 
-/// Defines `encrypt_rest`, `ctr_rest`, `hash_rest`, `hash_bits_rest`, `mmo_rest` and `stretch_rest`,
-/// which take what fills no batch, for vectors of one block. The blocks are independent, so the processor overlaps
+/// Defines `encrypt_rest`, `ctr_rest`, `hash_rest`, `hash_bits_rest` and `stretch_rest`, which take what
+/// fills no batch, for vectors of one block. The blocks are independent, so the processor overlaps
 /// them, and nothing secret has to be padded in memory.
 macro_rules! single_modes {
     ($features:literal) => {
@@ -262,10 +227,8 @@ macro_rules! single_modes {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn hash_one(keys: &RoundKeys, tweak: u128, x: Vector) -> Vector {
-            let inner = encrypt_one(keys, x);
-            let outer = encrypt_one(keys, xor_vectors(splat(tweak.into()), inner));
-            xor_vectors(outer, inner)
+        fn hash_one(keys: &RoundKeys, x: Vector) -> Vector {
+            xor_vectors(encrypt_one(keys, x), x)
         }
 
         #[target_feature(enable = $features)]
@@ -306,48 +269,20 @@ macro_rules! single_modes {
         }
 
         #[target_feature(enable = $features)]
-        pub(crate) fn hash_rest(
-            keys: &RoundKeys,
-            tweak: u128,
-            offset: Block,
-            x: &[u8],
-            out: &mut [u8],
-        ) {
-            let mut tweak = tweak;
+        pub(crate) fn hash_rest(keys: &RoundKeys, offset: Block, x: &[u8], out: &mut [u8]) {
             for (x, out) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-                store(
-                    out,
-                    hash_one(keys, tweak, xor_vectors(load(x), splat(offset))),
-                );
-                tweak = tweak.wrapping_add(1);
+                store(out, hash_one(keys, xor_vectors(load(x), splat(offset))));
             }
         }
 
         #[target_feature(enable = $features)]
-        pub(crate) fn hash_bits_rest(
-            keys: &RoundKeys,
-            tweak: u128,
-            offset: Block,
-            x: &[u8],
-            out: &mut [u8],
-        ) {
-            let mut tweak = tweak;
+        pub(crate) fn hash_bits_rest(keys: &RoundKeys, offset: Block, x: &[u8], out: &mut [u8]) {
             for (x, out) in x.chunks(8 * 16).zip(out) {
                 let mut bits = 0;
                 for (i, x) in x.as_chunks().0.iter().enumerate() {
-                    let hash = hash_one(keys, tweak, xor_vectors(load(x), splat(offset)));
-                    bits |= low_bit(hash) << i;
-                    tweak = tweak.wrapping_add(1);
+                    bits |= low_bit(hash_one(keys, xor_vectors(load(x), splat(offset)))) << i;
                 }
                 *out = bits;
-            }
-        }
-
-        #[target_feature(enable = $features)]
-        pub(crate) fn mmo_rest(keys: &RoundKeys, x: &[u8], out: &mut [u8]) {
-            for (x, out) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-                let x = load(x);
-                store(out, xor_vectors(encrypt_one(keys, x), x));
             }
         }
 
@@ -356,14 +291,15 @@ macro_rules! single_modes {
             let (blocks, part) = out.as_chunks_mut();
             let mut point = first;
             for block in blocks {
-                let x = splat(seed ^ Block::new(point, 0));
-                store(block, xor_vectors(encrypt_one(keys, x), x));
+                store(block, hash_one(keys, splat(seed ^ Block::new(point, 0))));
                 point += 1;
             }
             if !part.is_empty() {
-                let x = splat(seed ^ Block::new(point, 0));
                 let mut last = [0; 16];
-                store(&mut last, xor_vectors(encrypt_one(keys, x), x));
+                store(
+                    &mut last,
+                    hash_one(keys, splat(seed ^ Block::new(point, 0))),
+                );
                 part.copy_from_slice(&last[..part.len()]);
                 last.zeroize();
             }

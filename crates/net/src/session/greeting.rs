@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use madrigal_core::Party;
+use madrigal_core::{Party, domains};
 use madrigal_kernels::{Block, Prg};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -32,7 +32,7 @@ impl Shared {
                 theirs()
             }
         };
-        let mut identity = Sha256::new_with_prefix(b"madrigal session identity v1");
+        let mut identity = Sha256::new_with_prefix(domains::SESSION_IDENTITY);
         identity.update(self.config.name.as_bytes());
         Party::all(self.parties()).for_each(|party| identity.update(nonce(party)));
         let _ = self.identity.set(identity.finalize().into());
@@ -95,7 +95,7 @@ impl Shared {
             (&hello.seed_half[..], &peer.seed_half[..])
         };
         let digest = Sha256::new()
-            .chain_update(b"madrigal pair seed v1")
+            .chain_update(domains::PAIR_SEED)
             .chain_update(low)
             .chain_update(high)
             .chain_update(self.config.name.as_bytes())
@@ -122,7 +122,7 @@ impl Shared {
             .expect("jobs are opened after the greeting");
         let digest: Zeroizing<[u8; 32]> = Zeroizing::new(
             Sha256::new()
-                .chain_update(b"madrigal shared generator v1")
+                .chain_update(domains::SHARED_GENERATOR)
                 .chain_update(&seed[..])
                 .chain_update(job.to_le_bytes())
                 .chain_update(path.as_bytes())
@@ -141,7 +141,7 @@ impl Shared {
 
     pub(crate) fn public_id(&self, job: u32, path: &str) -> [u8; 32] {
         Sha256::new()
-            .chain_update(b"madrigal public id v1")
+            .chain_update(domains::PUBLIC_ID)
             .chain_update(
                 self.identity
                     .get()

@@ -4,10 +4,9 @@ use std::hint::black_box;
 
 use madrigal_kernels::Block;
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
-use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender};
+use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::flavour::{self, OneOf};
-use madrigal_ot::iknp::{IknpReceiver, IknpSender};
-use madrigal_ot::silent::{SilentContext, SilentParams, SilentReceiver, SilentSender};
+use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, OtError, SeededRng, Tweaks,
@@ -43,22 +42,16 @@ pub(crate) fn all() -> Vec<Target> {
         target("ml-kem/finish", kem::finish),
     ]);
     all.extend([
-        target("iknp/sender", |d, fixed| sender(d, fixed, None)),
-        target("iknp/receiver", |d, fixed| receiver(d, fixed, None)),
+        target("iknp/sender", |d, fixed| sender(d, fixed, 1)),
+        target("iknp/receiver", |d, fixed| receiver(d, fixed, 1)),
         target("softspoken2/new", |d, fixed| sender_new(d, fixed, 2)),
         target("softspoken8/new", |d, fixed| sender_new(d, fixed, 8)),
-        target("softspoken2/sender", |d, fixed| sender(d, fixed, Some(2))),
-        target("softspoken2/receiver", |d, fixed| {
-            receiver(d, fixed, Some(2))
-        }),
-        target("softspoken4/sender", |d, fixed| sender(d, fixed, Some(4))),
-        target("softspoken4/receiver", |d, fixed| {
-            receiver(d, fixed, Some(4))
-        }),
-        target("softspoken8/sender", |d, fixed| sender(d, fixed, Some(8))),
-        target("softspoken8/receiver", |d, fixed| {
-            receiver(d, fixed, Some(8))
-        }),
+        target("softspoken2/sender", |d, fixed| sender(d, fixed, 2)),
+        target("softspoken2/receiver", |d, fixed| receiver(d, fixed, 2)),
+        target("softspoken4/sender", |d, fixed| sender(d, fixed, 4)),
+        target("softspoken4/receiver", |d, fixed| receiver(d, fixed, 4)),
+        target("softspoken8/sender", |d, fixed| sender(d, fixed, 8)),
+        target("softspoken8/receiver", |d, fixed| receiver(d, fixed, 8)),
         target("silent/sender", silent_sender),
         target("silent/receiver", silent_receiver),
         target("random/bits/sender", random_bits),
@@ -133,13 +126,10 @@ impl Draw {
 }
 
 const INSTANCE: Instance = Instance {
+    session: [7; 32],
     sender: 0,
     receiver: 1,
     stream: 0,
-};
-const CONTEXT: BaseContext = BaseContext {
-    session: [7; 32],
-    instance: INSTANCE,
 };
 /// Base OTs of a measurement.
 const FEW: usize = 8;
@@ -157,10 +147,10 @@ fn control(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
 
 fn base_respond(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     let choices = draw.secret(FEW / 8, fixed);
-    let (_, message) = BaseSender::new(&mut draw.0, CONTEXT);
+    let (_, message) = BaseSender::new(&mut draw.0, INSTANCE);
     let mut rng = draw.rng();
     Ok(Box::new(move || {
-        let receiver = BaseReceiver::new(CONTEXT);
+        let receiver = BaseReceiver::new(INSTANCE);
         black_box(receiver.respond(&mut rng, &message, &choices, FEW)?);
         Ok(())
     }))
@@ -170,15 +160,15 @@ fn endemic_new(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     let choices = draw.secret(FEW / 8, fixed);
     let mut rng = draw.rng();
     Ok(Box::new(move || {
-        black_box(EndemicReceiver::new(&mut rng, CONTEXT, &choices, FEW)?);
+        black_box(EndemicReceiver::new(&mut rng, INSTANCE, &choices, FEW)?);
         Ok(())
     }))
 }
 
 fn endemic_finish(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     let choices = draw.secret(FEW / 8, fixed);
-    let (receiver, _) = EndemicReceiver::new(&mut draw.0, CONTEXT, &choices, FEW)?;
-    let (_, message) = EndemicSender::new(&mut draw.0, CONTEXT);
+    let (receiver, _) = EndemicReceiver::new(&mut draw.0, INSTANCE, &choices, FEW)?;
+    let (_, message) = EndemicSender::new(&mut draw.0, INSTANCE);
     Ok(Box::new(move || {
         black_box(receiver.finish(&message)?);
         Ok(())
@@ -191,20 +181,21 @@ mod kem {
 
     use super::*;
 
-    /// Key generation draws what it needs, and again what it cannot use: that is noise, and public.
+    /// ML-KEM draws its public matrix by rejection: that is noise, and public. The rest takes as many
+    /// bytes of the hash and of the generator whatever the choices are.
     pub(super) fn new(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
         let choices = draw.secret(FEW / 8, fixed);
         let mut rng = draw.rng();
         Ok(Box::new(move || {
-            black_box(KemReceiver::new(&mut rng, CONTEXT, &choices, FEW)?);
+            black_box(KemReceiver::new(&mut rng, INSTANCE, &choices, FEW)?);
             Ok(())
         }))
     }
 
     pub(super) fn finish(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
         let choices = draw.secret(FEW / 8, fixed);
-        let (receiver, message) = KemReceiver::new(&mut draw.0, CONTEXT, &choices, FEW)?;
-        let response = respond(CONTEXT, &message, FEW)?;
+        let (receiver, message) = KemReceiver::new(&mut draw.0, INSTANCE, &choices, FEW)?;
+        let response = respond(INSTANCE, &message, FEW)?;
         Ok(Box::new(move || {
             black_box(receiver.finish(&response.message)?);
             Ok(())
@@ -212,22 +203,12 @@ mod kem {
     }
 }
 
-/// The sender of an extension, of k = 1 if none is given. Its keys need not belong to base OTs.
-fn a_sender(
-    draw: &mut Draw,
-    fixed: bool,
-    k: Option<u8>,
-) -> Result<Box<dyn ExtensionSender>, OtError> {
+/// The sender of an extension. Its keys need not belong to base OTs.
+fn a_sender(draw: &mut Draw, fixed: bool, k: u8) -> Result<SoftSpokenSender, OtError> {
     let delta = Delta::from_block(draw.delta(fixed));
-    let keys = draw.blocks(KAPPA);
-    Ok(match k {
-        None => Box::new(IknpSender::new(INSTANCE, delta, &keys)?),
-        Some(k) => {
-            let k = FieldBits::new(k)?;
-            let setup = draw.bytes(k.setup_len());
-            Box::new(SoftSpokenSender::new(INSTANCE, k, delta, &keys, &setup)?)
-        }
-    })
+    let (k, keys) = (FieldBits::new(k)?, draw.blocks(KAPPA));
+    let setup = draw.bytes(k.setup_len());
+    SoftSpokenSender::new(INSTANCE, k, delta, &keys, &setup)
 }
 
 fn sender_new(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
@@ -240,7 +221,7 @@ fn sender_new(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
     }))
 }
 
-fn sender(draw: &mut Draw, fixed: bool, k: Option<u8>) -> Result<Work, OtError> {
+fn sender(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
     let mut sender = a_sender(draw, fixed, k)?;
     let u = draw.bytes(sender.message_len(OTS));
     let mut rows = vec![Block::ZERO; OTS];
@@ -252,12 +233,9 @@ fn sender(draw: &mut Draw, fixed: bool, k: Option<u8>) -> Result<Work, OtError> 
     }))
 }
 
-fn receiver(draw: &mut Draw, fixed: bool, k: Option<u8>) -> Result<Work, OtError> {
+fn receiver(draw: &mut Draw, fixed: bool, k: u8) -> Result<Work, OtError> {
     let pairs: Vec<[Block; 2]> = (0..KAPPA).map(|_| [draw.block(), draw.block()]).collect();
-    let mut receiver: Box<dyn ExtensionReceiver> = match k {
-        None => Box::new(IknpReceiver::new(INSTANCE, &pairs)?),
-        Some(k) => Box::new(SoftSpokenReceiver::new(INSTANCE, FieldBits::new(k)?, &pairs)?.0),
-    };
+    let (mut receiver, _) = SoftSpokenReceiver::new(INSTANCE, FieldBits::new(k)?, &pairs)?;
     let choices = draw.secret(OTS / 8, fixed);
     let mut u = vec![0; receiver.message_len(OTS)];
     let mut rows = vec![Block::ZERO; OTS];
@@ -273,16 +251,11 @@ fn receiver(draw: &mut Draw, fixed: bool, k: Option<u8>) -> Result<Work, OtError
 const SILENT: SilentParams = SilentParams::SMALL;
 
 /// The code is public, and the same for both classes: its reads of memory are not what is looked at.
-const SILENT_CONTEXT: SilentContext = SilentContext {
-    session: [0x33; 32],
-    instance: INSTANCE,
-};
-
 fn silent_sender(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     let Block([lo, hi]) = draw.delta(fixed);
     let delta = Delta::from_block(Block::new(lo | 1, hi));
     let base = draw.blocks(SILENT.base_rows());
-    let mut sender = SilentSender::new(&mut draw.0, SILENT_CONTEXT, SILENT, delta, &base)?;
+    let mut sender = SilentSender::new(&mut draw.0, INSTANCE, SILENT, delta, &base)?;
     let mut message = vec![0; sender.message_len(OTS)];
     let mut rows = vec![Block::ZERO; OTS];
     Ok(Box::new(move || {
@@ -295,7 +268,7 @@ fn silent_sender(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
 fn silent_receiver(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
     let base = draw.blocks(SILENT.base_rows());
     let secret = draw.secret(base.len().div_ceil(8), fixed);
-    let mut receiver = SilentReceiver::new(SILENT_CONTEXT, SILENT, &secret, &base)?;
+    let mut receiver = SilentReceiver::new(INSTANCE, SILENT, &secret, &base)?;
     let message = draw.bytes(receiver.message_len(OTS));
     let (mut choices, mut rows) = (vec![0; OTS / 8], vec![Block::ZERO; OTS]);
     Ok(Box::new(move || {
@@ -311,7 +284,7 @@ fn silent_receiver(draw: &mut Draw, fixed: bool) -> Result<Work, OtError> {
 
 /// Rows to hash, with Delta of the class.
 fn rows(draw: &mut Draw, fixed: bool) -> Result<(Delta, Tweaks, Vec<Block>), OtError> {
-    let mut sender = a_sender(draw, fixed, None)?;
+    let mut sender = a_sender(draw, fixed, 1)?;
     let u = draw.bytes(sender.message_len(OTS));
     let mut rows = vec![Block::ZERO; OTS];
     let tweaks = sender.extend(&u, OTS, &mut rows)?;

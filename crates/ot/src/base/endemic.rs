@@ -24,21 +24,19 @@
 use core::fmt;
 
 use curve25519_dalek::{RistrettoPoint, Scalar, ristretto::RistrettoBasepointTable};
+use madrigal_core::domains::{ENDEMIC_GROUP, ENDEMIC_KEY};
 use madrigal_kernels::Block;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{BaseContext, ELEMENT_BYTES, bind_context, parse_element, random_scalar};
+use super::{ELEMENT_BYTES, parse_element, random_scalar};
 use crate::{
-    OtError,
+    Instance, OtError,
     error::{Message, check_argument, check_message},
     select::bit,
 };
-
-const KEY_TAG: &[u8; 24] = b"madrigal endemic key  v1";
-const GROUP_TAG: &[u8; 24] = b"madrigal endemic T(M) v1";
 
 /// Length in bytes of the receiver's message for `n` base OTs.
 pub const fn message_len(n: usize) -> usize {
@@ -47,17 +45,17 @@ pub const fn message_len(n: usize) -> usize {
 
 /// The sender between its own message and the receiver's. Holds the secret y.
 pub struct EndemicSender {
-    context: BaseContext,
+    instance: Instance,
     y: Zeroizing<Scalar>,
     b: [u8; ELEMENT_BYTES],
 }
 
 impl EndemicSender {
     /// Draws y and returns the state with the message B.
-    pub fn new(rng: &mut impl CryptoRng, context: BaseContext) -> (Self, [u8; ELEMENT_BYTES]) {
+    pub fn new(rng: &mut impl CryptoRng, instance: Instance) -> (Self, [u8; ELEMENT_BYTES]) {
         let y = random_scalar(rng);
         let b = RistrettoPoint::mul_base(&y).compress().to_bytes();
-        (EndemicSender { context, y, b }, b)
+        (EndemicSender { instance, y, b }, b)
     }
 
     /// Reads the receiver's message for `n` OTs (`64 n` bytes) and returns both keys of each.
@@ -66,14 +64,14 @@ impl EndemicSender {
     /// [`OtError::MessageLength`], or [`OtError::GroupElement`] for the first bad element.
     pub fn finish(self, message: &[u8], n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
         check_message(Message::BaseReceiver, message, message_len(n))?;
-        let hash = KeyHash::new(&self.context, &self.b);
+        let hash = KeyHash::new(&self.instance, &self.b);
         let mut keys = Zeroizing::new(Vec::with_capacity(n));
         let (elements, _) = message.as_chunks::<ELEMENT_BYTES>();
         for (i, m) in elements.as_chunks::<2>().0.iter().enumerate() {
             let mut pair = [Block::ZERO; 2];
             for (side, key) in pair.iter_mut().enumerate() {
                 let own = parse_element(Message::BaseReceiver, 2 * i + side, &m[side])?;
-                let a = own + hash_to_group(&self.context, i, side as u8, &m[1 - side]);
+                let a = own + hash_to_group(&self.instance, i, side as u8, &m[1 - side]);
                 let mut shared = (a * *self.y).compress();
                 *key = hash.key(i, side as u8, m, shared.as_bytes());
                 shared.zeroize();
@@ -92,7 +90,7 @@ impl fmt::Debug for EndemicSender {
 
 /// The receiver between its own message and the sender's. Holds the choices and the x_i.
 pub struct EndemicReceiver {
-    context: BaseContext,
+    instance: Instance,
     choices: Zeroizing<Vec<u8>>,
     x: Zeroizing<Vec<Scalar>>,
     message: Vec<u8>,
@@ -106,7 +104,7 @@ impl EndemicReceiver {
     /// [`OtError::ArgumentLength`] for the choices.
     pub fn new(
         rng: &mut impl CryptoRng,
-        context: BaseContext,
+        instance: Instance,
         choices: &[u8],
         n: usize,
     ) -> Result<(Self, Vec<u8>), OtError> {
@@ -117,7 +115,7 @@ impl EndemicReceiver {
             let choice = bit(choices, i);
             let own = random_scalar(rng);
             let other = random_element(rng).compress().to_bytes();
-            let mask = hash_to_group(&context, i, choice, &other);
+            let mask = hash_to_group(&instance, i, choice, &other);
             let chosen = (RistrettoPoint::mul_base(&own) - mask)
                 .compress()
                 .to_bytes();
@@ -130,7 +128,7 @@ impl EndemicReceiver {
             x.push(*own);
         }
         let receiver = EndemicReceiver {
-            context,
+            instance,
             choices: Zeroizing::new(choices.to_vec()),
             x,
             message: message.clone(),
@@ -147,7 +145,7 @@ impl EndemicReceiver {
         let point = parse_element(Message::BaseSender, 0, b)?;
         // B is multiplied n times: a table pays from a handful of OTs on.
         let table = RistrettoBasepointTable::create(&point);
-        let hash = KeyHash::new(&self.context, &point.compress().to_bytes());
+        let hash = KeyHash::new(&self.instance, &point.compress().to_bytes());
         let (elements, _) = self.message.as_chunks::<ELEMENT_BYTES>();
         let mut keys = Zeroizing::new(Vec::with_capacity(self.x.len()));
         for (i, (m, x)) in elements
@@ -179,8 +177,9 @@ fn random_element(rng: &mut impl CryptoRng) -> RistrettoPoint {
 }
 
 /// T.
-fn hash_to_group(context: &BaseContext, i: usize, side: u8, other: &[u8]) -> RistrettoPoint {
-    let hash = bind_context::<Sha512>(GROUP_TAG, context)
+fn hash_to_group(instance: &Instance, i: usize, side: u8, other: &[u8]) -> RistrettoPoint {
+    let hash = instance
+        .hash::<Sha512>(ENDEMIC_GROUP)
         .chain_update((i as u64).to_le_bytes())
         .chain_update([side])
         .chain_update(other);
@@ -191,8 +190,8 @@ fn hash_to_group(context: &BaseContext, i: usize, side: u8, other: &[u8]) -> Ris
 struct KeyHash(Sha256);
 
 impl KeyHash {
-    fn new(context: &BaseContext, b: &[u8; ELEMENT_BYTES]) -> Self {
-        KeyHash(bind_context::<Sha256>(KEY_TAG, context).chain_update(b))
+    fn new(instance: &Instance, b: &[u8; ELEMENT_BYTES]) -> Self {
+        KeyHash(instance.hash::<Sha256>(ENDEMIC_KEY).chain_update(b))
     }
 
     fn key(&self, i: usize, side: u8, m: &[[u8; ELEMENT_BYTES]; 2], shared: &[u8]) -> Block {

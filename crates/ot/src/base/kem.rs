@@ -20,8 +20,8 @@
 //! is, hence by module LWE with the same matrix as good as an honest key of which nobody holds the
 //! secret, and then by the secrecy of ML-KEM its shared secret is pseudorandom. T makes the
 //! construction that of the paper, where a receiver that cheats cannot choose both keys either
-//! (T and H random oracles); nothing here relies on that. T is SHA-512 in counter mode with
-//! rejection, H is SHA-256 cut to 128 bits; both bind the session, the parties, the stream and i,
+//! (T and H random oracles); nothing here relies on that. T is SHA-512 in counter mode,
+//! reduced mod q from 96 bits for each coefficient (what is read is as long whatever it is), H is SHA-256 cut to 128 bits; both bind the session, the parties, the stream and i,
 //! H all that was sent for OT i besides. Masks, swaps and sums are without branches on the choice;
 //! ML-KEM is that of aws-lc. Its key pairs and ciphertexts draw from the library's own generator,
 //! which the operating system seeds.
@@ -29,21 +29,19 @@
 use core::fmt;
 
 use aws_lc_rs::kem::{Ciphertext, DecapsulationKey, EncapsulationKey, ML_KEM_768};
+use madrigal_core::domains::{KEM_KEY, KEM_VECTOR};
 use madrigal_kernels::Block;
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::{Choice, ConditionallySelectable};
 use zeroize::Zeroizing;
 
-use super::{BaseContext, bind_context, first_block};
+use super::first_block;
 use crate::{
-    OtError,
+    Instance, OtError,
     error::{Message, check_argument, check_message},
     select::bit,
 };
-
-const KEY_TAG: &[u8; 24] = b"madrigal ML-KEM OT ky v1";
-const VECTOR_TAG: &[u8; 24] = b"madrigal ML-KEM OT T  v1";
 
 /// The modulus q.
 const MODULUS: u16 = 3329;
@@ -87,7 +85,7 @@ impl fmt::Debug for KemResponse {
 /// # Errors
 /// [`OtError::MessageLength`] or [`OtError::Coefficient`] for the message, [`OtError::Kem`] if the
 /// library fails.
-pub fn respond(context: BaseContext, message: &[u8], n: usize) -> Result<KemResponse, OtError> {
+pub fn respond(instance: Instance, message: &[u8], n: usize) -> Result<KemResponse, OtError> {
     check_message(Message::BaseKeys, message, keys_len(n))?;
     let mut ciphertexts = Vec::with_capacity(ciphertexts_len(n));
     let mut keys = Zeroizing::new(Vec::with_capacity(n));
@@ -105,7 +103,7 @@ pub fn respond(context: BaseContext, message: &[u8], n: usize) -> Result<KemResp
         let mut pair = [Block::ZERO; 2];
         for (side, key) in pair.iter_mut().enumerate() {
             let other = if side == 0 { m1 } else { m0 };
-            let t = parsed[side].add(&hash_to_vector(&context, i, side as u8, other));
+            let t = parsed[side].add(&hash_to_vector(&instance, i, side as u8, other));
             let mut encoded = t.encode().to_vec();
             encoded.extend_from_slice(rho);
             let failed = OtError::Kem {
@@ -117,7 +115,7 @@ pub fn respond(context: BaseContext, message: &[u8], n: usize) -> Result<KemResp
             let (ciphertext, shared) = key_of_side.encapsulate().map_err(|_| failed)?;
             let ciphertext = ciphertext.as_ref();
             *key = derive(
-                &context,
+                &instance,
                 i,
                 side as u8,
                 keys_of_one,
@@ -136,7 +134,7 @@ pub fn respond(context: BaseContext, message: &[u8], n: usize) -> Result<KemResp
 
 /// The receiver between its message and the sender's. Holds the choices and the secret keys.
 pub struct KemReceiver {
-    context: BaseContext,
+    instance: Instance,
     choices: Zeroizing<Vec<u8>>,
     secrets: Vec<DecapsulationKey>,
     message: Vec<u8>,
@@ -150,7 +148,7 @@ impl KemReceiver {
     /// [`OtError::ArgumentLength`] for the choices, [`OtError::Kem`] if the library fails.
     pub fn new(
         rng: &mut impl CryptoRng,
-        context: BaseContext,
+        instance: Instance,
         choices: &[u8],
         n: usize,
     ) -> Result<(Self, Vec<u8>), OtError> {
@@ -170,7 +168,7 @@ impl KemReceiver {
                 operation: "key generation",
             })?;
             let other = random_vector(rng).encode();
-            let mask = hash_to_vector(&context, i, choice, &other);
+            let mask = hash_to_vector(&instance, i, choice, &other);
             let (mut m0, mut m1) = (t.sub(&mask).encode(), other);
             for (m0, m1) in m0.iter_mut().zip(&mut m1) {
                 u8::conditional_swap(m0, m1, Choice::from(choice));
@@ -181,7 +179,7 @@ impl KemReceiver {
             secrets.push(secret);
         }
         let receiver = KemReceiver {
-            context,
+            instance,
             choices: Zeroizing::new(choices.to_vec()),
             secrets,
             message: message.clone(),
@@ -214,7 +212,7 @@ impl KemReceiver {
                     operation: "decapsulation",
                 })?;
             keys.push(derive(
-                &self.context,
+                &self.instance,
                 i,
                 choice,
                 sent,
@@ -291,60 +289,71 @@ fn twelve_bits([a, b, c]: [u8; 3]) -> [u16; 2] {
     [a | (b & 0xf) << 8, b >> 4 | c << 4]
 }
 
-/// A uniform vector, from blocks of 48 bytes, by rejection: the number of blocks tells nothing
-/// about those that are kept.
-fn sample(mut next: impl FnMut(&mut [u8; 48])) -> Vector {
-    let mut out = [0; COEFFICIENTS];
-    let mut filled = 0;
-    let mut block = [0u8; 48];
-    while filled < COEFFICIENTS {
-        next(&mut block);
-        for candidate in block
-            .as_chunks::<3>()
-            .0
-            .iter()
-            .flat_map(|b| twelve_bits(*b))
-        {
-            if candidate < MODULUS && filled < COEFFICIENTS {
-                out[filled] = candidate;
-                filled += 1;
-            }
-        }
-    }
-    Vector(out)
+/// Bytes that a coefficient is made of: 96 bits reduced mod q are 2^-86 from uniform, so that the 384
+/// vectors of 128 OTs are 2^-68 from uniform together.
+const WIDE_BYTES: usize = 12;
+/// Bytes that a vector is made of, whatever they are: rejection would take a time that depends on
+/// them, and whether they were hashed for one choice or for the other is secret.
+const SAMPLE_BYTES: usize = COEFFICIENTS * WIDE_BYTES;
+/// Bytes of SHA-512.
+const DIGEST_BYTES: usize = 64;
+
+/// A vector of as many wide numbers mod q, without a branch.
+fn sample(bytes: &[u8; SAMPLE_BYTES]) -> Vector {
+    let wide = bytes.as_chunks::<WIDE_BYTES>().0;
+    Vector(core::array::from_fn(|i| {
+        let words = wide[i].as_chunks::<4>().0.iter().rev();
+        words.fold(0, |high, word| {
+            reduce_wide(u64::from(high) << 32 | u64::from(u32::from_le_bytes(*word)))
+        })
+    }))
+}
+
+/// From below 2^32 q to below q, by Barrett's reduction rather than by a division, whose time may
+/// depend on the number.
+fn reduce_wide(x: u64) -> u16 {
+    const INVERSE: u128 = (1 << 64) / MODULUS as u128;
+    // At most one too small.
+    let quotient = ((u128::from(x) * INVERSE) >> 64) as u64;
+    reduce((x - quotient * u64::from(MODULUS)) as u16)
 }
 
 fn random_vector(rng: &mut impl CryptoRng) -> Vector {
-    sample(|block| rng.fill_bytes(block))
+    let mut bytes = [0; SAMPLE_BYTES];
+    rng.fill_bytes(&mut bytes);
+    sample(&bytes)
 }
 
 /// T.
-fn hash_to_vector(context: &BaseContext, i: usize, side: u8, other: &[u8]) -> Vector {
-    let seed = bind_context::<Sha512>(VECTOR_TAG, context)
+fn hash_to_vector(instance: &Instance, i: usize, side: u8, other: &[u8]) -> Vector {
+    let seed = instance
+        .hash::<Sha512>(KEM_VECTOR)
         .chain_update((i as u64).to_le_bytes())
         .chain_update([side])
         .chain_update(other)
         .finalize();
-    let mut counter = 0u32;
-    sample(|block| {
+    let mut bytes = [0; SAMPLE_BYTES];
+    let blocks = bytes.as_chunks_mut::<DIGEST_BYTES>().0;
+    for (counter, block) in (0u32..).zip(blocks) {
         let hash = Sha512::new()
             .chain_update(seed)
             .chain_update(counter.to_le_bytes());
-        block.copy_from_slice(&hash.finalize()[..48]);
-        counter += 1;
-    })
+        *block = hash.finalize().into();
+    }
+    sample(&bytes)
 }
 
 /// H: all fields have fixed lengths, so the input determines them.
 fn derive(
-    context: &BaseContext,
+    instance: &Instance,
     i: usize,
     side: u8,
     keys: &[u8],
     ciphertext: &[u8],
     shared: &[u8],
 ) -> Block {
-    let hash = bind_context::<Sha256>(KEY_TAG, context)
+    let hash = instance
+        .hash::<Sha256>(KEM_KEY)
         .chain_update((i as u64).to_le_bytes())
         .chain_update([side])
         .chain_update(keys)
@@ -357,6 +366,74 @@ fn derive(
 mod tests {
     use super::*;
     use crate::SeededRng;
+    use rand_core::Rng;
+
+    /// Bytes drawn from a generator, which gives no others.
+    struct Counting(SeededRng, usize);
+
+    impl rand_core::TryRng for Counting {
+        type Error = core::convert::Infallible;
+
+        fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+            self.1 += 4;
+            self.0.try_next_u32()
+        }
+
+        fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+            self.1 += 8;
+            self.0.try_next_u64()
+        }
+
+        fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Self::Error> {
+            self.1 += out.len();
+            self.0.try_fill_bytes(out)
+        }
+    }
+
+    impl rand_core::TryCryptoRng for Counting {}
+
+    /// What a vector takes of a stream does not depend on the stream. By rejection it did.
+    #[test]
+    fn vectors_take_as_much_whatever_they_are() {
+        for seed in 0..100 {
+            let mut rng = Counting(SeededRng::from_seed(Block::new(seed, 4)), 0);
+            let vector = random_vector(&mut rng);
+            assert_eq!(rng.1, SAMPLE_BYTES, "seed {seed}");
+            assert!(vector.0.iter().all(|&c| c < MODULUS));
+        }
+    }
+
+    /// The reduction is that of the number; over many numbers each residue comes as often.
+    #[test]
+    fn wide_numbers_are_reduced() {
+        let q = u64::from(MODULUS);
+        for x in (0..=q).chain((q << 32) - 3 * q..q << 32) {
+            assert_eq!(u64::from(reduce_wide(x)), x % q);
+        }
+        let mut rng = SeededRng::from_seed(Block::new(3, 4));
+        let mut counts = vec![0u32; usize::from(MODULUS)];
+        let rounds = 200;
+        for _ in 0..rounds {
+            let mut bytes = [0; SAMPLE_BYTES];
+            rng.fill_bytes(&mut bytes);
+            let vector = sample(&bytes);
+            for (c, bytes) in vector.0.iter().zip(bytes.chunks(WIDE_BYTES)) {
+                let mut wide = [0; 16];
+                wide[..WIDE_BYTES].copy_from_slice(bytes);
+                let x = u128::from_le_bytes(wide) % u128::from(MODULUS);
+                assert_eq!(u128::from(*c), x);
+                counts[usize::from(*c)] += 1;
+            }
+        }
+        let mean = f64::from(rounds) * COEFFICIENTS as f64 / f64::from(MODULUS);
+        let chi: f64 = counts
+            .iter()
+            .map(|&n| (f64::from(n) - mean).powi(2) / mean)
+            .sum();
+        let freedom = f64::from(MODULUS) - 1.0;
+        let score = (chi - freedom) / (2.0 * freedom).sqrt();
+        assert!(score.abs() < 5.0, "{score}");
+    }
 
     #[test]
     fn vectors_are_a_group() {

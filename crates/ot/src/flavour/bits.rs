@@ -1,6 +1,6 @@
 //! OTs of single bits, packed.
 
-use madrigal_kernels::{Block, TweakableHash, xor, xor_into};
+use madrigal_kernels::{Block, xor, xor_into};
 
 use crate::{
     Delta, OtError, Tweaks,
@@ -8,7 +8,7 @@ use crate::{
     select::clear_padding,
 };
 
-/// Random OT of bits, sender: two random bits per OT, 4 AES blocks each OT.
+/// Random OT of bits, sender: two random bits per OT, 2 AES blocks each OT.
 ///
 /// `k0` and `k1` take `ceil(m / 8)` bytes for `m` rows.
 ///
@@ -24,13 +24,13 @@ pub fn sender_random_bits(
     check_argument("rows", tweaks.len(), rows.len())?;
     check_argument("k0", rows.len().div_ceil(8), k0.len())?;
     check_argument("k1", rows.len().div_ceil(8), k1.len())?;
-    let hash = TweakableHash::fixed();
-    hash.hash_bits(tweaks.first(), Block::ZERO, rows, k0);
-    hash.hash_bits(tweaks.first(), delta.expose(), rows, k1);
+    let (hash, first) = (tweaks.hash(), tweaks.first());
+    hash.hash_bits(first, Block::ZERO, rows, k0);
+    hash.hash_bits(first, delta.expose(), rows, k1);
     Ok(())
 }
 
-/// Random OT of bits, receiver: the bit that its choice selected, 2 AES blocks each OT.
+/// Random OT of bits, receiver: the bit that its choice selected, an AES block each OT.
 ///
 /// `out` takes `ceil(m / 8)` bytes for `m` rows.
 ///
@@ -39,7 +39,8 @@ pub fn sender_random_bits(
 pub fn receiver_random_bits(tweaks: Tweaks, rows: &[Block], out: &mut [u8]) -> Result<(), OtError> {
     check_argument("rows", tweaks.len(), rows.len())?;
     check_argument("out", rows.len().div_ceil(8), out.len())?;
-    TweakableHash::fixed().hash_bits(tweaks.first(), Block::ZERO, rows, out);
+    let hash = tweaks.hash();
+    hash.hash_bits(tweaks.first(), Block::ZERO, rows, out);
     Ok(())
 }
 

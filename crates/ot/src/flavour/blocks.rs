@@ -1,6 +1,6 @@
 //! OTs of 128-bit blocks.
 
-use madrigal_kernels::{Block, TweakableHash, blocks_as_bytes_mut};
+use madrigal_kernels::{Block, blocks_as_bytes_mut};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     select::bit_mask,
 };
 
-/// Random OT of blocks, sender: two random blocks per OT, 4 AES blocks each OT.
+/// Random OT of blocks, sender: two random blocks per OT, 2 AES blocks each OT.
 ///
 /// # Errors
 /// [`OtError::ArgumentLength`] for the argument that does not fit the number of tweaks.
@@ -23,12 +23,12 @@ pub fn sender_random_blocks(
     check_argument("rows", tweaks.len(), rows.len())?;
     check_argument("k0", rows.len(), k0.len())?;
     check_argument("k1", rows.len(), k1.len())?;
-    let hash = TweakableHash::fixed();
+    let hash = tweaks.hash();
     hash.hash_pairs(tweaks.first(), delta.expose(), rows, k0, k1);
     Ok(())
 }
 
-/// Random OT of blocks, receiver: the block that its choice selected, 2 AES blocks each OT.
+/// Random OT of blocks, receiver: the block that its choice selected, an AES block each OT.
 ///
 /// # Errors
 /// [`OtError::ArgumentLength`] for the argument that does not fit the number of tweaks.
@@ -39,7 +39,7 @@ pub fn receiver_random_blocks(
 ) -> Result<(), OtError> {
     check_argument("rows", tweaks.len(), rows.len())?;
     check_argument("out", rows.len(), out.len())?;
-    TweakableHash::fixed().hash_blocks(tweaks.first(), rows, out);
+    tweaks.hash().hash_blocks(tweaks.first(), rows, out);
     Ok(())
 }
 

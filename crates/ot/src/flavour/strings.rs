@@ -2,10 +2,10 @@
 //! `i * len..(i + 1) * len`.
 //!
 //! Up to 16 bytes a string is the beginning of the block that the row hashes to. A longer one is
-//! that block stretched ([`stretch_blocks`]): 2 + `ceil(len / 16)` AES blocks a string, and the
+//! that block stretched ([`Tweaks::stretch`]): 1 + `ceil(len / 16)` AES blocks a string, and the
 //! row is hashed once whatever the length.
 
-use madrigal_kernels::{Block, TweakableHash, blocks_as_bytes, stretch_blocks, xor};
+use madrigal_kernels::{Block, blocks_as_bytes, xor};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -33,8 +33,8 @@ pub fn sender_random_strings(
     check_argument("rows", tweaks.len(), rows.len())?;
     check_argument("k0", rows.len().saturating_mul(len), k0.len())?;
     check_argument("k1", rows.len().saturating_mul(len), k1.len())?;
-    hash_strings(tweaks.first(), Block::ZERO, rows, len, k0);
-    hash_strings(tweaks.first(), delta.expose(), rows, len, k1);
+    hash_strings(&tweaks, Block::ZERO, rows, len, k0);
+    hash_strings(&tweaks, delta.expose(), rows, len, k1);
     Ok(())
 }
 
@@ -51,28 +51,28 @@ pub fn receiver_random_strings(
 ) -> Result<(), OtError> {
     check_argument("rows", tweaks.len(), rows.len())?;
     check_argument("out", rows.len().saturating_mul(len), out.len())?;
-    hash_strings(tweaks.first(), Block::ZERO, rows, len, out);
+    hash_strings(&tweaks, Block::ZERO, rows, len, out);
     Ok(())
 }
 
 /// The strings of the rows with `offset` added.
-fn hash_strings(tweak: u128, offset: Block, rows: &[Block], len: usize, out: &mut [u8]) {
+fn hash_strings(tweaks: &Tweaks, offset: Block, rows: &[Block], len: usize, out: &mut [u8]) {
     if len == 0 {
         return;
     }
-    let hash = TweakableHash::fixed();
+    let (hash, mut stretch) = (tweaks.hash(), tweaks.stretch());
     let each = len.div_ceil(16);
     let piece = (PIECE_BYTES / 16 / each).max(1);
     let mut seeds = Zeroizing::new(vec![Block::ZERO; piece]);
     let mut blocks = Zeroizing::new(vec![Block::ZERO; if each > 1 { piece * each } else { 0 }]);
-    let mut tweak = tweak;
-    for (rows, out) in rows.chunks(piece).zip(out.chunks_mut(piece * len)) {
+    let pieces = rows.chunks(piece).zip(out.chunks_mut(piece * len));
+    for (index, (rows, out)) in pieces.enumerate() {
+        let index = index * piece;
         let seeds = &mut seeds[..rows.len()];
-        hash.hash_shifted(tweak, offset, rows, seeds);
-        tweak = tweak.wrapping_add(rows.len() as u128);
+        hash.hash_shifted(tweaks.first() + index as u64, offset, rows, seeds);
         let bytes = if each > 1 {
             let blocks = &mut blocks[..rows.len() * each];
-            stretch_blocks(seeds, each, blocks);
+            stretch.stretch_blocks(index, seeds, each, blocks);
             blocks_as_bytes(blocks)
         } else {
             blocks_as_bytes(seeds)

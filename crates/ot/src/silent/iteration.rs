@@ -8,16 +8,15 @@ use zeroize::Zeroizing;
 
 use super::{
     params::{SilentParams, Stage},
-    public::{PublicCoins, SilentContext},
+    public::PublicCoins,
 };
-use crate::{Instance, Tweaks};
+use crate::{Instance, Tweaks, instance::TweakCounter};
 
 /// A party's stream of rows, without what is peculiar to sender or receiver.
 pub(super) struct Iterations {
-    instance: Instance,
+    /// Of the rows handed out.
+    tweaks: TweakCounter,
     params: SilentParams,
-    /// Rows handed out in the instance's life.
-    next_index: u64,
     coins: PublicCoins,
     stage: usize,
     /// Next group of the current iteration.
@@ -37,15 +36,14 @@ pub(super) struct Iterations {
 impl Iterations {
     /// Starts from [`SilentParams::base_rows`] rows.
     pub(super) fn new(
-        context: &SilentContext,
+        instance: Instance,
         params: SilentParams,
         base: Zeroizing<Vec<Block>>,
     ) -> Self {
         Iterations {
-            instance: context.instance,
+            tweaks: TweakCounter::new(instance),
             params,
-            next_index: 0,
-            coins: PublicCoins::new(context),
+            coins: PublicCoins::new(instance),
             stage: 0,
             group: 0,
             code: None,
@@ -58,7 +56,7 @@ impl Iterations {
     }
 
     pub(super) fn instance(&self) -> Instance {
-        self.instance
+        self.tweaks.instance()
     }
 
     pub(super) fn params(&self) -> SilentParams {
@@ -66,7 +64,7 @@ impl Iterations {
     }
 
     pub(super) fn made(&self) -> u64 {
-        self.next_index
+        self.tweaks.taken()
     }
 
     /// Public blocks drawn so far.
@@ -118,9 +116,7 @@ impl Iterations {
                 break;
             }
         }
-        let first = self.next_index;
-        self.next_index += m as u64;
-        Tweaks::new(self.instance, first, m)
+        self.tweaks.take(m)
     }
 
     /// The next group: leaves from `grow`, to which the code of the table is added.

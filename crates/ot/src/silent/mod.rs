@@ -45,12 +45,9 @@
 //! let t: Vec<Block> =
 //!     (0..n).map(|i| q[i] ^ (delta.expose() & Block::mask(bit(&choices, i)))).collect();
 //!
-//! let context = SilentContext {
-//!     session: [7; 32], // fresh for every run, the same for both parties
-//!     instance: Instance { sender: 0, receiver: 1, stream: 1 },
-//! };
-//! let mut sender = SilentSender::new(&mut rng, context, params, delta, &q)?;
-//! let mut receiver = SilentReceiver::new(context, params, &choices, &t)?;
+//! let instance = Instance { session: [7; 32], sender: 0, receiver: 1, stream: 1 };
+//! let mut sender = SilentSender::new(&mut rng, instance, params, delta, &q)?;
+//! let mut receiver = SilentReceiver::new(instance, params, &choices, &t)?;
 //!
 //! let m = 10_000;
 //! let (mut q, mut t) = (vec![Block::ZERO; m], vec![Block::ZERO; m]);
@@ -73,7 +70,7 @@
 //!   construction), in the ideal-cipher model and with the usual global-key queries (Half-Tree,
 //!   theorem on the single-point COT). The rows that mask the level sums are used once. Each group
 //!   of four trees has a public key of its own for the permutation, made from session, instance
-//!   and a counter ([`SilentContext`]). So an evaluation of AES, which is made under one key, can
+//!   and a counter. So an evaluation of AES, which is made under one key, can
 //!   hit the nodes of one group alone: p = 4 h of them, one for each level of each tree, whose
 //!   hash the receiver learns at a point that is off by Delta. By the sum over the groups, as in
 //!   ePrint 2019/1168, q evaluations give Delta with a chance of at most q p / 2^127, and nodes of
@@ -121,7 +118,6 @@ mod tests;
 mod trees;
 
 pub use params::{SilentParams, Stage};
-pub use public::SilentContext;
 pub use queue::{QueuedReceiver, QueuedSender};
 pub use receiver::SilentReceiver;
 pub use sender::SilentSender;

@@ -1,24 +1,13 @@
 //! What both parties know and neither chooses: the codes, and the keys of the trees' permutation.
 
+use madrigal_core::domains::SILENT_COINS;
 use madrigal_kernels::{Block, Prg, ggm::GgmTrees, lpn::LocalCode};
 use sha2::{Digest, Sha256};
 
 use super::params::Stage;
 use crate::Instance;
 
-/// What an instance of silent OT is bound to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SilentContext {
-    /// Identifier of the session: public, fresh for every run and the same for both parties. It
-    /// decides the codes, so neither party alone may choose it.
-    pub session: [u8; 32],
-    /// Sender, receiver and stream; within a session each instance has its own.
-    pub instance: Instance,
-}
-
-const TAG: &[u8; 24] = b"madrigal silent codes v1";
-
-/// Two streams of AES-128 in counter mode, whose keys a hash makes from the context. Within an
+/// Two streams of AES-128 in counter mode, whose keys a hash makes from the instance's name. Within an
 /// instance no block of a stream comes twice (a permutation of a counter), and between instances
 /// equal ones are as rare as collisions of 128 random bits.
 pub(super) struct PublicCoins {
@@ -27,13 +16,8 @@ pub(super) struct PublicCoins {
 }
 
 impl PublicCoins {
-    pub(super) fn new(context: &SilentContext) -> Self {
-        let digest: [u8; 32] = Sha256::new()
-            .chain_update(TAG)
-            .chain_update(context.session)
-            .chain_update(context.instance.to_u64().to_le_bytes())
-            .finalize()
-            .into();
+    pub(super) fn new(instance: Instance) -> Self {
+        let digest: [u8; 32] = instance.hash::<Sha256>(SILENT_COINS).finalize().into();
         let [codes, trees] = [0, 16].map(|start| {
             let mut seed = [0; 16];
             seed.copy_from_slice(&digest[start..start + 16]);
@@ -66,25 +50,23 @@ mod tests {
 
     use super::*;
 
-    /// Two contexts that differ anywhere have other codes and keys; within one, none comes twice.
+    /// Two instances that differ anywhere have other codes and keys; within one, none comes twice.
     #[test]
     fn no_two_groups_or_iterations_share_their_coins() {
-        let contexts = [(0, 0, 1, 0), (1, 0, 1, 0), (0, 1, 0, 0), (0, 0, 1, 1)].map(
-            |(session, sender, receiver, stream)| SilentContext {
+        let instances = [(0, 0, 1, 0), (1, 0, 1, 0), (0, 1, 0, 0), (0, 0, 1, 1)].map(
+            |(session, sender, receiver, stream)| Instance {
                 session: [session; 32],
-                instance: Instance {
-                    sender,
-                    receiver,
-                    stream,
-                },
+                sender,
+                receiver,
+                stream,
             },
         );
         let mut seen = HashSet::new();
-        for context in contexts {
+        for instance in instances {
             let PublicCoins {
                 mut codes,
                 mut trees,
-            } = PublicCoins::new(&context);
+            } = PublicCoins::new(instance);
             for _ in 0..5000 {
                 assert!(seen.insert(u128::from(trees.next_block())));
                 assert!(seen.insert(u128::from(codes.next_block())));

@@ -22,14 +22,14 @@ use crate::{
     cost::{self, Cost},
     error::{Message, check_argument, check_bit_message, check_message},
     extension::{ExtensionReceiver, ExtensionSender, check_available},
+    instance::TweakCounter,
     select::bit_mask,
 };
 
 /// Rows that wait, the oldest first.
 struct Queue {
-    instance: Instance,
-    /// Rows handed out in the instance's life.
-    next_index: u64,
+    /// Of the rows handed out.
+    tweaks: TweakCounter,
     /// Secret.
     offers: VecDeque<Zeroizing<Vec<Block>>>,
     /// Rows of the first offer that are used up.
@@ -40,8 +40,7 @@ struct Queue {
 impl Queue {
     fn new(instance: Instance) -> Self {
         Queue {
-            instance,
-            next_index: 0,
+            tweaks: TweakCounter::new(instance),
             offers: VecDeque::new(),
             used: 0,
             left: 0,
@@ -55,8 +54,7 @@ impl Queue {
 
     /// The next rows, which are there.
     fn take(&mut self, mut rows: &mut [Block]) -> Tweaks {
-        let tweaks = Tweaks::new(self.instance, self.next_index, rows.len());
-        self.next_index += rows.len() as u64;
+        let tweaks = self.tweaks.take(rows.len());
         self.left -= rows.len();
         while let Some(first) = self.offers.front() {
             let waiting = &first[self.used..];

@@ -6,8 +6,7 @@ use madrigal_kernels::Block;
 use zeroize::Zeroizing;
 
 use super::{
-    iteration::Iterations, params::SilentParams, public::SilentContext, queue::pack_choices,
-    trees::grow_receiver,
+    iteration::Iterations, params::SilentParams, queue::pack_choices, trees::grow_receiver,
 };
 use crate::{
     Instance, Tweaks,
@@ -29,7 +28,7 @@ impl SilentReceiver {
     /// # Errors
     /// [`OtError::ArgumentLength`] for the argument of the wrong length.
     pub fn new(
-        context: SilentContext,
+        instance: Instance,
         params: SilentParams,
         choices: &[u8],
         base: &[Block],
@@ -42,7 +41,7 @@ impl SilentReceiver {
             .map(|(i, row)| Block::new(row.lo() & !1 | u64::from(bit(choices, i)), row.hi()));
         let base = Zeroizing::new(marked.collect());
         Ok(SilentReceiver {
-            iterations: Iterations::new(&context, params, base),
+            iterations: Iterations::new(instance, params, base),
         })
     }
 

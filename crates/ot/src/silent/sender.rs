@@ -6,9 +6,7 @@ use madrigal_kernels::{Block, Prg};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::{
-    iteration::Iterations, params::SilentParams, public::SilentContext, trees::grow_sender,
-};
+use super::{iteration::Iterations, params::SilentParams, trees::grow_sender};
 use crate::{
     Delta, Instance, Tweaks,
     error::{OtError, check_argument},
@@ -31,7 +29,7 @@ impl SilentSender {
     /// [`OtError::ArgumentLength`] if there is another number of rows.
     pub fn new(
         rng: &mut impl CryptoRng,
-        context: SilentContext,
+        instance: Instance,
         params: SilentParams,
         delta: Delta,
         base: &[Block],
@@ -48,7 +46,7 @@ impl SilentSender {
         Ok(SilentSender {
             delta,
             roots: Prg::new(Block::from_bytes(*root_seed)),
-            iterations: Iterations::new(&context, params, Zeroizing::new(base)),
+            iterations: Iterations::new(instance, params, Zeroizing::new(base)),
         })
     }
 

@@ -5,7 +5,7 @@ use madrigal_kernels::{
     ggm::{GgmTrees, TREES},
 };
 
-use super::{SilentContext, SilentParams, SilentReceiver, SilentSender, Stage};
+use super::{SilentParams, SilentReceiver, SilentSender, Stage};
 use crate::{Delta, Instance, Message, OtError, SeededRng, select::bit};
 
 /// Two stages; an iteration of the second hands out 23 groups of 128 rows and keeps 9.
@@ -13,13 +13,11 @@ const TINY: SilentParams = SilentParams::new(&[Stage::new(5, 48, 100), Stage::ne
 /// One stage.
 const SINGLE: SilentParams = SilentParams::new(&[Stage::new(6, 16, 200)]);
 
-const CONTEXT: SilentContext = SilentContext {
-    session: [6; 32],
-    instance: Instance {
-        sender: 3,
-        receiver: 4,
-        stream: 5,
-    },
+const INSTANCE: Instance = Instance {
+    session: [9; 32],
+    sender: 3,
+    receiver: 4,
+    stream: 5,
 };
 
 /// Both sides over base rows as the ideal functionality deals them.
@@ -34,8 +32,8 @@ fn pair(seed: u64, params: SilentParams) -> (SilentSender, SilentReceiver) {
     let add = |(i, &q): (usize, &Block)| q ^ delta.expose() & Block::mask(bit(&choices, i) == 1);
     let t: Vec<Block> = q.iter().enumerate().map(add).collect();
     (
-        SilentSender::new(&mut rng, CONTEXT, params, delta, &q).unwrap(),
-        SilentReceiver::new(CONTEXT, params, &choices, &t).unwrap(),
+        SilentSender::new(&mut rng, INSTANCE, params, delta, &q).unwrap(),
+        SilentReceiver::new(INSTANCE, params, &choices, &t).unwrap(),
     )
 }
 
@@ -283,12 +281,12 @@ fn tampering_gives_other_rows_and_no_panic() {
 /// pass.
 #[test]
 fn parties_of_different_sessions_get_unrelated_rows() {
-    let mut other = CONTEXT;
+    let mut other = INSTANCE;
     other.session[31] ^= 1;
     let m = 2000;
     let base = vec![Block::ZERO; TINY.base_rows()];
     let choices = vec![0; base.len().div_ceil(8)];
-    let [a, b, c] = [CONTEXT, CONTEXT, other].map(|context| {
+    let [a, b, c] = [INSTANCE, INSTANCE, other].map(|context| {
         let mut receiver = SilentReceiver::new(context, TINY, &choices, &base).unwrap();
         let message = vec![0; receiver.message_len(m)];
         let (mut t, mut r) = (vec![Block::ZERO; m], vec![0; m / 8]);
@@ -306,13 +304,13 @@ fn bad_beginnings_are_refused() {
     let mut rng = SeededRng::from_seed(Block::new(1, 1));
     let base = vec![Block::ZERO; TINY.base_rows()];
     let even = Delta::from_block(Block::new(2, 3));
-    let error = SilentSender::new(&mut rng, CONTEXT, TINY, even, &base).map(drop);
+    let error = SilentSender::new(&mut rng, INSTANCE, TINY, even, &base).map(drop);
     assert_eq!(error, Err(OtError::EvenDelta));
     let odd = Delta::from_block(Block::new(3, 3));
-    assert!(SilentSender::new(&mut rng, CONTEXT, TINY, odd, &base[1..]).is_err());
+    assert!(SilentSender::new(&mut rng, INSTANCE, TINY, odd, &base[1..]).is_err());
     let choices = vec![0; base.len().div_ceil(8)];
-    assert!(SilentReceiver::new(CONTEXT, TINY, &choices[1..], &base).is_err());
-    assert!(SilentReceiver::new(CONTEXT, TINY, &choices, &base[1..]).is_err());
+    assert!(SilentReceiver::new(INSTANCE, TINY, &choices[1..], &base).is_err());
+    assert!(SilentReceiver::new(INSTANCE, TINY, &choices, &base[1..]).is_err());
 }
 
 #[test]

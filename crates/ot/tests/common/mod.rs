@@ -6,15 +6,17 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-use madrigal_kernels::Block;
+use madrigal_core::domains::ROW_HASH;
+use madrigal_kernels::{Block, RowHash};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng,
-    iknp::{IknpReceiver, IknpSender},
     softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender},
 };
 use rand_core::Rng;
+use sha2::{Digest, Sha256};
 
 pub(crate) const INSTANCE: Instance = Instance {
+    session: [9; 32],
     sender: 0,
     receiver: 1,
     stream: 7,
@@ -81,14 +83,20 @@ pub(crate) fn ideal_base(rng: &mut TestRng, delta: Block) -> (Vec<Block>, Vec<[B
     (keys.collect(), pairs)
 }
 
+/// IKNP, which is SoftSpoken with k = 1: nothing is sent ahead.
+pub(crate) const IKNP: FieldBits = FieldBits::MIN;
+
+pub(crate) fn iknp_sender(instance: Instance, delta: Block, keys: &[Block]) -> SoftSpokenSender {
+    SoftSpokenSender::new(instance, IKNP, Delta::from_block(delta), keys, &[]).unwrap()
+}
+
+pub(crate) fn iknp_receiver(instance: Instance, pairs: &[[Block; 2]]) -> SoftSpokenReceiver {
+    SoftSpokenReceiver::new(instance, IKNP, pairs).unwrap().0
+}
+
 /// An extension over ideal base OTs.
-pub(crate) fn ideal_extension(rng: &mut TestRng) -> (IknpSender, IknpReceiver) {
-    let delta = rng.block();
-    let (keys, pairs) = ideal_base(rng, delta);
-    (
-        IknpSender::new(INSTANCE, Delta::from_block(delta), &keys).unwrap(),
-        IknpReceiver::new(INSTANCE, &pairs).unwrap(),
-    )
+pub(crate) fn ideal_extension(rng: &mut TestRng) -> (SoftSpokenSender, SoftSpokenReceiver) {
+    ideal_softspoken(rng, IKNP)
 }
 
 /// A SoftSpoken extension over ideal base OTs.
@@ -102,6 +110,18 @@ pub(crate) fn ideal_softspoken(
     let delta = Delta::from_block(delta);
     let sender = SoftSpokenSender::new(INSTANCE, k, delta, &keys, &setup).unwrap();
     (sender, receiver)
+}
+
+/// The hash of an instance's rows, by the definition.
+pub(crate) fn row_hash(instance: Instance) -> RowHash {
+    let direction = u64::from(instance.sender) << 16 | u64::from(instance.receiver);
+    let place = direction << 32 | u64::from(instance.stream);
+    let digest = Sha256::new()
+        .chain_update(ROW_HASH)
+        .chain_update(instance.session)
+        .chain_update(place.to_le_bytes())
+        .finalize();
+    RowHash::new(Block::from_bytes(digest[..16].try_into().unwrap()))
 }
 
 /// Rows of both sides with their tweaks, the message and the choices.

@@ -1,6 +1,6 @@
 //! What each side of a fresh connection says first.
 
-use madrigal_core::Party;
+use madrigal_core::{Party, domains};
 
 use crate::control::printable;
 
@@ -34,7 +34,8 @@ impl Card {
     }
 
     pub(super) fn encode(self) -> [u8; CARD_BYTES] {
-        let mut bytes = *b"MADRIGAL\0\0\0\0\0\0\0\0";
+        let mut bytes = [0; CARD_BYTES];
+        bytes[..8].copy_from_slice(domains::CARD);
         bytes[8..12].copy_from_slice(&[CARD_VERSION, self.from, self.to, self.parties]);
         bytes
     }
@@ -44,7 +45,7 @@ impl Card {
         let [name @ .., version, from, to, parties, 0, 0, 0, 0] = bytes else {
             return Err("a malformed introduction".to_owned());
         };
-        if name != *b"MADRIGAL" {
+        if name != *domains::CARD {
             return Err(format!("`{}`", printable(&String::from_utf8_lossy(&bytes))));
         }
         if version != CARD_VERSION {

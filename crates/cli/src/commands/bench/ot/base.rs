@@ -5,7 +5,7 @@ use std::time::Instant;
 use madrigal_kernels::{Block, meter::unmetered};
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
 use madrigal_ot::base::kem::{self, KemReceiver};
-use madrigal_ot::base::{BaseContext, BaseReceiver, BaseSender};
+use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
 use zeroize::Zeroizing;
@@ -74,14 +74,11 @@ fn one_run<B: BaseOts>(left: &mut SeededRng, right: &mut SeededRng) -> Result<Ru
     Ok(run)
 }
 
-const CONTEXT: BaseContext = BaseContext {
-    session: [0x42; 32],
-    // The other way round than the extension.
-    instance: Instance {
-        sender: INSTANCE.receiver,
-        receiver: INSTANCE.sender,
-        stream: 0,
-    },
+/// The other way round than the extension.
+const CONTEXT: Instance = Instance {
+    sender: INSTANCE.receiver,
+    receiver: INSTANCE.sender,
+    ..INSTANCE
 };
 
 struct HauckLoss;

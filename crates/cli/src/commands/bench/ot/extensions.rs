@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use madrigal_kernels::{Block, meter::unmetered};
 use madrigal_ot::cost::{self, Cost};
-use madrigal_ot::iknp::{IknpReceiver, IknpSender};
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, SeededRng};
 use rand_core::Rng;
@@ -14,7 +13,7 @@ use super::outputs::{bits_agree, blocks_agree, consume};
 use super::sides::Measured;
 use super::wire::{Run, Step, drive};
 use super::{Bench, CALL, INSTANCE, Plan, calls, last_call, rng};
-use crate::exit::{Failure, Result};
+use crate::exit::Result;
 
 /// What is made of the rows.
 #[derive(Clone, Copy, PartialEq)]
@@ -49,25 +48,15 @@ pub(super) fn benches() -> Vec<Bench> {
     let mut benches = Vec::new();
     for output in [Output::Random, Output::Bits, Output::Correlated] {
         let prefix = output.prefix();
-        benches.push(Bench::new(format!("{prefix}/iknp"), move |plan| {
-            iknp(plan, output)
-        }));
-        for k in 2..=FieldBits::MAX.get() {
-            let name = format!("{prefix}/softspoken{k}");
+        for k in FieldBits::all().map(FieldBits::get) {
+            let name = match k {
+                1 => format!("{prefix}/iknp"),
+                k => format!("{prefix}/softspoken{k}"),
+            };
             benches.push(Bench::new(name, move |plan| softspoken(plan, k, output)));
         }
     }
     benches
-}
-
-fn iknp(plan: &Plan<'_>, output: Output) -> Result<Measured> {
-    let delta = Delta::random(&mut rng()?);
-    let (keys, pairs, base) = keys_for(&delta)?;
-    let start = Instant::now();
-    let receiver = IknpReceiver::new(INSTANCE, &pairs).map_err(Failure::bug)?;
-    let sender = IknpSender::new(INSTANCE, delta, &keys).map_err(Failure::bug)?;
-    let setup = base + start.elapsed().as_secs_f64();
-    measure(plan, sender, receiver, output, setup)
 }
 
 /// A started instance, and how long it took with its base OTs.

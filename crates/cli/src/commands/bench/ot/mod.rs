@@ -33,6 +33,7 @@ const CALL: usize = 2 * softspoken::CHUNK;
 
 /// The extensions that are measured: sender and receiver of the OTs.
 const INSTANCE: Instance = Instance {
+    session: [0x42; 32],
     sender: 0,
     receiver: 1,
     stream: 0,

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use madrigal_kernels::Block;
 use madrigal_ot::flavour::{receiver_random_blocks, sender_random_blocks};
-use madrigal_ot::iknp::{IknpReceiver, IknpSender, message_len};
-use madrigal_ot::silent::{SilentContext, SilentParams, SilentReceiver, SilentSender};
+use madrigal_ot::silent::{SilentParams, SilentReceiver, SilentSender};
+use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver as _, ExtensionSender as _, Instance};
 use rand_core::Rng as _;
 
@@ -44,12 +44,9 @@ fn measure(plan: &Plan<'_>, output: Output) -> Result<Measured> {
 
 fn instance(params: SilentParams) -> Step<(SilentSender, SilentReceiver)> {
     /// Not the one that makes the base.
-    const SILENT: SilentContext = SilentContext {
-        session: [0; 32],
-        instance: Instance {
-            stream: INSTANCE.stream + 1,
-            ..INSTANCE
-        },
+    const SILENT: Instance = Instance {
+        stream: INSTANCE.stream + 1,
+        ..INSTANCE
     };
     let mut rng = rng()?;
     let delta = Delta::random_odd(&mut rng);
@@ -57,10 +54,15 @@ fn instance(params: SilentParams) -> Step<(SilentSender, SilentReceiver)> {
     let (keys, pairs, _) = keys_for(&delta)?;
     let m = params.base_rows();
     let (mut q, mut t) = (vec![Block::ZERO; m], vec![Block::ZERO; m]);
-    let (mut choices, mut u) = (vec![0; m.div_ceil(8)], vec![0; message_len(m)]);
+    let (mut choices, mut u) = (
+        vec![0; m.div_ceil(8)],
+        vec![0; FieldBits::MIN.message_len(m)],
+    );
     rng.fill_bytes(&mut choices);
-    drop(IknpReceiver::new(INSTANCE, &pairs)?.extend(&choices, m, &mut u, &mut t)?);
-    drop(IknpSender::new(INSTANCE, offset, &keys)?.extend(&u, m, &mut q)?);
+    let (mut base, _) = SoftSpokenReceiver::new(INSTANCE, FieldBits::MIN, &pairs)?;
+    drop(base.extend(&choices, m, &mut u, &mut t)?);
+    let mut base = SoftSpokenSender::new(INSTANCE, FieldBits::MIN, offset, &keys, &[])?;
+    drop(base.extend(&u, m, &mut q)?);
     Ok((
         SilentSender::new(&mut rng, SILENT, params, delta, &q)?,
         SilentReceiver::new(SILENT, params, &choices, &t)?,

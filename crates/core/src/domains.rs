@@ -1,0 +1,149 @@
+//! Every domain separator of the project, in one place, and what each key of AES counts.
+//!
+//! A hash that serves two purposes tells them apart by the bytes it begins with; two purposes with
+//! one beginning would be one. So all beginnings stand here, the code takes them from here (`cargo
+//! xtask lint` finds those that do not), and a test holds that no two hashes can be fed the same
+//! bytes: none begins another.
+//!
+//! # Keys of AES, and what is encrypted under them
+//! No key is fixed. Each is secret and fresh, or public and of one instance in one session.
+//!
+//! | key | secret | what is encrypted | where |
+//! |---|---|---|---|
+//! | seed of a private generator, from the operating system | yes | 0, 1, 2, ... | `Prg` of the kernels |
+//! | key of a generator that two parties share, one for each pair, job and step: [`SHARED_GENERATOR`] | yes | 0, 1, 2, ... | `Context::shared_prg` |
+//! | key of a base OT | yes | numbers of streams, once each: the keys that extensions start from | `crates/correlations/src/base.rs` |
+//! | inner node of a SoftSpoken tree, the root's children being keys of a stream | yes | 0 and 1: its children | `crates/ot/src/softspoken/pprf.rs` |
+//! | leaf of a SoftSpoken tree | yes | 0, 1, 2, ...: 128 OTs each | `Leaves` of the kernels |
+//! | seed of secret polynomials, from a private generator | yes | 0, 1, 2, ... | `crates/lattice/src/sample.rs` |
+//! | [`ROW_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | rows | `RowHash` of the kernels |
+//! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | `Stretch` of the kernels |
+//! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | `crates/ot/src/silent/public.rs` |
+//! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | `LocalCode` of the kernels |
+//! | key of a group of four trees | no | nodes | `GgmTrees` of the kernels |
+//! | seed of a public polynomial, sent with what it belongs to | no | 0, 1, 2, ... | `crates/lattice/src/sample.rs` |
+//!
+//! # Counters
+//! | counter | of | unique within |
+//! |---|---|---|
+//! | rows | an OT instance, over its whole life; never set back | the instance: session, sender, receiver, stream |
+//! | streams | 4 x line + kind (bits, rings, matrices, vectors), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
+//! | blocks of a generator | 64 bits; past the end it panics | the generator's key |
+//! | steps | paths of names, at which generators and channels are handed out once | the job |
+//! | jobs | 32 bits, in the session's order | the session |
+//! | chunks of a store | 64 bits in the nonce of AES-256-GCM | the file's key: [`STORE`] with the file's name and the store's salt |
+//! | blocks of a hash in counter mode | 32 bits after a digest of 64 bytes | the digest: [`KEM_VECTOR`] with all that it binds |
+
+/// What keeps a purpose apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// The beginning of what SHA-256 hashes.
+    Sha256,
+    /// The beginning of what SHA-512 hashes.
+    Sha512,
+    /// The beginning of what HKDF-SHA256 expands with.
+    Hkdf,
+    /// The beginning of a file or of a connection: read by people and programs, hashed by none.
+    Format,
+}
+
+/// One entry of the registry.
+#[derive(Debug, Clone, Copy)]
+pub struct Domain {
+    /// The constant's name.
+    pub name: &'static str,
+    /// What it keeps apart.
+    pub used: Use,
+    /// The bytes.
+    pub bytes: &'static [u8],
+}
+
+macro_rules! registry {
+    ($($(#[$doc:meta])* $used:ident $name:ident = $bytes:literal;)*) => {
+        $($(#[$doc])* pub const $name: &[u8; $bytes.len()] = $bytes;)*
+
+        /// All of them.
+        pub const ALL: &[Domain] = &[
+            $(Domain { name: stringify!($name), used: Use::$used, bytes: $name },)*
+        ];
+    };
+}
+
+// Those of OTs have 24 bytes, so that they and an instance's name fill a block of SHA-256.
+registry! {
+    /// The session's name and all parties' nonces give its identity (collision resistance).
+    Sha256 SESSION_IDENTITY = b"madrigal session identity v1";
+    /// Two parties' random halves and the session's name give their common seed (key derivation,
+    /// random oracle).
+    Sha256 PAIR_SEED = b"madrigal pair seed v1";
+    /// A pair's seed, job and step give the key of a generator (key derivation, random oracle).
+    Sha256 SHARED_GENERATOR = b"madrigal shared generator v1";
+    /// The session's identity, job and step give an identifier (collision resistance; nobody knows it
+    /// before the session).
+    Sha256 PUBLIC_ID = b"madrigal public id v1";
+    /// Keys in their order (collision resistance).
+    Sha256 ROSTER = b"madrigal roster 1";
+    /// Widths and gates (collision resistance). Its length comes first.
+    Sha256 NETLIST = b"madrigal netlist 1";
+    /// A compiled program (collision resistance). Its length comes first.
+    Sha256 LAYERED = b"madrigal layered 1";
+    /// A public identifier and what a store holds give its name (collision resistance).
+    Sha256 STORE_ID = b"madrigal store id v1";
+    /// An instance of OTs, the exchanged elements and the shared one give a key (random oracle).
+    Sha256 BASE_KEY = b"madrigal base OT key  v1";
+    /// An instance and an element give a point of the group (random oracle).
+    Sha512 BASE_GROUP = b"madrigal base OT T(S) v1";
+    /// As [`BASE_KEY`], for endemic base OTs (random oracle).
+    Sha256 ENDEMIC_KEY = b"madrigal endemic key  v1";
+    /// As [`BASE_GROUP`], for endemic base OTs (random oracle).
+    Sha512 ENDEMIC_GROUP = b"madrigal endemic T(M) v1";
+    /// As [`BASE_KEY`], for base OTs from ML-KEM (random oracle).
+    Sha256 KEM_KEY = b"madrigal ML-KEM OT ky v1";
+    /// An instance and a vector give the seed of another vector (random oracle).
+    Sha512 KEM_VECTOR = b"madrigal ML-KEM OT T  v1";
+    /// An instance gives the public key that its rows are hashed under (random oracle).
+    Sha256 ROW_HASH = b"madrigal OT row hash  v1";
+    /// An instance gives the public key that its masks are stretched under (random oracle).
+    Sha256 ROW_STRETCH = b"madrigal OT stretch   v1";
+    /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
+    /// oracle).
+    Sha256 SILENT_COINS = b"madrigal silent codes v1";
+    /// A store's key and salt, a purpose and a file's name give a key (key derivation).
+    Hkdf STORE = b"madrigal store v1 ";
+    /// A store's header.
+    Format STORE_HEADER = b"madrigal store\0\n";
+    /// A store's journal.
+    Format STORE_JOURNAL = b"madrigal marks\0\n";
+    /// The application protocol in TLS.
+    Format ALPN = b"madrigal/1";
+    /// The first bytes of a connection without TLS.
+    Format CARD = b"MADRIGAL";
+    /// The first bytes of `madrigal doctor` to another.
+    Format DOCTOR = b"MADRIGAL-DOCTOR1";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What follows a separator is another's to choose, so that one which began another would not
+    /// separate.
+    #[test]
+    fn none_begins_another() {
+        for (i, a) in ALL.iter().enumerate() {
+            for b in &ALL[i + 1..] {
+                // Read by eye and by port, never hashed.
+                if a.used == Use::Format && b.used == Use::Format {
+                    assert_ne!(a.bytes, b.bytes, "{} and {}", a.name, b.name);
+                } else {
+                    assert!(
+                        !a.bytes.starts_with(b.bytes) && !b.bytes.starts_with(a.bytes),
+                        "{} and {}",
+                        a.name,
+                        b.name
+                    );
+                }
+            }
+        }
+    }
+}
