@@ -52,7 +52,7 @@ pub(crate) fn domains() -> Outcome {
 }
 
 /// The Rust files below `src` folders.
-fn sources(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub(crate) fn sources(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::codegen::codegen;
 use crate::domains::domains;
+use crate::neutral::neutral;
 use crate::process::{cargo, run, works};
 use crate::signposts::signposts;
 
@@ -12,6 +13,7 @@ pub(crate) fn lint() -> Outcome {
     codegen(true)?;
     signposts()?;
     domains()?;
+    neutral()?;
     deny()?;
     run(cargo().args([
         "clippy",

@@ -11,6 +11,7 @@ mod dudect;
 mod fuzz;
 mod lint;
 mod lpn;
+mod neutral;
 mod process;
 mod readme;
 mod signposts;
@@ -25,7 +26,8 @@ const HELP: &str = "\
 cargo xtask CHORE
 
   test                  all tests, then the kernels and what rests on them at each lower level
-  lint                  format, generated code, signposts, licences, clippy, documentation
+  lint                  format, generated code, signposts, separators, words, licences, clippy,
+                        documentation
   readme                run what README.md tells its reader to run
   codegen [--check]     write the code generated from schema/ again; or fail if it is not current
   fuzz [--seconds N] [TARGET...]

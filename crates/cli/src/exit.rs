@@ -15,6 +15,7 @@ use madrigal_net::transport::ConnectError;
 use serde::{Deserialize, Serialize};
 
 use crate::numbers::counted;
+use crate::remedies::{self, with};
 
 /// Outcome of every command.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -61,13 +62,13 @@ pub enum Failure {
     #[error(transparent)]
     Content(#[from] Content),
     /// The parties did not all meet.
-    #[error(transparent)]
+    #[error("{}", with(.0, remedies::of_connect(.0)))]
     Connect(#[from] ConnectError),
     /// TLS could not be set up.
-    #[error(transparent)]
+    #[error("{}", with(.0, remedies::of_tls(.0)))]
     Tls(#[from] TlsError),
     /// The session or a job failed.
-    #[error("{}", with_flags(.0))]
+    #[error("{}", with(.0, remedies::of_session(.0)))]
     Session(#[from] madrigal_net::Error),
     /// Any of these, where the last party is no party of the computation.
     #[error("{}", failure.to_string().replace(&dealer.to_string(), "the dealer"))]
@@ -214,7 +215,7 @@ pub enum Usage {
     },
     #[error("--network: {0}; `none` leaves the links as they are")]
     Network(madrigal_net::transport::ProfileError),
-    #[error(transparent)]
+    #[error("{}", with(.0, remedies::of_plan(.0)))]
     Plan(madrigal_engine::PlanError),
     #[error("party {party} of the demonstration needs {flag}: {why}")]
     DemoFlag {
@@ -241,13 +242,13 @@ pub enum Content {
     Convert(#[from] madrigal_circuit::WriteError),
     #[error(transparent)]
     Values(#[from] ValuesError),
-    #[error(transparent)]
+    #[error("{}", with(.0, remedies::of_roster(.0)))]
     Roster(#[from] RosterError),
-    #[error(transparent)]
+    #[error("{}", with(.0, remedies::of_identity(.0)))]
     Identity(#[from] IdentityError),
     #[error("{}: expected a key of 32 hexadecimal digits and nothing else", path.display())]
     Key { path: PathBuf },
-    #[error("the correlation store {}: {problem}", directory.display())]
+    #[error("the correlation store {}: {}", directory.display(), with(problem, remedies::of_store(problem)))]
     Store {
         directory: PathBuf,
         problem: madrigal_correlations::store::StoreError,
@@ -351,32 +352,6 @@ fn listen_hint(error: &io::Error) -> &'static str {
             "end the program that uses the port, or choose another one with --listen and in parties.toml"
         }
     }
-}
-
-/// What a fact that the parties see differently follows from.
-fn with_flags(error: &madrigal_net::Error) -> String {
-    let madrigal_net::Error::Program { what, .. } = error else {
-        return error.to_string();
-    };
-    let flags = match what.as_str() {
-        "protocol" => "--protocol",
-        "circuit" | "compiled circuit" => "the file of --circuit",
-        "lanes" => "the number of lines in the input files, or --lanes",
-        "owners" => "--owners",
-        "receivers" => "--to",
-        "broadcast" => "--broadcast",
-        "threads" => "--threads",
-        "repetitions" => "--repeat",
-        "extension" => "--extension and, for `--extension auto`, --link or --network",
-        "matrices" => "--matrices",
-        "correlations" => {
-            "--correlations, --store, --extension, --threads and, for `--extension auto`, --link or --network"
-        }
-        "phases" | "lanes in a part" | "lanes in a block" => "--phases and --memory",
-        "triples" => "--triples",
-        _ => return error.to_string(),
-    };
-    format!("{error} ({what}: see {flags})")
 }
 
 macro_rules! through_content {

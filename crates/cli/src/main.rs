@@ -15,6 +15,7 @@ mod party;
 mod progress;
 mod rates;
 mod reach;
+mod remedies;
 mod remote;
 mod source;
 mod stats;

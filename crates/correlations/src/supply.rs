@@ -225,7 +225,7 @@ impl Supply {
     #[cfg(feature = "store")]
     async fn from_store(context: &Context, needs: &Needs, means: Means<'_>) -> Result<Self> {
         let Some(store) = means.store else {
-            let problem = "this party has opened none, and the job takes its correlations from stores; give --store DIR".to_owned();
+            let problem = "this party has opened none, and the job takes its correlations from stores; open one".to_owned();
             return Err(context.fail(Error::Store { problem }));
         };
         let source = store.reserve(context, needs).await?;

@@ -158,7 +158,7 @@ fn a_store_that_is_used_up_says_how_much_is_left() {
         .for_each(|used| drop(used.unwrap()));
     all_failed(
         stores.use_up("bits=1"),
-        "madrigal precompute --triples bits=1",
+        "make a new store that has enough: bits=1",
     );
 }
 
@@ -242,7 +242,7 @@ fn parties_that_want_different_stores_make_none() {
             new.fill(&context, &mut source, &|_| {}).await
         }
     });
-    all_failed(failed, "start all parties with the same --triples");
+    all_failed(failed, "ask for the same at all parties");
     assert!(
         !stores.directory(Party::new(0)).exists(),
         "nothing is left of it"

@@ -160,14 +160,14 @@ pub enum PlanError {
         parties: usize,
     },
     /// No threads, or too many.
-    #[error("a party computes with 1 to {MAX_THREADS} threads, not {threads}; change --threads")]
+    #[error("a party computes with 1 to {MAX_THREADS} threads, not {threads}; take another number")]
     Threads {
         /// How many were asked for.
         threads: usize,
     },
     /// The number of owners is not that of input values.
     #[error(
-        "the circuit has {values} input values and --owners names {owners}: name one party for each"
+        "the circuit has {values} input values and {owners} owners are named: name one party for each"
     )]
     Owners {
         /// Input values of the circuit.
@@ -184,7 +184,7 @@ pub enum PlanError {
         parties: usize,
     },
     /// Nobody gets the output.
-    #[error("nobody gets the output: name a party with --to")]
+    #[error("nobody gets the output: name a party that does")]
     NoReceiver,
     /// Nothing to compute on.
     #[error("there are no lanes: the input files are empty")]
@@ -201,7 +201,7 @@ pub enum PlanError {
     },
     /// The triples do not fit.
     #[error(
-        "sequential phases keep all {needed} bytes of triples, more than the {memory} bytes of --memory; use --phases interleaved, or raise --memory"
+        "sequential phases keep all {needed} bytes of triples, more than the {memory} bytes that are allowed; interleave the phases, or allow more"
     )]
     Memory {
         /// Bytes needed.

@@ -40,7 +40,7 @@ pub enum Error {
         reason: String,
     },
     /// Nothing at all came from a party for too long.
-    #[error("{peer} has been silent for {:.1} s{}; check that its machine runs and the network to it works, or raise --silence-timeout", .after.as_secs_f64(), waiting(.step, .missing))]
+    #[error("{peer} has been silent for {:.1} s{}; check that its machine runs and the network to it works, or allow it more time", .after.as_secs_f64(), waiting(.step, .missing))]
     Silent {
         /// Who is silent.
         peer: Party,
@@ -52,7 +52,7 @@ pub enum Error {
         missing: usize,
     },
     /// A party lives, but does not send what a step waits for.
-    #[error("{peer} is alive but sent nothing for step `{step}` in {:.1} s, {missing} bytes are missing; look at that party's log, or raise --stall-timeout", .after.as_secs_f64())]
+    #[error("{peer} is alive but sent nothing for step `{step}` in {:.1} s, {missing} bytes are missing; look at that party's log, or allow it more time", .after.as_secs_f64())]
     Stalled {
         /// Who should have sent.
         peer: Party,
@@ -64,7 +64,7 @@ pub enum Error {
         after: Duration,
     },
     /// A party lives, but takes nothing of what a step sends.
-    #[error("{peer} is alive but took nothing from step `{step}` in {:.1} s, {missing} bytes wait to go; look at that party's log, or raise --stall-timeout", .after.as_secs_f64())]
+    #[error("{peer} is alive but took nothing from step `{step}` in {:.1} s, {missing} bytes wait to go; look at that party's log, or allow it more time", .after.as_secs_f64())]
     Backlog {
         /// Who should have received.
         peer: Party,
@@ -86,7 +86,7 @@ pub enum Error {
         after: Duration,
     },
     /// The job did not end in the time it was given.
-    #[error("the job did not end within its deadline of {:.1} s{}; raise --deadline if the work is simply longer", .after.as_secs_f64(), by(.culprits))]
+    #[error("the job did not end within its deadline of {:.1} s{}; allow more time if the work is simply longer", .after.as_secs_f64(), by(.culprits))]
     Deadline {
         /// The time the job was given.
         after: Duration,

@@ -79,12 +79,12 @@ fn hex_digit(digit: u8) -> Result<u8, FingerprintError> {
 pub enum FingerprintError {
     /// The text does not begin with `sha256:`.
     #[error(
-        "a key fingerprint begins with `sha256:`; copy the whole line that `madrigal keygen` printed"
+        "a key fingerprint begins with `sha256:`; copy the whole line that was printed when the key was made"
     )]
     Prefix,
     /// The wrong number of digits follows the prefix.
     #[error(
-        "a key fingerprint has 64 hexadecimal digits after `sha256:`, this one has {got}; copy the whole line that `madrigal keygen` printed"
+        "a key fingerprint has 64 hexadecimal digits after `sha256:`, this one has {got}; copy the whole line that was printed when the key was made"
     )]
     Length {
         /// Characters after the prefix.
@@ -92,7 +92,7 @@ pub enum FingerprintError {
     },
     /// Something that is no hexadecimal digit.
     #[error(
-        "a key fingerprint has only the digits 0-9 and a-f after `sha256:`; copy the line that `madrigal keygen` printed"
+        "a key fingerprint has only the digits 0-9 and a-f after `sha256:`; copy the line that was printed when the key was made"
     )]
     Digit,
 }

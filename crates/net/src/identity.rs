@@ -310,7 +310,7 @@ fn file_error(path: &Path, source: io::Error) -> IdentityError {
 #[non_exhaustive]
 pub enum IdentityError {
     /// No such file.
-    #[error("{} does not exist; run `madrigal keygen` to make this party's key, or `madrigal keygen --renew` if only the certificate is missing", path.display())]
+    #[error("{} does not exist; make this party's key, or renew its certificate if only that is missing", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
@@ -324,7 +324,7 @@ pub enum IdentityError {
         source: io::Error,
     },
     /// Far too large to be a key or certificate.
-    #[error("{} is larger than 64 KiB and so no key or certificate of `madrigal keygen`; check the path", path.display())]
+    #[error("{} is larger than 64 KiB and so no key or certificate of a party; check the path", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -338,25 +338,25 @@ pub enum IdentityError {
         mode: u32,
     },
     /// A key would be overwritten.
-    #[error("{} exists already and is not overwritten, because other parties may have pinned it; choose another path, or run `madrigal keygen --renew` for a new certificate on the same key", path.display())]
+    #[error("{} exists already and is not overwritten, because other parties may have pinned it; choose another path, or renew the certificate of the same key", path.display())]
     KeyExists {
         /// The key file.
         path: PathBuf,
     },
     /// No Ed25519 private key in PKCS#8 PEM.
-    #[error("{} holds no Ed25519 private key in PEM (`BEGIN PRIVATE KEY`); restore it from a copy, or run `madrigal keygen` with a new path and give the other parties the new fingerprint", path.display())]
+    #[error("{} holds no Ed25519 private key in PEM (`BEGIN PRIVATE KEY`); restore it from a copy, or make a new key at another path and give the other parties its fingerprint", path.display())]
     DamagedKey {
         /// The key file.
         path: PathBuf,
     },
     /// No certificate in PEM.
-    #[error("{} holds no self-signed certificate in PEM; run `madrigal keygen --renew` to write a new one for the same key", path.display())]
+    #[error("{} holds no self-signed certificate in PEM; renew it, for the same key", path.display())]
     DamagedCertificate {
         /// The certificate file.
         path: PathBuf,
     },
     /// Certificate and key are of different pairs.
-    #[error("the certificate {} is for the key {certificate}, but {} holds {key}; run `madrigal keygen --renew` to certify the key, or restore the matching file", certificate_path.display(), key_path.display())]
+    #[error("the certificate {} is for the key {certificate}, but {} holds {key}; renew the certificate, or restore the matching file", certificate_path.display(), key_path.display())]
     Mismatch {
         /// The key file.
         key_path: PathBuf,

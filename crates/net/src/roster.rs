@@ -364,7 +364,7 @@ impl std::error::Error for RosterError {
 #[non_exhaustive]
 pub enum RosterProblem {
     /// The file cannot be read.
-    #[error("cannot read the file: {source}; give its path with `--parties`")]
+    #[error("cannot read the file: {source}; check the path")]
     File {
         /// The operating system's answer.
         source: io::Error,

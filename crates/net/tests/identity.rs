@@ -86,7 +86,7 @@ fn keys_are_not_overwritten() {
     let other = Identity::generate(year()).unwrap();
     let error = other.save(&files).unwrap_err();
     assert!(matches!(error, IdentityError::KeyExists { .. }));
-    assert!(error.to_string().contains("keygen --renew"), "{error}");
+    assert!(error.to_string().contains("renew"), "{error}");
     assert_eq!(
         Identity::load(&files).unwrap().fingerprint(),
         identity.fingerprint()

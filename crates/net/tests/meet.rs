@@ -98,7 +98,7 @@ fn both_sides_learn_that_their_numbers_of_parties_differ() {
             assert!(matches!(&error, ConnectError::Card { .. }), "{error}");
             let text = error.to_string();
             assert!(
-                text.contains("number of parties") && text.contains("--correlations"),
+                text.contains("number of parties") && text.contains("dealer"),
                 "{text}"
             );
         }

@@ -118,7 +118,7 @@ fn refusals_name_line_party_and_remedy() {
         (two("bob", "[::]:5", k), &["line 7", "cannot dial"]),
         (
             two("bob", b, "sha256:12"),
-            &["line 8", "party 1 `bob`", "64 hexadecimal", "keygen"],
+            &["line 8", "party 1 `bob`", "64 hexadecimal", "printed"],
         ),
         (two("bob", b, "md5:12"), &["line 8", "`sha256:`"]),
         (two("", b, k), &["line 5", "name of party 1"]),

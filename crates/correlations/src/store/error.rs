@@ -25,11 +25,11 @@ pub enum StoreError {
         source: io::Error,
     },
     /// No header.
-    #[error("there is no store in the directory; make one with `madrigal precompute`")]
+    #[error("there is no store in the directory; make one")]
     Missing,
     /// The parties have not all said that they have everything on disk.
     #[error(
-        "it is incomplete, because its `madrigal precompute` did not end; remove the directory at all parties and make a new one"
+        "it is incomplete, because making it did not end; remove the directory at all parties and make a new one"
     )]
     Incomplete,
     /// A new store where something is already.
@@ -48,13 +48,11 @@ pub enum StoreError {
     },
     /// The header does not authenticate.
     #[error(
-        "its file `header` is damaged, or the store key is another than it was made with; give the right --store-key, or make a new store with `madrigal precompute` at all parties"
+        "its file `header` is damaged, or the store key is another than it was made with; give the right key, or make a new store at all parties"
     )]
     Header,
     /// A file is not what was written.
-    #[error(
-        "its file `{file}` is damaged ({what}); make a new store with `madrigal precompute` at all parties"
-    )]
+    #[error("its file `{file}` is damaged ({what}); make a new store at all parties")]
     Damaged {
         /// The file in the store.
         file: String,
@@ -63,7 +61,7 @@ pub enum StoreError {
     },
     /// The directory is another than the one that was made.
     #[error(
-        "it was copied or restored from elsewhere, so its marks of what is used may be old; make a new one with `madrigal precompute` at all parties, and move a store only by renaming its directory"
+        "it was copied or restored from elsewhere, so its marks of what is used may be old; make a new one at all parties, and move a store only by renaming its directory"
     )]
     Copied,
     /// Another party's store.
@@ -82,7 +80,7 @@ pub enum StoreError {
     },
     /// The parties do not use the same.
     #[error(
-        "{peer} uses store {theirs} and we use {ours}; give each party the directory that it made in the same `madrigal precompute`"
+        "{peer} uses store {theirs} and we use {ours}; give each party the directory that it made together with the others"
     )]
     Other {
         /// Who uses another.
@@ -93,14 +91,14 @@ pub enum StoreError {
         ours: StoreId,
     },
     /// The parties do not make the same.
-    #[error("{peer} makes another store than we do; start all parties with the same --triples")]
+    #[error("{peer} makes another store than we do; ask for the same at all parties")]
     Differs {
         /// Who makes another.
         peer: Party,
     },
     /// Too few items of a kind are left.
     #[error(
-        "{needed} `{kind}` are needed and {left} of {made} are left; make a new store that has enough: `madrigal precompute --triples {kind}={needed},... --store DIR`"
+        "{needed} `{kind}` are needed and {left} of {made} are left; make a new store that has enough: {kind}={needed}"
     )]
     Few {
         /// The kind.
@@ -130,7 +128,7 @@ pub enum StoreError {
     )]
     Size,
     /// No key file.
-    #[error("the store key {} does not exist; `madrigal precompute` makes it with the store, or give the right one with --store-key", path.display())]
+    #[error("the store key {} does not exist; it is made with the store; give the right one", path.display())]
     KeyMissing {
         /// The key file.
         path: PathBuf,
@@ -144,7 +142,7 @@ pub enum StoreError {
         mode: u32,
     },
     /// Not a key.
-    #[error("{} holds no store key (64 hexadecimal digits); restore it, or give another with --store-key and make a new store", path.display())]
+    #[error("{} holds no store key (64 hexadecimal digits); restore it, or take another and make a new store", path.display())]
     KeyDamaged {
         /// The key file.
         path: PathBuf,

@@ -65,7 +65,7 @@ pub enum TlsError {
         owner: usize,
     },
     /// Our own certificate cannot be accepted by anybody.
-    #[error("our own certificate is valid from {validity}, and now it is {}; run `madrigal keygen --renew` (the key and its fingerprint stay), or set this machine's clock", utc(*now))]
+    #[error("our own certificate is valid from {validity}, and now it is {}; renew it (the key and its fingerprint stay), or set this machine's clock", utc(*now))]
     OwnDates {
         /// Our certificate's period.
         validity: Validity,
@@ -112,7 +112,7 @@ pub enum TlsError {
         got: Fingerprint,
     },
     /// The peer's certificate is too old.
-    #[error("the certificate of {peer} expired on {}, and by our clock it is {}; that party runs `madrigal keygen --renew` and restarts (its fingerprint stays), or the clocks must be set", utc(*not_after), utc(*now))]
+    #[error("the certificate of {peer} expired on {}, and by our clock it is {}; that party renews it and restarts (its fingerprint stays), or the clocks must be set", utc(*not_after), utc(*now))]
     Expired {
         /// Whose certificate it is.
         peer: Box<Peer>,
@@ -133,7 +133,7 @@ pub enum TlsError {
     },
     /// The peer's certificate is damaged or falsely signed.
     #[error(
-        "the certificate of {peer} is unusable: {source}; that party runs `madrigal keygen --renew` and restarts (its fingerprint stays)"
+        "the certificate of {peer} is unusable: {source}; that party renews it and restarts (its fingerprint stays)"
     )]
     BadCertificate {
         /// Whose certificate it is.
@@ -151,7 +151,7 @@ pub enum TlsError {
     },
     /// The peer found our certificate outside its dates.
     #[error(
-        "{peer} refused our certificate because it is stale or not yet valid by that party's clock; ours is valid from {validity}. Run `madrigal keygen --renew` and restart (the fingerprint stays); if the dates are right, compare the clocks of both machines"
+        "{peer} refused our certificate because it is stale or not yet valid by that party's clock; ours is valid from {validity}. Renew it and restart (the fingerprint stays); if the dates are right, compare the clocks of both machines"
     )]
     RefusedDates {
         /// Who refused.

@@ -13,7 +13,7 @@ use crate::tls::TlsError;
 #[non_exhaustive]
 pub enum ConnectError {
     /// A party could not be reached in time.
-    #[error("{peer} could not be reached at {address} within {:.1} s ({reason}); see that it was started and that `address` is right, or raise --connect-timeout", .after.as_secs_f64())]
+    #[error("{peer} could not be reached at {address} within {:.1} s ({reason}); see that it was started and that `address` is right, or allow more time", .after.as_secs_f64())]
     Unreachable {
         /// Whom we dialed.
         peer: Party,
@@ -25,7 +25,7 @@ pub enum ConnectError {
         reason: String,
     },
     /// A party did not dial us in time.
-    #[error("{} did not connect to us within {:.1} s{}; see that it was started with our address, or raise --connect-timeout", list(.missing), .after.as_secs_f64(), turned_away(.refused))]
+    #[error("{} did not connect to us within {:.1} s{}; see that it was started with our address, or allow more time", list(.missing), .after.as_secs_f64(), turned_away(.refused))]
     Missing {
         /// Who did not come.
         missing: Vec<Party>,
@@ -39,7 +39,7 @@ pub enum ConnectError {
     Tls(#[from] TlsError),
     /// The other side is not whom we mean, or does not mean us.
     #[error(
-        "the connection with {peer} at {address}: {what} is {theirs} there and {ours} here; start both with the same parties.toml{} and different --party",
+        "the connection with {peer} at {address}: {what} is {theirs} there and {ours} here; start both with the same list of parties{}, each as another party",
         dealers(what)
     )]
     Card {
@@ -56,7 +56,7 @@ pub enum ConnectError {
     },
     /// Somebody dialed us with a number that cannot be.
     #[error(
-        "somebody at {address} dialed {me} as party {claimed}, but only the parties after {me} of {parties} dial it; give each process its own --party, and all the same parties.toml and --correlations (a [dealer] is one party more)"
+        "somebody at {address} dialed {me} as party {claimed}, but only the parties after {me} of {parties} dial it; start each process as another party, and all with the same list of parties, with its dealer or without (a dealer is one party more)"
     )]
     Number {
         /// Where from.
@@ -70,7 +70,7 @@ pub enum ConnectError {
     },
     /// The other side speaks something else.
     #[error(
-        "the other side at {address} does not speak madrigal's protocol version {}: it answered {got}; install the same version at both, and use the same --transport",
+        "the other side at {address} does not speak madrigal's protocol version {}: it answered {got}; install the same version at both, and use the same transport",
         CARD_VERSION
     )]
     Foreign {
@@ -111,7 +111,7 @@ impl ConnectError {
 /// What else makes this fact differ.
 fn dealers(what: &str) -> &'static str {
     if what == PARTIES {
-        " and --correlations (a [dealer] is one party more)"
+        ", with its dealer or without (a dealer is one party more)"
     } else {
         ""
     }
