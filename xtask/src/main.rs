@@ -14,6 +14,7 @@ mod lpn;
 mod neutral;
 mod process;
 mod readme;
+mod secrets;
 mod signposts;
 mod soak;
 mod suites;
@@ -40,6 +41,8 @@ cargo xtask CHORE
   lpn [--rows N --errors T [--dimension K] [--locality D]]
                         what the known attacks on silent OT's problem cost: for the parameters in use, or
                         for others; without --dimension the least that leaves a margin over 2^128
+  secrets [NAME...]     look for branches and addresses that depend on a secret, under Valgrind, in each
+                        path of the protocols (or those whose name contains NAME); x86-64
   soak [--minutes N]    repeat the tests of faults with fresh seeds for N minutes (10)
 ";
 
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["dudect", ref rest @ ..] => dudect::dudect(rest),
         ["lpn", ref rest @ ..] => lpn::lpn(rest),
+        ["secrets", ref rest @ ..] => secrets::secrets(rest),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");

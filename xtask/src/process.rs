@@ -1,6 +1,7 @@
 //! Other programs.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::{Outcome, root};
@@ -50,6 +51,14 @@ pub(crate) fn shown(command: &Command) -> String {
         .chain(command.get_args().map(word))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// Where cargo builds: xtask itself lies two folders below.
+pub(crate) fn target_folder() -> PathBuf {
+    let fallback = root().join("target");
+    let own = std::env::current_exe().ok();
+    own.and_then(|path| Some(path.ancestors().nth(2)?.to_owned()))
+        .unwrap_or(fallback)
 }
 
 /// Splits `--name N` off a chore's words: the number (or `default`), and the other words.

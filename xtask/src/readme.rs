@@ -6,9 +6,10 @@
 
 use std::ffi::OsString;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command};
 
+use crate::process::target_folder;
 use crate::{Outcome, root};
 
 /// This is what runs all tests, so here it would only run them again.
@@ -183,14 +184,6 @@ fn path_with_program() -> Result<OsString, Box<dyn std::error::Error>> {
         &std::env::var_os("PATH").unwrap_or_default(),
     ));
     Ok(std::env::join_paths(folders)?)
-}
-
-/// Where cargo builds: xtask itself lies two folders below.
-fn target_folder() -> PathBuf {
-    let fallback = root().join("target");
-    let own = std::env::current_exe().ok();
-    own.and_then(|path| Some(path.ancestors().nth(2)?.to_owned()))
-        .unwrap_or(fallback)
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ pub mod ggm;
 mod hash;
 mod lanes;
 pub mod lpn;
+pub mod marks;
 pub mod meter;
 mod ntt;
 mod opaque;

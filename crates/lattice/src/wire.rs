@@ -1,6 +1,7 @@
 //! Residues in messages: 50 bits each.
 
 use madrigal_core::packing::{BitReader, BitWriter};
+use madrigal_kernels::marks;
 
 use crate::error::LatticeError;
 use crate::modulus::{BITS, Modulus};
@@ -21,7 +22,11 @@ pub(crate) fn read<'a>(
     residues: &mut [u64],
 ) -> Result<(), LatticeError> {
     let used = residues.len() * BITS;
-    if !madrigal_core::bits::tail_is_clear(message, used) {
+    // A message that is well formed shows no more than that it is, and only others are refused: these
+    // verdicts are public though the residues may not be.
+    let mut clear = madrigal_core::bits::tail_is_clear(message, used);
+    marks::public(&mut clear);
+    if !clear {
         return Err(LatticeError::Padding);
     }
     let moduli: Vec<&Modulus> = moduli.collect();
@@ -33,7 +38,9 @@ pub(crate) fn read<'a>(
             *residue = reader.pull(BITS);
             highest = highest.max(*residue);
         }
-        if highest >= modulus.prime() {
+        let mut reduced = highest < modulus.prime();
+        marks::public(&mut reduced);
+        if !reduced {
             return Err(LatticeError::Residue);
         }
     }

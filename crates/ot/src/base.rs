@@ -45,7 +45,7 @@ use curve25519_dalek::{
     traits::IsIdentity,
 };
 use madrigal_core::domains::{BASE_GROUP, BASE_KEY};
-use madrigal_kernels::Block;
+use madrigal_kernels::{Block, marks};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::{Choice, ConditionallySelectable};
@@ -78,7 +78,9 @@ impl BaseSender {
     pub fn new(rng: &mut impl CryptoRng, instance: Instance) -> (Self, [u8; ELEMENT_BYTES]) {
         let half_y = random_scalar(rng);
         let half_s = Zeroizing::new(RistrettoPoint::mul_base(&half_y));
-        let s = (*half_s + *half_s).compress();
+        let mut s = (*half_s + *half_s).compress();
+        // It is sent, and y is its logarithm.
+        marks::public(&mut s);
         let sender = BaseSender {
             instance,
             s,
@@ -186,8 +188,11 @@ impl BaseReceiver {
         let hash = KeyHash::new(&self.instance, &s);
         let keys = r.iter().zip(shared.iter()).enumerate();
         let keys = keys.map(|(i, (r, k))| hash.key(i, r, k)).collect();
+        // They are sent, and uniform whatever the choices are.
+        let mut message = r.concat();
+        marks::public(&mut *message);
         Ok(BaseResponse {
-            message: r.concat(),
+            message,
             keys: Zeroizing::new(keys),
         })
     }

@@ -14,7 +14,7 @@
 
 use madrigal_core::{Party, PhaseCost, bits};
 use madrigal_correlations::{BitTriples, Scratch};
-use madrigal_kernels as kernels;
+use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Generator, Result};
 use zeroize::Zeroizing;
 
@@ -113,9 +113,15 @@ impl BooleanGmw {
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
         let mut share = Zeroizing::new(share.to_vec());
         bits::clear_tail(&mut share, count);
-        self.opening
+        let mut opened = self
+            .opening
             .to_some(&self.context, &mut self.channels, &share, to)
-            .await
+            .await?;
+        // From here on it is its receiver's to look at.
+        if let Some(opened) = &mut opened {
+            marks::public(opened.as_mut_slice());
+        }
+        Ok(opened)
     }
 
     /// Cost for party `me` of one [`and`](Self::and) of `count` bits, but for rounds.

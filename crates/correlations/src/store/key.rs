@@ -7,6 +7,7 @@ use std::path::Path;
 use aws_lc_rs::aead::{AES_256_GCM, LessSafeKey, UnboundKey};
 use aws_lc_rs::{hkdf, hmac, rand};
 use madrigal_core::domains;
+use madrigal_kernels::marks;
 use zeroize::Zeroizing;
 
 use super::error::{Result, StoreError};
@@ -36,6 +37,7 @@ impl StoreKey {
     pub fn generate() -> Result<Self> {
         let mut bytes = Zeroizing::new([0; KEY_BYTES]);
         rand::fill(&mut *bytes).map_err(|_| StoreError::Cryptography)?;
+        marks::secret(&mut *bytes);
         Ok(Self(bytes))
     }
 
@@ -59,15 +61,14 @@ impl StoreKey {
             .read_to_end(&mut text)
             .map_err(failed)?;
         let damaged = || StoreError::KeyDamaged { path: path.into() };
-        let digits = text.trim_ascii_end();
-        if digits.len() != 2 * KEY_BYTES {
+        let length = text.trim_ascii_end().len();
+        if length != 2 * KEY_BYTES {
             return Err(damaged());
         }
+        let digits = &mut text[..length];
+        marks::secret(digits);
         let mut key = Zeroizing::new([0; KEY_BYTES]);
-        for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-            let digit = |at: usize| (pair[at] as char).to_digit(16).ok_or_else(damaged);
-            *byte = (digit(0)? << 4 | digit(1)?) as u8;
-        }
+        hexadecimal::decode(digits, &mut *key).ok_or_else(damaged)?;
         Ok(Self(key))
     }
 
@@ -91,12 +92,8 @@ impl StoreKey {
 
     /// Writes a new file, and has it on disk: a store without its key is lost.
     fn save(&self, path: &Path) -> io::Result<()> {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = Zeroizing::new(Vec::with_capacity(MAX_FILE_BYTES as usize));
-        for byte in self.0.iter() {
-            text.push(DIGITS[usize::from(byte >> 4)]);
-            text.push(DIGITS[usize::from(byte & 15)]);
-        }
+        text.extend(self.0.iter().copied().flat_map(hexadecimal::encode));
         text.push(b'\n');
         let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
         if let Some(parent) = parent {
@@ -111,6 +108,44 @@ impl StoreKey {
     /// The keys of one store.
     pub(super) fn with_salt(&self, salt: &[u8; KEY_BYTES]) -> Keys {
         Keys(hkdf::Salt::new(hkdf::HKDF_SHA256, salt).extract(&*self.0))
+    }
+}
+
+/// Hexadecimal digits without a branch on what they are, and without a table: they are a key.
+mod hexadecimal {
+    use madrigal_kernels::marks;
+
+    /// All ones if `x` is below `bound`, else zero; both below 2^31.
+    fn below(x: u32, bound: u32) -> u32 {
+        (x.wrapping_sub(bound) as i32 >> 31) as u32
+    }
+
+    /// A byte as two lower-case digits.
+    pub(super) fn encode(byte: u8) -> [u8; 2] {
+        [byte >> 4, byte & 15].map(|digit| {
+            let digit = u32::from(digit);
+            // From '0' on, and those that are not below ten from 'a' on.
+            (digit + u32::from(b'a') - 10 - (below(digit, 10) & 39)) as u8
+        })
+    }
+
+    /// The bytes of twice as many digits, upper or lower case; nothing if one is none.
+    pub(super) fn decode(digits: &[u8], bytes: &mut [u8]) -> Option<()> {
+        let mut wrong = 0;
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let mut value = 0;
+            for &digit in pair {
+                let number = u32::from(digit ^ b'0');
+                let letter = u32::from(digit | 0x20).wrapping_sub(u32::from(b'a')) & 0xff;
+                let [is_number, is_letter] = [below(number, 10), below(letter, 6)];
+                wrong |= !(is_number | is_letter);
+                value = value << 4 | number & is_number | (letter + 10) & is_letter;
+            }
+            *byte = value as u8;
+        }
+        // That a file holds no key is no secret, nor where there is none.
+        marks::public(&mut wrong);
+        (wrong == 0).then_some(())
     }
 }
 
@@ -155,11 +190,33 @@ impl Keys {
         let key = self.derive(b"code", name)?;
         Ok(hmac::Key::new(hmac::HMAC_SHA256, &*key))
     }
+
+    /// Whether `code` is the header's or the journal's. All of it is compared, and only the verdict shown.
+    pub(super) fn vouch_for(&self, name: &str, signed: &[u8], code: &[u8]) -> Result<bool> {
+        let mut verdict = hmac::verify(&self.of_code(name)?, signed, code);
+        marks::public(&mut verdict);
+        Ok(verdict.is_ok())
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_those_of_everybody() {
+        for byte in 0..=u8::MAX {
+            let digits = hexadecimal::encode(byte);
+            assert_eq!(digits, *format!("{byte:02x}").as_bytes());
+            let mut read = [0];
+            assert!(
+                hexadecimal::decode(&digits.map(|d| d.to_ascii_uppercase()), &mut read).is_some()
+            );
+            assert_eq!(read, [byte]);
+            let one = hexadecimal::decode(&[b'0', byte], &mut read).is_some();
+            assert_eq!(one, byte.is_ascii_hexdigit());
+        }
+    }
 
     #[test]
     fn a_key_is_made_once_and_read_again() -> Result<(), Box<dyn std::error::Error>> {

@@ -80,7 +80,9 @@ impl Header {
     pub(super) fn open(bytes: &[u8], key: &StoreKey) -> Result<(Self, Keys)> {
         let (header, signed, code) = Self::parse(bytes)?;
         let keys = key.with_salt(&header.salt);
-        hmac::verify(&keys.of_code(HEADER)?, signed, code).map_err(|_| StoreError::Header)?;
+        if !keys.vouch_for(HEADER, signed, code)? {
+            return Err(StoreError::Header);
+        }
         Ok((header, keys))
     }
 
@@ -174,8 +176,9 @@ impl Marks {
             signed,
             code,
         } = Journal::parse(bytes).ok_or_else(|| damaged("it is no journal"))?;
-        hmac::verify(&keys.of_code(JOURNAL)?, signed, code)
-            .map_err(|_| damaged("its authentication code is wrong"))?;
+        if !keys.vouch_for(JOURNAL, signed, code)? {
+            return Err(damaged("its authentication code is wrong"));
+        }
         if *bound != header.digest() {
             return Err(damaged("it is another store's"));
         }

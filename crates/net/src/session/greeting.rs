@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use madrigal_core::{Party, domains};
-use madrigal_kernels::{Block, Prg};
+use madrigal_kernels::{Block, Prg, marks};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
@@ -154,17 +154,31 @@ impl Shared {
     }
 }
 
-/// A generator seeded by the operating system; by the test's seed where a test has set one.
+/// A generator seeded by the operating system; by the test's seed where a test has set one. What it gives
+/// is secret unless it is said to be public.
 pub(super) fn fresh_prg(config: &SessionConfig, number: &mut u64) -> Prg {
-    #[cfg(feature = "test-seeds")]
-    if let Some(seed) = config.test_seed {
-        let place = (config.me.index() as u64) << 32 | *number;
-        *number += 1;
-        return Prg::new(Block::new(seed, place));
-    }
-    let _ = (config, number);
     let mut seed = Zeroizing::new([0; 16]);
-    // Without randomness nothing here is safe, and there is nobody to ask for some.
-    getrandom::fill(&mut *seed).expect("the operating system gives randomness");
+    if !test_seed(config, number, &mut seed) {
+        // Without randomness nothing here is safe, and there is nobody to ask for some.
+        getrandom::fill(&mut *seed).expect("the operating system gives randomness");
+    }
+    marks::secret(&mut *seed);
     Prg::new(Block::from_bytes(*seed))
+}
+
+/// Writes the next seed of a test; false where there is none.
+#[cfg(feature = "test-seeds")]
+fn test_seed(config: &SessionConfig, number: &mut u64, seed: &mut [u8; 16]) -> bool {
+    let Some(test) = config.test_seed else {
+        return false;
+    };
+    let place = (config.me.index() as u64) << 32 | *number;
+    *number += 1;
+    *seed = Block::new(test, place).to_bytes();
+    true
+}
+
+#[cfg(not(feature = "test-seeds"))]
+fn test_seed(_: &SessionConfig, _: &mut u64, _: &mut [u8; 16]) -> bool {
+    false
 }

@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use madrigal_core::{MAX_PARTIES, Party};
+use madrigal_kernels::marks;
 use zeroize::Zeroizing;
 
 use crate::control::{self, Control, Hello, Message};
@@ -94,6 +95,8 @@ impl Session {
         let peers = peers.collect();
         let mut nonce = [0; 16];
         fresh_prg(&config, &mut prgs).fill(&mut nonce);
+        // All parties get it, and public identifiers are made of it.
+        marks::public(&mut nonce);
         let shared = Arc::new(Shared {
             peers,
             transport: Arc::clone(&transport),

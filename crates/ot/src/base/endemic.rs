@@ -25,7 +25,7 @@ use core::fmt;
 
 use curve25519_dalek::{RistrettoPoint, Scalar, ristretto::RistrettoBasepointTable};
 use madrigal_core::domains::{ENDEMIC_GROUP, ENDEMIC_KEY};
-use madrigal_kernels::Block;
+use madrigal_kernels::{Block, marks};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::{Choice, ConditionallySelectable};
@@ -54,7 +54,9 @@ impl EndemicSender {
     /// Draws y and returns the state with the message B.
     pub fn new(rng: &mut impl CryptoRng, instance: Instance) -> (Self, [u8; ELEMENT_BYTES]) {
         let y = random_scalar(rng);
-        let b = RistrettoPoint::mul_base(&y).compress().to_bytes();
+        let mut b = RistrettoPoint::mul_base(&y).compress().to_bytes();
+        // It is sent, and y is its logarithm.
+        marks::public(&mut b);
         (EndemicSender { instance, y, b }, b)
     }
 
@@ -127,6 +129,8 @@ impl EndemicReceiver {
             message.extend_from_slice(&m1);
             x.push(*own);
         }
+        // It is sent, and uniform whatever the choices are.
+        marks::public(&mut *message);
         let receiver = EndemicReceiver {
             instance,
             choices: Zeroizing::new(choices.to_vec()),

@@ -26,7 +26,7 @@
 //! extension; and no second kind of extension is needed. Naor and Pinkas' combination of b OTs has
 //! the same messages, but b hashes per key; here one.
 
-use madrigal_kernels::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use madrigal_kernels::{Block, blocks_as_bytes, blocks_as_bytes_mut, marks};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -68,15 +68,24 @@ impl OneOf {
     /// # Errors
     /// [`OtError::Index`] for the first index that is not below n.
     pub fn choice_bits(self, indices: &[u16]) -> Result<Zeroizing<Vec<u8>>, OtError> {
+        // That all are in range is no secret, and seen without a branch on any of them; that one is not
+        // is its caller's mistake, and told.
+        let beyond = |index: u16| (self.0 - 1).wrapping_sub(index.into()) >> 31;
+        let mut wrong = indices
+            .iter()
+            .fold(0, |wrong, &index| wrong | beyond(index));
+        marks::public(&mut wrong);
+        if wrong != 0
+            && let Some(place) = indices.iter().position(|&index| beyond(index) == 1)
+        {
+            return Err(OtError::Index {
+                place,
+                n: self.get(),
+            });
+        }
         let each = self.rows();
         let mut bits = Zeroizing::new(vec![0; (indices.len() * each).div_ceil(8)]);
         for (i, &index) in indices.iter().enumerate() {
-            if u32::from(index) >= self.0 {
-                return Err(OtError::Index {
-                    place: i,
-                    n: self.get(),
-                });
-            }
             for l in 0..each {
                 let place = i * each + l;
                 bits[place / 8] |= ((index >> l & 1) as u8) << (place % 8);

@@ -9,7 +9,7 @@
 
 use bytes::{Bytes, BytesMut};
 use madrigal_core::{Party, PhaseCost, bits};
-use madrigal_kernels as kernels;
+use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Context, Generator, Result, exchange_each};
 use zeroize::Zeroizing;
 
@@ -150,6 +150,8 @@ impl ReplicatedBits {
             kernels::xor_into(&mut sum, second);
             kernels::xor_into(&mut sum, &theirs);
             clear_tails(&mut sum);
+            // From here on it is its receiver's to look at.
+            marks::public(sum.as_mut_slice());
             sum
         }))
     }

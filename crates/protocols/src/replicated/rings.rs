@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use futures_util::future::try_join_all;
 use madrigal_core::{Party, Ring};
-use madrigal_kernels::rings;
+use madrigal_kernels::{marks, rings};
 use madrigal_net::{Context, Result};
 
 use super::flow::Flow;
@@ -135,7 +135,12 @@ impl ReplicatedRings {
             },
         )
         .await?;
-        Ok(gets.then(|| sum.to_vec()))
+        // From here on it is its receiver's to look at.
+        Ok(gets.then(|| {
+            let mut opened = sum.to_vec();
+            marks::public(opened.as_mut_slice());
+            opened
+        }))
     }
 
     /// The bits of all rows of `shares` for the parties in `to`, with zeros beyond each row's end;
