@@ -14,7 +14,7 @@ const TINY: SilentParams = SilentParams::new(&[Stage::new(5, 48, 100), Stage::ne
 const SINGLE: SilentParams = SilentParams::new(&[Stage::new(6, 16, 200)]);
 
 const INSTANCE: Instance = Instance {
-    session: [9; 32],
+    session: [6; 32],
     sender: 3,
     receiver: 4,
     stream: 5,
