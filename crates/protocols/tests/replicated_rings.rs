@@ -6,7 +6,7 @@
 use crate::common::{dealt, depths, join, plain, run, signed, values, worker};
 use madrigal_core::{Party, Phase, Ring};
 use madrigal_kernels::{Block, Prg, meter::unmetered, rings};
-use madrigal_protocols::replicated::{Depth, RingShares};
+use madrigal_protocols::replicated::{Depth, RingShares, Tally};
 use madrigal_testkit::{World, seed};
 
 const COUNTS: [usize; 5] = [1, 7, 64, 1000, 100_000];
@@ -357,6 +357,93 @@ fn nobody_outside_chooses_how_a_number_is_rounded() {
     // Wrong with probability 2^-64; one with 2^-8.
     assert!(z.iter().all(|z| *z < 2), "{z:?}");
     assert!(z.iter().sum::<u64>() < 20, "{z:?}");
+}
+
+/// What `docs/FUNCTIONALITIES.md` says of probabilistic truncations: each result is the function of x, its
+/// shares and the coin C; what P_0 and P_1 learn from a result that is opened; and what from many of the
+/// same number.
+#[test]
+fn probabilistic_truncation_computes_and_tells_what_is_written() {
+    const COUNT: usize = 200;
+    const TIMES: usize = 63;
+    const BY: usize = 8;
+    let seed = seed();
+    let random = values::<u64>(seed, 0, COUNT);
+    let x: Vec<u64> = random.iter().map(|x| (signed(*x) >> 44) as u64).collect();
+    let xs = dealt(seed, 1, &x);
+    let results = run(
+        seed,
+        "opened again and again",
+        async |rings| {
+            let x = &xs[rings.me().index()];
+            let mut all = Vec::new();
+            for _ in 0..TIMES {
+                all.push(rings.truncate_probabilistic(x, BY).await?);
+            }
+            Ok(RingShares::concat(&all.iter().collect::<Vec<_>>()))
+        },
+        |tally| (0..TIMES).for_each(|_| tally.truncate_probabilistic::<u64>(COUNT)),
+    );
+    // The same generator once more, in a session of the same seed.
+    let coins = World::new(3, seed).run(|context| async move {
+        let mut coins = vec![0_u64; TIMES * COUNT];
+        if context.me().index() == 1 {
+            let context = context.enter(Phase::Online, "rings");
+            let mut pair = context.shared_prg(Party::new(0))?;
+            pair.fill(rings::as_bytes_mut(&mut coins));
+        }
+        Ok(coins)
+    });
+    let coins = &coins[1].0;
+    let [[x0, x1], [_, x2], _] = xs.each_ref().map(RingShares::components);
+    let cut = 1_i128 << BY;
+    let mut rest = vec![[i128::MIN, i128::MAX]; COUNT];
+    for (i, z) in plain(&results).into_iter().enumerate() {
+        let (coin, i) = (coins[i], i % COUNT);
+        let a = coin.wrapping_add(x0[i]).wrapping_add(x1[i]);
+        let n = coin.wrapping_sub(x2[i]);
+        assert_eq!(z, (a >> BY).wrapping_sub(n >> BY));
+        let (x, z) = (signed(x[i]), signed(z));
+        // P_1 knows where the interval begins, P_0 where it ends.
+        let begin = z * cut - i128::from(n % (1 << BY));
+        let end = z * cut + i128::from(a % (1 << BY));
+        assert!((begin..begin + cut).contains(&x), "{x} to P_1");
+        assert!((end - cut + 1..=end).contains(&x), "{x} to P_0");
+        let [low, high] = &mut rest[i];
+        (*low, *high) = ((*low).max(begin), (*high).min(begin + cut));
+    }
+    // Of 2^s numbers 2^{s+1} / m are left: 8 here.
+    let left: i128 = rest.iter().map(|[low, high]| high - low).sum();
+    let mean = left as f64 / COUNT as f64;
+    assert!((6.0..11.0).contains(&mean), "{mean} numbers are left");
+}
+
+/// The table in the documentation of `replicated/truncate.rs`: bytes for each element that all parties
+/// send, and rounds.
+#[test]
+fn truncations_cost_what_the_table_says() {
+    const COUNT: usize = 64;
+    let cost = |declare: &dyn Fn(&mut Tally), depth| {
+        let each = Party::all(3).map(|me| {
+            let mut tally = Tally::new(me);
+            tally.set_depth(Some(depth));
+            declare(&mut tally);
+            tally.total()
+        });
+        let each: Vec<_> = each.collect();
+        let bytes: u64 = each.iter().map(|cost| cost.bytes_sent).sum();
+        let rounds = each.iter().map(|cost| cost.rounds).max();
+        (bytes as f64 / COUNT as f64, rounds.unwrap())
+    };
+    let (ripple, tree) = (Depth::Ripple, Depth::Tree);
+    let exact = |tally: &mut Tally| tally.truncate::<u64>(COUNT, 16);
+    assert_eq!(cost(&exact, ripple), (72.0, 67));
+    assert_eq!(cost(&exact, tree), (117.0, 10));
+    let near = |tally: &mut Tally| tally.truncate_near::<u64>(COUNT, 16);
+    assert_eq!(cost(&near, ripple), (48.0, 19));
+    assert_eq!(cost(&near, tree), (57.75, 7));
+    let random = |tally: &mut Tally| tally.truncate_probabilistic::<u64>(COUNT);
+    assert_eq!(cost(&random, tree), (16.0, 1));
 }
 
 /// How often a probabilistic truncation rounds up, and how often it is wrong, in a ring so narrow that

@@ -2,8 +2,8 @@
 //!
 //! | operation, n elements of l bits, cut by s | result | rounds | elements sent, in all |
 //! |---|---|---|---|
-//! | [`truncate`](ReplicatedRings::truncate) | exact, for all numbers | 3 more than an adder of l bits | 5 n, and that adder |
-//! | [`truncate_near`](ReplicatedRings::truncate_near) | exact, for numbers of l - 1 bits | 3 more than an adder of s bits | 5 n, and that adder |
+//! | [`truncate`](ReplicatedRings::truncate) | exact, for all numbers | at most 3 more than an adder of l bits | 5 n, and that adder |
+//! | [`truncate_near`](ReplicatedRings::truncate_near) | exact, for numbers of l - 1 bits | at most 3 more than an adder of s bits | 5 n, and that adder |
 //! | [`truncate_probabilistic`](ReplicatedRings::truncate_probabilistic) | rounded at random, sometimes wrong, and it tells two parties more | 1 | 2 n |
 //!
 //! An adder of k bits takes, as an element, k / l for P_0's bits and in all 3 k / l as a ripple in k
@@ -13,7 +13,7 @@
 //! | | ripple | tree |
 //! |---|---|---|
 //! | `truncate` | 72, 67 | 117, 10 |
-//! | `truncate_near` | 48, 19 | 58, 8 |
+//! | `truncate_near` | 48, 19 | 58, 7 |
 //! | `truncate_probabilistic` | 16, 1 | 16, 1 |
 //!
 //! All of them cut x = a + b mod 2^l with a known to one party and b to others.
