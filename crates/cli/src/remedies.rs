@@ -107,7 +107,7 @@ pub fn of_store(error: &StoreError) -> Option<&'static str> {
     Some(match error {
         StoreError::KeyMissing { .. } | StoreError::KeyDamaged { .. } => "--store-key",
         StoreError::Header => "--store-key, or `madrigal precompute`",
-        StoreError::Damaged { .. } | StoreError::Copied => STORES,
+        StoreError::Damaged { .. } | StoreError::Copied | StoreError::Few { .. } => STORES,
         _ => return None,
     })
 }

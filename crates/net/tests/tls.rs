@@ -229,7 +229,7 @@ fn expired_certificates() {
     let (dialer, acceptor) = (dialer.unwrap_err(), acceptor.unwrap_err());
     assert!(matches!(dialer, TlsError::RefusedDates { .. }), "{dialer}");
     let period = "2027-01-14 08:00 UTC to 2027-01-16 08:00 UTC";
-    assert_says(&dialer, &["party 1 `bob`", "renew", period]);
+    assert_says(&dialer, &["party 1 `bob`", "Renew it", period]);
     assert!(matches!(acceptor, TlsError::Expired { .. }), "{acceptor}");
     assert_eq!(acceptor.peer().unwrap().party, Some(0));
     let dates = [
