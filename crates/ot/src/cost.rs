@@ -87,6 +87,7 @@ pub const fn base_endemic(n: u64) -> Cost {
 pub const fn base_kem(n: u64) -> Cost {
     Cost {
         receiver_bytes: crate::base::kem::keys_len(n as usize) as u64,
+        receiver_aes: (crate::base::kem::SAMPLE_BYTES as u64).div_ceil(16) * n,
         rounds: 2,
         ..from_sender(crate::base::kem::ciphertexts_len(n as usize) as u64)
     }

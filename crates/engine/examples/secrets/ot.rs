@@ -2,7 +2,7 @@
 
 use madrigal_kernels::Block;
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
-use madrigal_ot::base::{BaseReceiver, BaseSender};
+use madrigal_ot::base::{BaseReceiver, BaseSender, kem};
 use madrigal_ot::flavour::{self, OneOf};
 use madrigal_ot::silent::{
     QueuedReceiver, QueuedSender, SilentParams, SilentReceiver, SilentSender,
@@ -18,6 +18,7 @@ use crate::{Outcome, Path, drawn, generator, hidden, right, shown};
 pub(crate) const PATHS: &[Path] = &[
     ("base/hauck-loss", hauck_loss),
     ("base/endemic", endemic),
+    ("base/ml-kem", ml_kem),
     ("extension/softspoken", || {
         (1..=8).try_for_each(|k| softspoken(FieldBits::new(k)?))
     }),
@@ -79,6 +80,20 @@ fn endemic() -> Outcome {
     let (receiver, message) = EndemicReceiver::new(&mut rng(3), INSTANCE, &choices, BASE)?;
     let pairs = sender.finish(&message, BASE)?;
     keys_are_right(&choices, &pairs, &receiver.finish(&b)?)
+}
+
+/// The choices and the vectors that hide the other keys are marked; the secrets of ML-KEM itself are not,
+/// as aws-lc draws them where no mark is made.
+fn ml_kem() -> Outcome {
+    let choices = drawn(1, BASE / 8);
+    let (receiver, message) = kem::KemReceiver::new(&mut rng(3), INSTANCE, &choices, BASE)?;
+    let response = kem::respond(INSTANCE, &message, BASE)?;
+    let chosen = receiver.finish(&response.message)?;
+    hidden("the chosen keys", &chosen)?;
+    let (choices, pairs, chosen) = (shown(&choices), shown(&response.keys), shown(&chosen));
+    let bit = |i: usize| usize::from(choices[i / 8] >> (i % 8) & 1);
+    let so = (0..BASE).all(|i| chosen[i] == pairs[i][bit(i)]);
+    right("the chosen keys", so && pairs[0][0] != pairs[0][1])
 }
 
 /// What base OTs give: Delta and the keys that its bits select; both keys.

@@ -30,7 +30,7 @@ use core::fmt;
 
 use aws_lc_rs::kem::{Ciphertext, DecapsulationKey, EncapsulationKey, ML_KEM_768};
 use madrigal_core::domains::{KEM_KEY, KEM_VECTOR};
-use madrigal_kernels::Block;
+use madrigal_kernels::{Block, marks};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::{Choice, ConditionallySelectable};
@@ -178,6 +178,8 @@ impl KemReceiver {
             message.extend_from_slice(&m1);
             secrets.push(secret);
         }
+        // It is sent, and as good as uniform whatever the choices are.
+        marks::public(&mut *message);
         let receiver = KemReceiver {
             instance,
             choices: Zeroizing::new(choices.to_vec()),
@@ -294,7 +296,7 @@ fn twelve_bits([a, b, c]: [u8; 3]) -> [u16; 2] {
 const WIDE_BYTES: usize = 12;
 /// Bytes that a vector is made of, whatever they are: rejection would take a time that depends on
 /// them, and whether they were hashed for one choice or for the other is secret.
-const SAMPLE_BYTES: usize = COEFFICIENTS * WIDE_BYTES;
+pub(crate) const SAMPLE_BYTES: usize = COEFFICIENTS * WIDE_BYTES;
 /// Bytes of SHA-512.
 const DIGEST_BYTES: usize = 64;
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use madrigal_kernels::{Block, meter::unmetered};
+use madrigal_kernels::Block;
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
 use madrigal_ot::base::kem::{self, KemReceiver};
 use madrigal_ot::base::{BaseReceiver, BaseSender};
@@ -132,8 +132,7 @@ impl BaseOts for MlKem {
     }
 
     fn receive(wire: &mut Wire, rng: &mut SeededRng, choices: &[u8]) -> Step<Keys> {
-        // It draws by rejection: how many AES blocks that takes cannot be declared.
-        let (receiver, message) = unmetered(|| KemReceiver::new(rng, CONTEXT, choices, KAPPA))?;
+        let (receiver, message) = KemReceiver::new(rng, CONTEXT, choices, KAPPA)?;
         wire.send(message)?;
         Ok(receiver.finish(&wire.receive()?)?)
     }
