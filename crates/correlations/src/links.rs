@@ -35,7 +35,7 @@ use crate::extension::{Extension, SILENT};
 use crate::layout::Layout;
 
 /// Parts under way before the first is waited for, where the channels' windows allow it.
-const AHEAD: usize = 4;
+pub(crate) const AHEAD: usize = 4;
 
 /// What is wrong after a call that did not come to its end.
 pub(crate) const OUT_OF_STEP: &str =

@@ -257,9 +257,9 @@ impl Explanation {
         };
         let times = match &self.expected {
             Some(expected) => format!(
-                "\n\nOver the network `{}` the job takes about {}: setup about {}, online about {}. This \
-                 is an\nestimate, computing included, for machines like this one ({}, {} as measured \
-                 now) that do nothing else.",
+                "\n\nOver the network `{}` the job takes about {}: setup about {}, online about {}.\n\
+                 This is an estimate, computing included, if every party has a machine like this one to\n\
+                 itself (as measured now: {}, {}).",
                 self.network,
                 seconds(expected.total_seconds),
                 seconds(expected.setup_seconds),
