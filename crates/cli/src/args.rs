@@ -45,7 +45,7 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Compute a circuit: all parties on this machine, or as one real party
+    /// Compute a circuit, with all parties on this machine or as one real party
     Run(Box<Run>),
     /// Show, convert or evaluate a circuit in the clear
     #[command(subcommand)]
@@ -54,19 +54,19 @@ pub enum Command {
     Explain(Explain),
     /// Make a party's key and certificate, and print its section of parties.toml
     Keygen(Keygen),
-    /// Examine this machine, and with --peers the way to the other parties
+    /// Examine this machine and, with --peers, the connections to the other parties
     Doctor(Doctor),
     /// Ready-made jobs
     #[command(subcommand)]
     Demo(Demo),
-    /// Be the dealer of parties.toml: make correlations for the parties' jobs
+    /// Act as the dealer of parties.toml: make correlations for the parties' jobs
     Dealer(Dealer),
-    /// Measure known work on this machine
+    /// Run benchmarks on this machine
     #[command(subcommand)]
     Bench(Bench),
-    /// Make correlations ahead, all parties together, for later runs with --store
+    /// Make correlations ahead of time, all parties together, for later runs with --store
     Precompute(Box<Precompute>),
-    /// Look after stores that `precompute` has made
+    /// Inspect stores that `precompute` has made
     #[command(subcommand)]
     Store(StoreCommand),
     /// Print a completion script for a shell
@@ -78,7 +78,7 @@ pub enum Command {
     /// Write the man pages
     #[command(after_help = EXIT_STATUS)]
     Man {
-        /// Directory to write them to; it is made if it does not exist
+        /// Directory to write them to; created if it does not exist
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         directory: PathBuf,
     },

@@ -29,7 +29,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 /// Longer packets than this are not ours.
 const MOST: u64 = 1 << 26;
 
-/// One party's connections to all others. They vouch for who is at the other end: in earnest they
+/// One party's connections to all others. They vouch for who is at the other end: in real use they
 /// would be encrypted and authenticated, by TLS or whatever you have.
 struct Connections {
     streams: BTreeMap<Party, TcpStream>,

@@ -55,8 +55,8 @@ impl Stream {
 /// extensions of its own.
 ///
 /// The key of stream s is AES under the base OT's key, of s: keys of distinct streams are independent
-/// for who has no base key (PRF: AES-128), and a base key is used for nothing else. All streams of a
-/// direction have one Delta, as the OTs of one long extension would; the stream's number is in their
+/// for anyone without the base key (PRF: AES-128), and a base key is used for nothing else. All streams
+/// of a direction have one Delta, as the OTs of one long extension would; the stream's number is in their
 /// names, so that no tweak comes twice under one Delta ([`madrigal_ot::Tweaks`]).
 pub(crate) struct Base {
     peers: Vec<BasePair>,

@@ -21,7 +21,7 @@ use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
 /// what a session stores for steps that are not open yet; IKNP's send 1.25 MiB each.
 pub const MAX_THREADS: usize = 64;
 
-/// A call's portions are multiples of so many OTs, but for the last one: about a millisecond's work with
+/// A call's portions are multiples of this many OTs, but for the last one: about a millisecond's work with
 /// SoftSpoken, and what makes up for the start of silent OT. Beside it, starting a thread costs nothing.
 fn unit(extension: Extension) -> usize {
     match extension {
@@ -30,7 +30,7 @@ fn unit(extension: Extension) -> usize {
     }
 }
 
-/// How `count` items, each of so many OTs, are shared out among `lines`: all portions but the last are
+/// How `count` items, each of several OTs, are shared out among `lines`: all portions but the last are
 /// of equal length and whole bytes, and there are no more than are worth a thread. One at least.
 pub(crate) fn portions(
     extension: Extension,
@@ -249,7 +249,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Has the lines make `count` items of so many OTs each; the portions, in order.
+    /// Has the lines make `count` items of this many OTs each; the portions, in order.
     pub(crate) async fn run<T: Send + 'static>(
         &mut self,
         count: usize,

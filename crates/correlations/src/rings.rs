@@ -124,7 +124,7 @@ pub(crate) fn random<T: Ring>(prg: &mut Generator, count: usize) -> Zeroizing<Ve
     filled(|piece| prg.fill(piece), count)
 }
 
-/// AES blocks of so many random elements of so many bytes.
+/// AES blocks that `count` random elements of `bytes` bytes each take.
 pub(crate) const fn random_blocks(count: usize, bytes: usize) -> u64 {
     (count * bytes).div_ceil(16) as u64
 }

@@ -159,7 +159,7 @@ impl OtSource {
 
     /// The same as [`shared_bits`](Source::shared_bits), made as MOTION 5.4 says: squares mod 2^(l+2),
     /// from N (N - 1) (l + 2) / 2 correlated OTs per bit where `shared_bits` takes N (N - 1) (l - 1) / 2.
-    /// For comparison, and for who wants the published protocol.
+    /// For comparison, and for those who want the published protocol.
     ///
     /// # Errors
     /// Those of the network.
@@ -344,7 +344,7 @@ impl OtCosts {
         self.ledgers.len()
     }
 
-    /// A call for `count` items of so many OTs, of which `layout` says the cost of some.
+    /// A call for `count` items of this many OTs each, of which `layout` says the cost of some.
     fn call<L: Layout>(
         &mut self,
         group: Group,

@@ -54,7 +54,7 @@ impl Aes128 {
         dispatch!(self.kernels, encrypt(keys, blocks));
     }
 
-    /// The round keys, for so many blocks, which this counts: there is no other way to them.
+    /// The round keys, for this many blocks, which are counted: there is no other way to the keys.
     #[inline]
     pub(crate) fn keys_for(&self, blocks: usize) -> &RoundKeys {
         meter::add(blocks as u64);

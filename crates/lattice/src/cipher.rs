@@ -87,7 +87,7 @@ impl<'a> Encryption<'a> {
     }
 }
 
-/// Ciphertexts of a peer, by their values: public to who has them.
+/// Ciphertexts of a peer, by their values: public to whoever has them.
 pub(crate) struct Ciphertexts {
     /// Of each ciphertext.
     pub(crate) bodies: Vec<Vec<u64>>,

@@ -127,7 +127,7 @@ impl Sender {
         self.0.context = context.clone();
     }
 
-    /// Whether a message of so many bytes takes at most half of the window, as [`message_cost`] counts
+    /// Whether a message of this many bytes takes at most half of the window, as [`message_cost`] counts
     /// it. All parties can send each other one such message before they receive any, once they have
     /// received all that came before: a receiver may hold back its permission for just less than half
     /// of the window.

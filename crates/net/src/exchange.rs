@@ -48,7 +48,7 @@ pub async fn exchange_one(
     Ok(received.pop().expect("a message for each receiver"))
 }
 
-/// Sends each message and receives one of so many bytes from each receiver, in their order: to and
+/// Sends each message and receives one of the given length from each receiver, in their order: to and
 /// from any parties, of any lengths. One round. Every exchange goes through here, so that the rule
 /// against waiting for each other stands in one place.
 ///

@@ -314,8 +314,8 @@ impl ChannelState {
         receiver.into_iter().chain(sender).for_each(Waker::wake);
     }
 
-    /// What waits on this channel, and since when without any progress. Who has what it waits for,
-    /// but has not looked yet, waits no more.
+    /// What waits on this channel, and since when without any progress. A side that has what
+    /// it waits for, but has not looked yet, no longer counts as waiting.
     pub(crate) fn waits(&self) -> Option<Wait> {
         let inner = self.lock();
         let step = inner.name.as_deref().unwrap_or("?").to_owned();

@@ -15,7 +15,7 @@ pub const MAX_PAYLOAD: usize = 256 * 1024;
 /// the largest.
 pub const FRAME_COST: usize = 256;
 
-/// What a message of so many bytes counts towards windows: its frames and what they hold.
+/// What a message of this many bytes counts towards windows: its frames and what they hold.
 pub const fn message_cost(bytes: usize) -> usize {
     let frames = if bytes == 0 {
         1

@@ -13,7 +13,7 @@ fn compute(blocks: usize) {
     Aes128::new(Block::ZERO).encrypt_blocks(&mut all);
 }
 
-/// An operation as protocols have them: ten times so many blocks, with messages and pauses between.
+/// An operation as protocols have them: ten times this many blocks, with messages and pauses between.
 async fn operation(context: &Context, blocks: usize) -> Result<()> {
     let mut channels = context.channels()?;
     let work = async {
@@ -71,7 +71,8 @@ fn phases_jobs_and_parties_in_turn_are_told_apart() {
     assert_eq!(meter::shown() - before, 4 * 70);
 }
 
-/// What is computed on other threads is brought back to who waits, unless a context counts it there.
+/// What is computed on other threads is credited to the one that waits, unless a context counts it
+/// there.
 #[test]
 fn threads_count_for_who_waits() {
     let results = World::new(2, seed()).run(|context| async move {

@@ -61,7 +61,7 @@ fn receive(channel: &mut TcpStream, len: usize) -> io::Result<Vec<u8>> {
     Ok(message)
 }
 
-/// The offers of both sides: so many OTs each.
+/// The offers of both sides, in OTs.
 fn offers() -> impl Iterator<Item = std::ops::Range<usize>> {
     let end = |start: usize| OTS.min(start + OFFER);
     (0..OTS).step_by(OFFER).map(move |start| start..end(start))

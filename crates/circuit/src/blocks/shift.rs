@@ -131,7 +131,7 @@ impl Builder {
     }
 }
 
-/// Bits of an amount that leave anything of a number of so many bits.
+/// Bits of an amount that leave anything of a number of this many bits.
 fn shift_bits(width: usize) -> usize {
     (usize::BITS - width.saturating_sub(1).leading_zeros()) as usize
 }

@@ -33,7 +33,7 @@ pub struct BenchCircuit {
     #[arg(long, value_name = "L", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub lanes: u64,
 
-    /// Runs, of which the median counts
+    /// Number of runs; the median is reported
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
@@ -56,19 +56,20 @@ pub struct BenchCircuit {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct BenchOt {
-    /// OTs of a run, for example 500k or 10M; correlations are made of about as many
+    /// OTs per run, for example 500k or 10M; correlations are made from about as many
     #[arg(long, value_name = "COUNT", default_value = "10M")]
     pub count: Count,
 
-    /// Runs, of which the median counts
+    /// Number of runs; the median is reported
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this in its name, for example rot/ or softspoken2; may be repeated
+    /// Measure only what has this text in its name, for example rot/ or softspoken2; may be
+    /// repeated
     #[arg(long, value_name = "SUBSTRING")]
     pub only: Vec<String>,
 
-    /// Print JSON, one object on a line for each name
+    /// Print JSON: one object per line for each name
     #[arg(long)]
     pub json: bool,
 }
@@ -76,28 +77,29 @@ pub struct BenchOt {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct BenchR3 {
-    /// Runs, of which the median counts
+    /// Number of runs; the median is reported
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this in its name, for example and/ or /tls; may be repeated
+    /// Measure only what has this text in its name, for example and/ or /tls; may be repeated
     #[arg(long, value_name = "SUBSTRING")]
     pub only: Vec<String>,
 
-    /// Measure AES-128 against load instead, from one lane up, and write throughput.svg and latency.svg
-    /// to this directory, and for several --threads, scaling.svg; it is made if it does not exist
+    /// Instead measure AES-128 under growing load, from one lane up; write throughput.svg,
+    /// latency.svg and, for several --threads, scaling.svg to this directory, which is created if
+    /// it does not exist
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, conflicts_with = "only")]
     pub plots: Option<std::path::PathBuf>,
 
-    /// Threads that each party computes with; of several numbers, each is measured
+    /// Threads that each party computes with; given several numbers, each is measured
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = threads, default_value = "1")]
     pub threads: Vec<usize>,
 
-    /// Make every run this many times as large, for example 0.1
+    /// Scale the size of every run by this factor, for example 0.1
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
     pub scale: f64,
 
-    /// Print JSON, one object on a line for each name
+    /// Print JSON: one object per line for each name
     #[arg(long)]
     pub json: bool,
 }

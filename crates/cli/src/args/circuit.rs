@@ -10,7 +10,7 @@ use super::values::lanes;
 #[derive(Subcommand, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub enum Circuit {
-    /// Show what a circuit is made of
+    /// Show what a circuit consists of
     #[command(after_help = EXIT_STATUS)]
     Info {
         /// Circuit in Bristol or Bristol Fashion format
@@ -39,11 +39,11 @@ pub enum Circuit {
         /// Circuit in Bristol or Bristol Fashion format
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
-        /// One line per lane with all input values as hexadecimal numbers, in circuit order; for a
-        /// circuit that has inputs
+        /// Input file: one line per lane with all input values as hexadecimal numbers, in circuit
+        /// order; needed if the circuit has inputs
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         input: Option<PathBuf>,
-        /// Number of lanes [default: the lines of --input, or 1]
+        /// Number of lanes [default: the number of lines of --input, or 1]
         #[arg(long, value_name = "L", value_parser = lanes())]
         lanes: Option<u64>,
         /// Write here [default: -, standard output]

@@ -13,15 +13,15 @@ const LEVEL: Level = Level::AesNi;
 
 #[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Over {
-    /// OT extension, the same at all parties: iknp, softspoken2 to softspoken8, or silent, ordered
-    /// from the most bytes and the least work to the fewest bytes and the most work; auto chooses by
-    /// --link and the number of triples
+    /// OT extension, the same at all parties: iknp, softspoken2 to softspoken8, or silent. In this
+    /// order they send fewer and fewer bytes and take more and more work; auto chooses by --link
+    /// and the number of triples
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub extension: ExtensionArg,
 
-    /// The network between the parties, for --extension auto, written as for --network; none if it is
-    /// not known. The same at all parties (`madrigal doctor --peers` measures it) [default: that of
-    /// --network]
+    /// The network between the parties, for --extension auto: a profile as for --network, or none
+    /// if the network is not known. Must be the same at all parties (`madrigal doctor --peers`
+    /// measures it) [default: that of --network]
     #[arg(long, value_name = "PROFILE")]
     pub link: Option<Link>,
 }

@@ -55,11 +55,11 @@ pub struct Who {
     #[arg(long, value_name = "N", value_parser = parties, conflicts_with_all = ["party", "roster", "identity", "listen"])]
     pub local: Option<usize>,
 
-    /// Be party I of --parties
+    /// Run as party I of --parties
     #[arg(long, value_name = "I", requires = "roster")]
     pub party: Option<usize>,
 
-    /// The file that lists all parties, the same at each
+    /// The file that lists all parties, the same at every party
     #[arg(long = "parties", value_name = "parties.toml", value_hint = ValueHint::FilePath, id = "roster")]
     pub roster: Option<PathBuf>,
 
@@ -81,7 +81,7 @@ pub struct Net {
     #[arg(long, value_name = "KIND")]
     pub transport: Option<TransportArg>,
 
-    /// Allow --transport tcp between machines, where anybody on the network can read and change
+    /// Allow --transport tcp between machines: anybody on the network can then read and change
     /// everything
     #[arg(long)]
     pub insecure: bool,
@@ -97,8 +97,8 @@ pub struct Net {
 /// Times after which waiting ends.
 #[derive(Args, Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Patience {
-    /// End each computation that takes longer than this, for example 90s or 2h; here and below a
-    /// number alone counts seconds [default: none]
+    /// End any computation that takes longer than this, for example 90s or 2h. Here and below, a
+    /// number without a unit means seconds [default: none]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub deadline: Option<Duration>,
 
@@ -106,7 +106,8 @@ pub struct Patience {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub silence_timeout: Duration,
 
-    /// Give up on a party that is alive but does not send what the computation waits for
+    /// Give up on a party that is alive but for this long does not send what the computation waits
+    /// for
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
     pub stall_timeout: Duration,
 
@@ -135,7 +136,7 @@ impl Default for Patience {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Dealer {
-    /// The file that lists all parties and the `[dealer]`, the same at each
+    /// The file that lists all parties and the `[dealer]`, the same at every party
     #[arg(long = "parties", value_name = "parties.toml", value_hint = ValueHint::FilePath)]
     pub roster: PathBuf,
 
@@ -147,11 +148,11 @@ pub struct Dealer {
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub listen: Option<String>,
 
-    /// End when the parties have left; else wait for the next ones
+    /// Exit when the parties have left, instead of waiting for the next ones
     #[arg(long)]
     pub once: bool,
 
-    /// Say nothing
+    /// Print nothing
     #[arg(long, short)]
     pub quiet: bool,
 
@@ -166,11 +167,12 @@ pub struct Keygen {
     #[arg(long, short, value_name = "BASE", default_value = "party", value_hint = ValueHint::FilePath)]
     pub out: PathBuf,
 
-    /// Days that the certificate is valid
+    /// Number of days for which the certificate is valid
     #[arg(long, value_name = "DAYS", default_value_t = madrigal_net::identity::DEFAULT_VALIDITY_DAYS, value_parser = clap::value_parser!(u32).range(1..=MAX_DAYS))]
     pub days: u32,
 
-    /// Keep the key that is there and write a new certificate; other parties change nothing
+    /// Keep the existing key and write a new certificate; the other parties need not change
+    /// anything
     #[arg(long)]
     pub renew: bool,
 
@@ -182,7 +184,8 @@ pub struct Keygen {
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Doctor {
-    /// Also examine the way to these parties, who run `madrigal doctor --peers` at the same time
+    /// Also examine the connections to these parties, which must run `madrigal doctor --peers` at
+    /// the same time
     #[arg(long, value_name = "parties.toml", value_hint = ValueHint::FilePath)]
     pub peers: Option<PathBuf>,
 
@@ -208,8 +211,8 @@ pub struct Doctor {
 pub enum TransportArg {
     /// Threads of one process
     Memory,
-    /// TCP without protection
+    /// TCP without encryption or authentication
     Tcp,
-    /// TLS 1.3, both sides known by their keys
+    /// TLS 1.3; each side is authenticated by its key
     Tls,
 }

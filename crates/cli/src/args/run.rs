@@ -19,7 +19,7 @@ pub struct Run {
     pub who: Who,
 
     /// Inputs of party P: one line per lane with that party's values as hexadecimal numbers, in
-    /// circuit order. With --party, `FILE` alone will do
+    /// circuit order. With --party, `FILE` alone is enough
     #[arg(long = "input", value_name = "P=FILE", help_heading = "Values")]
     pub inputs: Vec<InputFile>,
 
@@ -27,13 +27,14 @@ pub struct Run {
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
     pub output: Option<PathBuf>,
 
-    /// Take correlations from the store that `madrigal precompute` made, --correlations store; with
-    /// --local, party I's is DIR/partyI. Every party needs its own of the same `precompute`
+    /// Take correlations from the store that `madrigal precompute` made; implies --correlations
+    /// store. With --local, party I's store is DIR/partyI. Every party needs its own store, from
+    /// the same `precompute`
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Correlations")]
     pub store: Option<PathBuf>,
 
-    /// The file with the store's key [default: BASE.store-key beside our identity, or DIR.key without
-    /// one]
+    /// The file with the store's key [default: BASE.store-key next to our identity, or DIR.key if
+    /// there is no identity]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "store", conflicts_with = "local", help_heading = "Correlations")]
     pub store_key: Option<PathBuf>,
 
@@ -43,7 +44,7 @@ pub struct Run {
     #[command(flatten)]
     pub show: Show,
 
-    /// Compute K times, and report mean, median and standard deviation
+    /// Compute K times and report mean, median and standard deviation
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Statistics")]
     pub repeat: u32,
 }
@@ -75,30 +76,31 @@ pub struct Work {
 /// How a circuit is computed.
 #[derive(Args, Debug, Clone, Serialize, Deserialize)]
 pub struct How {
-    /// B: Boolean GMW, all but one of the parties may be corrupted. R: replicated sharing, exactly
-    /// three parties, one may be corrupted. Both semi-honest
+    /// B: Boolean GMW; all but one of the parties may be corrupted. R: replicated sharing; exactly
+    /// three parties, of which one may be corrupted. Both are semi-honest
     #[arg(long, value_name = "LETTER", default_value = "B")]
     pub protocol: ProtocolArg,
 
-    /// Setup before online, or both at once
+    /// Whether setup comes before online, or both overlap
     #[arg(long, default_value = "auto")]
     pub phases: PhasesArg,
 
-    /// How shares are opened: each to each, or through one party, which saves bytes and
-    /// costs a round
+    /// How shares are opened: each party sends to every other, or through one party, which saves
+    /// bytes but costs a round
     #[arg(long, default_value = "auto")]
     pub broadcast: BroadcastArg,
 
-    /// Where correlations come from: ot needs to trust nobody; dealer is the `[dealer]` of
-    /// parties.toml (`madrigal dealer`), who must not work together with any party; store is what
-    /// `madrigal precompute` made. Protocol R needs none [default: ot]
+    /// Where correlations come from. ot: the parties make them, trusting nobody; dealer: the
+    /// `[dealer]` of parties.toml (`madrigal dealer`), which must not collude with any party;
+    /// store: what `madrigal precompute` made. Protocol R needs none [default: ot]
     #[arg(long, value_name = "ORIGIN")]
     pub correlations: Option<CorrelationsArg>,
 
     #[command(flatten)]
     pub over: Over,
 
-    /// Memory that each party's triples may take; it decides where --phases auto interleaves
+    /// Memory that each party's triples may take; jobs that need more are interleaved by --phases
+    /// auto
     #[arg(long, value_name = "SIZE", default_value = "192MiB")]
     pub memory: Size,
 
@@ -125,7 +127,7 @@ pub struct Show {
     #[arg(long, value_name = "FILE.json", value_hint = ValueHint::FilePath)]
     pub stats: Option<PathBuf>,
 
-    /// The same as --stats -
+    /// Same as --stats -
     #[arg(long, conflicts_with = "stats")]
     pub json: bool,
 
@@ -149,7 +151,7 @@ pub struct Explain {
     #[arg(long, short = 'N', visible_alias = "local", value_name = "N", value_parser = parties, default_value = "2")]
     pub parties: usize,
 
-    /// Estimate how long a run takes over this network
+    /// Estimate how long a run will take over this network
     #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(ESTIMATED, "no estimate"))]
     pub network: String,
 
@@ -175,7 +177,7 @@ pub enum CorrelationsArg {
     Ot,
     /// A trusted dealer
     Dealer,
-    /// Stores made ahead, see --store
+    /// Stores made ahead of time, see --store
     Store,
 }
 
@@ -184,7 +186,7 @@ pub enum CorrelationsArg {
 pub enum PhasesArg {
     /// The engine chooses
     Auto,
-    /// Setup is complete before inputs are used
+    /// Setup finishes before inputs are used
     Sequential,
     /// Setup and online overlap
     Interleaved,
@@ -195,7 +197,7 @@ pub enum PhasesArg {
 pub enum BroadcastArg {
     /// The engine chooses; today always direct
     Auto,
-    /// Each party sends to each
+    /// Each party sends to every other
     Direct,
     /// Through one party, which sends the sum back
     Relay,

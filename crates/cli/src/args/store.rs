@@ -12,17 +12,18 @@ use super::{EXIT_STATUS, Net, Over, Who};
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Precompute {
-    /// How many of each kind: bits, u8 to u128, squares-u64, shared-u64, vectors-LENGTH,
-    /// matrix-u64-ROWSxINNERxCOLUMNS; k, M and G stand for thousands, millions and billions
+    /// How many to make of each kind: bits, u8 to u128, squares-u64, shared-u64, vectors-LENGTH,
+    /// matrix-u64-ROWSxINNERxCOLUMNS. The suffixes k, M and G stand for thousands, millions and
+    /// billions
     #[arg(long, value_name = "KIND=COUNT,...")]
     pub triples: Needs,
 
-    /// New directory of this party's store; with --local, party I's is DIR/partyI
+    /// New directory for this party's store; with --local, party I's store is DIR/partyI
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub store: PathBuf,
 
-    /// The file with the store's key, made if it does not exist [default: BASE.store-key beside our
-    /// identity, or DIR.key without one]
+    /// The file with the store's key, created if it does not exist [default: BASE.store-key next
+    /// to our identity, or DIR.key if there is no identity]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "local")]
     pub store_key: Option<PathBuf>,
 
@@ -66,11 +67,11 @@ pub struct StoreStatus {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "identity")]
     pub store_key: Option<PathBuf>,
 
-    /// Our identity, beside which the key is: BASE.store-key
+    /// Our identity; the store's key is next to it, in BASE.store-key
     #[arg(long, value_name = "BASE", value_hint = ValueHint::FilePath)]
     pub identity: Option<PathBuf>,
 
-    /// Read everything, to see whether it is whole
+    /// Read the whole store to check that it is intact
     #[arg(long)]
     pub verify: bool,
 
@@ -82,8 +83,8 @@ pub struct StoreStatus {
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MatricesArg {
-    /// Additively homomorphic encryption from lattices: few bytes. Elements of 128 bits are made by
-    /// OT all the same
+    /// Lattice-based additively homomorphic encryption, which sends few bytes. Matrices of 128-bit
+    /// elements are made by OT even so
     Lattice,
     /// Oblivious transfer
     Ot,

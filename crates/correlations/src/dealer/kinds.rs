@@ -50,7 +50,7 @@ impl Strings {
     }
 }
 
-/// Calls a function for the ring of so many bits; the widths were checked when they were read.
+/// Calls a function for the ring of this many bits; the widths were checked when they were read.
 macro_rules! in_ring {
     ($width:expr, $function:ident($($argument:expr),*) $($then:tt)*) => {
         match $width {

@@ -1,5 +1,5 @@
-//! Matrix triples by encryption that adds ([`madrigal_lattice`]): bytes grow with the matrices, not with
-//! the products.
+//! Matrix triples by additively homomorphic encryption ([`madrigal_lattice`]): bytes grow with the
+//! matrices, not with the products.
 //!
 //! Each party encrypts its share X_i and sends it to all others, which multiply by their Y_j: Z = X Y =
 //! sum_i X_i Y_i + sum_{i != j} X_i Y_j. Which of A and B is encrypted, and so whether Z is C or its

@@ -147,7 +147,7 @@ impl Shared {
         if first {
             self.abort(0, &error);
         }
-        // Those that are woken may close the session, which waits for who speaks.
+        // Those that are woken may close the session, which waits for whoever is speaking.
         drop(speaking);
         if first {
             self.wake_all();

@@ -4,7 +4,7 @@
 //!
 //! It makes correlated OTs with **random choices**, some 4 million from 290 000 of their own kind,
 //! at three quarters of a bit of communication each. Only the sender speaks, so it never waits: random
-//! OTs cost no round at all. Who wants chosen OTs sends
+//! OTs cost no round at all. For chosen OTs, the receiver sends
 //! [`choice_flips`](crate::flavour::choice_flips), one bit per OT.
 //!
 //! # An iteration

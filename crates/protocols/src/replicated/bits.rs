@@ -59,7 +59,7 @@ impl ReplicatedBits {
         self.neighbours.count_in(context);
     }
 
-    /// This party's part of fresh sharings of zero, so many bytes; the cross terms of ANDs go on top
+    /// This party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs go on top
     /// ([`kernels::replicated_and_rows`]).
     pub fn zeros(&mut self, bytes: usize) -> BytesMut {
         let mut z = self.spent.buffer(bytes);

@@ -124,9 +124,9 @@ impl ReplicatedRings {
     /// *Leakage.* P_1 knows n and P_0 knows a, each by itself uniform whatever x is, and P_2 neither. As long
     /// as nothing that depends on the result is opened to them, they learn nothing. But a result z with n,
     /// or with a, tells more than z: that x lies in an interval of 2^by numbers that begins at z 2^by - (n
-    /// mod 2^by), elsewhere each time. Who knows floor(x / 2^by) otherwise learns whether x mod 2^by is at
-    /// least 2^by - (n mod 2^by), a comparison of the bits that were to be cut off; and m truncations of one
-    /// x, all of them opened, narrow it down to some 2^{by+1} / m numbers.
+    /// mod 2^by), elsewhere each time. A party that knows floor(x / 2^by) already learns whether x mod 2^by
+    /// is at least 2^by - (n mod 2^by), a comparison of the bits that were to be cut off; and m
+    /// truncations of one x, all of them opened, narrow it down to some 2^{by+1} / m numbers.
     ///
     /// *Coins.* n = C - x_2 for a number C that P_0 and P_1 draw from the generator that they alone share.
     /// Those who put in numbers from outside, and P_2, know nothing of C, so n is uniform whatever numbers and

@@ -167,7 +167,7 @@ impl Builder {
         let full = self.all(exponent);
         let beyond = self.any(beyond);
         let overflow = self.or(full, beyond);
-        // Who is 0 or NaN by itself has any exponent.
+        // A result that is 0 or NaN by itself may have any exponent.
         let other = self.or(zero, nan);
         let finite = self.not(other);
         let overflow = self.and(overflow, finite);

@@ -50,7 +50,7 @@ pub(super) type Step<T> = Result<T, Stop>;
 pub(super) struct Wire {
     to: SyncSender<Vec<u8>>,
     from: Receiver<Vec<u8>>,
-    /// Messages that were read go back to who sent them, to be filled again.
+    /// Messages that were read go back to their sender, to be filled again.
     back: Sender<Vec<u8>>,
     empty: Receiver<Vec<u8>>,
     bytes: u64,
