@@ -235,7 +235,7 @@ pub enum NeedsError {
     },
     /// No number, or one out of range.
     #[error(
-        "`{text}` is no number of items from 1 to 2^48; write digits, and k, M or G for thousands, millions or thousands of millions"
+        "`{text}` is not a number of items from 1 to 2^48; write digits, and k, M or G for thousands, millions or billions"
     )]
     Count {
         /// The number.

@@ -64,7 +64,7 @@ pub enum Error {
         after: Duration,
     },
     /// A party lives, but takes nothing of what a step sends.
-    #[error("{peer} is alive but took nothing from step `{step}` in {:.1} s, {missing} bytes wait to go; look at that party's log, or allow it more time", .after.as_secs_f64())]
+    #[error("{peer} is alive but took nothing from step `{step}` in {:.1} s, with {missing} bytes still to send; look at that party's log, or allow it more time", .after.as_secs_f64())]
     Backlog {
         /// Who should have received.
         peer: Party,
