@@ -6,6 +6,8 @@
 
 use madrigal_kernels::{Block, meter::metered};
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
+#[cfg(feature = "ml-kem")]
+use madrigal_ot::base::kem::{self, KemReceiver};
 use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::flavour::{self, OneOf};
@@ -59,6 +61,21 @@ fn base_ots() {
         receives.does(|| receiver.finish(&b).unwrap());
         let declared = cost::base_endemic(n as u64);
         check(&sends, &receives, declared, &format!("{n}, endemic"));
+    }
+}
+
+#[test]
+#[cfg(feature = "ml-kem")]
+fn base_ots_from_ml_kem() {
+    let mut rng = TestRng::new(106);
+    for n in [0_usize, 1, 9] {
+        let choices = rng.bytes(n.div_ceil(8));
+        let (mut sends, mut receives) = (Side::default(), Side::default());
+        let (receiver, message) =
+            receives.does(|| KemReceiver::new(rng.rng(), INSTANCE, &choices, n).unwrap());
+        let response = sends.does(|| kem::respond(INSTANCE, &message, n).unwrap());
+        receives.does(|| receiver.finish(&response.message).unwrap());
+        check(&sends, &receives, cost::base_kem(n as u64), &format!("{n}"));
     }
 }
 
