@@ -247,18 +247,45 @@ macro_rules! kept {
 kept!(u8 u16 u32 u64 u128);
 
 impl<T: Ring> Shelf<T> {
+    fn empty() -> Self {
+        let empty = Zeroizing::default;
+        Self {
+            triples: RingTriples::new(empty(), empty(), empty()),
+            squares: SquarePairs::new(empty(), empty()),
+            bits: SharedBits::new(empty()),
+            matrices: BTreeMap::new(),
+        }
+    }
+
+    fn take(&mut self, needs: &RingNeeds) -> Self {
+        let mut shelf = Self::empty();
+        if needs.triples > 0 {
+            shelf.triples = self.triples.split_front(needs.triples);
+        }
+        if needs.squares > 0 {
+            shelf.squares = self.squares.split_front(needs.squares);
+        }
+        if needs.bits > 0 {
+            shelf.bits = self.bits.split_front(needs.bits);
+        }
+        for (&shape, &count) in &needs.matrices {
+            let left = self.matrices.get_mut(&shape).map_or(0, |all| all.len());
+            let Some(kept) = left.checked_sub(count) else {
+                panic!("{count} matrix triples of {shape:?} wanted, {left} are left");
+            };
+            let all = self.matrices.get_mut(&shape).into_iter();
+            let taken = all.flat_map(|all| all.split_off(kept)).collect();
+            shelf.matrices.insert(shape, taken);
+        }
+        shelf
+    }
+
     async fn fill(
         source: &mut impl Source,
         needs: RingNeeds,
         made: &dyn Fn(usize),
     ) -> Result<Self> {
-        let empty = Zeroizing::default;
-        let mut shelf = Self {
-            triples: RingTriples::new(empty(), empty(), empty()),
-            squares: SquarePairs::new(empty(), empty()),
-            bits: SharedBits::new(empty()),
-            matrices: BTreeMap::new(),
-        };
+        let mut shelf = Self::empty();
         if needs.triples > 0 {
             shelf.triples = source.ring_triples(needs.triples, made).await?;
         }
@@ -320,6 +347,43 @@ impl Stock {
         })
     }
 
+    /// Nothing at all.
+    pub fn empty() -> Self {
+        Self {
+            bit_triples: BitTriples::none(),
+            vector_triples: BTreeMap::new(),
+            u8: Shelf::empty(),
+            u16: Shelf::empty(),
+            u32: Shelf::empty(),
+            u64: Shelf::empty(),
+            u128: Shelf::empty(),
+        }
+    }
+
+    /// What `needs` says of what is left, as a stock of its own.
+    ///
+    /// # Panics
+    /// If there is less.
+    #[must_use]
+    pub fn take(&mut self, needs: &Needs) -> Self {
+        let vector_triples = needs.vector_triples.iter();
+        let vector_triples = vector_triples
+            .map(|(&length, &count)| (length, self.vector_triples(length, count)))
+            .collect();
+        Self {
+            bit_triples: match needs.bit_triples {
+                0 => BitTriples::none(),
+                count => self.bit_triples(count),
+            },
+            vector_triples,
+            u8: self.u8.take(&needs.of_ring::<u8>()),
+            u16: self.u16.take(&needs.of_ring::<u16>()),
+            u32: self.u32.take(&needs.of_ring::<u32>()),
+            u64: self.u64.take(&needs.of_ring::<u64>()),
+            u128: self.u128.take(&needs.of_ring::<u128>()),
+        }
+    }
+
     /// The first `count` Boolean triples that are left; so for the kinds below.
     ///
     /// # Panics
@@ -327,6 +391,11 @@ impl Stock {
     #[must_use]
     pub fn bit_triples(&mut self, count: usize) -> BitTriples {
         self.bit_triples.split_front(count)
+    }
+
+    /// All Boolean triples that are left, to take some of.
+    pub fn bit_triples_left(&mut self) -> &mut BitTriples {
+        &mut self.bit_triples
     }
 
     /// Vector triples of vectors of `length` bits.

@@ -11,6 +11,7 @@ use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
 use crate::dealer::DealerSource;
 use crate::extension::Extension;
+use crate::kind::Kind;
 use crate::matrices::{MatrixShape, MatrixTriple};
 use crate::needs::Needs;
 use crate::rings::{RingTriples, SquarePairs};
@@ -123,23 +124,23 @@ impl SupplyCosts {
         }
     }
 
-    /// What all calls for Boolean triples compute beside their AES blocks, `count` triples together.
-    pub fn bit_triples_work(&self, count: u64) -> Work {
+    /// What making `needs` computes beside AES blocks.
+    pub fn work(&self, needs: &Needs) -> Work {
         match self {
-            Self::Ot(costs) => costs.bit_triples_work(count),
+            Self::Ot(costs) => costs.bit_triples_work(in_bit_triples(needs)),
             Self::Dealer(_) => Work::default(),
             Self::Store { .. } => Work {
-                store_bytes: 3.0 * count as f64 / 8.0,
+                store_bytes: needs.share_bytes() as f64,
                 ..Work::default()
             },
         }
     }
 
-    /// Bytes that calls for Boolean triples, `count` together, have under way to a peer at most before
-    /// they wait for what the peer has sent; `None` where they do not wait.
-    pub fn bit_triples_under_way(&self, count: u64) -> Option<u64> {
+    /// Bytes that making `needs` has under way to a peer at most before it waits for what the peer has
+    /// sent; `None` where it does not wait.
+    pub fn under_way(&self, needs: &Needs) -> Option<u64> {
         match self {
-            Self::Ot(costs) => costs.bit_triples_under_way(count),
+            Self::Ot(costs) => costs.bit_triples_under_way(in_bit_triples(needs)),
             Self::Dealer(_) | Self::Store { .. } => None,
         }
     }
@@ -161,19 +162,32 @@ impl SupplyCosts {
         }
     }
 
-    /// Cost of the next call for `count` Boolean triples.
-    pub fn bit_triples(&mut self, count: usize) -> PhaseCost {
-        self.bit_triples_times(count, 1)
+    /// Cost of the next call of [`Stock::fill`](crate::Stock::fill) for `needs`.
+    pub fn fill(&mut self, needs: &Needs) -> PhaseCost {
+        let kinds = needs.kinds().into_iter();
+        kinds.fold(PhaseCost::default(), |sum, (kind, count)| {
+            sum + match self {
+                Self::Ot(costs) => costs.items(kind, count),
+                Self::Dealer(me) => DealerSource::items_cost(*me, kind, count),
+                Self::Store { .. } => PhaseCost::default(),
+            }
+        })
     }
+}
 
-    /// Cost of the next `times` calls for `count` Boolean triples each, without going through them.
-    pub fn bit_triples_times(&mut self, count: usize, times: u64) -> PhaseCost {
-        match self {
-            Self::Ot(costs) => costs.bit_triples_times(count, times),
-            Self::Dealer(me) => DealerSource::bit_triples_cost(*me, count).times(times),
-            Self::Store { .. } => PhaseCost::default(),
-        }
-    }
+/// As many Boolean triples as take about as many OTs.
+fn in_bit_triples(needs: &Needs) -> u64 {
+    let of = |(kind, count): (Kind, usize)| {
+        let each = match kind {
+            Kind::BitTriples | Kind::VectorTriples { .. } => 1,
+            Kind::RingTriples(width) | Kind::SquarePairs(width) | Kind::SharedBits(width) => {
+                width.bits() as u64
+            }
+            Kind::MatrixTriples(width, shape) => (width.bits() * shape.rows * shape.inner) as u64,
+        };
+        each * count as u64
+    };
+    needs.kinds().into_iter().map(of).sum()
 }
 
 /// What a party has at hand for the sources of a job, besides the other parties. Nothing by default,

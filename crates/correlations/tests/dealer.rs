@@ -201,7 +201,7 @@ fn bit_triples_at_their_cost() {
             let mut costs = Origin::Dealer.costs(me, parties);
             let mut declared = costs.start(&Needs::new());
             for &count in counts {
-                declared += costs.bit_triples(count);
+                declared += costs.fill(&bits(count));
             }
             assert_eq!(spent.setup, declared, "{me} of {parties}");
         }
@@ -269,7 +269,13 @@ fn parties_that_ask_for_different_things_are_told() {
 #[test]
 fn seeds_save_nearly_all() {
     let count = 1_000_000;
-    let cost = |me| Origin::Dealer.costs(Party::new(me), 3).bit_triples(count);
+    let cost = |me| Origin::Dealer.costs(Party::new(me), 3).fill(&bits(count));
     assert_eq!((cost(1).bytes_received, cost(1).bytes_sent), (0, 32));
     assert_eq!(cost(0).bytes_received, count as u64 / 8);
+}
+
+fn bits(count: usize) -> Needs {
+    let mut needs = Needs::new();
+    needs.bit_triples(count);
+    needs
 }

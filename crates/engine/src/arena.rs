@@ -3,62 +3,75 @@
 use madrigal_circuit::{And, LocalOp, Rows};
 use madrigal_core::bits;
 use madrigal_kernels::{self as kernels, RowShape};
+use zeroize::Zeroizing;
 
 /// One party's shares of all live wires of a block: a row for each, of as many components as a share
 /// has.
-pub(crate) struct Arena {
-    words: Vec<u64>,
+pub struct Arena {
+    words: Zeroizing<Vec<u64>>,
     shape: RowShape,
     lanes: usize,
 }
 
-impl Arena {
-    pub(crate) fn new(rows: usize, components: usize, lanes: usize) -> Self {
-        let stride = Rows::stride_for(lanes) / 8;
-        let shape = RowShape { components, stride };
+impl Default for Arena {
+    fn default() -> Self {
         Self {
-            words: vec![0; rows * shape.width()],
-            shape,
-            lanes,
+            words: Zeroizing::default(),
+            shape: RowShape {
+                components: 1,
+                stride: 0,
+            },
+            lanes: 0,
         }
     }
+}
 
-    /// The rows of a smaller last block lie closer together.
-    pub(crate) fn resize(&mut self, rows: usize, lanes: usize) {
-        if lanes != self.lanes {
-            self.shape.stride = Rows::stride_for(lanes) / 8;
-            self.lanes = lanes;
-            self.words.resize(rows * self.shape.width(), 0);
+impl Arena {
+    /// So many rows of so many components and lanes, with whatever is there. It wipes what it leaves
+    /// when it grows.
+    pub fn reshape(&mut self, rows: usize, components: usize, lanes: usize) {
+        let stride = Rows::stride_for(lanes) / 8;
+        self.shape = RowShape { components, stride };
+        self.lanes = lanes;
+        let words = rows * self.shape.width();
+        if words > self.words.capacity() {
+            self.words = Zeroizing::new(Vec::with_capacity(words));
         }
+        self.words.resize(words, 0);
     }
 
-    pub(crate) fn words(&self) -> &[u64] {
+    /// All rows.
+    pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    pub(crate) fn shape(&self) -> RowShape {
+    /// How rows lie.
+    pub fn shape(&self) -> RowShape {
         self.shape
     }
 
-    pub(crate) fn lanes(&self) -> usize {
+    /// Lanes of a row.
+    pub fn lanes(&self) -> usize {
         self.lanes
     }
 
-    pub(crate) fn row_mut(&mut self, row: u32, component: usize) -> &mut [u8] {
+    /// One component of a row, to be written.
+    pub fn row_mut(&mut self, row: u32, component: usize) -> &mut [u8] {
         kernels::words_as_bytes_mut(&mut self.words[self.shape.place(row, component)])
     }
 
-    fn row(&self, row: u32, component: usize) -> &[u8] {
+    /// One component of a row.
+    pub fn row(&self, row: u32, component: usize) -> &[u8] {
         kernels::words_as_bytes(&self.words[self.shape.place(row, component)])
     }
 
     /// Does local operations in order. `leads`: see [`kernels::local_rows`].
-    pub(crate) fn local(&mut self, ops: &[LocalOp], leads: [bool; 2]) {
+    pub fn local(&mut self, ops: &[LocalOp], leads: [bool; 2]) {
         kernels::local_rows(&mut self.words, self.shape, ops, leads);
     }
 
     /// Packs one component of the operands of a layer: `lanes` bits for each AND, in order.
-    pub(crate) fn gather(&self, ands: &[And], component: usize, x: &mut [u8], y: &mut [u8]) {
+    pub fn gather(&self, ands: &[And], component: usize, x: &mut [u8], y: &mut [u8]) {
         if self.lanes < 8 {
             return self.gather_few(ands, component, x, y);
         }
@@ -99,7 +112,7 @@ impl Arena {
     }
 
     /// Unpacks one component of the results of a layer into their rows.
-    pub(crate) fn scatter(&mut self, ands: &[And], component: usize, z: &[u8]) {
+    pub fn scatter(&mut self, ands: &[And], component: usize, z: &[u8]) {
         let lanes = self.lanes;
         if lanes < 8 {
             for (chunk, z) in ands.chunks(8).zip(z.chunks(lanes)) {
@@ -121,18 +134,12 @@ impl Arena {
     }
 
     /// Packs one component of rows: `lanes` bits for each, in order.
-    pub(crate) fn pack(&self, rows: &[u32], component: usize) -> Vec<u8> {
+    pub fn pack(&self, rows: &[u32], component: usize) -> Vec<u8> {
         let mut string = vec![0; bits::bytes_for(rows.len() * self.lanes)];
         for (index, &row) in rows.iter().enumerate() {
             let row = self.row(row, component);
             bits::put(&mut string, index * self.lanes, row, self.lanes);
         }
         string
-    }
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.words);
     }
 }

@@ -1,7 +1,5 @@
 //! A circuit ready to be planned: compiled, with the widths of its values.
 
-use std::ops::Range;
-
 use madrigal_circuit::{Layered, Netlist, Stats};
 
 /// A compiled circuit.
@@ -56,17 +54,6 @@ impl Circuit {
     /// The compiled program.
     pub fn layered(&self) -> &Layered {
         &self.layered
-    }
-
-    /// The wires of each input value.
-    pub(crate) fn input_wires(&self) -> Vec<Range<usize>> {
-        let mut next = 0;
-        let range = |&width: &u32| {
-            let start = next;
-            next += width as usize;
-            start..next
-        };
-        self.inputs.iter().map(range).collect()
     }
 
     /// Bits of all output values together.

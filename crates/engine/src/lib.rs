@@ -9,28 +9,43 @@
 )]
 
 mod arena;
+mod bill;
+mod board;
 mod circuit;
-mod cost;
 mod dealer;
-mod evaluator;
+mod graph;
+mod operation;
+pub mod operations;
 mod plan;
+mod program;
 mod protocol;
 mod report;
 mod run;
+mod schedule;
+mod shares;
+mod sort;
 #[cfg(feature = "store")]
 mod stores;
 mod time;
-mod workers;
 
+pub use bill::Bill;
 pub use circuit::Circuit;
 pub use dealer::serve;
+pub use graph::{Graph, GraphError, Value};
+pub use operation::{Mismatch, Operation, Tool, Turn};
 pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
+pub use program::{
+    Given, OperationCost, Outcome, ProgramError, ProgramPlan, ProgramSpec, TaskReport,
+    evaluate_program, run_program,
+};
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, RunError, evaluate, run};
 #[cfg(feature = "store")]
 pub use stores::{Matrices, Precomputation, StoreReport, StoreSpec};
+pub use shares::{Held, Shares};
+pub use sort::{Element, Sharing, Sort};
 pub use time::PlanTime;
 
-pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin};
+pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin, Width};
 pub use madrigal_protocols::Opening;

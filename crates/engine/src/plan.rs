@@ -1,18 +1,22 @@
 //! What will be done, in which parts, and what it costs: known before the first byte is sent, the
 //! same at all parties.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use madrigal_circuit::Rows;
-use madrigal_core::{MAX_PARTIES, Party, bits};
+use madrigal_core::time::{Link, Rates};
+use madrigal_core::{Cost, MAX_PARTIES, Party};
 use madrigal_correlations::{MAX_THREADS, Needs, Origin};
 use madrigal_net::Fact;
 use madrigal_protocols::Opening;
 use sha2::{Digest, Sha256};
 
 use crate::circuit::Circuit;
+use crate::graph::{Graph, Value};
+use crate::operations::{Boolean, BooleanGmwTool, Netlist, Open, ReplicatedTool, Share};
+use crate::program::{ProgramError, ProgramPlan, ProgramSpec};
 use crate::protocol::Protocol;
+use crate::sort::{Element, Sharing, Sort};
+use crate::time::PlanTime;
 
 /// The order of the two phases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +64,8 @@ pub struct JobSpec {
     /// many, whatever their cores: the number decides what goes side by side. Those of the origin are
     /// others; interleaved phases have both at work.
     pub threads: usize,
+    /// What the parties expect of the line between any two of them: as much is under way as it takes.
+    pub line: Link,
     /// Facts of the caller's own that all parties must agree on, beside those of the plan.
     pub also: Vec<Fact>,
 }
@@ -81,6 +87,7 @@ impl JobSpec {
             phases: None,
             memory: TRIPLE_MEMORY,
             threads: 1,
+            line: Link::default(),
             also: Vec::new(),
         }
     }
@@ -109,14 +116,6 @@ impl JobSpec {
         }
     }
 
-    /// How often the triples of a part are in memory while they are made: those of several threads
-    /// are put together.
-    fn copies(&self) -> usize {
-        match self.origin {
-            Origin::Ot { threads, .. } if threads > 1 => 2,
-            _ => 1,
-        }
-    }
 }
 
 /// The usual limit for a party's triples: 192 MiB.
@@ -124,20 +123,6 @@ pub const TRIPLE_MEMORY: usize = 192 << 20;
 
 /// The fact that names the origin of the correlations.
 pub(crate) const CORRELATIONS: &str = "correlations";
-
-/// Bytes that the rows of one block of lanes should take: a core's second-level cache, about. Fewer
-/// lanes would stay in it more surely, and pay more for the messages; measured, this is the best.
-const BLOCK_BYTES: usize = 1 << 20;
-/// Lanes of the longest piece of a row that kernels take at once; blocks have whole ones.
-const PIECE_LANES: usize = 2048;
-/// Lanes of a cache line.
-const LINE_LANES: usize = 512;
-/// The most lanes of a block: layers beyond this gain nothing.
-const MAX_BLOCK_LANES: usize = 1 << 16;
-/// Blocks under way at once on a thread: one computes while the other's messages travel.
-const WORKERS: usize = 2;
-/// Parts that an interleaved job has at least, where there are lanes enough.
-const MIN_PARTS: usize = 4;
 
 /// Why something cannot be planned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -199,29 +184,31 @@ pub enum PlanError {
         /// Bits of triples, inputs and outputs in each lane.
         bits: usize,
     },
+    /// Too many blocks for a plan.
+    #[error(
+        "the job would be cut into {blocks} blocks; allow more memory for triples, or give fewer lanes at a time"
+    )]
+    TooManyBlocks {
+        /// How many.
+        blocks: usize,
+    },
     /// The triples do not fit.
     #[error(
         "sequential phases keep all {needed} bytes of triples, more than the {memory} bytes that are allowed; interleave the phases, or allow more"
     )]
     Memory {
         /// Bytes needed.
-        needed: usize,
+        needed: u128,
         /// Bytes allowed.
         memory: usize,
     },
 }
 
-/// A job, cut into parts and blocks.
-///
-/// A *part* is what triples are made for at once; its lanes are cut into *blocks*, which stay in
-/// cache; the blocks of a part are shared out among [`workers`](Plan::workers) that run side by
-/// side.
+/// A circuit's job: a program of inputs, the circuit, and openings.
 #[derive(Debug, Clone)]
 pub struct Plan {
     spec: JobSpec,
-    phases: Phases,
-    part_lanes: usize,
-    block_lanes: usize,
+    program: ProgramPlan,
 }
 
 impl Plan {
@@ -287,29 +274,18 @@ impl Plan {
             let lanes = spec.lanes;
             return Err(PlanError::TooManyLanes { lanes, bits });
         }
-        let triples = protocol.triples_per_and() * layered.and_count();
-        let triple_bytes = |lanes: usize| 3 * bits::bytes_for(triples * lanes);
-        let needed = spec.copies() * triple_bytes(spec.lanes);
-        let phases = match spec.phases {
-            _ if triples == 0 => Phases::Sequential,
-            Some(Phases::Sequential) if needed > spec.memory => {
-                return Err(PlanError::Memory {
-                    needed,
-                    memory: spec.memory,
-                });
-            }
-            Some(phases) => phases,
-            None if needed > spec.memory => Phases::Interleaved,
-            None => Phases::Sequential,
+        let program = ProgramSpec {
+            graph: Arc::new(graph(&spec)),
+            origin: spec.origin,
+            opening: spec.opening,
+            phases: spec.phases,
+            memory: spec.memory,
+            threads: spec.threads,
+            line: spec.line,
+            also: Vec::new(),
         };
-
-        let (part_lanes, block_lanes) = lanes_at_once(&spec, phases, triple_bytes(8));
-        Ok(Self {
-            spec,
-            phases,
-            part_lanes,
-            block_lanes,
-        })
+        let program = ProgramPlan::new(program)?;
+        Ok(Self { spec, program })
     }
 
     /// What was asked for.
@@ -317,25 +293,14 @@ impl Plan {
         &self.spec
     }
 
+    /// The program that computes it.
+    pub fn program(&self) -> &ProgramPlan {
+        &self.program
+    }
+
     /// The order of the phases.
     pub fn phases(&self) -> Phases {
-        self.phases
-    }
-
-    /// Lanes of a part, but for the last one.
-    pub fn part_lanes(&self) -> usize {
-        self.part_lanes
-    }
-
-    /// Lanes of a block, but for the last one of a part.
-    pub fn block_lanes(&self) -> usize {
-        self.block_lanes
-    }
-
-    /// Blocks that are under way at once.
-    pub fn workers(&self) -> usize {
-        let blocks = self.part_lanes.div_ceil(self.block_lanes);
-        blocks.min(WORKERS * self.spec.threads)
+        self.program.phases()
     }
 
     /// ANDs in all lanes together.
@@ -359,35 +324,17 @@ impl Plan {
 
     /// All correlations of the job.
     pub fn needs(&self) -> Needs {
-        let mut needs = Needs::new();
-        needs.bit_triples(self.triples());
-        needs
+        self.program.needs()
     }
 
-    /// Bytes of triples that one party keeps at most at a time.
-    pub fn triple_bytes(&self) -> usize {
-        let one = 3 * bits::bytes_for(self.part_triples(&(0..self.part_lanes)));
-        let parts = match self.phases {
-            Phases::Interleaved if self.part_lanes < self.spec.lanes => 2,
-            _ => 1,
-        };
-        (parts - 1 + self.spec.copies()) * one
+    /// What a party will spend, to the byte.
+    pub fn cost(&self, me: Party) -> Cost {
+        self.program.cost(me)
     }
 
-    /// Bytes that one party's rows take: blocks under way, inputs and outputs.
-    pub fn row_bytes(&self, party: Party) -> usize {
-        let layered = self.spec.circuit.layered();
-        let blocks = self.workers()
-            * Rows::stride_for(self.block_lanes.min(self.spec.lanes))
-            * layered.rows()
-            * self.spec.protocol.components();
-        let stride = Rows::stride_for(self.spec.lanes);
-        let outputs = if self.spec.to.contains(&party) {
-            self.spec.circuit.output_bits()
-        } else {
-            0
-        };
-        blocks + stride * (self.input_bits_of(party) + outputs)
+    /// How long `me` is expected to take; see [`ProgramPlan::time`].
+    pub fn time(&self, me: Party, rates: &Rates, link: &Link) -> PlanTime {
+        self.program.time(me, rates, link)
     }
 
     /// Input bits that a party owns, in each lane.
@@ -397,23 +344,6 @@ impl Plan {
             .filter(|(owner, _)| **owner == party)
             .map(|(_, &width)| width as usize)
             .sum()
-    }
-
-    pub(crate) fn part_triples(&self, lanes: &Range<usize>) -> usize {
-        self.spec.protocol.triples_per_and() * self.spec.circuit.layered().and_count() * lanes.len()
-    }
-
-    /// The parts, as ranges of lanes.
-    pub fn parts(&self) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + use<> {
-        cut(0..self.spec.lanes, self.part_lanes)
-    }
-
-    /// The blocks of a part, as ranges of lanes. Block `i` is worker `i % workers`'s.
-    pub fn blocks(
-        &self,
-        part: Range<usize>,
-    ) -> impl ExactSizeIterator<Item = Range<usize>> + Clone + use<> {
-        cut(part, self.block_lanes)
     }
 
     /// What all parties must agree on.
@@ -445,9 +375,8 @@ impl Plan {
             ("broadcast", spec.opening.to_string()),
             ("threads", spec.threads.to_string()),
             (CORRELATIONS, self.correlations()),
-            ("phases", self.phases.to_string()),
-            ("lanes in a part", self.part_lanes.to_string()),
-            ("lanes in a block", self.block_lanes.to_string()),
+            ("phases", self.phases().to_string()),
+            ("blocks", self.program.blocks().to_string()),
             ("compiled circuit", short(compiled)),
         ]
         .map(|(name, value)| (name.to_owned(), value))
@@ -456,6 +385,7 @@ impl Plan {
         // Long lists are cut when they are announced, digests of circuits are shown in part; this
         // digest is of all of them.
         let mut digest = Sha256::new();
+        digest.update(self.program.digest());
         digest.update(circuit);
         digest.update(compiled);
         for (name, value) in &facts {
@@ -469,43 +399,59 @@ impl Plan {
     }
 }
 
-/// Lanes of a part and of a block; `triple_bytes` are those of eight lanes.
-fn lanes_at_once(spec: &JobSpec, phases: Phases, triple_bytes: usize) -> (usize, usize) {
-    // A block of lanes takes at least one cache line per row.
-    let rows = spec.circuit.layered().rows().max(1) * spec.protocol.components();
-    let fitting = (BLOCK_BYTES / rows * 8).clamp(LINE_LANES, MAX_BLOCK_LANES);
-    let unit = if fitting < PIECE_LANES {
-        LINE_LANES
-    } else {
-        PIECE_LANES
-    };
-    let mut block_lanes = fitting / unit * unit;
-    let wanted = match phases {
-        Phases::Sequential => spec.lanes,
-        Phases::Interleaved => {
-            // One part computes while the next is made. No more than the job has.
-            let parts = 1 + spec.copies();
-            let fitting = spec.memory / parts / triple_bytes.max(1) * 8;
-            spec.lanes.div_ceil(MIN_PARTS).min(fitting).max(1)
-        }
-    };
-    if spec.threads > 1 {
-        // As many blocks in a part as workers at least, where there are lanes enough.
-        let even = wanted / (WORKERS * spec.threads) / LINE_LANES * LINE_LANES;
-        block_lanes = block_lanes.min(even.max(LINE_LANES));
+/// The program of a job: the owner of each input value shares it, the circuit is evaluated, its outputs
+/// are opened.
+fn graph(spec: &JobSpec) -> Graph {
+    match spec.protocol {
+        Protocol::B => graph_in::<BooleanGmwTool>(spec),
+        Protocol::R => graph_in::<ReplicatedTool>(spec),
     }
-    let part_lanes = match phases {
-        Phases::Sequential => spec.lanes,
-        Phases::Interleaved => {
-            let unit = if wanted >= block_lanes {
-                block_lanes
-            } else {
-                64
-            };
-            (wanted / unit * unit).max(unit).min(spec.lanes)
+}
+
+fn graph_in<P: Boolean>(spec: &JobSpec) -> Graph {
+    let mut graph = Graph::new(spec.parties);
+    let fits = "the specification has been checked";
+    let widths = spec.circuit.inputs();
+    let mut values = vec![None; widths.len()];
+    for owner in Party::all(spec.parties) {
+        let own: Vec<usize> = (0..widths.len())
+            .filter(|&value| spec.owners[value] == owner)
+            .collect();
+        let clear: Vec<Value> = own
+            .iter()
+            .map(|&value| {
+                let element = Element::Bits(widths[value] as usize);
+                graph.input(Sort::new(Sharing::clear(&[owner]), element, spec.lanes))
+            })
+            .collect();
+        if clear.is_empty() {
+            continue;
         }
-    };
-    (part_lanes, block_lanes)
+        let share = Arc::new(Share::<P>::new(owner));
+        let shared = graph.add_labelled(share, &clear, format!("inputs of {owner}"));
+        for (value, shared) in own.into_iter().zip(shared.expect(fits)) {
+            values[value] = Some(shared);
+        }
+    }
+    let values: Vec<Value> = values.into_iter().flatten().collect();
+    let circuit = Arc::new(Netlist::<P>::new(Arc::clone(&spec.circuit), spec.lanes));
+    let label = spec.circuit.name().to_owned();
+    let made = graph.add_labelled(circuit, &values, label).expect(fits);
+    let open = Arc::new(Open::<P>::new(spec.to.clone()));
+    let outputs = graph.add_labelled(open, &made, "outputs".to_owned());
+    outputs.expect(fits).into_iter().for_each(|value| graph.output(value));
+    graph
+}
+
+impl From<ProgramError> for PlanError {
+    fn from(error: ProgramError) -> Self {
+        match error {
+            ProgramError::Parties { parties, .. } => Self::NoRoomForDealer { parties },
+            ProgramError::Threads { threads } => Self::Threads { threads },
+            ProgramError::TooManyBlocks { blocks } => Self::TooManyBlocks { blocks },
+            ProgramError::Memory { needed, memory } => Self::Memory { needed, memory },
+        }
+    }
 }
 
 /// The number of parties of a protocol, for messages.
@@ -515,11 +461,4 @@ fn among(protocol: Protocol) -> String {
         return least.to_string();
     }
     format!("{least} to {most}")
-}
-
-fn cut(whole: Range<usize>, size: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {
-    let end = whole.end;
-    whole
-        .step_by(size.max(1))
-        .map(move |start| start..end.min(start + size.max(1)))
 }

@@ -1,12 +1,11 @@
 //! How long a plan takes: the bills of its phases, by the model of [`madrigal_core::time`].
 
-use madrigal_circuit::Rows;
-use madrigal_core::time::{Bill, Link, Rates, Time, Work};
+use madrigal_core::time::{Bill, Link, Rates, Time};
 use madrigal_core::{Party, Phase};
-use madrigal_protocols::Opening;
 
-use crate::plan::{Phases, Plan};
-use crate::protocol::Protocol;
+use crate::plan::Phases;
+use crate::program::ProgramPlan;
+use crate::schedule::{Task, seconds};
 
 /// Rounds of a job beside those of its phases: all parties say what they want, that they are done, and
 /// hear that all are. Measured at a round trip of a second, where they are all that is left.
@@ -33,15 +32,15 @@ impl PlanTime {
     }
 }
 
-impl Plan {
+impl ProgramPlan {
     /// How long `me` is expected to take on a machine with these rates, where every party has such a
     /// machine and such links to all others. It is an estimate: rounds, bytes and AES blocks in it are
-    /// exact ([`Plan::cost`]), what they take is a model.
+    /// exact ([`ProgramPlan::cost`]), what they take is a model.
     pub fn time(&self, me: Party, rates: &Rates, link: &Link) -> PlanTime {
         let time = |bill: Bill| bill.time(rates, link);
-        let [start, triples] = self.setup_bills(me).map(time);
-        let setup = start.then(triples);
-        let online = time(self.online_bill(me));
+        let [start, correlations] = self.setup_bills(me).map(time);
+        let setup = start.then(correlations);
+        let online = self.online_time(me, rates, link);
         let phases = match self.phases() {
             Phases::Sequential => setup.total + online.total,
             Phases::Interleaved => self.interleaved(&setup, &online),
@@ -53,8 +52,8 @@ impl Plan {
         }
     }
 
-    /// The longer phase hides the other one, but for the first part's triples and the last part's
-    /// circuits; on one thread both have to be computed all the same.
+    /// The longer phase hides the other one, but for the first part's correlations and the last part's
+    /// tasks; on one thread both have to be computed all the same.
     fn interleaved(&self, setup: &Time, online: &Time) -> f64 {
         let (longer, shorter) = if setup.total > online.total {
             (setup.total, online.total)
@@ -65,59 +64,50 @@ impl Plan {
         hidden.max(setup.computing + online.computing)
     }
 
-    /// The start of the correlations' source, and the triples.
+    /// The start of the correlations' source, and the correlations.
     fn setup_bills(&self, me: Party) -> [Bill; 2] {
         let spec = self.spec();
-        let costs = spec.origin.costs(me, spec.parties);
+        let costs = spec.origin.costs(me, spec.graph.parties());
         let needs = self.needs();
         let start = costs.start(&needs);
-        let mut triples = self.cost(me).setup;
-        triples.rounds -= start.rounds;
-        triples.bytes_sent -= start.bytes_sent;
-        triples.bytes_received -= start.bytes_received;
-        triples.messages -= start.messages;
-        triples.aes_blocks -= start.aes_blocks;
+        let mut rest = self.cost(me).setup;
+        rest.rounds -= start.rounds;
+        rest.bytes_sent -= start.bytes_sent;
+        rest.bytes_received -= start.bytes_received;
+        rest.messages -= start.messages;
+        rest.aes_blocks -= start.aes_blocks;
         [
             Bill::in_one_chain(start, costs.start_work(&needs), costs.links()),
             Bill {
-                cost: triples,
-                work: costs.bit_triples_work(self.triples() as u64),
+                cost: rest,
+                work: costs.work(&needs),
                 links: costs.links(),
                 threads: costs.threads(),
                 // Messages are sent as they are made, and answered without waiting.
                 chains: 2,
-                under_way: costs.bit_triples_under_way(self.triples() as u64),
+                under_way: costs.under_way(&needs),
             },
         ]
     }
 
-    fn online_bill(&self, me: Party) -> Bill {
-        let spec = self.spec();
-        let layered = spec.circuit.layered();
-        let peers = spec.parties - 1;
-        let links = match (spec.protocol, spec.opening) {
-            (Protocol::B, Opening::Direct) => peers,
-            (Protocol::B, Opening::Relay) if me.index() == 0 => peers,
-            (Protocol::B, Opening::Relay) | (Protocol::R, _) => 1,
-        };
-        // Rows that are read and written: two and one by a local operation; by an AND those of its
-        // operands, of its triple, of what is opened for each party and of the result.
-        let rows_per_and = match spec.protocol {
-            Protocol::B => 16 + 4 * peers,
-            Protocol::R => 12,
-        };
-        let rows = 3 * spec.protocol.components() * layered.local_count()
-            + rows_per_and * layered.and_count();
-        Bill {
-            cost: self.cost(me).online,
-            work: Work {
-                row_bytes: rows as f64 * Rows::stride_for(spec.lanes) as f64,
-                ..Work::default()
-            },
-            links,
-            threads: spec.threads,
-            chains: self.workers().div_ceil(spec.threads),
-            under_way: None,
+    /// All tasks, by the schedule: no less than all computing, no less than all bytes, no less than the
+    /// longest chain of tasks that wait for each other.
+    fn online_time(&self, me: Party, rates: &Rates, link: &Link) -> Time {
+        let schedule = self.schedule();
+        let tasks = schedule.tasks.iter();
+        let link_bytes = |task: &Task| task.price.link_bytes[me.index()];
+        let whole = seconds(
+            schedule.cost(me),
+            tasks.clone().map(link_bytes).sum(),
+            tasks.map(|task| task.price.row_bytes).sum(),
+            self.spec().threads,
+            rates,
+            link,
+        );
+        let chain = schedule.longest_chain(&self.spec().graph, me, rates, link);
+        Time {
+            total: whole.computing.max(whole.sending).max(chain),
+            ..whole
         }
     }
 }

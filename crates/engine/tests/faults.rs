@@ -75,7 +75,7 @@ async fn work(job: Arc<Job>, context: Context) -> Result<Option<Rows>, Error> {
     }
     let own = own(&job.plan, &job.inputs, context.me());
     match evaluate(&context, &job.plan, own, &|_| {}).await {
-        Ok((output, _)) => Ok(output),
+        Ok(output) => Ok(output),
         Err(RunError::Net(error)) => Err(error),
         Err(other) => panic!("{other}"),
     }

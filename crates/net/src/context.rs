@@ -138,6 +138,15 @@ impl Context {
         }
     }
 
+    /// The same step, whose rounds are counted with those of `other`.
+    #[must_use]
+    pub fn counting_in(&self, other: &Self) -> Self {
+        Self {
+            clock: Arc::clone(&other.clock),
+            ..self.clone()
+        }
+    }
+
     /// Takes in the rounds of another context: of a fork that has ended, or in a fork that is used again,
     /// those of what came before.
     pub fn join(&self, other: &Self) {

@@ -70,7 +70,7 @@ async fn triples(
 /// The declared cost of the same.
 fn triples_cost(origin: Origin, me: Party, parties: usize, count: usize) -> PhaseCost {
     let mut costs = origin.costs(me, parties);
-    let mut cost = costs.start(&needs(count)) + costs.bit_triples(count);
+    let mut cost = costs.start(&needs(count)) + costs.fill(&needs(count));
     if origin == Origin::Store {
         let costs = OtCosts::new(Extension::default(), me, parties);
         cost += NewStore::ot_cost(costs, &needs(count), parties);

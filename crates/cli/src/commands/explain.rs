@@ -124,7 +124,7 @@ fn explain(
             party: party.index(),
             setup: phase(Phase::Setup),
             online: phase(Phase::Online),
-            memory_bytes: plan.triple_bytes() + plan.row_bytes(party),
+            memory_bytes: plan.program().memory(party),
         };
         (cost, time)
     };
@@ -281,7 +281,7 @@ impl Explanation {
             counted(self.triples as u64, "triple"),
             self.phases,
             self.broadcast,
-            counted(plan.parts().len() as u64, "part"),
+            counted(plan.program().parts().len() as u64, "part"),
         )
     }
 }

@@ -101,9 +101,29 @@ impl DealerSource {
         }
     }
 
-    /// Cost for `me` of one call for `count` Boolean triples.
-    pub(crate) fn bit_triples_cost(me: Party, count: usize) -> PhaseCost {
-        cost(me, Request::Bits { count })
+    /// Cost for `me` of one call for `count` items of a kind; of matrix triples, of as many calls.
+    pub(crate) fn items_cost(me: Party, kind: crate::Kind, count: usize) -> PhaseCost {
+        let request = match kind {
+            crate::Kind::BitTriples => Request::Bits { count },
+            crate::Kind::VectorTriples { length } => Request::Vectors { length, count },
+            crate::Kind::RingTriples(width) => Request::Triples {
+                width: width.bits(),
+                count,
+            },
+            crate::Kind::SquarePairs(width) => Request::Squares {
+                width: width.bits(),
+                count,
+            },
+            crate::Kind::SharedBits(width) => Request::SharedBits {
+                width: width.bits(),
+                count,
+            },
+            crate::Kind::MatrixTriples(width, shape) => {
+                let width = width.bits();
+                return cost(me, Request::Matrix { width, shape }).times(count as u64);
+            }
+        };
+        cost(me, request)
     }
 
     fn strings<'a>(

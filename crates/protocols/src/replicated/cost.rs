@@ -29,6 +29,19 @@ impl Tally {
         }
     }
 
+    /// The same, after what `clock` has counted.
+    pub fn after(me: Party, clock: Rounds) -> Self {
+        Self {
+            clock,
+            ..Self::new(me)
+        }
+    }
+
+    /// The count of rounds, of all parties.
+    pub fn clock(&self) -> &Rounds {
+        &self.clock
+    }
+
     /// What party `me` spends in all.
     pub fn total(&self) -> PhaseCost {
         PhaseCost {

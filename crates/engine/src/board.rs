@@ -1,0 +1,370 @@
+//! What tasks wait for: values of earlier ones, blocks that must have ended, correlations.
+
+use std::future::poll_fn;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use madrigal_correlations::Stock;
+use madrigal_net::{Context, Error, Result};
+
+use crate::graph::{Graph, Value};
+use crate::schedule::{Schedule, Task};
+use crate::shares::Shares;
+
+/// Where tasks leave what they made, and find what they need; all threads use it.
+pub(crate) struct Board {
+    graph: Arc<Graph>,
+    schedule: Arc<Schedule>,
+    /// The task that makes each block of each operation.
+    places: Vec<Vec<u32>>,
+    /// The tasks that read what each task makes, once each.
+    readers: Vec<Vec<u32>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    tasks: Vec<Place>,
+    /// Clear inputs, by node; gone when nobody reads them any more.
+    inputs: Vec<(Option<Arc<Shares>>, usize)>,
+    /// Tasks of each block that have not ended.
+    blocks: Vec<Vec<usize>>,
+    /// Tasks that wait for the end of a block.
+    gated: Vec<Vec<Vec<u32>>>,
+    /// Tasks of each part that have not ended.
+    parts: Vec<usize>,
+    maker: Option<Waker>,
+    failed: Option<Error>,
+}
+
+/// One task.
+#[derive(Default)]
+struct Place {
+    /// What it waits for: tasks, the end of a block, its part's correlations.
+    missing: usize,
+    waker: Option<Waker>,
+    stock: Option<Stock>,
+    /// Tasks that will read what it made, and the program itself.
+    readers: usize,
+    made: Vec<Arc<Shares>>,
+    clock: Option<Context>,
+}
+
+/// What a task begins with.
+pub(crate) struct Start {
+    pub(crate) inputs: Vec<Arc<Shares>>,
+    pub(crate) stock: Stock,
+    /// When everything was there.
+    pub(crate) ready: Instant,
+}
+
+impl Board {
+    /// Nothing is done; `inputs` are all of the graph's, in order.
+    pub(crate) fn new(
+        graph: &Arc<Graph>,
+        schedule: &Arc<Schedule>,
+        inputs: impl IntoIterator<Item = Shares>,
+    ) -> Self {
+        let mut places: Vec<Vec<u32>> = vec![Vec::new(); graph.len()];
+        let mut by_block: Vec<(u32, u32, u32)> = (0..)
+            .zip(&schedule.tasks)
+            .map(|(index, task)| (task.node, task.block, index))
+            .collect();
+        by_block.sort_unstable();
+        for (node, _, index) in by_block {
+            places[node as usize].push(index);
+        }
+        let mut given = vec![(None, 0); graph.len()];
+        for (&value, shares) in graph.inputs().iter().zip(inputs) {
+            given[value.node as usize].0 = Some(Arc::new(shares));
+        }
+        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); schedule.tasks.len()];
+        let mut tasks: Vec<Place> = schedule.tasks.iter().map(|_| Place::default()).collect();
+        let mut gated: Vec<Vec<Vec<u32>>> = Vec::new();
+        let mut blocks = Vec::new();
+        for (tasks, count) in schedule.block_tasks() {
+            blocks.push(vec![tasks; count]);
+            gated.push(vec![Vec::new(); count]);
+        }
+        let mut parts = vec![0; schedule.parts.len()];
+        for (index, task) in (0..).zip(&schedule.tasks) {
+            let mut sources = Vec::new();
+            for &input in &graph.node(task.node).inputs {
+                if graph.node(input.node).operation.is_none() {
+                    given[input.node as usize].1 += 1;
+                    continue;
+                }
+                let range = schedule.reads(graph, task, input);
+                let pieces = pieces_of(schedule, &places, input, &range);
+                sources.extend(pieces.iter().copied());
+            }
+            sources.sort_unstable();
+            sources.dedup();
+            let place = &mut tasks[index as usize];
+            place.missing = sources.len() + usize::from(task.after.is_some()) + 1;
+            for source in sources {
+                tasks[source as usize].readers += 1;
+                readers[source as usize].push(index);
+            }
+            if let Some((region, block)) = task.after {
+                gated[region as usize][block as usize].push(index);
+            }
+            parts[task.part as usize] += 1;
+        }
+        for value in graph.outputs() {
+            for &source in &places[value.node as usize] {
+                tasks[source as usize].readers += 1;
+            }
+            if graph.node(value.node).operation.is_none() {
+                given[value.node as usize].1 += 1;
+            }
+        }
+        Self {
+            graph: Arc::clone(graph),
+            schedule: Arc::clone(schedule),
+            places,
+            readers,
+            state: Mutex::new(State {
+                tasks,
+                inputs: given,
+                blocks,
+                gated,
+                parts,
+                maker: None,
+                failed: None,
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for all that a task needs. Its rounds go on from those of what it reads, in `context`.
+    pub(crate) async fn start(&self, index: u32, context: &Context) -> Result<Start> {
+        poll_fn(|waiting| {
+            let mut state = self.lock();
+            if let Some(error) = &state.failed {
+                return Poll::Ready(Err(error.clone()));
+            }
+            let place = &mut state.tasks[index as usize];
+            if place.missing > 0 {
+                place.waker = Some(waiting.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await?;
+        let ready = Instant::now();
+        let task = &self.schedule.tasks[index as usize];
+        let (pieces, stock) = self.collect(task, index, context);
+        let inputs = pieces.into_iter().map(assemble).collect();
+        Ok(Start {
+            inputs,
+            stock,
+            ready,
+        })
+    }
+
+    /// The pieces of each input with the elements that are read of each, and the correlations.
+    fn collect(&self, task: &Task, index: u32, context: &Context) -> (Vec<Pieces>, Stock) {
+        let (graph, schedule) = (&self.graph, &self.schedule);
+        let mut state = self.lock();
+        let stock = state.tasks[index as usize].stock.take();
+        let stock = stock.expect("correlations come before a task begins");
+        let mut inputs = Vec::new();
+        let mut read = Vec::new();
+        for &input in &graph.node(task.node).inputs {
+            let range = schedule.reads(graph, task, input);
+            if graph.node(input.node).operation.is_none() {
+                let (value, readers) = &mut state.inputs[input.node as usize];
+                *readers -= 1;
+                let value = if *readers == 0 {
+                    value.take()
+                } else {
+                    value.clone()
+                };
+                let value = value.expect("inputs stay until the last task that reads them");
+                inputs.push(vec![(value, range)]);
+                continue;
+            }
+            let sources = pieces_of(schedule, &self.places, input, &range);
+            let mut pieces = Vec::new();
+            for &source in sources {
+                let place = &state.tasks[source as usize];
+                if let Some(clock) = &place.clock {
+                    context.join(clock);
+                }
+                let made = &schedule.tasks[source as usize].range;
+                let value = Arc::clone(&place.made[input.output as usize]);
+                let whole = value.len();
+                let start = if sources.len() == 1 && whole == range.len() {
+                    0..whole
+                } else {
+                    let from = range.start.max(made.start) - made.start;
+                    from..range.end.min(made.end) - made.start
+                };
+                pieces.push((value, start));
+                read.push(source);
+            }
+            inputs.push(pieces);
+        }
+        read.sort_unstable();
+        read.dedup();
+        for source in read {
+            let place = &mut state.tasks[source as usize];
+            place.readers -= 1;
+            if place.readers == 0 {
+                place.made.clear();
+            }
+        }
+        (inputs, stock)
+    }
+
+    /// Leaves what a task made.
+    pub(crate) fn put(&self, index: u32, made: Vec<Shares>, clock: &Context) {
+        let task = &self.schedule.tasks[index as usize];
+        let mut state = self.lock();
+        let place = &mut state.tasks[index as usize];
+        place.clock = Some(clock.clone());
+        if place.readers > 0 {
+            place.made = made.into_iter().map(Arc::new).collect();
+        }
+        for &reader in &self.readers[index as usize] {
+            state.arrived(reader);
+        }
+        let (region, block) = (task.of.0 as usize, task.of.1 as usize);
+        state.blocks[region][block] -= 1;
+        if state.blocks[region][block] == 0 {
+            for next in std::mem::take(&mut state.gated[region][block]) {
+                state.arrived(next);
+            }
+        }
+        let part = &mut state.parts[task.part as usize];
+        *part -= 1;
+        if *part == 0
+            && let Some(waker) = state.maker.take()
+        {
+            waker.wake();
+        }
+    }
+
+    /// Gives the tasks of a part their correlations.
+    pub(crate) fn deliver(&self, part: u32, mut stock: Stock) {
+        let mut state = self.lock();
+        for (index, task) in (0..).zip(&self.schedule.tasks) {
+            if task.part == part {
+                let own = stock.take(&task.price.needs);
+                state.tasks[index as usize].stock = Some(own);
+                state.arrived(index);
+            }
+        }
+    }
+
+    /// Waits until all tasks of a part have ended.
+    pub(crate) async fn part_ended(&self, part: u32) -> Result<()> {
+        poll_fn(|waiting| {
+            let mut state = self.lock();
+            if let Some(error) = &state.failed {
+                return Poll::Ready(Err(error.clone()));
+            }
+            if state.parts[part as usize] > 0 {
+                state.maker = Some(waiting.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await
+    }
+
+    /// Nobody waits any longer.
+    pub(crate) fn fail(&self, error: &Error) {
+        let mut state = self.lock();
+        state.failed.get_or_insert_with(|| error.clone());
+        let wakers: Vec<Waker> = state
+            .tasks
+            .iter_mut()
+            .filter_map(|place| place.waker.take())
+            .collect();
+        wakers.into_iter().chain(state.maker.take()).for_each(Waker::wake);
+    }
+
+    /// The program's outputs, when all tasks have ended.
+    pub(crate) fn outputs(&self) -> Vec<Shares> {
+        let mut state = self.lock();
+        let mut outputs = Vec::new();
+        for &value in self.graph.outputs() {
+            if graph_input(&self.graph, value) {
+                let input = state.inputs[value.node as usize].0.clone();
+                outputs.extend(input.map(Arc::unwrap_or_clone));
+                continue;
+            }
+            let pieces: Vec<Arc<Shares>> = self.places[value.node as usize]
+                .iter()
+                .map(|&source| {
+                    let place = &mut state.tasks[source as usize];
+                    Arc::clone(&place.made[value.output as usize])
+                })
+                .collect();
+            outputs.push(match &pieces[..] {
+                [one] => Shares::clone(one),
+                many => Shares::concat(&many.iter().map(Arc::as_ref).collect::<Vec<_>>()),
+            });
+        }
+        outputs
+    }
+}
+
+impl State {
+    /// One thing less that a task waits for.
+    fn arrived(&mut self, task: u32) {
+        let place = &mut self.tasks[task as usize];
+        place.missing -= 1;
+        if place.missing == 0
+            && let Some(waker) = place.waker.take()
+        {
+            waker.wake();
+        }
+    }
+}
+
+/// Parts of values, with the elements that are read of each.
+type Pieces = Vec<(Arc<Shares>, Range<usize>)>;
+
+/// One vector of the pieces; no copy of a piece that is read whole and alone.
+fn assemble(pieces: Pieces) -> Arc<Shares> {
+    if let [(piece, range)] = &pieces[..] {
+        if range.len() == piece.len() {
+            return Arc::clone(piece);
+        }
+        return Arc::new(piece.slice(range.clone()));
+    }
+    let slices: Vec<_> = pieces
+        .into_iter()
+        .map(|(piece, range)| {
+            if range.len() == piece.len() {
+                piece
+            } else {
+                Arc::new(piece.slice(range))
+            }
+        })
+        .collect();
+    Arc::new(Shares::concat(
+        &slices.iter().map(Arc::as_ref).collect::<Vec<_>>(),
+    ))
+}
+
+fn graph_input(graph: &Graph, value: Value) -> bool {
+    graph.node(value.node).operation.is_none()
+}
+
+/// The tasks that make these elements of a value.
+fn pieces_of<'a>(
+    schedule: &Schedule,
+    places: &'a [Vec<u32>],
+    value: Value,
+    range: &Range<usize>,
+) -> &'a [u32] {
+    &places[value.node as usize][schedule.pieces(value.node, range)]
+}

@@ -1,0 +1,281 @@
+//! A program: operations on values, each made before it is used.
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use crate::operation::{Mismatch, Operation};
+use crate::shares::Shares;
+use crate::sort::{Sharing, Sort};
+
+/// A value of a [`Graph`]; of no use with another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Value {
+    pub(crate) node: u32,
+    pub(crate) output: u32,
+}
+
+/// One operation on values, or an input.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    /// `None` for an input.
+    pub(crate) operation: Option<Arc<dyn Operation>>,
+    pub(crate) inputs: Vec<Value>,
+    pub(crate) outputs: Vec<Sort>,
+    pub(crate) label: String,
+}
+
+/// A program for a number of parties: what is computed, not yet in which order or blocks.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    parties: usize,
+    nodes: Vec<Node>,
+    inputs: Vec<Value>,
+    outputs: Vec<Value>,
+}
+
+/// Operations that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{label}: {operation} cannot be: {problem}")]
+pub struct GraphError {
+    /// Where the operation comes from: a line of a source, or a name.
+    pub label: String,
+    /// What it is.
+    pub operation: String,
+    /// What does not fit.
+    pub problem: Mismatch,
+}
+
+impl Graph {
+    /// No operation yet.
+    pub fn new(parties: usize) -> Self {
+        Self {
+            parties,
+            nodes: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// How many parties compute.
+    pub fn parties(&self) -> usize {
+        self.parties
+    }
+
+    /// A clear value that those who know it bring.
+    ///
+    /// # Panics
+    /// If the sort is of a shared value.
+    pub fn input(&mut self, sort: Sort) -> Value {
+        assert!(sort.sharing.is_clear(), "inputs are clear values");
+        let value = self.push(None, Vec::new(), vec![sort], "input".into());
+        self.inputs.push(value);
+        value
+    }
+
+    /// An operation on values; errors name the caller's line.
+    ///
+    /// # Errors
+    /// What does not fit.
+    #[track_caller]
+    pub fn add(
+        &mut self,
+        operation: Arc<dyn Operation>,
+        inputs: &[Value],
+    ) -> Result<Vec<Value>, GraphError> {
+        let place = Location::caller();
+        let label = format!("{}:{}", place.file(), place.line());
+        self.add_labelled(operation, inputs, label)
+    }
+
+    /// The same; errors, reports and progress name it by `label`.
+    ///
+    /// # Errors
+    /// What does not fit.
+    ///
+    /// # Panics
+    /// If a value is not of this graph.
+    pub fn add_labelled(
+        &mut self,
+        operation: Arc<dyn Operation>,
+        inputs: &[Value],
+        label: String,
+    ) -> Result<Vec<Value>, GraphError> {
+        let sorts: Vec<Sort> = inputs.iter().map(|&value| *self.sort(value)).collect();
+        let made = operation.sorts(&sorts, self.parties).and_then(|made| {
+            let lens = || sorts.iter().chain(&made).map(|sort| sort.len);
+            if operation.is_lane_wise() && lens().min() != lens().max() {
+                let all: Vec<_> = lens().collect();
+                return Err(Mismatch::new(format!("lengths differ: {all:?}")));
+            }
+            Ok(made)
+        });
+        let outputs = made.map_err(|problem| GraphError {
+            label: label.clone(),
+            operation: operation.name(),
+            problem,
+        })?;
+        let count = outputs.len() as u32;
+        let first = self.push(Some(operation), inputs.to_vec(), outputs, label);
+        let values = (0..count).map(|output| Value { output, ..first });
+        Ok(values.collect())
+    }
+
+    /// The same for an operation with one result.
+    ///
+    /// # Errors
+    /// What does not fit.
+    ///
+    /// # Panics
+    /// If it has another number of results.
+    #[track_caller]
+    pub fn add_one(
+        &mut self,
+        operation: impl Operation + 'static,
+        inputs: &[Value],
+    ) -> Result<Value, GraphError> {
+        let values = self.add(Arc::new(operation), inputs)?;
+        let [value] = values[..] else {
+            panic!("{} results, one wanted", values.len());
+        };
+        Ok(value)
+    }
+
+    /// Gives a clear value to those who know it when the program ends.
+    ///
+    /// # Panics
+    /// If the value is shared: open it first.
+    pub fn output(&mut self, value: Value) {
+        assert!(self.sort(value).sharing.is_clear(), "outputs are opened");
+        self.outputs.push(value);
+    }
+
+    /// What a value is.
+    ///
+    /// # Panics
+    /// If it is not of this graph.
+    pub fn sort(&self, value: Value) -> &Sort {
+        &self.node(value.node).outputs[value.output as usize]
+    }
+
+    /// All inputs, in order.
+    pub fn inputs(&self) -> &[Value] {
+        &self.inputs
+    }
+
+    /// All outputs, in order.
+    pub fn outputs(&self) -> &[Value] {
+        &self.outputs
+    }
+
+    /// How many operations there are, inputs among them.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    pub(crate) fn node(&self, index: u32) -> &Node {
+        &self.nodes[index as usize]
+    }
+
+    /// Each operation with what it is done to, on a line.
+    pub fn describe(&self) -> impl Iterator<Item = String> + '_ {
+        self.nodes.iter().map(|node| {
+            let name = match &node.operation {
+                Some(operation) => operation.name(),
+                None => format!("input {}", node.outputs[0]),
+            };
+            let of: Vec<_> = node
+                .inputs
+                .iter()
+                .map(|value| format!("{}.{}", value.node, value.output))
+                .collect();
+            format!("{name} of {}", of.join(" "))
+        })
+    }
+
+    /// SHA-256 of what is computed.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut put = |text: &str| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        };
+        put(&self.parties.to_string());
+        self.describe().for_each(|line| put(&line));
+        for value in &self.outputs {
+            put(&format!("{}.{}", value.node, value.output));
+        }
+        hash.finalize().into()
+    }
+
+    /// Computes the outputs in the clear, from all inputs.
+    ///
+    /// # Errors
+    /// Inputs that are missing or of other sorts, and what operations complain of.
+    pub fn simulate(&self, inputs: &[Shares]) -> Result<Vec<Shares>, GraphError> {
+        let wrong = |problem: String| GraphError {
+            label: "simulate".into(),
+            operation: "input".into(),
+            problem: Mismatch::new(problem),
+        };
+        if inputs.len() != self.inputs.len() {
+            let (want, got) = (self.inputs.len(), inputs.len());
+            return Err(wrong(format!("{got} inputs for {want}")));
+        }
+        let public = |sort: &Sort| sort.shared(Sharing::PUBLIC);
+        let mut given = inputs.iter();
+        let mut made: Vec<Vec<Shares>> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let values = match &node.operation {
+                None => {
+                    let value = given.next().expect("counted above").clone();
+                    let (want, got) = (public(&node.outputs[0]), public(value.sort()));
+                    if want != got {
+                        return Err(wrong(format!("{got} for {want}")));
+                    }
+                    vec![value.as_shared(Sharing::PUBLIC)]
+                }
+                Some(operation) => {
+                    let of = |value: &Value| &made[value.node as usize][value.output as usize];
+                    let of: Vec<_> = node.inputs.iter().map(of).collect();
+                    operation.plain(&of).map_err(|problem| GraphError {
+                        label: node.label.clone(),
+                        operation: operation.name(),
+                        problem,
+                    })?
+                }
+            };
+            made.push(values);
+        }
+        let outputs = self.outputs.iter();
+        let of = |value: &Value| made[value.node as usize][value.output as usize].clone();
+        Ok(outputs.map(of).collect())
+    }
+
+    fn push(
+        &mut self,
+        operation: Option<Arc<dyn Operation>>,
+        inputs: Vec<Value>,
+        outputs: Vec<Sort>,
+        label: String,
+    ) -> Value {
+        let node = u32::try_from(self.nodes.len()).expect("fewer than 2^32 operations");
+        self.nodes.push(Node {
+            operation,
+            inputs,
+            outputs,
+            label,
+        });
+        Value { node, output: 0 }
+    }
+}

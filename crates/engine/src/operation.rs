@@ -1,0 +1,185 @@
+//! The one seam of the engine: what a node of a program does.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_core::Party;
+use madrigal_correlations::Stock;
+use madrigal_net::{Context, Result};
+use madrigal_protocols::Opening;
+
+use crate::arena::Arena;
+use crate::bill::Bill;
+use crate::shares::Shares;
+use crate::sort::Sort;
+
+/// What the parties do with values: a circuit, a matrix product, a conversion, an input, an opening.
+///
+/// An operation is made once, for any number of elements where its work is
+/// [lane by lane](Self::is_lane_wise), and called for each block of them.
+pub trait Operation: fmt::Debug + Send + Sync {
+    /// A stable name with version and parameters, on one line. Parties that differ in it do not
+    /// compute: what two operations of one name do and send must be the same.
+    fn name(&self) -> String;
+
+    /// What it makes of values of these sorts, among so many parties.
+    ///
+    /// # Errors
+    /// What does not fit.
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch>;
+
+    /// Whether element i of each result depends on element i of each input alone, and all are of one
+    /// length: such an operation is called for blocks of elements.
+    fn is_lane_wise(&self) -> bool {
+        true
+    }
+
+    /// Bits of memory that it works in for each element, beside inputs and results: decides how long a
+    /// block may be that stays in the cache.
+    fn bits_at_work(&self, inputs: &[Sort]) -> usize {
+        inputs.iter().map(|sort| sort.element.bits()).sum()
+    }
+
+    /// What one call with inputs of these sorts costs: messages, AES blocks, correlations. The one
+    /// declaration of each.
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill);
+
+    /// Computes on shares. All parties call it at the same place of their schedules.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>>;
+
+    /// Computes in the clear, on values known to all: what the tests compare with, and what a user can
+    /// look into.
+    ///
+    /// # Errors
+    /// A value that the operation is not for, where it can tell.
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch>;
+}
+
+/// Why values do not fit an operation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Mismatch(String);
+
+impl Mismatch {
+    /// In words: what was expected, and what came.
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self(problem.into())
+    }
+}
+
+/// A protocol at work on channels of its own: opened when an operation first asks for it, then used
+/// by one operation after the other.
+pub trait Tool: Send + Sized + 'static {
+    /// The name of its step.
+    const STEP: &'static str;
+
+    /// Opens channels and takes generators in `context`, which is this tool's alone.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn open(context: Context, opening: Opening) -> Result<Self>;
+
+    /// Counts rounds from now on in `context`.
+    fn count_in(&mut self, context: &Context);
+}
+
+/// What tools an operation has at hand: work that goes on one operation at a time, in an order that
+/// all parties have in common.
+pub(crate) struct Strand {
+    context: Context,
+    opening: Opening,
+    tools: HashMap<TypeId, Box<dyn Any + Send>>,
+    /// Rows of the last circuit, for the next one.
+    arena: Option<Arena>,
+}
+
+impl Strand {
+    /// In a step of its own. Nothing is opened yet.
+    pub(crate) fn new(context: Context, opening: Opening) -> Self {
+        Self {
+            context,
+            opening,
+            tools: HashMap::new(),
+            arena: None,
+        }
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn tool<T: Tool>(&mut self) -> Result<&mut T> {
+        let tool = match self.tools.entry(TypeId::of::<T>()) {
+            std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                let tool = T::open(self.context.step(T::STEP), self.opening)?;
+                entry.insert(Box::new(tool))
+            }
+        };
+        Ok(tool.downcast_mut().expect("tools are kept by type"))
+    }
+}
+
+/// One call of an operation.
+pub struct Turn<'a> {
+    strand: &'a mut Strand,
+    context: Context,
+    stock: Stock,
+}
+
+impl<'a> Turn<'a> {
+    /// A call in `strand`, whose rounds are counted in `context`, with the correlations that its bill
+    /// asks for.
+    pub(crate) fn new(strand: &'a mut Strand, context: Context, stock: Stock) -> Self {
+        Self {
+            strand,
+            context,
+            stock,
+        }
+    }
+
+    /// Who we are.
+    pub fn me(&self) -> Party {
+        self.context.me()
+    }
+
+    /// How many parties compute.
+    pub fn parties(&self) -> usize {
+        self.context.parties()
+    }
+
+    /// How the job opens masked values.
+    pub fn opening(&self) -> Opening {
+        self.strand.opening
+    }
+
+    /// Rows for a circuit, with whatever an earlier one left there.
+    pub(crate) fn arena(&mut self) -> Arena {
+        self.strand.arena.take().unwrap_or_default()
+    }
+
+    /// Gives them back.
+    pub(crate) fn keep_arena(&mut self, arena: Arena) {
+        self.strand.arena = Some(arena);
+    }
+
+    /// The protocol at work, and the correlations of this call: just what the bill asks for.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub fn tool<T: Tool>(&mut self) -> Result<(&mut T, &mut Stock)> {
+        let tool = self.strand.tool::<T>()?;
+        tool.count_in(&self.context);
+        Ok((tool, &mut self.stock))
+    }
+}

@@ -1,0 +1,214 @@
+//! Where values come from and go to: inputs, public constants, openings.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_core::Party;
+use madrigal_net::Result;
+
+use super::{Protocol, in_sharing, same_ring};
+use crate::bill::Bill;
+use crate::operation::{Mismatch, Operation, Turn};
+use crate::shares::Shares;
+use crate::sort::{Sharing, Sort};
+
+/// Clear values of one party's become shared, all in one message. They are bits, or all of one ring.
+pub struct Share<P> {
+    owner: Party,
+    protocol: PhantomData<fn() -> P>,
+}
+
+impl<P: Protocol> Share<P> {
+    /// Of this party's.
+    pub const fn new(owner: Party) -> Self {
+        Self {
+            owner,
+            protocol: PhantomData,
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Share<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Protocol> Operation for Share<P> {
+    fn name(&self) -> String {
+        format!("share/1 in {} of {}", P::SHARING, self.owner)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        same_ring(inputs)?;
+        if self.owner.index() >= parties {
+            let problem = format!("there is no {} among {parties}", self.owner);
+            return Err(Mismatch::new(problem));
+        }
+        for value in inputs {
+            P::holds(value.element, parties)?;
+            if !value.sharing.is_known_to(self.owner) {
+                let problem = format!("{} does not know {value}", self.owner);
+                return Err(Mismatch::new(problem));
+            }
+        }
+        let shared = inputs.iter().map(|value| value.shared(P::SHARING));
+        Ok(shared.collect())
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        P::share_bill(self.owner, inputs, bill);
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (protocol, _) = turn.tool::<P>()?;
+            protocol.share(self.owner, &inputs).await
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(inputs.iter().map(|&value| value.clone()).collect())
+    }
+}
+
+/// Values that all know become shared, without a message.
+pub struct Constant<P>(PhantomData<fn() -> P>);
+
+impl<P: Protocol> Constant<P> {
+    /// Of whatever value.
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<P: Protocol> Default for Constant<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Constant<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Protocol> Operation for Constant<P> {
+    fn name(&self) -> String {
+        format!("constant/1 in {}", P::SHARING)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        for value in inputs {
+            P::holds(value.element, parties)?;
+            if !value.sharing.is_public(parties) {
+                return Err(Mismatch::new(format!("{value} is not known to all")));
+            }
+        }
+        let shared = inputs.iter().map(|value| value.shared(P::SHARING));
+        Ok(shared.collect())
+    }
+
+    fn bill(&self, _: &[Sort], _: &mut Bill) {}
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let me = turn.me();
+        let shares = inputs.iter().map(|value| P::constant(me, value)).collect();
+        Box::pin(std::future::ready(Ok(shares)))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(inputs.iter().map(|&value| value.clone()).collect())
+    }
+}
+
+/// Shared values become known to some parties, or to all, in one message. They are bits, or all of one
+/// ring.
+pub struct Open<P> {
+    to: Vec<Party>,
+    protocol: PhantomData<fn() -> P>,
+}
+
+impl<P: Protocol> Open<P> {
+    /// To these parties.
+    pub fn new(mut to: Vec<Party>) -> Self {
+        to.sort();
+        to.dedup();
+        Self {
+            to,
+            protocol: PhantomData,
+        }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Open<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Protocol> Operation for Open<P> {
+    fn name(&self) -> String {
+        let to: Vec<_> = self.to.iter().map(|party| party.index().to_string()).collect();
+        format!("open/1 from {} to {}", P::SHARING, to.join(","))
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        same_ring(inputs)?;
+        for value in inputs {
+            in_sharing(P::SHARING, value)?;
+        }
+        if self.to.is_empty() {
+            return Err(Mismatch::new("nobody gets the value: name a party that does"));
+        }
+        if let Some(party) = self.to.iter().find(|party| party.index() >= parties) {
+            return Err(Mismatch::new(format!("there is no {party} among {parties}")));
+        }
+        let known = known_to(&self.to, parties);
+        Ok(inputs.iter().map(|value| value.shared(known)).collect())
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        P::open_bill(inputs, &self.to, bill);
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let known = known_to(&self.to, turn.parties());
+            let (protocol, _) = turn.tool::<P>()?;
+            let opened = protocol.open(&inputs, &self.to).await?;
+            Ok(opened
+                .into_iter()
+                .map(|value| value.as_shared(known))
+                .collect())
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(inputs.iter().map(|&value| value.clone()).collect())
+    }
+}
+
+/// Clear, known to these parties, which may be all.
+fn known_to(to: &[Party], parties: usize) -> Sharing {
+    if to.len() == parties {
+        Sharing::PUBLIC
+    } else {
+        Sharing::clear(to)
+    }
+}

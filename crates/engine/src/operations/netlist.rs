@@ -1,0 +1,203 @@
+//! Boolean circuits on vectors: shares in, shares out, nothing opened in between.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_circuit::Rows;
+use madrigal_net::Result;
+
+use super::{Boolean, in_sharing};
+use crate::arena::Arena;
+use crate::bill::Bill;
+use crate::circuit::Circuit;
+use crate::operation::{Mismatch, Operation, Turn};
+use crate::shares::Shares;
+use crate::sort::{Element, Sharing, Sort};
+
+/// A circuit, in each element of vectors. Takes a value for each of its inputs and makes one of each of
+/// its outputs.
+pub struct Netlist<P> {
+    circuit: Arc<Circuit>,
+    /// How many elements there are if the circuit has no inputs.
+    alone: usize,
+    protocol: PhantomData<fn() -> P>,
+}
+
+impl<P: Boolean> Netlist<P> {
+    /// This circuit; if it has no inputs, for so many elements.
+    pub const fn new(circuit: Arc<Circuit>, alone: usize) -> Self {
+        Self {
+            circuit,
+            alone,
+            protocol: PhantomData,
+        }
+    }
+}
+
+impl<P: Boolean> fmt::Debug for Netlist<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {}", self.circuit.name(), P::SHARING)
+    }
+}
+
+impl<P: Boolean> Operation for Netlist<P> {
+    fn name(&self) -> String {
+        let hex = |digest: [u8; 32]| -> String {
+            digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+        };
+        format!(
+            "circuit/1 {} in {} of {} ANDs, depth {} ({} compiled {}){}",
+            self.circuit.name(),
+            P::SHARING,
+            self.circuit.layered().and_count(),
+            self.circuit.layered().depth(),
+            hex(self.circuit.digest()),
+            hex(self.circuit.layered().digest()),
+            if self.is_lane_wise() {
+                String::new()
+            } else {
+                format!(" for {}", self.alone)
+            },
+        )
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        let widths = self.circuit.inputs();
+        if widths.len() != inputs.len() {
+            let (want, got) = (widths.len(), inputs.len());
+            return Err(Mismatch::new(format!(
+                "the circuit has {want} inputs, {got} were given"
+            )));
+        }
+        for (index, (sort, &width)) in inputs.iter().zip(widths).enumerate() {
+            in_sharing(P::SHARING, sort)?;
+            P::holds(sort.element, parties)?;
+            if sort.element != Element::Bits(width as usize) {
+                return Err(Mismatch::new(format!(
+                    "input {index} of the circuit has {width} bits, {sort} was given"
+                )));
+            }
+        }
+        let len = inputs.first().map_or(self.alone, |sort| sort.len);
+        let sort = |&width: &u32| Sort::new(P::SHARING, Element::Bits(width as usize), len);
+        Ok(self.circuit.outputs().iter().map(sort).collect())
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        !self.circuit.inputs().is_empty()
+    }
+
+    fn bits_at_work(&self, _: &[Sort]) -> usize {
+        self.circuit.layered().rows() * P::SHARING.components()
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let lanes = inputs.first().map_or(self.alone, |sort| sort.len);
+        let layered = self.circuit.layered();
+        for layer in layered.layers() {
+            P::ands_bill(layer.ands.len(), lanes, bill);
+        }
+        // Two rows are read and one is written by a local operation.
+        let rows = 3 * P::SHARING.components() * layered.local_count();
+        bill.touch((rows * Rows::stride_for(lanes)) as u64);
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let leads = P::leads(turn.me());
+            let arena = turn.arena();
+            let (protocol, stock) = turn.tool::<P>()?;
+            let done = self.evaluate(protocol, stock, arena, leads, &inputs).await;
+            let (arena, outputs) = done?;
+            turn.keep_arena(arena);
+            Ok(outputs)
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        let layered = self.circuit.layered();
+        let lanes = inputs.first().map_or(self.alone, |value| value.len());
+        let mut rows = Rows::new(layered.input_bits(), lanes);
+        let mut next = 0;
+        for value in inputs {
+            let Element::Bits(planes) = value.sort().element else {
+                return Err(Mismatch::new(format!("{value:?} has no bits")));
+            };
+            for plane in 0..planes {
+                rows.row_mut(next).copy_from_slice(value.plane(plane, 0));
+                next += 1;
+            }
+        }
+        let made = layered
+            .interpret(&rows)
+            .map_err(|error| Mismatch::new(error.to_string()))?;
+        let mut outputs = Vec::new();
+        let mut next = 0;
+        for &width in self.circuit.outputs() {
+            let element = Element::Bits(width as usize);
+            let mut value = Shares::zeros(Sort::new(Sharing::PUBLIC, element, lanes));
+            for plane in 0..width as usize {
+                value.plane_mut(plane, 0).copy_from_slice(made.row(next));
+                next += 1;
+            }
+            outputs.push(value);
+        }
+        Ok(outputs)
+    }
+}
+
+impl<P: Boolean> Netlist<P> {
+    async fn evaluate(
+        &self,
+        protocol: &mut P,
+        stock: &mut madrigal_correlations::Stock,
+        mut arena: Arena,
+        leads: [bool; 2],
+        inputs: &[Arc<Shares>],
+    ) -> Result<(Arena, Vec<Shares>)> {
+        let layered = self.circuit.layered();
+        let components = P::SHARING.components();
+        let lanes = inputs.first().map_or(self.alone, |value| value.len());
+        arena.reshape(layered.rows(), components, lanes);
+        let mut wires = (0..)
+            .zip(layered.inputs())
+            .map(|(row, &wire): (u32, _)| (row, wire as usize))
+            .peekable();
+        let mut first = 0;
+        for (value, &width) in inputs.iter().zip(self.circuit.inputs()) {
+            let end = first + width as usize;
+            while let Some((row, wire)) = wires.next_if(|&(_, wire)| wire < end) {
+                for component in 0..components {
+                    let plane = value.plane(wire - first, component);
+                    arena.row_mut(row, component).copy_from_slice(plane);
+                }
+            }
+            first = end;
+        }
+        for layer in layered.layers() {
+            arena.local(layer.local, leads);
+            protocol.ands(layer.ands, &mut arena, stock).await?;
+        }
+        arena.local(layered.tail(), leads);
+        let mut rows = layered.outputs().iter();
+        let mut outputs = Vec::new();
+        for &width in self.circuit.outputs() {
+            let sort = Sort::new(P::SHARING, Element::Bits(width as usize), lanes);
+            let mut value = Shares::zeros(sort);
+            for (plane, &row) in rows.by_ref().take(width as usize).enumerate() {
+                for component in 0..components {
+                    let from = arena.row(row, component);
+                    value.plane_mut(plane, component).copy_from_slice(from);
+                }
+            }
+            outputs.push(value);
+        }
+        Ok((arena, outputs))
+    }
+}

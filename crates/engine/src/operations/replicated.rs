@@ -1,0 +1,271 @@
+//! Replicated sharing in programs.
+
+use std::sync::Arc;
+
+use madrigal_circuit::{And, Rows};
+use madrigal_core::{Party, bits};
+use madrigal_correlations::Stock;
+use madrigal_kernels as kernels;
+use madrigal_net::{Context, Result};
+use madrigal_protocols::Opening;
+use madrigal_protocols::replicated::{
+    PARTIES, ReplicatedBits, ReplicatedInputs, ReplicatedRings, RingShares, Tally, leads,
+};
+use zeroize::Zeroizing;
+
+use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
+use super::{Boolean, Protocol};
+use crate::arena::Arena;
+use crate::bill::Bill;
+use crate::operation::{Mismatch, Tool};
+use crate::shares::{Held, Shares};
+use crate::sort::{Element, Sharing, Sort};
+
+/// [`ReplicatedBits`] with its inputs, and [`ReplicatedRings`].
+pub struct ReplicatedTool {
+    context: Context,
+    bits: ReplicatedBits,
+    inputs: ReplicatedInputs,
+    /// Opened where there is work on rings.
+    rings: Option<ReplicatedRings>,
+}
+
+impl Tool for ReplicatedTool {
+    const STEP: &'static str = "replicated";
+
+    fn open(context: Context, _: Opening) -> Result<Self> {
+        Ok(Self {
+            inputs: ReplicatedInputs::new(context.step("inputs"))?,
+            bits: ReplicatedBits::new(context.clone())?,
+            rings: None,
+            context,
+        })
+    }
+
+    fn count_in(&mut self, context: &Context) {
+        // The path is this tool's own, the count of rounds is the turn's.
+        self.context = self.context.counting_in(context);
+        self.bits.count_in(context);
+        self.inputs.count_in(context);
+        if let Some(rings) = &mut self.rings {
+            rings.count_in(context);
+        }
+    }
+}
+
+impl ReplicatedTool {
+    /// The protocol at work on rings.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub fn rings(&mut self) -> Result<&mut ReplicatedRings> {
+        if self.rings.is_none() {
+            let mut rings = ReplicatedRings::new(self.context.step("rings"))?;
+            rings.count_in(&self.context);
+            self.rings = Some(rings);
+        }
+        Ok(self.rings.as_mut().expect("opened just now"))
+    }
+
+    async fn share_ring<T: Held>(
+        &mut self,
+        owner: Party,
+        values: &[Arc<Shares>],
+    ) -> Result<Vec<Shares>> {
+        let mut counts = [0; PARTIES];
+        counts[owner.index()] = values.iter().map(|value| value.len()).sum();
+        let mut own = Zeroizing::new(Vec::new());
+        if self.context.me() == owner {
+            own.reserve_exact(counts[owner.index()]);
+            values.iter().for_each(|value| own.extend_from_slice(value.component::<T>(0)));
+        }
+        let shares = self.rings()?.share::<T>(&own, counts).await?;
+        let mut at = 0;
+        let of = |value: &Arc<Shares>| {
+            let range = at..at + value.len();
+            at = range.end;
+            from_ring(shares[owner.index()].components().map(|part| &part[range.clone()]))
+        };
+        Ok(values.iter().map(of).collect())
+    }
+
+    async fn open_ring<T: Held>(
+        &mut self,
+        values: &[Arc<Shares>],
+        to: &[Party],
+    ) -> Result<Vec<Shares>> {
+        let all: Vec<RingShares<T>> = values.iter().map(|value| to_ring(value)).collect();
+        let all = RingShares::concat(&all.iter().collect::<Vec<_>>());
+        let opened = self.rings()?.open(&all, to).await?.map(Zeroizing::new);
+        let mut at = 0;
+        let of = |value: &Arc<Shares>| {
+            let range = at..at + value.len();
+            at = range.end;
+            let sort = value.sort().shared(Sharing::PUBLIC);
+            match &opened {
+                Some(opened) => Shares::ring_of(Sharing::PUBLIC, opened[range].to_vec()),
+                None => Shares::unknown(sort),
+            }
+        };
+        Ok(values.iter().map(of).collect())
+    }
+}
+
+/// Shares as the protocol has them.
+pub(super) fn to_ring<T: Held>(value: &Shares) -> RingShares<T> {
+    let part = |component| value.component::<T>(component).to_vec();
+    RingShares::from_components(part(0), part(1)).expect("components of one length")
+}
+
+/// And back.
+pub(super) fn from_ring<T: Held>(components: [&[T]; 2]) -> Shares {
+    let parts = components.map(|part| Zeroizing::new(part.to_vec()));
+    Shares::ring(Sharing::R, parts.into())
+}
+
+/// Adds what a tally of ring operations says for each party, and its rounds.
+pub(super) fn tally(bill: &mut Bill, work: impl Fn(&mut Tally)) {
+    let clock = bill.clock().clone();
+    let mut after = clock.clone();
+    bill.each(|party| {
+        let mut tally = Tally::after(party, clock.clone());
+        work(&mut tally);
+        tally.total()
+    });
+    let mut tally = Tally::after(Party::new(0), clock);
+    work(&mut tally);
+    after.join(tally.clock());
+    *bill.clock() = after;
+}
+
+impl Protocol for ReplicatedTool {
+    const SHARING: Sharing = Sharing::R;
+
+    fn holds(_: Element, parties: usize) -> Result<(), Mismatch> {
+        if parties == PARTIES {
+            return Ok(());
+        }
+        Err(Mismatch::new(format!(
+            "protocol R is for three parties, not {parties}"
+        )))
+    }
+
+    async fn share(&mut self, owner: Party, values: &[Arc<Shares>]) -> Result<Vec<Shares>> {
+        if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
+            return crate::with_ring!(width, T => self.share_ring::<T>(owner, values).await);
+        }
+        let sorts: Vec<Sort> = values.iter().map(|value| *value.sort()).collect();
+        let mut counts = [0; PARTIES];
+        counts[owner.index()] = string_bits(&sorts);
+        let string = if self.context.me() == owner {
+            pack(values, 0)
+        } else {
+            Zeroizing::default()
+        };
+        let shares = self.inputs.share(&string, counts).await?;
+        let [first, second] = &shares[owner.index()];
+        let sorts = sorts.into_iter().map(|sort| sort.shared(Sharing::R));
+        Ok(unpack(sorts, &[first, second]))
+    }
+
+    fn share_bill(owner: Party, sorts: &[Sort], bill: &mut Bill) {
+        let mut counts = [0; PARTIES];
+        if let Some(Element::Ring(width)) = sorts.first().map(|sort| sort.element) {
+            counts[owner.index()] = sorts.iter().map(|sort| sort.len).sum();
+            return crate::with_ring!(width, T => tally(bill, |tally| tally.share::<T>(counts)));
+        }
+        counts[owner.index()] = string_bits(sorts);
+        bill.each(|party| ReplicatedInputs::cost(party, counts));
+        ReplicatedInputs::rounds(bill.clock(), counts);
+    }
+
+    async fn open(&mut self, values: &[Arc<Shares>], to: &[Party]) -> Result<Vec<Shares>> {
+        if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
+            return crate::with_ring!(width, T => self.open_ring::<T>(values, to).await);
+        }
+        let sorts: Vec<Sort> = values.iter().map(|value| *value.sort()).collect();
+        let shares = [0, 1].map(|component| pack(values, component));
+        let shares = shares.each_ref().map(|share| share.as_slice());
+        let opened = self.bits.open(shares, string_bits(&sorts), to).await?;
+        Ok(opened_bits(&sorts, opened))
+    }
+
+    fn open_bill(sorts: &[Sort], to: &[Party], bill: &mut Bill) {
+        if let Some(Element::Ring(width)) = sorts.first().map(|sort| sort.element) {
+            let len = sorts.iter().map(|sort| sort.len).sum();
+            return crate::with_ring!(width, T => tally(bill, |tally| tally.open::<T>(len, to)));
+        }
+        let count = string_bits(sorts);
+        bill.each(|party| ReplicatedBits::open_cost(party, count, to));
+        ReplicatedBits::open_rounds(bill.clock(), to);
+    }
+
+    fn constant(me: Party, value: &Shares) -> Shares {
+        let mut shares = Shares::zeros(value.sort().shared(Sharing::R));
+        for (component, leads) in leads(me).into_iter().enumerate() {
+            if !leads {
+                continue;
+            }
+            match value.sort().element {
+                Element::Bits(planes) => {
+                    for plane in 0..planes {
+                        let row = shares.plane_mut(plane, component);
+                        row.copy_from_slice(value.plane(plane, 0));
+                    }
+                }
+                Element::Ring(width) => crate::with_ring!(width, T => {
+                    let part = shares.component_mut::<T>(component);
+                    part.copy_from_slice(value.component::<T>(0));
+                }),
+            }
+        }
+        shares
+    }
+}
+
+impl Boolean for ReplicatedTool {
+    fn leads(me: Party) -> [bool; 2] {
+        leads(me)
+    }
+
+    async fn ands(&mut self, ands: &[And], arena: &mut Arena, _: &mut Stock) -> Result<()> {
+        if arena.lanes().is_multiple_of(64) {
+            return self.ands_of_words(ands, arena).await;
+        }
+        let count = ands.len() * arena.lanes();
+        let string = || Zeroizing::new(vec![0; bits::bytes_for(count)]);
+        let (mut x, mut y) = ([string(), string()], [string(), string()]);
+        for (component, (x, y)) in x.iter_mut().zip(&mut y).enumerate() {
+            arena.gather(ands, component, x, y);
+        }
+        let [x, y] = [&x, &y].map(|string| string.each_ref().map(|part| part.as_slice()));
+        let z = self.bits.and(x, y, count).await?;
+        for (component, z) in z.iter().enumerate() {
+            arena.scatter(ands, component, z);
+        }
+        Ok(())
+    }
+
+    fn ands_bill(ands: usize, lanes: usize, bill: &mut Bill) {
+        bill.each(|_| ReplicatedBits::and_cost(ands * lanes));
+        ReplicatedBits::and_rounds(bill.clock());
+        // Rows of operands, results and messages, two components each.
+        bill.touch((12 * ands * Rows::stride_for(lanes)) as u64);
+    }
+}
+
+impl ReplicatedTool {
+    /// Rows without padding are the message as they lie.
+    async fn ands_of_words(&mut self, ands: &[And], arena: &mut Arena) -> Result<()> {
+        let row = arena.shape().stride * 8;
+        let mut z = self.bits.zeros(ands.len() * row);
+        kernels::replicated_and_rows(arena.words(), arena.shape(), ands, &mut z);
+        let [z, theirs] = self.bits.reshare(z).await?;
+        let rows = z.chunks_exact(row).zip(theirs.chunks_exact(row));
+        for (and, (first, second)) in ands.iter().zip(rows) {
+            arena.row_mut(and.dst, 0).copy_from_slice(first);
+            arena.row_mut(and.dst, 1).copy_from_slice(second);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,719 @@
+//! Programs planned and carried out.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::{LocalBoxFuture, try_join, try_join_all};
+use madrigal_core::time::Link;
+use madrigal_core::{Cost, MAX_PARTIES, Party, Phase, PhaseCost};
+use madrigal_correlations::{MAX_THREADS, Means, Needs, Origin, Stock, Supply};
+use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads};
+use madrigal_protocols::Opening;
+use sha2::{Digest, Sha256};
+
+use crate::board::Board;
+use crate::graph::Graph;
+use crate::operation::{Strand, Turn};
+use crate::plan::{Phases, TRIPLE_MEMORY};
+use crate::report::{PhaseReport, Progress};
+use crate::run::{RunError, SETUP};
+use crate::schedule::{Limits, Schedule};
+use crate::shares::Shares;
+use crate::sort::Sort;
+
+/// What is to be computed and how.
+#[derive(Debug, Clone)]
+pub struct ProgramSpec {
+    /// What is computed.
+    pub graph: Arc<Graph>,
+    /// Where correlations come from.
+    pub origin: Origin,
+    /// How masked values become known.
+    pub opening: Opening,
+    /// The order of the phases; `None` is sequential where the correlations fit `memory`.
+    pub phases: Option<Phases>,
+    /// Bytes that the correlations kept by one party may take.
+    pub memory: usize,
+    /// Threads that each party computes with when online, 1 to [`MAX_THREADS`]; all have as many.
+    pub threads: usize,
+    /// What the parties expect of the line between any two of them: as much is under way as it takes.
+    pub line: Link,
+    /// Facts of the caller's own that all parties must agree on, beside those of the plan.
+    pub also: Vec<Fact>,
+}
+
+impl ProgramSpec {
+    /// `graph` on one thread, with the usual correlations, for a local network.
+    pub fn new(graph: Graph) -> Self {
+        Self {
+            graph: Arc::new(graph),
+            origin: Origin::default(),
+            opening: Opening::Direct,
+            phases: None,
+            memory: TRIPLE_MEMORY,
+            threads: 1,
+            line: Link::default(),
+            also: Vec::new(),
+        }
+    }
+}
+
+/// A program with its order: known before the first byte is sent, the same at all parties.
+#[derive(Debug, Clone)]
+pub struct ProgramPlan {
+    spec: ProgramSpec,
+    schedule: Arc<Schedule>,
+    phases: Phases,
+}
+
+/// Why a program cannot be planned.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// Too few or too many parties.
+    #[error("a program is for 2 to {most} parties, not {parties}")]
+    Parties {
+        /// How many were asked for.
+        parties: usize,
+        /// How many there can be, without helpers.
+        most: usize,
+    },
+    /// No threads, or too many.
+    #[error("a party computes with 1 to {MAX_THREADS} threads, not {threads}; take another number")]
+    Threads {
+        /// How many were asked for.
+        threads: usize,
+    },
+    /// Too many blocks for a plan.
+    #[error(
+        "the program would be cut into {blocks} blocks; allow more memory for correlations, or give fewer elements at a time"
+    )]
+    TooManyBlocks {
+        /// How many.
+        blocks: usize,
+    },
+    /// The correlations do not fit.
+    #[error(
+        "sequential phases keep all {needed} bytes of correlations, more than the {memory} bytes that are allowed; interleave the phases, or allow more"
+    )]
+    Memory {
+        /// Bytes needed.
+        needed: u128,
+        /// Bytes allowed.
+        memory: usize,
+    },
+}
+
+impl ProgramPlan {
+    /// Cuts a program into blocks and puts them in order.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn new(spec: ProgramSpec) -> Result<Self, ProgramError> {
+        let parties = spec.graph.parties();
+        let most = MAX_PARTIES - spec.origin.helpers();
+        if !(2..=most).contains(&parties) {
+            return Err(ProgramError::Parties { parties, most });
+        }
+        let threads = spec.threads;
+        if !(1..=MAX_THREADS).contains(&threads) {
+            return Err(ProgramError::Threads { threads });
+        }
+        // Correlations of several threads are put together; interleaved, one part is used while the
+        // next is made.
+        let copies = match spec.origin {
+            Origin::Ot { threads, .. } if threads > 1 => 2,
+            _ => 1,
+        };
+        let part_bytes = spec.memory / (1 + copies);
+        let limits = Limits {
+            opening: spec.opening,
+            threads,
+            line: spec.line,
+            block_needs: part_bytes / (2 * threads),
+            block_memory: spec.memory / 2,
+        };
+        let mut schedule = Schedule::new(&spec.graph, &limits)
+            .map_err(|blocks| ProgramError::TooManyBlocks { blocks })?;
+        let needed = copies as u128 * schedule.needs().share_bytes();
+        let phases = match spec.phases {
+            _ if needed == 0 => Phases::Sequential,
+            Some(Phases::Sequential) if needed > spec.memory as u128 => {
+                let memory = spec.memory;
+                return Err(ProgramError::Memory { needed, memory });
+            }
+            Some(phases) => phases,
+            None if needed > spec.memory as u128 => Phases::Interleaved,
+            None => Phases::Sequential,
+        };
+        schedule.divide(match phases {
+            Phases::Sequential => None,
+            Phases::Interleaved => Some(part_bytes),
+        });
+        Ok(Self {
+            spec,
+            schedule: Arc::new(schedule),
+            phases,
+        })
+    }
+
+    /// What was asked for.
+    pub fn spec(&self) -> &ProgramSpec {
+        &self.spec
+    }
+
+    /// The order of the phases.
+    pub fn phases(&self) -> Phases {
+        self.phases
+    }
+
+    /// All correlations.
+    pub fn needs(&self) -> Needs {
+        self.schedule.needs()
+    }
+
+    /// Correlations that are made at once, part by part.
+    pub fn parts(&self) -> &[Needs] {
+        &self.schedule.parts
+    }
+
+    /// Pieces of work that go on side by side.
+    pub fn strands(&self) -> usize {
+        self.schedule.strands.len()
+    }
+
+    /// The most elements of a block.
+    pub fn block_lanes(&self) -> usize {
+        self.schedule.widest_block()
+    }
+
+    /// The most blocks of one region that are under way at once.
+    pub fn blocks_under_way(&self) -> usize {
+        self.schedule.under_way()
+    }
+
+    /// What a party will spend, to the byte.
+    pub fn cost(&self, me: Party) -> Cost {
+        let parties = self.spec.graph.parties();
+        let needs = self.needs();
+        let mut costs = self.spec.origin.costs(me, parties);
+        let mut setup = costs.start(&needs);
+        for part in &self.schedule.parts {
+            setup += costs.fill(part);
+        }
+        Cost {
+            setup,
+            online: self.schedule.cost(me),
+        }
+    }
+
+    /// What each operation costs a party online, blocks added up; rounds are left out, for operations
+    /// share them.
+    pub fn operations(&self, me: Party) -> Vec<OperationCost> {
+        let graph = &self.spec.graph;
+        let nodes = graph.nodes().iter();
+        let mut operations: Vec<OperationCost> = nodes
+            .map(|node| OperationCost {
+                name: node.operation.as_ref().map(|operation| operation.name()),
+                label: node.label.clone(),
+                sorts: node.outputs.clone(),
+                online: PhaseCost::default(),
+                needs: Needs::new(),
+            })
+            .collect();
+        for task in &self.schedule.tasks {
+            let operation = &mut operations[task.node as usize];
+            operation.online += task.price.costs[me.index()];
+            operation.needs += &task.price.needs;
+        }
+        operations
+    }
+
+    pub(crate) fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Blocks of all operations together, and how many of one are under way at once.
+    pub fn blocks(&self) -> String {
+        format!(
+            "{} of at most {} elements, {} at once",
+            self.schedule.tasks.len(),
+            self.block_lanes(),
+            self.blocks_under_way()
+        )
+    }
+
+    /// SHA-256 of what is computed, and in which blocks and order.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.spec.graph.digest());
+        self.schedule.digest(&mut hash);
+        hash.finalize().into()
+    }
+
+    /// Bytes that one party keeps at most, correlations and values: what is under way at once.
+    pub fn memory(&self, me: Party) -> usize {
+        let copies = match self.spec.origin {
+            Origin::Ot { threads, .. } if threads > 1 => 2,
+            _ => 1,
+        };
+        let parts = self.schedule.parts.iter().map(Needs::share_bytes);
+        let most = parts.max().unwrap_or(0) as usize;
+        let beside = usize::from(self.schedule.parts.len() > 1);
+        (beside + copies) * most + self.schedule.value_bytes(&self.spec.graph, me)
+    }
+
+    /// What all parties must agree on.
+    pub fn facts(&self) -> Vec<Fact> {
+        let spec = &self.spec;
+        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02x}")).collect() };
+        let line = format!(
+            "{:.6} s, {}",
+            spec.line.latency,
+            match spec.line.bytes_per_second {
+                Some(rate) => format!("{rate:.0} bytes/s"),
+                None => "any bandwidth".to_owned(),
+            }
+        );
+        let mut facts: Vec<Fact> = [
+            ("parties", spec.graph.parties().to_string()),
+            ("operations", spec.graph.len().to_string()),
+            ("broadcast", spec.opening.to_string()),
+            ("threads", spec.threads.to_string()),
+            (crate::plan::CORRELATIONS, spec.origin.to_string()),
+            ("phases", self.phases.to_string()),
+            ("memory for correlations", spec.memory.to_string()),
+            ("line", line),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        // Who computes something else learns where the two programs part.
+        for (index, line) in spec.graph.describe().enumerate().take(SHOWN) {
+            facts.push((format!("operation {index}"), line));
+        }
+        facts.extend(spec.also.iter().cloned());
+        facts.push(("program".to_owned(), hex(&self.digest())));
+        facts
+    }
+}
+
+/// Operations that facts show one by one; the digest is of all.
+const SHOWN: usize = 64;
+
+/// One operation's part of a plan.
+#[derive(Debug, Clone)]
+pub struct OperationCost {
+    /// What it is; `None` for an input.
+    pub name: Option<String>,
+    /// Where it comes from.
+    pub label: String,
+    /// What it makes.
+    pub sorts: Vec<Sort>,
+    /// Bytes, messages and AES blocks online.
+    pub online: PhaseCost,
+    /// The correlations it uses up.
+    pub needs: Needs,
+}
+
+/// What one party brings to a program.
+#[derive(Debug, Default)]
+pub struct Given<'a> {
+    /// Clear values, one for each input of the graph in order: [`Shares::unknown`] for those that this
+    /// party does not know.
+    pub inputs: Vec<Shares>,
+    /// What the origin of the correlations asks for.
+    pub means: Means<'a>,
+}
+
+/// A program that has ended well.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The outputs, in order; unknown where they are for others.
+    pub outputs: Vec<Shares>,
+    /// Before the inputs.
+    pub setup: PhaseReport,
+    /// From the inputs on.
+    pub online: PhaseReport,
+    /// From the opening of the job to its finish at all parties.
+    pub total: Duration,
+    /// Bytes sent with headers and control messages.
+    pub wire_bytes_sent: u64,
+    /// When each operation was at work on which block.
+    pub tasks: Vec<TaskReport>,
+}
+
+/// One operation at work on one block.
+#[derive(Debug, Clone)]
+pub struct TaskReport {
+    /// The operation, by its place in the graph.
+    pub operation: usize,
+    /// The block.
+    pub block: usize,
+    /// What did it, one task after the other.
+    pub strand: usize,
+    /// From the beginning of the job until everything it needs was there.
+    pub ready: Duration,
+    /// From the beginning of the job until it had ended.
+    pub ended: Duration,
+}
+
+/// Runs a plan as job `id` of `session`. `observe` hears of progress; it must be quick.
+///
+/// # Errors
+/// Inputs that do not fit the plan, before anything is sent; what goes wrong between the parties,
+/// after which no party has an output.
+pub fn run_program<'a>(
+    session: &'a Session,
+    id: u32,
+    plan: &'a ProgramPlan,
+    given: Given<'a>,
+    deadline: Option<Duration>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Outcome, RunError>> {
+    Box::pin(async move {
+        run_with_facts(session, id, plan, &plan.facts(), given, deadline, observe).await
+    })
+}
+
+/// The same, with other facts that parties agree on: among them a digest of the plan's.
+pub(crate) fn run_with_facts<'a>(
+    session: &'a Session,
+    id: u32,
+    plan: &'a ProgramPlan,
+    facts: &'a [Fact],
+    given: Given<'a>,
+    deadline: Option<Duration>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Outcome, RunError>> {
+    Box::pin(async move {
+        let begin = Instant::now();
+        fits(session.me(), session.parties(), plan, &given.inputs)?;
+        let wire_bytes = session.wire_bytes_sent();
+        let job = session.job(id, facts, deadline).await?;
+        let done = carry_out(&job.context(), plan, given, begin, observe).await?;
+        let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
+            time: done.times[phase.index()],
+            spent: job.spent(phase),
+        });
+        job.finish().await?;
+        Ok(Outcome {
+            outputs: done.outputs,
+            setup,
+            online,
+            total: begin.elapsed(),
+            wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
+            tasks: done.tasks,
+        })
+    })
+}
+
+/// Carries out a plan within a job that is open already: for jobs that do more than one thing.
+/// Gives the outputs.
+///
+/// # Errors
+/// As [`run_program`].
+pub fn evaluate_program<'a>(
+    context: &'a Context,
+    plan: &'a ProgramPlan,
+    given: Given<'a>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Vec<Shares>, RunError>> {
+    Box::pin(async move {
+        fits(context.me(), context.parties(), plan, &given.inputs)?;
+        let done = carry_out(context, plan, given, Instant::now(), observe).await?;
+        Ok(done.outputs)
+    })
+}
+
+struct Done {
+    outputs: Vec<Shares>,
+    times: [Duration; 2],
+    tasks: Vec<TaskReport>,
+}
+
+/// Whether plan and inputs are for this party of this session.
+fn fits(me: Party, session: usize, plan: &ProgramPlan, inputs: &[Shares]) -> Result<(), RunError> {
+    let graph = &plan.spec.graph;
+    let planned = graph.parties() + plan.spec.origin.helpers();
+    if planned != session {
+        return Err(RunError::Parties {
+            plan: planned,
+            session,
+        });
+    }
+    if me.index() >= graph.parties() {
+        return Err(RunError::Helper { party: me });
+    }
+    let wrong = |problem: String| RunError::Values { party: me, problem };
+    let wanted = graph.inputs();
+    if wanted.len() != inputs.len() {
+        let (want, got) = (wanted.len(), inputs.len());
+        return Err(wrong(format!(
+            "the program has {want} inputs, and {got} were given"
+        )));
+    }
+    for (index, (&value, got)) in wanted.iter().zip(inputs).enumerate() {
+        let want = graph.sort(value);
+        let (element, len) = (got.sort().element, got.len());
+        if (element, len) != (want.element, want.len) {
+            return Err(wrong(format!("input {index} is {want}, {len} x {element} were given")));
+        }
+        if want.sharing.is_known_to(me) && !got.is_known() {
+            return Err(wrong(format!("input {index} is ours to give and is not there")));
+        }
+    }
+    Ok(())
+}
+
+async fn carry_out(
+    context: &Context,
+    plan: &ProgramPlan,
+    given: Given<'_>,
+    begin: Instant,
+    observe: &dyn Fn(Progress),
+) -> Result<Done, RunError> {
+    let spec = &plan.spec;
+    let graph = &spec.graph;
+    let online = context
+        .among(graph.parties())
+        .enter(Phase::Online, "online");
+    let board = Arc::new(Board::new(graph, &plan.schedule, given.inputs));
+    let team = Team {
+        plan,
+        online: &online,
+        begin,
+        board: &board,
+        observe,
+        done: Cell::new(0),
+        made: Cell::new(0),
+    };
+    let times = Cell::new([Duration::ZERO; 2]);
+    let setup = async {
+        let start = Instant::now();
+        let made = team.setup(context, given.means).await;
+        times.set([start.elapsed(), times.get()[1]]);
+        made
+    };
+    let work = async {
+        let done = team.strands().await;
+        // The threads' own failure is the job's.
+        if let Err(error) = &done {
+            board.fail(error);
+        }
+        done
+    };
+    let guarded = async {
+        let made = setup.await;
+        if let Err(error) = &made {
+            board.fail(error);
+        }
+        made
+    };
+    let started = Instant::now();
+    let ((), (tasks, first)) = flushed(context, try_join(guarded, work)).await?;
+    let online_began = first.unwrap_or(started);
+    times.set([times.get()[0], online_began.elapsed()]);
+    Ok(Done {
+        outputs: board.outputs(),
+        times: times.get(),
+        tasks,
+    })
+}
+
+/// Sends off what has gathered when all of `work` waits: for messages, or for each other.
+async fn flushed<F: Future>(context: &Context, work: F) -> F::Output {
+    let mut work = pin!(work);
+    poll_fn(|task| {
+        let poll = work.as_mut().poll(task);
+        if poll.is_pending() {
+            context.flush();
+        }
+        poll
+    })
+    .await
+}
+
+/// What a thread tells while it works.
+enum Event {
+    Ended(u32),
+}
+
+/// The party at work.
+struct Team<'a> {
+    plan: &'a ProgramPlan,
+    online: &'a Context,
+    begin: Instant,
+    board: &'a Arc<Board>,
+    observe: &'a dyn Fn(Progress),
+    done: Cell<u64>,
+    made: Cell<u64>,
+}
+
+impl Team<'_> {
+    /// Makes the correlations, part by part.
+    async fn setup(&self, context: &Context, means: Means<'_>) -> Result<(), Error> {
+        let setup = context.enter(Phase::Setup, SETUP);
+        let (spec, needs) = (&self.plan.spec, self.plan.needs());
+        let mut source = if needs.is_empty() && spec.origin.helpers() == 0 {
+            None
+        } else {
+            Some(Supply::open(spec.origin, &setup, &needs, means).await?)
+        };
+        let total = needs.steps();
+        let made = |more: usize| {
+            self.made.set(self.made.get() + more as u64);
+            (self.observe)(Progress {
+                phase: Phase::Setup,
+                done: self.made.get(),
+                total,
+            });
+        };
+        let interleaved = self.plan.phases == Phases::Interleaved;
+        let mut ready = Vec::new();
+        for (part, needs) in (0..).zip(&self.plan.schedule.parts) {
+            if interleaved && part >= 2 {
+                self.board.part_ended(part - 2).await?;
+            }
+            let stock = match &mut source {
+                Some(source) => Stock::fill(source, needs, &made).await?,
+                None => Stock::empty(),
+            };
+            if interleaved {
+                self.board.deliver(part, stock);
+            } else {
+                ready.push(stock);
+            }
+        }
+        for (part, stock) in (0..).zip(ready) {
+            self.board.deliver(part, stock);
+        }
+        if let Some(source) = &mut source {
+            source.end().await?;
+        }
+        Ok(())
+    }
+
+    /// Does all tasks. Gives what each took, and when the first one began.
+    async fn strands(&self) -> Result<(Vec<TaskReport>, Option<Instant>), Error> {
+        let lists = &self.plan.schedule.strands;
+        let strands = lists.iter().enumerate().map(|(index, list)| Runner {
+            strand: Strand::new(
+                self.online.fork(&format!("strand {index}")),
+                self.plan.spec.opening,
+            ),
+            index,
+            list: list.clone(),
+            begin: self.begin,
+        });
+        let hear = |event: Event| match event {
+            Event::Ended(task) => {
+                let task = &self.plan.schedule.tasks[task as usize];
+                self.done.set(self.done.get() + task.range.len().max(1) as u64);
+                (self.observe)(Progress {
+                    phase: Phase::Online,
+                    done: self.done.get(),
+                    total: self.total(),
+                });
+            }
+        };
+        let threads = self.plan.spec.threads.min(lists.len()).max(1);
+        let done: Vec<Vec<TaskReport>> = if threads == 1 {
+            let plan = &*self.plan.schedule;
+            let graph = &self.plan.spec.graph;
+            let mut runners: Vec<Runner> = strands.collect();
+            let work = runners
+                .iter_mut()
+                .map(|runner| runner.work(graph, plan, self.board, &hear));
+            let done = try_join_all(work).await?;
+            for runner in &runners {
+                self.online.join(runner.strand.context());
+            }
+            done
+        } else {
+            let mut shares: Vec<Vec<Runner>> = (0..threads).map(|_| Vec::new()).collect();
+            strands.enumerate().for_each(|(index, runner)| shares[index % threads].push(runner));
+            let work = shares.into_iter().map(|mut runners| {
+                let (graph, schedule) = (
+                    Arc::clone(&self.plan.spec.graph),
+                    Arc::clone(&self.plan.schedule),
+                );
+                let (board, online) = (Arc::clone(self.board), self.online.clone());
+                move |tell: &dyn Fn(Event)| {
+                    let work = runners
+                        .iter_mut()
+                        .map(|runner| runner.work(&graph, &schedule, &board, tell));
+                    let done = block_on(flushed(&online, try_join_all(work)));
+                    if let Err(error) = &done {
+                        board.fail(error);
+                    }
+                    let contexts: Vec<Context> = runners
+                        .iter()
+                        .map(|runner| runner.strand.context().clone())
+                        .collect();
+                    done.map(|done| (done, contexts))
+                }
+            });
+            let ended = on_threads(self.online, work, hear).await?;
+            let mut all = Vec::new();
+            for (done, contexts) in ended {
+                contexts.iter().for_each(|context| self.online.join(context));
+                all.extend(done);
+            }
+            all
+        };
+        let mut tasks: Vec<TaskReport> = done.into_iter().flatten().collect();
+        tasks.sort_by_key(|task| task.ready);
+        let first = tasks.first().map(|task| self.begin + task.ready);
+        Ok((tasks, first))
+    }
+
+    fn total(&self) -> u64 {
+        let tasks = self.plan.schedule.tasks.iter();
+        tasks.map(|task| task.range.len().max(1) as u64).sum()
+    }
+}
+
+/// One strand at work.
+struct Runner {
+    strand: Strand,
+    index: usize,
+    list: Vec<u32>,
+    begin: Instant,
+}
+
+impl Runner {
+    async fn work(
+        &mut self,
+        graph: &Graph,
+        schedule: &Schedule,
+        board: &Board,
+        tell: &dyn Fn(Event),
+    ) -> Result<Vec<TaskReport>, Error> {
+        let mut reports = Vec::with_capacity(self.list.len());
+        for &index in &self.list {
+            let task = &schedule.tasks[index as usize];
+            let node = graph.node(task.node);
+            let context = self.strand.context().beside();
+            let start = board.start(index, &context).await?;
+            let operation = node.operation.as_ref().expect("inputs are no tasks");
+            let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock);
+            let made = operation.online(&mut turn, start.inputs).await?;
+            drop(turn);
+            self.strand.context().join(&context);
+            board.put(index, made, &context);
+            reports.push(TaskReport {
+                operation: task.node as usize,
+                block: task.block as usize,
+                strand: self.index,
+                ready: start.ready - self.begin,
+                ended: self.begin.elapsed(),
+            });
+            tell(Event::Ended(index));
+            breathe().await;
+        }
+        Ok(reports)
+    }
+}

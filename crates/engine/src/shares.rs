@@ -1,0 +1,351 @@
+//! One party's part of a value.
+
+use std::fmt;
+use std::ops::Range;
+
+use madrigal_circuit::Rows;
+use madrigal_core::{Ring, bits};
+use madrigal_correlations::Width;
+use madrigal_kernels::{self as kernels, RowShape};
+use zeroize::Zeroizing;
+
+use crate::sort::{Element, Sharing, Sort};
+
+/// What one party holds of a value: its share, or the value itself where that is clear and this party
+/// may know it. Wiped when dropped.
+///
+/// Bits lie in planes: bit i of all elements is one row of packed bits, padded to whole 64-bit words;
+/// the components of a row lie side by side. Ring elements lie one after the other, component by
+/// component.
+#[derive(Clone)]
+pub struct Shares {
+    sort: Sort,
+    data: Data,
+}
+
+#[derive(Clone)]
+enum Data {
+    /// A clear value that this party does not know.
+    Unknown,
+    Bits(Zeroizing<Vec<u64>>),
+    U8(Vec<Zeroizing<Vec<u8>>>),
+    U16(Vec<Zeroizing<Vec<u16>>>),
+    U32(Vec<Zeroizing<Vec<u32>>>),
+    U64(Vec<Zeroizing<Vec<u64>>>),
+    U128(Vec<Zeroizing<Vec<u128>>>),
+}
+
+/// A ring whose elements [`Shares`] can hold: all of them.
+pub trait Held: Ring {
+    #[doc(hidden)]
+    fn wrap(components: Vec<Zeroizing<Vec<Self>>>) -> Wrapped;
+    #[doc(hidden)]
+    fn open(shares: &Shares) -> Option<&Vec<Zeroizing<Vec<Self>>>>;
+    #[doc(hidden)]
+    fn open_mut(shares: &mut Shares) -> Option<&mut Vec<Zeroizing<Vec<Self>>>>;
+}
+
+/// Components of some ring.
+#[doc(hidden)]
+pub struct Wrapped(Data);
+
+macro_rules! held {
+    ($($ring:ident $variant:ident)*) => {$(
+        impl Held for $ring {
+            fn wrap(components: Vec<Zeroizing<Vec<Self>>>) -> Wrapped {
+                Wrapped(Data::$variant(components))
+            }
+
+            fn open(shares: &Shares) -> Option<&Vec<Zeroizing<Vec<Self>>>> {
+                match &shares.data {
+                    Data::$variant(components) => Some(components),
+                    _ => None,
+                }
+            }
+
+            fn open_mut(shares: &mut Shares) -> Option<&mut Vec<Zeroizing<Vec<Self>>>> {
+                match &mut shares.data {
+                    Data::$variant(components) => Some(components),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+held!(u8 U8 u16 U16 u32 U32 u64 U64 u128 U128);
+
+impl fmt::Debug for Shares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shares({})", self.sort)
+    }
+}
+
+impl Shares {
+    /// Zeros.
+    pub fn zeros(sort: Sort) -> Self {
+        let data = match sort.element {
+            Element::Bits(planes) => {
+                let words = planes * shape_of(&sort).width();
+                Data::Bits(Zeroizing::new(vec![0; words]))
+            }
+            Element::Ring(width) => crate::with_ring!(width, T => {
+                let one = || Zeroizing::new(vec![T::ZERO; sort.len]);
+                T::wrap((0..sort.sharing.components()).map(|_| one()).collect()).0
+            }),
+        };
+        Self { sort, data }
+    }
+
+    /// A clear value, at a party that does not know it.
+    pub fn unknown(sort: Sort) -> Self {
+        Self {
+            sort,
+            data: Data::Unknown,
+        }
+    }
+
+    /// Ring elements, a vector for each component.
+    ///
+    /// # Panics
+    /// If components are missing or differ in length.
+    pub fn ring<T: Held>(sharing: Sharing, components: Vec<Zeroizing<Vec<T>>>) -> Self {
+        assert_eq!(components.len(), sharing.components(), "components");
+        let len = components[0].len();
+        assert!(components.iter().all(|part| part.len() == len), "lengths");
+        Self {
+            sort: Sort::new(sharing, Element::Ring(Width::of::<T>()), len),
+            data: T::wrap(components).0,
+        }
+    }
+
+    /// Ring elements of one component.
+    pub fn ring_of<T: Held>(sharing: Sharing, elements: impl Into<Zeroizing<Vec<T>>>) -> Self {
+        Self::ring(sharing, vec![elements.into()])
+    }
+
+    /// Bits in the clear, a row for each plane.
+    pub fn rows(sharing: Sharing, rows: &Rows) -> Self {
+        assert_eq!(sharing.components(), 1, "components");
+        let mut shares = Self::zeros(Sort::new(
+            sharing,
+            Element::Bits(rows.rows()),
+            rows.lanes(),
+        ));
+        shares.plane_bytes_mut().copy_from_slice(rows.as_bytes());
+        shares
+    }
+
+    /// The planes of a value with one component, as rows; nothing where the value is not known here.
+    pub fn to_rows(&self) -> Option<Rows> {
+        let Data::Bits(words) = &self.data else {
+            return None;
+        };
+        let Element::Bits(planes) = self.sort.element else {
+            return None;
+        };
+        assert_eq!(self.sort.sharing.components(), 1, "components");
+        let mut rows = Rows::new(planes, self.sort.len);
+        rows.as_bytes_mut()
+            .copy_from_slice(kernels::words_as_bytes(words));
+        Some(rows)
+    }
+
+    /// What it is.
+    pub fn sort(&self) -> &Sort {
+        &self.sort
+    }
+
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        self.sort.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.sort.len == 0
+    }
+
+    /// Whether this party has a share of it, or knows it.
+    pub fn is_known(&self) -> bool {
+        !matches!(self.data, Data::Unknown)
+    }
+
+    /// The same data under another sharing of as many components: of a protocol in which a share is
+    /// the same thing.
+    ///
+    /// # Panics
+    /// If the number of components differs.
+    #[must_use]
+    pub fn as_shared(mut self, sharing: Sharing) -> Self {
+        assert_eq!(sharing.components(), self.sort.sharing.components());
+        self.sort.sharing = sharing;
+        self
+    }
+
+    /// Elements of one component of a value over a ring.
+    ///
+    /// # Panics
+    /// If it is not over this ring, or not known here; so do the accessors below.
+    pub fn component<T: Held>(&self, component: usize) -> &[T] {
+        let Some(components) = T::open(self) else {
+            panic!("{self:?} holds no u{}", T::BITS);
+        };
+        &components[component]
+    }
+
+    /// Elements of one component, to be written.
+    pub fn component_mut<T: Held>(&mut self, component: usize) -> &mut [T] {
+        let sort = self.sort;
+        let Some(components) = T::open_mut(self) else {
+            panic!("{sort} holds no u{}", T::BITS);
+        };
+        &mut components[component]
+    }
+
+    /// All components, taken out.
+    pub fn into_components<T: Held>(mut self) -> Vec<Zeroizing<Vec<T>>> {
+        let sort = self.sort;
+        let Some(components) = T::open_mut(&mut self) else {
+            panic!("{sort} holds no u{}", T::BITS);
+        };
+        std::mem::take(components)
+    }
+
+    /// How planes lie in [`words`](Self::words).
+    pub fn shape(&self) -> RowShape {
+        shape_of(&self.sort)
+    }
+
+    /// All planes.
+    pub fn words(&self) -> &[u64] {
+        match &self.data {
+            Data::Bits(words) => words,
+            _ => panic!("{self:?} holds no bits"),
+        }
+    }
+
+    /// All planes, to be written.
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        match &mut self.data {
+            Data::Bits(words) => words,
+            _ => panic!("{} holds no bits", self.sort),
+        }
+    }
+
+    /// One component of a plane, with its padding.
+    pub fn plane(&self, plane: usize, component: usize) -> &[u8] {
+        let place = self.shape().place(plane as u32, component);
+        kernels::words_as_bytes(&self.words()[place])
+    }
+
+    /// One component of a plane, to be written.
+    pub fn plane_mut(&mut self, plane: usize, component: usize) -> &mut [u8] {
+        let place = self.shape().place(plane as u32, component);
+        kernels::words_as_bytes_mut(&mut self.words_mut()[place])
+    }
+
+    /// All planes as bytes, to be written.
+    pub(crate) fn plane_bytes_mut(&mut self) -> &mut [u8] {
+        kernels::words_as_bytes_mut(self.words_mut())
+    }
+
+    /// A copy of some elements.
+    ///
+    /// # Panics
+    /// If they are not there.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        assert!(range.end <= self.sort.len, "{self:?} has no {range:?}");
+        let sort = self.sort.of_len(range.len());
+        if matches!(self.data, Data::Unknown) {
+            return Self::unknown(sort);
+        }
+        let mut slice = Self::zeros(sort);
+        slice.put(0, self, range);
+        slice
+    }
+
+    /// All elements of `pieces`, in order.
+    ///
+    /// # Panics
+    /// If there are none, or pieces of different sorts.
+    pub fn concat(pieces: &[&Self]) -> Self {
+        let len = pieces.iter().map(|piece| piece.len()).sum();
+        let sort = pieces[0].sort.of_len(len);
+        if pieces.iter().any(|piece| !piece.is_known()) {
+            return Self::unknown(sort);
+        }
+        let mut whole = Self::zeros(sort);
+        let mut at = 0;
+        for piece in pieces {
+            whole.put(at, piece, 0..piece.len());
+            at += piece.len();
+        }
+        whole
+    }
+
+    /// Writes elements of another value of this sort from element `at` on.
+    pub(crate) fn put(&mut self, at: usize, from: &Self, range: Range<usize>) {
+        assert_eq!(self.sort.of_len(0), from.sort.of_len(0), "one sort");
+        match self.sort.element {
+            Element::Bits(planes) => {
+                let mut buffer = Zeroizing::new(vec![0; bits::bytes_for(range.len())]);
+                for plane in 0..planes {
+                    for component in 0..self.sort.sharing.components() {
+                        let source = from.plane(plane, component);
+                        let to = self.plane_mut(plane, component);
+                        if range.start % 8 == 0 {
+                            bits::put(to, at, &source[range.start / 8..], range.len());
+                        } else {
+                            bits::take(source, range.start, &mut buffer, range.len());
+                            bits::put(to, at, &buffer, range.len());
+                        }
+                    }
+                }
+            }
+            Element::Ring(width) => crate::with_ring!(width, T => {
+                for component in 0..self.sort.sharing.components() {
+                    let source = &from.component::<T>(component)[range.clone()];
+                    self.component_mut::<T>(component)[at..at + source.len()].copy_from_slice(source);
+                }
+            }),
+        }
+    }
+}
+
+fn shape_of(sort: &Sort) -> RowShape {
+    RowShape {
+        components: sort.sharing.components(),
+        stride: Rows::stride_for(sort.len) / 8,
+    }
+}
+
+/// Evaluates `$body` with the type `$ring` of a width.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! with_ring {
+    ($width:expr, $ring:ident => $body:expr) => {
+        match $width {
+            $crate::Width::W8 => {
+                type $ring = u8;
+                $body
+            }
+            $crate::Width::W16 => {
+                type $ring = u16;
+                $body
+            }
+            $crate::Width::W32 => {
+                type $ring = u32;
+                $body
+            }
+            $crate::Width::W64 => {
+                type $ring = u64;
+                $body
+            }
+            $crate::Width::W128 => {
+                type $ring = u128;
+                $body
+            }
+        }
+    };
+}
