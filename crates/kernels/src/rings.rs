@@ -236,12 +236,7 @@ pub fn pack_bits<T: Ring>(x: &[T], bits: &mut [u8]) {
 /// # Panics
 /// If an operand is shorter than `z`; so do all functions here that have a leader or bits and another
 /// operand.
-pub fn beaver_products<T: Ring>(
-    z: &mut [T],
-    triples: [&[T]; 3],
-    opened: [&[T]; 2],
-    leader: bool,
-) {
+pub fn beaver_products<T: Ring>(z: &mut [T], triples: [&[T]; 3], opened: [&[T]; 2], leader: bool) {
     Kernels::detect().beaver_products(z, triples, opened, leader);
 }
 

@@ -692,7 +692,10 @@ fn beaver<T: Ring>(
             kernels.beaver_dots(&mut z, [a, b, c], [d, e], length, leader);
             let sum =
                 |j| (j * length..(j + 1) * length).fold(T::ZERO, |sum, i| sum.add(product(i)));
-            assert!(z.iter().copied().eq((0..n / length).map(sum)), "Beaver dots, {about}");
+            assert!(
+                z.iter().copied().eq((0..n / length).map(sum)),
+                "Beaver dots, {about}"
+            );
         }
         let mut z = vec![T::ONE; n];
         kernels.beaver_squares(&mut z, [a, c], d, leader);
@@ -701,7 +704,10 @@ fn beaver<T: Ring>(
             let masked = c[i].add(two.mul(d[i]).mul(a[i]));
             masked.add(d[i].mul(d[i]).mul(lead))
         };
-        assert!(z.iter().copied().eq((0..n).map(square)), "Beaver squares, {about}");
+        assert!(
+            z.iter().copied().eq((0..n).map(square)),
+            "Beaver squares, {about}"
+        );
     }
 }
 
