@@ -181,22 +181,22 @@ impl Kernels {
 
 /// Calls one kernel at the level of a [`Kernels`] handle. Every level module has the same functions.
 macro_rules! dispatch {
-    ($kernels:expr, $kernel:ident $(::<$leader:literal>)? ( $($argument:expr),* $(,)? )) => {
+    ($kernels:expr, $kernel:ident $(::<$parameter:tt>)? ( $($argument:expr),* $(,)? )) => {
         match $kernels.level {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernels` of this level exists only where SSSE3, SSE4.1 and AES-NI were
             // detected.
-            $crate::dispatch::Level::AesNi => unsafe { $crate::x86::aesni::$kernel $(::<$leader>)? ($($argument),*) },
+            $crate::dispatch::Level::AesNi => unsafe { $crate::x86::aesni::$kernel $(::<$parameter>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernels` of this level exists only where AVX2 and VAES were detected.
-            $crate::dispatch::Level::Vaes256 => unsafe { $crate::x86::vaes256::$kernel $(::<$leader>)? ($($argument),*) },
+            $crate::dispatch::Level::Vaes256 => unsafe { $crate::x86::vaes256::$kernel $(::<$parameter>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernels` of this level exists only where AVX-512, VAES and GFNI were detected.
-            $crate::dispatch::Level::Vaes512 => unsafe { $crate::x86::vaes512::$kernel $(::<$leader>)? ($($argument),*) },
+            $crate::dispatch::Level::Vaes512 => unsafe { $crate::x86::vaes512::$kernel $(::<$parameter>)? ($($argument),*) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: a `Kernels` of this level exists only where NEON and AES were detected.
-            $crate::dispatch::Level::Neon => unsafe { $crate::aarch64::neon::$kernel $(::<$leader>)? ($($argument),*) },
-            _ => $crate::portable::$kernel $(::<$leader>)? ($($argument),*),
+            $crate::dispatch::Level::Neon => unsafe { $crate::aarch64::neon::$kernel $(::<$parameter>)? ($($argument),*) },
+            _ => $crate::portable::$kernel $(::<$parameter>)? ($($argument),*),
         }
     };
 }

@@ -83,6 +83,61 @@ impl Kernels {
         dispatch!(self, unpack_bits(bits, z));
     }
 
+    /// [`pack_bits`] at this handle's level.
+    pub fn pack_bits<T: Ring>(self, x: &[T], bits: &mut [u8]) {
+        dispatch!(self, pack_bits(x, bits));
+    }
+
+    /// [`beaver_products`] at this handle's level.
+    pub fn beaver_products<T: Ring>(
+        self,
+        z: &mut [T],
+        triples: [&[T]; 3],
+        opened: [&[T]; 2],
+        leader: bool,
+    ) {
+        dispatch!(self, beaver_products(z, triples, opened, leader));
+    }
+
+    /// [`beaver_squares`] at this handle's level.
+    pub fn beaver_squares<T: Ring>(
+        self,
+        z: &mut [T],
+        pairs: [&[T]; 2],
+        opened: &[T],
+        leader: bool,
+    ) {
+        dispatch!(self, beaver_squares(z, pairs, opened, leader));
+    }
+
+    /// [`beaver_dots`] at this handle's level.
+    pub fn beaver_dots<T: Ring>(
+        self,
+        z: &mut [T],
+        triples: [&[T]; 3],
+        opened: [&[T]; 2],
+        length: usize,
+        leader: bool,
+    ) {
+        dispatch!(self, beaver_dots(z, triples, opened, length, leader));
+    }
+
+    /// [`add_flipped`] at this handle's level.
+    pub fn add_flipped<T: Ring>(self, z: &mut [T], r: &[T], bits: &[u8], one: T, up: usize) {
+        dispatch!(self, add_flipped(z, r, bits, one, up));
+    }
+
+    /// [`flip_from`] at this handle's level.
+    pub fn flip_from<T: Ring>(self, z: &mut [T], x: &[T], bits: &[u8]) {
+        dispatch!(self, flip_from(z, x, bits));
+    }
+
+    /// [`add_strings`] at this handle's level.
+    pub fn add_strings<T: Ring>(self, z: &mut [u8], x: &[u8]) {
+        assert_eq!(z.len(), x.len(), "strings of one length");
+        dispatch!(self, add_strings::<T>(z, x));
+    }
+
     /// [`add_shifted`] at this handle's level.
     pub fn add_shifted<T: Ring>(self, z: &mut [T], h: &[u8], down: usize, up: usize) {
         dispatch!(self, add_shifted(z, h, down, up));
@@ -167,6 +222,58 @@ pub fn replicated_dots<T: Ring>(x: [&[T]; 2], y: [&[T]; 2], length: usize, z: &m
 /// `z[j]` becomes bit j of `bits`: 0 or 1.
 pub fn unpack_bits<T: Ring>(bits: &[u8], z: &mut [T]) {
     Kernels::detect().unpack_bits(bits, z);
+}
+
+/// Bit j of `bits` becomes the lowest bit of `x[j]`; bits of the last byte past the end become zero.
+pub fn pack_bits<T: Ring>(x: &[T], bits: &mut [u8]) {
+    Kernels::detect().pack_bits(x, bits);
+}
+
+/// One party's shares of products, from its shares `[a, b, c]` of triples c = a b and from the opened,
+/// hence public, `[d, e]`, d = x - a and e = y - b: `z = c + d b + e a`, and for the one `leader` among
+/// the parties also `+ d e` (Beaver 1991; MOTION 6.1 says it of x and y in place of a and b).
+///
+/// # Panics
+/// If an operand is shorter than `z`; so do all functions here that have a leader or bits and another
+/// operand.
+pub fn beaver_products<T: Ring>(z: &mut [T], triples: [&[T]; 3], opened: [&[T]; 2], leader: bool) {
+    Kernels::detect().beaver_products(z, triples, opened, leader);
+}
+
+/// The same for squares, from pairs `[a, c]`, c = a^2, and d = x - a: `z = c + 2 d a`, and for the
+/// leader also `+ d^2`.
+pub fn beaver_squares<T: Ring>(z: &mut [T], pairs: [&[T]; 2], opened: &[T], leader: bool) {
+    Kernels::detect().beaver_squares(z, pairs, opened, leader);
+}
+
+/// [`beaver_products`] summed up: `z[j]` becomes the sum of `length` products from `j * length` on.
+pub fn beaver_dots<T: Ring>(
+    z: &mut [T],
+    triples: [&[T]; 3],
+    opened: [&[T]; 2],
+    length: usize,
+    leader: bool,
+) {
+    Kernels::detect().beaver_dots(z, triples, opened, length, leader);
+}
+
+/// `z[j]` gains 2^`up` times `r[j]`, or where bit j of `bits` is set, 2^`up` times `one - r[j]`: with r
+/// shared, and `one` 1 at one party and 0 elsewhere, that is r XOR the bit. Without a branch.
+pub fn add_flipped<T: Ring>(z: &mut [T], r: &[T], bits: &[u8], one: T, up: usize) {
+    Kernels::detect().add_flipped(z, r, bits, one, up);
+}
+
+/// Where bit j of `bits` is set, `z[j]` becomes `x[j] - z[j]`. Without a branch.
+pub fn flip_from<T: Ring>(z: &mut [T], x: &[T], bits: &[u8]) {
+    Kernels::detect().flip_from(z, x, bits);
+}
+
+/// `z += x` for strings of elements of T.
+///
+/// # Panics
+/// If they differ in length.
+pub fn add_strings<T: Ring>(z: &mut [u8], x: &[u8]) {
+    Kernels::detect().add_strings::<T>(z, x);
 }
 
 /// `z[j] += (h[j] >> down) << up` mod 2^l, for `down` and `up` below l.

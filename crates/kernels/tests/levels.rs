@@ -633,6 +633,31 @@ fn ring_elements<T: Ring>() {
             kernels.unpack_bits(&bits, &mut z);
             let bit = |i: usize| T::from_u128(u128::from(bits[i / 8] >> (i % 8) & 1));
             assert!(z.iter().copied().eq((0..n).map(bit)), "bits, {about}");
+            let mut packed = vec![0xaa; n.div_ceil(8)];
+            kernels.pack_bits(&x0, &mut packed);
+            for (i, &byte) in packed.iter().enumerate() {
+                let lowest = x0[8 * i..].iter().take(8).enumerate();
+                let expected = lowest.fold(0, |byte, (i, x)| byte | x.bit(0) << i);
+                assert_eq!(byte, expected, "packed bits, {about}");
+            }
+            let mut z = old.clone();
+            kernels.flip_from(&mut z, &x0, &bits);
+            for (up, one) in [(0, T::ONE), (T::BITS - 1, T::ZERO), (3, T::ONE)] {
+                kernels.add_flipped(&mut z, &y0, &bits, one, up);
+            }
+            let expected = (0..n).map(|i| {
+                let set = bits[i / 8] >> (i % 8) & 1 == 1;
+                let flip = |z: T, from: T| if set { from.sub(z) } else { z };
+                let (one, zero) = (flip(y0[i], T::ONE), flip(y0[i], T::ZERO));
+                let sum = flip(old[i], x0[i]).add(one).add(one.shl(3));
+                sum.add(zero.shl(T::BITS - 1))
+            });
+            assert!(z.iter().copied().eq(expected), "flips, {about}");
+            let mut z = old.clone();
+            kernels.add_strings::<T>(rings::as_bytes_mut(&mut z), rings::as_bytes(&x0));
+            let expected = (0..n).map(|i| old[i].add(x0[i]));
+            assert!(z.iter().copied().eq(expected), "strings, {about}");
+            beaver(kernels, [&x0, &x1, &minus], [&y0, &y1], &lengths, &about);
             let bytes: Vec<u8> = x0
                 .iter()
                 .flat_map(|x| x.to_u128().to_le_bytes()[..T::BYTES].to_vec())
@@ -641,6 +666,48 @@ fn ring_elements<T: Ring>() {
             rings::as_bytes_mut(&mut z).copy_from_slice(&bytes);
             assert_eq!(z, x0);
         }
+    }
+}
+
+/// What one party makes of its shares of triples and of what was opened.
+fn beaver<T: Ring>(
+    kernels: Kernels,
+    [a, b, c]: [&[T]; 3],
+    [d, e]: [&[T]; 2],
+    lengths: &[usize],
+    about: &str,
+) {
+    let n = a.len();
+    for leader in [false, true] {
+        let lead = T::from_u128(leader.into());
+        let product = |i: usize| {
+            let masked = d[i].mul(b[i]).add(e[i].mul(a[i]));
+            c[i].add(masked).add(d[i].mul(e[i]).mul(lead))
+        };
+        let mut z = vec![T::ONE; n];
+        kernels.beaver_products(&mut z, [a, b, c], [d, e], leader);
+        assert!(z.iter().copied().eq((0..n).map(product)), "Beaver, {about}");
+        for &length in lengths {
+            let mut z = vec![T::ONE; n / length];
+            kernels.beaver_dots(&mut z, [a, b, c], [d, e], length, leader);
+            let sum =
+                |j| (j * length..(j + 1) * length).fold(T::ZERO, |sum, i| sum.add(product(i)));
+            assert!(
+                z.iter().copied().eq((0..n / length).map(sum)),
+                "Beaver dots, {about}"
+            );
+        }
+        let mut z = vec![T::ONE; n];
+        kernels.beaver_squares(&mut z, [a, c], d, leader);
+        let two = T::from_u128(2);
+        let square = |i: usize| {
+            let masked = c[i].add(two.mul(d[i]).mul(a[i]));
+            masked.add(d[i].mul(d[i]).mul(lead))
+        };
+        assert!(
+            z.iter().copied().eq((0..n).map(square)),
+            "Beaver squares, {about}"
+        );
     }
 }
 

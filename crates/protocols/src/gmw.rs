@@ -15,10 +15,11 @@
 use madrigal_core::{Party, PhaseCost, bits};
 use madrigal_correlations::{BitTriples, Scratch};
 use madrigal_kernels::{self as kernels, marks};
-use madrigal_net::{Channel, Context, Generator, Result};
+use madrigal_net::{Channel, Context, Result};
 use zeroize::Zeroizing;
 
 use crate::Opening;
+pub use crate::inputs::{InputSharing, share_aes_blocks};
 
 /// The party that adds public constants.
 pub const LEADER: Party = Party::new(0);
@@ -28,6 +29,7 @@ pub struct BooleanGmw {
     context: Context,
     channels: Vec<Channel>,
     opening: Opening,
+    everyone: Vec<Party>,
     scratch: Scratch,
 }
 
@@ -44,10 +46,12 @@ impl BooleanGmw {
     /// Those of [`Context::channels`].
     pub fn new(context: Context, opening: Opening) -> Result<Self> {
         let channels = context.channels()?;
+        let everyone = Party::all(context.parties()).collect();
         Ok(Self {
             context,
             channels,
             opening,
+            everyone,
             scratch: Scratch::default(),
         })
     }
@@ -91,11 +95,16 @@ impl BooleanGmw {
         bits::clear_tail(d, count);
         bits::clear_tail(e, count);
 
-        let opened = self
-            .opening
-            .to_all(&self.context, &mut self.channels, &masked)
+        self.opening
+            .add_up(
+                &kernels::xor_into,
+                &self.context,
+                &mut self.channels,
+                &mut masked,
+                &self.everyone,
+            )
             .await?;
-        let (d, e) = opened.split_at(bytes);
+        let (d, e) = masked.split_at(bytes);
         let leader = self.context.me() == LEADER;
         kernels::beaver_bits(z, triple.a, triple.b, triple.c, d, e, leader);
         Ok(())
@@ -113,15 +122,18 @@ impl BooleanGmw {
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
         let mut share = Zeroizing::new(share.to_vec());
         bits::clear_tail(&mut share, count);
-        let mut opened = self
-            .opening
-            .to_some(&self.context, &mut self.channels, &share, to)
-            .await?;
-        // From here on it is its receiver's to look at.
-        if let Some(opened) = &mut opened {
-            marks::public(opened.as_mut_slice());
-        }
-        Ok(opened)
+        let opened = self.opening.add_up(
+            &kernels::xor_into,
+            &self.context,
+            &mut self.channels,
+            &mut share,
+            to,
+        );
+        Ok(opened.await?.then(|| {
+            // From here on it is its receiver's to look at.
+            marks::public(share.as_mut_slice());
+            share
+        }))
     }
 
     /// Cost for party `me` of one [`and`](Self::and) of `count` bits, but for rounds.
@@ -139,63 +151,5 @@ impl BooleanGmw {
         to: &[Party],
     ) -> PhaseCost {
         opening.cost(me, parties, bits::bytes_for(count) as u64, to)
-    }
-}
-
-/// Shares inputs of one party without communication (MOTION 6.1): everyone else's share is what
-/// a generator gives that only it and the owner have, the owner's is the input XOR all of these.
-///
-/// Each call goes on in the generators' streams, so no mask is used twice.
-pub struct InputSharing {
-    context: Context,
-    owner: Party,
-    masks: Vec<Generator>,
-}
-
-impl std::fmt::Debug for InputSharing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "InputSharing({:?}, of {})", self.context, self.owner)
-    }
-}
-
-impl InputSharing {
-    /// Takes the shared generators of `context`, a step of its own for each owner.
-    ///
-    /// # Errors
-    /// That the step's generators are in use already.
-    pub fn new(context: Context, owner: Party) -> Result<Self> {
-        let masks = if context.me() == owner {
-            context
-                .peers()
-                .map(|peer| context.shared_prg(peer))
-                .collect::<Result<_>>()?
-        } else {
-            vec![context.shared_prg(owner)?]
-        };
-        Ok(Self {
-            context,
-            owner,
-            masks,
-        })
-    }
-
-    /// Shares the next input. All parties share inputs of the same lengths in the same order.
-    ///
-    /// `share` holds the input at the owner, anything elsewhere, and the share afterwards.
-    pub fn share(&mut self, share: &mut [u8]) {
-        if self.context.me() != self.owner {
-            share.fill(0);
-        }
-        self.masks.iter_mut().for_each(|mask| mask.xor_into(share));
-    }
-}
-
-/// AES blocks that party `me` spends on sharing an input of `bytes` bytes.
-pub fn share_aes_blocks(me: Party, owner: Party, parties: usize, bytes: u64) -> u64 {
-    let blocks = bytes.div_ceil(16);
-    if me == owner {
-        blocks * (parties as u64 - 1)
-    } else {
-        blocks
     }
 }

@@ -4,13 +4,19 @@
 //!
 //! | letter | module | parties | corrupted | source |
 //! |---|---|---|---|---|
+//! | A | [`arithmetic`] | 2 or more | all but one, semi-honest | MOTION 6.1, 7.1, 7.5 |
 //! | B | [`gmw`] | 2 or more | all but one, semi-honest | MOTION 6.2 |
 //! | R | [`replicated`] | 3 | one, semi-honest | Araki et al. 2016 |
 
+pub mod arithmetic;
+mod convolution;
 pub mod gmw;
+mod inputs;
 mod opening;
+pub mod planes;
 pub mod replicated;
 mod rounds;
+mod secret;
 
 pub use opening::Opening;
 pub use rounds::Rounds;

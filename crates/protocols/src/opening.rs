@@ -1,10 +1,13 @@
-//! How shared bits become known: everyone to everyone, or through one party (MOTION 5.6).
+//! How shared values become known: everyone to everyone, or through one party (MOTION 5.6).
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use madrigal_core::{Party, PhaseCost};
-use madrigal_kernels as kernels;
-use madrigal_net::{Channel, Context, Result, exchange, exchange_each};
-use zeroize::Zeroizing;
+use madrigal_net::{Channel, Context, Result, exchange_each};
+
+/// How shares are combined: adds the second one to the first one, XORed bits or elements of a ring. It
+/// is no type parameter, because what sends and receives is the same for all rings.
+pub(crate) type Rule<'a> = &'a (dyn Fn(&mut [u8], &[u8]) + Sync);
 
 /// The party that adds up in [`Opening::Relay`] what all may know.
 const RELAY: Party = Party::new(0);
@@ -39,85 +42,22 @@ impl Opening {
         }
     }
 
-    /// The XOR of everyone's `share`, which becomes known to all parties.
-    pub(crate) async fn to_all(
+    /// Adds to `sum`, our share, everyone else's by `rule`, so that it becomes what they share, known to
+    /// the parties in `to` alone; whether we are one. For the others, `sum` stays what it is.
+    ///
+    /// Boxed, so that it is compiled here and not in every crate that awaits it.
+    pub(crate) fn add_up<'a>(
         self,
-        context: &Context,
-        channels: &mut [Channel],
-        share: &[u8],
-    ) -> Result<Zeroizing<Vec<u8>>> {
-        let mut sum = Zeroizing::new(share.to_vec());
-        match self {
-            Self::Direct => {
-                for theirs in exchange(channels, Bytes::copy_from_slice(share), share.len()).await?
-                {
-                    kernels::xor_into(&mut sum, &theirs);
-                }
-            }
-            Self::Relay if context.me() == RELAY => {
-                add_all(channels, &mut sum).await?;
-                let message = Bytes::copy_from_slice(&sum);
-                for channel in channels {
-                    channel.send(message.clone()).await?;
-                }
-            }
-            Self::Relay => {
-                let relay = channel_to(channels, RELAY);
-                relay.send(share.to_vec()).await?;
-                sum.copy_from_slice(&relay.recv(share.len()).await?);
-            }
+        rule: Rule<'a>,
+        context: &'a Context,
+        channels: &'a mut [Channel],
+        sum: &'a mut [u8],
+        to: &'a [Party],
+    ) -> BoxFuture<'a, Result<bool>> {
+        match self.relay(to) {
+            Some(relay) => Box::pin(through(relay, rule, context, channels, sum, to)),
+            None => Box::pin(directly(rule, context, channels, sum, to)),
         }
-        Ok(sum)
-    }
-
-    /// The XOR of everyone's `share`, which becomes known to the parties in `to` alone.
-    pub(crate) async fn to_some(
-        self,
-        context: &Context,
-        channels: &mut [Channel],
-        share: &[u8],
-        to: &[Party],
-    ) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        let me = context.me();
-        if let Some(relay) = self.relay(to) {
-            if me == relay {
-                let mut sum = Zeroizing::new(share.to_vec());
-                add_all(channels, &mut sum).await?;
-                let message = Bytes::copy_from_slice(&sum);
-                for channel in channels
-                    .iter_mut()
-                    .filter(|channel| to.contains(&channel.peer()))
-                {
-                    channel.send(message.clone()).await?;
-                }
-                return Ok(Some(sum));
-            }
-            let relay = channel_to(channels, relay);
-            relay.send(share.to_vec()).await?;
-            if !to.contains(&me) {
-                return Ok(None);
-            }
-            return Ok(Some(Zeroizing::new(
-                relay.recv(share.len()).await?.to_vec(),
-            )));
-        }
-        let message = Bytes::copy_from_slice(share);
-        let (mut sends, mut receives) = (Vec::new(), Vec::new());
-        for channel in channels {
-            let peer = channel.peer();
-            let Channel { tx, rx } = channel;
-            sends.extend(to.contains(&peer).then(|| (tx, message.clone())));
-            receives.extend(to.contains(&me).then_some((rx, share.len())));
-        }
-        let received = exchange_each(sends, receives).await?;
-        if !to.contains(&me) {
-            return Ok(None);
-        }
-        let mut sum = Zeroizing::new(share.to_vec());
-        for theirs in received {
-            kernels::xor_into(&mut sum, &theirs);
-        }
-        Ok(Some(sum))
     }
 
     /// Cost for party `me` of opening `bytes` bytes to the parties `to`; rounds are in
@@ -141,15 +81,56 @@ impl Opening {
     }
 }
 
-async fn add_all(channels: &mut [Channel], sum: &mut [u8]) -> Result<()> {
+async fn directly(
+    rule: Rule<'_>,
+    context: &Context,
+    channels: &mut [Channel],
+    sum: &mut [u8],
+    to: &[Party],
+) -> Result<bool> {
+    let gets = to.contains(&context.me());
+    let message = Bytes::copy_from_slice(sum);
+    let (mut sends, mut receives) = (Vec::new(), Vec::new());
     for channel in channels {
-        let theirs = channel.recv(sum.len()).await?;
-        kernels::xor_into(sum, &theirs);
+        let peer = channel.peer();
+        let Channel { tx, rx } = channel;
+        sends.extend(to.contains(&peer).then(|| (tx, message.clone())));
+        receives.extend(gets.then_some((rx, sum.len())));
     }
-    Ok(())
+    for theirs in exchange_each(sends, receives).await? {
+        rule(sum, &theirs);
+    }
+    Ok(gets)
 }
 
-fn channel_to(channels: &mut [Channel], peer: Party) -> &mut Channel {
-    let found = channels.iter_mut().find(|channel| channel.peer() == peer);
-    found.expect("there is a channel to every peer")
+async fn through(
+    relay: Party,
+    rule: Rule<'_>,
+    context: &Context,
+    channels: &mut [Channel],
+    sum: &mut [u8],
+    to: &[Party],
+) -> Result<bool> {
+    let me = context.me();
+    if me == relay {
+        for channel in &mut *channels {
+            let theirs = channel.recv(sum.len()).await?;
+            rule(sum, &theirs);
+        }
+        let message = Bytes::copy_from_slice(sum);
+        for channel in channels {
+            if to.contains(&channel.peer()) {
+                channel.send(message.clone()).await?;
+            }
+        }
+        return Ok(true);
+    }
+    let found = channels.iter_mut().find(|channel| channel.peer() == relay);
+    let channel = found.expect("there is a channel to every peer");
+    channel.send(Bytes::copy_from_slice(sum)).await?;
+    let gets = to.contains(&me);
+    if gets {
+        sum.copy_from_slice(&channel.recv(sum.len()).await?);
+    }
+    Ok(gets)
 }

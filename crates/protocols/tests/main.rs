@@ -2,6 +2,10 @@
 
 #[macro_use]
 mod common;
+mod arithmetic;
+mod arithmetic_conversions;
+mod arithmetic_faults;
+mod arithmetic_matrices;
 mod gmw;
 mod replicated_bits;
 mod replicated_conversions;

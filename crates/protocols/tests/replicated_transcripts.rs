@@ -4,11 +4,11 @@
 //! kit knows. Other joint distributions are not looked at.
 #![allow(clippy::print_stdout, clippy::unwrap_used)] // helpers
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use crate::common::transcripts::{Counts, Lengths, add, compare};
 use crate::common::worker;
 use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg, meter::unmetered};
@@ -16,9 +16,6 @@ use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::replicated::{Depth, MatrixShape, RingShares, deal};
 use madrigal_testkit::{Transcript, World, seed};
-
-/// How often each bit was 1, and in how many runs it was there.
-type Counts = BTreeMap<(Party, u64, u32, usize), (u32, u32)>;
 
 /// Elements of each batch: a byte per row of bits.
 const COUNT: usize = 8;
@@ -57,9 +54,6 @@ async fn program(context: Context, inputs: u16, run: u64, cheater: Option<Party>
     rings.inject::<u16>(&equal).await?;
     Ok(())
 }
-
-/// The length of each message of the protocol.
-type Lengths = BTreeMap<(Party, u64, u32), usize>;
 
 fn lengths(to: Party, seed: u64) -> Lengths {
     let (transcript, transports) = Transcript::of(to, mesh(3));
@@ -115,52 +109,6 @@ fn count(
         }
     });
     counts.into_inner().unwrap()
-}
-
-fn add(counts: &mut Counts, transcript: &Transcript, protocol: Option<&Lengths>) {
-    let mut before: Option<((Party, u64), Vec<u8>)> = None;
-    for ((from, step, place), bytes) in transcript.places() {
-        // What a flood is made of is not of the protocol.
-        if protocol.is_some_and(|known| known.get(&(from, step, place)) != Some(&bytes.len())) {
-            continue;
-        }
-        let mut seen = bytes.clone();
-        seen.extend(bytes.windows(2).map(|pair| pair[0] ^ pair[1]));
-        if let Some((channel, before)) = &before
-            && *channel == (from, step)
-            && before.len() == bytes.len()
-        {
-            seen.extend(before.iter().zip(&bytes).map(|(a, b)| a ^ b));
-        }
-        for bit in 0..8 * seen.len() {
-            let (ones, runs) = counts.entry((from, step, place, bit)).or_default();
-            *ones += u32::from(seen[bit / 8] >> (bit % 8) & 1);
-            *runs += 1;
-        }
-        before = Some(((from, step), bytes));
-    }
-}
-
-/// The largest difference of a bit's two frequencies, in standard deviations, and how many bits were
-/// there often enough to be compared.
-fn compare(a: &Counts, b: &Counts) -> (f64, usize) {
-    let (mut largest, mut bits) = (0_f64, 0);
-    for (place, &(ones_a, runs_a)) in a {
-        let Some(&(ones_b, runs_b)) = b.get(place) else {
-            continue;
-        };
-        let [ones_a, runs_a, ones_b, runs_b] = [ones_a, runs_a, ones_b, runs_b].map(f64::from);
-        if runs_a < 20.0 || runs_b < 20.0 {
-            continue;
-        }
-        bits += 1;
-        let both = (ones_a + ones_b) / (runs_a + runs_b);
-        let variance = both * (1.0 - both) * (1.0 / runs_a + 1.0 / runs_b);
-        if variance > 0.0 {
-            largest = largest.max((ones_a / runs_a - ones_b / runs_b).abs() / variance.sqrt());
-        }
-    }
-    (largest, bits)
 }
 
 fn check(to: usize, runs: u64, cheater: Option<usize>, fault: Option<Fault>) -> usize {

@@ -20,7 +20,8 @@ pub(crate) use fold::{fold_punctured, fold_whole};
 pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows, replicated_carry};
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
 pub(crate) use rings::{
-    add_into, add_shifted, correct_strings, mul_into, multiply_add, offer_strings, replicated_dots,
+    add_flipped, add_into, add_shifted, add_strings, beaver_dots, beaver_products, beaver_squares,
+    correct_strings, flip_from, mul_into, multiply_add, offer_strings, pack_bits, replicated_dots,
     replicated_products, sub_into, unpack_bits,
 };
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};

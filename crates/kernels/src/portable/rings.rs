@@ -143,12 +143,124 @@ pub(crate) fn replicated_dots<T: Ring>(x: [&[T]; 2], y: [&[T]; 2], length: usize
 }
 
 #[inline(always)]
-pub(crate) fn unpack_bits<T: Ring>(bits: &[u8], z: &mut [T]) {
-    for (&byte, z) in bits.iter().zip(z.chunks_mut(8)) {
-        let byte = T::from_u128(u128::from(byte));
-        for (i, z) in z.iter_mut().enumerate() {
-            *z = byte.shr(i).and(T::ONE);
+pub(crate) fn beaver_products<T: Ring>(
+    z: &mut [T],
+    [a, b, c]: [&[T]; 3],
+    [d, e]: [&[T]; 2],
+    leader: bool,
+) {
+    let n = z.len();
+    let (a, b, c, d, e) = (&a[..n], &b[..n], &c[..n], &d[..n], &e[..n]);
+    let leads = T::ZERO.sub(T::from_u128(leader.into()));
+    for i in 0..n {
+        z[i] = c[i]
+            .add(d[i].mul(b[i].add(e[i].and(leads))))
+            .add(e[i].mul(a[i]));
+    }
+}
+
+#[inline(always)]
+pub(crate) fn beaver_squares<T: Ring>(z: &mut [T], [a, c]: [&[T]; 2], d: &[T], leader: bool) {
+    let n = z.len();
+    let (a, c, d) = (&a[..n], &c[..n], &d[..n]);
+    let leads = T::ZERO.sub(T::from_u128(leader.into()));
+    for i in 0..n {
+        z[i] = c[i].add(d[i].mul(a[i].add(a[i]).add(d[i].and(leads))));
+    }
+}
+
+#[inline(always)]
+pub(crate) fn beaver_dots<T: Ring>(
+    z: &mut [T],
+    [a, b, c]: [&[T]; 3],
+    [d, e]: [&[T]; 2],
+    length: usize,
+    leader: bool,
+) {
+    let leads = T::ZERO.sub(T::from_u128(leader.into()));
+    for (j, z) in z.iter_mut().enumerate() {
+        let [a, b, c] = [a, b, c].map(|v| &v[j * length..][..length]);
+        let [d, e] = [d, e].map(|v| &v[j * length..][..length]);
+        let mut sum = T::ZERO;
+        for i in 0..length {
+            let product = d[i].mul(b[i].add(e[i].and(leads)));
+            sum = sum.add(c[i]).add(product).add(e[i].mul(a[i]));
         }
+        *z = sum;
+    }
+}
+
+/// Bit i of the byte as the lowest bit of byte i.
+#[inline(always)]
+fn bits_apart(byte: u8) -> [u8; 8] {
+    // A copy in each byte, of which each keeps its own bit; then whatever that is becomes 1.
+    let own = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    (((own + 0x7f7f_7f7f_7f7f_7f7f) >> 7) & 0x0101_0101_0101_0101).to_le_bytes()
+}
+
+/// Gives `work` each element of `z` with its number and its bit, 0 or 1.
+#[inline(always)]
+fn with_bits<T: Ring>(bits: &[u8], z: &mut [T], mut work: impl FnMut(&mut T, usize, T)) {
+    // Wide enough for whole vectors of elements after the bits are apart.
+    const TOGETHER: usize = 64;
+    let mut apart = [0; TOGETHER];
+    let parts = bits.chunks(TOGETHER / 8).zip(z.chunks_mut(TOGETHER));
+    for (part, (bits, z)) in parts.enumerate() {
+        for (apart, &byte) in apart.as_chunks_mut::<8>().0.iter_mut().zip(bits) {
+            *apart = bits_apart(byte);
+        }
+        let first = part * TOGETHER;
+        if z.len() == TOGETHER && bits.len() == TOGETHER / 8 {
+            for i in 0..TOGETHER {
+                work(&mut z[i], first + i, T::from_u128(apart[i].into()));
+            }
+        } else {
+            let known = (8 * bits.len()).min(z.len());
+            for (i, z) in z[..known].iter_mut().enumerate() {
+                work(z, first + i, T::from_u128(apart[i].into()));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn unpack_bits<T: Ring>(bits: &[u8], z: &mut [T]) {
+    with_bits(bits, z, |z, _, bit| *z = bit);
+}
+
+#[inline(always)]
+pub(crate) fn pack_bits<T: Ring>(x: &[T], bits: &mut [u8]) {
+    for (byte, x) in bits.iter_mut().zip(x.chunks(8)) {
+        let mut lowest = [0; 8];
+        for (lowest, x) in lowest.iter_mut().zip(x) {
+            *lowest = x.bit(0);
+        }
+        // Bit 0 of byte i goes to bit 56 + i; no two meet, so nothing is carried.
+        *byte = (u64::from_le_bytes(lowest).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+    }
+}
+
+#[inline(always)]
+pub(crate) fn add_flipped<T: Ring>(z: &mut [T], r: &[T], bits: &[u8], one: T, up: usize) {
+    let r = &r[..z.len()];
+    with_bits(bits, z, |z, i, bit| {
+        let flip = one.sub(r[i].add(r[i])).and(T::ZERO.sub(bit));
+        *z = z.add(r[i].add(flip).shl(up));
+    });
+}
+
+#[inline(always)]
+pub(crate) fn flip_from<T: Ring>(z: &mut [T], x: &[T], bits: &[u8]) {
+    let x = &x[..z.len()];
+    with_bits(bits, z, |z, i, bit| {
+        *z = z.add(x[i].sub(z.add(*z)).and(T::ZERO.sub(bit)));
+    });
+}
+
+#[inline(always)]
+pub(crate) fn add_strings<T: Ring>(z: &mut [u8], x: &[u8]) {
+    for (z, x) in z.chunks_exact_mut(T::BYTES).zip(words::<T>(x)) {
+        T::read(z).add(x).write(z);
     }
 }
 

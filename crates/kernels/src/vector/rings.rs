@@ -55,6 +55,63 @@ macro_rules! rings {
         }
 
         #[target_feature(enable = $features)]
+        pub(crate) fn pack_bits<T: madrigal_core::Ring>(x: &[T], bits: &mut [u8]) {
+            crate::portable::pack_bits(x, bits);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn beaver_products<T: madrigal_core::Ring>(
+            z: &mut [T],
+            triples: [&[T]; 3],
+            opened: [&[T]; 2],
+            leader: bool,
+        ) {
+            crate::portable::beaver_products(z, triples, opened, leader);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn beaver_squares<T: madrigal_core::Ring>(
+            z: &mut [T],
+            pairs: [&[T]; 2],
+            opened: &[T],
+            leader: bool,
+        ) {
+            crate::portable::beaver_squares(z, pairs, opened, leader);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn beaver_dots<T: madrigal_core::Ring>(
+            z: &mut [T],
+            triples: [&[T]; 3],
+            opened: [&[T]; 2],
+            length: usize,
+            leader: bool,
+        ) {
+            crate::portable::beaver_dots(z, triples, opened, length, leader);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn add_flipped<T: madrigal_core::Ring>(
+            z: &mut [T],
+            r: &[T],
+            bits: &[u8],
+            one: T,
+            up: usize,
+        ) {
+            crate::portable::add_flipped(z, r, bits, one, up);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn flip_from<T: madrigal_core::Ring>(z: &mut [T], x: &[T], bits: &[u8]) {
+            crate::portable::flip_from(z, x, bits);
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn add_strings<T: madrigal_core::Ring>(z: &mut [u8], x: &[u8]) {
+            crate::portable::add_strings::<T>(z, x);
+        }
+
+        #[target_feature(enable = $features)]
         pub(crate) fn add_shifted<T: madrigal_core::Ring>(
             z: &mut [T],
             h: &[u8],

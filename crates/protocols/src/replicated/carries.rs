@@ -14,8 +14,8 @@ use madrigal_core::bits;
 use madrigal_kernels as kernels;
 use madrigal_net::Result;
 
-use super::shares::Secret;
 use super::{BitShares, ReplicatedBits};
+use crate::secret::Secret;
 
 /// How an adder's carries are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

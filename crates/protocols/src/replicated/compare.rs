@@ -19,8 +19,8 @@ use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
 use super::carries::{Addends, Part, Second};
-use super::shares::Secret;
 use super::{BitShares, Depth, ReplicatedBits, ReplicatedRings, RingShares};
+use crate::secret::Secret;
 
 /// What x_0 + x_1 and x_2 are of.
 #[derive(Clone, Copy)]

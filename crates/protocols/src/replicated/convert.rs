@@ -19,8 +19,9 @@ use madrigal_net::Result;
 
 use super::carries::{Addends, Part, Second};
 use super::compare::rows_of;
-use super::shares::{Secret, third};
+use super::shares::third;
 use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares};
+use crate::secret::Secret;
 
 /// Only P_0 has inputs.
 pub(super) const fn of_first(count: usize) -> [usize; PARTIES] {

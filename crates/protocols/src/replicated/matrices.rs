@@ -6,8 +6,8 @@ use madrigal_core::Ring;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 
-use super::shares::Secret;
-use super::{ReplicatedRings, RingShares, ZeroKeys};
+use super::{Convolution, MatrixShape, ReplicatedRings, RingShares, ZeroKeys};
+use crate::secret::Secret;
 
 /// Rows of a product that are computed before the first of them is sent: enough to use each part of
 /// the right matrix many times while it is in the cache.
@@ -15,100 +15,6 @@ const BAND: usize = 128;
 
 /// Elements of a band's operands that stand for one output row of a convolution.
 const UNFOLDED: usize = 1 << 16;
-
-/// Sizes of a matrix product; all matrices are row by row.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct MatrixShape {
-    /// Rows of the left matrix and of the product.
-    pub rows: usize,
-    /// Columns of the left matrix, rows of the right one.
-    pub inner: usize,
-    /// Columns of the right matrix and of the product.
-    pub columns: usize,
-}
-
-/// Sizes of a two-dimensional convolution of one image: `out[o, r, c]` sums up `image[i, r stride + y -
-/// padding, c stride + x - padding] filter[o, i, y, x]`, with zeros beyond the image's edge.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Convolution {
-    /// Channels of the image and of each filter.
-    pub channels: usize,
-    /// Rows and columns of the image.
-    pub image: [usize; 2],
-    /// How many filters, hence channels of the output.
-    pub filters: usize,
-    /// Rows and columns of each filter.
-    pub filter: [usize; 2],
-    /// By how many rows and columns the filter moves.
-    pub stride: [usize; 2],
-    /// Rows of zeros above and below, columns of zeros left and right.
-    pub padding: [usize; 2],
-}
-
-impl Convolution {
-    /// Rows and columns of an output channel.
-    ///
-    /// # Panics
-    /// If a stride is zero or the filter is larger than the padded image.
-    pub fn output(&self) -> [usize; 2] {
-        [0, 1].map(|axis| {
-            let padded = self.image[axis] + 2 * self.padding[axis];
-            assert!(
-                self.filter[axis] > 0 && self.filter[axis] <= padded && self.stride[axis] > 0,
-                "a filter of {:?} does not move by {:?} over {:?} with padding {:?}",
-                self.filter,
-                self.stride,
-                self.image,
-                self.padding
-            );
-            (padded - self.filter[axis]) / self.stride[axis] + 1
-        })
-    }
-
-    /// Elements of the image, of all filters, and of the output.
-    pub fn lengths(&self) -> [usize; 3] {
-        let area = |[rows, columns]: [usize; 2]| rows * columns;
-        [
-            self.channels * area(self.image),
-            self.filters * self.window(),
-            self.filters * area(self.output()),
-        ]
-    }
-
-    /// Elements of a filter, and products per output.
-    fn window(&self) -> usize {
-        self.channels * self.filter[0] * self.filter[1]
-    }
-
-    /// Writes what each of the outputs `positions` of a channel sums over, a column for each.
-    fn unfold<T: Ring>(&self, image: &[T], positions: Range<usize>, out: &mut [T]) {
-        let [_, columns] = self.output();
-        let [image_rows, image_columns] = self.image;
-        let width = positions.len();
-        let mut rows = out.chunks_exact_mut(width.max(1));
-        for channel in 0..self.channels {
-            let image =
-                &image[channel * image_rows * image_columns..][..image_rows * image_columns];
-            for y in 0..self.filter[0] {
-                for x in 0..self.filter[1] {
-                    let Some(row) = rows.next() else { return };
-                    for (to, position) in row.iter_mut().zip(positions.clone()) {
-                        let r =
-                            (position / columns * self.stride[0] + y).wrapping_sub(self.padding[0]);
-                        let c =
-                            (position % columns * self.stride[1] + x).wrapping_sub(self.padding[1]);
-                        // Left of and above the image these wrap, so that one test is enough.
-                        *to = if r < image_rows && c < image_columns {
-                            image[r * image_columns + c]
-                        } else {
-                            T::ZERO
-                        };
-                    }
-                }
-            }
-        }
-    }
-}
 
 impl ReplicatedRings {
     /// Shares of the matrix product x y. One round, an element per output.

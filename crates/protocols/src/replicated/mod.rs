@@ -50,10 +50,11 @@ mod rings;
 mod shares;
 mod truncate;
 
+pub use crate::convolution::Convolution;
 pub use bits::{ReplicatedBits, ReplicatedInputs, Shared};
 pub use carries::Depth;
 pub use cost::Tally;
-pub use matrices::{Convolution, MatrixShape};
+pub use madrigal_correlations::MatrixShape;
 pub use rings::ReplicatedRings;
 pub use shares::{BitShares, RingShares, SharesError, combine, deal};
 

@@ -15,8 +15,8 @@ use madrigal_kernels::rings;
 use madrigal_net::{Channel, Result};
 
 use super::flow::Flow;
-use super::shares::Secret;
 use super::{Neighbours, ReplicatedBits, RingShares, previous};
+use crate::secret::Secret;
 
 impl ReplicatedBits {
     /// Shares of `count` sums of what `left` and the party after it have as `own`. What the third party

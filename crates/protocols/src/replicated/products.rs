@@ -12,8 +12,8 @@ use madrigal_kernels::rings;
 use madrigal_net::Result;
 
 use super::flow::Flow;
-use super::shares::Secret;
 use super::{ReplicatedBits, ReplicatedRings, RingShares, ZeroKeys};
+use crate::secret::Secret;
 
 /// Bytes of each operand that are worked on at once: all of them fit the first-level cache.
 const CHUNK: usize = 4096;

@@ -14,8 +14,8 @@ use madrigal_kernels::{marks, rings};
 use madrigal_net::{Context, Result};
 
 use super::flow::Flow;
-use super::shares::Secret;
 use super::{BitShares, Depth, PARTIES, ReplicatedBits, RingShares, next, previous};
+use crate::secret::Secret;
 
 /// Blocks of elements that go through a circuit side by side.
 const WAYS: usize = 8;

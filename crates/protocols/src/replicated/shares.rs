@@ -1,51 +1,13 @@
 //! Shares of ring elements and of bits, and what can be done with them without a message.
 
 use std::fmt;
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::Range;
 
 use madrigal_core::{Party, Ring, bits};
 use madrigal_kernels::{Prg, rings};
-use zeroize::optimization_barrier;
 
 use super::{PARTIES, leads};
-
-/// Memory that is wiped when it is dropped: as a block, not byte by byte.
-#[derive(Clone)]
-pub(super) struct Secret<T: Ring>(Vec<T>);
-
-impl<T: Ring> Secret<T> {
-    pub(super) fn zeros(len: usize) -> Self {
-        Self(vec![T::ZERO; len])
-    }
-}
-
-impl<T: Ring> From<Vec<T>> for Secret<T> {
-    fn from(elements: Vec<T>) -> Self {
-        Self(elements)
-    }
-}
-
-impl<T: Ring> Deref for Secret<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<T: Ring> DerefMut for Secret<T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.0
-    }
-}
-
-impl<T: Ring> Drop for Secret<T> {
-    fn drop(&mut self) {
-        self.0.fill(T::ZERO);
-        // The compiler must believe that somebody still reads the zeros.
-        optimization_barrier(self.0.as_slice());
-    }
-}
+use crate::secret::Secret;
 
 /// One party's shares of a batch of ring elements: its two components of each. Wiped when dropped.
 #[derive(Clone)]
@@ -179,7 +141,7 @@ impl<T: Ring> RingShares<T> {
     /// If there are not so many.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        let copy = |part: &Secret<T>| Secret(part[range.clone()].to_vec());
+        let copy = |part: &Secret<T>| Secret::from(part[range.clone()].to_vec());
         Self {
             components: self.components.each_ref().map(copy),
         }
@@ -190,7 +152,7 @@ impl<T: Ring> RingShares<T> {
     pub fn concat(batches: &[&Self]) -> Self {
         let part = |component: usize| {
             let parts: Vec<&[T]> = batches.iter().map(|b| &*b.components[component]).collect();
-            Secret(parts.concat())
+            Secret::from(parts.concat())
         };
         Self {
             components: [part(0), part(1)],
@@ -252,7 +214,7 @@ impl BitShares {
             });
         }
         Ok(Self {
-            components: parts.map(|part| Secret(part.to_vec())),
+            components: parts.map(|part| part.to_vec().into()),
             rows,
             count,
         })
@@ -295,7 +257,7 @@ impl BitShares {
     #[must_use]
     pub fn take_row(&self, row: usize) -> Self {
         Self {
-            components: self.row(row).map(|part| Secret(part.to_vec())),
+            components: self.row(row).map(|part| part.to_vec().into()),
             rows: 1,
             count: self.count,
         }

@@ -40,8 +40,9 @@ use madrigal_net::Result;
 
 use super::compare::Split;
 use super::convert::{gather, of_first, unpack};
-use super::shares::{Secret, third};
+use super::shares::third;
 use super::{BitShares, ReplicatedBits, ReplicatedRings, RingShares};
+use crate::secret::Secret;
 
 /// Which numbers are cut, exactly.
 #[derive(Clone, Copy, PartialEq, Eq)]

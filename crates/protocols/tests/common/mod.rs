@@ -1,6 +1,9 @@
 //! Three parties with dealt shares, and the plain values that they share.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // each test uses a part of this; helpers
 
+pub mod additive;
+pub mod transcripts;
+
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
 use madrigal_kernels::{Block, Prg, meter::unmetered, rings};
 use madrigal_net::{Context, Result};

@@ -1,0 +1,131 @@
+//! Products, squares and dot products, element by element, from triples and square pairs.
+
+use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_correlations::{RingTriples, SquarePairs};
+use madrigal_kernels::rings;
+use madrigal_net::Result;
+
+use super::{ArithmeticGmw, opening_cost};
+use crate::Opening;
+use crate::secret::Secret;
+
+impl ArithmeticGmw {
+    /// Shares of x y, element by element, with as many triples (Beaver; MOTION 6.1):
+    ///
+    /// d = open(x - a), e = open(y - b), z = c + d b + e a + d e, where the leader alone adds d e. d and e
+    /// are x and y under one-time pads, so opening them tells nothing.
+    ///
+    /// # Panics
+    /// If the vectors differ in length or there are fewer triples: a plan was wrong. So do all operations
+    /// here.
+    pub async fn mul<T: Ring>(
+        &mut self,
+        triples: &mut RingTriples<T>,
+        x: &[T],
+        y: &[T],
+        z: &mut [T],
+    ) -> Result<()> {
+        assert_eq!(x.len(), z.len(), "a product for each pair of factors");
+        let triple = triples.take(x.len());
+        let opened = self.open_factors(x, triple.a, y, triple.b).await?;
+        let (d, e) = opened.split_at(x.len());
+        let shares = [triple.a, triple.b, triple.c];
+        rings::beaver_products(z, shares, [d, e], self.leads());
+        Ok(())
+    }
+
+    /// Shares of x^2, element by element, with as many square pairs (MOTION 6.1): d = open(x - a), z = c +
+    /// 2 d a + d^2, where the leader alone adds d^2.
+    pub async fn square<T: Ring>(
+        &mut self,
+        pairs: &mut SquarePairs<T>,
+        x: &[T],
+        z: &mut [T],
+    ) -> Result<()> {
+        assert_eq!(x.len(), z.len(), "a square for each element");
+        let pair = pairs.take(x.len());
+        let mut d = Secret::from(x.to_vec());
+        rings::sub_into(&mut d, pair.a);
+        self.open_differences(&mut d).await?;
+        rings::beaver_squares(z, [pair.a, pair.c], &d, self.leads());
+        Ok(())
+    }
+
+    /// Shares of dot products: `z[j]` sums up the products of the `length` elements from `j * length` on,
+    /// with a triple for each of these.
+    ///
+    /// Online it is the same from a matrix triple of 1 x `length` x 1 each
+    /// ([`matrix_products`](Self::matrix_products)); such a triple is two thirds as long in a store, and
+    /// with encrypted matrices cheaper to make for long vectors.
+    pub async fn dot<T: Ring>(
+        &mut self,
+        triples: &mut RingTriples<T>,
+        x: &[T],
+        y: &[T],
+        length: usize,
+        z: &mut [T],
+    ) -> Result<()> {
+        assert_eq!(
+            x.len(),
+            z.len() * length,
+            "vectors of {length} for each product"
+        );
+        let triple = triples.take(x.len());
+        let opened = self.open_factors(x, triple.a, y, triple.b).await?;
+        let (d, e) = opened.split_at(x.len());
+        let shares = [triple.a, triple.b, triple.c];
+        rings::beaver_dots(z, shares, [d, e], length, self.leads());
+        Ok(())
+    }
+
+    /// x - a and y - b, opened.
+    async fn open_factors<T: Ring>(
+        &mut self,
+        x: &[T],
+        a: &[T],
+        y: &[T],
+        b: &[T],
+    ) -> Result<Secret<T>> {
+        assert_eq!(x.len(), y.len(), "factors of one length");
+        let mut opened = Secret::zeros(2 * x.len());
+        let (d, e) = opened.split_at_mut(x.len());
+        d.copy_from_slice(x);
+        e.copy_from_slice(y);
+        rings::sub_into(d, a);
+        rings::sub_into(e, b);
+        self.open_differences(&mut opened).await?;
+        Ok(opened)
+    }
+
+    /// Cost for party `me` of one [`mul`](Self::mul) of `count` elements, but for rounds.
+    pub fn mul_cost<T: Ring>(
+        opening: Opening,
+        me: Party,
+        parties: usize,
+        count: usize,
+    ) -> PhaseCost {
+        opening_cost(opening, me, parties, 2 * count * T::BYTES)
+    }
+
+    /// Cost for party `me` of one [`square`](Self::square) of `count` elements, but for rounds.
+    pub fn square_cost<T: Ring>(
+        opening: Opening,
+        me: Party,
+        parties: usize,
+        count: usize,
+    ) -> PhaseCost {
+        opening_cost(opening, me, parties, count * T::BYTES)
+    }
+
+    /// Cost for party `me` of `count` [`dot`](Self::dot) products of vectors of `length` elements, but for
+    /// rounds.
+    pub fn dot_cost<T: Ring>(
+        opening: Opening,
+        me: Party,
+        parties: usize,
+        count: usize,
+        length: usize,
+    ) -> PhaseCost {
+        Self::mul_cost::<T>(opening, me, parties, count * length)
+    }
+}

@@ -1,0 +1,59 @@
+//! What one party receives, bit by bit, over many runs.
+
+use std::collections::BTreeMap;
+
+use madrigal_core::Party;
+use madrigal_testkit::Transcript;
+
+/// How often each bit was 1, and in how many runs it was there.
+pub type Counts = BTreeMap<(Party, u64, u32, usize), (u32, u32)>;
+
+/// The length of each message of the protocol.
+pub type Lengths = BTreeMap<(Party, u64, u32), usize>;
+
+/// Counts what was received; with the lengths of the protocol's messages, of these alone.
+pub fn add(counts: &mut Counts, transcript: &Transcript, protocol: Option<&Lengths>) {
+    let mut before: Option<((Party, u64), Vec<u8>)> = None;
+    for ((from, step, place), bytes) in transcript.places() {
+        // What a flood is made of is not of the protocol.
+        if protocol.is_some_and(|known| known.get(&(from, step, place)) != Some(&bytes.len())) {
+            continue;
+        }
+        let mut seen = bytes.clone();
+        seen.extend(bytes.windows(2).map(|pair| pair[0] ^ pair[1]));
+        if let Some((channel, before)) = &before
+            && *channel == (from, step)
+            && before.len() == bytes.len()
+        {
+            seen.extend(before.iter().zip(&bytes).map(|(a, b)| a ^ b));
+        }
+        for bit in 0..8 * seen.len() {
+            let (ones, runs) = counts.entry((from, step, place, bit)).or_default();
+            *ones += u32::from(seen[bit / 8] >> (bit % 8) & 1);
+            *runs += 1;
+        }
+        before = Some(((from, step), bytes));
+    }
+}
+
+/// The largest difference of a bit's two frequencies, in standard deviations, and how many bits were
+/// there often enough to be compared.
+pub fn compare(a: &Counts, b: &Counts) -> (f64, usize) {
+    let (mut largest, mut bits) = (0_f64, 0);
+    for (place, &(ones_a, runs_a)) in a {
+        let Some(&(ones_b, runs_b)) = b.get(place) else {
+            continue;
+        };
+        let [ones_a, runs_a, ones_b, runs_b] = [ones_a, runs_a, ones_b, runs_b].map(f64::from);
+        if runs_a < 20.0 || runs_b < 20.0 {
+            continue;
+        }
+        bits += 1;
+        let both = (ones_a + ones_b) / (runs_a + runs_b);
+        let variance = both * (1.0 - both) * (1.0 / runs_a + 1.0 / runs_b);
+        if variance > 0.0 {
+            largest = largest.max((ones_a / runs_a - ones_b / runs_b).abs() / variance.sqrt());
+        }
+    }
+    (largest, bits)
+}
