@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use madrigal_circuit::Rows;
 use madrigal_core::{Ring, bits};
-use madrigal_correlations::Width;
+use madrigal_correlations::{Kept, Width};
 use madrigal_kernels::{self as kernels, RowShape};
 use zeroize::Zeroizing;
 
@@ -36,7 +36,7 @@ enum Data {
 }
 
 /// A ring whose elements [`Shares`] can hold: all of them.
-pub trait Held: Ring {
+pub trait Held: Kept {
     #[doc(hidden)]
     fn wrap(components: Vec<Zeroizing<Vec<Self>>>) -> Wrapped;
     #[doc(hidden)]
@@ -242,6 +242,11 @@ impl Shares {
     pub fn plane_mut(&mut self, plane: usize, component: usize) -> &mut [u8] {
         let place = self.shape().place(plane as u32, component);
         kernels::words_as_bytes_mut(&mut self.words_mut()[place])
+    }
+
+    /// All planes as bytes.
+    pub(crate) fn plane_bytes(&self) -> &[u8] {
+        kernels::words_as_bytes(self.words())
     }
 
     /// All planes as bytes, to be written.

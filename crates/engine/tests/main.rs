@@ -3,6 +3,7 @@
 mod common;
 mod dealer;
 mod faults;
+mod programs;
 mod run;
 mod stores;
 mod time;

@@ -32,13 +32,9 @@ impl Tool for BooleanGmwTool {
     const STEP: &'static str = "boolean gmw";
 
     fn open(context: Context, opening: Opening) -> Result<Self> {
-        let inputs = Party::all(context.parties()).map(|owner| {
-            let step = context.step(&format!("inputs of {owner}"));
-            InputSharing::new(step, owner)
-        });
         Ok(Self {
             me: context.me(),
-            inputs: inputs.collect::<Result<_>>()?,
+            inputs: InputSharing::of_everyone(&context)?,
             gmw: BooleanGmw::new(context, opening)?,
             x: Zeroizing::default(),
             y: Zeroizing::default(),
@@ -95,20 +91,12 @@ impl Protocol for BooleanGmwTool {
         bill.open(bits::bytes_for(string_bits(sorts)) as u64, to);
     }
 
-    fn constant(me: Party, value: &Shares) -> Shares {
-        if me == gmw::LEADER {
-            value.clone().as_shared(Sharing::B)
-        } else {
-            Shares::zeros(value.sort().shared(Sharing::B))
-        }
+    fn leads(me: Party) -> [bool; 2] {
+        [me == gmw::LEADER, false]
     }
 }
 
 impl Boolean for BooleanGmwTool {
-    fn leads(me: Party) -> [bool; 2] {
-        [me == gmw::LEADER, false]
-    }
-
     async fn ands(&mut self, ands: &[And], arena: &mut Arena, stock: &mut Stock) -> Result<()> {
         let count = ands.len() * arena.lanes();
         let bytes = bits::bytes_for(count);

@@ -8,29 +8,39 @@
 //! | conversions | A to B, B to A, within R | `convert.rs` |
 //! | rearrangements, broadcasts, sums along an axis | every sharing | `local.rs` |
 
+mod arithmetic_gmw;
 mod boolean_gmw;
+mod convert;
 mod edges;
+mod local;
 mod netlist;
 mod replicated;
+mod replicated_rings;
+mod ring;
 
 use std::future::Future;
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_correlations::Stock;
-use madrigal_net::Result;
 use madrigal_circuit::And;
+use madrigal_correlations::{MatrixShape, Stock};
+use madrigal_net::Result;
 
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
-use crate::shares::Shares;
+use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
+pub use arithmetic_gmw::ArithmeticGmwTool;
 pub use boolean_gmw::BooleanGmwTool;
+pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Share};
+pub use local::{Concat, Layout, Narrow, Rearrange, SumAxis};
 pub use netlist::Netlist;
 pub use replicated::ReplicatedTool;
+pub use replicated_rings::{Rounding, Truncate};
+pub use ring::{Dot, Linear, MatrixProduct, Mul, MulPublic, Square};
 
 /// A protocol that values can be brought into and opened from.
 pub trait Protocol: Tool {
@@ -63,15 +73,33 @@ pub trait Protocol: Tool {
     /// Its cost.
     fn open_bill(sorts: &[Sort], to: &[Party], bill: &mut Bill);
 
+    /// The components of `me`'s shares that public constants are added to.
+    fn leads(me: Party) -> [bool; 2];
+
     /// Shares of a value that all know. No message.
-    fn constant(me: Party, value: &Shares) -> Shares;
+    fn constant(me: Party, value: &Shares) -> Shares {
+        let mut shares = Shares::zeros(value.sort().shared(Self::SHARING));
+        let components = 0..Self::SHARING.components();
+        for component in components.filter(|&component| Self::leads(me)[component]) {
+            match value.sort().element {
+                Element::Bits(planes) => {
+                    for plane in 0..planes {
+                        let row = shares.plane_mut(plane, component);
+                        row.copy_from_slice(value.plane(plane, 0));
+                    }
+                }
+                Element::Ring(width) => crate::with_ring!(width, T => {
+                    let part = shares.component_mut::<T>(component);
+                    part.copy_from_slice(value.component::<T>(0));
+                }),
+            }
+        }
+        shares
+    }
 }
 
 /// A protocol that evaluates Boolean circuits.
 pub trait Boolean: Protocol {
-    /// The components of `me`'s shares that public constants are added to.
-    fn leads(me: Party) -> [bool; 2];
-
     /// A layer of ANDs of rows.
     fn ands(
         &mut self,
@@ -82,6 +110,87 @@ pub trait Boolean: Protocol {
 
     /// Its cost.
     fn ands_bill(ands: usize, lanes: usize, bill: &mut Bill);
+}
+
+/// A protocol that computes on elements of rings.
+pub trait Rings: Protocol {
+    /// The Boolean sharing that its conversions go to and come from.
+    const BITS: Sharing;
+
+    /// Products, element by element.
+    fn mul<T: Held>(
+        &mut self,
+        stock: &mut Stock,
+        x: &Shares,
+        y: &Shares,
+    ) -> impl Future<Output = Result<Shares>>;
+
+    /// Its cost.
+    fn mul_bill<T: Held>(len: usize, bill: &mut Bill);
+
+    /// Squares.
+    fn square<T: Held>(
+        &mut self,
+        stock: &mut Stock,
+        x: &Shares,
+    ) -> impl Future<Output = Result<Shares>>;
+
+    /// Its cost.
+    fn square_bill<T: Held>(len: usize, bill: &mut Bill);
+
+    /// Dot products of vectors of `length` elements, which lie one after the other.
+    fn dot<T: Held>(
+        &mut self,
+        stock: &mut Stock,
+        x: &Shares,
+        y: &Shares,
+        length: usize,
+    ) -> impl Future<Output = Result<Shares>>;
+
+    /// Its cost, for so many results.
+    fn dot_bill<T: Held>(len: usize, length: usize, bill: &mut Bill);
+
+    /// The product of two matrices, row by row.
+    fn matrix_product<T: Held>(
+        &mut self,
+        stock: &mut Stock,
+        x: &Shares,
+        y: &Shares,
+        shape: MatrixShape,
+    ) -> impl Future<Output = Result<Shares>>;
+
+    /// Its cost.
+    fn matrix_product_bill<T: Held>(shape: MatrixShape, bill: &mut Bill);
+
+    /// How many numbers in [`BITS`](Self::BITS) add up to one of this protocol's, among so many parties.
+    fn addend_count(parties: usize) -> usize;
+
+    /// Such numbers, as planes.
+    fn addends<T: Held>(&mut self, x: &Shares) -> impl Future<Output = Result<Vec<Shares>>>;
+
+    /// Its cost.
+    fn addends_bill<T: Held>(len: usize, bill: &mut Bill);
+
+    /// The numbers whose bits, from the lowest on, are shared in [`BITS`](Self::BITS).
+    fn compose<T: Held>(
+        &mut self,
+        stock: &mut Stock,
+        planes: &Shares,
+    ) -> impl Future<Output = Result<Shares>>;
+
+    /// Its cost, for so many planes.
+    fn compose_bill<T: Held>(planes: usize, len: usize, bill: &mut Bill);
+
+    /// Bits that are shared in [`BITS`](Self::BITS), times elements.
+    fn bit_times<T: Held>(
+        &mut self,
+        stock: &mut Stock,
+        bits: &Shares,
+        x: &Shares,
+    ) -> impl Future<Output = Result<Shares>>;
+
+    /// Its cost.
+    fn bit_times_bill<T: Held>(len: usize, bill: &mut Bill);
 }
 
 /// That values are all bits, or all of one ring: they can share a message.
@@ -95,6 +204,17 @@ fn same_ring(sorts: &[Sort]) -> std::result::Result<(), Mismatch> {
         return Err(Mismatch::new(problem));
     }
     Ok(())
+}
+
+/// The only input.
+fn only<T>(inputs: &[T]) -> std::result::Result<&T, Mismatch> {
+    match inputs {
+        [one] => Ok(one),
+        _ => {
+            let got = inputs.len();
+            Err(Mismatch::new(format!("one value wanted, {got} given")))
+        }
+    }
 }
 
 /// That a value is in this sharing.

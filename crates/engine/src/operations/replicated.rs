@@ -25,7 +25,7 @@ use crate::sort::{Element, Sharing, Sort};
 pub struct ReplicatedTool {
     context: Context,
     bits: ReplicatedBits,
-    inputs: ReplicatedInputs,
+    pub(super) inputs: ReplicatedInputs,
     /// Opened where there is work on rings.
     rings: Option<ReplicatedRings>,
 }
@@ -54,11 +54,15 @@ impl Tool for ReplicatedTool {
 }
 
 impl ReplicatedTool {
+    pub(super) fn me(&self) -> Party {
+        self.context.me()
+    }
+
     /// The protocol at work on rings.
     ///
     /// # Errors
     /// Those of the network.
-    pub fn rings(&mut self) -> Result<&mut ReplicatedRings> {
+    pub(super) fn rings(&mut self) -> Result<&mut ReplicatedRings> {
         if self.rings.is_none() {
             let mut rings = ReplicatedRings::new(self.context.step("rings"))?;
             rings.count_in(&self.context);
@@ -200,34 +204,12 @@ impl Protocol for ReplicatedTool {
         ReplicatedBits::open_rounds(bill.clock(), to);
     }
 
-    fn constant(me: Party, value: &Shares) -> Shares {
-        let mut shares = Shares::zeros(value.sort().shared(Sharing::R));
-        for (component, leads) in leads(me).into_iter().enumerate() {
-            if !leads {
-                continue;
-            }
-            match value.sort().element {
-                Element::Bits(planes) => {
-                    for plane in 0..planes {
-                        let row = shares.plane_mut(plane, component);
-                        row.copy_from_slice(value.plane(plane, 0));
-                    }
-                }
-                Element::Ring(width) => crate::with_ring!(width, T => {
-                    let part = shares.component_mut::<T>(component);
-                    part.copy_from_slice(value.component::<T>(0));
-                }),
-            }
-        }
-        shares
+    fn leads(me: Party) -> [bool; 2] {
+        leads(me)
     }
 }
 
 impl Boolean for ReplicatedTool {
-    fn leads(me: Party) -> [bool; 2] {
-        leads(me)
-    }
-
     async fn ands(&mut self, ands: &[And], arena: &mut Arena, _: &mut Stock) -> Result<()> {
         if arena.lanes().is_multiple_of(64) {
             return self.ands_of_words(ands, arena).await;

@@ -1,0 +1,242 @@
+//! Between ring elements and bits, in A with B and within R.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_core::Ring;
+use madrigal_correlations::Width;
+use madrigal_net::Result;
+use madrigal_protocols::planes;
+
+use super::ring::width;
+use super::{Rings, in_sharing, only};
+use crate::bill::Bill;
+use crate::operation::{Mismatch, Operation, Turn};
+use crate::shares::{Held, Shares};
+use crate::sort::{Element, Sharing, Sort};
+
+/// Elements become several Boolean numbers that add up to them; a circuit that adds these, fused with
+/// what follows, ends the conversion.
+pub struct Addends<P> {
+    parties: usize,
+    protocol: PhantomData<fn() -> P>,
+}
+
+impl<P: Rings> Addends<P> {
+    /// Among so many parties.
+    pub const fn new(parties: usize) -> Self {
+        Self {
+            parties,
+            protocol: PhantomData,
+        }
+    }
+}
+
+impl<P: Rings> fmt::Debug for Addends<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Rings> Operation for Addends<P> {
+    fn name(&self) -> String {
+        format!("addends/1 from {} to {}", P::SHARING, P::BITS)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        let value = only(inputs)?;
+        in_sharing(P::SHARING, value)?;
+        P::holds(value.element, parties)?;
+        let Element::Ring(width) = value.element else {
+            return Err(Mismatch::new(format!("{value} is not of a ring")));
+        };
+        if parties != self.parties {
+            let own = self.parties;
+            return Err(Mismatch::new(format!("for {own} parties, not {parties}")));
+        }
+        let sort = Sort::new(P::BITS, Element::Bits(width.bits()), value.len);
+        Ok(vec![sort; P::addend_count(parties)])
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let len = inputs[0].len;
+        crate::with_ring!(width(&inputs[0]), T => P::addends_bill::<T>(len, bill));
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (tool, _) = turn.tool::<P>()?;
+            let x = &inputs[0];
+            crate::with_ring!(width(x.sort()), T => tool.addends::<T>(x).await)
+        })
+    }
+
+    /// The number itself, and zeros: they add up to it.
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        let value = only(inputs)?;
+        let width = width(value.sort());
+        let sort = Sort::new(Sharing::PUBLIC, Element::Bits(width.bits()), value.len());
+        let mut all = vec![Shares::zeros(sort); P::addend_count(self.parties)];
+        let stride = all[0].shape().stride * 8;
+        crate::with_ring!(width, T => {
+            planes::split(value.component::<T>(0), all[0].plane_bytes_mut(), stride);
+        });
+        Ok(all)
+    }
+}
+
+/// Bits become the elements whose lowest bits they are; the others are zeros.
+pub struct Compose<P> {
+    width: Width,
+    protocol: PhantomData<fn() -> P>,
+}
+
+impl<P: Rings> Compose<P> {
+    /// Of this ring.
+    pub const fn new(width: Width) -> Self {
+        Self {
+            width,
+            protocol: PhantomData,
+        }
+    }
+}
+
+impl<P: Rings> fmt::Debug for Compose<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Rings> Operation for Compose<P> {
+    fn name(&self) -> String {
+        let bits = self.width.bits();
+        format!("compose/1 from {} to u{bits} in {}", P::BITS, P::SHARING)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        let value = only(inputs)?;
+        in_sharing(P::BITS, value)?;
+        let element = Element::Ring(self.width);
+        P::holds(element, parties)?;
+        match value.element {
+            Element::Bits(bits) if bits <= self.width.bits() => {
+                Ok(vec![Sort::new(P::SHARING, element, value.len)])
+            }
+            _ => Err(Mismatch::new(format!("{value} does not fit {element}"))),
+        }
+    }
+
+    fn bits_at_work(&self, inputs: &[Sort]) -> usize {
+        2 * inputs[0].element.bits() * self.width.bits()
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let (planes, len) = (inputs[0].element.bits(), inputs[0].len);
+        crate::with_ring!(self.width, T => P::compose_bill::<T>(planes, len, bill));
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (tool, stock) = turn.tool::<P>()?;
+            let z = crate::with_ring!(self.width, T => tool.compose::<T>(stock, &inputs[0]).await);
+            Ok(vec![z?])
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        let value = only(inputs)?;
+        Ok(vec![crate::with_ring!(self.width, T => joined::<T>(value))])
+    }
+}
+
+/// The numbers with these bits, in the clear.
+fn joined<T: Held>(value: &Shares) -> Shares {
+    let mut z = vec![T::ZERO; value.len()];
+    planes::join(value.plane_bytes(), value.shape().stride * 8, &mut z);
+    Shares::ring_of(Sharing::PUBLIC, z)
+}
+
+/// Bits times elements.
+pub struct BitTimes<P>(PhantomData<fn() -> P>);
+
+impl<P: Rings> BitTimes<P> {
+    /// Of any ring.
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<P: Rings> Default for BitTimes<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Rings> fmt::Debug for BitTimes<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Rings> Operation for BitTimes<P> {
+    fn name(&self) -> String {
+        format!("bit-times/1 in {}", P::SHARING)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        let [bits, value] = inputs else {
+            return Err(Mismatch::new("bits and elements wanted"));
+        };
+        in_sharing(P::BITS, bits)?;
+        in_sharing(P::SHARING, value)?;
+        P::holds(value.element, parties)?;
+        if bits.element != Element::Bits(1) || matches!(value.element, Element::Bits(_)) {
+            return Err(Mismatch::new(format!("{bits} times {value}")));
+        }
+        Ok(vec![*value])
+    }
+
+    fn bits_at_work(&self, inputs: &[Sort]) -> usize {
+        8 * inputs[1].element.bits()
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let len = inputs[1].len;
+        crate::with_ring!(width(&inputs[1]), T => P::bit_times_bill::<T>(len, bill));
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (tool, stock) = turn.tool::<P>()?;
+            let (bits, x) = (&inputs[0], &inputs[1]);
+            let z = crate::with_ring!(width(x.sort()), T => {
+                tool.bit_times::<T>(stock, bits, x).await
+            });
+            Ok(vec![z?])
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        let (bits, x) = (inputs[0], inputs[1]);
+        Ok(vec![crate::with_ring!(width(x.sort()), T => {
+            let bit = |i: usize| bits.plane(0, 0)[i / 8] >> (i % 8) & 1;
+            let of = |(i, x): (usize, &T)| T::from_u128(bit(i).into()).mul(*x);
+            let z: Vec<T> = x.component::<T>(0).iter().enumerate().map(of).collect();
+            Shares::ring_of(Sharing::PUBLIC, z)
+        })])
+    }
+}

@@ -1,0 +1,399 @@
+//! What every sharing can do without a message: elements in another order, sums along an axis.
+
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_core::{Ring, bits};
+use madrigal_correlations::Width;
+use madrigal_net::Result;
+use zeroize::Zeroizing;
+
+use super::only;
+use crate::bill::Bill;
+use crate::operation::{Mismatch, Operation, Turn};
+use crate::shares::Shares;
+use crate::sort::{Element, Sort};
+
+/// Where the elements of a result come from.
+#[derive(Debug, Clone)]
+pub enum Layout {
+    /// A grid: for each axis, from the outermost to the innermost, how many steps there are and how far
+    /// each goes (0 repeats, a negative one goes back), from the first element on. Slices, transposed
+    /// matrices, broadcasts and reversals are grids.
+    Grid {
+        /// The first element.
+        start: usize,
+        /// Steps, and elements from one to the next.
+        axes: Vec<(usize, isize)>,
+    },
+    /// Elements by their numbers.
+    Picked(Arc<[u32]>),
+}
+
+impl Layout {
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Grid { axes, .. } => axes.iter().map(|axis| axis.0).product(),
+            Self::Picked(picked) => picked.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether all of them are among `len` elements.
+    fn fits(&self, len: usize) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        match self {
+            Self::Grid { start, axes } => {
+                let (mut low, mut high) = (*start as i128, *start as i128);
+                for &(steps, stride) in axes {
+                    let far = (steps as i128 - 1) * stride as i128;
+                    low += far.min(0);
+                    high += far.max(0);
+                }
+                low >= 0 && high < len as i128
+            }
+            Self::Picked(picked) => picked.iter().all(|&at| (at as usize) < len),
+        }
+    }
+
+    /// Calls `run` with the first element, the step and the number of steps of each run of the innermost
+    /// axis, in order.
+    fn runs(&self, mut run: impl FnMut(usize, isize, usize)) {
+        if self.is_empty() {
+            return;
+        }
+        let (start, axes) = match self {
+            Self::Picked(picked) => {
+                return picked.iter().for_each(|&at| run(at as usize, 1, 1));
+            }
+            Self::Grid { start, axes } => (*start, axes),
+        };
+        let Some((&(count, stride), outer)) = axes.split_last() else {
+            return run(start, 1, 1);
+        };
+        let mut places = vec![0; outer.len()];
+        let mut at = start as isize;
+        loop {
+            run(at as usize, stride, count);
+            let mut axis = outer.len();
+            loop {
+                let Some(next) = axis.checked_sub(1) else {
+                    return;
+                };
+                axis = next;
+                let (steps, stride) = outer[axis];
+                places[axis] += 1;
+                at += stride;
+                if places[axis] < steps {
+                    break;
+                }
+                at -= stride * steps as isize;
+                places[axis] = 0;
+            }
+        }
+    }
+}
+
+/// Elements in another order, some of them perhaps several times or not at all.
+#[derive(Debug)]
+pub struct Rearrange(Layout);
+
+impl Rearrange {
+    /// In this order.
+    pub const fn new(layout: Layout) -> Self {
+        Self(layout)
+    }
+
+    fn of(&self, value: &Shares) -> Shares {
+        let sort = value.sort().of_len(self.0.len());
+        if !value.is_known() {
+            return Shares::unknown(sort);
+        }
+        let mut out = Shares::zeros(sort);
+        let components = 0..sort.sharing.components();
+        match sort.element {
+            Element::Ring(width) => crate::with_ring!(width, T => {
+                for component in components {
+                    let from = value.component::<T>(component);
+                    let mut to = out.component_mut::<T>(component).iter_mut();
+                    self.0.runs(|start, stride, count| {
+                        let mut at = start as isize;
+                        for to in to.by_ref().take(count) {
+                            *to = from[at as usize];
+                            at += stride;
+                        }
+                    });
+                }
+            }),
+            Element::Bits(planes) => {
+                let mut buffer = Zeroizing::new(vec![0; bits::bytes_for(value.len())]);
+                for plane in 0..planes {
+                    for component in components.clone() {
+                        let from = value.plane(plane, component);
+                        let to = out.plane_mut(plane, component);
+                        let mut next = 0;
+                        self.0.runs(|start, stride, count| {
+                            if stride == 1 && count > 8 {
+                                bits::take(from, start, &mut buffer, count);
+                                bits::put(to, next, &buffer, count);
+                                next += count;
+                                return;
+                            }
+                            let mut at = start as isize;
+                            for _ in 0..count {
+                                let place = at as usize;
+                                let bit = from[place / 8] >> (place % 8) & 1;
+                                to[next / 8] |= bit << (next % 8);
+                                next += 1;
+                                at += stride;
+                            }
+                        });
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Operation for Rearrange {
+    fn name(&self) -> String {
+        match &self.0 {
+            Layout::Grid { start, axes } => {
+                let axis = |(steps, stride): &(usize, isize)| format!("{steps}*{stride}");
+                let axes: Vec<_> = axes.iter().map(axis).collect();
+                format!("rearrange/1 from {start} by {}", axes.join(","))
+            }
+            Layout::Picked(picked) => {
+                use sha2::{Digest, Sha256};
+                let mut hash = Sha256::new();
+                picked.iter().for_each(|at| hash.update(at.to_le_bytes()));
+                let digest: String = hash.finalize()[..16].iter().map(|b| format!("{b:02x}")).collect();
+                format!("rearrange/1 {} picked ({digest})", picked.len())
+            }
+        }
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        let value = only(inputs)?;
+        if !self.0.fits(value.len) {
+            return Err(Mismatch::new(format!("{value} has not all of these elements")));
+        }
+        Ok(vec![value.of_len(self.0.len())])
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(4 * inputs[0].of_len(self.0.len()).bytes() as u64);
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(std::future::ready(Ok(vec![self.of(&inputs[0])])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(only(inputs)?)])
+    }
+}
+
+/// Values one after the other.
+#[derive(Debug)]
+pub struct Concat;
+
+impl Operation for Concat {
+    fn name(&self) -> String {
+        "concat/1".to_owned()
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        let Some(first) = inputs.first() else {
+            return Err(Mismatch::new("no value given"));
+        };
+        if let Some(other) = inputs.iter().find(|sort| sort.of_len(0) != first.of_len(0)) {
+            return Err(Mismatch::new(format!("{first} before {other}")));
+        }
+        let len = inputs.iter().map(|sort| sort.len).sum();
+        Ok(vec![first.of_len(len)])
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(inputs.iter().map(|sort| 2 * sort.bytes() as u64).sum());
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+        Box::pin(std::future::ready(Ok(vec![Shares::concat(&all)])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![Shares::concat(inputs)])
+    }
+}
+
+/// Sums of ring elements along the middle one of three axes.
+#[derive(Debug)]
+pub struct SumAxis {
+    /// Elements of the middle axis.
+    pub count: usize,
+    /// Elements of the innermost axis.
+    pub inner: usize,
+}
+
+impl SumAxis {
+    fn of(&self, value: &Shares) -> Shares {
+        let len = value.len() / self.count;
+        let mut out = Shares::zeros(value.sort().of_len(len));
+        let Element::Ring(width) = value.sort().element else {
+            unreachable!("checked by sorts");
+        };
+        let each = self.count * self.inner;
+        crate::with_ring!(width, T => {
+            for component in 0..value.sort().sharing.components() {
+                let from = value.component::<T>(component);
+                let to = out.component_mut::<T>(component);
+                if self.inner == 1 {
+                    for (to, from) in to.iter_mut().zip(from.chunks_exact(each)) {
+                        *to = from.iter().fold(T::ZERO, |sum, x| sum.add(*x));
+                    }
+                    continue;
+                }
+                for (to, from) in to.chunks_exact_mut(self.inner).zip(from.chunks_exact(each)) {
+                    for row in from.chunks_exact(self.inner) {
+                        madrigal_kernels::rings::add_into(to, row);
+                    }
+                }
+            }
+        });
+        out
+    }
+}
+
+impl Operation for SumAxis {
+    fn name(&self) -> String {
+        format!("sum/1 of {} with {} inside", self.count, self.inner)
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        let value = only(inputs)?;
+        if matches!(value.element, Element::Bits(_)) || value.sharing.is_clear() {
+            return Err(Mismatch::new(format!("{value} is not shared in a ring")));
+        }
+        let each = self.count.checked_mul(self.inner).filter(|&each| each > 0);
+        match each {
+            Some(each) if value.len.is_multiple_of(each) => {
+                Ok(vec![value.of_len(value.len / self.count)])
+            }
+            _ => Err(Mismatch::new(format!(
+                "{value} has no axes of {} and {} elements",
+                self.count, self.inner
+            ))),
+        }
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(2 * inputs[0].bytes() as u64);
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(std::future::ready(Ok(vec![self.of(&inputs[0])])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(only(inputs)?)])
+    }
+}
+
+/// Elements of a smaller ring: what is left modulo its size.
+#[derive(Debug)]
+pub struct Narrow(Width);
+
+impl Narrow {
+    /// Into this ring.
+    pub const fn new(width: Width) -> Self {
+        Self(width)
+    }
+
+    fn of(&self, value: &Shares) -> Shares {
+        let sort = Sort {
+            element: Element::Ring(self.0),
+            ..*value.sort()
+        };
+        let mut out = Shares::zeros(sort);
+        let Element::Ring(from) = value.sort().element else {
+            unreachable!("checked by sorts");
+        };
+        crate::with_ring!(from, F => crate::with_ring!(self.0, T => {
+            for component in 0..sort.sharing.components() {
+                let elements = value.component::<F>(component).iter();
+                let to = out.component_mut::<T>(component).iter_mut();
+                to.zip(elements).for_each(|(to, from)| *to = T::from_u128(from.to_u128()));
+            }
+        }));
+        out
+    }
+}
+
+impl Operation for Narrow {
+    fn name(&self) -> String {
+        format!("narrow/1 to u{}", self.0.bits())
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        let value = only(inputs)?;
+        match value.element {
+            Element::Ring(width) if width >= self.0 && !value.sharing.is_clear() => {
+                Ok(vec![Sort {
+                    element: Element::Ring(self.0),
+                    ..*value
+                }])
+            }
+            _ => Err(Mismatch::new(format!("{value} is not of a larger ring"))),
+        }
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(2 * inputs[0].bytes() as u64);
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(std::future::ready(Ok(vec![self.of(&inputs[0])])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(only(inputs)?)])
+    }
+}

@@ -1,0 +1,458 @@
+//! Sums and products of ring elements, in A and in R.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_core::Ring;
+use madrigal_correlations::{MatrixShape, Width};
+use madrigal_kernels::rings;
+use madrigal_net::Result;
+use zeroize::Zeroizing;
+
+use super::{Rings, in_sharing};
+use crate::bill::Bill;
+use crate::operation::{Mismatch, Operation, Turn};
+use crate::shares::{Held, Shares};
+use crate::sort::{Element, Sharing, Sort};
+
+/// The ring of values that must all be in P and of one ring.
+fn one_ring<P: Rings>(inputs: &[Sort], count: usize, parties: usize) -> Result<Width, Mismatch> {
+    if inputs.len() != count {
+        let got = inputs.len();
+        return Err(Mismatch::new(format!("{count} values wanted, {got} given")));
+    }
+    let mut width = None;
+    for sort in inputs {
+        in_sharing(P::SHARING, sort)?;
+        P::holds(sort.element, parties)?;
+        let Element::Ring(own) = sort.element else {
+            return Err(Mismatch::new(format!("{sort} is not of a ring")));
+        };
+        if *width.get_or_insert(own) != own {
+            return Err(Mismatch::new(format!("values of several rings, {sort} among them")));
+        }
+    }
+    width.ok_or_else(|| Mismatch::new("no value given"))
+}
+
+/// The ring of the first value.
+pub(super) fn width(sort: &Sort) -> Width {
+    match sort.element {
+        Element::Ring(width) => width,
+        Element::Bits(_) => unreachable!("checked by sorts"),
+    }
+}
+
+/// Sums of values times public numbers, plus a public number: c + a x + b y + ... Nothing is sent.
+pub struct Linear<P> {
+    factors: Vec<u128>,
+    constant: u128,
+    protocol: PhantomData<fn() -> P>,
+}
+
+impl<P: Rings> Linear<P> {
+    /// A factor for each value; all modulo 2^l.
+    pub const fn new(factors: Vec<u128>, constant: u128) -> Self {
+        Self {
+            factors,
+            constant,
+            protocol: PhantomData,
+        }
+    }
+
+    /// x + y.
+    pub fn sum() -> Self {
+        Self::new(vec![1, 1], 0)
+    }
+
+    /// x - y.
+    pub fn difference() -> Self {
+        Self::new(vec![1, u128::MAX], 0)
+    }
+
+    fn of<T: Held>(&self, inputs: &[&Shares], component: usize, leads: bool) -> Zeroizing<Vec<T>> {
+        let mut z = Zeroizing::new(vec![T::ZERO; inputs[0].len()]);
+        for (value, &factor) in inputs.iter().zip(&self.factors) {
+            let x = value.component::<T>(component);
+            let factor = T::from_u128(factor);
+            if factor == T::ONE {
+                rings::add_into(&mut z, x);
+            } else if factor == T::ZERO.sub(T::ONE) {
+                rings::sub_into(&mut z, x);
+            } else {
+                z.iter_mut().zip(x).for_each(|(z, x)| *z = z.add(x.mul(factor)));
+            }
+        }
+        let constant = T::from_u128(self.constant);
+        if leads && constant != T::ZERO {
+            z.iter_mut().for_each(|z| *z = z.add(constant));
+        }
+        z
+    }
+
+    fn all<T: Held>(&self, inputs: &[&Shares], sharing: Sharing, leads: [bool; 2]) -> Shares {
+        let components = 0..sharing.components();
+        let of = |component: usize| self.of::<T>(inputs, component, leads[component]);
+        Shares::ring(sharing, components.map(of).collect())
+    }
+}
+
+impl<P: Rings> fmt::Debug for Linear<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Rings> Operation for Linear<P> {
+    fn name(&self) -> String {
+        let signed = |number: &u128| (*number as i128).to_string();
+        let factors: Vec<_> = self.factors.iter().map(signed).collect();
+        let constant = signed(&self.constant);
+        format!("linear/1 in {}, {} and {constant}", P::SHARING, factors.join(" "))
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        one_ring::<P>(inputs, self.factors.len(), parties)?;
+        Ok(vec![inputs[0]])
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(inputs.iter().map(|sort| 3 * sort.bytes() as u64).sum());
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let leads = P::leads(turn.me());
+        let inputs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+        let z = crate::with_ring!(width(inputs[0].sort()), T => {
+            self.all::<T>(&inputs, P::SHARING, leads)
+        });
+        Box::pin(std::future::ready(Ok(vec![z])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![crate::with_ring!(width(inputs[0].sort()), T => {
+            self.all::<T>(inputs, Sharing::PUBLIC, [true; 2])
+        })])
+    }
+}
+
+/// Shared values times values that all know. Nothing is sent.
+pub struct MulPublic<P>(PhantomData<fn() -> P>);
+
+/// Products of shared values.
+pub struct Mul<P>(PhantomData<fn() -> P>);
+
+/// Squares of shared values: cheaper than products.
+pub struct Square<P>(PhantomData<fn() -> P>);
+
+macro_rules! made_of_nothing {
+    ($($name:ident)*) => {$(
+        impl<P: Rings> $name<P> {
+            /// Of values of any ring.
+            pub const fn new() -> Self {
+                Self(PhantomData)
+            }
+        }
+
+        impl<P: Rings> Default for $name<P> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<P: Rings> fmt::Debug for $name<P> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.name())
+            }
+        }
+    )*};
+}
+made_of_nothing!(MulPublic Mul Square);
+
+/// Products of elements in the clear.
+fn plain_products<T: Held>(x: &Shares, y: &Shares) -> Shares {
+    let mut z = x.component::<T>(0).to_vec();
+    rings::mul_into(&mut z, y.component(0));
+    Shares::ring_of(Sharing::PUBLIC, z)
+}
+
+impl<P: Rings> Operation for MulPublic<P> {
+    fn name(&self) -> String {
+        format!("mul-public/1 in {}", P::SHARING)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        let [shared, public] = inputs else {
+            return Err(Mismatch::new("a shared and a public value wanted"));
+        };
+        one_ring::<P>(&[*shared], 1, parties)?;
+        if !public.sharing.is_public(parties) || public.element != shared.element {
+            return Err(Mismatch::new(format!("{shared} times {public}")));
+        }
+        Ok(vec![*shared])
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(3 * inputs[0].bytes() as u64);
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let mut z = Shares::clone(&inputs[0]);
+        crate::with_ring!(width(inputs[0].sort()), T => {
+            for component in 0..P::SHARING.components() {
+                rings::mul_into(z.component_mut::<T>(component), inputs[1].component(0));
+            }
+        });
+        Box::pin(std::future::ready(Ok(vec![z])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        let width = width(inputs[0].sort());
+        Ok(vec![crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[1]))])
+    }
+}
+
+impl<P: Rings> Operation for Mul<P> {
+    fn name(&self) -> String {
+        format!("mul/1 in {}", P::SHARING)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        one_ring::<P>(inputs, 2, parties)?;
+        Ok(vec![inputs[0]])
+    }
+
+    fn bits_at_work(&self, inputs: &[Sort]) -> usize {
+        6 * inputs[0].element.bits()
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let len = inputs[0].len;
+        crate::with_ring!(width(&inputs[0]), T => P::mul_bill::<T>(len, bill));
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (tool, stock) = turn.tool::<P>()?;
+            let (x, y) = (&inputs[0], &inputs[1]);
+            let z = crate::with_ring!(width(x.sort()), T => tool.mul::<T>(stock, x, y).await);
+            Ok(vec![z?])
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        let width = width(inputs[0].sort());
+        Ok(vec![crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[1]))])
+    }
+}
+
+impl<P: Rings> Operation for Square<P> {
+    fn name(&self) -> String {
+        format!("square/1 in {}", P::SHARING)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        one_ring::<P>(inputs, 1, parties)?;
+        Ok(vec![inputs[0]])
+    }
+
+    fn bits_at_work(&self, inputs: &[Sort]) -> usize {
+        4 * inputs[0].element.bits()
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let len = inputs[0].len;
+        crate::with_ring!(width(&inputs[0]), T => P::square_bill::<T>(len, bill));
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (tool, stock) = turn.tool::<P>()?;
+            let x = &inputs[0];
+            let z = crate::with_ring!(width(x.sort()), T => tool.square::<T>(stock, x).await);
+            Ok(vec![z?])
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        let width = width(inputs[0].sort());
+        Ok(vec![crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[0]))])
+    }
+}
+
+/// Dot products of pairs of vectors that lie one after the other.
+pub struct Dot<P> {
+    length: usize,
+    protocol: PhantomData<fn() -> P>,
+}
+
+impl<P: Rings> Dot<P> {
+    /// Of vectors of so many elements.
+    pub const fn new(length: usize) -> Self {
+        Self {
+            length,
+            protocol: PhantomData,
+        }
+    }
+}
+
+impl<P: Rings> fmt::Debug for Dot<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Rings> Operation for Dot<P> {
+    fn name(&self) -> String {
+        format!("dot/1 in {} of vectors of {}", P::SHARING, self.length)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        one_ring::<P>(inputs, 2, parties)?;
+        let len = inputs[0].len;
+        if inputs[1].len != len || self.length == 0 || !len.is_multiple_of(self.length) {
+            return Err(Mismatch::new(format!(
+                "{} and {} are no vectors of {} elements",
+                inputs[0], inputs[1], self.length
+            )));
+        }
+        Ok(vec![inputs[0].of_len(len / self.length)])
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        let len = inputs[0].len / self.length;
+        crate::with_ring!(width(&inputs[0]), T => P::dot_bill::<T>(len, self.length, bill));
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (tool, stock) = turn.tool::<P>()?;
+            let (x, y) = (&inputs[0], &inputs[1]);
+            let z = crate::with_ring!(width(x.sort()), T => {
+                tool.dot::<T>(stock, x, y, self.length).await
+            });
+            Ok(vec![z?])
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![crate::with_ring!(width(inputs[0].sort()), T => {
+            let (x, y) = (inputs[0].component::<T>(0), inputs[1].component::<T>(0));
+            let pairs = x.chunks(self.length).zip(y.chunks(self.length));
+            let dot = |(x, y): (&[T], &[T])| {
+                let products = x.iter().zip(y);
+                products.fold(T::ZERO, |sum, (x, y)| sum.add(x.mul(*y)))
+            };
+            Shares::ring_of(Sharing::PUBLIC, pairs.map(dot).collect::<Vec<T>>())
+        })])
+    }
+}
+
+/// The product of two matrices, row by row.
+pub struct MatrixProduct<P> {
+    shape: MatrixShape,
+    protocol: PhantomData<fn() -> P>,
+}
+
+impl<P: Rings> MatrixProduct<P> {
+    /// Of this shape.
+    pub const fn new(shape: MatrixShape) -> Self {
+        Self {
+            shape,
+            protocol: PhantomData,
+        }
+    }
+}
+
+impl<P: Rings> fmt::Debug for MatrixProduct<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl<P: Rings> Operation for MatrixProduct<P> {
+    fn name(&self) -> String {
+        let MatrixShape {
+            rows,
+            inner,
+            columns,
+        } = self.shape;
+        format!("matrix-product/1 in {}, {rows}x{inner}x{columns}", P::SHARING)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        one_ring::<P>(inputs, 2, parties)?;
+        let MatrixShape {
+            rows,
+            inner,
+            columns,
+        } = self.shape;
+        let want = [rows.checked_mul(inner), inner.checked_mul(columns)];
+        let got = [inputs[0].len, inputs[1].len].map(Some);
+        let Some(len) = rows.checked_mul(columns).filter(|_| want == got && inner > 0) else {
+            return Err(Mismatch::new(format!(
+                "{} and {} are no matrices of {rows} x {inner} and {inner} x {columns}",
+                inputs[0], inputs[1]
+            )));
+        };
+        Ok(vec![inputs[0].of_len(len)])
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        crate::with_ring!(width(&inputs[0]), T => P::matrix_product_bill::<T>(self.shape, bill));
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (tool, stock) = turn.tool::<P>()?;
+            let (x, y) = (&inputs[0], &inputs[1]);
+            let z = crate::with_ring!(width(x.sort()), T => {
+                tool.matrix_product::<T>(stock, x, y, self.shape).await
+            });
+            Ok(vec![z?])
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![crate::with_ring!(width(inputs[0].sort()), T => {
+            let (x, y) = (inputs[0].component::<T>(0), inputs[1].component::<T>(0));
+            let mut z = vec![T::ZERO; self.shape.rows * self.shape.columns];
+            rings::multiply_add(x, y, &mut z, self.shape.inner, self.shape.columns);
+            Shares::ring_of(Sharing::PUBLIC, z)
+        })])
+    }
+}

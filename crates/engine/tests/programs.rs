@@ -1,0 +1,448 @@
+//! Programs of operations: each against its plain version, at the declared cost, for every protocol.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use madrigal_circuit::{Builder, Goal};
+use madrigal_core::time::Link;
+use madrigal_core::{Cost, Party, PhaseCost, Ring};
+use madrigal_correlations::MatrixShape;
+use madrigal_engine::operations::{
+    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat, Constant, Dot,
+    Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Rearrange,
+    ReplicatedTool, Rings, Rounding, Share, Square, SumAxis, Truncate,
+};
+use madrigal_engine::{
+    Circuit, Element, Given, Graph, Held, Opening, Origin, Outcome, Phases, ProgramPlan,
+    ProgramSpec, Shares, Sharing, Sort, Value, Width, run_program, serve, with_ring,
+};
+use madrigal_kernels::{Block, Prg};
+use madrigal_net::transport::mesh;
+use madrigal_net::{Session, block_on};
+use madrigal_testkit::{World, seed, uncounted};
+
+/// A graph with the values of its inputs.
+struct Built {
+    graph: Graph,
+    inputs: Vec<Shares>,
+    prg: Prg,
+}
+
+impl Built {
+    fn new(parties: usize, seed: u64) -> Self {
+        Self {
+            graph: Graph::new(parties),
+            inputs: Vec::new(),
+            prg: Prg::new(Block::new(seed, 11)),
+        }
+    }
+
+    /// An input of random elements, and those at the edges of the ring first.
+    fn ring<P: Rings>(&mut self, width: Width, len: usize) -> Value {
+        let value = with_ring!(width, T => {
+            let mut elements = vec![T::ZERO; len];
+            self.prg.fill(madrigal_kernels::rings::as_bytes_mut(&mut elements));
+            let edges = [T::ZERO, T::ONE, T::ZERO.sub(T::ONE), T::ONE.shl(<T as Ring>::BITS - 1)];
+            let random = self.prg.next_block().to_bytes()[0] as usize;
+            for (place, edge) in elements.iter_mut().zip(edges.iter().cycle().skip(random % 4)).take(4) {
+                *place = *edge;
+            }
+            Shares::ring_of(Sharing::PUBLIC, elements)
+        });
+        self.share::<P>(value)
+    }
+
+    fn bits<P: Boolean>(&mut self, planes: usize, len: usize) -> Value {
+        let rows = crate::common::random_rows(planes, len, &mut self.prg);
+        self.share::<P>(Shares::rows(Sharing::PUBLIC, &rows))
+    }
+
+    fn share<P: madrigal_engine::operations::Protocol>(&mut self, value: Shares) -> Value {
+        let owner = Party::new(self.inputs.len() % self.graph.parties());
+        let sort = value.sort().shared(Sharing::clear(&[owner]));
+        let input = self.graph.input(sort);
+        self.inputs.push(value.as_shared(sort.sharing));
+        self.graph.add_one(Share::<P>::new(owner), &[input]).unwrap()
+    }
+
+    fn public(&mut self, value: Shares) -> Value {
+        let input = self.graph.input(value.sort().shared(Sharing::PUBLIC));
+        self.inputs.push(value.as_shared(Sharing::PUBLIC));
+        input
+    }
+
+    fn open<P: madrigal_engine::operations::Protocol>(&mut self, value: Value, to: &[usize]) {
+        let to = to.iter().map(|&party| Party::new(party)).collect();
+        let opened = self.graph.add_one(Open::<P>::new(to), &[value]).unwrap();
+        self.graph.output(opened);
+    }
+
+    fn open_to_all<P: madrigal_engine::operations::Protocol>(&mut self, value: Value) {
+        let all: Vec<usize> = (0..self.graph.parties()).collect();
+        self.open::<P>(value, &all);
+    }
+
+    fn spec(&self) -> ProgramSpec {
+        ProgramSpec::new(self.graph.clone())
+    }
+}
+
+/// What a party brings: the values that it knows.
+fn own(graph: &Graph, inputs: &[Shares], me: Party) -> Vec<Shares> {
+    let of = |(&value, shares): (&Value, &Shares)| {
+        let sort = *graph.sort(value);
+        if sort.sharing.is_known_to(me) {
+            shares.clone()
+        } else {
+            Shares::unknown(sort)
+        }
+    };
+    graph.inputs().iter().zip(inputs).map(of).collect()
+}
+
+/// Runs a program as all parties; checks outputs against the plain version, and costs against counters.
+fn check(built: &Built, spec: ProgramSpec, seed: u64) -> Vec<Outcome> {
+    let graph = &built.graph;
+    let expected = graph.simulate(&built.inputs).unwrap();
+    let plan = ProgramPlan::new(spec).unwrap();
+    let (parties, helpers) = (graph.parties(), plan.spec().origin.helpers());
+    let world = World::new(parties + helpers, seed);
+    let (world, plan) = (&world, &plan);
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let mut transports = mesh(parties + helpers);
+        for transport in transports.split_off(parties) {
+            scope.spawn(move || {
+                block_on(async {
+                    let session = Session::new(world.config(Party::new(parties)), transport);
+                    session.greet().await.unwrap();
+                    assert_eq!(serve(&session, None).await, Ok(1));
+                    session.close().await;
+                });
+            });
+        }
+        let threads: Vec<_> = Party::all(parties)
+            .zip(transports)
+            .map(|(me, transport)| {
+                let inputs = own(graph, &built.inputs, me);
+                scope.spawn(move || {
+                    block_on(async {
+                        let session = Session::new(world.config(me), transport);
+                        session.greet().await.unwrap();
+                        let given = Given {
+                            inputs,
+                            ..Given::default()
+                        };
+                        let work = run_program(&session, 1, plan, given, None, &|_| {});
+                        let (outcome, blocks) = uncounted(work).await;
+                        assert_eq!(blocks, 0, "AES blocks that no phase counts");
+                        session.close().await;
+                        outcome.unwrap_or_else(|error| panic!("{me}: {error}"))
+                    })
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (me, outcome) in Party::all(parties).zip(&outcomes) {
+        for ((output, expected), value) in
+            outcome.outputs.iter().zip(&expected).zip(graph.outputs())
+        {
+            let known = graph.sort(*value).sharing.is_known_to(me);
+            assert_eq!(output.is_known(), known, "{me}: {output:?}");
+            if known {
+                assert!(equal(output, expected), "{me}: {output:?} of {plan:?}");
+            }
+        }
+        let spent = Cost {
+            setup: outcome.setup.spent,
+            online: outcome.online.spent,
+        };
+        assert_eq!(spent, plan.cost(me), "{me}: {:?}", graph.describe().collect::<Vec<_>>());
+        let sum = plan.operations(me).iter().fold(PhaseCost::default(), |sum, operation| {
+            sum + operation.online
+        });
+        assert_eq!(sum.bytes_sent, spent.online.bytes_sent);
+        assert_eq!(sum.aes_blocks, spent.online.aes_blocks);
+    }
+    outcomes
+}
+
+fn equal(a: &Shares, b: &Shares) -> bool {
+    match (a.sort().element, b.sort().element) {
+        (Element::Ring(width), other) if other == Element::Ring(width) => {
+            with_ring!(width, T => a.component::<T>(0) == b.component::<T>(0))
+        }
+        (Element::Bits(_), Element::Bits(_)) => a.to_rows().unwrap() == {
+            let mut rows = b.to_rows().unwrap();
+            rows.clear_padding();
+            rows
+        },
+        _ => false,
+    }
+}
+
+/// What a spec can vary in, for one graph.
+fn check_all(built: &Built, seed: u64) {
+    check(built, built.spec(), seed);
+    let relay = ProgramSpec {
+        opening: Opening::Relay,
+        ..built.spec()
+    };
+    check(built, relay, seed);
+    let dealt = ProgramSpec {
+        origin: Origin::Dealer,
+        ..built.spec()
+    };
+    check(built, dealt, seed);
+    let threads = ProgramSpec {
+        threads: 2,
+        ..built.spec()
+    };
+    check(built, threads, seed);
+    let interleaved = ProgramSpec {
+        phases: Some(Phases::Interleaved),
+        memory: 1 << 14,
+        ..built.spec()
+    };
+    check(built, interleaved, seed);
+}
+
+/// Every operation on rings, on one after the other.
+fn ring_operations<P: Rings>(built: &mut Built, width: Width, len: usize) {
+    let x = built.ring::<P>(width, len);
+    let y = built.ring::<P>(width, len);
+    let graph = &mut built.graph;
+    let product = graph.add_one(Mul::<P>::new(), &[x, y]).unwrap();
+    let square = graph.add_one(Square::<P>::new(), &[x]).unwrap();
+    let linear = Linear::<P>::new(vec![3, u128::MAX, 1], 1 << 5);
+    let mixed = graph.add_one(linear, &[product, square, y]).unwrap();
+    let dot = graph.add_one(Dot::<P>::new(len), &[x, mixed]).unwrap();
+    let columns = Rearrange::new(Layout::Grid {
+        start: len - 1,
+        axes: vec![(3, 0), (len, -1)],
+    });
+    let repeated = graph.add_one(columns, &[mixed]).unwrap();
+    let shape = MatrixShape {
+        rows: 3,
+        inner: len,
+        columns: 1,
+    };
+    let matrix = graph.add_one(MatrixProduct::<P>::new(shape), &[repeated, y]).unwrap();
+    let sums = SumAxis {
+        count: 3,
+        inner: len,
+    };
+    let sums = graph.add_one(sums, &[repeated]).unwrap();
+    let all = graph.add_one(Concat, &[dot, matrix, sums]).unwrap();
+    let narrow = graph.add_one(Narrow::new(Width::W8), &[all]).unwrap();
+    built.open_to_all::<P>(all);
+    built.open::<P>(narrow, &[1]);
+    let public: Vec<u64> = (0..len as u64).map(|i| i * 77 + 1).collect();
+    let public = with_ring!(width, T => {
+        let of = |&x: &u64| T::from_u128(x.into());
+        Shares::ring_of(Sharing::PUBLIC, public.iter().map(of).collect::<Vec<T>>())
+    });
+    let public = built.public(public);
+    let graph = &mut built.graph;
+    let scaled = graph.add_one(MulPublic::<P>::new(), &[x, public]).unwrap();
+    let constant = graph.add_one(Constant::<P>::new(), &[public]).unwrap();
+    let sum = graph.add_one(Linear::<P>::sum(), &[scaled, constant]).unwrap();
+    let places = Layout::Picked((0..len as u32).rev().collect());
+    let turned = graph.add_one(Rearrange::new(places), &[sum]).unwrap();
+    built.open::<P>(turned, &[0, 1]);
+}
+
+/// To bits by addends and a circuit, and back.
+fn conversions<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize) {
+    let x = built.ring::<P>(width, len);
+    let y = built.ring::<P>(width, len);
+    let parties = built.graph.parties();
+    let count = P::addend_count(parties);
+    let mut builder = Builder::new("less").with_goal(Goal::Depth);
+    let number = |builder: &mut Builder| {
+        let parts: Vec<_> = (0..count).map(|_| builder.input(width.bits() as u32)).collect();
+        let (first, rest) = parts.split_first().unwrap();
+        rest.iter().fold(first.clone(), |sum, part| builder.add(&sum, part))
+    };
+    let (a, b) = (number(&mut builder), number(&mut builder));
+    let less = builder.less(&a, &b);
+    builder.output(&[less]);
+    let sum = builder.add(&a, &b);
+    builder.output(&sum);
+    let circuit = Arc::new(Circuit::new(&builder.finish()));
+    let graph = &mut built.graph;
+    let addends = |graph: &mut Graph, value| {
+        graph.add(Arc::new(Addends::<P>::new(parties)), &[value]).unwrap()
+    };
+    let parts = [addends(graph, x), addends(graph, y)].concat();
+    let made = graph.add(Arc::new(Netlist::<B>::new(circuit, len)), &parts).unwrap();
+    let back = graph.add_one(Compose::<P>::new(width), &[made[1]]).unwrap();
+    let chosen = graph.add_one(BitTimes::<P>::new(), &[made[0], back]).unwrap();
+    built.open_to_all::<B>(made[0]);
+    built.open_to_all::<P>(chosen);
+    built.open::<P>(back, &[parties - 1]);
+}
+
+#[test]
+fn operations_on_rings_are_right_and_cost_what_they_say() {
+    let seed = seed();
+    for width in Width::ALL {
+        for len in [1, 7, 64, 1000] {
+            for parties in [2, 3, 5] {
+                let mut built = Built::new(parties, seed);
+                ring_operations::<ArithmeticGmwTool>(&mut built, width, len);
+                if len == 7 && parties < 5 {
+                    check_all(&built, seed);
+                } else {
+                    check(&built, built.spec(), seed);
+                }
+            }
+            let mut built = Built::new(3, seed);
+            ring_operations::<ReplicatedTool>(&mut built, width, len);
+            check(&built, built.spec(), seed);
+        }
+    }
+}
+
+#[test]
+fn conversions_are_right_and_cost_what_they_say() {
+    let seed = seed();
+    for width in [Width::W8, Width::W32, Width::W64] {
+        for len in [1, 7, 200] {
+            for parties in [2, 3, 5] {
+                let mut built = Built::new(parties, seed);
+                conversions::<ArithmeticGmwTool, BooleanGmwTool>(&mut built, width, len);
+                if len == 7 && parties < 5 {
+                    check_all(&built, seed);
+                } else {
+                    check(&built, built.spec(), seed);
+                }
+            }
+            let mut built = Built::new(3, seed);
+            conversions::<ReplicatedTool, ReplicatedTool>(&mut built, width, len);
+            check_all(&built, seed);
+        }
+    }
+}
+
+#[test]
+fn truncation_rounds_as_it_says() {
+    let seed = seed();
+    for width in Width::ALL {
+        let mut built = Built::new(3, seed);
+        let x = built.ring::<ReplicatedTool>(width, 50);
+        let exact = Truncate::new(width.bits() / 3, Rounding::Exact);
+        let z = built.graph.add_one(exact, &[x]).unwrap();
+        built.open_to_all::<ReplicatedTool>(z);
+        check(&built, built.spec(), seed);
+    }
+}
+
+/// Blocks of lanes, more than are under way, on one thread and on three, in parts and at once.
+#[test]
+fn long_vectors_are_cut_into_blocks() {
+    let seed = seed();
+    let mut built = Built::new(2, seed);
+    let len = 150_001;
+    let x = built.ring::<ArithmeticGmwTool>(Width::W32, len);
+    let y = built.ring::<ArithmeticGmwTool>(Width::W32, len);
+    let graph = &mut built.graph;
+    let z = graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y]).unwrap();
+    let z = graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[z, x]).unwrap();
+    let sum = SumAxis {
+        count: len,
+        inner: 1,
+    };
+    let sum = graph.add_one(sum, &[z]).unwrap();
+    built.open_to_all::<ArithmeticGmwTool>(z);
+    built.open_to_all::<ArithmeticGmwTool>(sum);
+    let a = built.bits::<BooleanGmwTool>(8, 70_000);
+    let b = built.bits::<BooleanGmwTool>(8, 70_000);
+    let mut builder = Builder::new("product");
+    let (u, v) = (builder.input(8), builder.input(8));
+    let product = builder.mul(&u, &v);
+    builder.output(&product);
+    let circuit = Arc::new(Circuit::new(&builder.finish()));
+    let netlist = Arc::new(Netlist::<BooleanGmwTool>::new(circuit, 1));
+    let made = built.graph.add(netlist, &[a, b]).unwrap();
+    built.open_to_all::<BooleanGmwTool>(made[0]);
+    for threads in [1, 3] {
+        for memory in [1 << 20, 192 << 20] {
+            let spec = ProgramSpec {
+                threads,
+                memory,
+                ..built.spec()
+            };
+            check(&built, spec, seed);
+        }
+    }
+}
+
+/// Two hundred products that do not depend on each other take the rounds of one.
+#[test]
+fn independent_operations_share_rounds() {
+    let seed = seed();
+    let mut built = Built::new(3, seed);
+    let mut products = Vec::new();
+    for _ in 0..200 {
+        let x = built.ring::<ArithmeticGmwTool>(Width::W64, 1);
+        let y = built.ring::<ArithmeticGmwTool>(Width::W64, 1);
+        let product = built.graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y]).unwrap();
+        products.push(product);
+    }
+    let all = built.graph.add_one(Concat, &products).unwrap();
+    built.open_to_all::<ArithmeticGmwTool>(all);
+    let spec = ProgramSpec {
+        line: Link {
+            latency: 0.01,
+            bytes_per_second: None,
+        },
+        ..built.spec()
+    };
+    let plan = ProgramPlan::new(spec.clone()).unwrap();
+    assert_eq!(plan.cost(Party::new(0)).online.rounds, 2);
+    let outcomes = check(&built, spec, seed);
+    assert!(outcomes.iter().all(|outcome| outcome.total < Duration::from_secs(60)));
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_place() {
+    let mut built = Built::new(2, 1);
+    let x = built.ring::<ArithmeticGmwTool>(Width::W64, 5);
+    let y = built.ring::<ArithmeticGmwTool>(Width::W32, 5);
+    let z = built.ring::<ArithmeticGmwTool>(Width::W64, 6);
+    let graph = &mut built.graph;
+    let error = graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y]).unwrap_err();
+    assert!(error.label.contains("programs.rs"), "{error}");
+    let error = graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[x, z]).unwrap_err();
+    assert!(error.to_string().contains("lengths differ"), "{error}");
+    let error = graph.add_one(Mul::<ReplicatedTool>::new(), &[x, x]).unwrap_err();
+    assert!(error.to_string().contains("a value in R wanted"), "{error}");
+    let error = graph.add_one(Share::<ReplicatedTool>::new(Party::new(0)), &[x]).unwrap_err();
+    assert!(error.to_string().contains("three parties"), "{error}");
+}
+
+/// Elements of every ring are held, whatever their alignment.
+#[test]
+fn values_are_cut_and_put_together() {
+    fn rings<T: Held>() {
+        let elements: Vec<T> = (0..100).map(T::from_u128).collect();
+        let value = Shares::ring_of(Sharing::PUBLIC, elements);
+        let pieces = [value.slice(0..33), value.slice(33..34), value.slice(34..100)];
+        let whole = Shares::concat(&pieces.iter().collect::<Vec<_>>());
+        assert_eq!(whole.component::<T>(0), value.component::<T>(0));
+    }
+    rings::<u8>();
+    rings::<u128>();
+    let rows = crate::common::random_rows(5, 1000, &mut Prg::new(Block::new(seed(), 2)));
+    let value = Shares::rows(Sharing::PUBLIC, &rows);
+    for cut in [1, 7, 64, 513, 999] {
+        let pieces = [value.slice(0..cut), value.slice(cut..1000)];
+        let whole = Shares::concat(&pieces.iter().collect::<Vec<_>>());
+        assert_eq!(whole.to_rows().unwrap(), rows);
+    }
+    let sort = Sort::new(Sharing::PUBLIC, Element::Bits(3), 9);
+    assert!(!Shares::unknown(sort).slice(2..4).is_known());
+}
