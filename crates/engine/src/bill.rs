@@ -94,6 +94,28 @@ impl Bill {
         }
     }
 
+    /// The same work so many times, one after the other; `work` adds the same each time.
+    pub fn repeat(&mut self, times: u64, work: impl Fn(&mut Self)) {
+        let mut once = Self::new(self.parties(), self.opening);
+        work(&mut once);
+        let (parties, opening) = (self.parties(), self.opening);
+        self.clock.repeat(times, |clock| {
+            let mut bill = Self::after(clock.clone(), parties, opening);
+            work(&mut bill);
+            *clock = bill.clock;
+        });
+        for (all, one) in self.costs.iter_mut().zip(&once.costs) {
+            *all += one.times(times);
+        }
+        for (all, one) in self.link_bytes.iter_mut().zip(&once.link_bytes) {
+            *all += one * times;
+        }
+        for (kind, count) in once.needs.kinds() {
+            self.needs.add(kind, count * times as usize);
+        }
+        self.row_bytes += once.row_bytes * times;
+    }
+
     /// The count of rounds.
     pub fn clock(&mut self) -> &mut Rounds {
         &mut self.clock

@@ -287,7 +287,10 @@ impl Board {
             .iter_mut()
             .filter_map(|place| place.waker.take())
             .collect();
-        wakers.into_iter().chain(state.maker.take()).for_each(Waker::wake);
+        wakers
+            .into_iter()
+            .chain(state.maker.take())
+            .for_each(Waker::wake);
     }
 
     /// The program's outputs, when all tasks have ended.

@@ -74,6 +74,13 @@ impl Graph {
         value
     }
 
+    /// An argument of a body, see [`Repeat`](crate::operations::Repeat).
+    pub fn argument(&mut self, sort: Sort) -> Value {
+        let value = self.push(None, Vec::new(), vec![sort], "argument".into());
+        self.inputs.push(value);
+        value
+    }
+
     /// An operation on values; errors name the caller's line.
     ///
     /// # Errors

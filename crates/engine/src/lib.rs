@@ -41,10 +41,10 @@ pub use program::{
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, RunError, evaluate, run};
-#[cfg(feature = "store")]
-pub use stores::{Matrices, Precomputation, StoreReport, StoreSpec};
 pub use shares::{Held, Shares};
 pub use sort::{Element, Sharing, Sort};
+#[cfg(feature = "store")]
+pub use stores::{Matrices, Precomputation, StoreReport, StoreSpec};
 pub use time::PlanTime;
 
 pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin, Width};

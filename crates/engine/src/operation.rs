@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_correlations::Stock;
-use madrigal_net::{Context, Result};
+use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
 
 use crate::arena::Arena;
@@ -161,6 +161,12 @@ impl<'a> Turn<'a> {
     /// How the job opens masked values.
     pub fn opening(&self) -> Opening {
         self.strand.opening
+    }
+
+    /// Fails the job: the operation cannot do this.
+    pub fn refuse(&self, problem: &Mismatch) -> Error {
+        let reason = format!("an operation of the program cannot go on: {problem}");
+        self.context.fail(Error::Ended { reason })
     }
 
     /// Rows for a circuit, with whatever an earlier one left there.

@@ -115,7 +115,6 @@ impl JobSpec {
             _ => [self.threads; 2],
         }
     }
-
 }
 
 /// The usual limit for a party's triples: 192 MiB.
@@ -439,7 +438,10 @@ fn graph_in<P: Boolean>(spec: &JobSpec) -> Graph {
     let made = graph.add_labelled(circuit, &values, label).expect(fits);
     let open = Arc::new(Open::<P>::new(spec.to.clone()));
     let outputs = graph.add_labelled(open, &made, "outputs".to_owned());
-    outputs.expect(fits).into_iter().for_each(|value| graph.output(value));
+    outputs
+        .expect(fits)
+        .into_iter()
+        .for_each(|value| graph.output(value));
     graph
 }
 

@@ -459,10 +459,14 @@ fn fits(me: Party, session: usize, plan: &ProgramPlan, inputs: &[Shares]) -> Res
         let want = graph.sort(value);
         let (element, len) = (got.sort().element, got.len());
         if (element, len) != (want.element, want.len) {
-            return Err(wrong(format!("input {index} is {want}, {len} x {element} were given")));
+            return Err(wrong(format!(
+                "input {index} is {want}, {len} x {element} were given"
+            )));
         }
         if want.sharing.is_known_to(me) && !got.is_known() {
-            return Err(wrong(format!("input {index} is ours to give and is not there")));
+            return Err(wrong(format!(
+                "input {index} is ours to give and is not there"
+            )));
         }
     }
     Ok(())
@@ -611,7 +615,8 @@ impl Team<'_> {
         let hear = |event: Event| match event {
             Event::Ended(task) => {
                 let task = &self.plan.schedule.tasks[task as usize];
-                self.done.set(self.done.get() + task.range.len().max(1) as u64);
+                self.done
+                    .set(self.done.get() + task.range.len().max(1) as u64);
                 (self.observe)(Progress {
                     phase: Phase::Online,
                     done: self.done.get(),
@@ -634,7 +639,9 @@ impl Team<'_> {
             done
         } else {
             let mut shares: Vec<Vec<Runner>> = (0..threads).map(|_| Vec::new()).collect();
-            strands.enumerate().for_each(|(index, runner)| shares[index % threads].push(runner));
+            strands
+                .enumerate()
+                .for_each(|(index, runner)| shares[index % threads].push(runner));
             let work = shares.into_iter().map(|mut runners| {
                 let (graph, schedule) = (
                     Arc::clone(&self.plan.spec.graph),
@@ -659,7 +666,9 @@ impl Team<'_> {
             let ended = on_threads(self.online, work, hear).await?;
             let mut all = Vec::new();
             for (done, contexts) in ended {
-                contexts.iter().for_each(|context| self.online.join(context));
+                contexts
+                    .iter()
+                    .for_each(|context| self.online.join(context));
                 all.extend(done);
             }
             all

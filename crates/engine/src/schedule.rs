@@ -164,7 +164,9 @@ impl Schedule {
     /// All correlations.
     pub(crate) fn needs(&self) -> Needs {
         let mut needs = Needs::new();
-        self.tasks.iter().for_each(|task| needs += &task.price.needs);
+        self.tasks
+            .iter()
+            .for_each(|task| needs += &task.price.needs);
         needs
     }
 
@@ -239,7 +241,9 @@ impl Schedule {
             for &input in &graph.node(task.node).inputs {
                 let range = self.reads(graph, task, input);
                 for piece in self.pieces(input.node, &range) {
-                    begin = made.get(&(input.node, piece)).map_or(begin, |end| begin.max(*end));
+                    begin = made
+                        .get(&(input.node, piece))
+                        .map_or(begin, |end| begin.max(*end));
                 }
             }
             if let Some(before) = task.after.and_then(|before| blocks.get(&before)) {
@@ -268,11 +272,15 @@ impl Schedule {
             let mut own = Vec::new();
             for &input in &graph.node(task.node).inputs {
                 let range = self.reads(graph, task, input);
-                own.extend(self.pieces(input.node, &range).map(|piece| (input.node, piece)));
+                own.extend(
+                    self.pieces(input.node, &range)
+                        .map(|piece| (input.node, piece)),
+                );
             }
             own.sort_unstable();
             own.dedup();
-            own.iter().for_each(|&piece| *readers.entry(piece).or_default() += 1);
+            own.iter()
+                .for_each(|&piece| *readers.entry(piece).or_default() += 1);
             reads.push(own);
         }
         let bytes = |task: &Task| {
@@ -318,7 +326,9 @@ impl Schedule {
     pub(crate) fn digest(&self, hash: &mut impl sha2::Digest) {
         for task in &self.tasks {
             let numbers = [task.node, task.block, task.strand, task.part];
-            numbers.iter().for_each(|number| hash.update(number.to_le_bytes()));
+            numbers
+                .iter()
+                .for_each(|number| hash.update(number.to_le_bytes()));
             hash.update((task.range.end as u64).to_le_bytes());
         }
     }
@@ -329,7 +339,8 @@ impl Schedule {
         let deps = self.dependencies(graph, &tasks);
         let mut readers: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
         for (task, deps) in deps.iter().enumerate() {
-            deps.iter().for_each(|&dep| readers[dep as usize].push(task as u32));
+            deps.iter()
+                .for_each(|&dep| readers[dep as usize].push(task as u32));
         }
         // The longest way to the end from each task. Tasks stand in an order in which dependencies come
         // first, but for those between blocks, which are left out here.
@@ -368,7 +379,9 @@ impl Schedule {
                     ready.push(Reverse(entry));
                 }
             };
-            readers[index].iter().for_each(|&next| ended(next as usize, &mut waits));
+            readers[index]
+                .iter()
+                .for_each(|&next| ended(next as usize, &mut waits));
             let block = tasks[index].of;
             let left = open_tasks.get_mut(&block).expect("each block is counted");
             *left -= 1;
@@ -602,7 +615,9 @@ pub(crate) fn seconds(
         ..*link
     };
     let time = computed.time(rates, &anywhere);
-    let sending = link.bytes_per_second.map_or(0.0, |rate| link_bytes as f64 / rate);
+    let sending = link
+        .bytes_per_second
+        .map_or(0.0, |rate| link_bytes as f64 / rate);
     Time {
         sending,
         total: time.computing + time.waiting + sending,

@@ -126,11 +126,7 @@ impl Shares {
     /// Bits in the clear, a row for each plane.
     pub fn rows(sharing: Sharing, rows: &Rows) -> Self {
         assert_eq!(sharing.components(), 1, "components");
-        let mut shares = Self::zeros(Sort::new(
-            sharing,
-            Element::Bits(rows.rows()),
-            rows.lanes(),
-        ));
+        let mut shares = Self::zeros(Sort::new(sharing, Element::Bits(rows.rows()), rows.lanes()));
         shares.plane_bytes_mut().copy_from_slice(rows.as_bytes());
         shares
     }

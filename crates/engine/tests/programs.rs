@@ -10,9 +10,9 @@ use madrigal_core::time::Link;
 use madrigal_core::{Cost, Party, PhaseCost, Ring};
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat, Constant, Dot,
-    Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Rearrange,
-    ReplicatedTool, Rings, Rounding, Share, Square, SumAxis, Truncate,
+    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, COUNTER, Compose, Concat,
+    Constant, Dot, Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Public,
+    Rearrange, Repeat, ReplicatedTool, Rings, Rounding, Row, Share, Square, SumAxis, Truncate,
 };
 use madrigal_engine::{
     Circuit, Element, Given, Graph, Held, Opening, Origin, Outcome, Phases, ProgramPlan,
@@ -64,7 +64,9 @@ impl Built {
         let sort = value.sort().shared(Sharing::clear(&[owner]));
         let input = self.graph.input(sort);
         self.inputs.push(value.as_shared(sort.sharing));
-        self.graph.add_one(Share::<P>::new(owner), &[input]).unwrap()
+        self.graph
+            .add_one(Share::<P>::new(owner), &[input])
+            .unwrap()
     }
 
     fn public(&mut self, value: Shares) -> Value {
@@ -143,7 +145,10 @@ fn check(built: &Built, spec: ProgramSpec, seed: u64) -> Vec<Outcome> {
                 })
             })
             .collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
     for (me, outcome) in Party::all(parties).zip(&outcomes) {
         for ((output, expected), value) in
@@ -159,10 +164,18 @@ fn check(built: &Built, spec: ProgramSpec, seed: u64) -> Vec<Outcome> {
             setup: outcome.setup.spent,
             online: outcome.online.spent,
         };
-        assert_eq!(spent, plan.cost(me), "{me}: {:?}", graph.describe().collect::<Vec<_>>());
-        let sum = plan.operations(me).iter().fold(PhaseCost::default(), |sum, operation| {
-            sum + operation.online
-        });
+        assert_eq!(
+            spent,
+            plan.cost(me),
+            "{me}: {:?}",
+            graph.describe().collect::<Vec<_>>()
+        );
+        let sum = plan
+            .operations(me)
+            .iter()
+            .fold(PhaseCost::default(), |sum, operation| {
+                sum + operation.online
+            });
         assert_eq!(sum.bytes_sent, spent.online.bytes_sent);
         assert_eq!(sum.aes_blocks, spent.online.aes_blocks);
     }
@@ -174,11 +187,13 @@ fn equal(a: &Shares, b: &Shares) -> bool {
         (Element::Ring(width), other) if other == Element::Ring(width) => {
             with_ring!(width, T => a.component::<T>(0) == b.component::<T>(0))
         }
-        (Element::Bits(_), Element::Bits(_)) => a.to_rows().unwrap() == {
-            let mut rows = b.to_rows().unwrap();
-            rows.clear_padding();
-            rows
-        },
+        (Element::Bits(_), Element::Bits(_)) => {
+            a.to_rows().unwrap() == {
+                let mut rows = b.to_rows().unwrap();
+                rows.clear_padding();
+                rows
+            }
+        }
         _ => false,
     }
 }
@@ -229,13 +244,18 @@ fn ring_operations<P: Rings>(built: &mut Built, width: Width, len: usize) {
         inner: len,
         columns: 1,
     };
-    let matrix = graph.add_one(MatrixProduct::<P>::new(shape), &[repeated, y]).unwrap();
+    let matrix = graph
+        .add_one(MatrixProduct::<P>::new(1, shape), &[repeated, y])
+        .unwrap();
     let sums = SumAxis {
         count: 3,
         inner: len,
+        prefixes: false,
     };
     let sums = graph.add_one(sums, &[repeated]).unwrap();
-    let all = graph.add_one(Concat, &[dot, matrix, sums]).unwrap();
+    let all = graph
+        .add_one(Concat { rows: 1 }, &[dot, matrix, sums])
+        .unwrap();
     let narrow = graph.add_one(Narrow::new(Width::W8), &[all]).unwrap();
     built.open_to_all::<P>(all);
     built.open::<P>(narrow, &[1]);
@@ -248,7 +268,9 @@ fn ring_operations<P: Rings>(built: &mut Built, width: Width, len: usize) {
     let graph = &mut built.graph;
     let scaled = graph.add_one(MulPublic::<P>::new(), &[x, public]).unwrap();
     let constant = graph.add_one(Constant::<P>::new(), &[public]).unwrap();
-    let sum = graph.add_one(Linear::<P>::sum(), &[scaled, constant]).unwrap();
+    let sum = graph
+        .add_one(Linear::<P>::sum(), &[scaled, constant])
+        .unwrap();
     let places = Layout::Picked((0..len as u32).rev().collect());
     let turned = graph.add_one(Rearrange::new(places), &[sum]).unwrap();
     built.open::<P>(turned, &[0, 1]);
@@ -262,9 +284,12 @@ fn conversions<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize
     let count = P::addend_count(parties);
     let mut builder = Builder::new("less").with_goal(Goal::Depth);
     let number = |builder: &mut Builder| {
-        let parts: Vec<_> = (0..count).map(|_| builder.input(width.bits() as u32)).collect();
+        let parts: Vec<_> = (0..count)
+            .map(|_| builder.input(width.bits() as u32))
+            .collect();
         let (first, rest) = parts.split_first().unwrap();
-        rest.iter().fold(first.clone(), |sum, part| builder.add(&sum, part))
+        rest.iter()
+            .fold(first.clone(), |sum, part| builder.add(&sum, part))
     };
     let (a, b) = (number(&mut builder), number(&mut builder));
     let less = builder.less(&a, &b);
@@ -274,12 +299,20 @@ fn conversions<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize
     let circuit = Arc::new(Circuit::new(&builder.finish()));
     let graph = &mut built.graph;
     let addends = |graph: &mut Graph, value| {
-        graph.add(Arc::new(Addends::<P>::new(parties)), &[value]).unwrap()
+        graph
+            .add(Arc::new(Addends::<P>::new(parties)), &[value])
+            .unwrap()
     };
     let parts = [addends(graph, x), addends(graph, y)].concat();
-    let made = graph.add(Arc::new(Netlist::<B>::new(circuit, len)), &parts).unwrap();
-    let back = graph.add_one(Compose::<P>::new(width), &[made[1]]).unwrap();
-    let chosen = graph.add_one(BitTimes::<P>::new(), &[made[0], back]).unwrap();
+    let made = graph
+        .add(Arc::new(Netlist::<B>::new(circuit, len)), &parts)
+        .unwrap();
+    let back = graph
+        .add_one(Compose::<P>::new(width, false), &[made[1]])
+        .unwrap();
+    let chosen = graph
+        .add_one(BitTimes::<P>::new(), &[made[0], back])
+        .unwrap();
     built.open_to_all::<B>(made[0]);
     built.open_to_all::<P>(chosen);
     built.open::<P>(back, &[parties - 1]);
@@ -349,11 +382,16 @@ fn long_vectors_are_cut_into_blocks() {
     let x = built.ring::<ArithmeticGmwTool>(Width::W32, len);
     let y = built.ring::<ArithmeticGmwTool>(Width::W32, len);
     let graph = &mut built.graph;
-    let z = graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y]).unwrap();
-    let z = graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[z, x]).unwrap();
+    let z = graph
+        .add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y])
+        .unwrap();
+    let z = graph
+        .add_one(Mul::<ArithmeticGmwTool>::new(), &[z, x])
+        .unwrap();
     let sum = SumAxis {
         count: len,
         inner: 1,
+        prefixes: false,
     };
     let sum = graph.add_one(sum, &[z]).unwrap();
     built.open_to_all::<ArithmeticGmwTool>(z);
@@ -389,10 +427,13 @@ fn independent_operations_share_rounds() {
     for _ in 0..200 {
         let x = built.ring::<ArithmeticGmwTool>(Width::W64, 1);
         let y = built.ring::<ArithmeticGmwTool>(Width::W64, 1);
-        let product = built.graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y]).unwrap();
+        let product = built
+            .graph
+            .add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y])
+            .unwrap();
         products.push(product);
     }
-    let all = built.graph.add_one(Concat, &products).unwrap();
+    let all = built.graph.add_one(Concat { rows: 1 }, &products).unwrap();
     built.open_to_all::<ArithmeticGmwTool>(all);
     let spec = ProgramSpec {
         line: Link {
@@ -404,7 +445,85 @@ fn independent_operations_share_rounds() {
     let plan = ProgramPlan::new(spec.clone()).unwrap();
     assert_eq!(plan.cost(Party::new(0)).online.rounds, 2);
     let outcomes = check(&built, spec, seed);
-    assert!(outcomes.iter().all(|outcome| outcome.total < Duration::from_secs(60)));
+    assert!(
+        outcomes
+            .iter()
+            .all(|outcome| outcome.total < Duration::from_secs(60))
+    );
+}
+
+/// Factorials and sums of rows, in a loop; signed numbers of few bits; products with public matrices.
+fn loops<P: Rings, B: Boolean>(built: &mut Built, width: Width) {
+    let parties = built.graph.parties();
+    let x = built.ring::<P>(width, 4);
+    let y = built.ring::<P>(width, 12);
+    let mut body = Graph::new(parties);
+    let state = body.argument(*built.graph.sort(x));
+    let table = body.argument(*built.graph.sort(y));
+    let time = body.argument(COUNTER);
+    let row = Row { count: 3, inner: 4 };
+    let row = body.add_one(row, &[table, time]).unwrap();
+    let product = body.add_one(Mul::<P>::new(), &[state, row]).unwrap();
+    let next = body.add_one(Linear::<P>::sum(), &[product, row]).unwrap();
+    let repeat = Repeat::new(3, body, vec![state, table], Some(time), vec![next]);
+    let z = built.graph.add_one(repeat, &[x, y]).unwrap();
+    built.open_to_all::<P>(z);
+    let small = built.bits::<B>(5, 12);
+    let signed = built
+        .graph
+        .add_one(Compose::<P>::new(width, true), &[small])
+        .unwrap();
+    let unsigned = built
+        .graph
+        .add_one(Compose::<P>::new(width, false), &[small])
+        .unwrap();
+    let joined = built
+        .graph
+        .add_one(Concat { rows: 3 }, &[signed, unsigned])
+        .unwrap();
+    let prefixes = SumAxis {
+        count: 4,
+        inner: 2,
+        prefixes: true,
+    };
+    let prefixes = built.graph.add_one(prefixes, &[joined]).unwrap();
+    built.open::<P>(prefixes, &[0]);
+    let parity = SumAxis {
+        count: 3,
+        inner: 2,
+        prefixes: false,
+    };
+    let parity = built.graph.add_one(parity, &[small]).unwrap();
+    built.open::<B>(parity, &[0]);
+    let shape = MatrixShape {
+        rows: 2,
+        inner: 3,
+        columns: 2,
+    };
+    let public = with_ring!(width, T => {
+        Shares::ring_of(Sharing::PUBLIC, (1..13).map(|i| T::from_u128(i * i)).collect::<Vec<T>>())
+    });
+    let public = built.graph.add_one(Public::new(public), &[]).unwrap();
+    for operands in [[y, public], [public, y], [y, y]] {
+        let product = MatrixProduct::<P>::new(2, shape);
+        let z = built.graph.add_one(product, &operands).unwrap();
+        built.open_to_all::<P>(z);
+    }
+}
+
+#[test]
+fn loops_run_as_often_as_they_say() {
+    let seed = seed();
+    for width in [Width::W8, Width::W64, Width::W128] {
+        for parties in [2, 3] {
+            let mut built = Built::new(parties, seed);
+            loops::<ArithmeticGmwTool, BooleanGmwTool>(&mut built, width);
+            check_all(&built, seed);
+        }
+        let mut built = Built::new(3, seed);
+        loops::<ReplicatedTool, ReplicatedTool>(&mut built, width);
+        check_all(&built, seed);
+    }
 }
 
 #[test]
@@ -414,13 +533,21 @@ fn what_cannot_be_is_refused_with_its_place() {
     let y = built.ring::<ArithmeticGmwTool>(Width::W32, 5);
     let z = built.ring::<ArithmeticGmwTool>(Width::W64, 6);
     let graph = &mut built.graph;
-    let error = graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y]).unwrap_err();
+    let error = graph
+        .add_one(Mul::<ArithmeticGmwTool>::new(), &[x, y])
+        .unwrap_err();
     assert!(error.label.contains("programs.rs"), "{error}");
-    let error = graph.add_one(Mul::<ArithmeticGmwTool>::new(), &[x, z]).unwrap_err();
+    let error = graph
+        .add_one(Mul::<ArithmeticGmwTool>::new(), &[x, z])
+        .unwrap_err();
     assert!(error.to_string().contains("lengths differ"), "{error}");
-    let error = graph.add_one(Mul::<ReplicatedTool>::new(), &[x, x]).unwrap_err();
+    let error = graph
+        .add_one(Mul::<ReplicatedTool>::new(), &[x, x])
+        .unwrap_err();
     assert!(error.to_string().contains("a value in R wanted"), "{error}");
-    let error = graph.add_one(Share::<ReplicatedTool>::new(Party::new(0)), &[x]).unwrap_err();
+    let error = graph
+        .add_one(Share::<ReplicatedTool>::new(Party::new(0)), &[x])
+        .unwrap_err();
     assert!(error.to_string().contains("three parties"), "{error}");
 }
 
@@ -430,7 +557,11 @@ fn values_are_cut_and_put_together() {
     fn rings<T: Held>() {
         let elements: Vec<T> = (0..100).map(T::from_u128).collect();
         let value = Shares::ring_of(Sharing::PUBLIC, elements);
-        let pieces = [value.slice(0..33), value.slice(33..34), value.slice(34..100)];
+        let pieces = [
+            value.slice(0..33),
+            value.slice(33..34),
+            value.slice(34..100),
+        ];
         let whole = Shares::concat(&pieces.iter().collect::<Vec<_>>());
         assert_eq!(whole.component::<T>(0), value.component::<T>(0));
     }

@@ -302,7 +302,10 @@ fn plans_of_many_lanes_take_little_time() {
         ..JobSpec::new(circuit, 3)
     };
     let refused = Plan::new(spec).unwrap_err();
-    assert!(matches!(refused, PlanError::TooManyBlocks { .. }), "{refused}");
+    assert!(
+        matches!(refused, PlanError::TooManyBlocks { .. }),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use madrigal_core::Party;
 use madrigal_correlations::{Kind, MatrixShape, Stock, Width};
 use madrigal_net::{Context, Result};
-use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing};
 use madrigal_protocols::Opening;
+use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing};
 use zeroize::Zeroizing;
 
 use super::{Protocol, Rings};
@@ -122,7 +122,9 @@ impl ArithmeticGmwTool {
         let mut all = Zeroizing::new(Vec::with_capacity(
             values.iter().map(|value| value.len()).sum(),
         ));
-        values.iter().for_each(|value| all.extend_from_slice(value.component::<T>(0)));
+        values
+            .iter()
+            .for_each(|value| all.extend_from_slice(value.component::<T>(0)));
         let opened = self.gmw.open(&all, to).await?;
         let mut at = 0;
         let of = |value: &Arc<Shares>| {
@@ -200,7 +202,8 @@ impl Rings for ArithmeticGmwTool {
     }
 
     fn matrix_product_bill<T: Held>(shape: MatrixShape, bill: &mut Bill) {
-        bill.needs().add(Kind::MatrixTriples(Width::of::<T>(), shape), 1);
+        bill.needs()
+            .add(Kind::MatrixTriples(Width::of::<T>(), shape), 1);
         let operands = shape.inner * (shape.rows + shape.columns);
         opened_to_all(operands * T::BYTES, bill);
         // Three products of matrices; elements of the second are read once for each band of rows.
@@ -241,7 +244,9 @@ impl Rings for ArithmeticGmwTool {
         let mut z = Zeroizing::new(vec![T::ZERO; planes.len()]);
         let mut shared = stock.shared_bits::<T>(width * planes.len());
         let stride = planes.shape().stride * 8;
-        self.gmw.compose(&mut shared, planes.plane_bytes(), stride, &mut z).await?;
+        self.gmw
+            .compose(&mut shared, planes.plane_bytes(), stride, &mut z)
+            .await?;
         Ok(Shares::ring_of(Sharing::A, z))
     }
 
@@ -262,7 +267,9 @@ impl Rings for ArithmeticGmwTool {
         let mut shared = stock.shared_bits::<T>(x.len());
         let mut triples = stock.ring_triples::<T>(x.len());
         let (bits, x) = (bits.plane(0, 0), x.component(0));
-        self.gmw.bit_times(&mut shared, &mut triples, bits, x, &mut z).await?;
+        self.gmw
+            .bit_times(&mut shared, &mut triples, bits, x, &mut z)
+            .await?;
         Ok(Shares::ring_of(Sharing::A, z))
     }
 
@@ -270,8 +277,10 @@ impl Rings for ArithmeticGmwTool {
         let width = Width::of::<T>();
         bill.needs().add(Kind::SharedBits(width), len);
         bill.needs().add(Kind::RingTriples(width), len);
-        opened_to_all(2 * len * T::BYTES + madrigal_core::bits::bytes_for(len), bill);
+        opened_to_all(
+            2 * len * T::BYTES + madrigal_core::bits::bytes_for(len),
+            bill,
+        );
         bill.touch((16 * len * T::BYTES) as u64);
     }
 }
-

@@ -130,12 +130,18 @@ impl Boolean for BooleanGmwTool {
 
 /// Bits of values in a message: planes one after the other, without padding.
 pub(super) fn string_bits(sorts: &[Sort]) -> usize {
-    sorts.iter().map(|sort| sort.element.bits() * sort.len).sum()
+    sorts
+        .iter()
+        .map(|sort| sort.element.bits() * sort.len)
+        .sum()
 }
 
 /// One component of all planes as such a string.
 pub(super) fn pack(values: &[Arc<Shares>], component: usize) -> Zeroizing<Vec<u8>> {
-    let count = values.iter().map(|value| string_bits(&[*value.sort()])).sum();
+    let count = values
+        .iter()
+        .map(|value| string_bits(&[*value.sort()]))
+        .sum();
     let mut string = Zeroizing::new(vec![0; bits::bytes_for(count)]);
     let mut at = 0;
     for value in values {

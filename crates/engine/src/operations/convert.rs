@@ -91,19 +91,28 @@ impl<P: Rings> Operation for Addends<P> {
     }
 }
 
-/// Bits become the elements whose lowest bits they are; the others are zeros.
+/// Bits become the elements whose lowest bits they are; the others are zeros, or copies of the highest one
+/// if they are signed numbers.
 pub struct Compose<P> {
     width: Width,
+    signed: bool,
     protocol: PhantomData<fn() -> P>,
 }
 
 impl<P: Rings> Compose<P> {
     /// Of this ring.
-    pub const fn new(width: Width) -> Self {
+    pub const fn new(width: Width, signed: bool) -> Self {
         Self {
             width,
+            signed,
             protocol: PhantomData,
         }
+    }
+
+    /// The place of the sign where a signed number has fewer bits than the ring.
+    fn sign(&self, sort: &Sort) -> Option<usize> {
+        let planes = sort.element.bits();
+        (self.signed && (1..self.width.bits()).contains(&planes)).then(|| planes - 1)
     }
 }
 
@@ -116,7 +125,12 @@ impl<P: Rings> fmt::Debug for Compose<P> {
 impl<P: Rings> Operation for Compose<P> {
     fn name(&self) -> String {
         let bits = self.width.bits();
-        format!("compose/1 from {} to u{bits} in {}", P::BITS, P::SHARING)
+        let how = if self.signed { "signed" } else { "unsigned" };
+        format!(
+            "compose/1 from {} to u{bits} in {}, {how}",
+            P::BITS,
+            P::SHARING
+        )
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -147,22 +161,49 @@ impl<P: Rings> Operation for Compose<P> {
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
+            let leads = P::leads(turn.me());
             let (tool, stock) = turn.tool::<P>()?;
-            let z = crate::with_ring!(self.width, T => tool.compose::<T>(stock, &inputs[0]).await);
-            Ok(vec![z?])
+            let Some(sign) = self.sign(inputs[0].sort()) else {
+                let z =
+                    crate::with_ring!(self.width, T => tool.compose::<T>(stock, &inputs[0]).await);
+                return Ok(vec![z?]);
+            };
+            // With its highest bit flipped, the number is as much larger as that bit counts.
+            let mut planes = Shares::clone(&inputs[0]);
+            let components = 0..P::SHARING.components();
+            for component in components.clone().filter(|&component| leads[component]) {
+                madrigal_kernels::not_into(planes.plane_mut(sign, component));
+            }
+            let z = crate::with_ring!(self.width, T => {
+                let mut z = tool.compose::<T>(stock, &planes).await?;
+                let more = T::ONE.shl(sign);
+                for component in components.filter(|&component| leads[component]) {
+                    let elements = z.component_mut::<T>(component).iter_mut();
+                    elements.for_each(|z| *z = z.sub(more));
+                }
+                z
+            });
+            Ok(vec![z])
         })
     }
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let value = only(inputs)?;
-        Ok(vec![crate::with_ring!(self.width, T => joined::<T>(value))])
+        Ok(vec![
+            crate::with_ring!(self.width, T => joined::<T>(value, self.sign(value.sort()))),
+        ])
     }
 }
 
 /// The numbers with these bits, in the clear.
-fn joined<T: Held>(value: &Shares) -> Shares {
+fn joined<T: Held>(value: &Shares, sign: Option<usize>) -> Shares {
     let mut z = vec![T::ZERO; value.len()];
     planes::join(value.plane_bytes(), value.shape().stride * 8, &mut z);
+    if let Some(sign) = sign {
+        for z in &mut z {
+            *z = z.sub(T::from_u128(z.bit(sign).into()).shl(sign).shl(1));
+        }
+    }
     Shares::ring_of(Sharing::PUBLIC, z)
 }
 

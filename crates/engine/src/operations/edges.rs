@@ -160,7 +160,11 @@ impl<P: Protocol> fmt::Debug for Open<P> {
 
 impl<P: Protocol> Operation for Open<P> {
     fn name(&self) -> String {
-        let to: Vec<_> = self.to.iter().map(|party| party.index().to_string()).collect();
+        let to: Vec<_> = self
+            .to
+            .iter()
+            .map(|party| party.index().to_string())
+            .collect();
         format!("open/1 from {} to {}", P::SHARING, to.join(","))
     }
 
@@ -170,10 +174,14 @@ impl<P: Protocol> Operation for Open<P> {
             in_sharing(P::SHARING, value)?;
         }
         if self.to.is_empty() {
-            return Err(Mismatch::new("nobody gets the value: name a party that does"));
+            return Err(Mismatch::new(
+                "nobody gets the value: name a party that does",
+            ));
         }
         if let Some(party) = self.to.iter().find(|party| party.index() >= parties) {
-            return Err(Mismatch::new(format!("there is no {party} among {parties}")));
+            return Err(Mismatch::new(format!(
+                "there is no {party} among {parties}"
+            )));
         }
         let known = known_to(&self.to, parties);
         Ok(inputs.iter().map(|value| value.shared(known)).collect())

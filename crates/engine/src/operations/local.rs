@@ -175,7 +175,10 @@ impl Operation for Rearrange {
                 use sha2::{Digest, Sha256};
                 let mut hash = Sha256::new();
                 picked.iter().for_each(|at| hash.update(at.to_le_bytes()));
-                let digest: String = hash.finalize()[..16].iter().map(|b| format!("{b:02x}")).collect();
+                let digest: String = hash.finalize()[..16]
+                    .iter()
+                    .map(|b| format!("{b:02x}"))
+                    .collect();
                 format!("rearrange/1 {} picked ({digest})", picked.len())
             }
         }
@@ -184,7 +187,9 @@ impl Operation for Rearrange {
     fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
         let value = only(inputs)?;
         if !self.0.fits(value.len) {
-            return Err(Mismatch::new(format!("{value} has not all of these elements")));
+            return Err(Mismatch::new(format!(
+                "{value} has not all of these elements"
+            )));
         }
         Ok(vec![value.of_len(self.0.len())])
     }
@@ -210,13 +215,40 @@ impl Operation for Rearrange {
     }
 }
 
-/// Values one after the other.
+/// Of each of so many rows first that of the first value, then that of the second, and so on; values one
+/// after the other where there is one row.
 #[derive(Debug)]
-pub struct Concat;
+pub struct Concat {
+    /// How many rows all values have.
+    pub rows: usize,
+}
+
+impl Concat {
+    fn of(&self, values: &[&Shares]) -> Shares {
+        if self.rows == 1 {
+            return Shares::concat(values);
+        }
+        let len = values.iter().map(|value| value.len()).sum();
+        let sort = values[0].sort().of_len(len);
+        if values.iter().any(|value| !value.is_known()) {
+            return Shares::unknown(sort);
+        }
+        let mut out = Shares::zeros(sort);
+        let mut at = 0;
+        for row in 0..self.rows {
+            for value in values {
+                let each = value.len() / self.rows;
+                out.put(at, value, row * each..(row + 1) * each);
+                at += each;
+            }
+        }
+        out
+    }
+}
 
 impl Operation for Concat {
     fn name(&self) -> String {
-        "concat/1".to_owned()
+        format!("concat/1 of {} rows", self.rows)
     }
 
     fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -225,6 +257,10 @@ impl Operation for Concat {
         };
         if let Some(other) = inputs.iter().find(|sort| sort.of_len(0) != first.of_len(0)) {
             return Err(Mismatch::new(format!("{first} before {other}")));
+        }
+        let rows = |sort: &Sort| self.rows > 0 && sort.len.is_multiple_of(self.rows);
+        if let Some(other) = inputs.iter().find(|sort| !rows(sort)) {
+            return Err(Mismatch::new(format!("{other} in {} rows", self.rows)));
         }
         let len = inputs.iter().map(|sort| sort.len).sum();
         Ok(vec![first.of_len(len)])
@@ -244,66 +280,97 @@ impl Operation for Concat {
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-        Box::pin(std::future::ready(Ok(vec![Shares::concat(&all)])))
+        Box::pin(std::future::ready(Ok(vec![self.of(&all)])))
     }
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        Ok(vec![Shares::concat(inputs)])
+        Ok(vec![self.of(inputs)])
     }
 }
 
-/// Sums of ring elements along the middle one of three axes.
+/// Sums along the middle one of three axes: of ring elements, or of bits, modulo 2 each.
 #[derive(Debug)]
 pub struct SumAxis {
     /// Elements of the middle axis.
     pub count: usize,
     /// Elements of the innermost axis.
     pub inner: usize,
+    /// Not one sum, but those of the first element, the first two, and so on.
+    pub prefixes: bool,
 }
 
 impl SumAxis {
     fn of(&self, value: &Shares) -> Shares {
-        let len = value.len() / self.count;
+        let len = self.results(value.len());
         let mut out = Shares::zeros(value.sort().of_len(len));
-        let Element::Ring(width) = value.sort().element else {
-            unreachable!("checked by sorts");
-        };
         let each = self.count * self.inner;
+        let made = if self.prefixes { each } else { self.inner };
+        let width = match value.sort().element {
+            Element::Ring(width) => width,
+            Element::Bits(planes) => {
+                self.xor(value, &mut out, planes);
+                return out;
+            }
+        };
         crate::with_ring!(width, T => {
             for component in 0..value.sort().sharing.components() {
-                let from = value.component::<T>(component);
-                let to = out.component_mut::<T>(component);
-                if self.inner == 1 {
-                    for (to, from) in to.iter_mut().zip(from.chunks_exact(each)) {
-                        *to = from.iter().fold(T::ZERO, |sum, x| sum.add(*x));
-                    }
-                    continue;
-                }
-                for (to, from) in to.chunks_exact_mut(self.inner).zip(from.chunks_exact(each)) {
-                    for row in from.chunks_exact(self.inner) {
-                        madrigal_kernels::rings::add_into(to, row);
+                let from = value.component::<T>(component).chunks_exact(each);
+                let to = out.component_mut::<T>(component).chunks_exact_mut(made);
+                for (to, from) in to.zip(from) {
+                    if self.prefixes {
+                        to.copy_from_slice(from);
+                        for next in self.inner..each {
+                            to[next] = to[next].add(to[next - self.inner]);
+                        }
+                    } else if self.inner == 1 {
+                        to[0] = from.iter().fold(T::ZERO, |sum, x| sum.add(*x));
+                    } else {
+                        let rows = from.chunks_exact(self.inner);
+                        rows.for_each(|row| madrigal_kernels::rings::add_into(to, row));
                     }
                 }
             }
         });
         out
     }
+
+    fn results(&self, len: usize) -> usize {
+        if self.prefixes { len } else { len / self.count }
+    }
+
+    fn xor(&self, value: &Shares, out: &mut Shares, planes: usize) {
+        let each = self.count * self.inner;
+        for plane in 0..planes {
+            for component in 0..value.sort().sharing.components() {
+                let from = value.plane(plane, component);
+                let to = out.plane_mut(plane, component);
+                for place in 0..value.len() {
+                    let (before, after) = (place / each, place % self.inner);
+                    let result = before * self.inner + after;
+                    let bit = from[place / 8] >> (place % 8) & 1;
+                    to[result / 8] ^= bit << (result % 8);
+                }
+            }
+        }
+    }
 }
 
 impl Operation for SumAxis {
     fn name(&self) -> String {
-        format!("sum/1 of {} with {} inside", self.count, self.inner)
+        let what = if self.prefixes { "prefix-sums" } else { "sum" };
+        format!("{what}/1 of {} with {} inside", self.count, self.inner)
     }
 
     fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
         let value = only(inputs)?;
-        if matches!(value.element, Element::Bits(_)) || value.sharing.is_clear() {
+        let bits = matches!(value.element, Element::Bits(_));
+        if value.sharing.is_clear() || bits && self.prefixes {
             return Err(Mismatch::new(format!("{value} is not shared in a ring")));
         }
         let each = self.count.checked_mul(self.inner).filter(|&each| each > 0);
         match each {
             Some(each) if value.len.is_multiple_of(each) => {
-                Ok(vec![value.of_len(value.len / self.count)])
+                Ok(vec![value.of_len(self.results(value.len))])
             }
             _ => Err(Mismatch::new(format!(
                 "{value} has no axes of {} and {} elements",
@@ -330,6 +397,153 @@ impl Operation for SumAxis {
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         Ok(vec![self.of(only(inputs)?)])
+    }
+}
+
+/// Of three axes, what is at a place of the middle one that all know when it is read.
+#[derive(Debug)]
+pub struct Row {
+    /// Elements of the middle axis.
+    pub count: usize,
+    /// Elements of the innermost axis.
+    pub inner: usize,
+}
+
+impl Row {
+    fn of(&self, value: &Shares, place: &Shares) -> Result<Shares, Mismatch> {
+        let Element::Ring(width) = place.sort().element else {
+            return Err(Mismatch::new("a place is a number"));
+        };
+        let place = crate::with_ring!(width, T => place.component::<T>(0)[0].to_u128());
+        if place >= self.count as u128 {
+            return Err(Mismatch::new(format!(
+                "no place {place} among {}",
+                self.count
+            )));
+        }
+        let layout = Layout::Grid {
+            start: place as usize * self.inner,
+            axes: vec![
+                (
+                    value.len() / (self.count * self.inner),
+                    (self.count * self.inner) as isize,
+                ),
+                (self.inner, 1),
+            ],
+        };
+        Ok(Rearrange(layout).of(value))
+    }
+}
+
+impl Operation for Row {
+    fn name(&self) -> String {
+        format!("row/1 of {} with {} inside", self.count, self.inner)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        let [value, place] = inputs else {
+            return Err(Mismatch::new("a value and a place wanted"));
+        };
+        if !place.sharing.is_public(parties) || place.len != 1 {
+            return Err(Mismatch::new(format!("{place} is no public place")));
+        }
+        let each = self.count.checked_mul(self.inner).filter(|&each| each > 0);
+        match each {
+            Some(each) if value.len.is_multiple_of(each) => {
+                Ok(vec![value.of_len(value.len / self.count)])
+            }
+            _ => Err(Mismatch::new(format!(
+                "{value} has no axes of {} and {} elements",
+                self.count, self.inner
+            ))),
+        }
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch((2 * inputs[0].bytes() / self.count) as u64);
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let row = self.of(&inputs[0], &inputs[1]);
+        let row = row
+            .map(|row| vec![row])
+            .map_err(|problem| turn.refuse(&problem));
+        Box::pin(std::future::ready(row))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(inputs[0], inputs[1])?])
+    }
+}
+
+/// A value that all know because it is part of the program.
+pub struct Public(Shares);
+
+impl Public {
+    /// This value.
+    ///
+    /// # Panics
+    /// If it is shared or unknown.
+    pub fn new(value: Shares) -> Self {
+        assert!(
+            value.sort().sharing.is_clear() && value.is_known(),
+            "a public value"
+        );
+        Self(value.as_shared(crate::sort::Sharing::PUBLIC))
+    }
+}
+
+impl std::fmt::Debug for Public {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "public {}", self.0.sort())
+    }
+}
+
+impl Operation for Public {
+    fn name(&self) -> String {
+        use sha2::{Digest, Sha256};
+        let mut hash = Sha256::new();
+        match self.0.sort().element {
+            Element::Bits(_) => hash.update(self.0.plane_bytes()),
+            Element::Ring(width) => crate::with_ring!(width, T => {
+                hash.update(madrigal_kernels::rings::as_bytes(self.0.component::<T>(0)));
+            }),
+        }
+        let digest: String = hash.finalize()[..16]
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect();
+        format!("public/1 {} ({digest})", self.0.sort())
+    }
+
+    fn sorts(&self, _: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        Ok(vec![*self.0.sort()])
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, _: &[Sort], _: &mut Bill) {}
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        _: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(std::future::ready(Ok(vec![self.0.clone()])))
+    }
+
+    fn plain(&self, _: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.0.clone()])
     }
 }
 

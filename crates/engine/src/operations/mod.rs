@@ -4,7 +4,9 @@
 //! |---|---|---|
 //! | inputs, openings, public constants | every sharing | `edges.rs` |
 //! | Boolean circuits | every [`Boolean`] protocol | `netlist.rs` |
-//! | sums, products, dot products, matrices | A, R | `ring.rs` |
+//! | sums, products, dot products | A, R | `ring.rs` |
+//! | products of matrices | A, R | `matrices.rs` |
+//! | loops | every sharing | `repeat.rs` |
 //! | conversions | A to B, B to A, within R | `convert.rs` |
 //! | rearrangements, broadcasts, sums along an axis | every sharing | `local.rs` |
 
@@ -13,7 +15,9 @@ mod boolean_gmw;
 mod convert;
 mod edges;
 mod local;
+mod matrices;
 mod netlist;
+mod repeat;
 mod replicated;
 mod replicated_rings;
 mod ring;
@@ -21,8 +25,8 @@ mod ring;
 use std::future::Future;
 use std::sync::Arc;
 
-use madrigal_core::Party;
 use madrigal_circuit::And;
+use madrigal_core::Party;
 use madrigal_correlations::{MatrixShape, Stock};
 use madrigal_net::Result;
 
@@ -36,11 +40,13 @@ pub use arithmetic_gmw::ArithmeticGmwTool;
 pub use boolean_gmw::BooleanGmwTool;
 pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Share};
-pub use local::{Concat, Layout, Narrow, Rearrange, SumAxis};
+pub use local::{Concat, Layout, Narrow, Public, Rearrange, Row, SumAxis};
+pub use matrices::MatrixProduct;
 pub use netlist::Netlist;
+pub use repeat::{COUNTER, Repeat};
 pub use replicated::ReplicatedTool;
 pub use replicated_rings::{Rounding, Truncate};
-pub use ring::{Dot, Linear, MatrixProduct, Mul, MulPublic, Square};
+pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 
 /// A protocol that values can be brought into and opened from.
 pub trait Protocol: Tool {
@@ -199,7 +205,10 @@ fn same_ring(sorts: &[Sort]) -> std::result::Result<(), Mismatch> {
         Element::Bits(_) => None,
         Element::Ring(width) => Some(width),
     };
-    if sorts.windows(2).any(|pair| ring(&pair[0]) != ring(&pair[1])) {
+    if sorts
+        .windows(2)
+        .any(|pair| ring(&pair[0]) != ring(&pair[1]))
+    {
         let problem = "values of several rings, or of rings and bits, in one operation";
         return Err(Mismatch::new(problem));
     }

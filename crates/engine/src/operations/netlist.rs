@@ -45,7 +45,10 @@ impl<P: Boolean> fmt::Debug for Netlist<P> {
 impl<P: Boolean> Operation for Netlist<P> {
     fn name(&self) -> String {
         let hex = |digest: [u8; 32]| -> String {
-            digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+            digest[..8]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect()
         };
         format!(
             "circuit/1 {} in {} of {} ANDs, depth {} ({} compiled {}){}",

@@ -81,14 +81,20 @@ impl ReplicatedTool {
         let mut own = Zeroizing::new(Vec::new());
         if self.context.me() == owner {
             own.reserve_exact(counts[owner.index()]);
-            values.iter().for_each(|value| own.extend_from_slice(value.component::<T>(0)));
+            values
+                .iter()
+                .for_each(|value| own.extend_from_slice(value.component::<T>(0)));
         }
         let shares = self.rings()?.share::<T>(&own, counts).await?;
         let mut at = 0;
         let of = |value: &Arc<Shares>| {
             let range = at..at + value.len();
             at = range.end;
-            from_ring(shares[owner.index()].components().map(|part| &part[range.clone()]))
+            from_ring(
+                shares[owner.index()]
+                    .components()
+                    .map(|part| &part[range.clone()]),
+            )
         };
         Ok(values.iter().map(of).collect())
     }

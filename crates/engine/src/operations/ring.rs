@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::Ring;
-use madrigal_correlations::{MatrixShape, Width};
+use madrigal_correlations::Width;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use zeroize::Zeroizing;
@@ -31,7 +31,9 @@ fn one_ring<P: Rings>(inputs: &[Sort], count: usize, parties: usize) -> Result<W
             return Err(Mismatch::new(format!("{sort} is not of a ring")));
         };
         if *width.get_or_insert(own) != own {
-            return Err(Mismatch::new(format!("values of several rings, {sort} among them")));
+            return Err(Mismatch::new(format!(
+                "values of several rings, {sort} among them"
+            )));
         }
     }
     width.ok_or_else(|| Mismatch::new("no value given"))
@@ -82,7 +84,9 @@ impl<P: Rings> Linear<P> {
             } else if factor == T::ZERO.sub(T::ONE) {
                 rings::sub_into(&mut z, x);
             } else {
-                z.iter_mut().zip(x).for_each(|(z, x)| *z = z.add(x.mul(factor)));
+                z.iter_mut()
+                    .zip(x)
+                    .for_each(|(z, x)| *z = z.add(x.mul(factor)));
             }
         }
         let constant = T::from_u128(self.constant);
@@ -110,7 +114,11 @@ impl<P: Rings> Operation for Linear<P> {
         let signed = |number: &u128| (*number as i128).to_string();
         let factors: Vec<_> = self.factors.iter().map(signed).collect();
         let constant = signed(&self.constant);
-        format!("linear/1 in {}, {} and {constant}", P::SHARING, factors.join(" "))
+        format!(
+            "linear/1 in {}, {} and {constant}",
+            P::SHARING,
+            factors.join(" ")
+        )
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -218,7 +226,9 @@ impl<P: Rings> Operation for MulPublic<P> {
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let width = width(inputs[0].sort());
-        Ok(vec![crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[1]))])
+        Ok(vec![
+            crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[1])),
+        ])
     }
 }
 
@@ -256,7 +266,9 @@ impl<P: Rings> Operation for Mul<P> {
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let width = width(inputs[0].sort());
-        Ok(vec![crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[1]))])
+        Ok(vec![
+            crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[1])),
+        ])
     }
 }
 
@@ -294,7 +306,9 @@ impl<P: Rings> Operation for Square<P> {
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
         let width = width(inputs[0].sort());
-        Ok(vec![crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[0]))])
+        Ok(vec![
+            crate::with_ring!(width, T => plain_products::<T>(inputs[0], inputs[0])),
+        ])
     }
 }
 
@@ -370,89 +384,6 @@ impl<P: Rings> Operation for Dot<P> {
                 products.fold(T::ZERO, |sum, (x, y)| sum.add(x.mul(*y)))
             };
             Shares::ring_of(Sharing::PUBLIC, pairs.map(dot).collect::<Vec<T>>())
-        })])
-    }
-}
-
-/// The product of two matrices, row by row.
-pub struct MatrixProduct<P> {
-    shape: MatrixShape,
-    protocol: PhantomData<fn() -> P>,
-}
-
-impl<P: Rings> MatrixProduct<P> {
-    /// Of this shape.
-    pub const fn new(shape: MatrixShape) -> Self {
-        Self {
-            shape,
-            protocol: PhantomData,
-        }
-    }
-}
-
-impl<P: Rings> fmt::Debug for MatrixProduct<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
-    }
-}
-
-impl<P: Rings> Operation for MatrixProduct<P> {
-    fn name(&self) -> String {
-        let MatrixShape {
-            rows,
-            inner,
-            columns,
-        } = self.shape;
-        format!("matrix-product/1 in {}, {rows}x{inner}x{columns}", P::SHARING)
-    }
-
-    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
-        one_ring::<P>(inputs, 2, parties)?;
-        let MatrixShape {
-            rows,
-            inner,
-            columns,
-        } = self.shape;
-        let want = [rows.checked_mul(inner), inner.checked_mul(columns)];
-        let got = [inputs[0].len, inputs[1].len].map(Some);
-        let Some(len) = rows.checked_mul(columns).filter(|_| want == got && inner > 0) else {
-            return Err(Mismatch::new(format!(
-                "{} and {} are no matrices of {rows} x {inner} and {inner} x {columns}",
-                inputs[0], inputs[1]
-            )));
-        };
-        Ok(vec![inputs[0].of_len(len)])
-    }
-
-    fn is_lane_wise(&self) -> bool {
-        false
-    }
-
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        crate::with_ring!(width(&inputs[0]), T => P::matrix_product_bill::<T>(self.shape, bill));
-    }
-
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(async move {
-            let (tool, stock) = turn.tool::<P>()?;
-            let (x, y) = (&inputs[0], &inputs[1]);
-            let z = crate::with_ring!(width(x.sort()), T => {
-                tool.matrix_product::<T>(stock, x, y, self.shape).await
-            });
-            Ok(vec![z?])
-        })
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        Ok(vec![crate::with_ring!(width(inputs[0].sort()), T => {
-            let (x, y) = (inputs[0].component::<T>(0), inputs[1].component::<T>(0));
-            let mut z = vec![T::ZERO; self.shape.rows * self.shape.columns];
-            rings::multiply_add(x, y, &mut z, self.shape.inner, self.shape.columns);
-            Shares::ring_of(Sharing::PUBLIC, z)
         })])
     }
 }
