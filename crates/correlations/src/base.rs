@@ -3,7 +3,7 @@
 use futures_util::future::{BoxFuture, try_join_all};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_kernels::{Block, Prg};
-use madrigal_net::{Channel, Context, Error, Result};
+use madrigal_net::{Channel, Context, Error, Receiver, Result};
 use madrigal_ot::base::{BaseReceiver, BaseSender, response_len};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
 use zeroize::Zeroizing;
@@ -158,14 +158,14 @@ async fn pair(context: &Context, mut channel: Channel, extension: Extension) -> 
     };
     let answer = BaseReceiver::new(base(peer, me))
         .respond(&mut rng, &their_s, &delta.choice_bits(), KAPPA)
-        .map_err(|error| fail(&channel, error))?;
+        .map_err(|error| fail(&channel.rx, error))?;
     channel.send(answer.message).await?;
     // The peer computes on our answer while we compute on its.
     context.flush();
     let their_answer = channel.recv(response_len(KAPPA)).await?;
     let keys = base_sender
         .finish(&their_answer, KAPPA)
-        .map_err(|error| fail(&channel, error))?;
+        .map_err(|error| fail(&channel.rx, error))?;
 
     Ok(BasePair {
         peer,
@@ -177,9 +177,9 @@ async fn pair(context: &Context, mut channel: Channel, extension: Extension) -> 
 }
 
 /// An OT error as the failure of a job.
-pub(crate) fn fail(channel: &Channel, error: OtError) -> Error {
+pub(crate) fn fail(from: &Receiver, error: OtError) -> Error {
     match error.fault() {
-        Fault::Peer => channel.refuse(error),
+        Fault::Peer => from.refuse(error),
         Fault::Caller => bug(error),
     }
 }

@@ -135,15 +135,6 @@ impl SupplyCosts {
         }
     }
 
-    /// Bytes that calls for Boolean triples, `count` together, have under way to a peer at most before
-    /// they wait for what the peer has sent; `None` where they do not wait.
-    pub fn bit_triples_under_way(&self, count: u64) -> Option<u64> {
-        match self {
-            Self::Ot(costs) => costs.bit_triples_under_way(count),
-            Self::Dealer(_) | Self::Store { .. } => None,
-        }
-    }
-
     /// Links that the messages to other parties are spread over.
     pub fn links(&self) -> usize {
         match self {

@@ -86,7 +86,6 @@ impl Plan {
                 threads: costs.threads(),
                 // Messages are sent as they are made, and answered without waiting.
                 chains: 2,
-                under_way: costs.bit_triples_under_way(self.triples() as u64),
             },
         ]
     }
@@ -117,7 +116,6 @@ impl Plan {
             links,
             threads: spec.threads,
             chains: self.workers().div_ceil(spec.threads),
-            under_way: None,
         }
     }
 }
