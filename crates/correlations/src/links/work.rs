@@ -257,6 +257,7 @@ impl<'a> Work<'a> {
                 if begins && number == 0 {
                     way.extension.count_in(&counted);
                     way.hear(sender, self.extension).await?;
+                    breathe().await;
                 }
                 let batch = self.layout.batch(self.me(), peer, &items);
                 if batch.ots == 0 {
