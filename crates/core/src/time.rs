@@ -8,8 +8,7 @@
 //! - *computes*: every AES block and every unit of [`Work`] at the machine's rate, and every byte and
 //!   message on its way through the operating system; its threads share this evenly;
 //! - *sends*: the bytes of its fullest link, in the direction that has more of them, at the link's
-//!   bandwidth; if no more than so many bytes may be under way at once, no more than these in each
-//!   latency;
+//!   bandwidth;
 //! - *waits*: for each round one latency of the link, and the machine's own time to wake who waits.
 //!
 //! A bill may have several *chains* of messages under way on each thread: while one waits, another
@@ -138,9 +137,6 @@ pub struct Bill {
     pub threads: usize,
     /// Chains of messages that are under way at once, for each thread.
     pub chains: usize,
-    /// Bytes of a link that may be under way before something is waited for; `None`: as many as there
-    /// are.
-    pub under_way: Option<u64>,
 }
 
 /// Seconds that work takes, and what they are spent on. Computing, sending and waiting overlap, so that
@@ -166,7 +162,6 @@ impl Bill {
             links,
             threads: 1,
             chains: 1,
-            under_way: None,
         }
     }
 
@@ -185,12 +180,8 @@ impl Bill {
             + messages as f64 / rates.messages;
         let computing = one_core / self.threads.max(1) as f64;
         let fullest = bytes_sent.max(bytes_received) as f64 / self.links.max(1) as f64;
-        let at_bandwidth = link.bytes_per_second.map_or(0.0, |rate| fullest / rate);
+        let sending = link.bytes_per_second.map_or(0.0, |rate| fullest / rate);
         let hop = link.latency + rates.hop;
-        let held_up = self
-            .under_way
-            .map_or(0.0, |most| hop * fullest / most.max(1) as f64);
-        let sending = at_bandwidth.max(held_up);
         let waiting = rounds as f64 * hop;
         let one_chain = waiting + (computing + sending) / self.chains.max(1) as f64;
         Time {
@@ -249,7 +240,6 @@ mod tests {
             links: 2,
             threads: 1,
             chains,
-            under_way: None,
         }
     }
 
@@ -278,15 +268,6 @@ mod tests {
             ..bill(1)
         };
         close(threads.time(&MACHINE, &link).computing, 0.0055);
-        // A tenth of the link's megabyte in each 100 us, and so 1 ms, is faster than the link; a
-        // thousandth is not.
-        for (under_way, sending) in [(100_000, 0.010), (1_000, 0.100)] {
-            let bill = Bill {
-                under_way: Some(under_way),
-                ..bill(1)
-            };
-            close(bill.time(&MACHINE, &link).sending, sending);
-        }
     }
 
     #[test]

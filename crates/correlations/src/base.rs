@@ -1,9 +1,14 @@
 //! Base OTs between all pairs of parties, in both directions: what every OT extension starts from.
 
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::task::Poll;
+
 use futures_util::future::{BoxFuture, try_join_all};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_kernels::{Block, Prg};
-use madrigal_net::{Channel, Context, Error, Result};
+use madrigal_net::{Channel, Context, Error, Receiver, Result};
 use madrigal_ot::base::{BaseReceiver, BaseSender, response_len};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
 use zeroize::Zeroizing;
@@ -85,23 +90,55 @@ impl Base {
 
     async fn with_all(context: Context, extension: Extension) -> Result<Self> {
         let channels = context.channels()?;
+        let turn = Turn::default();
         let pairs = channels.into_iter().map(|mut channel| {
             // The pairs do not wait for each other, whatever order their messages come in.
             let beside = context.beside();
             channel.count_in(&beside);
-            let context = &context;
+            let (context, turn) = (&context, &turn);
             async move {
-                let pair = pair(&beside, channel, extension).await?;
+                let pair = pair(&beside, channel, extension, turn).await?;
                 context.join(&beside);
                 Ok(pair)
             }
         });
-        let peers = try_join_all(pairs).await?;
-        Ok(Self { peers })
+        let mut pairs = pin!(try_join_all(pairs));
+        let peers = poll_fn(|task| {
+            turn.begin();
+            pairs.as_mut().poll(task)
+        });
+        Ok(Self {
+            peers: peers.await?,
+        })
     }
 
     pub(crate) fn peers(&self) -> impl ExactSizeIterator<Item = &BasePair> {
         self.peers.iter()
+    }
+}
+
+/// Lets one pair compute at a time, after which the thread serves its sockets: the base OTs of many
+/// pairs together take so long that signs of life would wait for them.
+#[derive(Default)]
+struct Turn {
+    free: AtomicBool,
+}
+
+impl Turn {
+    /// The thread has looked after everything else.
+    fn begin(&self) {
+        self.free.store(true, Relaxed);
+    }
+
+    async fn take(&self) {
+        poll_fn(|task| {
+            if self.free.swap(false, Relaxed) {
+                return Poll::Ready(());
+            }
+            task.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
     }
 }
 
@@ -142,7 +179,12 @@ fn direction(session: [u8; 32], from: Party, to: Party, stream: u32) -> Instance
     }
 }
 
-async fn pair(context: &Context, mut channel: Channel, extension: Extension) -> Result<BasePair> {
+async fn pair(
+    context: &Context,
+    mut channel: Channel,
+    extension: Extension,
+    turn: &Turn,
+) -> Result<BasePair> {
     let (me, peer) = (context.me(), channel.peer());
     let session = context.public_id();
     let base = |from, to| direction(session, from, to, 0);
@@ -156,16 +198,18 @@ async fn pair(context: &Context, mut channel: Channel, extension: Extension) -> 
         Extension::SoftSpoken(_) => Delta::random(&mut rng),
         Extension::Silent => Delta::random_odd(&mut rng),
     };
+    turn.take().await;
     let answer = BaseReceiver::new(base(peer, me))
         .respond(&mut rng, &their_s, &delta.choice_bits(), KAPPA)
-        .map_err(|error| fail(&channel, error))?;
+        .map_err(|error| fail(&channel.rx, error))?;
     channel.send(answer.message).await?;
     // The peer computes on our answer while we compute on its.
     context.flush();
     let their_answer = channel.recv(response_len(KAPPA)).await?;
+    turn.take().await;
     let keys = base_sender
         .finish(&their_answer, KAPPA)
-        .map_err(|error| fail(&channel, error))?;
+        .map_err(|error| fail(&channel.rx, error))?;
 
     Ok(BasePair {
         peer,
@@ -177,9 +221,9 @@ async fn pair(context: &Context, mut channel: Channel, extension: Extension) -> 
 }
 
 /// An OT error as the failure of a job.
-pub(crate) fn fail(channel: &Channel, error: OtError) -> Error {
+pub(crate) fn fail(from: &Receiver, error: OtError) -> Error {
     match error.fault() {
-        Fault::Peer => channel.refuse(error),
+        Fault::Peer => from.refuse(error),
         Fault::Caller => bug(error),
     }
 }

@@ -17,9 +17,12 @@ use crate::rings::{self, RingTriples, SquarePairs};
 use crate::shared_bits::{self, SharedBits, Widened};
 use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
 
-/// The most threads of a source. What all lines of a peer send before we have opened theirs must fit
-/// what a session stores for steps that are not open yet; IKNP's send 1.25 MiB each.
+/// The most threads of a source.
 pub const MAX_THREADS: usize = 64;
+
+/// Bytes that all lines together send a peer before they have heard of it: half of what a session
+/// stores for steps that are not open yet.
+const UNHEARD: usize = 128 << 20;
 
 /// A call's portions are multiples of this many OTs, but for the last one: about a millisecond's work with
 /// SoftSpoken, and what makes up for the start of silent OT. Beside it, starting a thread costs nothing.
@@ -60,6 +63,8 @@ pub(crate) struct Line {
     context: Context,
     base: Arc<Base>,
     extension: Extension,
+    /// Its part of [`UNHEARD`].
+    unheard: usize,
     /// By [`Group`].
     links: [Option<Links>; Group::COUNT],
     opening: Vec<Channel>,
@@ -73,9 +78,11 @@ impl Line {
         base: &Arc<Base>,
         extension: Extension,
         number: u32,
+        unheard: usize,
     ) -> Result<Self> {
         Ok(Self {
             number,
+            unheard,
             base: Arc::clone(base),
             extension,
             links: [const { None }; Group::COUNT],
@@ -86,7 +93,7 @@ impl Line {
     }
 
     /// The links of a group, made first if they are not there yet, which is work even for no items.
-    fn links(&mut self, group: Group) -> Result<&mut Links> {
+    async fn links(&mut self, group: Group) -> Result<&mut Links> {
         match &mut self.links[group as usize] {
             Some(links) => Ok(links),
             place => {
@@ -94,8 +101,9 @@ impl Line {
                     group,
                     line: self.number,
                 };
-                let links = Links::new(&self.context, &self.base, self.extension, stream)?;
-                Ok(place.insert(links))
+                let (context, base) = (&self.context, &self.base);
+                let links = Links::new(context, base, self.extension, stream, self.unheard);
+                Ok(place.insert(links.await?))
             }
         }
     }
@@ -108,7 +116,7 @@ impl Line {
         let parties = self.context.parties();
         let mut call = BitCall::new(&self.context, BitLayout { parties, count });
         if count > 0 {
-            self.links(Group::Bits)?.run(&mut call, made).await?;
+            self.links(Group::Bits).await?.run(&mut call, made).await?;
         }
         Ok(call.finish())
     }
@@ -122,7 +130,7 @@ impl Line {
             return Ok(RingTriples::concat(Vec::new()));
         }
         let context = self.context.clone();
-        rings::triples(self.links(Group::Rings)?, &context, count, made).await
+        rings::triples(self.links(Group::Rings).await?, &context, count, made).await
     }
 
     pub(crate) async fn square_pairs<T: Ring>(
@@ -134,7 +142,7 @@ impl Line {
             return Ok(SquarePairs::concat(Vec::new()));
         }
         let context = self.context.clone();
-        rings::squares(self.links(Group::Rings)?, &context, count, made).await
+        rings::squares(self.links(Group::Rings).await?, &context, count, made).await
     }
 
     pub(crate) async fn shared_bits<T: Ring>(
@@ -172,7 +180,7 @@ impl Line {
     ) -> Result<R> {
         let context = self.context.clone();
         let mut opening = std::mem::take(&mut self.opening);
-        let made = work(self.links(Group::Rings)?, &mut opening, &context).await?;
+        let made = work(self.links(Group::Rings).await?, &mut opening, &context).await?;
         self.opening = opening;
         Ok(made)
     }
@@ -189,7 +197,7 @@ impl Line {
         if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
             return encrypted.triple(shape, made).await;
         }
-        matrices::triple(self.links(Group::Matrices)?, &context, shape, made).await
+        matrices::triple(self.links(Group::Matrices).await?, &context, shape, made).await
     }
 
     pub(crate) async fn vector_triples(
@@ -200,7 +208,10 @@ impl Line {
     ) -> Result<VectorTriples> {
         let mut call = VectorCall::new(&self.context, VectorLayout { length, count });
         if count > 0 {
-            self.links(Group::Vectors)?.run(&mut call, made).await?;
+            self.links(Group::Vectors)
+                .await?
+                .run(&mut call, made)
+                .await?;
         }
         Ok(call.finish())
     }
@@ -227,7 +238,7 @@ impl Lines {
                 1 => context.clone(),
                 _ => context.fork(&format!("thread {number}")),
             };
-            Line::new(context, &base, extension, number as u32)
+            Line::new(context, &base, extension, number as u32, UNHEARD / count)
         };
         Ok(Self {
             lines: (0..count).map(line).collect::<Result<_>>()?,

@@ -12,36 +12,37 @@
 //!
 //! In the first call the extensions' first messages go ahead, in both directions.
 //!
-//! A step waits for the peers only some parts after they sent ([`AHEAD`]): latency is paid once per
-//! call.
+//! The steps of different parts wait for each other only where one needs what the other makes: each
+//! step is a loop over the parts ([`work`]), and as much is under way as the channels' windows allow.
+//! Latency is paid once per call.
 
 mod masks;
 mod peer;
+mod work;
 
 use std::ops::Range;
 
-use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
-use madrigal_net::frame::message_cost;
-use madrigal_net::{Channel, Context, Error, Result, breathe, exchange_each};
+use madrigal_net::{Context, Error, Result, breathe};
 use madrigal_ot::OtError;
 
 use self::masks::Space;
 pub(crate) use self::masks::{Answer, Ask};
 use self::peer::Link;
-use crate::base::{Base, Stream, fail};
-use crate::extension::{Extension, SILENT};
+use self::work::Work;
+use crate::base::{Base, Stream};
+use crate::extension::Extension;
 use crate::layout::Layout;
-
-/// Parts under way before the first is waited for, where the channels' windows allow it.
-pub(crate) const AHEAD: usize = 4;
 
 /// What is wrong after a call that did not come to its end.
 pub(crate) const OUT_OF_STEP: &str =
     "an earlier call for correlations failed or was given up; start a new job";
 
 /// What a call makes of its OTs: the round functions, without the network.
+///
+/// Of one part the peers are answered in their order; for the rest, the steps of all parts and peers
+/// may come in any order that the messages allow.
 pub(crate) trait Call {
     fn layout(&self) -> Box<dyn Layout>;
 
@@ -79,42 +80,37 @@ pub(crate) struct Links {
     extension: Extension,
     links: Vec<Link>,
     space: Space,
+    /// Bytes that may be sent to a peer before anything is heard of it.
+    unheard: usize,
     /// Whether the first call has come.
     started: bool,
     /// A call is under way, or did not come to its end: then the parties are out of step.
     broken: bool,
 }
 
-/// One part of a call.
-struct Part {
-    items: Range<usize>,
-    /// Rounds are counted by part: they do not wait for each other.
-    context: Context,
-}
-
-/// How many parts after its offer a part goes through the other steps.
-struct Lags {
-    ask: usize,
-    answer: usize,
-    /// Whether corrections are received one part after ours are sent, else at the same time.
-    later: bool,
-}
-
 impl Links {
-    /// Starts the extensions. Local.
-    pub(crate) fn new(
+    /// Starts the extensions. Local, but work: between peers it lets others run.
+    ///
+    /// Until all peers have answered, no more than about `unheard` bytes are sent to each: one that is
+    /// late has to keep them.
+    pub(crate) async fn new(
         context: &Context,
         base: &Base,
         extension: Extension,
         stream: Stream,
+        unheard: usize,
     ) -> Result<Self> {
         let context = context.step(stream.group.name());
-        let link = |base| Link::new(&context, base, extension, stream);
-        let links = base.peers().map(link).collect::<Result<_>>()?;
+        let mut links = Vec::with_capacity(base.peers().len());
+        for base in base.peers() {
+            links.push(Link::new(&context, base, extension, stream)?);
+            breathe().await;
+        }
         Ok(Self {
             links,
             extension,
             space: Space::new(),
+            unheard,
             started: false,
             broken: false,
             context,
@@ -144,227 +140,47 @@ impl Links {
                 reason: OUT_OF_STEP.into(),
             });
         }
-        let layout = call.layout();
-        let parts: Vec<Part> = layout
-            .parts()
-            .map(|items| Part {
-                items,
-                context: self.context.beside(),
-            })
-            .collect();
-        let Some(first) = parts.first() else {
-            self.broken = false;
-            return Ok(());
-        };
-        let lags = self.lags(&*layout, &first.items);
-        let begins = !std::mem::replace(&mut self.started, true);
-        if begins {
-            self.begin(&first.context).await?;
-        }
-        for step in 0..parts.len() + lags.answer + 1 {
-            let at = |lag: usize| step.checked_sub(lag).and_then(|index| parts.get(index));
-            if let Some(part) = at(0) {
-                self.offer(&*layout, part).await?;
+        if call.layout().parts().len() > 0 {
+            let begins = !std::mem::replace(&mut self.started, true);
+            let start = self.context.beside();
+            if begins {
+                self.begin(&start).await?;
             }
-            if let Some(part) = at(lags.ask) {
-                self.ask(call, part).await?;
-            }
-            if begins && step == lags.answer {
-                self.hear(&first.context).await?;
-            }
-            if let Some(part) = at(lags.answer) {
-                self.answer(call, part, lags.later).await?;
-            }
-            if let Some(part) = at(lags.answer + 1) {
-                if lags.later {
-                    self.correct(call, part).await?;
-                }
-                self.context.join(&part.context);
-                made(call.made(&part.items));
-            }
-            breathe().await;
+            let unheard = begins.then_some(self.unheard);
+            let work = Work::new(
+                &self.context,
+                start,
+                self.extension,
+                call,
+                &mut self.space,
+                made,
+            );
+            work.run(&mut self.links, unheard).await?;
         }
         self.broken = false;
         Ok(())
     }
 
-    /// All parties send before they receive: what is sent ahead must fit half a window, the half
-    /// that a receiver may hold back before it gives new credit.
-    fn lags(&self, layout: &dyn Layout, items: &Range<usize>) -> Lags {
-        let me = self.context.me();
-        let window = self.links.iter().map(|link| link.extension.window()).min();
-        let half = window.unwrap_or(0) / 2;
-        let longest = |len: &dyn Fn(Party, Party) -> usize| {
-            let peers = self.links.iter().map(|link| link.peer);
-            let both = peers.flat_map(|peer| [len(me, peer), len(peer, me)]);
-            both.max().unwrap_or(0)
-        };
-        let batch = |sender, receiver| layout.batch(sender, receiver, items);
-        let asked = longest(&|from, to| batch(from, to).message_len(self.extension));
-        let corrected = longest(&|from, to| layout.corrections(from, to, items).unwrap_or(0));
-        let later = message_cost(corrected) + message_cost(0) <= half;
-        let (first, each) = match self.extension {
-            Extension::SoftSpoken(_) => (self.extension.setup_len(), asked),
-            Extension::Silent => {
-                let ots = longest(&|from, to| batch(from, to).ots);
-                (SILENT.message_len(0, 1), longest_offer(ots))
-            }
-        };
-        let room = half.saturating_sub(message_cost(first));
-        let ahead = (room / message_cost(each.max(asked))).clamp(1, AHEAD + 1) - 1;
-        let ask = if self.extension.is_silent() { ahead } else { 0 };
-        let waits = asked > 0;
-        Lags {
-            ask,
-            answer: if waits { ask + ahead } else { ask },
-            later,
-        }
-    }
-
-    /// Sends each peer the first message of the OTs that we receive.
-    async fn begin(&mut self, context: &Context) -> Result<()> {
+    /// Sends each peer the first message of the OTs that we receive. A silent sender needs the peers'
+    /// before it can offer anything; others take them with the first part.
+    async fn begin(&mut self, start: &Context) -> Result<()> {
         for link in &mut self.links {
             if let Some(setup) = link.setup.take_if(|setup| !setup.is_empty()) {
-                link.extension.count_in(context);
+                link.extension.count_in(start);
                 link.extension.send(setup).await?;
             }
         }
         if self.extension.is_silent() {
-            self.hear(context).await?;
-        }
-        Ok(())
-    }
-
-    /// Receives the peers' first messages, unless they were received.
-    async fn hear(&mut self, context: &Context) -> Result<()> {
-        for link in &mut self.links {
-            link.extension.count_in(context);
-            link.sender
-                .hear(&mut link.extension, self.extension)
-                .await?;
-        }
-        Ok(())
-    }
-
-    async fn offer(&mut self, layout: &dyn Layout, part: &Part) -> Result<()> {
-        if !self.extension.is_silent() {
-            return Ok(());
-        }
-        for link in &mut self.links {
-            link.offer(layout, part).await?;
-        }
-        Ok(())
-    }
-
-    async fn ask(&mut self, call: &mut (dyn Call + '_), part: &Part) -> Result<()> {
-        let layout = call.layout();
-        // All offers first: rounds then end for all parties at once, call after call.
-        for link in &mut self.links {
-            let batch = layout.batch(link.peer, part.context.me(), &part.items);
-            link.accept(batch, part).await?;
-        }
-        for link in &mut self.links {
-            let batch = layout.batch(link.peer, part.context.me(), &part.items);
-            if batch.ots == 0 {
-                continue;
+            // All were sent before any came, as far as rounds are concerned.
+            let heard = start.beside();
+            for link in &mut self.links {
+                let (sender, (_, _, mut answering, _)) = link.steps();
+                answering.extension.count_in(&heard);
+                answering.hear(sender, self.extension).await?;
+                breathe().await;
             }
-            let mut message = vec![0; batch.message_len(self.extension)];
-            let ask = Ask {
-                receiver: link.receiver.get(),
-                batch,
-                random: batch.random(self.extension),
-                message: &mut message,
-                space: &mut self.space,
-            };
-            call.ask(link.peer, &part.items, ask)
-                .map_err(|error| fail(&link.extension, error))?;
-            if !batch.random(self.extension) {
-                link.extension.count_in(&part.context);
-                link.extension.send(message).await?;
-            }
+            start.join(&heard);
         }
         Ok(())
     }
-
-    async fn answer(&mut self, call: &mut (dyn Call + '_), part: &Part, later: bool) -> Result<()> {
-        let (layout, me) = (call.layout(), part.context.me());
-        let mut all = Vec::new();
-        for link in &mut self.links {
-            let peer = link.peer;
-            let batch = layout.batch(me, peer, &part.items);
-            link.corrections.count_in(&part.context);
-            if batch.ots == 0 {
-                all.push(None);
-                continue;
-            }
-            let message = match batch.random(self.extension) {
-                true => Bytes::new(),
-                false => {
-                    let expected = batch.message_len(self.extension);
-                    link.extension.count_in(&part.context);
-                    link.extension.recv(expected).await?
-                }
-            };
-            let answer = Answer {
-                sender: link.sender.get(&link.extension)?,
-                batch,
-                random: batch.random(self.extension),
-                message: &message,
-                space: &mut self.space,
-            };
-            let len = layout.corrections(me, peer, &part.items);
-            let mut corrections = len.map(|len| vec![0; len]);
-            let out = corrections.as_deref_mut().unwrap_or_default();
-            call.answer(peer, &part.items, answer, out)
-                .map_err(|error| fail(&link.extension, error))?;
-            match corrections {
-                Some(corrections) if later => link.corrections.send(corrections).await?,
-                corrections => all.push(corrections),
-            }
-        }
-        if later {
-            return Ok(());
-        }
-        let expected = |peer| layout.corrections(peer, me, &part.items);
-        let (mut sends, mut receives) = (Vec::new(), Vec::new());
-        for (link, corrections) in self.links.iter_mut().zip(all) {
-            let Channel { tx, rx } = &mut link.corrections;
-            sends.extend(corrections.map(|corrections| (tx, Bytes::from(corrections))));
-            receives.extend(expected(link.peer).map(|expected| (rx, expected)));
-        }
-        let received = exchange_each(sends, receives).await?;
-        let heard = self
-            .links
-            .iter()
-            .filter(|link| expected(link.peer).is_some());
-        for (link, corrections) in heard.zip(received) {
-            call.correct(link.peer, &part.items, &corrections)
-                .map_err(|problem| link.corrections.refuse(problem))?;
-        }
-        Ok(())
-    }
-
-    async fn correct(&mut self, call: &mut (dyn Call + '_), part: &Part) -> Result<()> {
-        let (layout, me) = (call.layout(), part.context.me());
-        for link in &mut self.links {
-            let Some(expected) = layout.corrections(link.peer, me, &part.items) else {
-                continue;
-            };
-            link.corrections.count_in(&part.context);
-            let corrections = link.corrections.recv(expected).await?;
-            call.correct(link.peer, &part.items, &corrections)
-                .map_err(|problem| link.corrections.refuse(problem))?;
-        }
-        Ok(())
-    }
-}
-
-/// Bytes of an offer of `ots` OTs after the first, at most: an iteration may begin within it.
-fn longest_offer(ots: usize) -> usize {
-    SILENT.stages().last().map_or(0, |stage| {
-        let chunk = SILENT.chunk();
-        let groups = stage.base_rows().div_ceil(chunk) + ots / chunk + 2;
-        // A block for each level of each tree of a group.
-        groups * 16 * (chunk >> stage.depth()) * stage.depth()
-    })
 }

@@ -32,7 +32,7 @@ use crate::links::{Answer, Ask, Call};
 use crate::rings::random_blocks;
 
 /// Triples made at once: with k = 4 their extension message is one frame of 64 KiB.
-pub(crate) const PART: usize = 2 * CHUNK;
+const PART: usize = 2 * CHUNK;
 
 /// The peer whose OTs define a party's b.
 pub(crate) fn first_peer(party: Party) -> Party {

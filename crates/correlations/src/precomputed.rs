@@ -98,10 +98,10 @@ impl PrecomputedSender {
         assert_eq!(correlation.len(), bits::bytes_for(count), "correlations");
         let mut message = vec![0; correlation.len()];
         flavour::sender_correlated_bits(count, correlation, &self.k0, &self.k1, &mut message)
-            .map_err(|error| fail(&self.channel, error))?;
+            .map_err(|error| fail(&self.channel.rx, error))?;
         let flips = cross(&mut self.channel, message).await?;
         flavour::sender_precomputed_correlated_bits(count, &flips, &mut self.k0, &self.k1)
-            .map_err(|error| fail(&self.channel, error))?;
+            .map_err(|error| fail(&self.channel.rx, error))?;
         Ok(self.k0)
     }
 }
@@ -142,10 +142,10 @@ impl PrecomputedReceiver {
         let count = self.count;
         assert_eq!(choices.len(), bits::bytes_for(count), "choices");
         let flips = flavour::choice_flips(count, &self.random, choices)
-            .map_err(|error| fail(&self.channel, error))?;
+            .map_err(|error| fail(&self.channel.rx, error))?;
         let corrections = cross(&mut self.channel, flips).await?;
         flavour::receiver_correlated_bits(count, choices, &corrections, &mut self.k)
-            .map_err(|error| fail(&self.channel, error))?;
+            .map_err(|error| fail(&self.channel.rx, error))?;
         Ok(self.k)
     }
 }

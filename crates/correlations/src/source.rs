@@ -13,9 +13,8 @@ use crate::extension::Extension;
 use crate::layout::Layout;
 use crate::ledger::Ledger;
 use crate::lines::{Line, Lines, MAX_THREADS, beside, portions};
-use crate::links::AHEAD;
 use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, MatrixTriple};
-use crate::ot_triples::{BitLayout, PART};
+use crate::ot_triples::BitLayout;
 use crate::products::ProductLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
 use crate::shared_bits::{self, SharedBits, Widened};
@@ -324,16 +323,6 @@ impl OtCosts {
     pub(crate) fn bit_triples_work(&self, count: u64) -> Work {
         let lines = portions(self.extension, count as usize, 1, self.ledgers.len()).len();
         bit_triple_work(self.extension, count, lines).times((self.parties - 1) as f64)
-    }
-
-    /// Bytes of Boolean triples that are under way to a peer at most: some parts of each line. With
-    /// silent OT there are few messages, which wait for nothing.
-    pub(crate) fn bit_triples_under_way(&self, count: u64) -> Option<u64> {
-        let Extension::SoftSpoken(k) = self.extension else {
-            return None;
-        };
-        let lines = portions(self.extension, count as usize, 1, self.ledgers.len()).len();
-        Some((lines * (AHEAD + 1) * k.message_len(PART)) as u64)
     }
 
     pub(crate) fn parties(&self) -> usize {

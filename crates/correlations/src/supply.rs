@@ -136,15 +136,6 @@ impl SupplyCosts {
         }
     }
 
-    /// Bytes that making `needs` has under way to a peer at most before it waits for what the peer has
-    /// sent; `None` where it does not wait.
-    pub fn under_way(&self, needs: &Needs) -> Option<u64> {
-        match self {
-            Self::Ot(costs) => costs.bit_triples_under_way(in_bit_triples(needs)),
-            Self::Dealer(_) | Self::Store { .. } => None,
-        }
-    }
-
     /// Links that the messages to other parties are spread over.
     pub fn links(&self) -> usize {
         match self {

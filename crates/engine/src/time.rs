@@ -85,7 +85,6 @@ impl ProgramPlan {
                 threads: costs.threads(),
                 // Messages are sent as they are made, and answered without waiting.
                 chains: 2,
-                under_way: costs.under_way(&needs),
             },
         ]
     }

@@ -81,12 +81,6 @@ impl Channel {
         self.tx.0.peer
     }
 
-    /// How much may be under way each way before a receiver has to take some, as
-    /// [`message_cost`](crate::frame::message_cost) counts it.
-    pub fn window(&self) -> usize {
-        self.tx.0.state.window() as usize
-    }
-
     /// Counts the rounds of what is sent and received from now on in `context` (one
     /// [`beside`](Context::beside) this channel's): a channel may carry the messages of several
     /// pieces of work that do not wait for each other.
@@ -128,9 +122,9 @@ impl Sender {
     }
 
     /// Whether a message of this many bytes takes at most half of the window, as [`message_cost`] counts
-    /// it. All parties can send each other one such message before they receive any, once they have
-    /// received all that came before: a receiver may hold back its permission for just less than half
-    /// of the window.
+    /// it; where the window has grown, of what it was at first. All parties can send each other one such
+    /// message before they receive any, once they have received all that came before: a receiver never
+    /// holds back permission for as much.
     pub fn fits_half_window(&self, bytes: usize) -> bool {
         message_cost(bytes) as u64 <= self.0.state.window() / 2
     }
@@ -305,7 +299,12 @@ impl End {
         self.context.check()?;
         match self.state.reserve(task.waker(), bytes, after) {
             Reserved::Place(sequence) => Poll::Ready(Ok(sequence)),
-            Reserved::Full => self.wait(),
+            Reserved::Full { complain } => {
+                if let Some(limit) = complain {
+                    self.tell(Kind::Blocked, limit);
+                }
+                self.wait()
+            }
             Reserved::Exhausted => {
                 let reason = format!("step `{}` sent 2^32 frames", self.context.path());
                 Poll::Ready(Err(self.context.fail(Error::Ended { reason })))
@@ -327,18 +326,23 @@ impl End {
             Taken::GivenUp => return Poll::Ready(Err(self.out_of_step())),
         };
         if let Some(allowed) = credit {
-            let header = Header {
-                kind: Kind::Credit,
-                last: true,
-                job: self.context.job_id(),
-                step: self.step,
-                sequence: 0,
-                round: 0,
-            };
-            let payload = Bytes::copy_from_slice(&allowed.to_le_bytes());
-            self.context.post(self.peer, Frame { header, payload });
+            self.tell(Kind::Credit, allowed);
         }
         Poll::Ready(Ok(frame))
+    }
+
+    /// Tells the peer a total of bytes.
+    fn tell(&self, kind: Kind, total: u64) {
+        let header = Header {
+            kind,
+            last: true,
+            job: self.context.job_id(),
+            step: self.step,
+            sequence: 0,
+            round: 0,
+        };
+        let payload = Bytes::copy_from_slice(&total.to_le_bytes());
+        self.context.post(self.peer, Frame { header, payload });
     }
 
     /// Sends off what has gathered: who waits keeps nothing back.

@@ -4,8 +4,9 @@
 //! Flow control: a sender may be one window ahead of what the receiver has consumed. The window belongs
 //! to the channel, so a step that waits never holds up another one. It counts what frames cost whoever
 //! keeps them, [`FRAME_COST`] and the payload, so that what a peer can make us keep is bounded whatever
-//! it sends: one window for each step that is being received, and the session's `store` for all that we
-//! have not opened.
+//! it sends: one window for each step that is being received, as far as these have [grown](
+//! crate::window) the session's `growth` for all of them together, and its `store` for all that we have
+//! not opened.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::take;
@@ -18,6 +19,7 @@ use madrigal_core::Party;
 
 use crate::error::Error;
 use crate::frame::{FRAME_COST, Frame, MAX_PAYLOAD};
+use crate::window::{MAX_WINDOW, Room, Window};
 
 /// What a channel that only the peer has addressed counts beside its frames, in bytes: no less than it
 /// costs to keep it.
@@ -32,6 +34,7 @@ const _: () = assert!(
 
 /// The state that frames are delivered into. Shared by the channel's handle and the session.
 pub(crate) struct ChannelState {
+    /// What both directions begin with.
     window: u64,
     inner: Mutex<Inner>,
 }
@@ -51,7 +54,7 @@ struct Receiving {
     early: BTreeMap<u32, Frame>,
     arrived: u64,
     consumed: u64,
-    granted: u64,
+    window: Window,
     waker: Option<Waker>,
     /// Since when a receiver waits, and for how many bytes.
     waiting: Option<(Instant, usize)>,
@@ -66,6 +69,8 @@ struct Sending {
     sequence: u32,
     sent: u64,
     limit: u64,
+    /// The last limit of which the peer was told that it holds us up.
+    complained: u64,
     waker: Option<Waker>,
     waiting: Option<(Instant, usize)>,
 }
@@ -82,8 +87,9 @@ pub(crate) enum Refused {
 pub(crate) enum Reserved {
     /// It may be sent, with this sequence number.
     Place(u32),
-    /// The peer has to take something first; the waker is called then.
-    Full,
+    /// The peer has to take something first; the waker is called then. It is to hear that this limit
+    /// holds us up, unless it was told.
+    Full { complain: Option<u64> },
     /// The channel has sent all the frames that it may ever send.
     Exhausted,
     /// See [`Inner::given_up`].
@@ -112,7 +118,7 @@ pub(crate) struct Wait {
 }
 
 impl ChannelState {
-    pub(crate) fn new(window: u64) -> Self {
+    pub(crate) fn new(window: u64, room: &Arc<Room>) -> Self {
         let inner = Inner {
             name: None,
             rx: Receiving {
@@ -121,7 +127,7 @@ impl ChannelState {
                 early: BTreeMap::new(),
                 arrived: 0,
                 consumed: 0,
-                granted: window,
+                window: Window::new(window, room),
                 waker: None,
                 waiting: None,
                 idle: false,
@@ -132,6 +138,7 @@ impl ChannelState {
                 sequence: 0,
                 sent: 0,
                 limit: window,
+                complained: 0,
                 waker: None,
                 waiting: None,
             },
@@ -183,15 +190,17 @@ impl ChannelState {
             // As many frames as that were sent, if it was; the last number is never used, so that the
             // next one always exists.
             let sent = (u64::from(sequence) + 1) * FRAME_COST as u64;
-            let too_many = sent > rx.granted || sequence == u32::MAX;
-            if too_many || rx.arrived + size > rx.granted {
+            let granted = rx.window.granted();
+            let too_many = sent > granted || sequence == u32::MAX;
+            if too_many || rx.arrived + size > granted {
                 return Err(Refused::Flood {
-                    allowed: self.window,
+                    allowed: rx.window.bytes(),
                 });
             }
             if unopened && early.fetch_add(size, Relaxed) + size > store {
                 return Err(Refused::Flood { allowed: store });
             }
+            rx.window.arrives(size, rx.arrived, Instant::now());
             rx.arrived += size;
             if sequence > rx.next {
                 rx.early.insert(sequence, frame);
@@ -217,7 +226,7 @@ impl ChannelState {
         let waker = {
             let mut inner = self.lock();
             let tx = &mut inner.tx;
-            if limit > tx.sent + self.window {
+            if limit > tx.sent + MAX_WINDOW.max(self.window) {
                 return Err(Refused::Credit);
             }
             tx.limit = tx.limit.max(limit);
@@ -227,6 +236,14 @@ impl ChannelState {
             waker.wake();
         }
         Ok(())
+    }
+
+    /// Takes in that the peer would send more, but for this limit.
+    pub(crate) fn blocked(&self, limit: u64) {
+        let rx = &mut self.lock().rx;
+        let waiting = rx.waiting.is_some() && rx.ready.is_empty();
+        rx.window
+            .blocked(limit, rx.arrived, waiting, Instant::now());
     }
 
     /// Makes room for a frame with `payload` bytes, of a message of which `after` more will follow.
@@ -240,7 +257,9 @@ impl ChannelState {
         if tx.sent + size > tx.limit {
             tx.waker = Some(waker.clone());
             tx.waiting.get_or_insert((Instant::now(), payload + after));
-            return Reserved::Full;
+            let complain = (tx.complained < tx.limit).then_some(tx.limit);
+            tx.complained = tx.limit;
+            return Reserved::Full { complain };
         }
         let sequence = tx.sequence;
         let Some(next) = sequence.checked_add(1) else {
@@ -262,17 +281,17 @@ impl ChannelState {
         let rx = &mut inner.rx;
         let Some(frame) = rx.ready.pop_front() else {
             rx.waker = Some(waker.clone());
-            rx.waiting.get_or_insert((Instant::now(), missing));
+            if rx.waiting.is_none() {
+                let now = Instant::now();
+                rx.waiting = Some((now, missing));
+                rx.window.waits(now);
+            }
             rx.idle = idle;
             return Taken::Nothing;
         };
         rx.waiting = None;
         rx.consumed += frame.cost();
-        let allowed = rx.consumed + self.window;
-        let credit = (allowed - rx.granted >= self.window / 2).then_some(allowed);
-        if let Some(allowed) = credit {
-            rx.granted = allowed;
-        }
+        let credit = rx.window.consumed(rx.consumed);
         Taken::Frame { frame, credit }
     }
 
@@ -296,6 +315,7 @@ impl ChannelState {
     pub(crate) fn close(&self) {
         let mut inner = self.lock();
         inner.rx.closed = true;
+        inner.rx.window.close();
         let kept = (take(&mut inner.rx.ready), take(&mut inner.rx.early));
         drop(inner);
         drop(kept);

@@ -4,7 +4,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 
 /// Version of the frame layout and of the session protocol.
-pub const WIRE_VERSION: u8 = 2;
+pub const WIRE_VERSION: u8 = 3;
 /// Bytes of a frame's header.
 pub const HEADER_BYTES: usize = 32;
 /// The longest payload of one frame, in bytes; longer messages are split.
@@ -42,6 +42,9 @@ pub enum Kind {
     Credit,
     /// A message of `schema/control.proto`.
     Control,
+    /// The sender would send more on one channel than it may: a little-endian `u64`, the total that it
+    /// was allowed.
+    Blocked,
 }
 
 /// A frame's address and description.
@@ -97,7 +100,7 @@ pub enum FrameError {
         got: u8,
     },
     /// A kind that this version does not have.
-    #[error("unknown frame kind {got} (expected 0, 1 or 2)")]
+    #[error("unknown frame kind {got} (expected 0 to 3)")]
     Kind {
         /// The kind that came.
         got: u8,
@@ -157,6 +160,7 @@ impl Frame {
             Kind::Data => 0,
             Kind::Credit => 1,
             Kind::Control => 2,
+            Kind::Blocked => 3,
         };
         out[3] = u8::from(h.last);
         out[4..8].copy_from_slice(&(self.payload.len() as u32).to_le_bytes());
@@ -239,6 +243,7 @@ fn decode_one(mut payload: Bytes) -> Result<Frame, FrameError> {
         0 => Kind::Data,
         1 => Kind::Credit,
         2 => Kind::Control,
+        3 => Kind::Blocked,
         got => return Err(FrameError::Kind { got }),
     };
     if head[3] > 1 {
@@ -336,7 +341,7 @@ mod tests {
 
     prop_compose! {
         fn frames()(
-            kind in prop::sample::select(vec![Kind::Data, Kind::Credit, Kind::Control]),
+            kind in prop::sample::select(vec![Kind::Data, Kind::Credit, Kind::Control, Kind::Blocked]),
             last: bool, job: u32, step: u64, sequence: u32, round: u32,
             payload in prop::collection::vec(any::<u8>(), 0..300),
         ) -> Frame {

@@ -30,6 +30,7 @@ mod threads;
 #[cfg(feature = "sockets")]
 pub mod tls;
 pub mod transport;
+mod window;
 
 pub use channel::{Channel, Receiver, Sender};
 pub use context::{Context, block_on, breathe};
@@ -40,3 +41,4 @@ pub use exchange::{exchange, exchange_each, exchange_one};
 pub use generator::Generator;
 pub use session::{Attended, Fact, Inbox, Job, MIN_WINDOW, Session, SessionConfig};
 pub use threads::on_threads;
+pub use window::MAX_WINDOW;

@@ -40,8 +40,7 @@ fn messages_beyond_the_window_pass_both_ways_at_once() {
     assert!(results.iter().all(|(all_right, _)| *all_right));
 }
 
-/// The receiver may still hold back its permission for just less than half of the window: what exceeds
-/// the other half by its headers alone is a long message.
+/// What exceeds half of the window by its headers alone is a long message.
 #[test]
 fn messages_at_half_of_the_window_pass_both_ways_at_once() {
     let world = World::new(2, seed()).with_limits(|limits| limits.window = MIN_WINDOW);

@@ -94,11 +94,13 @@ fn the_limits_are_those_of_the_document() {
     let config = madrigal_net::SessionConfig::new(Party::new(0), 2);
     row("payload of a frame", frame::MAX_PAYLOAD as u64);
     row("window of a channel", config.window);
+    row("window that has grown", madrigal_net::MAX_WINDOW);
     row("what a frame counts", frame::FRAME_COST as u64);
     row("parties", madrigal_core::MAX_PARTIES as u64);
     assert!(DOCUMENT.contains(&format!("**{}**", frame::WIRE_VERSION)));
     assert!(DOCUMENT.contains(&format!("header of {} bytes", frame::HEADER_BYTES)));
     assert_eq!(config.store, 256 << 20);
+    assert_eq!(config.growth, 64 << 20);
 }
 
 /// Notes what leaves.
@@ -182,6 +184,7 @@ fn the_conversation_is_that_of_the_document() {
                 Kind::Data => format!("data {} {}", frame.header.sequence, frame.header.last),
                 Kind::Credit => "credit".into(),
                 Kind::Control => format!("control {}", frame.payload[0] >> 3),
+                Kind::Blocked => "blocked".into(),
             };
             (frame.header.job, what)
         })

@@ -1,24 +1,24 @@
 //! Both directions of OTs with one peer: how they begin, and what silent ones offer.
 
+use std::cell::RefCell;
+
 use bytes::Bytes;
 use madrigal_core::Party;
 use madrigal_kernels::Block;
-use madrigal_net::{Channel, Context, Result};
+use madrigal_net::{Channel, Context, Receiver, Result, Sender};
 use madrigal_ot::silent::{QueuedReceiver, QueuedSender, SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, OtError, SeededRng};
 use rand_core::Rng as _;
 use zeroize::Zeroizing;
 
-use super::Part;
 use crate::base::{BasePair, Stream, bug, fail};
 use crate::extension::{Batch, Extension, SILENT, SILENT_BASE};
-use crate::layout::Layout;
 
 /// The extensions with one peer.
 pub(super) struct Link {
     pub(super) peer: Party,
-    pub(super) sender: Sending,
+    pub(super) sender: RefCell<Sending>,
     pub(super) receiver: Receiving,
     /// What the peer's sender waits for; sent in the first call.
     pub(super) setup: Option<Vec<u8>>,
@@ -66,12 +66,12 @@ impl Link {
         let channel = |name| context.step(name).channel(peer);
         Ok(Self {
             peer,
-            sender: Sending::Waiting(Box::new(Waiting {
+            sender: RefCell::new(Sending::Waiting(Box::new(Waiting {
                 instance: base.instance(me, peer, stream),
                 delta: base.delta(),
                 keys,
                 rng,
-            })),
+            }))),
             receiver,
             setup: Some(setup),
             extension: channel("extension")?,
@@ -80,61 +80,118 @@ impl Link {
         })
     }
 
-    /// Offers the OTs of a part to the peer.
-    pub(super) async fn offer(&mut self, layout: &dyn Layout, part: &Part) -> Result<()> {
-        let batch = layout.batch(part.context.me(), self.peer, &part.items);
-        if batch.ots == 0 {
-            return Ok(());
-        }
-        let Sending::Silent(sender) = &mut self.sender else {
-            return Ok(());
-        };
-        let message = sender
-            .offer(batch.ots)
-            .map_err(|error| fail(&self.extension, error))?;
-        self.offers.count_in(&part.context);
-        self.offers.send(message).await
+    /// What each step of a call uses, and the sender, which two of them share.
+    pub(super) fn steps(
+        &mut self,
+    ) -> (
+        &RefCell<Sending>,
+        (Offering<'_>, Asking<'_>, Answering<'_>, Correcting<'_>),
+    ) {
+        let peer = self.peer;
+        let steps = (
+            Offering {
+                peer,
+                offers: &mut self.offers.tx,
+            },
+            Asking {
+                peer,
+                receiver: &mut self.receiver,
+                offers: &mut self.offers.rx,
+                extension: &mut self.extension.tx,
+            },
+            Answering {
+                peer,
+                extension: &mut self.extension.rx,
+                corrections: &mut self.corrections.tx,
+            },
+            Correcting {
+                peer,
+                corrections: &mut self.corrections.rx,
+            },
+        );
+        (&self.sender, steps)
     }
+}
 
+/// A link as it is seen by who offers OTs.
+pub(super) struct Offering<'a> {
+    pub(super) peer: Party,
+    pub(super) offers: &'a mut Sender,
+}
+
+/// By who receives OTs.
+pub(super) struct Asking<'a> {
+    pub(super) peer: Party,
+    pub(super) receiver: &'a mut Receiving,
+    pub(super) offers: &'a mut Receiver,
+    pub(super) extension: &'a mut Sender,
+}
+
+/// By who sends OTs.
+pub(super) struct Answering<'a> {
+    pub(super) peer: Party,
+    pub(super) extension: &'a mut Receiver,
+    pub(super) corrections: &'a mut Sender,
+}
+
+/// By who receives corrections.
+pub(super) struct Correcting<'a> {
+    pub(super) peer: Party,
+    pub(super) corrections: &'a mut Receiver,
+}
+
+impl Asking<'_> {
     /// Takes the peer's offer, if its OTs need one.
-    pub(super) async fn accept(&mut self, batch: Batch, part: &Part) -> Result<()> {
-        let Receiving::Silent(receiver) = &mut self.receiver else {
+    pub(super) async fn accept(&mut self, batch: Batch, counted: &Context) -> Result<()> {
+        let Receiving::Silent(receiver) = &mut *self.receiver else {
             return Ok(());
         };
         if batch.ots == 0 {
             return Ok(());
         }
-        self.offers.count_in(&part.context);
+        self.offers.count_in(counted);
         let offer = self.offers.recv(receiver.offer_len(batch.ots)).await?;
         receiver
             .accept(&offer, batch.ots)
-            .map_err(|error| fail(&self.offers, error))
+            .map_err(|error| fail(self.offers, error))
+    }
+}
+
+impl Answering<'_> {
+    /// Takes the peer's first message, if it has not come yet.
+    pub(super) async fn hear(
+        &mut self,
+        sender: &RefCell<Sending>,
+        extension: Extension,
+    ) -> Result<()> {
+        let message = match &*sender.borrow() {
+            Sending::Waiting(_) => extension.setup_len(),
+            _ => return Ok(()),
+        };
+        let setup = match message {
+            0 => Bytes::new(),
+            expected => self.extension.recv(expected).await?,
+        };
+        sender.borrow_mut().begin(self.extension, extension, &setup)
     }
 }
 
 impl Sending {
-    /// Makes the sender from the peer's first message, if it is not there yet.
-    pub(super) async fn hear(&mut self, channel: &mut Channel, extension: Extension) -> Result<()> {
-        if !matches!(self, Self::Waiting(_)) {
-            return Ok(());
-        }
-        let setup = match extension.setup_len() {
-            0 => Bytes::new(),
-            expected => channel.recv(expected).await?,
-        };
+    /// Makes the sender from the peer's first message.
+    fn begin(&mut self, from: &Receiver, extension: Extension, setup: &[u8]) -> Result<()> {
         if let Self::Waiting(waiting) = std::mem::replace(self, Self::Failed) {
-            let sender = waiting.begin(extension, &setup);
-            *self = sender.map_err(|error| fail(channel, error))?;
+            let sender = waiting.begin(extension, setup);
+            *self = sender.map_err(|error| fail(from, error))?;
         }
         Ok(())
     }
 
-    pub(super) fn get(&mut self, channel: &Channel) -> Result<&mut dyn ExtensionSender> {
+    pub(super) fn get(&mut self, from: &Receiver) -> Result<&mut dyn ExtensionSender> {
         match self {
             Self::SoftSpoken(sender) => Ok(&mut **sender),
             Self::Silent(sender) => Ok(&mut **sender),
             // A call after a failed one was refused before it came here.
-            Self::Waiting(_) | Self::Failed => Err(channel.refuse("its first message failed")),
+            Self::Waiting(_) | Self::Failed => Err(from.refuse("its first message failed")),
         }
     }
 }

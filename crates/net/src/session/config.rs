@@ -7,7 +7,7 @@ use madrigal_core::Party;
 use crate::frame::{FRAME_COST, MAX_PAYLOAD, WIRE_VERSION};
 
 /// The facts and limits of one party's session. Name and number of parties must be the same at all
-/// parties; limits are each party's own, but for the window.
+/// parties; limits are each party's own, but for the first window.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
     /// Who we are.
@@ -16,9 +16,13 @@ pub struct SessionConfig {
     pub parties: usize,
     /// Name of the session, 1 to 64 bytes.
     pub name: String,
-    /// Bytes that may be under way on one channel, each frame with [`FRAME_COST`]. The same at all
-    /// parties: it is part of the protocol version.
+    /// Bytes that may be under way on one channel at first, each frame with [`FRAME_COST`]. The same at
+    /// all parties: it is part of the protocol version.
     pub window: u64,
+    /// Bytes by which the windows of all channels that we receive from one peer on may grow together,
+    /// where they are too small for a line with latency; each to [`MAX_WINDOW`](crate::MAX_WINDOW) at
+    /// most. A peer that floods us can make us keep as much.
+    pub growth: u64,
     /// Bytes that one peer may make us keep over all steps that we have not opened yet: its frames,
     /// counted as in windows, and 1 KiB for each step. A step that is open is bounded by its window.
     pub store: u64,
@@ -42,13 +46,14 @@ pub struct SessionConfig {
 pub const MIN_WINDOW: u64 = 2 * (MAX_PAYLOAD + FRAME_COST) as u64;
 
 impl SessionConfig {
-    /// The usual limits: windows of 4 MiB, 10 seconds of patience and silence, 120 seconds of stall.
+    /// The usual limits: windows of 4 MiB that may grow by 64 MiB, 10 seconds of patience and silence, 120 seconds of stall.
     pub fn new(me: Party, parties: usize) -> Self {
         Self {
             me,
             parties,
             name: "madrigal".into(),
             window: 4 << 20,
+            growth: 64 << 20,
             store: 256 << 20,
             patience: Duration::from_secs(10),
             silence: Duration::from_secs(10),

@@ -161,15 +161,20 @@ impl Shared {
                     .deliver(frame, &peer.early, self.config.store)
                     .map_err(|refused| refused.into_error(peer, &channel))
             }
-            Kind::Credit => {
-                let limit: [u8; 8] = frame.payload[..].try_into().map_err(|_| Error::Control {
+            Kind::Credit | Kind::Blocked => {
+                let total: [u8; 8] = frame.payload[..].try_into().map_err(|_| Error::Control {
                     peer: peer.party,
-                    problem: "a credit that has not 8 bytes",
+                    problem: "a credit, or a wish for one, that has not 8 bytes",
                 })?;
+                let total = u64::from_le_bytes(total);
                 let Some(channel) = self.channel_for(peer, header.job, header.step)? else {
                     return Ok(());
                 };
-                let credited = channel.credit(u64::from_le_bytes(limit));
+                if header.kind == Kind::Blocked {
+                    channel.blocked(total);
+                    return Ok(());
+                }
+                let credited = channel.credit(total);
                 credited.map_err(|refused| refused.into_error(peer, &channel))
             }
             Kind::Control => {
@@ -208,7 +213,7 @@ impl Shared {
             });
         }
         channels.unopened += 1;
-        let channel = Arc::new(ChannelState::new(self.config.window));
+        let channel = Arc::new(ChannelState::new(self.config.window, &peer.room));
         channels
             .by_address
             .insert((job, step), Arc::clone(&channel));

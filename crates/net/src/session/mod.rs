@@ -25,6 +25,7 @@ use zeroize::Zeroizing;
 use crate::control::{self, Control, Hello, Message};
 use crate::error::{Error, Result};
 use crate::transport::Transport;
+use crate::window::{MAX_WINDOW, Room};
 
 pub use config::{MIN_WINDOW, SessionConfig};
 use greeting::fresh_prg;
@@ -55,7 +56,7 @@ impl Session {
     ///
     /// # Panics
     /// If the configuration is not one: fewer than 2 parties or more than [`MAX_PARTIES`], `me` not
-    /// among them, a window below [`MIN_WINDOW`], an empty name or one of more than 64 bytes.
+    /// among them, a window below [`MIN_WINDOW`] or above [`MAX_WINDOW`], an empty name or one of more than 64 bytes.
     pub fn new(config: SessionConfig, transport: impl Transport) -> Self {
         assert!(
             (2..=MAX_PARTIES).contains(&config.parties),
@@ -66,8 +67,8 @@ impl Session {
             "we are one of the parties"
         );
         assert!(
-            config.window >= MIN_WINDOW,
-            "two full frames fit the window"
+            (MIN_WINDOW..=MAX_WINDOW).contains(&config.window),
+            "two full frames fit the window, which is 64 MiB at most"
         );
         assert!(
             (1..=64).contains(&config.name.len()),
@@ -82,6 +83,7 @@ impl Session {
                 party,
                 channels: Mutex::default(),
                 early: AtomicU64::new(0),
+                room: Room::new(config.growth),
                 gathered: Mutex::default(),
                 control: Mutex::default(),
                 seed_half,

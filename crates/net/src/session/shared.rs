@@ -18,6 +18,7 @@ use crate::error::{Blame, Error, Result};
 use crate::flow::ChannelState;
 use crate::frame::Frame;
 use crate::transport::Transport;
+use crate::window::Room;
 
 pub(crate) struct Shared {
     pub(crate) config: SessionConfig,
@@ -52,6 +53,8 @@ pub(crate) struct Peer {
     pub(super) channels: Mutex<Channels>,
     /// What we keep of steps that we have not opened, as it is counted towards `store`.
     pub(super) early: AtomicU64,
+    /// For the windows of what we receive from it.
+    pub(super) room: Arc<Room>,
     pub(super) gathered: Mutex<Gathered>,
     pub(super) control: Mutex<ControlState>,
     pub(super) seed_half: Zeroizing<[u8; 16]>,
@@ -227,7 +230,7 @@ impl Shared {
         }
         let known = match channels.by_address.entry((job, step)) {
             Entry::Vacant(entry) => {
-                let state = Arc::new(ChannelState::new(self.config.window));
+                let state = Arc::new(ChannelState::new(self.config.window, &peer.room));
                 let _ = state.open(path);
                 return Ok(Arc::clone(entry.insert(state)));
             }

@@ -1,0 +1,325 @@
+//! A call under way: for each step a loop over all parts, and what lets one go on before another.
+//!
+//! The loops are polled together, the last step first: what has come is worked on before more is asked
+//! for. A loop that has done a part lets the thread's other work run, its sockets above all, and has
+//! all loops polled again; so a loop may wait for another's count without anything to wake it
+//! ([`Work::until`]).
+//!
+//! # How far ahead
+//! Asking waits for nothing but offers, and offering for nothing at all. While there is other work to
+//! do they stay [`AHEAD`] of the answers, which keeps what is under way in the caches where messages
+//! come at once. A party that would wait goes further ahead instead: on a line with latency, until the
+//! line is full or the peer's window. Offers stop at [`OFFERED`], since the sender keeps a row for each
+//! OT until it is asked for.
+//!
+//! # Why nobody waits for ever
+//! All loops take parts and links in the same order at all parties. Suppose some wait for each other,
+//! and look at those of the lowest part. A message that is waited for is held back by a party that waits
+//! to send another one, of the same part and step, to a party of lower number; that one's receiver
+//! waits in turn for a party of lower number, and so on: there would have to be a lower one for ever.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::ops::Range;
+use std::task::Poll;
+
+use bytes::Bytes;
+use futures_util::future::try_join4;
+use madrigal_core::Party;
+use madrigal_net::frame::message_cost;
+use madrigal_net::{Context, Result, breathe};
+
+use super::peer::{Answering, Asking, Correcting, Link, Offering, Sending};
+use super::{Answer, Ask, Call, Space};
+use crate::base::{bug, fail};
+use crate::extension::Extension;
+use crate::layout::{Layout, Parts};
+
+/// Parts that a step is ahead of the answers while there is other work.
+const AHEAD: usize = 4;
+
+/// Turns without any work after which there is none: in the first the sockets are asked, in the second
+/// what they had is handed out.
+const IDLE_TURNS: usize = 2;
+
+/// OTs that may be offered to all peers together before they are asked for: 32 MiB of rows. At the rate
+/// of one core that is a tenth of a second and more.
+const OFFERED: usize = 1 << 21;
+
+/// A call under way.
+pub(super) struct Work<'a> {
+    layout: Box<dyn Layout>,
+    extension: Extension,
+    /// In whose rounds the call is counted.
+    context: &'a Context,
+    /// Where the rounds of all parts begin.
+    start: Context,
+    /// Borrowed between messages, never while one is awaited.
+    call: RefCell<&'a mut (dyn Call + 'a)>,
+    space: RefCell<&'a mut Space>,
+    offered: Cell<usize>,
+    asked: Cell<usize>,
+    answered: Cell<usize>,
+    corrected: Cell<usize>,
+    /// Parts whose end was not told yet.
+    untold: RefCell<Box<dyn Parts>>,
+    told: Cell<usize>,
+    made: &'a dyn Fn(usize),
+}
+
+/// The OTs that we send, which offering and answering use in turn.
+type Senders<'a> = [&'a RefCell<Sending>];
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        context: &'a Context,
+        start: Context,
+        extension: Extension,
+        call: &'a mut (dyn Call + 'a),
+        space: &'a mut Space,
+        made: &'a dyn Fn(usize),
+    ) -> Self {
+        let layout = call.layout();
+        Self {
+            untold: RefCell::new(layout.parts()),
+            layout,
+            extension,
+            context,
+            start,
+            call: RefCell::new(call),
+            space: RefCell::new(space),
+            offered: Cell::new(0),
+            asked: Cell::new(0),
+            answered: Cell::new(0),
+            corrected: Cell::new(0),
+            told: Cell::new(0),
+            made,
+        }
+    }
+
+    /// All parts. `unheard` is given in the first call: bytes that a peer may be sent before it is heard.
+    pub(super) async fn run(&self, links: &mut [Link], unheard: Option<usize>) -> Result<()> {
+        let mut senders = Vec::new();
+        let (mut offering, mut asking) = (Vec::new(), Vec::new());
+        let (mut answering, mut correcting) = (Vec::new(), Vec::new());
+        for link in links {
+            let (sender, steps) = link.steps();
+            senders.push(sender);
+            offering.push(steps.0);
+            asking.push(steps.1);
+            answering.push(steps.2);
+            correcting.push(steps.3);
+        }
+        try_join4(
+            self.correct(correcting),
+            self.answer(answering, &senders, unheard.is_some()),
+            self.ask(asking, unheard),
+            self.offer(offering, &senders),
+        )
+        .await?;
+        Ok(())
+    }
+
+    fn me(&self) -> Party {
+        self.context.me()
+    }
+
+    /// Waits for the other loops. They see to it that all are polled again.
+    async fn until(&self, condition: impl Fn() -> bool) {
+        poll_fn(|_| match condition() {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+    }
+
+    /// Waits while `ahead`, until a party has nothing else to do: nothing adds to `progress`.
+    async fn unless_idle(&self, ahead: impl Fn() -> bool, progress: impl Fn() -> usize) {
+        let mut idle = 0;
+        while ahead() && idle < IDLE_TURNS {
+            let before = progress();
+            breathe().await;
+            idle = if progress() == before { idle + 1 } else { 0 };
+        }
+    }
+
+    /// One part more has gone through a step, with these rounds.
+    async fn done(&self, step: &Cell<usize>, counted: &Context) {
+        self.count(step, counted);
+        breathe().await;
+    }
+
+    fn count(&self, step: &Cell<usize>, counted: &Context) {
+        self.context.join(counted);
+        step.set(step.get() + 1);
+        let [asked, answered, corrected] =
+            [&self.asked, &self.answered, &self.corrected].map(Cell::get);
+        while self.told.get() < asked.min(answered).min(corrected) {
+            self.told.set(self.told.get() + 1);
+            let items = self.untold.borrow_mut().next();
+            if let Some(items) = items {
+                let made = self.call.borrow().made(&items);
+                (self.made)(made);
+            }
+        }
+    }
+
+    async fn offer(&self, mut ways: Vec<Offering<'_>>, senders: &Senders<'_>) -> Result<()> {
+        if !self.extension.is_silent() {
+            return Ok(());
+        }
+        let ots = |way: &Offering<'_>, items: &Range<usize>| {
+            self.layout.batch(self.me(), way.peer, items).ots
+        };
+        for (number, items) in self.layout.parts().enumerate() {
+            let all: usize = ways.iter().map(|way| ots(way, &items)).sum();
+            let most = (OFFERED / all.max(1)).max(1);
+            self.until(|| number < self.answered.get() + most).await;
+            let ahead = || number >= self.answered.get() + AHEAD;
+            let progress = || self.asked.get() + self.answered.get() + self.corrected.get();
+            self.unless_idle(ahead, progress).await;
+            let counted = self.start.beside();
+            for (way, sender) in ways.iter_mut().zip(senders) {
+                let ots = ots(way, &items);
+                let offer = match &mut *sender.borrow_mut() {
+                    Sending::Silent(sender) if ots > 0 => sender.offer(ots).map_err(bug)?,
+                    _ => continue,
+                };
+                way.offers.count_in(&counted);
+                way.offers.send(offer).await?;
+            }
+            self.done(&self.offered, &counted).await;
+        }
+        Ok(())
+    }
+
+    async fn ask(&self, mut ways: Vec<Asking<'_>>, unheard: Option<usize>) -> Result<()> {
+        for (number, items) in self.layout.parts().enumerate() {
+            let batch = |way: &Asking<'_>| self.layout.batch(way.peer, self.me(), &items);
+            if let Some(most) = unheard {
+                let longest = ways
+                    .iter()
+                    .map(|way| message_cost(batch(way).message_len(self.extension)));
+                let most = (most / longest.max().unwrap_or(1)).max(1);
+                self.until(|| number < most || self.answered.get() > 0)
+                    .await;
+            }
+            let ahead = || number >= self.answered.get() + AHEAD;
+            let progress = || self.answered.get() + self.corrected.get();
+            self.unless_idle(ahead, progress).await;
+            let counted = self.start.beside();
+            // All offers first: rounds then end for all parties at once, call after call.
+            for way in &mut ways {
+                let batch = batch(way);
+                way.accept(batch, &counted).await?;
+            }
+            for way in &mut ways {
+                let batch = batch(way);
+                if batch.ots == 0 {
+                    continue;
+                }
+                let random = batch.random(self.extension);
+                let mut message = vec![0; batch.message_len(self.extension)];
+                {
+                    let ask = Ask {
+                        receiver: way.receiver.get(),
+                        batch,
+                        random,
+                        message: &mut message,
+                        space: &mut self.space.borrow_mut(),
+                    };
+                    let asked = self.call.borrow_mut().ask(way.peer, &items, ask);
+                    asked.map_err(|error| fail(way.offers, error))?;
+                }
+                if !random {
+                    way.extension.count_in(&counted);
+                    way.extension.send(message).await?;
+                }
+            }
+            self.done(&self.asked, &counted).await;
+        }
+        Ok(())
+    }
+
+    async fn answer(
+        &self,
+        mut ways: Vec<Answering<'_>>,
+        senders: &Senders<'_>,
+        begins: bool,
+    ) -> Result<()> {
+        for (number, items) in self.layout.parts().enumerate() {
+            if self.extension.is_silent() {
+                self.until(|| number < self.offered.get()).await;
+            }
+            let counted = self.start.beside();
+            for (way, sender) in ways.iter_mut().zip(senders) {
+                let peer = way.peer;
+                if begins && number == 0 {
+                    way.extension.count_in(&counted);
+                    way.hear(sender, self.extension).await?;
+                    breathe().await;
+                }
+                let batch = self.layout.batch(self.me(), peer, &items);
+                if batch.ots == 0 {
+                    continue;
+                }
+                let random = batch.random(self.extension);
+                let message = match random {
+                    true => Bytes::new(),
+                    false => {
+                        way.extension.count_in(&counted);
+                        let expected = batch.message_len(self.extension);
+                        way.extension.recv(expected).await?
+                    }
+                };
+                let len = self.layout.corrections(self.me(), peer, &items);
+                let mut corrections = len.map(|len| vec![0; len]);
+                {
+                    let mut sender = sender.borrow_mut();
+                    let answer = Answer {
+                        sender: sender.get(way.extension)?,
+                        batch,
+                        random,
+                        message: &message,
+                        space: &mut self.space.borrow_mut(),
+                    };
+                    let out = corrections.as_deref_mut().unwrap_or_default();
+                    let answered = self.call.borrow_mut().answer(peer, &items, answer, out);
+                    answered.map_err(|error| fail(way.extension, error))?;
+                }
+                if let Some(corrections) = corrections {
+                    way.corrections.count_in(&counted);
+                    way.corrections.send(corrections).await?;
+                }
+            }
+            self.done(&self.answered, &counted).await;
+        }
+        Ok(())
+    }
+
+    async fn correct(&self, mut ways: Vec<Correcting<'_>>) -> Result<()> {
+        for items in self.layout.parts() {
+            let counted = self.start.beside();
+            let mut any = false;
+            for way in &mut ways {
+                let Some(expected) = self.layout.corrections(way.peer, self.me(), &items) else {
+                    continue;
+                };
+                any = true;
+                way.corrections.count_in(&counted);
+                let corrections = way.corrections.recv(expected).await?;
+                let corrected = self
+                    .call
+                    .borrow_mut()
+                    .correct(way.peer, &items, &corrections);
+                corrected.map_err(|problem| way.corrections.refuse(problem))?;
+            }
+            if any {
+                self.done(&self.corrected, &counted).await;
+            } else {
+                self.count(&self.corrected, &counted);
+            }
+        }
+        Ok(())
+    }
+}

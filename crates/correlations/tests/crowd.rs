@@ -1,0 +1,114 @@
+//! Many parties on few cores, each with its sockets on the thread that computes.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context as Task, Poll, Wake};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use madrigal_core::Party;
+use madrigal_correlations::{BitTripleSource, Extension, OtSource};
+use madrigal_net::transport::{Inbox, Packet, Transport};
+use madrigal_testkit::{World, seed};
+
+/// What has come for a party, until its thread looks: as in the buffers of its sockets.
+#[derive(Default)]
+struct Mailbox {
+    waiting: Mutex<Vec<(Party, Packet)>>,
+    woken: AtomicBool,
+    owner: OnceLock<Thread>,
+    inbox: OnceLock<Inbox>,
+}
+
+impl Wake for Mailbox {
+    fn wake(self: Arc<Self>) {
+        self.notify();
+    }
+}
+
+impl Mailbox {
+    fn notify(&self) {
+        self.woken.store(true, SeqCst);
+        if let Some(owner) = self.owner.get() {
+            owner.unpark();
+        }
+    }
+
+    /// Runs a party on this thread: hands out what has come each time the party waits.
+    fn run<T>(self: &Arc<Self>, party: impl Future<Output = T>) -> T {
+        assert!(
+            self.owner.set(thread::current()).is_ok(),
+            "one thread runs a party"
+        );
+        let waker = Arc::clone(self).into();
+        let mut party = pin!(party);
+        loop {
+            if let Poll::Ready(output) = party.as_mut().poll(&mut Task::from_waker(&waker)) {
+                return output;
+            }
+            while !self.woken.swap(false, SeqCst) {
+                thread::park();
+            }
+            let waiting = std::mem::take(&mut *self.waiting.lock().expect("no panic holds it"));
+            let inbox = self
+                .inbox
+                .get()
+                .expect("a session attaches before it waits");
+            for (from, packet) in waiting {
+                inbox.deliver_frames(from, packet.frames);
+            }
+        }
+    }
+}
+
+struct Post {
+    me: Party,
+    boxes: Arc<[Arc<Mailbox>]>,
+}
+
+impl Transport for Post {
+    fn attach(&self, inbox: Inbox) {
+        let _ = self.boxes[self.me.index()].inbox.set(inbox);
+    }
+
+    fn send(&self, to: Party, packet: Packet) {
+        let mailbox = &self.boxes[to.index()];
+        mailbox
+            .waiting
+            .lock()
+            .expect("no panic holds it")
+            .push((self.me, packet));
+        mailbox.notify();
+    }
+
+    fn close(&self) {}
+}
+
+/// Each party has base OTs with all others to compute, and its share of the cores is small. All the
+/// same none is taken for dead.
+#[test]
+fn computing_does_not_hide_signs_of_life() {
+    let parties = 24;
+    let world = World::new(parties, seed())
+        .with_limits(|limits| limits.silence = Duration::from_millis(700));
+    let boxes: Arc<[Arc<Mailbox>]> = (0..parties).map(|_| Arc::default()).collect();
+    let count = 1000;
+    thread::scope(|scope| {
+        for me in Party::all(parties) {
+            let (boxes, world) = (Arc::clone(&boxes), &world);
+            scope.spawn(move || {
+                let mailbox = Arc::clone(&boxes[me.index()]);
+                let party = world.take_part(me, Post { me, boxes }, |context| async move {
+                    let mut source = OtSource::new(&context, Extension::default()).await?;
+                    source.bit_triples(count, &|_| {}).await
+                });
+                let (triples, _) = mailbox
+                    .run(party)
+                    .unwrap_or_else(|error| panic!("{me}: {error}"));
+                assert_eq!(triples.len(), count);
+            });
+        }
+    });
+}

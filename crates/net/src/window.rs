@@ -1,0 +1,269 @@
+//! How large a channel's window is. It begins small and grows where it, and nothing else, holds the
+//! channel up.
+//!
+//! A line with latency needs a window of its bandwidth times the round trip. With a smaller one it
+//! stands still: the sender has used the window up, and says so; the receiver has consumed all that came,
+//! and waits. How long it waits, of how much time, tells by how much the window is too small. A receiver
+//! that is slower than what comes never waits, and a line that is full brings the next frame as soon as
+//! the last one has ended, so neither makes a window grow: it would only make queues longer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// The largest window that a receiver may grant, in bytes as [`message_cost`](crate::frame::message_cost)
+/// counts them: 5 Gbit/s at a round trip of 100 ms.
+pub const MAX_WINDOW: u64 = 64 << 20;
+
+/// A receiver holds its permission back until it is worth this part of the window.
+const HELD_BACK: u64 = 8;
+/// A window grows when the channel stands still for this part of the time.
+const STILL: u32 = 8;
+/// A window grows by no more than this factor at a time.
+const MOST: u64 = 4;
+/// Frames that are sent together come together, up to about so many bytes.
+const PACKET: u64 = 64 << 10;
+
+/// How much the windows of all channels with one peer may have grown, together.
+#[derive(Debug)]
+pub(crate) struct Room {
+    left: AtomicU64,
+}
+
+impl Room {
+    pub(crate) fn new(bytes: u64) -> Arc<Self> {
+        Arc::new(Self {
+            left: AtomicU64::new(bytes),
+        })
+    }
+
+    /// Takes `bytes`, or what is left.
+    fn take(&self, bytes: u64) -> u64 {
+        let mut taken = 0;
+        let _ = self.left.fetch_update(Relaxed, Relaxed, |left| {
+            taken = bytes.min(left);
+            Some(left - taken)
+        });
+        taken
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.left.fetch_add(bytes, Relaxed);
+    }
+}
+
+/// The window of one direction of a channel, at its receiver.
+pub(crate) struct Window {
+    bytes: u64,
+    /// Of that, what was taken of the room.
+    grown: u64,
+    /// What the sender may have sent in total, as it was told.
+    granted: u64,
+    room: Arc<Room>,
+    /// The sender has said that it may send no more.
+    blocked: bool,
+    /// Since when it may not and we wait.
+    still: Option<Instant>,
+    turn: Option<Turn>,
+}
+
+/// What is observed, since the window last grew or something first came.
+struct Turn {
+    since: Instant,
+    arrived: u64,
+    /// How long nothing came because of the window.
+    still: Duration,
+}
+
+impl Window {
+    pub(crate) fn new(bytes: u64, room: &Arc<Room>) -> Self {
+        Self {
+            bytes,
+            grown: 0,
+            granted: bytes,
+            room: Arc::clone(room),
+            blocked: false,
+            still: None,
+            turn: None,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub(crate) fn granted(&self) -> u64 {
+        self.granted
+    }
+
+    /// So much was consumed in all. What the sender is now permitted in total, where it is time to say
+    /// so.
+    pub(crate) fn consumed(&mut self, total: u64) -> Option<u64> {
+        let allowed = total + self.bytes;
+        let credit = allowed >= self.granted + self.bytes / HELD_BACK;
+        if credit {
+            self.granted = allowed;
+        }
+        credit.then_some(allowed)
+    }
+
+    /// The sender had used up this permission, `arrived` bytes have come. We wait for it or not.
+    pub(crate) fn blocked(&mut self, limit: u64, arrived: u64, waiting: bool, now: Instant) {
+        // Else it has heard of more since, and what it sent then has overtaken its complaint.
+        self.blocked = arrived <= limit;
+        if waiting {
+            self.waits(now);
+        }
+    }
+
+    /// The receiver has consumed all that came, and waits.
+    pub(crate) fn waits(&mut self, now: Instant) {
+        if self.blocked {
+            self.still.get_or_insert(now);
+        }
+    }
+
+    /// A frame of this size has come after `arrived` bytes.
+    pub(crate) fn arrives(&mut self, size: u64, arrived: u64, now: Instant) {
+        self.blocked = false;
+        let turn = self.turn.get_or_insert(Turn {
+            since: now,
+            arrived,
+            still: Duration::ZERO,
+        });
+        let Some(still) = self.still.take() else {
+            return;
+        };
+        let (elapsed, came) = (now - turn.since, arrived - turn.arrived);
+        if came == 0 {
+            return;
+        }
+        // The line is at work on a frame before that has come.
+        let share = (size + PACKET) as f64 / came as f64;
+        turn.still += (now - still).saturating_sub(elapsed.mul_f64(share.min(1.0)));
+        if came < self.bytes / 2 || turn.still.is_zero() || turn.still * STILL < elapsed {
+            return;
+        }
+        let busy = elapsed.saturating_sub(turn.still).as_secs_f64();
+        let times = (1.25 * elapsed.as_secs_f64() / busy).min(MOST as f64);
+        let bytes = ((self.bytes as f64 * times) as u64).min(MAX_WINDOW);
+        let more = self.room.take(bytes.saturating_sub(self.bytes));
+        self.bytes += more;
+        self.grown += more;
+        self.turn = None;
+    }
+
+    /// Nobody receives any more: what comes is not kept.
+    pub(crate) fn close(&mut self) {
+        self.bytes -= self.grown;
+        self.room.give_back(std::mem::take(&mut self.grown));
+        // What was granted stays so.
+        self.blocked = false;
+        self.still = None;
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.room.give_back(self.grown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+    const FRAME: u64 = 64 << 10;
+
+    /// A channel over a line, by a clock of its own: a sender that sends all it may, a receiver that
+    /// takes what it gets `per_frame` after the one before. Gives the window after `frames` frames, and
+    /// the time they took.
+    fn run(
+        latency: Duration,
+        bytes_per_second: f64,
+        per_frame: Duration,
+        room: &Arc<Room>,
+        frames: usize,
+    ) -> (u64, Duration) {
+        let epoch = Instant::now();
+        let mut window = Window::new(4 * MIB, room);
+        let on_line = Duration::from_secs_f64(FRAME as f64 / bytes_per_second);
+        // What happens, in the order of its time: permissions on their way back, and frames.
+        let mut credits = std::collections::VecDeque::new();
+        let (mut limit, mut sent) = (4 * MIB, 0);
+        let (mut sender, mut line, mut receiver) = (epoch, epoch, epoch);
+        for number in 0..frames as u64 {
+            let mut complaint = None;
+            while sent + FRAME > limit {
+                complaint.get_or_insert((sender, limit));
+                let (at, allowed) = credits.pop_front().expect("a permission is on its way");
+                sender = sender.max(at);
+                limit = allowed;
+            }
+            sent += FRAME;
+            let begin = line.max(sender);
+            if let Some((said, limit)) = complaint {
+                // It follows the frame before.
+                let heard = said.max(line) + latency;
+                let waiting = receiver <= heard;
+                window.blocked(limit, number * FRAME, waiting, heard);
+                window.waits(heard.max(receiver));
+            }
+            line = begin + on_line;
+            let arrives = line + latency;
+            window.arrives(FRAME, number * FRAME, arrives);
+            receiver = receiver.max(arrives) + per_frame;
+            if let Some(allowed) = window.consumed((number + 1) * FRAME) {
+                credits.push_back((receiver + latency, allowed));
+            }
+        }
+        (window.bytes(), receiver - epoch)
+    }
+
+    fn room() -> Arc<Room> {
+        Room::new(MAX_WINDOW)
+    }
+
+    #[test]
+    fn a_long_fat_line_gets_the_window_that_it_needs() {
+        let latency = Duration::from_millis(50);
+        let (window, time) = run(latency, 125e6, Duration::ZERO, &room(), 4000);
+        assert!((12 * MIB..40 * MIB).contains(&window), "{window}");
+        let line = Duration::from_secs_f64(4000.0 * FRAME as f64 / 125e6);
+        assert!(time < line + 6 * latency, "{time:?} for {line:?}");
+    }
+
+    #[test]
+    fn a_line_that_is_full_does_not() {
+        for latency in [1, 10] {
+            let latency = Duration::from_millis(latency);
+            let (window, _) = run(latency, 12.5e6, Duration::ZERO, &room(), 4000);
+            assert_eq!(window, 4 * MIB, "{latency:?}");
+        }
+    }
+
+    #[test]
+    fn nor_does_a_receiver_that_is_slower_than_the_line() {
+        let (latency, slow) = (Duration::from_millis(10), Duration::from_millis(1));
+        let (window, _) = run(latency, 1.25e9, slow, &room(), 4000);
+        assert_eq!(window, 4 * MIB);
+    }
+
+    #[test]
+    fn what_all_windows_have_grown_is_bounded_and_given_back() {
+        let room = Room::new(6 * MIB);
+        let latency = Duration::from_millis(50);
+        for _ in 0..2 {
+            let (window, _) = run(latency, 1.25e9, Duration::ZERO, &room, 4000);
+            assert_eq!(window, 10 * MIB);
+        }
+        let mut window = Window::new(MIB, &room);
+        window.grown = room.take(u64::MAX);
+        assert_eq!(window.grown, 6 * MIB);
+        window.bytes += window.grown;
+        assert_eq!(room.take(1), 0);
+        window.close();
+        assert_eq!((window.bytes(), room.take(1)), (MIB, 1));
+    }
+}
