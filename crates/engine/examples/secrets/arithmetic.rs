@@ -2,7 +2,7 @@
 
 use madrigal_core::{Party, Phase, Ring};
 use madrigal_correlations::{Extension, Kept, Needs, OtSource, Stock};
-use madrigal_kernels::{marks, rings};
+use madrigal_kernels::{marks, meter::unmetered, rings};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::arithmetic::{ArithmeticGmw, InputSharing, MatrixShape, share_addend};
 use madrigal_protocols::{Opening, planes};
@@ -27,7 +27,7 @@ const WIDTH: usize = 3;
 fn elements<T: Ring>(label: u64) -> Vec<T> {
     let mut prg = generator(label);
     let mut draw = || T::from_u128(prg.next_block().into());
-    (0..COUNT).map(|_| draw()).collect()
+    unmetered(|| (0..COUNT).map(|_| draw()).collect())
 }
 
 /// What a party comes out with.
@@ -60,7 +60,7 @@ async fn program<T: Kept>(context: Context, opening: Opening) -> Result<Outputs<
     });
     inputs[0].share_elements(&mut x);
     inputs[1].share_elements(&mut y);
-    let mut b = drawn(210, COUNT.div_ceil(8) * WIDTH);
+    let mut b = unmetered(|| drawn(210, COUNT.div_ceil(8) * WIDTH));
     inputs[0].share(&mut b);
 
     let mut triples = stock.ring_triples::<T>(3 * COUNT);
