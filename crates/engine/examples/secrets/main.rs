@@ -14,6 +14,7 @@
     reason = "a program for one command"
 )]
 
+mod arithmetic;
 mod circuits;
 mod correlations;
 mod ot;
@@ -39,6 +40,7 @@ fn paths() -> impl Iterator<Item = &'static Path> {
         stores::PATHS,
         circuits::PATHS,
         replicated::PATHS,
+        arithmetic::PATHS,
     ];
     all.into_iter().flatten()
 }

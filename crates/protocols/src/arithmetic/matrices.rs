@@ -33,10 +33,7 @@ impl ArithmeticGmw {
         z: &mut [T],
     ) -> Result<()> {
         let shapes = || triples.iter().map(MatrixTriple::shape);
-        let sizes: [usize; 2] = [
-            shapes().map(|shape| left(shape)).sum(),
-            shapes().map(|shape| right(shape)).sum(),
-        ];
+        let sizes: [usize; 2] = [shapes().map(left).sum(), shapes().map(right).sum()];
         assert_eq!([x.len(), y.len()], sizes, "matrices of the triples' sizes");
         let mut masked = Secret::zeros(x.len() + y.len());
         let (mut to, mut x, mut y) = (&mut masked[..], x, y);
