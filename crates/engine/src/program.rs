@@ -483,7 +483,8 @@ async fn carry_out(
     let graph = &spec.graph;
     let online = context
         .among(graph.parties())
-        .enter(Phase::Online, "online");
+        .enter(Phase::Online, "online")
+        .gathering();
     let board = Arc::new(Board::new(graph, &plan.schedule, given.inputs));
     let team = Team {
         plan,

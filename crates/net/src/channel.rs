@@ -347,7 +347,7 @@ impl End {
 
     /// Sends off what has gathered: who waits keeps nothing back.
     fn wait<T>(&self) -> Poll<Result<T>> {
-        self.context.flush();
+        self.context.flush_to_wait();
         // The failure may have come between the check and the waker.
         self.context.check()?;
         Poll::Pending

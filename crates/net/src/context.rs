@@ -33,6 +33,7 @@ pub struct Context {
     phase: Phase,
     clock: Arc<AtomicU32>,
     parties: usize,
+    gathers: bool,
 }
 
 impl std::fmt::Debug for Context {
@@ -64,6 +65,7 @@ impl Context {
             path: "job".into(),
             phase: Phase::Setup,
             clock: Arc::default(),
+            gathers: false,
         }
     }
 
@@ -134,6 +136,17 @@ impl Context {
         let clock = Arc::new(AtomicU32::new(self.clock.load(Relaxed)));
         Self {
             clock,
+            ..self.clone()
+        }
+    }
+
+    /// The same step, for one of several pieces of work that go on side by side: while it waits, short
+    /// messages stay until all of them wait and whoever polls them [flushes](Self::flush). So what becomes
+    /// ready together travels together.
+    #[must_use]
+    pub fn gathering(&self) -> Self {
+        Self {
+            gathers: true,
             ..self.clone()
         }
     }
@@ -226,6 +239,15 @@ impl Context {
     /// Sends off what has gathered. Waiting for a message does this by itself.
     pub fn flush(&self) {
         self.job.session.flush();
+    }
+
+    /// What a wait for a message does first: nobody else may be keeping back what has gathered.
+    pub(crate) fn flush_to_wait(&self) {
+        if self.gathers {
+            self.job.session.flush_long();
+        } else {
+            self.flush();
+        }
     }
 
     /// The job's failure, if it has failed.

@@ -12,6 +12,10 @@ use crate::transport::Packet;
 /// Frames gather until this many bytes wait for one peer, or until the party waits for something.
 const FLUSH_BYTES: usize = 64 * 1024;
 
+/// Of work that gathers side by side, so many bytes are worth a packet of their own: they travel while the
+/// rest is computed.
+const LONG_BYTES: usize = 8 * 1024;
+
 /// A thread with something to say that is not sent yet: nobody closes the transport before.
 pub(crate) struct Speaking<'a>(&'a Shared);
 
@@ -51,6 +55,16 @@ impl Shared {
         let _speaking = self.speak();
         if self.dirty.swap(false, SeqCst) {
             self.peers.iter().for_each(|peer| self.flush_peer(peer));
+        }
+    }
+
+    /// Sends off what has gathered for those peers for whom it is much.
+    pub(crate) fn flush_long(&self) {
+        for peer in &self.peers {
+            let long = lock(&peer.gathered).bytes >= LONG_BYTES;
+            if long {
+                self.flush_peer(peer);
+            }
         }
     }
 
