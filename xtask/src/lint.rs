@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::codegen::codegen;
 use crate::domains::domains;
 use crate::neutral::neutral;
-use crate::process::{cargo, run, works};
+use crate::process::{cargo, run, target_folder, works};
 use crate::signposts::signposts;
 
 /// Checks everything, the quickest first.
@@ -31,10 +31,12 @@ pub(crate) fn lint() -> Outcome {
         "--no-default-features",
     ]))?;
     // The fuzz targets need nightly to run, and no more than this to be kept in step. libFuzzer itself
-    // would have to be compiled first; a check does not link it.
+    // would have to be compiled first; a check does not link it. What both workspaces take from others
+    // is built once.
     run(cargo()
         .args(["check", "--manifest-path", "fuzz/Cargo.toml"])
-        .env("CUSTOM_LIBFUZZER_PATH", "/libnone.a"))?;
+        .env("CUSTOM_LIBFUZZER_PATH", "/libnone.a")
+        .env("CARGO_TARGET_DIR", target_folder()))?;
     run(cargo()
         .args(["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "--deny warnings"))?;

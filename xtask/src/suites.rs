@@ -16,9 +16,10 @@ use crate::process::{cargo, shown};
 
 /// How many tests are named as the slowest.
 const SLOWEST: usize = 12;
-/// Executables that run at a time. Each has its share of the processors for its own tests, so that no
-/// more run at once than in one `cargo test`, and none waits for the longest test of another.
-const AT_A_TIME: usize = 2;
+/// Executables that run at a time, so that none waits for the longest test of another. They share the
+/// processors for their own tests, rounded up: tests of networks and of the program mostly wait, and
+/// where there are two processors three tests keep them busy.
+const AT_A_TIME: usize = 3;
 
 /// A test executable that cargo has built.
 pub(crate) struct Executable {
@@ -272,11 +273,11 @@ impl Tally {
 /// Runs suites, [`AT_A_TIME`], in their order.
 pub(crate) fn run(suites: Vec<Suite>) -> Tally {
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    let threads = (processors / AT_A_TIME).max(1);
+    let threads = processors.div_ceil(AT_A_TIME);
     let queue = Mutex::new(VecDeque::from(suites));
     let tally = Mutex::new(Tally::default());
     thread::scope(|scope| {
-        for _ in 0..AT_A_TIME.min(processors) {
+        for _ in 0..AT_A_TIME {
             scope.spawn(|| {
                 while let Some(suite) = next(&queue) {
                     lock(&tally).add(suite.run(threads));

@@ -5,4 +5,5 @@ mod errors;
 mod floats;
 mod known_answers;
 mod random;
+mod sizes;
 mod values;

@@ -213,10 +213,10 @@ fn a_certificate_that_has_expired() {
     renew(
         &files,
         now - day,
-        SystemTime::now() + Duration::from_secs(6),
+        SystemTime::now() + Duration::from_secs(4),
     );
     let one = party(path, 1, "--input b");
-    std::thread::sleep(Duration::from_millis(7500));
+    std::thread::sleep(Duration::from_millis(5000));
     let running = [party(path, 0, "--input a"), one];
     both_refuse(running, [(5, &["expired"]), (5, &["keygen --renew"])]);
 }

@@ -123,7 +123,7 @@ fn doctors_meet() {
     roster(path, 3);
     let doctor = |me| {
         let line =
-            format!("doctor --peers parties.toml --identity p{me} --connect-timeout 12s --json");
+            format!("doctor --peers parties.toml --identity p{me} --connect-timeout 6s --json");
         crate::command::start(path, &line)
     };
     for (me, running) in [doctor(0), doctor(1)].into_iter().enumerate() {
@@ -182,7 +182,7 @@ fn doctors_know_a_foreign_key() {
     });
     write(path, "others.toml", &text.replace(&ours, &theirs));
     let doctor = |list: &str, key: &str| {
-        let line = format!("doctor --peers {list} --identity {key} --connect-timeout 12s");
+        let line = format!("doctor --peers {list} --identity {key} --connect-timeout 6s");
         crate::command::start(path, &line)
     };
     let running = [doctor("parties.toml", "p0"), doctor("others.toml", "other")];

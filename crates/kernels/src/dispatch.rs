@@ -15,11 +15,11 @@ pub const LEVEL_VARIABLE: &str = "MADRIGAL_LEVEL";
 pub enum Level {
     /// Plain Rust, everywhere; AES is bitsliced, hence constant time and slow.
     Portable,
-    /// x86-64 with SSE4.1, SSSE3 and AES-NI.
+    /// x86-64 with SSE4.1, SSSE3, AES-NI and PCLMULQDQ.
     AesNi,
-    /// x86-64 with AVX2 and VAES: two AES blocks per instruction.
+    /// x86-64 with AVX2, VAES and VPCLMULQDQ: two AES blocks per instruction.
     Vaes256,
-    /// x86-64 with AVX-512 (F, BW, DQ, VL), VAES and GFNI: four AES blocks per instruction.
+    /// x86-64 with AVX-512 (F, BW, DQ, VL), VAES, VPCLMULQDQ and GFNI: four AES blocks per instruction.
     Vaes512,
     /// AArch64 with NEON and the AES extension.
     Neon,
@@ -184,14 +184,16 @@ macro_rules! dispatch {
     ($kernels:expr, $kernel:ident $(::<$parameter:tt>)? ( $($argument:expr),* $(,)? )) => {
         match $kernels.level {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Kernels` of this level exists only where SSSE3, SSE4.1 and AES-NI were
-            // detected.
+            // SAFETY: a `Kernels` of this level exists only where SSSE3, SSE4.1, AES-NI and PCLMULQDQ
+            // were detected.
             $crate::dispatch::Level::AesNi => unsafe { $crate::x86::aesni::$kernel $(::<$parameter>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Kernels` of this level exists only where AVX2 and VAES were detected.
+            // SAFETY: a `Kernels` of this level exists only where AVX2, VAES and VPCLMULQDQ were
+            // detected.
             $crate::dispatch::Level::Vaes256 => unsafe { $crate::x86::vaes256::$kernel $(::<$parameter>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a `Kernels` of this level exists only where AVX-512, VAES and GFNI were detected.
+            // SAFETY: a `Kernels` of this level exists only where AVX-512, VAES, VPCLMULQDQ and
+            // GFNI were detected.
             $crate::dispatch::Level::Vaes512 => unsafe { $crate::x86::vaes512::$kernel $(::<$parameter>)? ($($argument),*) },
             #[cfg(target_arch = "aarch64")]
             // SAFETY: a `Kernels` of this level exists only where NEON and AES were detected.

@@ -244,8 +244,7 @@ pub struct Stretch {
     key: Block,
     first: u64,
     kernels: Kernels,
-    /// The last two keys, by their numbers' lowest bit: two strings that are made in turn, or one that
-    /// is cut by a change.
+    /// The two keys that were used last, the latest first: strings of two lengths may be made in turn.
     ready: [Option<(u128, Aes128)>; 2],
 }
 
@@ -257,11 +256,14 @@ impl Stretch {
     }
 
     fn cipher(&mut self, number: u128) -> &Aes128 {
-        let ready = &mut self.ready[number as usize & 1];
-        if ready.as_ref().is_some_and(|(ready, _)| *ready != number) {
-            *ready = None;
+        let is = |ready: &Option<(u128, Aes128)>| ready.as_ref().is_some_and(|it| it.0 == number);
+        if !is(&self.ready[0]) {
+            self.ready.swap(0, 1);
+            if !is(&self.ready[0]) {
+                self.ready[0] = None;
+            }
         }
-        let (_, pi) = ready
+        let (_, pi) = self.ready[0]
             .get_or_insert_with(|| (number, self.kernels.aes128(self.key ^ Block::from(number))));
         pi
     }
@@ -355,4 +357,24 @@ fn assert_same_length(x: &[Block], out: &[Block]) {
         x.len(),
         out.len()
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else matrix triples, whose strings have two lengths, would expand a key for each string.
+    #[test]
+    fn strings_of_two_lengths_in_turn_keep_their_keys() {
+        let mut stretch = Stretch::new(Block::ZERO, 256);
+        for index in 0..8 {
+            stretch.stretch(index, Block::ZERO, &mut [0; 1024]);
+            stretch.stretch(63 - index, Block::ZERO, &mut [0; 512]);
+            let numbers = stretch
+                .ready
+                .each_ref()
+                .map(|ready| ready.as_ref().map(|it| it.0));
+            assert_eq!(numbers, [Some(2), Some(4)]);
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! The kernels of Madrigal: AES-128, PRG, hash, transpose, row and ring operations, each with run-time
+//! The kernels of Madrigal: AES-128, PRG, hash, transpose, row and ring operations, CRC-32, each with run-time
 //! dispatch and a portable oracle.
 //!
 //! This is the only crate of the workspace that holds `unsafe` code. The processor is examined once
@@ -21,6 +21,7 @@ compile_error!(
 mod aes;
 mod block;
 pub mod ceilings;
+mod crc;
 mod dispatch;
 mod fold;
 pub mod ggm;
@@ -46,6 +47,7 @@ mod x86;
 
 pub use aes::Aes128;
 pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, words_as_bytes_mut};
+pub use crc::Crc32;
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};
 pub use hash::{ROWS_PER_KEY, RowHash, STRETCHED_PER_KEY, Stretch};

@@ -93,6 +93,9 @@ pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
     let me = tls.party();
     let entries = roster.parties();
     let listener = listen(args.listen.as_deref(), &entries[me])?;
+    listener
+        .set_nonblocking(true)
+        .map_err(Failure::system("cannot listen"))?;
     let until = Instant::now() + args.connect_timeout;
     let (sender, news) = mpsc::channel();
     for (peer, entry) in entries.iter().enumerate().take(me) {
@@ -102,8 +105,11 @@ pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
         });
     }
     if me + 1 < entries.len() {
+        let sender = sender.clone();
         thread::spawn(move || accept_all(&listener, &tls, until, &sender));
     }
+    // Else nobody would know when there is no more news to come.
+    drop(sender);
 
     let mut found: BTreeMap<usize, Result<Found, Problem>> = BTreeMap::new();
     let mut turned_away = None;
@@ -235,11 +241,14 @@ fn connect_once(address: &str, until: Instant) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// Takes connections until the program ends.
+/// Takes connections for as long as peers may come. The listener does not block.
 fn accept_all(listener: &TcpListener, tls: &TlsParty, until: Instant, news: &Sender<News>) {
-    while Instant::now() < until + SILENCE {
-        let Ok((stream, from)) = listener.accept() else {
-            thread::sleep(Duration::from_millis(50));
+    while Instant::now() < until {
+        let accepted = listener
+            .accept()
+            .and_then(|(stream, from)| stream.set_nonblocking(false).map(|()| (stream, from)));
+        let Ok((stream, from)) = accepted else {
+            thread::sleep(Duration::from_millis(20));
             continue;
         };
         let (tls, news) = (tls.clone(), news.clone());

@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
@@ -23,6 +24,8 @@ const FOLD_VECTORS: usize = 4;
 
 modes!("neon,aes", self);
 single_modes!("neon,aes");
+crc!("neon,aes", self);
+single_crc!("neon,aes");
 rows!("neon,aes");
 fold!("neon,aes");
 ggm!("neon,aes");
@@ -130,6 +133,23 @@ fn round(state: Vector, key: Vector) -> Vector {
 #[target_feature(enable = "neon,aes")]
 fn last_round(state: Vector, key: Vector) -> Vector {
     veorq_u8(vaeseq_u8(state, vdupq_n_u8(0)), key)
+}
+
+/// The carry-less products of the lower words and of the upper ones, added.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn fold_halves(x: Vector, factors: Vector) -> Vector {
+    let (x, factors) = (vreinterpretq_p64_u8(x), vreinterpretq_p64_u8(factors));
+    let low = vmull_p64(vgetq_lane_p64::<0>(x), vgetq_lane_p64::<0>(factors));
+    let high = vmull_high_p64(x, factors);
+    veorq_u8(vreinterpretq_u8_p128(low), vreinterpretq_u8_p128(high))
+}
+
+/// The carry-less product.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn multiply(a: u64, b: u64) -> u128 {
+    vmull_p64(a, b)
 }
 
 /// The 128-bit counter `2^64 hi + lo`, as the only lane.

@@ -1,6 +1,7 @@
 //! The kernels in plain Rust: the fallback everywhere, and the oracle that tests compare with.
 
 mod aes;
+mod crc;
 mod fold;
 mod lanes;
 mod lpn;
@@ -16,6 +17,7 @@ use crate::Block;
 use crate::aes::RoundKeys;
 
 pub(crate) use aes::{encrypt, expand_key};
+pub(crate) use crc::crc32;
 pub(crate) use fold::{fold_punctured, fold_whole};
 pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows, replicated_carry};
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};

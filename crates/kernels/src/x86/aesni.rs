@@ -1,4 +1,4 @@
-//! x86-64 with AES-NI: one block per vector.
+//! x86-64 with AES-NI and PCLMULQDQ: one block per vector.
 
 use core::arch::x86_64::*;
 
@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
@@ -21,14 +22,16 @@ const LANES: usize = 1;
 /// Vectors of each of four leaves in flight: there are 16 registers.
 const FOLD_VECTORS: usize = 2;
 
-modes!("sse4.1,ssse3,aes", self);
-single_modes!("sse4.1,ssse3,aes");
-rows!("sse4.1,ssse3,aes");
-fold!("sse4.1,ssse3,aes");
-ggm!("sse4.1,ssse3,aes");
-lpn!("sse4.1,ssse3,aes");
-rings!("sse4.1,ssse3,aes");
-unpack_transpose!("sse4.1,ssse3,aes", 16, {
+modes!("sse4.1,ssse3,aes,pclmulqdq", self);
+single_modes!("sse4.1,ssse3,aes,pclmulqdq");
+crc!("sse4.1,ssse3,aes,pclmulqdq", self);
+single_crc!("sse4.1,ssse3,aes,pclmulqdq");
+rows!("sse4.1,ssse3,aes,pclmulqdq");
+fold!("sse4.1,ssse3,aes,pclmulqdq");
+ggm!("sse4.1,ssse3,aes,pclmulqdq");
+lpn!("sse4.1,ssse3,aes,pclmulqdq");
+rings!("sse4.1,ssse3,aes,pclmulqdq");
+unpack_transpose!("sse4.1,ssse3,aes,pclmulqdq", 16, {
     lo8: _mm_unpacklo_epi8, hi8: _mm_unpackhi_epi8,
     lo16: _mm_unpacklo_epi16, hi16: _mm_unpackhi_epi16,
     lo32: _mm_unpacklo_epi32, hi32: _mm_unpackhi_epi32,
@@ -36,7 +39,7 @@ unpack_transpose!("sse4.1,ssse3,aes", 16, {
     and: _mm_and_si128, set: _mm_set1_epi64x, left: _mm_slli_epi64, right: _mm_srli_epi64,
 });
 
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 pub(crate) fn transpose_strip(
     src: &[u8],
     stride: usize,
@@ -48,7 +51,7 @@ pub(crate) fn transpose_strip(
 }
 
 /// FIPS 197, section 5.2; the instruction gives `SubWord(RotWord(last word)) ^ constant`.
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 pub(crate) fn expand_key(key: Block) -> RoundKeys {
     let mut keys = [key; 11];
     let mut state = load(&key.to_bytes());
@@ -69,81 +72,100 @@ pub(crate) fn expand_key(key: Block) -> RoundKeys {
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn load(bytes: &[u8; 16]) -> Vector {
     // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn store(bytes: &mut [u8; 16], x: Vector) {
     // SAFETY: the exclusive reference covers the 16 bytes written; `storeu` has no alignment.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), x) }
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn splat(block: Block) -> Vector {
     _mm_set_epi64x(block.hi() as i64, block.lo() as i64)
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn xor_vectors(a: Vector, b: Vector) -> Vector {
     _mm_xor_si128(a, b)
 }
 
 /// The block in every lane.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn spread(block: &Block) -> Vector {
     // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
     unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn and_vectors(a: Vector, b: Vector) -> Vector {
     _mm_and_si128(a, b)
 }
 
 /// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn sigma(x: Vector) -> Vector {
     let swapped = _mm_shuffle_epi32::<0x4e>(x);
     xor_vectors(swapped, _mm_and_si128(x, _mm_set_epi64x(-1, 0)))
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn round(state: Vector, key: Vector) -> Vector {
     _mm_aesenc_si128(state, key)
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn last_round(state: Vector, key: Vector) -> Vector {
     _mm_aesenclast_si128(state, key)
 }
 
+/// The carry-less products of the lower words and of the upper ones, added.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn fold_halves(x: Vector, factors: Vector) -> Vector {
+    let low = _mm_clmulepi64_si128::<0x00>(x, factors);
+    xor_vectors(low, _mm_clmulepi64_si128::<0x11>(x, factors))
+}
+
+/// The carry-less product.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn multiply(a: u64, b: u64) -> u128 {
+    let product =
+        _mm_clmulepi64_si128::<0x00>(_mm_cvtsi64_si128(a as i64), _mm_cvtsi64_si128(b as i64));
+    let mut bytes = [0; 16];
+    store(&mut bytes, product);
+    u128::from_le_bytes(bytes)
+}
+
 /// The 128-bit counter `2^64 hi + lo`, as the first lane.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn counters(lo: u64, hi: u64) -> Vector {
     splat(Block::new(lo, hi))
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn add_counter(counter: Vector, n: i64) -> Vector {
     _mm_add_epi64(counter, _mm_set_epi64x(0, n))
 }
 
 /// The lowest bit of each block, packed.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn low_bits(states: &States) -> [u8; LANES] {
     let mut bits = 0;
     for (i, pair) in states.as_chunks::<2>().0.iter().enumerate() {
@@ -156,7 +178,7 @@ fn low_bits(states: &States) -> [u8; LANES] {
 
 /// The lowest bit of a block.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn low_bit(block: Vector) -> u8 {
     (_mm_cvtsi128_si32(block) & 1) as u8
 }

@@ -13,10 +13,14 @@ pub(crate) fn has_aesni() -> bool {
     is_x86_feature_detected!("sse4.1")
         && is_x86_feature_detected!("ssse3")
         && is_x86_feature_detected!("aes")
+        && is_x86_feature_detected!("pclmulqdq")
 }
 
 pub(crate) fn has_vaes256() -> bool {
-    has_aesni() && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("vaes")
+    has_aesni()
+        && is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("vaes")
+        && is_x86_feature_detected!("vpclmulqdq")
 }
 
 pub(crate) fn has_vaes512() -> bool {

@@ -1,4 +1,4 @@
-//! x86-64 with AVX2 and VAES: two blocks per vector.
+//! x86-64 with AVX2, VAES and VPCLMULQDQ: two blocks per vector.
 
 use core::arch::x86_64::*;
 
@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::crc::crc;
 use crate::vector::fold::fold;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
@@ -24,13 +25,14 @@ const LANES: usize = 2;
 /// Vectors of each of four leaves in flight: there are 16 registers.
 const FOLD_VECTORS: usize = 2;
 
-modes!("sse4.1,ssse3,aes,avx2,vaes", aesni);
-rows!("sse4.1,ssse3,aes,avx2,vaes");
-fold!("sse4.1,ssse3,aes,avx2,vaes");
-ggm!("sse4.1,ssse3,aes,avx2,vaes");
-lpn!("sse4.1,ssse3,aes,avx2,vaes");
-rings!("sse4.1,ssse3,aes,avx2,vaes");
-unpack_transpose!("sse4.1,ssse3,aes,avx2,vaes", 32, {
+modes!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
+crc!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
+rows!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+fold!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+rings!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+unpack_transpose!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", 32, {
     lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
     lo16: _mm256_unpacklo_epi16, hi16: _mm256_unpackhi_epi16,
     lo32: _mm256_unpacklo_epi32, hi32: _mm256_unpackhi_epi32,
@@ -38,7 +40,7 @@ unpack_transpose!("sse4.1,ssse3,aes,avx2,vaes", 32, {
     and: _mm256_and_si256, set: _mm256_set1_epi64x, left: _mm256_slli_epi64, right: _mm256_srli_epi64,
 });
 
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 pub(crate) fn transpose_strip(
     src: &[u8],
     stride: usize,
@@ -52,34 +54,34 @@ pub(crate) fn transpose_strip(
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn load(bytes: &[u8; 32]) -> Vector {
     // SAFETY: the reference covers the 32 bytes read; `loadu` has no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn store(bytes: &mut [u8; 32], x: Vector) {
     // SAFETY: the exclusive reference covers the 32 bytes written; `storeu` has no alignment.
     unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), x) }
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn splat(block: Block) -> Vector {
     _mm256_broadcastsi128_si256(_mm_set_epi64x(block.hi() as i64, block.lo() as i64))
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn xor_vectors(a: Vector, b: Vector) -> Vector {
     _mm256_xor_si256(a, b)
 }
 
 /// The block in every lane.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn spread(block: &Block) -> Vector {
     // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
     let lane = unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) };
@@ -87,14 +89,14 @@ fn spread(block: &Block) -> Vector {
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn and_vectors(a: Vector, b: Vector) -> Vector {
     _mm256_and_si256(a, b)
 }
 
 /// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn sigma(x: Vector) -> Vector {
     let swapped = _mm256_shuffle_epi32::<0x4e>(x);
     let high = _mm256_set_epi64x(-1, 0, -1, 0);
@@ -102,33 +104,41 @@ fn sigma(x: Vector) -> Vector {
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn round(state: Vector, key: Vector) -> Vector {
     _mm256_aesenc_epi128(state, key)
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn last_round(state: Vector, key: Vector) -> Vector {
     _mm256_aesenclast_epi128(state, key)
 }
 
+/// The carry-less products of the lower words of each block and of the upper ones, added.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn fold_halves(x: Vector, factors: Vector) -> Vector {
+    let low = _mm256_clmulepi64_epi128::<0x00>(x, factors);
+    xor_vectors(low, _mm256_clmulepi64_epi128::<0x11>(x, factors))
+}
+
 /// The 128-bit counters `2^64 hi + lo` and one more.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn counters(lo: u64, hi: u64) -> Vector {
     _mm256_add_epi64(splat(Block::new(lo, hi)), _mm256_set_epi64x(0, 1, 0, 0))
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn add_counter(counter: Vector, n: i64) -> Vector {
     _mm256_add_epi64(counter, _mm256_set_epi64x(0, n, 0, n))
 }
 
 /// The lowest bit of each block, packed.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn low_bits(states: &States) -> [u8; LANES] {
     let mut bits = 0;
     for (i, pair) in states.as_chunks::<2>().0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! x86-64 with AVX-512, VAES and GFNI: four blocks per vector.
+//! x86-64 with AVX-512, VAES, VPCLMULQDQ and GFNI: four blocks per vector.
 
 use core::arch::x86_64::*;
 
@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::crc::crc;
 use crate::vector::fold::fold;
 use crate::vector::ggm::ggm;
 use crate::vector::modes::modes;
@@ -27,13 +28,17 @@ const LANES: usize = 4;
 const FOLD_VECTORS: usize = 4;
 
 modes!(
-    "sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni",
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
     aesni
 );
-rows!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
-fold!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
-ggm!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
-rings!("sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+crc!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
+    aesni
+);
+rows!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+fold!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+rings!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -82,6 +87,14 @@ fn and_vectors(a: Vector, b: Vector) -> Vector {
 fn sigma(x: Vector) -> Vector {
     let swapped = _mm512_shuffle_epi32::<0x4e>(x);
     _mm512_mask_xor_epi64(swapped, 0b1010_1010, swapped, x)
+}
+
+/// The carry-less products of the lower words of each block and of the upper ones, added.
+#[inline]
+#[target_feature(enable = "avx512f,vpclmulqdq")]
+fn fold_halves(x: Vector, factors: Vector) -> Vector {
+    let low = _mm512_clmulepi64_epi128::<0x00>(x, factors);
+    xor_vectors(low, _mm512_clmulepi64_epi128::<0x11>(x, factors))
 }
 
 #[inline]
@@ -211,7 +224,9 @@ fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_
     middle.zeroize();
 }
 
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes,avx512f,avx512bw,avx512dq,avx512vl,gfni")]
+#[target_feature(
+    enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni"
+)]
 pub(crate) fn transpose_strip(
     src: &[u8],
     stride: usize,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use madrigal_kernels::Crc32;
+
 /// By what was done, and in which step: steps may run side by side.
 #[derive(Default)]
 pub(super) struct Tallies(BTreeMap<&'static str, BTreeMap<Arc<str>, Tally>>);
@@ -13,7 +15,7 @@ struct Tally {
     amount: u64,
     calls: u64,
     /// Of all calls' numbers, in order: by accident no two are the same.
-    crc: crc32fast::Hasher,
+    crc: Crc32,
 }
 
 impl Tallies {
@@ -32,18 +34,15 @@ impl Tallies {
     pub(super) fn facts(&self) -> Vec<(String, String)> {
         let fact = |(what, steps): (&&str, &BTreeMap<Arc<str>, Tally>)| {
             let (mut amount, mut calls) = (0_u64, 0);
-            let mut crc = crc32fast::Hasher::new();
+            let mut crc = Crc32::new();
             for (step, tally) in steps {
                 amount = amount.saturating_add(tally.amount);
                 calls += tally.calls;
                 crc.update(step.as_bytes());
-                crc.update(&tally.crc.clone().finalize().to_le_bytes());
+                crc.update(&tally.crc.value().to_le_bytes());
             }
             let plural = if calls == 1 { "" } else { "s" };
-            let value = format!(
-                "{amount} in {calls} call{plural}, crc {:08x}",
-                crc.finalize()
-            );
+            let value = format!("{amount} in {calls} call{plural}, crc {:08x}", crc.value());
             ((*what).to_owned(), value)
         };
         self.0.iter().map(fact).collect()
