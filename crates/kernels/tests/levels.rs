@@ -33,10 +33,10 @@ fn note(text: &str) {
 }
 
 /// Random bytes (SplitMix64); prints its seed, which the test harness shows on failure.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let seed = match std::env::var(SEED_VARIABLE) {
             Ok(seed) => seed
                 .parse()
@@ -55,22 +55,22 @@ impl Random {
         Self(seed)
     }
 
-    fn word(&mut self) -> u64 {
+    pub(crate) fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         x ^ x >> 31
     }
 
-    fn block(&mut self) -> Block {
+    pub(crate) fn block(&mut self) -> Block {
         Block::new(self.word(), self.word())
     }
 
-    fn blocks(&mut self, n: usize) -> Vec<Block> {
+    pub(crate) fn blocks(&mut self, n: usize) -> Vec<Block> {
         (0..n).map(|_| self.block()).collect()
     }
 
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.word() as u8).collect()
     }
 }

@@ -2,6 +2,7 @@
 //! instructions, because `#[target_feature]` takes no generic argument.
 
 pub(crate) mod fold;
+pub(crate) mod garble;
 pub(crate) mod ggm;
 pub(crate) mod lpn;
 pub(crate) mod modes;
