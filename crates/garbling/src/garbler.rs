@@ -1,0 +1,140 @@
+//! The garbler's side.
+
+use core::fmt;
+
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, Scheme};
+use zeroize::Zeroize;
+
+use crate::arena::Arena;
+use crate::chunk::Chunk;
+use crate::error::{GarblingError, check_length};
+use crate::instance::Instance;
+use crate::label::Offset;
+use crate::shape::Shape;
+
+/// Garbles a circuit, chunk by chunk, for one block of lanes at a time.
+///
+/// Its rows hold the labels of 0.
+pub struct Garbler {
+    hash: GateHash,
+    offset: Offset,
+    coins: Coins,
+    arena: Arena,
+}
+
+impl Garbler {
+    /// A garbler for blocks of lanes of one instance. The first block's pieces are numbered from `first`.
+    /// `seed` is secret and fresh: three halves draw their coins from it.
+    pub fn new(instance: Instance, shape: Shape, first: u64, offset: &Offset, seed: Block) -> Self {
+        Self {
+            hash: instance.hash(),
+            offset: offset.again(),
+            coins: Coins::new(seed),
+            arena: Arena::new(shape, first),
+        }
+    }
+
+    /// Turns to another block of lanes, in the same memory. Its pieces are numbered from `first`: no number
+    /// may come twice in an instance.
+    pub fn restart(&mut self, shape: Shape, first: u64) {
+        self.arena.restart(shape, first);
+    }
+
+    /// The block at work.
+    pub fn shape(&self) -> Shape {
+        self.arena.shape()
+    }
+
+    /// Sets the labels of 0 of an input, a label for each lane.
+    ///
+    /// # Errors
+    /// If there is another number of labels than of lanes.
+    ///
+    /// # Panics
+    /// If there is no such row; so do the other methods.
+    pub fn set(&mut self, row: usize, labels: &[Block]) -> Result<(), GarblingError> {
+        self.arena.set(row, labels)
+    }
+
+    /// The labels of 0 in a row.
+    pub fn labels(&self, row: usize) -> &[Block] {
+        self.arena.row(row)
+    }
+
+    /// Garbles the next chunk, and writes its table.
+    ///
+    /// # Errors
+    /// If `table` has not [`Shape::table_bytes`] of the chunk's ANDs, or the numbers of pieces are used up.
+    pub fn garble(&mut self, chunk: &Chunk<'_>, table: &mut [u8]) -> Result<(), GarblingError> {
+        let shape = self.arena.shape();
+        let due = shape.table_bytes(chunk.ands.len());
+        check_length("bytes for a table", due, table.len())?;
+        let Self {
+            hash,
+            offset,
+            coins,
+            arena,
+        } = self;
+        let offset = offset.expose();
+        let kernels = hash.kernels();
+        kernels.label_rows(arena.all(), shape.lanes, chunk.local, offset);
+        arena.ands(chunk, |piece| {
+            let coins = match shape.scheme {
+                Scheme::HalfGates => &[],
+                Scheme::ThreeHalves => coins.next(piece.a.len()),
+            };
+            let (a, b, table) = (piece.a, piece.b, &mut table[piece.table]);
+            hash.garble(
+                shape.scheme,
+                piece.number,
+                offset,
+                coins,
+                a,
+                b,
+                piece.c,
+                table,
+            );
+        })
+    }
+}
+
+impl fmt::Debug for Garbler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Garbler")
+            .field("arena", &self.arena)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The coins of three halves: two bits for each AND, one AES block for each piece.
+struct Coins {
+    prg: Prg,
+    coins: [u8; ANDS_PER_KEY],
+}
+
+impl Coins {
+    fn new(seed: Block) -> Self {
+        Self {
+            prg: Prg::new(seed),
+            coins: [0; ANDS_PER_KEY],
+        }
+    }
+
+    /// The coins of a piece of so many ANDs.
+    fn next(&mut self, ands: usize) -> &[u8] {
+        let mut random = self.prg.next_block().to_bytes();
+        for (quarter, coins) in self.coins.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            for (coins, random) in coins.iter_mut().zip(random) {
+                *coins = random >> (2 * quarter) & 3;
+            }
+        }
+        random.zeroize();
+        &self.coins[..ands]
+    }
+}
+
+impl Drop for Coins {
+    fn drop(&mut self) {
+        self.coins.zeroize();
+    }
+}
