@@ -19,6 +19,7 @@ pub(crate) struct Arena {
     products: Vec<Block>,
     done: usize,
     rows: Vec<u32>,
+    gathered: Gathered,
     /// The number of the next piece.
     next: u64,
 }
@@ -41,6 +42,7 @@ impl Arena {
             products: Vec::new(),
             done: 0,
             rows: Vec::new(),
+            gathered: Gathered::new(),
             next: first,
         }
     }
@@ -98,11 +100,10 @@ impl Arena {
         self.done += len;
         match self.shape.gates_per_piece() {
             Some(gates) => {
-                let mut gathered = Gathered::new();
                 let products = products.chunks_mut((gates * lanes).max(1));
                 let mut table = 0;
                 for ((ands, c), number) in ands.chunks(gates).zip(products).zip(self.next..) {
-                    let [a, b] = gathered.gather(&self.labels, lanes, ands);
+                    let [a, b] = self.gathered.gather(&self.labels, lanes, ands);
                     let end = table + self.shape.scheme.table_bytes(c.len());
                     each(Piece {
                         number,
@@ -171,15 +172,15 @@ impl Arena {
 }
 
 /// The operands of several gates side by side.
-struct Gathered([[Block; ANDS_PER_KEY]; 2]);
+struct Gathered(Box<[[Block; ANDS_PER_KEY]; 2]>);
 
 impl Gathered {
     fn new() -> Self {
-        Self([[Block::ZERO; ANDS_PER_KEY]; 2])
+        Self(Box::new([[Block::ZERO; ANDS_PER_KEY]; 2]))
     }
 
     fn gather(&mut self, labels: &[Block], lanes: usize, ands: &[And]) -> [&[Block]; 2] {
-        let [a, b] = &mut self.0;
+        let [a, b] = &mut *self.0;
         if lanes == 1 {
             for ((and, a), b) in ands.iter().zip(&mut *a).zip(&mut *b) {
                 (*a, *b) = (labels[and.a as usize], labels[and.b as usize]);

@@ -46,6 +46,7 @@ impl Shape {
     /// Pieces of so many ANDs in one chunk.
     pub fn pieces(&self, ands: usize) -> u64 {
         match self.gates_per_piece() {
+            Some(_) if self.lanes == 0 => 0,
             Some(gates) => ands.div_ceil(gates) as u64,
             None => ands as u64 * self.lanes.div_ceil(ANDS_PER_KEY) as u64,
         }

@@ -295,8 +295,7 @@ impl GateHash {
                 assert_eq!(coins.len(), a.len(), "a byte of coins for each AND");
                 let (rest, packed) = rest.split_at_mut(8 * a.len());
                 let mut controls = [0; ANDS_PER_KEY];
-                let controls = &mut controls[..a.len()];
-                controls.copy_from_slice(coins);
+                controls[..a.len()].copy_from_slice(coins);
                 let piece = Garbled {
                     first,
                     a,
@@ -304,10 +303,10 @@ impl GateHash {
                     c,
                     sides,
                     rest,
-                    controls: &mut *controls,
+                    controls: &mut controls[..a.len()],
                 };
                 dispatch!(kernels, garble_three(keys, key, offset, piece));
-                pack(controls, packed);
+                pack(&controls, packed);
             }
         }
     }
@@ -349,8 +348,8 @@ impl GateHash {
             Scheme::ThreeHalves => {
                 let (rest, packed) = rest.split_at(8 * a.len());
                 let mut controls = [0; ANDS_PER_KEY];
-                let controls = &mut controls[..a.len()];
-                unpack(packed, controls);
+                unpack(packed, &mut controls);
+                let controls = &controls[..a.len()];
                 let piece = Evaluated {
                     first,
                     a,
@@ -393,29 +392,28 @@ fn assert_piece(scheme: Scheme, ands: [usize; 3], table: usize) {
     );
 }
 
-/// Numbers of 5 bits, eight to 5 bytes; the last bytes are filled up with zeros.
-fn pack(controls: &[u8], bits: &mut [u8]) {
-    for (controls, bits) in controls.chunks(8).zip(bits.chunks_exact_mut(5)) {
-        let mut word = [0; 8];
-        word[..controls.len()].copy_from_slice(controls);
-        let x = u64::from_le_bytes(word);
+/// Numbers of 5 bits, eight to 5 bytes of `bits`.
+fn pack(controls: &[u8; ANDS_PER_KEY], bits: &mut [u8]) {
+    let controls = controls.as_chunks().0;
+    for (controls, bits) in controls.iter().zip(bits.as_chunks_mut::<5>().0) {
+        let x = u64::from_le_bytes(*controls);
         let x = x & 0x001f_001f_001f_001f | x >> 3 & 0x03e0_03e0_03e0_03e0;
         let x = x & 0x0000_03ff_0000_03ff | x >> 6 & 0x000f_fc00_000f_fc00;
         let x = x & 0x0000_0000_000f_ffff | x >> 12 & 0x0000_00ff_fff0_0000;
-        bits.copy_from_slice(&x.to_le_bytes()[..5]);
+        let [a, b, c, d, e, ..] = x.to_le_bytes();
+        *bits = [a, b, c, d, e];
     }
 }
 
 /// The inverse of [`pack`].
-fn unpack(bits: &[u8], controls: &mut [u8]) {
-    for (controls, bits) in controls.chunks_mut(8).zip(bits.chunks_exact(5)) {
-        let mut word = [0; 8];
-        word[..5].copy_from_slice(bits);
-        let x = u64::from_le_bytes(word);
+fn unpack(bits: &[u8], controls: &mut [u8; ANDS_PER_KEY]) {
+    let controls = controls.as_chunks_mut().0;
+    for (controls, &[a, b, c, d, e]) in controls.iter_mut().zip(bits.as_chunks().0) {
+        let x = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
         let x = x & 0x0000_0000_000f_ffff | (x & 0x0000_00ff_fff0_0000) << 12;
         let x = x & 0x0000_03ff_0000_03ff | (x & 0x000f_fc00_000f_fc00) << 6;
         let x = x & 0x001f_001f_001f_001f | (x & 0x03e0_03e0_03e0_03e0) << 3;
-        controls.copy_from_slice(&x.to_le_bytes()[..controls.len()]);
+        *controls = x.to_le_bytes();
     }
 }
 
@@ -426,16 +424,19 @@ mod tests {
     #[test]
     fn five_bits_are_packed() {
         for n in 0..=ANDS_PER_KEY {
-            let numbers: Vec<u8> = (0..n).map(|i| (i * 23 + n) as u8 & 31).collect();
+            let mut numbers = [0; ANDS_PER_KEY];
+            for (i, number) in numbers[..n].iter_mut().enumerate() {
+                *number = (i * 23 + n) as u8 & 31;
+            }
             let mut bits = vec![0xff; 5 * n.div_ceil(8)];
             pack(&numbers, &mut bits);
-            for (i, number) in numbers.iter().enumerate() {
+            for (i, number) in numbers[..n].iter().enumerate() {
                 for k in 0..5 {
                     let at = 5 * i + k;
                     assert_eq!(bits[at / 8] >> (at % 8) & 1, number >> k & 1, "bit {at}");
                 }
             }
-            let mut again = vec![0xff; n];
+            let mut again = [0; ANDS_PER_KEY];
             unpack(&bits, &mut again);
             assert_eq!(again, numbers);
         }

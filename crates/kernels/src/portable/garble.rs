@@ -179,12 +179,30 @@ pub(crate) fn evaluate_three(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 
 /// Local operations on rows of labels, in chunks of fixed length, of which the compiler makes vectors.
 #[inline(always)]
 pub(crate) fn label_rows(arena: &mut [Block], lanes: usize, ops: &[LocalOp], flip: Block) {
-    if lanes.is_multiple_of(16) {
-        label_chunks::<16>(arena, lanes, ops, flip);
-    } else if lanes.is_multiple_of(4) {
-        label_chunks::<4>(arena, lanes, ops, flip);
+    if lanes == 1 {
+        single_labels(arena, ops, flip);
+    } else if lanes.is_multiple_of(32) {
+        label_chunks::<32>(arena, lanes, ops, flip);
+    } else if lanes.is_multiple_of(8) {
+        label_chunks::<8>(arena, lanes, ops, flip);
     } else {
         label_chunks::<1>(arena, lanes, ops, flip);
+    }
+}
+
+/// Rows of one label.
+#[inline(always)]
+fn single_labels(arena: &mut [Block], ops: &[LocalOp], flip: Block) {
+    for op in ops {
+        match *op {
+            LocalOp::Xor { dst, a, b } => {
+                arena[dst as usize] = arena[a as usize] ^ arena[b as usize];
+            }
+            LocalOp::Not { dst, a } => arena[dst as usize] = arena[a as usize] ^ flip,
+            LocalOp::Const { dst, bit } => {
+                arena[dst as usize] = if bit { flip } else { Block::ZERO };
+            }
+        }
     }
 }
 
@@ -195,7 +213,7 @@ fn label_chunks<const C: usize>(arena: &mut [Block], lanes: usize, ops: &[LocalO
         match *op {
             LocalOp::Xor { dst, a, b } => {
                 let (dst, a, b) = (at(dst), at(a), at(b));
-                for i in (0..lanes).step_by(C) {
+                for i in (0..lanes / C).map(|i| i * C) {
                     let (mut x, y) = (chunk::<C>(arena, a + i), chunk::<C>(arena, b + i));
                     for j in 0..C {
                         x[j] ^= y[j];
@@ -205,7 +223,7 @@ fn label_chunks<const C: usize>(arena: &mut [Block], lanes: usize, ops: &[LocalO
             }
             LocalOp::Not { dst, a } => {
                 let (dst, a) = (at(dst), at(a));
-                for i in (0..lanes).step_by(C) {
+                for i in (0..lanes / C).map(|i| i * C) {
                     let x = chunk::<C>(arena, a + i).map(|x| x ^ flip);
                     arena[dst + i..][..C].copy_from_slice(&x);
                 }
