@@ -7,9 +7,9 @@ use madrigal_garbling::{
 use madrigal_kernels::{Prg, meter};
 use proptest::prelude::*;
 
-pub const SCHEMES: [Scheme; 2] = [Scheme::HalfGates, Scheme::ThreeHalves];
+pub(crate) const SCHEMES: [Scheme; 2] = [Scheme::HalfGates, Scheme::ThreeHalves];
 
-pub const INSTANCE: Instance = Instance {
+pub(crate) const INSTANCE: Instance = Instance {
     session: [3; 32],
     garbler: 0,
     evaluator: 1,
@@ -17,7 +17,7 @@ pub const INSTANCE: Instance = Instance {
 };
 
 /// A generator whose seed is printed, unless `MADRIGAL_TEST_SEED` sets it.
-pub fn random() -> Prg {
+pub(crate) fn random() -> Prg {
     let seed = match std::env::var("MADRIGAL_TEST_SEED") {
         Ok(seed) => seed.parse().expect("a decimal number"),
         Err(_) => std::time::UNIX_EPOCH
@@ -28,7 +28,7 @@ pub fn random() -> Prg {
     Prg::new(Block::new(seed, 1))
 }
 
-pub fn random_rows(rows: usize, lanes: usize, random: &mut Prg) -> Rows {
+pub(crate) fn random_rows(rows: usize, lanes: usize, random: &mut Prg) -> Rows {
     let mut all = Rows::new(rows, lanes);
     random.fill(all.as_bytes_mut());
     all.clear_padding();
@@ -36,16 +36,21 @@ pub fn random_rows(rows: usize, lanes: usize, random: &mut Prg) -> Rows {
 }
 
 /// One block of lanes, garbler and evaluator.
-pub struct Both<'p> {
-    pub program: &'p Layered,
-    pub shape: Shape,
-    pub garbler: Garbler,
-    pub evaluator: Evaluator,
-    pub offset: Offset,
+pub(crate) struct Both<'p> {
+    pub(crate) program: &'p Layered,
+    pub(crate) shape: Shape,
+    pub(crate) garbler: Garbler,
+    pub(crate) evaluator: Evaluator,
+    pub(crate) offset: Offset,
 }
 
 impl<'p> Both<'p> {
-    pub fn new(program: &'p Layered, scheme: Scheme, lanes: usize, random: &mut Prg) -> Self {
+    pub(crate) fn new(
+        program: &'p Layered,
+        scheme: Scheme,
+        lanes: usize,
+        random: &mut Prg,
+    ) -> Self {
         let rows = program.rows();
         let shape = Shape {
             scheme,
@@ -64,7 +69,7 @@ impl<'p> Both<'p> {
     }
 
     /// Labels for inputs that have these bits.
-    pub fn encode(&mut self, inputs: &Rows, random: &mut Prg) {
+    pub(crate) fn encode(&mut self, inputs: &Rows, random: &mut Prg) {
         let lanes = self.shape.lanes;
         for (row, &wire) in self.program.inputs().iter().enumerate() {
             let (mut zero, mut labels) = (vec![Block::ZERO; lanes], vec![Block::ZERO; lanes]);
@@ -78,7 +83,7 @@ impl<'p> Both<'p> {
 
     /// Garbles and evaluates, chunk by chunk of so many bytes, with tables as `tamper` leaves them. Gives all
     /// bytes, and checks AES blocks and lengths against what is declared.
-    pub fn run(&mut self, bytes: usize, mut tamper: impl FnMut(&mut [u8])) -> Vec<u8> {
+    pub(crate) fn run(&mut self, bytes: usize, mut tamper: impl FnMut(&mut [u8])) -> Vec<u8> {
         let mut all = Vec::new();
         for chunk in chunks(self.program, self.shape, bytes) {
             let ands = chunk.ands.len();
@@ -101,7 +106,7 @@ impl<'p> Both<'p> {
     }
 
     /// The outputs, by both sides' colours.
-    pub fn decode(&self) -> Rows {
+    pub(crate) fn decode(&self) -> Rows {
         let mut outputs = Rows::new(self.program.outputs().len(), self.shape.lanes);
         let bytes = self.shape.lanes.div_ceil(8);
         for (output, &row) in self.program.outputs().iter().enumerate() {
@@ -118,7 +123,7 @@ impl<'p> Both<'p> {
 }
 
 /// Garbles and evaluates in the clear.
-pub fn compute(
+pub(crate) fn compute(
     program: &Layered,
     scheme: Scheme,
     inputs: &Rows,
@@ -132,7 +137,7 @@ pub fn compute(
 }
 
 /// A random circuit of a few inputs: the kind of each gate, and its operands modulo what there is.
-pub fn circuit() -> impl Strategy<Value = Netlist> {
+pub(crate) fn circuit() -> impl Strategy<Value = Netlist> {
     let gates = prop::collection::vec((0u8..10, any::<u16>(), any::<u16>()), 0..120);
     (1u32..8, gates, 1usize..10).prop_map(|(inputs, gates, outputs)| {
         let mut builder = Builder::new("random");
@@ -165,7 +170,7 @@ pub fn circuit() -> impl Strategy<Value = Netlist> {
 }
 
 /// A circuit from the data of the circuits' crate.
-pub fn read(file: &str) -> Netlist {
+pub(crate) fn read(file: &str) -> Netlist {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../circuit/tests/data");
     let text = std::fs::read(format!("{folder}/{file}")).unwrap();
     Netlist::read(file, &text, &Default::default()).unwrap()
