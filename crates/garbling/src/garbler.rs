@@ -75,6 +75,9 @@ impl Garbler {
             coins,
             arena,
         } = self;
+        if shape.scheme == Scheme::ThreeHalves {
+            coins.draw(shape.pieces(chunk.ands.len()) as usize);
+        }
         let offset = offset.expose();
         let kernels = hash.kernels();
         kernels.label_rows(arena.all(), shape.lanes, chunk.local, offset);
@@ -109,6 +112,9 @@ impl fmt::Debug for Garbler {
 /// The coins of three halves: two bits for each AND, one AES block for each piece.
 struct Coins {
     prg: Prg,
+    /// Those of a chunk: 16 bytes for each piece.
+    drawn: Vec<u8>,
+    used: usize,
     coins: [u8; ANDS_PER_KEY],
 }
 
@@ -116,25 +122,39 @@ impl Coins {
     fn new(seed: Block) -> Self {
         Self {
             prg: Prg::new(seed),
+            drawn: Vec::new(),
+            used: 0,
             coins: [0; ANDS_PER_KEY],
         }
     }
 
-    /// The coins of a piece of so many ANDs.
+    /// Draws for so many pieces.
+    fn draw(&mut self, pieces: usize) {
+        let len = 16 * pieces;
+        if len > self.drawn.len() {
+            self.drawn.zeroize();
+            self.drawn = vec![0; len.next_power_of_two()];
+        }
+        self.prg.fill(&mut self.drawn[..len]);
+        self.used = 0;
+    }
+
+    /// The coins of the next piece, of so many ANDs, a byte for each.
     fn next(&mut self, ands: usize) -> &[u8] {
-        let mut random = self.prg.next_block().to_bytes();
+        let random = &self.drawn[self.used..][..16];
+        self.used += 16;
         for (quarter, coins) in self.coins.as_chunks_mut::<16>().0.iter_mut().enumerate() {
             for (coins, random) in coins.iter_mut().zip(random) {
                 *coins = random >> (2 * quarter) & 3;
             }
         }
-        random.zeroize();
         &self.coins[..ands]
     }
 }
 
 impl Drop for Coins {
     fn drop(&mut self) {
+        self.drawn.zeroize();
         self.coins.zeroize();
     }
 }

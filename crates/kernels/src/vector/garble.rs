@@ -65,19 +65,15 @@ macro_rules! garble {
             out
         }
 
-        /// MMO of `H` inputs of `V` vectors each, all in flight.
+        /// The cipher of `H` inputs of `V` vectors each, all in flight. The first round key has been added
+        /// already: hashes are only used in sums of two, `pi(y) ^ y ^ pi(y') ^ y'`, where it cancels.
         #[inline]
         #[target_feature(enable = $features)]
-        fn hashes<const H: usize, const V: usize>(
+        fn permuted<const H: usize, const V: usize>(
             keys: &[Vector; 11],
-            inputs: [[Vector; V]; H],
+            inputs: &[[Vector; V]; H],
         ) -> [[Vector; V]; H] {
-            let mut states = inputs;
-            for h in 0..H {
-                for v in 0..V {
-                    states[h][v] = xor_vectors(states[h][v], keys[0]);
-                }
-            }
+            let mut states = *inputs;
             for r in 1..10 {
                 for h in 0..H {
                     for v in 0..V {
@@ -87,10 +83,16 @@ macro_rules! garble {
             }
             for h in 0..H {
                 for v in 0..V {
-                    states[h][v] = xor_vectors(last_round(states[h][v], keys[10]), inputs[h][v]);
+                    states[h][v] = last_round(states[h][v], keys[10]);
                 }
             }
             states
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn sum_of_three(a: Vector, b: Vector, c: Vector) -> Vector {
+            xor_vectors(xor_vectors(a, b), c)
         }
 
         /// All ones in the blocks whose lowest bit is one.
@@ -148,27 +150,29 @@ macro_rules! garble {
             let (left, right) = (vectors_mut::<V>(piece.sides), vectors_mut::<V>(piece.rest));
             let offset = splat(offset);
             let sigma_offset = sigma_words(offset);
+            let (first_key, second_key) = (keys[0], xor_vectors(keys[0], bits(SECOND, 0)));
             let mut tweak = counters(piece.first, 0);
             for k in 0..a.len() {
                 let mut inputs = [[offset; V]; 4];
                 for v in 0..V {
-                    let from_a = xor_vectors(sigma_words(load(&a[k][v])), tweak);
-                    let from_b = sigma_words(load(&b[k][v]));
-                    let from_b = xor_vectors(from_b, xor_vectors(tweak, bits(SECOND, 0)));
-                    inputs[0][v] = from_a;
-                    inputs[1][v] = xor_vectors(from_a, sigma_offset);
-                    inputs[2][v] = from_b;
-                    inputs[3][v] = xor_vectors(from_b, sigma_offset);
+                    let x = sum_of_three(sigma_words(load(&a[k][v])), tweak, first_key);
+                    let y = sum_of_three(sigma_words(load(&b[k][v])), tweak, second_key);
+                    inputs[0][v] = x;
+                    inputs[1][v] = xor_vectors(x, sigma_offset);
+                    inputs[2][v] = y;
+                    inputs[3][v] = xor_vectors(y, sigma_offset);
                     tweak = add_counter(tweak, LANES as i64);
                 }
-                let [a0, a1, b0, b1] = hashes(keys, inputs);
+                let [a0, a1, b0, b1] = permuted(keys, &inputs);
                 for v in 0..V {
                     let (x, y) = (load(&a[k][v]), load(&b[k][v]));
                     let (x_odd, y_odd) = (odd(x), odd(y));
-                    let generator = xor_if(xor_vectors(a0[v], a1[v]), y_odd, offset);
+                    let generator = xor_if(sigma_offset, y_odd, offset);
+                    let generator = sum_of_three(a0[v], a1[v], generator);
                     // Without the label of a, which is added where it is sent.
-                    let evaluator = xor_vectors(b0[v], b1[v]);
-                    let product = xor_if(xor_vectors(a0[v], b0[v]), x_odd, generator);
+                    let evaluator = sum_of_three(b0[v], b1[v], sigma_offset);
+                    let product = sum_of_three(a0[v], b0[v], inputs[0][v]);
+                    let product = xor_if(xor_vectors(product, inputs[2][v]), x_odd, generator);
                     store(&mut c[k][v], xor_if(product, y_odd, evaluator));
                     store(&mut left[k][v], generator);
                     store(&mut right[k][v], xor_vectors(evaluator, x));
@@ -198,19 +202,20 @@ macro_rules! garble {
             let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
             let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
             let (left, right) = (chunks::<V>(piece.sides), chunks::<V>(piece.rest));
+            let (first_key, second_key) = (keys[0], xor_vectors(keys[0], bits(SECOND, 0)));
             let mut tweak = counters(piece.first, 0);
             for k in 0..a.len() {
                 let mut inputs = [[tweak; V]; 2];
                 for v in 0..V {
-                    inputs[0][v] = xor_vectors(sigma_words(load(&a[k][v])), tweak);
-                    let from_b = sigma_words(load(&b[k][v]));
-                    inputs[1][v] = xor_vectors(from_b, xor_vectors(tweak, bits(SECOND, 0)));
+                    inputs[0][v] = sum_of_three(sigma_words(load(&a[k][v])), tweak, first_key);
+                    inputs[1][v] = sum_of_three(sigma_words(load(&b[k][v])), tweak, second_key);
                     tweak = add_counter(tweak, LANES as i64);
                 }
-                let [from_a, from_b] = hashes(keys, inputs);
+                let [from_a, from_b] = permuted(keys, &inputs);
                 for v in 0..V {
                     let (x, y) = (load(&a[k][v]), load(&b[k][v]));
-                    let product = xor_vectors(from_a[v], from_b[v]);
+                    let product = sum_of_three(from_a[v], from_b[v], inputs[0][v]);
+                    let product = xor_vectors(product, inputs[1][v]);
                     let product = xor_if(product, odd(x), load(&left[k][v]));
                     let evaluator = xor_vectors(load(&right[k][v]), x);
                     store(&mut c[k][v], xor_if(product, odd(y), evaluator));
@@ -259,34 +264,34 @@ macro_rules! garble {
             let (sigma_offset, offset_swapped) = (sigma_words(offset), swap_halves(offset));
             let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
             let bit = bits(0, 1);
+            let first_key = keys[0];
+            let second_key = xor_vectors(first_key, bits(SECOND, 0));
+            let sum_key = xor_vectors(first_key, bits(SUM, 0));
             let mut tweak = counters(piece.first, 0);
             for k in 0..a.len() {
                 let (x, y) = (load(&a[k][0]), load(&b[k][0]));
                 let (by_x, by_y) = (odd(x), odd(y));
                 let (x, y) = (xor_if(x, by_x, offset), xor_if(y, by_y, offset));
                 let (sigma_x, sigma_y) = (sigma_words(x), sigma_words(y));
-                let from_x = xor_vectors(sigma_x, tweak);
-                let from_y = xor_vectors(sigma_y, xor_vectors(tweak, bits(SECOND, 0)));
-                let from_sum = xor_vectors(sigma_x, sigma_y);
-                let from_sum = xor_vectors(from_sum, xor_vectors(tweak, bits(SUM, 0)));
+                let from_x = sum_of_three(sigma_x, tweak, first_key);
+                let from_y = sum_of_three(sigma_y, tweak, second_key);
+                let from_sum = xor_vectors(sum_of_three(sigma_x, sigma_y, tweak), sum_key);
                 tweak = add_counter(tweak, LANES as i64);
-                let inputs = [from_x, from_y, from_sum];
-                let [x0, y0, sum0, x1, y1, sum1] = hashes(
-                    keys,
-                    [
-                        [inputs[0]],
-                        [inputs[1]],
-                        [inputs[2]],
-                        [xor_vectors(inputs[0], sigma_offset)],
-                        [xor_vectors(inputs[1], sigma_offset)],
-                        [xor_vectors(inputs[2], sigma_offset)],
-                    ],
-                );
-                let left = xor_vectors(x0[0], sum0[0]);
-                let right = xor_vectors(y0[0], sum0[0]);
-                let d_x = xor_vectors(x0[0], x1[0]);
-                let d_y = xor_vectors(y0[0], y1[0]);
-                let d_sum = xor_vectors(sum0[0], sum1[0]);
+                let inputs = [
+                    [from_x],
+                    [from_y],
+                    [from_sum],
+                    [xor_vectors(from_x, sigma_offset)],
+                    [xor_vectors(from_y, sigma_offset)],
+                    [xor_vectors(from_sum, sigma_offset)],
+                ];
+                let [[x0], [y0], [sum0], [x1], [y1], [sum1]] = permuted(keys, &inputs);
+                let common = xor_vectors(sum0, from_sum);
+                let left = sum_of_three(x0, from_x, common);
+                let right = sum_of_three(y0, from_y, common);
+                let d_x = sum_of_three(x0, x1, sigma_offset);
+                let d_y = sum_of_three(y0, y1, sigma_offset);
+                let d_sum = sum_of_three(sum0, sum1, sigma_offset);
 
                 let coins = load_bytes(&controls[k]);
                 let coins = test_bits(coins, bits(1, 2)); // (P, Q)
@@ -367,25 +372,28 @@ macro_rules! garble {
                 .as_chunks::<V>()
                 .0;
             let controls = piece.controls.as_chunks::<LANES>().0.as_chunks::<V>().0;
+            let first_key = keys[0];
+            let second_key = xor_vectors(first_key, bits(SECOND, 0));
+            let sum_key = xor_vectors(first_key, bits(SUM, 0));
             let mut tweak = counters(piece.first, 0);
             for k in 0..a.len() {
                 let mut inputs = [[tweak; V]; 3];
                 for v in 0..V {
                     let x = sigma_words(load(&a[k][v]));
                     let y = sigma_words(load(&b[k][v]));
-                    inputs[0][v] = xor_vectors(x, tweak);
-                    inputs[1][v] = xor_vectors(y, xor_vectors(tweak, bits(SECOND, 0)));
-                    let sum = xor_vectors(x, y);
-                    inputs[2][v] = xor_vectors(sum, xor_vectors(tweak, bits(SUM, 0)));
+                    inputs[0][v] = sum_of_three(x, tweak, first_key);
+                    inputs[1][v] = sum_of_three(y, tweak, second_key);
+                    inputs[2][v] = xor_vectors(sum_of_three(x, y, tweak), sum_key);
                     tweak = add_counter(tweak, LANES as i64);
                 }
-                let [from_x, from_y, from_sum] = hashes(keys, inputs);
+                let [from_x, from_y, from_sum] = permuted(keys, &inputs);
                 for v in 0..V {
                     let (x, y) = (load(&a[k][v]), load(&b[k][v]));
                     let (i, j) = (odd(x), odd(y));
                     let (each, differ) = (unpack_low(i, j), xor_vectors(i, j));
-                    let left = xor_vectors(from_x[v], from_sum[v]);
-                    let right = xor_vectors(from_y[v], from_sum[v]);
+                    let common = xor_vectors(from_sum[v], inputs[2][v]);
+                    let left = sum_of_three(from_x[v], inputs[0][v], common);
+                    let right = sum_of_three(from_y[v], inputs[1][v], common);
                     let z = load_bytes(&controls[k][v]);
                     let pq = test_bits(unpack_high(left, right), bits(1, 1));
                     let pq = xor_vectors(pq, test_bits(z, bits(1, 2)));
