@@ -3,14 +3,14 @@
 use core::fmt;
 
 use madrigal_circuit::And;
-use madrigal_kernels::{ANDS_PER_KEY, Block};
+use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelOps};
 use zeroize::Zeroize;
 
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::shape::Shape;
 
-/// Rows of labels, and the labels of a layer's ANDs until all of the layer have read their operands.
+/// Rows of labels, behind them a row of zeros and one of what a NOT adds, and the labels of a layer's ANDs until all of the layer have read their operands.
 pub(crate) struct Arena {
     shape: Shape,
     labels: Vec<Block>,
@@ -35,26 +35,32 @@ pub(crate) struct Piece<'a> {
 }
 
 impl Arena {
-    pub(crate) fn new(shape: Shape, first: u64) -> Self {
-        Self {
+    /// `flip` is what a NOT adds.
+    pub(crate) fn new(shape: Shape, first: u64, flip: Block) -> Self {
+        let mut arena = Self {
             shape,
-            labels: vec![Block::ZERO; shape.rows * shape.lanes],
+            labels: Vec::new(),
             products: Vec::new(),
             done: 0,
             rows: Vec::new(),
             gathered: Gathered::new(),
             next: first,
-        }
+        };
+        arena.restart(shape, first, flip);
+        arena
     }
 
     /// Another block, in the same memory.
-    pub(crate) fn restart(&mut self, shape: Shape, first: u64) {
-        let len = shape.rows * shape.lanes;
+    pub(crate) fn restart(&mut self, shape: Shape, first: u64, flip: Block) {
+        let rows = shape.rows * shape.lanes;
+        let len = rows + 2 * shape.lanes;
         if len > self.labels.capacity() {
             // Growing would leave a copy behind.
             self.labels.zeroize();
         }
         self.labels.resize(len, Block::ZERO);
+        self.labels[rows..][..shape.lanes].fill(Block::ZERO);
+        self.labels[rows + shape.lanes..].fill(flip);
         self.rows.clear();
         (self.shape, self.next, self.done) = (shape, first, 0);
     }
@@ -63,17 +69,20 @@ impl Arena {
         self.shape
     }
 
-    pub(crate) fn all(&mut self) -> &mut [Block] {
-        &mut self.labels
+    /// A chunk's local operations.
+    pub(crate) fn local(&mut self, kernels: Kernels, ops: LabelOps<'_>) {
+        kernels.label_rows(&mut self.labels, self.shape.lanes, ops);
     }
 
     pub(crate) fn row(&self, row: usize) -> &[Block] {
+        assert!(row < self.shape.rows, "row {row} of {}", self.shape.rows);
         &self.labels[row * self.shape.lanes..][..self.shape.lanes]
     }
 
     pub(crate) fn set(&mut self, row: usize, labels: &[Block]) -> Result<(), GarblingError> {
         let lanes = self.shape.lanes;
         check_length("labels of a row", lanes, labels.len())?;
+        assert!(row < self.shape.rows, "row {row} of {}", self.shape.rows);
         self.labels[row * lanes..][..lanes].copy_from_slice(labels);
         Ok(())
     }

@@ -23,13 +23,13 @@ impl Evaluator {
     pub fn new(instance: Instance, shape: Shape, first: u64) -> Self {
         Self {
             hash: instance.hash(),
-            arena: Arena::new(shape, first),
+            arena: Arena::new(shape, first, Block::ZERO),
         }
     }
 
     /// Turns to another block of lanes, as the garbler does.
     pub fn restart(&mut self, shape: Shape, first: u64) {
-        self.arena.restart(shape, first);
+        self.arena.restart(shape, first, Block::ZERO);
     }
 
     /// The block at work.
@@ -71,8 +71,7 @@ impl Evaluator {
             });
         }
         let Self { hash, arena } = self;
-        let kernels = hash.kernels();
-        kernels.label_rows(arena.all(), shape.lanes, chunk.local, Block::ZERO);
+        arena.local(hash.kernels(), chunk.local);
         arena.ands(chunk, |piece| {
             let table = &table[piece.table];
             hash.evaluate(shape.scheme, piece.number, piece.a, piece.b, table, piece.c);

@@ -30,14 +30,14 @@ impl Garbler {
             hash: instance.hash(),
             offset: offset.again(),
             coins: Coins::new(seed),
-            arena: Arena::new(shape, first),
+            arena: Arena::new(shape, first, offset.expose()),
         }
     }
 
     /// Turns to another block of lanes, in the same memory. Its pieces are numbered from `first`: no number
     /// may come twice in an instance.
     pub fn restart(&mut self, shape: Shape, first: u64) {
-        self.arena.restart(shape, first);
+        self.arena.restart(shape, first, self.offset.expose());
     }
 
     /// The block at work.
@@ -79,8 +79,7 @@ impl Garbler {
             coins.draw(shape.pieces(chunk.ands.len()) as usize);
         }
         let offset = offset.expose();
-        let kernels = hash.kernels();
-        kernels.label_rows(arena.all(), shape.lanes, chunk.local, offset);
+        arena.local(hash.kernels(), chunk.local);
         arena.ands(chunk, |piece| {
             let coins = match shape.scheme {
                 Scheme::HalfGates => &[],

@@ -12,7 +12,8 @@
 //! `x ^ bit R`, which are the labels themselves.
 //!
 //! # The order of things
-//! Both sides go through a compiled circuit in the same [`chunks`], which tell how long each table is.
+//! Both sides go through a compiled circuit in the same [chunks](Program::chunks), which tell how long
+//! each table is.
 //! A table can be evaluated as soon as it is there, and be forgotten then. What stays in memory is the
 //! labels of the wires that are alive, and of one layer's ANDs. Lanes are independent: a wide job is
 //! cut into blocks of [`Shape::lanes_in_cache`] lanes that go through the circuit one after the
@@ -24,9 +25,10 @@
 //! use madrigal_kernels::Prg;
 //!
 //! let text = b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
-//! let program = Layered::compile(&Netlist::read("and.txt", text, &Limits::default()).unwrap());
+//! let circuit = Layered::compile(&Netlist::read("and.txt", text, &Limits::default()).unwrap());
+//! let program = Program::new(&circuit);
 //! let instance = Instance { session: [7; 32], garbler: 0, evaluator: 1, stream: 0 };
-//! let shape = Shape { scheme: Scheme::ThreeHalves, rows: program.rows(), lanes: 4 };
+//! let shape = Shape { scheme: Scheme::ThreeHalves, rows: circuit.rows(), lanes: 4 };
 //!
 //! // The garbler's, secret; from the operating system in earnest.
 //! # let mut random = Prg::new(Block::new(1, 2));
@@ -42,13 +44,13 @@
 //!     garbler.set(row, &zero)?;
 //!     evaluator.set(row, &labels)?;
 //! }
-//! for chunk in chunks(&program, shape, 1 << 16) {
+//! for chunk in program.chunks(shape, 1 << 16) {
 //!     let mut table = vec![0; shape.table_bytes(chunk.ands.len())];
 //!     garbler.garble(&chunk, &mut table)?; // garbler -> evaluator: table
 //!     evaluator.evaluate(&chunk, &table)?;
 //! }
 //! // Opened to whom the other tells its colours.
-//! let row = program.outputs()[0] as usize;
+//! let row = circuit.outputs()[0] as usize;
 //! let (mut ours, mut theirs) = ([0], [0]);
 //! colours(garbler.labels(row), &mut ours);
 //! colours(evaluator.labels(row), &mut theirs);
@@ -65,11 +67,11 @@ mod instance;
 mod label;
 mod shape;
 
-pub use chunk::{Chunk, chunks};
+pub use chunk::{Chunk, Program};
 pub use error::{Fault, GarblingError};
 pub use evaluator::Evaluator;
 pub use garbler::Garbler;
 pub use instance::Instance;
 pub use label::{Offset, colours};
-pub use madrigal_kernels::{Block, Scheme};
+pub use madrigal_kernels::{Block, LabelOps, LabelProgram, Scheme};
 pub use shape::Shape;

@@ -1,7 +1,7 @@
 //! Garbled circuits give what the circuits give.
 
 use madrigal_circuit::{Builder, Layered, Netlist, values};
-use madrigal_garbling::{Evaluator, Garbler, Scheme, Shape};
+use madrigal_garbling::{Evaluator, Garbler, Program, Scheme, Shape};
 use madrigal_kernels::{Block, Prg};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -146,12 +146,13 @@ fn bytes_of_an_and() {
         );
         // Cutting costs nothing.
         for bytes in [0, 1000, 1 << 20] {
-            let cut = madrigal_garbling::chunks(&program, shape, bytes);
+            let program = Program::new(&program);
+            let cut = program.chunks(shape, bytes);
             let cut: Vec<_> = cut.map(|chunk| chunk.ands.len()).collect();
             let length: usize = cut.iter().map(|&ands| shape.table_bytes(ands)).sum();
-            assert_eq!(length as u64, shape.table_bytes_of(&program));
+            assert_eq!(length as u64, shape.table_bytes_of(program.layered()));
             let pieces: u64 = cut.iter().map(|&ands| shape.pieces(ands)).sum();
-            assert_eq!(pieces, shape.pieces_of(&program));
+            assert_eq!(pieces, shape.pieces_of(program.layered()));
         }
     }
 }

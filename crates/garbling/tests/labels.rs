@@ -101,13 +101,14 @@ fn labels_are_those_of_the_bits() {
 /// The parties' names and the stream are part of the hash: other instances garble otherwise.
 #[test]
 fn instances_differ() {
-    use madrigal_garbling::{Garbler, Instance, Offset, Shape, chunks};
+    use madrigal_garbling::{Garbler, Instance, Offset, Program, Shape};
     let program = Layered::compile(&read("zero_equal.txt"));
     let shape = Shape {
         scheme: Scheme::HalfGates,
         rows: program.rows(),
         lanes: 1,
     };
+    let ready = Program::new(&program);
     let one = crate::support::INSTANCE;
     let mut tables = Vec::new();
     for (instance, first) in [
@@ -132,7 +133,7 @@ fn instances_differ() {
     ] {
         let offset = Offset::from_block(Block::new(1, 2)).unwrap();
         let mut garbler = Garbler::new(instance, shape, first, &offset, Block::ZERO);
-        let chunk = chunks(&program, shape, 1 << 16).next().unwrap();
+        let chunk = ready.chunks(shape, 1 << 16).next().unwrap();
         let mut table = vec![0; shape.table_bytes(chunk.ands.len())];
         garbler.garble(&chunk, &mut table).unwrap();
         tables.push(table);

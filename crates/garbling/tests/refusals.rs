@@ -1,7 +1,7 @@
 //! What is wrong is refused, and what cannot be seen to be wrong does no harm.
 
 use madrigal_circuit::Layered;
-use madrigal_garbling::{Block, Fault, Garbler, GarblingError, Offset, Scheme, Shape, chunks};
+use madrigal_garbling::{Block, Fault, Garbler, GarblingError, Offset, Program, Scheme, Shape};
 
 use crate::support::{Both, INSTANCE, SCHEMES, random, random_rows, read};
 
@@ -9,12 +9,13 @@ use crate::support::{Both, INSTANCE, SCHEMES, random, random_rows, read};
 fn tables_of_other_lengths() {
     let mut random = random();
     let program = Layered::compile(&read("int_add8_size.bristol"));
+    let ready = Program::new(&program);
     for (scheme, lanes) in SCHEMES
         .into_iter()
         .flat_map(|s| [1, 7, 64, 1000].map(|l| (s, l)))
     {
         let mut both = Both::new(&program, scheme, lanes, &mut random);
-        let chunk = chunks(&program, both.shape, 1 << 16).next().unwrap();
+        let chunk = ready.chunks(both.shape, 1 << 16).next().unwrap();
         let due = both.shape.table_bytes(chunk.ands.len());
         for got in [0, 1, due - 1, due + 1, 2 * due] {
             let error = both.evaluator.evaluate(&chunk, &vec![0; got]).unwrap_err();
@@ -105,7 +106,7 @@ fn numbers_end() {
     let offset = Offset::from_block(Block::new(1, 3)).unwrap();
     let mut garbler = Garbler::new(INSTANCE, shape, u64::MAX - 3, &offset, Block::ZERO);
     let mut done = 0;
-    for chunk in chunks(&program, shape, 1) {
+    for chunk in Program::new(&program).chunks(shape, 1) {
         let mut table = vec![0; shape.table_bytes(chunk.ands.len())];
         match garbler.garble(&chunk, &mut table) {
             Ok(()) => done += 1,

@@ -2,7 +2,7 @@
 
 use madrigal_circuit::{Builder, Layered, Netlist, Rows};
 use madrigal_garbling::{
-    Block, Evaluator, Garbler, Instance, Offset, Scheme, Shape, chunks, colours,
+    Block, Evaluator, Garbler, Instance, Offset, Program, Scheme, Shape, colours,
 };
 use madrigal_kernels::{Prg, meter};
 use proptest::prelude::*;
@@ -85,7 +85,8 @@ impl<'p> Both<'p> {
     /// bytes, and checks AES blocks and lengths against what is declared.
     pub(crate) fn run(&mut self, bytes: usize, mut tamper: impl FnMut(&mut [u8])) -> Vec<u8> {
         let mut all = Vec::new();
-        for chunk in chunks(self.program, self.shape, bytes) {
+        let program = Program::new(self.program);
+        for chunk in program.chunks(self.shape, bytes) {
             let ands = chunk.ands.len();
             let mut table = vec![0xa5; self.shape.table_bytes(ands)];
             let (done, blocks) = meter::metered(|| self.garbler.garble(&chunk, &mut table));

@@ -1,7 +1,7 @@
 //! Garbled ANDs: right at every level and for every number of them, alike at all levels, and as the
 //! papers have them.
 
-use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, Level, LocalOp, Scheme, meter};
+use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelProgram, Level, LocalOp, Scheme, meter};
 
 use crate::levels::Random;
 
@@ -245,8 +245,10 @@ fn a_short_table_is_refused() {
 fn label_rows_are_alike_at_all_levels() {
     let mut random = Random::new();
     for lanes in [1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 32, 33, 64] {
-        let arena = random.blocks(6 * lanes);
         let flip = random.block();
+        let mut arena = random.blocks(6 * lanes);
+        arena.extend(vec![Block::ZERO; lanes]);
+        arena.extend(vec![flip; lanes]);
         let ops = [
             LocalOp::Xor { dst: 0, a: 1, b: 2 },
             LocalOp::Xor { dst: 3, a: 3, b: 0 },
@@ -266,8 +268,23 @@ fn label_rows_are_alike_at_all_levels() {
         }
         for kernels in levels() {
             let mut got = arena.clone();
-            kernels.label_rows(&mut got, lanes, &ops, flip);
+            let program = LabelProgram::new(6, &ops);
+            kernels.label_rows(&mut got, lanes, program.range(0..2));
+            kernels.label_rows(&mut got, lanes, program.range(2..6));
             assert!(got == expected, "{}, {lanes} lanes", kernels.level());
         }
     }
+}
+
+#[test]
+#[should_panic(expected = "row 6 of an arena of 6")]
+fn rows_beyond_the_arena_are_refused() {
+    let _ = LabelProgram::new(6, &[LocalOp::Not { dst: 6, a: 0 }]);
+}
+
+#[test]
+#[should_panic(expected = "6 rows and two more of 3 labels are not the arena's 18 blocks")]
+fn short_arenas_are_refused() {
+    let program = LabelProgram::new(6, &[LocalOp::Not { dst: 5, a: 0 }]);
+    Kernels::detect().label_rows(&mut [Block::ZERO; 18], 3, program.range(0..1));
 }

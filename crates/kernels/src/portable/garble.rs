@@ -1,7 +1,6 @@
 //! Garbled ANDs by their definition, one after the other.
 
-use crate::garble::{Evaluated, Garbled, KEYS, KeyWindow, SECOND, SUM};
-use crate::lanes::LocalOp;
+use crate::garble::{Evaluated, Garbled, KEYS, KeyWindow, LabelOps, ROW_UNIT, SECOND, SUM};
 use crate::{Block, opaque_word};
 
 use super::aes;
@@ -177,68 +176,46 @@ pub(crate) fn evaluate_three(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 
 }
 
 /// Local operations on rows of labels, in chunks of fixed length, of which the compiler makes vectors.
+/// The arena is as long as the operations' check says.
 #[inline(always)]
-pub(crate) fn label_rows(arena: &mut [Block], lanes: usize, ops: &[LocalOp], flip: Block) {
+pub(crate) fn label_rows(arena: &mut [Block], lanes: usize, ops: LabelOps<'_>) {
     if lanes == 1 {
-        single_labels(arena, ops, flip);
+        label_chunks::<1, true>(arena, 1, ops);
     } else if lanes.is_multiple_of(32) {
-        label_chunks::<32>(arena, lanes, ops, flip);
+        label_chunks::<32, false>(arena, lanes, ops);
     } else if lanes.is_multiple_of(8) {
-        label_chunks::<8>(arena, lanes, ops, flip);
+        label_chunks::<8, false>(arena, lanes, ops);
     } else {
-        label_chunks::<1>(arena, lanes, ops, flip);
+        label_chunks::<1, false>(arena, lanes, ops);
     }
 }
 
-/// Rows of one label.
 #[inline(always)]
-fn single_labels(arena: &mut [Block], ops: &[LocalOp], flip: Block) {
-    for op in ops {
-        match *op {
-            LocalOp::Xor { dst, a, b } => {
-                arena[dst as usize] = arena[a as usize] ^ arena[b as usize];
-            }
-            LocalOp::Not { dst, a } => arena[dst as usize] = arena[a as usize] ^ flip,
-            LocalOp::Const { dst, bit } => {
-                arena[dst as usize] = if bit { flip } else { Block::ZERO };
+fn label_chunks<const C: usize, const SINGLE: bool>(
+    arena: &mut [Block],
+    lanes: usize,
+    ops: LabelOps<'_>,
+) {
+    let chunks = if SINGLE { 1 } else { lanes / C };
+    let step = lanes * (size_of::<Block>() / ROW_UNIT);
+    ops.assert_fit(arena, lanes);
+    let arena = arena.as_mut_ptr();
+    for &[dst, a, b] in ops.rows() {
+        for chunk in 0..chunks {
+            let at = |row: u32| {
+                // SAFETY: `row` is a row's number times `ROW_UNIT`, and the row is one of those that
+                // the arena was found to have, of `lanes` blocks each, of which these are `C`.
+                unsafe { arena.byte_add(row as usize * step).add(chunk * C) }.cast::<[Block; C]>()
+            };
+            // SAFETY: as said, and nothing else refers to the arena. Rows may be the same: what is
+            // written depends on what has been read.
+            unsafe {
+                let (mut x, y) = (at(a).read(), at(b).read());
+                for j in 0..C {
+                    x[j] ^= y[j];
+                }
+                at(dst).write(x);
             }
         }
     }
-}
-
-#[inline(always)]
-fn label_chunks<const C: usize>(arena: &mut [Block], lanes: usize, ops: &[LocalOp], flip: Block) {
-    let at = |row: u32| row as usize * lanes;
-    for op in ops {
-        match *op {
-            LocalOp::Xor { dst, a, b } => {
-                let (dst, a, b) = (at(dst), at(a), at(b));
-                for i in (0..lanes / C).map(|i| i * C) {
-                    let (mut x, y) = (chunk::<C>(arena, a + i), chunk::<C>(arena, b + i));
-                    for j in 0..C {
-                        x[j] ^= y[j];
-                    }
-                    arena[dst + i..][..C].copy_from_slice(&x);
-                }
-            }
-            LocalOp::Not { dst, a } => {
-                let (dst, a) = (at(dst), at(a));
-                for i in (0..lanes / C).map(|i| i * C) {
-                    let x = chunk::<C>(arena, a + i).map(|x| x ^ flip);
-                    arena[dst + i..][..C].copy_from_slice(&x);
-                }
-            }
-            LocalOp::Const { dst, bit } => {
-                let label = if bit { flip } else { Block::ZERO };
-                arena[at(dst)..][..lanes].fill(label);
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn chunk<const C: usize>(blocks: &[Block], at: usize) -> [Block; C] {
-    let mut chunk = [Block::ZERO; C];
-    chunk.copy_from_slice(&blocks[at..at + C]);
-    chunk
 }

@@ -415,10 +415,9 @@ macro_rules! garble {
         pub(crate) fn label_rows(
             arena: &mut [Block],
             lanes: usize,
-            ops: &[crate::LocalOp],
-            flip: Block,
+            ops: crate::garble::LabelOps<'_>,
         ) {
-            crate::portable::label_rows(arena, lanes, ops, flip);
+            crate::portable::label_rows(arena, lanes, ops);
         }
 
         /// Blocks as groups of `V` vectors; these fill them.

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use madrigal_circuit::{Builder, Layered, Rows};
 use madrigal_garbling::{
-    Block, Chunk, Evaluator, Garbler, Instance, Offset, Scheme, Shape, chunks, colours,
+    Block, Chunk, Evaluator, Garbler, Instance, Offset, Program, Scheme, Shape, colours,
 };
 use madrigal_kernels::{Kernels, Prg, ceilings, meter};
 use serde::Serialize;
@@ -102,11 +102,12 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
     let mut lines = Lines::new(args.json);
     for (names, scheme, workload) in &wanted {
         steps.name(&format!("{} and {}", names[0], names[1]));
+        let ready = Program::new(&workload.program);
         let mut bench = Bench::new(*scheme, workload)?;
         let mut runs = Vec::new();
         for _ in 0..args.repeat {
             steps.advance();
-            runs.push(bench.run(args.count.0)?);
+            runs.push(bench.run(&ready, args.count.0)?);
         }
         for (side, name) in names.iter().enumerate() {
             if is_wanted(&args.only, name) {
@@ -184,10 +185,10 @@ impl<'w> Bench<'w> {
     }
 
     /// As many blocks of lanes as have `ands` ANDs, one at least.
-    fn run(&mut self, ands: usize) -> Result<Run> {
+    fn run(&mut self, ready: &Program<'_>, ands: usize) -> Result<Run> {
         let mut run = Run::default();
         while run.ands == 0 || run.ands < ands {
-            self.block(&mut run)?;
+            self.block(ready, &mut run)?;
         }
         let [garbled, evaluated] = [0, 1].map(|side| run.aes[side]);
         let blocks = run.ands / (self.workload.program.and_count() * self.shape.lanes);
@@ -210,15 +211,15 @@ impl<'w> Bench<'w> {
         Ok(run)
     }
 
-    fn block(&mut self, run: &mut Run) -> Result<()> {
-        let program = &self.workload.program;
+    fn block(&mut self, ready: &Program<'_>, run: &mut Run) -> Result<()> {
+        let program = ready.layered();
         self.garbler.restart(self.shape, self.first);
         self.evaluator.restart(self.shape, self.first);
         self.first += self.shape.pieces_of(program);
         let inputs = self.inputs()?;
         let mut waiting: Vec<Chunk<'_>> = Vec::new();
         let mut bytes = 0;
-        let mut all = chunks(program, self.shape, CHUNK).peekable();
+        let mut all = ready.chunks(self.shape, CHUNK).peekable();
         while let Some(chunk) = all.next() {
             bytes += self.shape.table_bytes(chunk.ands.len());
             waiting.push(chunk);
