@@ -26,6 +26,7 @@ mod fold;
 mod garble;
 pub mod ggm;
 mod hash;
+mod labels;
 mod lanes;
 pub mod lpn;
 pub mod marks;
@@ -49,8 +50,9 @@ pub use aes::Aes128;
 pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, words_as_bytes_mut};
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};
-pub use garble::{ANDS_PER_KEY, GateHash, LabelOps, LabelProgram, Scheme};
+pub use garble::{ANDS_PER_KEY, GateHash, Scheme};
 pub use hash::{ROWS_PER_KEY, RowHash, STRETCHED_PER_KEY, Stretch};
+pub use labels::{LabelOps, LabelProgram};
 pub use lanes::{
     And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows, replicated_carry,
 };

@@ -1,6 +1,7 @@
 //! Garbled ANDs by their definition, one after the other.
 
-use crate::garble::{Evaluated, Garbled, KEYS, KeyWindow, LabelOps, ROW_UNIT, SECOND, SUM};
+use crate::garble::{Evaluated, Garbled, KEYS, KeyWindow, SECOND, SUM};
+use crate::labels::{LabelOps, ROW_UNIT};
 use crate::{Block, opaque_word};
 
 use super::aes;

@@ -123,10 +123,8 @@ macro_rules! garble {
             offset: Block,
             piece: Garbled<'_, 16>,
         ) {
-            let len = piece.a.len();
-            let (pairs, rest) = piece.split_at(len - len % (2 * LANES));
-            let len = rest.a.len();
-            let (vectors, rest) = rest.split_at(len - len % LANES);
+            let (pairs, rest) = piece.split_multiple(2 * LANES);
+            let (vectors, rest) = rest.split_multiple(LANES);
             if !(pairs.a.is_empty() && vectors.a.is_empty()) {
                 let keys = spread_window(keys, key);
                 garble_half_vectors::<2>(&keys, offset, pairs);
@@ -182,10 +180,8 @@ macro_rules! garble {
 
         #[target_feature(enable = $features)]
         pub(crate) fn evaluate_half(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 16>) {
-            let len = piece.a.len();
-            let (fours, rest) = piece.split_at(len - len % (4 * LANES));
-            let len = rest.a.len();
-            let (vectors, rest) = rest.split_at(len - len % LANES);
+            let (fours, rest) = piece.split_multiple(4 * LANES);
+            let (vectors, rest) = rest.split_multiple(LANES);
             if !(fours.a.is_empty() && vectors.a.is_empty()) {
                 let keys = spread_window(keys, key);
                 evaluate_half_vectors::<4>(&keys, fours);
@@ -230,8 +226,7 @@ macro_rules! garble {
             offset: Block,
             piece: Garbled<'_, 8>,
         ) {
-            let len = piece.a.len();
-            let (vectors, rest) = piece.split_at(len - len % LANES);
+            let (vectors, rest) = piece.split_multiple(LANES);
             if !vectors.a.is_empty() {
                 garble_three_vectors(&spread_window(keys, key), offset, vectors);
             }
@@ -341,10 +336,8 @@ macro_rules! garble {
 
         #[target_feature(enable = $features)]
         pub(crate) fn evaluate_three(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 8>) {
-            let len = piece.a.len();
-            let (pairs, rest) = piece.split_at(len - len % (2 * LANES));
-            let len = rest.a.len();
-            let (vectors, rest) = rest.split_at(len - len % LANES);
+            let (pairs, rest) = piece.split_multiple(2 * LANES);
+            let (vectors, rest) = rest.split_multiple(LANES);
             if !(pairs.a.is_empty() && vectors.a.is_empty()) {
                 let keys = spread_window(keys, key);
                 evaluate_three_vectors::<2>(&keys, pairs);
@@ -412,11 +405,7 @@ macro_rules! garble {
         }
 
         #[target_feature(enable = $features)]
-        pub(crate) fn label_rows(
-            arena: &mut [Block],
-            lanes: usize,
-            ops: crate::garble::LabelOps<'_>,
-        ) {
+        pub(crate) fn label_rows(arena: &mut [Block], lanes: usize, ops: crate::LabelOps<'_>) {
             crate::portable::label_rows(arena, lanes, ops);
         }
 
