@@ -10,7 +10,14 @@ use crate::suites::{self, Suite};
 
 /// The crates that work on what the kernels give, without sockets or processes: they are tested at
 /// every level. What lies above sees the same bytes at any level.
-const OVER_KERNELS: [&str; 5] = ["kernels", "lattice", "ot", CORRELATIONS, "circuit"];
+const OVER_KERNELS: [&str; 6] = [
+    "kernels",
+    "lattice",
+    "ot",
+    CORRELATIONS,
+    "circuit",
+    "garbling",
+];
 const CORRELATIONS: &str = "correlations";
 
 /// All tests and doc tests of the workspace at this machine's best level, and those of

@@ -172,6 +172,52 @@ fn a_table_for_people_and_a_hint_for_the_lost() {
 }
 
 #[test]
+fn garbled_circuits() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let told = madrigal(path, "bench garbling --count 1k --repeat 2 --json").good();
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        assert!(
+            number("per_second") > 0.0 && number("ceiling_per_second") > 0.0,
+            "{line}"
+        );
+        let name = line["name"].as_str().unwrap().to_owned();
+        let (bytes, blocks) = match &*name.split('/').take(2).collect::<Vec<_>>().join("/") {
+            "garble/half" => (32.0, 4.0),
+            "evaluate/half" => (32.0, 2.0),
+            "garble/threehalves" => (24.64, 6.03),
+            _ => (24.64, 3.0),
+        };
+        assert!((number("bytes_per_op") - bytes).abs() < 0.03, "{line}");
+        assert!(
+            (number("aes_blocks_per_op") - blocks).abs() < 0.03,
+            "{line}"
+        );
+        names.push(name);
+    }
+    names.sort_unstable();
+    let parts = |sides: [&str; 2]| {
+        sides.map(|side| {
+            ["half", "threehalves"]
+                .map(|scheme| ["aes", "aes1", "wide"].map(|what| format!("{side}/{scheme}/{what}")))
+        })
+    };
+    let expected = parts(["evaluate", "garble"]);
+    assert_eq!(names, expected.as_flattened().as_flattened());
+    let told = madrigal(
+        path,
+        "bench garbling --count 1k --repeat 1 --only evaluate/half/aes1",
+    )
+    .good();
+    assert!(told.stdout.contains("evaluate/half/aes1"), "{told}");
+    assert!(!told.stdout.contains("garble/half"), "{told}");
+    madrigal(path, "bench garbling --only nothing").bad(2, &["evaluate/threehalves/wide"]);
+}
+
+#[test]
 fn circuits_are_compared_with_the_machine() {
     let directory = adder();
     let line = "bench aes --lanes 8 --repeat 2 --transport memory --json";

@@ -93,6 +93,10 @@ fn every_field_is_documented_and_no_other() {
         &told("bench ot --count 1k --repeat 1 --only rot/iknp --json"),
     );
     check(
+        &["The lines of `madrigal bench garbling --json`"],
+        &told("bench garbling --count 1k --repeat 1 --only garble/half/wide --json"),
+    );
+    check(
         &["The lines of `madrigal bench r3 --json`"],
         &told("bench r3 --scale 0.001 --repeat 1 --only and/memory --json"),
     );

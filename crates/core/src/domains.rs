@@ -18,6 +18,8 @@
 //! | seed of secret polynomials, from a private generator | yes | 0, 1, 2, ... | `crates/lattice/src/sample.rs` |
 //! | [`ROW_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | rows | `RowHash` of the kernels |
 //! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | `Stretch` of the kernels |
+//! | [`GATE_HASH`] of an instance, plus (XOR) the piece's number | no | labels, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
+//! | seed of the coins of three halves, from a private generator | yes | 0, 1, 2, ...: one for each piece | `crates/garbling/src/garbler.rs` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | `crates/ot/src/silent/public.rs` |
 //! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | `LocalCode` of the kernels |
 //! | key of a group of four trees | no | nodes | `GgmTrees` of the kernels |
@@ -27,6 +29,7 @@
 //! | counter | of | unique within |
 //! |---|---|---|
 //! | rows | an OT instance, over its whole life; never set back | the instance: session, sender, receiver, stream |
+//! | pieces | an instance of garbling, 64 bits; past the end an error | the instance: session, garbler, evaluator, stream |
 //! | streams | 4 x line + kind (bits, rings, matrices, vectors), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
 //! | blocks of a generator | 64 bits; past the end it panics | the generator's key |
 //! | steps | paths of names, at which generators and channels are handed out once | the job |
@@ -105,6 +108,8 @@ registry! {
     Sha256 ROW_HASH = b"madrigal OT row hash  v1";
     /// An instance gives the public key that its masks are stretched under (random oracle).
     Sha256 ROW_STRETCH = b"madrigal OT stretch   v1";
+    /// An instance of garbling gives the public key that its labels are hashed under (random oracle).
+    Sha256 GATE_HASH = b"madrigal gate hash    v1";
     /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
     /// oracle).
     Sha256 SILENT_COINS = b"madrigal silent codes v1";

@@ -24,8 +24,10 @@ pub mod ceilings;
 mod crc;
 mod dispatch;
 mod fold;
+mod garble;
 pub mod ggm;
 mod hash;
+mod labels;
 mod lanes;
 pub mod lpn;
 pub mod marks;
@@ -50,7 +52,9 @@ pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, wor
 pub use crc::Crc32;
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};
+pub use garble::{ANDS_PER_KEY, GateHash, Scheme};
 pub use hash::{ROWS_PER_KEY, RowHash, STRETCHED_PER_KEY, Stretch};
+pub use labels::{LabelOps, LabelProgram};
 pub use lanes::{
     And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows, replicated_carry,
 };

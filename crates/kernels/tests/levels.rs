@@ -62,11 +62,11 @@ impl Random {
         x ^ x >> 31
     }
 
-    fn block(&mut self) -> Block {
+    pub(crate) fn block(&mut self) -> Block {
         Block::new(self.word(), self.word())
     }
 
-    fn blocks(&mut self, n: usize) -> Vec<Block> {
+    pub(crate) fn blocks(&mut self, n: usize) -> Vec<Block> {
         (0..n).map(|_| self.block()).collect()
     }
 

@@ -18,6 +18,8 @@ pub enum Bench {
     Sha256(Box<BenchCircuit>),
     /// Oblivious transfers and the correlations made of them
     Ot(BenchOt),
+    /// Garbled circuits: AND gates garbled and evaluated, on one thread
+    Garbling(BenchGarbling),
     /// Three parties with an honest majority (protocol R), over memory, TCP and TLS
     R3(BenchR3),
 }
@@ -66,6 +68,26 @@ pub struct BenchOt {
 
     /// Measure only what has this text in its name, for example rot/ or softspoken2; may be
     /// repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchGarbling {
+    /// ANDs per run, for example 500k or 20M
+    #[arg(long, value_name = "COUNT", default_value = "20M")]
+    pub count: Count,
+
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example half/ or aes1; may be repeated
     #[arg(long, value_name = "SUBSTRING")]
     pub only: Vec<String>,
 

@@ -8,6 +8,7 @@ use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
+use crate::vector::garble::garble;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
@@ -28,6 +29,7 @@ crc!("neon,aes", self);
 single_crc!("neon,aes");
 rows!("neon,aes");
 fold!("neon,aes");
+garble!("neon,aes", self);
 ggm!("neon,aes");
 lpn!("neon,aes");
 rings!("neon,aes");
@@ -220,4 +222,99 @@ fn shift_left<const BITS: i32>(x: Vector) -> Vector {
 #[target_feature(enable = "neon,aes")]
 fn shift_right<const BITS: i32>(x: Vector) -> Vector {
     vreinterpretq_u8_u64(vshrq_n_u64::<BITS>(vreinterpretq_u64_u8(x)))
+}
+
+/// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
+/// ShiftRows changes nothing.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn sub_word(x: Vector, constant: u32) -> Vector {
+    let rotation = vreinterpretq_u8_u32(vdupq_n_u32(0x0c0f_0e0d));
+    let substituted = vaeseq_u8(vqtbl1q_u8(x, rotation), vdupq_n_u8(0));
+    veorq_u8(substituted, vreinterpretq_u8_u32(vdupq_n_u32(constant)))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn up_one_word(x: Vector) -> Vector {
+    vextq_u8::<12>(vdupq_n_u8(0), x)
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn up_two_words(x: Vector) -> Vector {
+    vextq_u8::<8>(vdupq_n_u8(0), x)
+}
+
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn sigma_words(x: Vector) -> Vector {
+    let swapped = vreinterpretq_u8_u32(vrev64q_u32(vreinterpretq_u32_u8(x)));
+    veorq_u8(swapped, vandq_u8(x, set_words(u64::MAX << 32)))
+}
+
+/// The low 64 bits of `a`, then those of `b`.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn unpack_low(a: Vector, b: Vector) -> Vector {
+    low_64(a, b)
+}
+
+/// The high 64 bits of `a`, then those of `b`.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn unpack_high(a: Vector, b: Vector) -> Vector {
+    high_64(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn swap_halves(x: Vector) -> Vector {
+    vextq_u8::<8>(x, x)
+}
+
+/// Twice each 64-bit word.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn double(x: Vector) -> Vector {
+    shift_left::<1>(x)
+}
+
+/// All ones in each 64-bit word that has the one bit that `bits` has there.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn test_bits(x: Vector, bits: Vector) -> Vector {
+    vreinterpretq_u8_u64(vtstq_u64(
+        vreinterpretq_u64_u8(x),
+        vreinterpretq_u64_u8(bits),
+    ))
+}
+
+/// 8 bytes, in both halves.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn load_low(bytes: &[u8; 8]) -> Vector {
+    set_words(u64::from_le_bytes(*bytes))
+}
+
+/// The lower half of the block.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn store_low(bytes: &mut [u8; 8], x: Vector) {
+    *bytes = vgetq_lane_u64::<0>(vreinterpretq_u64_u8(x)).to_le_bytes();
+}
+
+/// A byte, in both halves.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn load_bytes(bytes: &[u8; LANES]) -> Vector {
+    set_words(bytes[0].into())
+}
+
+/// The lowest byte of the upper half.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
+    *bytes = [vgetq_lane_u8::<8>(x)];
 }

@@ -3,6 +3,7 @@
 mod aes;
 mod crc;
 mod fold;
+mod garble;
 mod lanes;
 mod lpn;
 pub(crate) mod ntt;
@@ -19,6 +20,9 @@ use crate::aes::RoundKeys;
 pub(crate) use aes::{encrypt, expand_key};
 pub(crate) use crc::crc32;
 pub(crate) use fold::{fold_punctured, fold_whole};
+pub(crate) use garble::{
+    evaluate_half, evaluate_three, expand_keys, garble_half, garble_three, label_rows,
+};
 pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows, replicated_carry};
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
 pub(crate) use rings::{

@@ -3,6 +3,7 @@
 
 pub(crate) mod crc;
 pub(crate) mod fold;
+pub(crate) mod garble;
 pub(crate) mod ggm;
 pub(crate) mod lpn;
 pub(crate) mod modes;

@@ -8,6 +8,7 @@ use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
+use crate::vector::garble::garble;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
@@ -28,6 +29,7 @@ crc!("sse4.1,ssse3,aes,pclmulqdq", self);
 single_crc!("sse4.1,ssse3,aes,pclmulqdq");
 rows!("sse4.1,ssse3,aes,pclmulqdq");
 fold!("sse4.1,ssse3,aes,pclmulqdq");
+garble!("sse4.1,ssse3,aes,pclmulqdq", self);
 ggm!("sse4.1,ssse3,aes,pclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq");
 rings!("sse4.1,ssse3,aes,pclmulqdq");
@@ -181,4 +183,96 @@ fn low_bits(states: &States) -> [u8; LANES] {
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn low_bit(block: Vector) -> u8 {
     (_mm_cvtsi128_si32(block) & 1) as u8
+}
+
+/// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
+/// ShiftRows changes nothing.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn sub_word(x: Vector, constant: u32) -> Vector {
+    let rotated = _mm_shuffle_epi8(x, _mm_set1_epi32(0x0c0f_0e0d));
+    last_round(rotated, _mm_set1_epi32(constant as i32))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn up_one_word(x: Vector) -> Vector {
+    _mm_slli_si128::<4>(x)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn up_two_words(x: Vector) -> Vector {
+    _mm_slli_si128::<8>(x)
+}
+
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn sigma_words(x: Vector) -> Vector {
+    let swapped = _mm_shuffle_epi32::<0xb1>(x);
+    xor_vectors(swapped, and_vectors(x, _mm_set1_epi64x(-1 << 32)))
+}
+
+/// The low 64 bits of each block of `a`, then those of `b`.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn unpack_low(a: Vector, b: Vector) -> Vector {
+    _mm_unpacklo_epi64(a, b)
+}
+
+/// The high 64 bits of each block of `a`, then those of `b`.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn unpack_high(a: Vector, b: Vector) -> Vector {
+    _mm_unpackhi_epi64(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn swap_halves(x: Vector) -> Vector {
+    _mm_shuffle_epi32::<0x4e>(x)
+}
+
+/// Twice each 64-bit word.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn double(x: Vector) -> Vector {
+    _mm_add_epi64(x, x)
+}
+
+/// All ones in each 64-bit word that has the one bit that `bits` has there.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn test_bits(x: Vector, bits: Vector) -> Vector {
+    _mm_cmpeq_epi64(and_vectors(x, bits), bits)
+}
+
+/// 8 bytes, in both halves.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn load_low(bytes: &[u8; 8]) -> Vector {
+    _mm_set1_epi64x(i64::from_le_bytes(*bytes))
+}
+
+/// The lower half of the block.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn store_low(bytes: &mut [u8; 8], x: Vector) {
+    // SAFETY: the exclusive reference covers the 8 bytes written; `storel` has no alignment.
+    unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), x) }
+}
+
+/// A byte, in both halves.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn load_bytes(bytes: &[u8; LANES]) -> Vector {
+    _mm_set1_epi64x(bytes[0].into())
+}
+
+/// The lowest byte of the upper half.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes")]
+fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
+    *bytes = [_mm_extract_epi8::<8>(x) as u8];
 }

@@ -8,6 +8,7 @@ use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::crc::crc;
 use crate::vector::fold::fold;
+use crate::vector::garble::garble;
 use crate::vector::ggm::ggm;
 use crate::vector::lpn::lpn;
 use crate::vector::modes::modes;
@@ -29,6 +30,7 @@ modes!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 crc!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 rows!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 fold!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+garble!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 rings!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
@@ -149,4 +151,103 @@ fn low_bits(states: &States) -> [u8; LANES] {
         bits |= _mm256_movemask_pd(signs) << (4 * i);
     }
     (bits as u16).to_le_bytes()
+}
+
+/// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
+/// ShiftRows changes nothing.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn sub_word(x: Vector, constant: u32) -> Vector {
+    let rotated = _mm256_shuffle_epi8(x, _mm256_set1_epi32(0x0c0f_0e0d));
+    last_round(rotated, _mm256_set1_epi32(constant as i32))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn up_one_word(x: Vector) -> Vector {
+    _mm256_bslli_epi128::<4>(x)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn up_two_words(x: Vector) -> Vector {
+    _mm256_bslli_epi128::<8>(x)
+}
+
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn sigma_words(x: Vector) -> Vector {
+    let swapped = _mm256_shuffle_epi32::<0xb1>(x);
+    xor_vectors(swapped, and_vectors(x, _mm256_set1_epi64x(-1 << 32)))
+}
+
+/// The low 64 bits of each block of `a`, then those of `b`.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn unpack_low(a: Vector, b: Vector) -> Vector {
+    _mm256_unpacklo_epi64(a, b)
+}
+
+/// The high 64 bits of each block of `a`, then those of `b`.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn unpack_high(a: Vector, b: Vector) -> Vector {
+    _mm256_unpackhi_epi64(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn swap_halves(x: Vector) -> Vector {
+    _mm256_shuffle_epi32::<0x4e>(x)
+}
+
+/// Twice each 64-bit word.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn double(x: Vector) -> Vector {
+    _mm256_add_epi64(x, x)
+}
+
+/// All ones in each 64-bit word that has the one bit that `bits` has there.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn test_bits(x: Vector, bits: Vector) -> Vector {
+    _mm256_cmpeq_epi64(and_vectors(x, bits), bits)
+}
+
+/// 8 bytes for each block, in both its halves.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn load_low(bytes: &[u8; 16]) -> Vector {
+    // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
+    let low = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
+    _mm256_permute4x64_epi64::<0b01_01_00_00>(_mm256_castsi128_si256(low))
+}
+
+/// The lower halves of the blocks.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn store_low(bytes: &mut [u8; 16], x: Vector) {
+    let low = _mm256_permute4x64_epi64::<0b00_00_10_00>(x);
+    // SAFETY: the exclusive reference covers the 16 bytes written; `storeu` has no alignment.
+    unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), _mm256_castsi256_si128(low)) }
+}
+
+/// A byte for each block, in both its halves.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn load_bytes(bytes: &[u8; LANES]) -> Vector {
+    let [a, b] = bytes.map(i64::from);
+    _mm256_set_epi64x(b, b, a, a)
+}
+
+/// The lowest bytes of the upper halves of the blocks.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
+    *bytes = [
+        _mm256_extract_epi8::<8>(x) as u8,
+        _mm256_extract_epi8::<24>(x) as u8,
+    ];
 }

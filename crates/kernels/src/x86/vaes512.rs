@@ -8,6 +8,7 @@ use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::vector::crc::crc;
 use crate::vector::fold::fold;
+use crate::vector::garble::garble;
 use crate::vector::ggm::ggm;
 use crate::vector::modes::modes;
 use crate::vector::rings::rings;
@@ -37,6 +38,10 @@ crc!(
 );
 rows!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 fold!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+garble!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
+    aesni
+);
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 rings!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
@@ -136,6 +141,104 @@ fn low_bits(states: &States) -> [u8; LANES] {
         *bits = _mm512_test_epi64_mask(words, _mm512_set1_epi64(1));
     }
     bits
+}
+
+/// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
+/// ShiftRows changes nothing.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn sub_word(x: Vector, constant: u32) -> Vector {
+    let rotated = _mm512_shuffle_epi8(x, _mm512_set1_epi32(0x0c0f_0e0d));
+    last_round(rotated, _mm512_set1_epi32(constant as i32))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn up_one_word(x: Vector) -> Vector {
+    _mm512_bslli_epi128::<4>(x)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn up_two_words(x: Vector) -> Vector {
+    _mm512_bslli_epi128::<8>(x)
+}
+
+/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn sigma_words(x: Vector) -> Vector {
+    let swapped = _mm512_shuffle_epi32::<0xb1>(x);
+    _mm512_mask_xor_epi32(swapped, 0xaaaa, swapped, x)
+}
+
+/// The low 64 bits of each block of `a`, then those of `b`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn unpack_low(a: Vector, b: Vector) -> Vector {
+    _mm512_unpacklo_epi64(a, b)
+}
+
+/// The high 64 bits of each block of `a`, then those of `b`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn unpack_high(a: Vector, b: Vector) -> Vector {
+    _mm512_unpackhi_epi64(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn swap_halves(x: Vector) -> Vector {
+    _mm512_shuffle_epi32::<0x4e>(x)
+}
+
+/// Twice each 64-bit word.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn double(x: Vector) -> Vector {
+    _mm512_add_epi64(x, x)
+}
+
+/// All ones in each 64-bit word that has the one bit that `bits` has there.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn test_bits(x: Vector, bits: Vector) -> Vector {
+    _mm512_movm_epi64(_mm512_test_epi64_mask(x, bits))
+}
+
+/// 8 bytes for each block, in both its halves.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_low(bytes: &[u8; 32]) -> Vector {
+    // SAFETY: the reference covers the 32 bytes read; `loadu` has no alignment.
+    let low = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+    let twice = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
+    _mm512_permutexvar_epi64(twice, _mm512_castsi256_si512(low))
+}
+
+/// The lower halves of the blocks.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_low(bytes: &mut [u8; 32], x: Vector) {
+    let low = _mm512_permutexvar_epi64(_mm512_set_epi64(0, 0, 0, 0, 6, 4, 2, 0), x);
+    // SAFETY: the exclusive reference covers the 32 bytes written; `storeu` has no alignment.
+    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), _mm512_castsi512_si256(low)) }
+}
+
+/// A byte for each block, in both its halves.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn load_bytes(bytes: &[u8; LANES]) -> Vector {
+    let words = _mm512_cvtepu8_epi64(_mm_set1_epi32(i32::from_le_bytes(*bytes)));
+    _mm512_permutexvar_epi64(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), words)
+}
+
+/// The lowest bytes of the upper halves of the blocks.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
+    let high = _mm512_permutexvar_epi64(_mm512_set_epi64(0, 0, 0, 0, 7, 5, 3, 1), x);
+    *bytes = _mm_cvtsi128_si32(_mm512_cvtepi64_epi8(high)).to_le_bytes();
 }
 
 /// Indices for `permutex2var_epi32` that interleave two vectors in units of one 32-bit word (`swap`

@@ -1,6 +1,7 @@
 //! `bench`: what this machine makes of known work, beside what it can do at most.
 
 mod circuits;
+mod garbling;
 mod measured;
 mod ot;
 mod r3;
@@ -14,6 +15,7 @@ pub fn run(args: Bench) -> Result<()> {
         Bench::Aes(args) => circuits::run(*args, Source::Aes),
         Bench::Sha256(args) => circuits::run(*args, Source::Sha256),
         Bench::Ot(args) => ot::run(&args),
+        Bench::Garbling(args) => garbling::run(&args),
         Bench::R3(args) => r3::run(&args),
     }
 }

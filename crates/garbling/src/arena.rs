@@ -1,0 +1,229 @@
+//! Labels of the wires that are alive, and the walk over a chunk's pieces that both sides have in common.
+
+use core::fmt;
+
+use madrigal_circuit::And;
+use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelOps};
+use zeroize::Zeroize;
+
+use crate::chunk::Chunk;
+use crate::error::{GarblingError, check_length};
+use crate::shape::Shape;
+
+/// Rows of labels, behind them a row of zeros and one of what a NOT adds, and the labels of a layer's ANDs until all of the layer have read their operands.
+pub(crate) struct Arena {
+    shape: Shape,
+    labels: Vec<Block>,
+    /// The products of the current layer, `done` of them, and the rows they are for. Never shrinks: filling
+    /// it with zeros for each layer would take as long as writing the products.
+    products: Vec<Block>,
+    done: usize,
+    rows: Vec<u32>,
+    gathered: Gathered,
+    /// The number of the next piece.
+    next: u64,
+}
+
+/// A piece to be garbled or evaluated: its number, its operands, the place for its products, its table's
+/// place among the chunk's.
+pub(crate) struct Piece<'a> {
+    pub number: u64,
+    pub a: &'a [Block],
+    pub b: &'a [Block],
+    pub c: &'a mut [Block],
+    pub table: core::ops::Range<usize>,
+}
+
+impl Arena {
+    /// `flip` is what a NOT adds.
+    pub(crate) fn new(shape: Shape, first: u64, flip: Block) -> Self {
+        let mut arena = Self {
+            shape,
+            labels: Vec::new(),
+            products: Vec::new(),
+            done: 0,
+            rows: Vec::new(),
+            gathered: Gathered::new(),
+            next: first,
+        };
+        arena.restart(shape, first, flip);
+        arena
+    }
+
+    /// Another block, in the same memory.
+    pub(crate) fn restart(&mut self, shape: Shape, first: u64, flip: Block) {
+        let rows = shape.rows * shape.lanes;
+        let len = rows + 2 * shape.lanes;
+        if len > self.labels.capacity() {
+            // Growing would leave a copy behind.
+            self.labels.zeroize();
+        }
+        self.labels.resize(len, Block::ZERO);
+        self.labels[rows..][..shape.lanes].fill(Block::ZERO);
+        self.labels[rows + shape.lanes..].fill(flip);
+        self.rows.clear();
+        (self.shape, self.next, self.done) = (shape, first, 0);
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// A chunk's local operations.
+    pub(crate) fn local(&mut self, kernels: Kernels, ops: LabelOps<'_>) {
+        kernels.label_rows(&mut self.labels, self.shape.lanes, ops);
+    }
+
+    pub(crate) fn row(&self, row: usize) -> &[Block] {
+        assert!(row < self.shape.rows, "row {row} of {}", self.shape.rows);
+        &self.labels[row * self.shape.lanes..][..self.shape.lanes]
+    }
+
+    pub(crate) fn set(&mut self, row: usize, labels: &[Block]) -> Result<(), GarblingError> {
+        let lanes = self.shape.lanes;
+        check_length("labels of a row", lanes, labels.len())?;
+        assert!(row < self.shape.rows, "row {row} of {}", self.shape.rows);
+        self.labels[row * lanes..][..lanes].copy_from_slice(labels);
+        Ok(())
+    }
+
+    /// Hands the ANDs of a chunk to `each` piece by piece, in order, and writes the products to their rows
+    /// when their layer ends.
+    pub(crate) fn ands(
+        &mut self,
+        chunk: &Chunk<'_>,
+        mut each: impl FnMut(Piece<'_>),
+    ) -> Result<(), GarblingError> {
+        let (lanes, ands) = (self.shape.lanes, chunk.ands);
+        let pieces = self.shape.pieces(ands.len());
+        let Some(end) = self.next.checked_add(pieces) else {
+            return Err(GarblingError::Exhausted {
+                first: self.next,
+                pieces,
+            });
+        };
+        let len = ands.len() * lanes;
+        self.make_room(len);
+        self.rows.extend(ands.iter().map(|and| and.dst));
+        let products = &mut self.products[self.done..][..len];
+        self.done += len;
+        match self.shape.gates_per_piece() {
+            Some(gates) => {
+                let products = products.chunks_mut((gates * lanes).max(1));
+                let mut table = 0;
+                for ((ands, c), number) in ands.chunks(gates).zip(products).zip(self.next..) {
+                    let [a, b] = self.gathered.gather(&self.labels, lanes, ands);
+                    let end = table + self.shape.scheme.table_bytes(c.len());
+                    each(Piece {
+                        number,
+                        a,
+                        b,
+                        c,
+                        table: table..end,
+                    });
+                    table = end;
+                }
+            }
+            None => {
+                let (mut number, mut table) = (self.next, 0);
+                for (and, products) in ands.iter().zip(products.chunks_mut(lanes)) {
+                    let [a, b] = [and.a, and.b].map(|row| {
+                        self.labels[row as usize * lanes..][..lanes].chunks(ANDS_PER_KEY)
+                    });
+                    for ((a, b), c) in a.zip(b).zip(products.chunks_mut(ANDS_PER_KEY)) {
+                        let end = table + self.shape.scheme.table_bytes(c.len());
+                        each(Piece {
+                            number,
+                            a,
+                            b,
+                            c,
+                            table: table..end,
+                        });
+                        (number, table) = (number + 1, end);
+                    }
+                }
+            }
+        }
+        self.next = end;
+        if chunk.ends_layer {
+            self.finish_layer();
+        }
+        Ok(())
+    }
+
+    /// For `len` more products.
+    fn make_room(&mut self, len: usize) {
+        let wanted = self.done + len;
+        if wanted > self.products.len() {
+            // Growing in place would leave a copy of the labels behind.
+            let mut more = vec![Block::ZERO; wanted.next_power_of_two()];
+            more[..self.done].copy_from_slice(&self.products[..self.done]);
+            self.products.zeroize();
+            self.products = more;
+        }
+    }
+
+    fn finish_layer(&mut self) {
+        let lanes = self.shape.lanes;
+        if lanes == 1 {
+            for (&row, &product) in self.rows.iter().zip(&self.products) {
+                self.labels[row as usize] = product;
+            }
+        } else {
+            let products = self.products.chunks(lanes.max(1));
+            for (&row, product) in self.rows.iter().zip(products) {
+                self.labels[row as usize * lanes..][..lanes].copy_from_slice(product);
+            }
+        }
+        self.rows.clear();
+        self.done = 0;
+    }
+}
+
+/// The operands of several gates side by side.
+struct Gathered(Box<[[Block; ANDS_PER_KEY]; 2]>);
+
+impl Gathered {
+    fn new() -> Self {
+        Self(Box::new([[Block::ZERO; ANDS_PER_KEY]; 2]))
+    }
+
+    fn gather(&mut self, labels: &[Block], lanes: usize, ands: &[And]) -> [&[Block]; 2] {
+        let [a, b] = &mut *self.0;
+        if lanes == 1 {
+            for ((and, a), b) in ands.iter().zip(&mut *a).zip(&mut *b) {
+                (*a, *b) = (labels[and.a as usize], labels[and.b as usize]);
+            }
+        } else {
+            let sides = a.chunks_mut(lanes.max(1)).zip(b.chunks_mut(lanes.max(1)));
+            for (and, (a, b)) in ands.iter().zip(sides) {
+                a.copy_from_slice(&labels[and.a as usize * lanes..][..lanes]);
+                b.copy_from_slice(&labels[and.b as usize * lanes..][..lanes]);
+            }
+        }
+        let len = ands.len() * lanes;
+        [&a[..len], &b[..len]]
+    }
+}
+
+impl Drop for Gathered {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.labels.zeroize();
+        self.products.zeroize();
+    }
+}
+
+/// Labels are secret.
+impl fmt::Debug for Arena {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Arena")
+            .field("shape", &self.shape)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,159 @@
+//! The garbler's side.
+
+use core::fmt;
+
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, Scheme};
+use zeroize::Zeroize;
+
+use crate::arena::Arena;
+use crate::chunk::Chunk;
+use crate::error::{GarblingError, check_length};
+use crate::instance::Instance;
+use crate::label::Offset;
+use crate::shape::Shape;
+
+/// Garbles a circuit, chunk by chunk, for one block of lanes at a time.
+///
+/// Its rows hold the labels of 0.
+pub struct Garbler {
+    hash: GateHash,
+    offset: Offset,
+    coins: Coins,
+    arena: Arena,
+}
+
+impl Garbler {
+    /// A garbler for blocks of lanes of one instance. The first block's pieces are numbered from `first`.
+    /// `seed` is secret and fresh: three halves draw their coins from it.
+    pub fn new(instance: Instance, shape: Shape, first: u64, offset: &Offset, seed: Block) -> Self {
+        Self {
+            hash: instance.hash(),
+            offset: offset.again(),
+            coins: Coins::new(seed),
+            arena: Arena::new(shape, first, offset.expose()),
+        }
+    }
+
+    /// Turns to another block of lanes, in the same memory. Its pieces are numbered from `first`: no number
+    /// may come twice in an instance.
+    pub fn restart(&mut self, shape: Shape, first: u64) {
+        self.arena.restart(shape, first, self.offset.expose());
+    }
+
+    /// The block at work.
+    pub fn shape(&self) -> Shape {
+        self.arena.shape()
+    }
+
+    /// Sets the labels of 0 of an input, a label for each lane.
+    ///
+    /// # Errors
+    /// If there is another number of labels than of lanes.
+    ///
+    /// # Panics
+    /// If there is no such row; so do the other methods.
+    pub fn set(&mut self, row: usize, labels: &[Block]) -> Result<(), GarblingError> {
+        self.arena.set(row, labels)
+    }
+
+    /// The labels of 0 in a row.
+    pub fn labels(&self, row: usize) -> &[Block] {
+        self.arena.row(row)
+    }
+
+    /// Garbles the next chunk, and writes its table.
+    ///
+    /// # Errors
+    /// If `table` has not [`Shape::table_bytes`] of the chunk's ANDs, or the numbers of pieces are used up.
+    pub fn garble(&mut self, chunk: &Chunk<'_>, table: &mut [u8]) -> Result<(), GarblingError> {
+        let shape = self.arena.shape();
+        let due = shape.table_bytes(chunk.ands.len());
+        check_length("bytes for a table", due, table.len())?;
+        let Self {
+            hash,
+            offset,
+            coins,
+            arena,
+        } = self;
+        if shape.scheme == Scheme::ThreeHalves {
+            coins.draw(shape.pieces(chunk.ands.len()) as usize);
+        }
+        let offset = offset.expose();
+        arena.local(hash.kernels(), chunk.local);
+        arena.ands(chunk, |piece| {
+            let coins = match shape.scheme {
+                Scheme::HalfGates => &[],
+                Scheme::ThreeHalves => coins.next(piece.a.len()),
+            };
+            let (a, b, table) = (piece.a, piece.b, &mut table[piece.table]);
+            hash.garble(
+                shape.scheme,
+                piece.number,
+                offset,
+                coins,
+                a,
+                b,
+                piece.c,
+                table,
+            );
+        })
+    }
+}
+
+impl fmt::Debug for Garbler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Garbler")
+            .field("arena", &self.arena)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The coins of three halves: two bits for each AND, one AES block for each piece.
+struct Coins {
+    prg: Prg,
+    /// Those of a chunk: 16 bytes for each piece.
+    drawn: Vec<u8>,
+    used: usize,
+    coins: [u8; ANDS_PER_KEY],
+}
+
+impl Coins {
+    fn new(seed: Block) -> Self {
+        Self {
+            prg: Prg::new(seed),
+            drawn: Vec::new(),
+            used: 0,
+            coins: [0; ANDS_PER_KEY],
+        }
+    }
+
+    /// Draws for so many pieces.
+    fn draw(&mut self, pieces: usize) {
+        let len = 16 * pieces;
+        if len > self.drawn.len() {
+            self.drawn.zeroize();
+            self.drawn = vec![0; len.next_power_of_two()];
+        }
+        self.prg.fill(&mut self.drawn[..len]);
+        self.used = 0;
+    }
+
+    /// The coins of the next piece, of so many ANDs, a byte for each.
+    fn next(&mut self, ands: usize) -> &[u8] {
+        let random = &self.drawn[self.used..][..16];
+        self.used += 16;
+        for (quarter, coins) in self.coins.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            for (coins, random) in coins.iter_mut().zip(random) {
+                *coins = random >> (2 * quarter) & 3;
+            }
+        }
+        &self.coins[..ands]
+    }
+}
+
+impl Drop for Coins {
+    fn drop(&mut self) {
+        self.drawn.zeroize();
+        self.coins.zeroize();
+    }
+}

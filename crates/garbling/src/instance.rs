@@ -1,0 +1,37 @@
+//! What one instance of garbling is called, and the public key that its labels are hashed under.
+
+use madrigal_core::domains;
+use madrigal_kernels::{Block, GateHash};
+use sha2::{Digest, Sha256};
+
+/// The name of one instance of garbling: no two in the world have the same.
+///
+/// It gives the hash keys of the instance's pieces, which are numbered from 0 over its whole life. All
+/// blocks of lanes of a job may share an instance if their numbers differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Instance {
+    /// Identifier of the session, fresh for every run and the same for both parties. It is public,
+    /// but nobody should know it before the run.
+    pub session: [u8; 32],
+    /// Party that garbles.
+    pub garbler: u16,
+    /// Party that evaluates.
+    pub evaluator: u16,
+    /// Tells apart several instances between the same two parties.
+    pub stream: u32,
+}
+
+impl Instance {
+    /// The hash of its gates (SHA-256 as a random oracle gives the key).
+    pub(crate) fn hash(&self) -> GateHash {
+        let direction = u64::from(self.garbler) << 16 | u64::from(self.evaluator);
+        let place = direction << 32 | u64::from(self.stream);
+        let digest: [u8; 32] = Sha256::new()
+            .chain_update(domains::GATE_HASH)
+            .chain_update(self.session)
+            .chain_update(place.to_le_bytes())
+            .finalize()
+            .into();
+        GateHash::new(Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16])))
+    }
+}

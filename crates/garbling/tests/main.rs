@@ -1,0 +1,12 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and prints how to repeat it"
+)]
+
+mod circuits;
+mod labels;
+mod refusals;
+mod support;

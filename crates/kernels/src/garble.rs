@@ -1,0 +1,441 @@
+//! AND gates garbled and evaluated: half-gates (Zahur, Rosulek and Evans, "Two Halves Make a Whole",
+//! Eurocrypt 2015) and three halves (Rosulek and Roy, "Three Halves Make a Whole?", Crypto 2021), with
+//! free XOR (Kolesnikov and Schneider, ICALP 2008): the labels of a wire are `x` and `x ^ R`, and the
+//! lowest bit of a label is its colour, so that of `R` is one.
+//!
+//! # The hash
+//! `H(x, t) = pi(y) ^ y` with `y = sigma(x) ^ t`, where `pi` is AES-128 under a public key and `sigma` maps
+//! the halves of each 64-bit word `(lo, hi) -> (hi, lo ^ hi)`. Each **key serves one piece of at most
+//! [`ANDS_PER_KEY`] ANDs**, lanes of a gate or gates of a layer; within a piece `t` is the AND's number
+//! and the operand hashed (first, second, and their sum for three halves). So no pair of key and tweak
+//! comes twice, as in Guo, Katz, Wang, Weng and Yu ("Better Concrete Security for Half-Gates Garbling",
+//! Crypto 2020, ePrint 2019/1168), who have a key for each half gate; a hash costs one AES block. A
+//! key, expanded with fifteen others in vectors, takes some 2 ns (Zen 5), where the piece's hashes take
+//! 70 at least. With one key and no other, TMMO would take two blocks for each hash, and all gates ever
+//! garbled would be targets of one search (`hash.rs` shows it).
+//!
+//! # Security
+//! Property needed: *circular correlation robustness for naturally derived keys* (Zahur et al., section
+//! 5): for labels that are uniform, or sums of such labels and outputs, all `H(x_i ^ R, t_i) ^ b_i R` look
+//! random; for three halves, cut to a half and a bit, `.. ^ L_i(R)` where `L_i` adds up halves of `R`
+//! (Rosulek and Roy, section 6).
+//!
+//! Argument, with AES as an ideal cipher. Let `B` be the unknown hashes under one key: two for each AND,
+//! three for three halves, hence at most 128 or 192. A query to the cipher under it, in either direction,
+//! tells something only if it meets one of their inputs, or their outputs. An input is
+//! `sigma(x_i ^ R) ^ t_i` for one value of `R` each. An output is
+//! `h_i ^ b_i R ^ sigma(x_i ^ R) ^ t_i`, and since `sigma(R)` and `sigma(R) ^ R` are both
+//! permutations, again for one value of `R`. Of an output of three halves 65 bits are known, up to
+//! `R`: the low half of `sigma(R)` plus `L_i(R)` takes all values evenly whatever `L_i` is (that is why
+//! `sigma` works within each half), and the other 63 bits are random and known to nobody. `R` has 127
+//! random bits: `p` evaluations of AES have advantage at most `2 p B / 2^127`, **which no number of gates,
+//! lanes or sessions increases**: an attacker needs 2^119 evaluations, 2^118 for three halves. Where no
+//! query hits, the hashes are values of a fresh permutation at different points: different from random by
+//! at most `(2 B)^2 / 2^129`, and two inputs meet, over the choice of labels and `R`, with as much once
+//! more. For 2^40 ANDs that is 2^-78 (2^-77 for three halves), for 2^30 ANDs 2^-88 (2^-87).
+//!
+//! # Three halves
+//! The halves of a label are `x = (x_L, x_R)`, the lower one first. Labels named by colour are `A_i`,
+//! `B_j`; the evaluator, who has colours i and j, computes
+//!
+//! `C_L = H(A_i) ^ H(A_i ^ B_j) ^ i G_0 ^ (i ^ j) G_2 ^ (p^q) A_L ^ p A_R ^ (p^i) B_L ^ q B_R`,
+//! `C_R = H(B_j) ^ H(A_i ^ B_j) ^ j G_1 ^ (i ^ j) G_2 ^ p A_L ^ (q^j) A_R ^ q B_L ^ (p^q) B_R`
+//!
+//! with the lower halves of hashes, three halves `G` from the table, and control bits p and q, which
+//! depend on i, j: they are the sums of hash bits and of five table bits `z`, by the same scheme:
+//! `p = h(A_i) ^ h(A_i ^ B_j) ^ z_L ^ i z_0 ^ (i ^ j) z_2`, and `q` accordingly. (p, q) is
+//! `(P, Q) ^ f(i, j, a, b)` where a and b are the colours of the labels of 0, and P and Q are coins of the
+//! garbler: the evaluator sees one of the four values, which is uniform. It is the scheme of section 5 of
+//! the paper with other bases: those for which `G` and `z` mask by one unknown hash each.
+
+use core::fmt;
+
+use crate::dispatch::dispatch;
+use crate::{Block, Kernels, meter};
+
+/// The most ANDs that share a key.
+pub const ANDS_PER_KEY: usize = 64;
+
+/// Keys that are expanded together.
+pub(crate) const KEYS: usize = 16;
+
+/// The round keys of [`KEYS`] keys: `[round][key]`, as vectors of keys make them.
+pub(crate) type KeyWindow = [[Block; KEYS]; 11];
+
+/// What the tweak of a second operand has beside the AND's number.
+pub(crate) const SECOND: u64 = ANDS_PER_KEY as u64;
+/// What the tweak of the sum of both operands has.
+pub(crate) const SUM: u64 = 2 * ANDS_PER_KEY as u64;
+
+/// A piece to be garbled, or a part of one, with `W` bytes of the table beside 16 for each AND.
+pub(crate) struct Garbled<'a, const W: usize> {
+    /// The number of the first AND in its piece.
+    pub first: u64,
+    pub a: &'a [Block],
+    pub b: &'a [Block],
+    pub c: &'a mut [Block],
+    /// The table's blocks of 16 bytes.
+    pub sides: &'a mut [u8],
+    /// Its blocks of `W` bytes.
+    pub rest: &'a mut [u8],
+    /// Of three halves: the coins, which become the control bits.
+    pub controls: &'a mut [u8],
+}
+
+impl<'a, const W: usize> Garbled<'a, W> {
+    /// As many of the first ANDs as are a multiple of `unit`, and the others.
+    #[inline]
+    pub(crate) fn split_multiple(self, unit: usize) -> (Self, Self) {
+        let len = self.a.len();
+        self.split_at(len - len % unit)
+    }
+
+    /// The first `n` ANDs and the others.
+    #[inline]
+    fn split_at(self, n: usize) -> (Self, Self) {
+        let (a, a_rest) = self.a.split_at(n);
+        let (b, b_rest) = self.b.split_at(n);
+        let (c, c_rest) = self.c.split_at_mut(n);
+        let (sides, sides_rest) = self.sides.split_at_mut(16 * n);
+        let (rest, rest_rest) = self.rest.split_at_mut(W * n);
+        let (controls, controls_rest) = self.controls.split_at_mut(n.min(self.controls.len()));
+        let first = Self {
+            first: self.first,
+            a,
+            b,
+            c,
+            sides,
+            rest,
+            controls,
+        };
+        let others = Self {
+            first: self.first + n as u64,
+            a: a_rest,
+            b: b_rest,
+            c: c_rest,
+            sides: sides_rest,
+            rest: rest_rest,
+            controls: controls_rest,
+        };
+        (first, others)
+    }
+}
+
+/// A piece to be evaluated, or a part of one; as [`Garbled`].
+pub(crate) struct Evaluated<'a, const W: usize> {
+    pub first: u64,
+    pub a: &'a [Block],
+    pub b: &'a [Block],
+    pub c: &'a mut [Block],
+    pub sides: &'a [u8],
+    pub rest: &'a [u8],
+    pub controls: &'a [u8],
+}
+
+impl<'a, const W: usize> Evaluated<'a, W> {
+    /// As many of the first ANDs as are a multiple of `unit`, and the others.
+    #[inline]
+    pub(crate) fn split_multiple(self, unit: usize) -> (Self, Self) {
+        let len = self.a.len();
+        self.split_at(len - len % unit)
+    }
+
+    /// The first `n` ANDs and the others.
+    #[inline]
+    fn split_at(self, n: usize) -> (Self, Self) {
+        let (a, a_rest) = self.a.split_at(n);
+        let (b, b_rest) = self.b.split_at(n);
+        let (c, c_rest) = self.c.split_at_mut(n);
+        let (sides, sides_rest) = self.sides.split_at(16 * n);
+        let (rest, rest_rest) = self.rest.split_at(W * n);
+        let (controls, controls_rest) = self.controls.split_at(n.min(self.controls.len()));
+        let first = Self {
+            first: self.first,
+            a,
+            b,
+            c,
+            sides,
+            rest,
+            controls,
+        };
+        let others = Self {
+            first: self.first + n as u64,
+            a: a_rest,
+            b: b_rest,
+            c: c_rest,
+            sides: sides_rest,
+            rest: rest_rest,
+            controls: controls_rest,
+        };
+        (first, others)
+    }
+}
+
+/// How an AND is garbled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// 32 bytes for an AND; four hashes to garble it, two to evaluate it.
+    HalfGates,
+    /// 24 bytes and 5 bits for an AND; six hashes to garble it, three to evaluate it.
+    ThreeHalves,
+}
+
+impl Scheme {
+    /// Bytes of the table of a piece of so many ANDs. Three halves have 5 bytes of control bits for
+    /// each 8 ANDs begun.
+    #[must_use]
+    pub const fn table_bytes(self, ands: usize) -> usize {
+        match self {
+            Self::HalfGates => 32 * ands,
+            Self::ThreeHalves => 24 * ands + 5 * ands.div_ceil(8),
+        }
+    }
+
+    /// AES blocks that garbling an AND takes.
+    #[must_use]
+    pub const fn garble_aes(self) -> u64 {
+        match self {
+            Self::HalfGates => 4,
+            Self::ThreeHalves => 6,
+        }
+    }
+
+    /// AES blocks that evaluating an AND takes.
+    #[must_use]
+    pub const fn evaluate_aes(self) -> u64 {
+        match self {
+            Self::HalfGates => 2,
+            Self::ThreeHalves => 3,
+        }
+    }
+}
+
+/// The hash of one instance of garbling, by which pieces of ANDs are garbled and evaluated.
+///
+/// Piece `n` is hashed under the public key `key ^ n`. Both parties number their pieces alike, and
+/// each number is used once with one `R`. Numbers that follow each other are the fastest.
+#[derive(Clone)]
+pub struct GateHash {
+    key: Block,
+    kernels: Kernels,
+    /// Which of the windows of [`KEYS`] keys `keys` holds.
+    ready: Option<u64>,
+    keys: Box<KeyWindow>,
+}
+
+impl Kernels {
+    /// [`GateHash::new`], run at this handle's level.
+    #[must_use]
+    pub fn gate_hash(self, key: Block) -> GateHash {
+        GateHash {
+            key,
+            kernels: self,
+            ready: None,
+            keys: Box::new([[Block::ZERO; KEYS]; 11]),
+        }
+    }
+}
+
+impl GateHash {
+    /// The hash of the instance with the public `key`, which nothing else has.
+    #[must_use]
+    pub fn new(key: Block) -> Self {
+        Kernels::detect().gate_hash(key)
+    }
+
+    /// The level that it runs at.
+    #[must_use]
+    pub const fn kernels(&self) -> Kernels {
+        self.kernels
+    }
+
+    /// Garbles piece `number`: of `a` and `b`, the labels of 0, makes those of the products, `c`, and
+    /// the table. `offset` is `R`; `coins`, used by three halves alone, are random bytes, of which the
+    /// two lowest bits count.
+    ///
+    /// # Panics
+    /// If there are more than [`ANDS_PER_KEY`] ANDs, if `a`, `b`, `c` and, where they are used, `coins` differ
+    /// in length, or if `table` has not [`Scheme::table_bytes`].
+    #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
+    pub fn garble(
+        &mut self,
+        scheme: Scheme,
+        number: u64,
+        offset: Block,
+        coins: &[u8],
+        a: &[Block],
+        b: &[Block],
+        c: &mut [Block],
+        table: &mut [u8],
+    ) {
+        assert_piece(scheme, [a.len(), b.len(), c.len()], table.len());
+        let key = self.expand(number);
+        meter::add(scheme.garble_aes() * a.len() as u64);
+        let (kernels, keys) = (self.kernels, &*self.keys);
+        let (sides, rest) = table.split_at_mut(16 * a.len());
+        let first = 0;
+        match scheme {
+            Scheme::HalfGates => {
+                let controls = &mut [];
+                let piece = Garbled {
+                    first,
+                    a,
+                    b,
+                    c,
+                    sides,
+                    rest,
+                    controls,
+                };
+                dispatch!(kernels, garble_half(keys, key, offset, piece));
+            }
+            Scheme::ThreeHalves => {
+                assert_eq!(coins.len(), a.len(), "a byte of coins for each AND");
+                let (rest, packed) = rest.split_at_mut(8 * a.len());
+                let mut controls = [0; ANDS_PER_KEY];
+                controls[..a.len()].copy_from_slice(coins);
+                let piece = Garbled {
+                    first,
+                    a,
+                    b,
+                    c,
+                    sides,
+                    rest,
+                    controls: &mut controls[..a.len()],
+                };
+                dispatch!(kernels, garble_three(keys, key, offset, piece));
+                pack(&controls, packed);
+            }
+        }
+    }
+
+    /// Evaluates piece `number`: of `a` and `b`, the labels that are, and the table makes the labels of
+    /// the products, `c`.
+    ///
+    /// # Panics
+    /// As [`Self::garble`].
+    pub fn evaluate(
+        &mut self,
+        scheme: Scheme,
+        number: u64,
+        a: &[Block],
+        b: &[Block],
+        table: &[u8],
+        c: &mut [Block],
+    ) {
+        assert_piece(scheme, [a.len(), b.len(), c.len()], table.len());
+        let key = self.expand(number);
+        meter::add(scheme.evaluate_aes() * a.len() as u64);
+        let (kernels, keys) = (self.kernels, &*self.keys);
+        let (sides, rest) = table.split_at(16 * a.len());
+        let first = 0;
+        match scheme {
+            Scheme::HalfGates => {
+                let controls = &[];
+                let piece = Evaluated {
+                    first,
+                    a,
+                    b,
+                    c,
+                    sides,
+                    rest,
+                    controls,
+                };
+                dispatch!(kernels, evaluate_half(keys, key, piece));
+            }
+            Scheme::ThreeHalves => {
+                let (rest, packed) = rest.split_at(8 * a.len());
+                let mut controls = [0; ANDS_PER_KEY];
+                unpack(packed, &mut controls);
+                let controls = &controls[..a.len()];
+                let piece = Evaluated {
+                    first,
+                    a,
+                    b,
+                    c,
+                    sides,
+                    rest,
+                    controls,
+                };
+                dispatch!(kernels, evaluate_three(keys, key, piece));
+            }
+        }
+    }
+
+    /// Sees to it that the key of a piece is expanded, and gives its place.
+    fn expand(&mut self, number: u64) -> usize {
+        let window = number / KEYS as u64;
+        if self.ready != Some(window) {
+            let (first, keys) = (window * KEYS as u64, &mut *self.keys);
+            dispatch!(self.kernels, expand_keys(self.key, first, keys));
+            self.ready = Some(window);
+        }
+        (number % KEYS as u64) as usize
+    }
+}
+
+/// Shows nothing: the key is public, but says which instance it is.
+impl fmt::Debug for GateHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GateHash(..)")
+    }
+}
+
+fn assert_piece(scheme: Scheme, ands: [usize; 3], table: usize) {
+    let [a, b, c] = ands;
+    assert!(
+        a == b && a == c && a <= ANDS_PER_KEY && table == scheme.table_bytes(a),
+        "a piece of {a} and {b} labels makes {c} of at most {ANDS_PER_KEY}, and a table of {} bytes, not {table}",
+        scheme.table_bytes(a)
+    );
+}
+
+/// Numbers of 5 bits, eight to 5 bytes of `bits`.
+fn pack(controls: &[u8; ANDS_PER_KEY], bits: &mut [u8]) {
+    let controls = controls.as_chunks().0;
+    for (controls, bits) in controls.iter().zip(bits.as_chunks_mut::<5>().0) {
+        let x = u64::from_le_bytes(*controls);
+        let x = x & 0x001f_001f_001f_001f | x >> 3 & 0x03e0_03e0_03e0_03e0;
+        let x = x & 0x0000_03ff_0000_03ff | x >> 6 & 0x000f_fc00_000f_fc00;
+        let x = x & 0x0000_0000_000f_ffff | x >> 12 & 0x0000_00ff_fff0_0000;
+        let [a, b, c, d, e, ..] = x.to_le_bytes();
+        *bits = [a, b, c, d, e];
+    }
+}
+
+/// The inverse of [`pack`].
+fn unpack(bits: &[u8], controls: &mut [u8; ANDS_PER_KEY]) {
+    let controls = controls.as_chunks_mut().0;
+    for (controls, &[a, b, c, d, e]) in controls.iter_mut().zip(bits.as_chunks().0) {
+        let x = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
+        let x = x & 0x0000_0000_000f_ffff | (x & 0x0000_00ff_fff0_0000) << 12;
+        let x = x & 0x0000_03ff_0000_03ff | (x & 0x000f_fc00_000f_fc00) << 6;
+        let x = x & 0x001f_001f_001f_001f | (x & 0x03e0_03e0_03e0_03e0) << 3;
+        *controls = x.to_le_bytes();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_bits_are_packed() {
+        for n in 0..=ANDS_PER_KEY {
+            let mut numbers = [0; ANDS_PER_KEY];
+            for (i, number) in numbers[..n].iter_mut().enumerate() {
+                *number = (i * 23 + n) as u8 & 31;
+            }
+            let mut bits = vec![0xff; 5 * n.div_ceil(8)];
+            pack(&numbers, &mut bits);
+            for (i, number) in numbers[..n].iter().enumerate() {
+                for k in 0..5 {
+                    let at = 5 * i + k;
+                    assert_eq!(bits[at / 8] >> (at % 8) & 1, number >> k & 1, "bit {at}");
+                }
+            }
+            let mut again = [0; ANDS_PER_KEY];
+            unpack(&bits, &mut again);
+            assert_eq!(again, numbers);
+        }
+    }
+}

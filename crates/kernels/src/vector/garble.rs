@@ -1,0 +1,426 @@
+//! Garbled ANDs, written once for vectors of 1, 2 or 4 blocks; the equations are derived in
+//! [`crate::garble`], and the portable version is nearer to them.
+//!
+//! A module that expands [`garble`] has expanded [`super::modes::modes`] and defines on its vectors: for
+//! keys `sub_word`, `up_one_word`, `up_two_words`; the orthomorphism `sigma_words`; `unpack_low`,
+//! `unpack_high` and `swap_halves` of 64-bit halves within blocks; `test_bits`; and for what is less
+//! than a block for each AND `load_low`, `store_low`, `load_bytes`, `store_bytes`.
+
+/// Defines `expand_keys`, `garble_half`, `evaluate_half`, `garble_three`, `evaluate_three` and
+/// `label_rows` for one level, which leave what fills no vector to module `$single`, of one block for
+/// each vector.
+macro_rules! garble {
+    ($features:literal, $single:ident) => {
+        use crate::garble::{Evaluated, Garbled, KeyWindow, SECOND, SUM};
+
+        /// Bytes of a vector.
+        const VECTOR: usize = 16 * LANES;
+        /// Vectors of keys that are expanded side by side.
+        const KEY_VECTORS: usize = if LANES == 1 {
+            8
+        } else {
+            crate::garble::KEYS / LANES
+        };
+
+        /// FIPS 197, section 5.2, for several keys.
+        #[target_feature(enable = $features)]
+        pub(crate) fn expand_keys(base: Block, first: u64, keys: &mut KeyWindow) {
+            for group in 0..crate::garble::KEYS / (LANES * KEY_VECTORS) {
+                let place = group * LANES * KEY_VECTORS;
+                let mut states = [counters(first + place as u64, 0); KEY_VECTORS];
+                for i in 1..KEY_VECTORS {
+                    states[i] = add_counter(states[i - 1], LANES as i64);
+                }
+                let base = splat(base);
+                for state in &mut states {
+                    *state = xor_vectors(*state, base);
+                }
+                let mut constant = 1_u32;
+                for (round, keys) in keys.iter_mut().enumerate() {
+                    if round > 0 {
+                        for state in &mut states {
+                            let word = sub_word(*state, constant);
+                            // Each word adds all words before it: a prefix sum in two steps.
+                            let sums = xor_vectors(*state, up_one_word(*state));
+                            let sums = xor_vectors(sums, up_two_words(sums));
+                            *state = xor_vectors(sums, word);
+                        }
+                        constant = (constant << 1) ^ ((constant >> 7) * 0x11b);
+                    }
+                    let out = blocks_as_bytes_mut(&mut keys[place..]).as_chunks_mut().0;
+                    for (out, state) in out.iter_mut().zip(&states) {
+                        store(out, *state);
+                    }
+                }
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn spread_window(keys: &KeyWindow, key: usize) -> [Vector; 11] {
+            let mut out = [splat(Block::ZERO); 11];
+            for (out, round) in out.iter_mut().zip(keys) {
+                *out = spread(&round[key]);
+            }
+            out
+        }
+
+        /// The cipher of `H` inputs of `V` vectors each, all in flight. The first round key has been added
+        /// already: hashes are only used in sums of two, `pi(y) ^ y ^ pi(y') ^ y'`, where it cancels.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn permuted<const H: usize, const V: usize>(
+            keys: &[Vector; 11],
+            inputs: &[[Vector; V]; H],
+        ) -> [[Vector; V]; H] {
+            let mut states = *inputs;
+            for r in 1..10 {
+                for h in 0..H {
+                    for v in 0..V {
+                        states[h][v] = round(states[h][v], keys[r]);
+                    }
+                }
+            }
+            for h in 0..H {
+                for v in 0..V {
+                    states[h][v] = last_round(states[h][v], keys[10]);
+                }
+            }
+            states
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn sum_of_three(a: Vector, b: Vector, c: Vector) -> Vector {
+            xor_vectors(xor_vectors(a, b), c)
+        }
+
+        /// All ones in the blocks whose lowest bit is one.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn odd(x: Vector) -> Vector {
+            test_bits(unpack_low(x, x), bits(1, 1))
+        }
+
+        /// The same two words in each block.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn bits(lo: u64, hi: u64) -> Vector {
+            splat(Block::new(lo, hi))
+        }
+
+        /// `x ^ (mask & y)`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn xor_if(x: Vector, mask: Vector, y: Vector) -> Vector {
+            xor_vectors(x, and_vectors(mask, y))
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn garble_half(
+            keys: &KeyWindow,
+            key: usize,
+            offset: Block,
+            piece: Garbled<'_, 16>,
+        ) {
+            let (pairs, rest) = piece.split_multiple(2 * LANES);
+            let (vectors, rest) = rest.split_multiple(LANES);
+            if !(pairs.a.is_empty() && vectors.a.is_empty()) {
+                let keys = spread_window(keys, key);
+                garble_half_vectors::<2>(&keys, offset, pairs);
+                garble_half_vectors::<1>(&keys, offset, vectors);
+            }
+            if !rest.a.is_empty() {
+                $single::garble_half(keys, key, offset, rest);
+            }
+        }
+
+        /// Figure 2 of Zahur, Rosulek and Evans.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn garble_half_vectors<const V: usize>(
+            keys: &[Vector; 11],
+            offset: Block,
+            piece: Garbled<'_, 16>,
+        ) {
+            let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
+            let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
+            let (left, right) = (vectors_mut::<V>(piece.sides), vectors_mut::<V>(piece.rest));
+            let offset = splat(offset);
+            let sigma_offset = sigma_words(offset);
+            let (first_key, second_key) = (keys[0], xor_vectors(keys[0], bits(SECOND, 0)));
+            let mut tweak = counters(piece.first, 0);
+            for k in 0..a.len() {
+                let mut inputs = [[offset; V]; 4];
+                for v in 0..V {
+                    let x = sum_of_three(sigma_words(load(&a[k][v])), tweak, first_key);
+                    let y = sum_of_three(sigma_words(load(&b[k][v])), tweak, second_key);
+                    inputs[0][v] = x;
+                    inputs[1][v] = xor_vectors(x, sigma_offset);
+                    inputs[2][v] = y;
+                    inputs[3][v] = xor_vectors(y, sigma_offset);
+                    tweak = add_counter(tweak, LANES as i64);
+                }
+                let [a0, a1, b0, b1] = permuted(keys, &inputs);
+                for v in 0..V {
+                    let (x, y) = (load(&a[k][v]), load(&b[k][v]));
+                    let (x_odd, y_odd) = (odd(x), odd(y));
+                    let generator = xor_if(sigma_offset, y_odd, offset);
+                    let generator = sum_of_three(a0[v], a1[v], generator);
+                    // Without the label of a, which is added where it is sent.
+                    let evaluator = sum_of_three(b0[v], b1[v], sigma_offset);
+                    let product = sum_of_three(a0[v], b0[v], inputs[0][v]);
+                    let product = xor_if(xor_vectors(product, inputs[2][v]), x_odd, generator);
+                    store(&mut c[k][v], xor_if(product, y_odd, evaluator));
+                    store(&mut left[k][v], generator);
+                    store(&mut right[k][v], xor_vectors(evaluator, x));
+                }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn evaluate_half(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 16>) {
+            let (fours, rest) = piece.split_multiple(4 * LANES);
+            let (vectors, rest) = rest.split_multiple(LANES);
+            if !(fours.a.is_empty() && vectors.a.is_empty()) {
+                let keys = spread_window(keys, key);
+                evaluate_half_vectors::<4>(&keys, fours);
+                evaluate_half_vectors::<1>(&keys, vectors);
+            }
+            if !rest.a.is_empty() {
+                $single::evaluate_half(keys, key, rest);
+            }
+        }
+
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn evaluate_half_vectors<const V: usize>(keys: &[Vector; 11], piece: Evaluated<'_, 16>) {
+            let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
+            let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
+            let (left, right) = (chunks::<V>(piece.sides), chunks::<V>(piece.rest));
+            let (first_key, second_key) = (keys[0], xor_vectors(keys[0], bits(SECOND, 0)));
+            let mut tweak = counters(piece.first, 0);
+            for k in 0..a.len() {
+                let mut inputs = [[tweak; V]; 2];
+                for v in 0..V {
+                    inputs[0][v] = sum_of_three(sigma_words(load(&a[k][v])), tweak, first_key);
+                    inputs[1][v] = sum_of_three(sigma_words(load(&b[k][v])), tweak, second_key);
+                    tweak = add_counter(tweak, LANES as i64);
+                }
+                let [from_a, from_b] = permuted(keys, &inputs);
+                for v in 0..V {
+                    let (x, y) = (load(&a[k][v]), load(&b[k][v]));
+                    let product = sum_of_three(from_a[v], from_b[v], inputs[0][v]);
+                    let product = xor_vectors(product, inputs[1][v]);
+                    let product = xor_if(product, odd(x), load(&left[k][v]));
+                    let evaluator = xor_vectors(load(&right[k][v]), x);
+                    store(&mut c[k][v], xor_if(product, odd(y), evaluator));
+                }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn garble_three(
+            keys: &KeyWindow,
+            key: usize,
+            offset: Block,
+            piece: Garbled<'_, 8>,
+        ) {
+            let (vectors, rest) = piece.split_multiple(LANES);
+            if !vectors.a.is_empty() {
+                garble_three_vectors(&spread_window(keys, key), offset, vectors);
+            }
+            if !rest.a.is_empty() {
+                $single::garble_three(keys, key, offset, rest);
+            }
+        }
+
+        /// The label and the table in closed form, for A and B of colour 0, of which those of 0 have the
+        /// colours a and b; as blocks of a left and a right half, `x~` with halves swapped:
+        ///
+        /// `C = h(A), h(B) ^ h(A^B) ^ A (p^q, q) ^ A~ (p, p) ^ B (p, p^q) ^ B~ (q, q) ^ a b R`
+        /// with `(p, q) = (P ^ b, Q ^ a)`,
+        /// `G_0, G_1 = dh(A), dh(B) ^ A (a^b, b^1) ^ A~ (a, a) ^ B (a^1, a^b) ^ B~ (b, b) ^ R (Q, P)
+        /// ^ R~ (P^Q, P^Q)`,
+        /// `G_2 = dh(A^B) ^` both halves of `A (b, a^b) ^ B (a^b, a) ^ R (P, Q)`,
+        ///
+        /// where `dh` is the sum of the hashes of both labels. The same for bits:
+        /// `z_L = h(A) ^ h(A^B) ^ P ^ b`, `z_R = h(B) ^ h(A^B) ^ Q ^ a`, `z_0 = dh(A) ^ a`,
+        /// `z_1 = dh(B) ^ b`, `z_2 = dh(A^B) ^ a ^ b`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn garble_three_vectors(keys: &[Vector; 11], offset: Block, piece: Garbled<'_, 8>) {
+            let (a, b) = (vectors::<1>(piece.a), vectors::<1>(piece.b));
+            let c = vectors_mut::<1>(blocks_as_bytes_mut(piece.c));
+            let sides = vectors_mut::<1>(piece.sides);
+            let middle = piece.rest.as_chunks_mut::<{ VECTOR / 2 }>().0;
+            let controls = piece.controls.as_chunks_mut::<LANES>().0;
+            let offset = splat(offset);
+            let (sigma_offset, offset_swapped) = (sigma_words(offset), swap_halves(offset));
+            let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
+            let bit = bits(0, 1);
+            let first_key = keys[0];
+            let second_key = xor_vectors(first_key, bits(SECOND, 0));
+            let sum_key = xor_vectors(first_key, bits(SUM, 0));
+            let mut tweak = counters(piece.first, 0);
+            for k in 0..a.len() {
+                let (x, y) = (load(&a[k][0]), load(&b[k][0]));
+                let (by_x, by_y) = (odd(x), odd(y));
+                let (x, y) = (xor_if(x, by_x, offset), xor_if(y, by_y, offset));
+                let (sigma_x, sigma_y) = (sigma_words(x), sigma_words(y));
+                let from_x = sum_of_three(sigma_x, tweak, first_key);
+                let from_y = sum_of_three(sigma_y, tweak, second_key);
+                let from_sum = xor_vectors(sum_of_three(sigma_x, sigma_y, tweak), sum_key);
+                tweak = add_counter(tweak, LANES as i64);
+                let inputs = [
+                    [from_x],
+                    [from_y],
+                    [from_sum],
+                    [xor_vectors(from_x, sigma_offset)],
+                    [xor_vectors(from_y, sigma_offset)],
+                    [xor_vectors(from_sum, sigma_offset)],
+                ];
+                let [[x0], [y0], [sum0], [x1], [y1], [sum1]] = permuted(keys, &inputs);
+                let common = xor_vectors(sum0, from_sum);
+                let left = sum_of_three(x0, from_x, common);
+                let right = sum_of_three(y0, from_y, common);
+                let d_x = sum_of_three(x0, x1, sigma_offset);
+                let d_y = sum_of_three(y0, y1, sigma_offset);
+                let d_sum = sum_of_three(sum0, sum1, sigma_offset);
+
+                let coins = load_bytes(&controls[k]);
+                let coins = test_bits(coins, bits(1, 2)); // (P, Q)
+                let swapped = swap_halves(coins);
+                let both = xor_vectors(coins, swapped);
+                let (x_swapped, y_swapped) = (swap_halves(x), swap_halves(y));
+
+                let pq = xor_vectors(coins, unpack_low(by_y, by_x));
+                let (p, q) = (unpack_low(pq, pq), unpack_high(pq, pq));
+                let product = unpack_low(left, right);
+                let product = xor_if(product, xor_if(q, low, p), x);
+                let product = xor_if(product, p, x_swapped);
+                let product = xor_if(product, xor_if(p, high, q), y);
+                let product = xor_if(product, q, y_swapped);
+                let product = xor_if(product, and_vectors(by_x, by_y), offset);
+                store(&mut c[k][0], product);
+
+                let half = unpack_low(d_x, d_y);
+                let by_a = xor_vectors(xor_if(by_y, low, by_x), high);
+                let half = xor_if(half, by_a, x);
+                let half = xor_if(half, by_x, x_swapped);
+                let by_b = xor_vectors(xor_if(by_x, high, by_y), low);
+                let half = xor_if(half, by_b, y);
+                let half = xor_if(half, by_y, y_swapped);
+                let half = xor_if(half, swapped, offset);
+                let half = xor_if(half, both, offset_swapped);
+                store(&mut sides[k][0], half);
+
+                let third = and_vectors(coins, offset);
+                let third = xor_if(third, xor_if(by_y, high, by_x), x);
+                let third = xor_if(third, xor_if(by_x, low, by_y), y);
+                let third = xor_vectors(third, swap_halves(third));
+                store_low(&mut middle[k], xor_vectors(third, d_sum));
+
+                // The bits in the high halves, z_2 first.
+                let mut z = and_vectors(d_sum, bit);
+                for hash in [d_y, d_x, right, left] {
+                    z = xor_if(double(z), bit, hash);
+                }
+                let z = xor_if(z, by_x, bits(0, 0b10110));
+                let z = xor_if(z, by_y, bits(0, 0b11001));
+                let z = xor_if(z, unpack_low(swapped, coins), bits(0, 0b00001));
+                let z = xor_if(z, unpack_low(coins, swapped), bits(0, 0b00010));
+                store_bytes(&mut controls[k], z);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn evaluate_three(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 8>) {
+            let (pairs, rest) = piece.split_multiple(2 * LANES);
+            let (vectors, rest) = rest.split_multiple(LANES);
+            if !(pairs.a.is_empty() && vectors.a.is_empty()) {
+                let keys = spread_window(keys, key);
+                evaluate_three_vectors::<2>(&keys, pairs);
+                evaluate_three_vectors::<1>(&keys, vectors);
+            }
+            if !rest.a.is_empty() {
+                $single::evaluate_three(keys, key, rest);
+            }
+        }
+
+        /// The evaluator's equations, as blocks of a left and a right half:
+        ///
+        /// `C = h(A), h(B) ^ h(A^B) ^ (i, j) G_0, G_1 ^ (i^j) G_2 ^ A (p^q, q^j) ^ A~ (p, p)
+        /// ^ B (p^i, p^q) ^ B~ (q, q)`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn evaluate_three_vectors<const V: usize>(keys: &[Vector; 11], piece: Evaluated<'_, 8>) {
+            let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
+            let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
+            let sides = chunks::<V>(piece.sides);
+            let middle = piece
+                .rest
+                .as_chunks::<{ VECTOR / 2 }>()
+                .0
+                .as_chunks::<V>()
+                .0;
+            let controls = piece.controls.as_chunks::<LANES>().0.as_chunks::<V>().0;
+            let first_key = keys[0];
+            let second_key = xor_vectors(first_key, bits(SECOND, 0));
+            let sum_key = xor_vectors(first_key, bits(SUM, 0));
+            let mut tweak = counters(piece.first, 0);
+            for k in 0..a.len() {
+                let mut inputs = [[tweak; V]; 3];
+                for v in 0..V {
+                    let x = sigma_words(load(&a[k][v]));
+                    let y = sigma_words(load(&b[k][v]));
+                    inputs[0][v] = sum_of_three(x, tweak, first_key);
+                    inputs[1][v] = sum_of_three(y, tweak, second_key);
+                    inputs[2][v] = xor_vectors(sum_of_three(x, y, tweak), sum_key);
+                    tweak = add_counter(tweak, LANES as i64);
+                }
+                let [from_x, from_y, from_sum] = permuted(keys, &inputs);
+                for v in 0..V {
+                    let (x, y) = (load(&a[k][v]), load(&b[k][v]));
+                    let (i, j) = (odd(x), odd(y));
+                    let (each, differ) = (unpack_low(i, j), xor_vectors(i, j));
+                    let common = xor_vectors(from_sum[v], inputs[2][v]);
+                    let left = sum_of_three(from_x[v], inputs[0][v], common);
+                    let right = sum_of_three(from_y[v], inputs[1][v], common);
+                    let z = load_bytes(&controls[k][v]);
+                    let pq = test_bits(unpack_high(left, right), bits(1, 1));
+                    let pq = xor_vectors(pq, test_bits(z, bits(1, 2)));
+                    let pq = xor_if(pq, each, test_bits(z, bits(4, 8)));
+                    let pq = xor_if(pq, differ, test_bits(z, bits(16, 16)));
+                    let (p, q) = (unpack_low(pq, pq), unpack_high(pq, pq));
+                    let product = unpack_low(left, right);
+                    let product = xor_if(product, each, load(&sides[k][v]));
+                    let product = xor_if(product, differ, load_low(&middle[k][v]));
+                    let product = xor_if(product, xor_vectors(q, unpack_low(p, j)), x);
+                    let product = xor_if(product, p, swap_halves(x));
+                    let product = xor_if(product, xor_vectors(p, unpack_low(i, q)), y);
+                    store(&mut c[k][v], xor_if(product, q, swap_halves(y)));
+                }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn label_rows(arena: &mut [Block], lanes: usize, ops: crate::LabelOps<'_>) {
+            crate::portable::label_rows(arena, lanes, ops);
+        }
+
+        /// Blocks as groups of `V` vectors; these fill them.
+        fn vectors<const V: usize>(blocks: &[Block]) -> &[[[u8; VECTOR]; V]] {
+            chunks(blocks_as_bytes(blocks))
+        }
+
+        fn chunks<const V: usize>(bytes: &[u8]) -> &[[[u8; VECTOR]; V]] {
+            bytes.as_chunks().0.as_chunks().0
+        }
+
+        fn vectors_mut<const V: usize>(bytes: &mut [u8]) -> &mut [[[u8; VECTOR]; V]] {
+            bytes.as_chunks_mut().0.as_chunks_mut().0
+        }
+    };
+}
+pub(crate) use garble;

@@ -1,0 +1,290 @@
+//! Garbled ANDs: right at every level and for every number of them, alike at all levels, and as the
+//! papers have them.
+
+use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelProgram, Level, LocalOp, Scheme, meter};
+
+use crate::levels::Random;
+
+const SCHEMES: [Scheme; 2] = [Scheme::HalfGates, Scheme::ThreeHalves];
+
+/// A piece with random labels of 0.
+struct Piece {
+    key: Block,
+    number: u64,
+    offset: Block,
+    coins: Vec<u8>,
+    a: Vec<Block>,
+    b: Vec<Block>,
+}
+
+impl Piece {
+    fn random(random: &mut Random, ands: usize) -> Self {
+        let mut offset = random.block();
+        offset.0[0] |= 1;
+        Self {
+            key: random.block(),
+            number: random.word() >> (random.word() % 64),
+            offset,
+            coins: random.bytes(ands),
+            a: random.blocks(ands),
+            b: random.blocks(ands),
+        }
+    }
+
+    /// The products' labels of 0, and the table.
+    fn garble(&self, kernels: Kernels, scheme: Scheme) -> (Vec<Block>, Vec<u8>) {
+        let n = self.a.len();
+        let (mut c, mut table) = (vec![Block::ONES; n], vec![0xa5; scheme.table_bytes(n)]);
+        let (a, b) = (&self.a, &self.b);
+        kernels.gate_hash(self.key).garble(
+            scheme,
+            self.number,
+            self.offset,
+            &self.coins,
+            a,
+            b,
+            &mut c,
+            &mut table,
+        );
+        (c, table)
+    }
+
+    fn evaluate(
+        &self,
+        kernels: Kernels,
+        scheme: Scheme,
+        [a, b]: [&[Block]; 2],
+        table: &[u8],
+    ) -> Vec<Block> {
+        let mut c = vec![Block::ONES; a.len()];
+        let mut hash = kernels.gate_hash(self.key);
+        hash.evaluate(scheme, self.number, a, b, table, &mut c);
+        c
+    }
+
+    /// The labels of these bits.
+    fn labels(&self, zero: &[Block], bits: &[bool]) -> Vec<Block> {
+        let label = |(&zero, &bit): (&Block, &bool)| if bit { zero ^ self.offset } else { zero };
+        zero.iter().zip(bits).map(label).collect()
+    }
+}
+
+fn levels() -> impl Iterator<Item = Kernels> {
+    Level::available().filter_map(Kernels::at)
+}
+
+#[test]
+fn products_are_right_and_alike_at_all_levels() {
+    let mut random = Random::new();
+    let portable = Kernels::at(Level::Portable).expect("portable is everywhere");
+    for scheme in SCHEMES {
+        for ands in 0..=ANDS_PER_KEY {
+            let piece = Piece::random(&mut random, ands);
+            let expected = piece.garble(portable, scheme);
+            let bits = |random: &mut Random| -> Vec<bool> {
+                (0..ands).map(|_| random.word() & 1 == 1).collect()
+            };
+            let (x, y) = (bits(&mut random), bits(&mut random));
+            let products: Vec<bool> = x.iter().zip(&y).map(|(x, y)| x & y).collect();
+            let (a, b) = (piece.labels(&piece.a, &x), piece.labels(&piece.b, &y));
+            let wanted = piece.labels(&expected.0, &products);
+            for kernels in levels() {
+                let name = format!("{scheme:?}, {}, {ands} ANDs", kernels.level());
+                assert!(piece.garble(kernels, scheme) == expected, "garbled, {name}");
+                let got = piece.evaluate(kernels, scheme, [&a, &b], &expected.1);
+                assert!(got == wanted, "evaluated, {name}");
+            }
+        }
+    }
+}
+
+/// Figure 2 of Zahur, Rosulek and Evans, with the hash as it is documented.
+#[test]
+fn half_gates_by_definition() {
+    let mut random = Random::new();
+    let piece = Piece::random(&mut random, ANDS_PER_KEY);
+    let (c, table) = piece.garble(Kernels::detect(), Scheme::HalfGates);
+    let pi = Kernels::detect().aes128(piece.key ^ Block::new(piece.number, 0));
+    let hash = |x: Block, tweak: usize| {
+        let sigma = |x: u64| x.rotate_left(32) ^ (x >> 32 << 32);
+        let y = Block::new(sigma(x.lo()), sigma(x.hi())) ^ Block::new(tweak as u64, 0);
+        pi.encrypt(y) ^ y
+    };
+    let times = |bit: bool, x: Block| if bit { x } else { Block::ZERO };
+    for i in 0..ANDS_PER_KEY {
+        let (a, b, r) = (piece.a[i], piece.b[i], piece.offset);
+        let generator = hash(a, i) ^ hash(a ^ r, i) ^ times(b.bit(0), r);
+        let second = i + ANDS_PER_KEY;
+        let evaluator = hash(b, second) ^ hash(b ^ r, second) ^ a;
+        assert_eq!(table[16 * i..][..16], generator.to_bytes(), "T_G of {i}");
+        let place = 16 * (ANDS_PER_KEY + i);
+        assert_eq!(table[place..][..16], evaluator.to_bytes(), "T_E of {i}");
+        let product = hash(a, i)
+            ^ times(a.bit(0), generator)
+            ^ hash(b, second)
+            ^ times(b.bit(0), evaluator ^ a);
+        assert!(c[i] == product, "label {i}");
+    }
+}
+
+/// What the evaluator sees of one AND of three halves, p and q as the control bits give them, must not
+/// tell the colours of the labels of 0: over the coins each pair comes as often.
+#[test]
+fn control_bits_are_even() {
+    let mut random = Random::new();
+    for _ in 0..20 {
+        let piece = Piece::random(&mut random, 1);
+        let mut tables = Vec::new();
+        for coins in 0..4 {
+            let piece = Piece {
+                coins: vec![coins],
+                a: piece.a.clone(),
+                b: piece.b.clone(),
+                ..piece
+            };
+            let (_, table) = piece.garble(Kernels::detect(), Scheme::ThreeHalves);
+            tables.push(table[24]);
+        }
+        // z_L and z_R alone have the coins, one each.
+        for (coins, z) in tables.iter().enumerate() {
+            assert_eq!(z ^ tables[0], coins as u8, "{tables:?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_may_come_in_any_order() {
+    let mut random = Random::new();
+    let piece = Piece::random(&mut random, 5);
+    for kernels in levels() {
+        for scheme in SCHEMES {
+            let mut hash = kernels.gate_hash(piece.key);
+            for number in [0, 15, 16, 3, u64::MAX, 17, 1 << 40, 16] {
+                let (mut c, mut table) = (vec![Block::ZERO; 5], vec![0; scheme.table_bytes(5)]);
+                let (a, b) = (&piece.a, &piece.b);
+                let coins = &piece.coins;
+                hash.garble(
+                    scheme,
+                    number,
+                    piece.offset,
+                    coins,
+                    a,
+                    b,
+                    &mut c,
+                    &mut table,
+                );
+                let other = Piece {
+                    number,
+                    coins: coins.clone(),
+                    a: a.clone(),
+                    b: b.clone(),
+                    ..piece
+                };
+                assert!(
+                    (c, table) == other.garble(kernels, scheme),
+                    "{scheme:?}, {}, piece {number}",
+                    kernels.level()
+                );
+            }
+        }
+    }
+}
+
+/// Two ANDs of the same labels, in one piece or two, have nothing in common.
+#[test]
+fn no_tweak_comes_twice() {
+    let mut random = Random::new();
+    let mut piece = Piece::random(&mut random, ANDS_PER_KEY);
+    piece.a = vec![piece.a[0]; ANDS_PER_KEY];
+    piece.b = piece.a.clone();
+    for scheme in SCHEMES {
+        let (mut labels, mut table) = piece.garble(Kernels::detect(), scheme);
+        piece.number ^= 1;
+        let (more, others) = piece.garble(Kernels::detect(), scheme);
+        labels.extend(more);
+        table.extend(others);
+        let mut words: Vec<_> = labels.iter().map(|label| u128::from(*label)).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), 2 * ANDS_PER_KEY, "{scheme:?}: labels");
+        let half = table.len() / 2;
+        let blocks = [
+            &table[..16 * ANDS_PER_KEY],
+            &table[half..][..16 * ANDS_PER_KEY],
+        ]
+        .concat();
+        let mut blocks: Vec<&[u8]> = blocks.chunks(8).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        assert_eq!(blocks.len(), 4 * ANDS_PER_KEY, "{scheme:?}: tables");
+    }
+}
+
+#[test]
+fn hashes_are_counted() {
+    let piece = Piece::random(&mut Random::new(), 7);
+    for (scheme, garbled, evaluated) in [(Scheme::HalfGates, 28, 14), (Scheme::ThreeHalves, 42, 21)]
+    {
+        let (made, blocks) = meter::metered(|| piece.garble(Kernels::detect(), scheme));
+        assert_eq!(blocks, garbled);
+        let labels = [&*piece.a, &*piece.b];
+        let evaluate = || piece.evaluate(Kernels::detect(), scheme, labels, &made.1);
+        assert_eq!(meter::metered(evaluate).1, evaluated);
+    }
+}
+
+#[test]
+#[should_panic(expected = "a table of 64 bytes, not 63")]
+fn a_short_table_is_refused() {
+    let piece = Piece::random(&mut Random::new(), 2);
+    let labels = [&*piece.a, &*piece.b];
+    piece.evaluate(Kernels::detect(), Scheme::HalfGates, labels, &[0; 63]);
+}
+
+#[test]
+fn label_rows_are_alike_at_all_levels() {
+    let mut random = Random::new();
+    for lanes in [1, 2, 3, 4, 5, 7, 8, 12, 16, 20, 32, 33, 64] {
+        let flip = random.block();
+        let mut arena = random.blocks(6 * lanes);
+        arena.extend(vec![Block::ZERO; lanes]);
+        arena.extend(vec![flip; lanes]);
+        let ops = [
+            LocalOp::Xor { dst: 0, a: 1, b: 2 },
+            LocalOp::Xor { dst: 3, a: 3, b: 0 },
+            LocalOp::Not { dst: 4, a: 3 },
+            LocalOp::Not { dst: 1, a: 1 },
+            LocalOp::Const { dst: 2, bit: true },
+            LocalOp::Const { dst: 5, bit: false },
+        ];
+        let mut expected = arena.clone();
+        for lane in 0..lanes {
+            let [x1, x2, x3] = [1, 2, 3].map(|row| arena[row * lanes + lane]);
+            let sum = x1 ^ x2;
+            let rows = [sum, x1 ^ flip, flip, x3 ^ sum, x3 ^ sum ^ flip, Block::ZERO];
+            for (row, label) in rows.into_iter().enumerate() {
+                expected[row * lanes + lane] = label;
+            }
+        }
+        for kernels in levels() {
+            let mut got = arena.clone();
+            let program = LabelProgram::new(6, &ops);
+            kernels.label_rows(&mut got, lanes, program.range(0..2));
+            kernels.label_rows(&mut got, lanes, program.range(2..6));
+            assert!(got == expected, "{}, {lanes} lanes", kernels.level());
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "row 6 of an arena of 6")]
+fn rows_beyond_the_arena_are_refused() {
+    let _ = LabelProgram::new(6, &[LocalOp::Not { dst: 6, a: 0 }]);
+}
+
+#[test]
+#[should_panic(expected = "6 rows and two more of 3 labels are not the arena's 18 blocks")]
+fn short_arenas_are_refused() {
+    let program = LabelProgram::new(6, &[LocalOp::Not { dst: 5, a: 0 }]);
+    Kernels::detect().label_rows(&mut [Block::ZERO; 18], 3, program.range(0..1));
+}
