@@ -1,7 +1,7 @@
 //! How long a plan takes: the bills of its phases, by the model of [`madrigal_core::time`].
 
 use madrigal_circuit::Rows;
-use madrigal_core::time::{Bill, Link, Rates, Time, Work};
+use madrigal_core::time::{Bill, Link, Order, Rates, Time, Work};
 use madrigal_core::{Party, Phase};
 use madrigal_protocols::Opening;
 
@@ -84,8 +84,7 @@ impl Plan {
                 work: costs.bit_triples_work(self.triples() as u64),
                 links: costs.links(),
                 threads: costs.threads(),
-                // Messages are sent as they are made, and answered without waiting.
-                chains: 2,
+                order: Order::Stream,
             },
         ]
     }
@@ -115,7 +114,7 @@ impl Plan {
             },
             links,
             threads: spec.threads,
-            chains: self.workers().div_ceil(spec.threads),
+            order: Order::Chains(self.workers().div_ceil(spec.threads)),
         }
     }
 }
