@@ -17,6 +17,11 @@
 //!
 //! max(computing, sending, waiting + (computing + sending) / chains)
 //!
+//! In a *stream* all messages but the first follow each other without waiting, as many as the line
+//! holds; the last one's rounds come at the end:
+//!
+//! waiting + max(computing, sending)
+//!
 //! Not in the model: what other programs and other parties on the same machine take of it, packets
 //! that are lost, jitter, and TLS.
 
@@ -135,8 +140,18 @@ pub struct Bill {
     pub links: usize,
     /// Threads that share its computing.
     pub threads: usize,
-    /// Chains of messages that are under way at once, for each thread.
-    pub chains: usize,
+    /// How its messages wait for each other.
+    pub order: Order,
+}
+
+/// How messages wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// So many chains are under way at once, for each thread; in each, no message is sent before the last
+    /// one has arrived.
+    Chains(usize),
+    /// Whatever is ready is sent.
+    Stream,
 }
 
 /// Seconds that work takes, and what they are spent on. Computing, sending and waiting overlap, so that
@@ -161,7 +176,7 @@ impl Bill {
             work,
             links,
             threads: 1,
-            chains: 1,
+            order: Order::Chains(1),
         }
     }
 
@@ -183,7 +198,10 @@ impl Bill {
         let sending = link.bytes_per_second.map_or(0.0, |rate| fullest / rate);
         let hop = link.latency + rates.hop;
         let waiting = rounds as f64 * hop;
-        let one_chain = waiting + (computing + sending) / self.chains.max(1) as f64;
+        let one_chain = match self.order {
+            Order::Chains(chains) => waiting + (computing + sending) / chains.max(1) as f64,
+            Order::Stream => waiting + computing.max(sending),
+        };
         Time {
             computing,
             sending,
@@ -224,7 +242,7 @@ mod tests {
         hop: 1e-5,
     };
 
-    fn bill(chains: usize) -> Bill {
+    fn bill(order: Order) -> Bill {
         Bill {
             cost: PhaseCost {
                 rounds: 100,
@@ -239,7 +257,7 @@ mod tests {
             },
             links: 2,
             threads: 1,
-            chains,
+            order,
         }
     }
 
@@ -249,7 +267,7 @@ mod tests {
             latency: 9e-5,
             bytes_per_second: Some(1e8),
         };
-        let time = bill(1).time(&MACHINE, &link);
+        let time = bill(Order::Chains(1)).time(&MACHINE, &link);
         // 5 ms of AES, 1 ms of base OTs, 3 ms of bytes, 2 ms of messages; one of two links has 1 MB.
         let close =
             |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found}");
@@ -258,14 +276,19 @@ mod tests {
         close(time.waiting, 0.010);
         close(time.total, 0.031);
         // Two chains: half of the work is behind the other's waiting.
-        close(bill(2).time(&MACHINE, &link).total, 0.0205);
+        close(bill(Order::Chains(2)).time(&MACHINE, &link).total, 0.0205);
         // Never less than the processor or the link is at work.
-        close(bill(1000).time(&MACHINE, &link).total, 0.0110);
+        close(
+            bill(Order::Chains(1000)).time(&MACHINE, &link).total,
+            0.0110,
+        );
+        // What is sent follows what is computed; then the rounds.
+        close(bill(Order::Stream).time(&MACHINE, &link).total, 0.0210);
         let twice = time.then(time);
         close(twice.total, 0.062);
         let threads = Bill {
             threads: 2,
-            ..bill(1)
+            ..bill(Order::Chains(1))
         };
         close(threads.time(&MACHINE, &link).computing, 0.0055);
     }

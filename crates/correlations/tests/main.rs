@@ -3,6 +3,7 @@
 mod bit_triples;
 mod crowd;
 mod dealer;
+mod lines;
 mod matrices;
 mod precomputed;
 mod rings;

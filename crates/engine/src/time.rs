@@ -1,6 +1,6 @@
 //! How long a plan takes: the bills of its phases, by the model of [`madrigal_core::time`].
 
-use madrigal_core::time::{Bill, Link, Rates, Time};
+use madrigal_core::time::{Bill, Link, Order, Rates, Time};
 use madrigal_core::{Party, Phase};
 
 use crate::plan::Phases;
@@ -83,8 +83,7 @@ impl ProgramPlan {
                 work: costs.work(&needs),
                 links: costs.links(),
                 threads: costs.threads(),
-                // Messages are sent as they are made, and answered without waiting.
-                chains: 2,
+                order: Order::Stream,
             },
         ]
     }

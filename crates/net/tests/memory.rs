@@ -3,13 +3,18 @@
 #![cfg(target_os = "linux")] // which says how much memory a process has had
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use std::future::Future;
 use std::io::Write;
+use std::pin::pin;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::task::{Context as Task, Waker};
+use std::thread::sleep;
+use std::time::Duration;
 
 use bytes::Bytes;
 use madrigal_core::Party;
-use madrigal_net::frame::{Frame, Header, Kind, MAX_PAYLOAD};
+use madrigal_net::frame::{FRAME_COST, Frame, Header, Kind, MAX_PAYLOAD};
 use madrigal_net::transport::{Inbox, Packet, Transport};
 use madrigal_net::{Context, Session, SessionConfig, block_on};
 
@@ -138,9 +143,10 @@ fn varint(mut number: usize) -> Vec<u8> {
 struct Flood(&'static str, u64, fn() -> u64);
 
 #[rustfmt::skip]
-const FLOODS: [Flood; 13] = [
+const FLOODS: [Flood; 14] = [
     Flood("empty messages for a step that is open", 32 * MIB, || in_order(0)),
     Flood("messages of one byte for a step that is open", 32 * MIB, || in_order(1)),
+    Flood("messages of one byte for a step whose window was made to grow", 12 * MIB, grown),
     Flood("messages of a step whose first is missing", 4 * MIB, || out_of_order(1)),
     Flood("every other message of a step", 4 * MIB, || out_of_order(2)),
     Flood("messages of one byte for steps that are not open", 16 * MIB, long_steps),
@@ -181,6 +187,37 @@ fn out_of_order(every: usize) -> u64 {
                     .step_by(every)
                     .map(|sequence| data(address, sequence, 1)),
             );
+        },
+    )
+}
+
+/// The peer plays a long fat line until our window has grown by all that it may, and floods us then.
+fn grown() -> u64 {
+    Puppet::measure(
+        |limits| (limits.window, limits.growth) = (4 * MIB, 8 * MIB),
+        |peer| {
+            let step = peer.context.step("flooded");
+            let mut channels = step.channels().unwrap();
+            let address = (1, madrigal_net::context::step_id(step.path()));
+            let len = MAX_PAYLOAD - FRAME_COST;
+            for sequence in 0..16 {
+                assert!(!peer.say([data(address, sequence, len)]));
+                block_on(channels[0].recv(len)).unwrap();
+            }
+            {
+                let mut next = pin!(channels[0].recv(len));
+                let mut task = Task::from_waker(Waker::noop());
+                assert!(next.as_mut().poll(&mut task).is_pending());
+                let used_up = (4 * MIB).to_le_bytes().to_vec();
+                assert!(!peer.say([frame(Kind::Blocked, address, 0, used_up)]));
+                sleep(Duration::from_millis(50));
+                assert!(!peer.say([data(address, 16, len)]));
+                block_on(next).unwrap();
+            }
+            let one = |sequence| data(address, sequence, 1);
+            let fits = 11 * MIB as u32 / (FRAME_COST as u32 + 1);
+            assert!(!peer.say((17..fits).map(one)), "the window has not grown");
+            peer.flood((fits..).map(one));
         },
     )
 }

@@ -1,9 +1,10 @@
-//! Shaped links: only lower bounds of time are checked, so that a busy machine changes nothing.
+//! Shaped links. Of times only lower bounds and ratios are checked, so that a busy machine changes
+//! nothing.
 
 use std::time::{Duration, Instant};
 
-use madrigal_net::exchange;
 use madrigal_net::transport::{MemoryTransport, Profile, Shaped, mesh};
+use madrigal_net::{MIN_WINDOW, exchange};
 use madrigal_testkit::{World, seed};
 
 fn shaped(parties: usize, profile: Profile) -> Vec<Shaped<MemoryTransport>> {
@@ -131,4 +132,32 @@ fn packets_that_overtake_each_other_change_nothing() {
     for result in results {
         assert!(result.unwrap().0);
     }
+}
+
+/// The line holds three windows: by itself one of them keeps it busy for a third of the time.
+#[test]
+fn a_window_grows_to_what_the_line_holds() {
+    let profile = Profile::parse("120ms,100Mbps").unwrap();
+    let (size, messages) = (64 << 10, 160);
+    let time = |growth| {
+        let world = World::new(2, seed())
+            .with_limits(|limits| (limits.window, limits.growth) = (MIN_WINDOW, growth));
+        let results = world.run_over(shaped(2, profile), |context| async move {
+            let mut channels = context.channels()?;
+            let start = Instant::now();
+            for _ in 0..messages {
+                if context.me().index() == 0 {
+                    channels[0].send(vec![1; size]).await?;
+                } else {
+                    channels[0].recv(size).await?;
+                }
+            }
+            Ok(start.elapsed())
+        });
+        let times = results.into_iter().map(|result| result.unwrap().0);
+        times.max().unwrap()
+    };
+    let (fixed, growing) = (time(0), time(8 << 20));
+    assert!(fixed > Duration::from_millis(1800), "{fixed:?}");
+    assert!(growing < fixed * 3 / 4, "{growing:?} of {fixed:?}");
 }

@@ -24,7 +24,7 @@ use crate::kind::Kind;
 /// Bytes of a chunk, about: small jobs do not decrypt much that they do not use.
 const CHUNK_BYTES: u128 = 96 << 10;
 /// Bytes of what is made at once, about: what a maker keeps in memory.
-const BATCH_BYTES: u128 = 4 << 20;
+const BATCH_BYTES: u128 = 16 << 20;
 /// The most bytes of a chunk and of a file.
 const MAX_CHUNK_BYTES: u128 = 1 << 34;
 const MAX_FILE_BYTES: u128 = 1 << 60;

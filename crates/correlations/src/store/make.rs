@@ -69,7 +69,7 @@ impl NewStore {
         })
     }
 
-    /// Has `source` make everything, in batches of about 4 MiB, and writes it. The parties agree
+    /// Has `source` make everything, in batches of about 16 MiB, and writes it. The parties agree
     /// before on what is made, and the store is complete when all have told each other that they
     /// have all of it on disk. `made` hears how many more steps are done, of [`Needs::steps`].
     ///

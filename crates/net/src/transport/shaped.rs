@@ -27,6 +27,8 @@ pub struct Shaped<T: Transport> {
 struct Line<T> {
     inner: T,
     links: Vec<Profile>,
+    /// What all links are like from then on.
+    later: Option<(Instant, Profile)>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -58,14 +60,29 @@ impl<T: Transport> Shaped<T> {
         Self::with_links(inner, |_| profile)
     }
 
+    /// Shapes all links alike, and otherwise once `after` has passed. What was sent until then arrives as
+    /// it would have.
+    pub fn changing(inner: T, first: Profile, after: Duration, then: Profile) -> Self {
+        Self::start(inner, |_| first, Some((Instant::now() + after, then)))
+    }
+
     /// Shapes each link as `profile` says for the party at its other end.
     ///
     /// # Panics
     /// If the system has no room for a thread.
     pub fn with_links(inner: T, profile: impl Fn(Party) -> Profile) -> Self {
+        Self::start(inner, profile, None)
+    }
+
+    fn start(
+        inner: T,
+        profile: impl Fn(Party) -> Profile,
+        later: Option<(Instant, Profile)>,
+    ) -> Self {
         let line = Arc::new(Line {
             inner,
             links: Party::all(MAX_PARTIES).map(profile).collect(),
+            later,
             state: Mutex::new(State {
                 under_way: BinaryHeap::new(),
                 busy: vec![Instant::now(); MAX_PARTIES],
@@ -148,12 +165,16 @@ impl<T: Transport> Transport for Shaped<T> {
     }
 
     fn send(&self, to: Party, packet: Packet) {
-        let link = &self.line.links[to.index()];
+        let now = Instant::now();
+        let link = match &self.line.later {
+            Some((at, later)) if now >= *at => later,
+            _ => &self.line.links[to.index()],
+        };
         let mut state = self.line.lock();
         if state.closing {
             return;
         }
-        let free = state.busy[to.index()].max(Instant::now()) + link.busy(packet.wire_bytes());
+        let free = state.busy[to.index()].max(now) + link.busy(packet.wire_bytes());
         state.busy[to.index()] = free;
         let at = free + link.latency + state.dice.within(link.jitter);
         let number = state.count;

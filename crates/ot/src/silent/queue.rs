@@ -35,6 +35,9 @@ struct Queue {
     /// Rows of the first offer that are used up.
     used: usize,
     left: usize,
+    /// The room of an offer that is used up: the next one needs no other, which would have to be cleared
+    /// before and wiped after. Secret.
+    spare: Zeroizing<Vec<Block>>,
 }
 
 impl Queue {
@@ -44,7 +47,19 @@ impl Queue {
             offers: VecDeque::new(),
             used: 0,
             left: 0,
+            spare: Zeroizing::default(),
         }
+    }
+
+    /// Room for the rows of an offer.
+    fn room(&mut self, m: usize) -> Zeroizing<Vec<Block>> {
+        let mut rows = core::mem::take(&mut self.spare);
+        if rows.capacity() < m {
+            // It would be copied as it grows, and the old one not wiped.
+            rows = Zeroizing::new(vec![Block::ZERO; m]);
+        }
+        rows.resize(m, Block::ZERO);
+        rows
     }
 
     fn push(&mut self, rows: Zeroizing<Vec<Block>>) {
@@ -66,7 +81,7 @@ impl Queue {
                 break;
             }
             self.used = 0;
-            self.offers.pop_front();
+            self.spare = self.offers.pop_front().unwrap_or_default();
         }
         tweaks
     }
@@ -101,7 +116,7 @@ impl QueuedSender {
     /// None that a correct build gives.
     pub fn offer(&mut self, m: usize) -> Result<Vec<u8>, OtError> {
         let mut message = vec![0; self.silent.message_len(m)];
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m]);
+        let mut rows = self.queue.room(m);
         // The rows get their tweaks when they are used.
         let _ = self.silent.extend(m, &mut message, &mut rows)?;
         self.queue.push(rows);
@@ -189,7 +204,7 @@ impl QueuedReceiver {
     /// # Errors
     /// [`OtError::MessageLength`] for the message.
     pub fn accept(&mut self, message: &[u8], m: usize) -> Result<(), OtError> {
-        let mut rows = Zeroizing::new(vec![Block::ZERO; m]);
+        let mut rows = self.queue.room(m);
         // The choices stay in the rows' lowest bits.
         let mut choices = Zeroizing::new(vec![0; m.div_ceil(8)]);
         let _ = self.silent.extend(message, m, &mut choices, &mut rows)?;

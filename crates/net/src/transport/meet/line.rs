@@ -19,7 +19,10 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub(super) fn new(stream: TcpStream, address: &'a str) -> Result<Self, ConnectError> {
-        // Without it each round waits 40 ms for the other side's delayed acknowledgement.
+        // Sizes of buffers are left to the system, which lets them grow as the line needs: one of our own
+        // would end that (docs/NETWORKS.md).
+        //
+        // Without this option each round waits 40 ms for the other side's delayed acknowledgement.
         stream
             .set_nodelay(true)
             .map_err(|source| ConnectError::system("setting TCP_NODELAY", source))?;
