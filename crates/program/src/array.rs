@@ -65,16 +65,16 @@ macro_rules! with {
         }
     };
 }
-pub(crate) use {each, pair, with};
+pub(crate) use {each, pair};
 
 impl Words {
     /// Elements of a type from their codes.
     pub(crate) fn collect(element: Type, codes: impl Iterator<Item = u128>) -> Self {
         match element.bits() {
-            1 | 8 => Self::W8(codes.map(|code| code as u8).collect()),
-            16 => Self::W16(codes.map(|code| code as u16).collect()),
-            32 => Self::W32(codes.map(|code| code as u32).collect()),
-            64 => Self::W64(codes.map(|code| code as u64).collect()),
+            ..=8 => Self::W8(codes.map(|code| code as u8).collect()),
+            9..=16 => Self::W16(codes.map(|code| code as u16).collect()),
+            17..=32 => Self::W32(codes.map(|code| code as u32).collect()),
+            33..=64 => Self::W64(codes.map(|code| code as u64).collect()),
             _ => Self::W128(codes.collect()),
         }
     }
@@ -186,6 +186,11 @@ impl Array {
     /// The elements' bits in two's complement, zeros above, row by row.
     pub fn codes(&self) -> impl ExactSizeIterator<Item = u128> + '_ {
         self.words.codes()
+    }
+
+    /// The same elements in another shape of as many.
+    pub(crate) fn reshaped(&self, shape: Shape) -> Self {
+        Self::new(self.element, shape, self.words.clone())
     }
 
     pub(crate) fn words(&self) -> &Words {

@@ -22,7 +22,7 @@ impl Type {
     /// What places and counts are given as.
     pub const PLACE: Self = Self::unsigned(32);
 
-    /// An unsigned integer; `bits` is 1, 8, 16, 32, 64 or 128.
+    /// An unsigned integer. Those of programs have 1, 8, 16, 32, 64 or 128 bits.
     pub(crate) const fn unsigned(bits: u32) -> Self {
         Self {
             bits,
@@ -83,11 +83,6 @@ impl Type {
     /// The least number, in two's complement.
     pub(crate) const fn least(self) -> u128 {
         if self.signed { 1 << (self.bits - 1) } else { 0 }
-    }
-
-    /// The greatest number.
-    pub(crate) const fn greatest(self) -> u128 {
-        self.mask() ^ self.least()
     }
 
     /// The encoding with copies of the sign above it.

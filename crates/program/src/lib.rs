@@ -43,6 +43,8 @@ mod array;
 mod computation;
 mod element;
 mod error;
+#[cfg(feature = "generator")]
+pub mod generator;
 pub mod ir;
 pub mod lower;
 mod opening;

@@ -2,6 +2,7 @@
 
 mod errors;
 mod loops;
+mod lowering;
 mod operators;
 mod optimise;
 mod random;

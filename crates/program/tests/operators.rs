@@ -3,8 +3,7 @@
 use std::fmt::Debug;
 
 use madrigal_program::{
-    Checked, Computation, Everyone, Fixed, Inputs, Integer, Opened, Party, Plain, Program, Secret,
-    Signed, Unsigned,
+    Checked, Everyone, Fixed, Inputs, Integer, Party, Plain, Program, Secret, Signed, Unsigned,
 };
 
 use crate::random::Random;
@@ -41,11 +40,16 @@ fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> (Vec<A>, Vec<B>) {
         .unzip()
 }
 
-fn finish<T>(p: Program, opened: Opened<T>) -> (Computation, Opened<T>) {
-    (p.finish().expect("a program that can be"), opened)
+/// What a program opens on these inputs, as codes.
+#[track_caller]
+fn outputs(p: Program, inputs: &Inputs) -> Vec<u128> {
+    let program = p.finish().expect("a program that can be");
+    let outputs = program.simulate(inputs).expect("inputs as declared");
+    let first = outputs.arrays().next().expect("a value that was opened");
+    first.codes().collect()
 }
 
-/// What `operator` makes of each element, against what `plain` does; in both runs of the oracle.
+/// What `operator` makes of each element, against what `plain` does.
 #[track_caller]
 fn one<A: Plain, R: Plain>(
     values: &[A],
@@ -54,16 +58,16 @@ fn one<A: Plain, R: Plain>(
 ) {
     let mut p = Program::new(2);
     let x = p.input::<A>(ALICE, values.len());
-    let opened = p.open(operator(x), Everyone);
-    let (program, opened) = finish(p, opened);
-    let outputs = program.simulate(&Inputs::new().with(values.to_vec()));
-    let outputs = outputs.expect("inputs as declared").get(opened);
-    for (at, &x) in values.iter().enumerate() {
-        assert_eq!(outputs[at], plain(x), "of {x:?}");
-    }
+    p.open(operator(x), Everyone);
+    let expected: Vec<u128> = values.iter().map(|&x| plain(x).encode()).collect();
+    assert_eq!(
+        outputs(p, &Inputs::new().with(values)),
+        expected,
+        "of {values:?}"
+    );
 }
 
-/// The same for two operands: both secret, and either one public.
+/// The same for all pairs of elements: both secret, and either one public.
 #[track_caller]
 fn two<A: Plain, B: Plain, R: Plain>(
     a: &[A],
@@ -72,32 +76,30 @@ fn two<A: Plain, B: Plain, R: Plain>(
     plain: impl Fn(A, B) -> R,
 ) {
     let (a, b) = pairs(a, b);
+    let pairs = a.iter().zip(&b);
+    let expected: Vec<u128> = pairs.map(|(&a, &b)| plain(a, b).encode()).collect();
     for public in [None, Some(0), Some(1)] {
-        let mut p = Program::new(2);
-        let x = match public {
-            Some(0) => p.constant(a.clone()),
-            _ => p.input::<A>(ALICE, a.len()),
-        };
-        let y = match public {
-            Some(1) => p.constant(b.clone()),
-            _ => p.input::<B>(BOB, b.len()),
-        };
-        let opened = p.open(operator(x, y), Everyone);
-        let (program, opened) = finish(p, opened);
-        let inputs = match public {
-            None => Inputs::new().with(a.clone()).with(b.clone()),
-            Some(0) => Inputs::new().with(b.clone()),
-            Some(_) => Inputs::new().with(a.clone()),
-        };
-        let outputs = program
-            .simulate(&inputs)
-            .expect("inputs as declared")
-            .get(opened);
-        for at in 0..a.len() {
-            let expected = plain(a[at], b[at]);
-            assert_eq!(outputs[at], expected, "of {:?} and {:?}", a[at], b[at]);
-        }
+        let (mut p, mut inputs) = (Program::new(2), Inputs::new());
+        let x = side(&mut p, &mut inputs, ALICE, &a, public == Some(0));
+        let y = side(&mut p, &mut inputs, BOB, &b, public == Some(1));
+        p.open(operator(x, y), Everyone);
+        assert_eq!(outputs(p, &inputs), expected, "of {a:?} and {b:?}");
     }
+}
+
+/// One operand: a public tensor, or an input with its value.
+fn side<T: Plain>(
+    p: &mut Program,
+    inputs: &mut Inputs,
+    owner: Party,
+    values: &[T],
+    public: bool,
+) -> Secret<T> {
+    if public {
+        return p.constant(values);
+    }
+    *inputs = std::mem::take(inputs).with(values);
+    p.input(owner, values.len())
 }
 
 macro_rules! integers {

@@ -19,8 +19,4 @@ impl Random {
     pub(crate) fn word(&mut self) -> u128 {
         u128::from(self.half()) << 64 | u128::from(self.half())
     }
-
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.half() % bound as u64) as usize
-    }
 }

@@ -80,8 +80,8 @@ impl Simpler {
             return vec![value];
         }
         let mut op = self.cheaper(node, &mut inputs);
-        if let Op::Repeat { body, .. } | Op::Map { body, .. } = &mut op {
-            *body = Arc::new(body.optimised());
+        if let Op::Repeat { body, carried, .. } | Op::Map { body, carried, .. } = &mut op {
+            *body = Arc::new(self.with_constants(body, *carried, &inputs).optimised());
         }
         if op.commutes() {
             inputs.sort();
@@ -90,6 +90,20 @@ impl Simpler {
         (0..node.outputs.len() as u32)
             .map(|output| Value { output, ..first })
             .collect()
+    }
+
+    /// A loop's body that knows which of the loop's inputs are public: those that are the same each time.
+    fn with_constants(&self, body: &Graph, carried: usize, inputs: &[Value]) -> Graph {
+        let mut known = body.clone();
+        for node in &mut known.nodes {
+            if let Op::Argument(number) = node.op
+                && number >= carried
+                && let Some(array) = self.graph.constant(inputs[number])
+            {
+                node.op = Op::Constant(Arc::clone(array));
+            }
+        }
+        known
     }
 
     fn add(&mut self, op: Op, inputs: Vec<Value>, node: &Node) -> Value {
