@@ -31,8 +31,8 @@ pub(super) enum BitOp {
         /// Whether they are signed.
         signed: bool,
     },
-    /// Whether a sum is 0, from a list of addends, and from that of its negative.
-    ZeroSum,
+    /// Whether the first number is the sum of the others.
+    IsSum,
     /// All numbers together by an operation that takes two.
     Fold(Binary),
     /// Two numbers of a type and their places, of some bits each: the better one and its place, with a bit
@@ -90,11 +90,9 @@ impl BitOp {
                 let less = if *signed { x } else { y };
                 one(b.select(differ, &[less], &[difference])[0])
             }
-            (Self::ZeroSum, addends) => {
-                let (sum, negative) = addends.split_at(addends.len() / 2);
-                // x + y = 0 says that x is the negative of y, which the second list has.
-                let (first, rest) = (b.add_all(&sum[..1]), b.add_all(&negative[1..]));
-                one(b.equal(&first, &rest))
+            (Self::IsSum, [first, others @ ..]) => {
+                let sum = b.add_all(others);
+                one(b.equal(first, &sum))
             }
             (Self::Fold(binary), [first, rest @ ..]) => {
                 let element = Type::unsigned(1);
@@ -166,7 +164,7 @@ impl BitOp {
             Self::Cast(_, to) => vec![to.bits()],
             Self::Resize(bits) => vec![*bits],
             Self::Truncate(_) | Self::AddUp | Self::Fold(_) => vec![inputs[0]],
-            Self::LessOfSums { .. } | Self::ZeroSum => vec![1],
+            Self::LessOfSums { .. } | Self::IsSum => vec![1],
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
             Self::Exchange { .. } => inputs.to_vec(),
             Self::OneHot(entries) => vec![1; *entries],
@@ -188,7 +186,7 @@ impl BitOp {
             Self::Resize(_) => "widen".into(),
             Self::AddUp => "add shares".into(),
             Self::LessOfSums { .. } => "compare shares".into(),
-            Self::ZeroSum => "equality of shares".into(),
+            Self::IsSum => "equality of shares".into(),
             Self::Winner(..) => "winner".into(),
             Self::Exchange { .. } => "compare and exchange".into(),
             Self::OneHot(_) => "one-hot code".into(),

@@ -54,12 +54,10 @@ impl Lowering<'_> {
         let by_shares = self.by_shares(a, b);
         match binary {
             Binary::Equal if by_shares => {
-                let sum = self.difference(a, b)?;
-                let negative = self.difference(b, a)?;
-                let mut operands = self.addends(sum)?;
-                operands.extend(self.addends(negative)?);
-                let operands = operands.into_iter().map(Operand::Slot).collect();
-                Ok(self.bit_op(BitOp::ZeroSum, operands, len))
+                // That a - b is 0 says that one share is the negative of what the others add up to.
+                let difference = self.difference(a, b)?;
+                let shares = self.split(difference, true)?;
+                Ok(self.bit_op(BitOp::IsSum, slots(&shares), len))
             }
             Binary::Less if by_shares => self.less_of_shares(a, b),
             Binary::Min | Binary::Max if by_shares => {

@@ -52,7 +52,7 @@ pub(super) struct Lowering<'a> {
     /// How many operands each value is, and which node takes it last.
     pub(super) uses: Vec<Vec<(u32, usize)>>,
     /// Numbers that add up to ring elements.
-    splits: HashMap<Slot, Vec<Slot>>,
+    splits: HashMap<(Slot, bool), Vec<Slot>>,
     /// The operation at hand: its place, its words, and whether it is a conversion itself.
     pub(super) at: Source,
     pub(super) operator: String,
@@ -401,8 +401,13 @@ impl<'a> Lowering<'a> {
 
     /// Bits of the numbers that add up to ring elements.
     pub(super) fn addends(&mut self, ring: Slot) -> Result<Vec<Slot>> {
+        self.split(ring, false)
+    }
+
+    /// The same, where all but the first may be negated.
+    pub(super) fn split(&mut self, ring: Slot, negated: bool) -> Result<Vec<Slot>> {
         self.may_convert(Domain::Ring, Domain::Bits)?;
-        if let Some(addends) = self.splits.get(&ring) {
+        if let Some(addends) = self.splits.get(&(ring, negated)) {
             return Ok(addends.clone());
         }
         let held = self.draft.held(ring);
@@ -411,18 +416,15 @@ impl<'a> Lowering<'a> {
             _ => self.parties,
         };
         let addend = self.bits_of(held.element.bits(), held.len);
-        let operator = Action::Split.to_string();
-        let first = self.draft.action(
-            Action::Split,
-            &[ring],
-            vec![addend; count],
-            &operator,
-            self.at,
-        );
+        let split = Action::Split { negated };
+        let operator = split.to_string();
+        let first = self
+            .draft
+            .action(split, &[ring], vec![addend; count], &operator, self.at);
         let addends: Vec<_> = (0..count as u32)
             .map(|output| Slot { output, ..first })
             .collect();
-        self.splits.insert(ring, addends.clone());
+        self.splits.insert((ring, negated), addends.clone());
         Ok(addends)
     }
 

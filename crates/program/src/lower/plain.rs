@@ -182,19 +182,23 @@ impl Run<'_> {
                 let cut = |code: u128| (signed.extend(code) >> by) as u128 & signed.mask();
                 vector(&mut first().map(cut))
             }
-            Action::Split => {
-                let element = number(&step.outputs[0]);
-                let mut rest: Vec<u128> = first().collect();
+            Action::Split { negated } => {
+                let mask = number(&step.outputs[0]).mask();
+                let mut first: Vec<u128> = first().collect();
                 let mut addends = Vec::new();
                 for held in &step.outputs[1..] {
-                    let drawn: Vec<u128> =
-                        rest.iter().map(|_| self.draw() & element.mask()).collect();
-                    for (rest, drawn) in rest.iter_mut().zip(&drawn) {
-                        *rest = rest.wrapping_sub(*drawn) & element.mask();
+                    let drawn: Vec<u128> = first.iter().map(|_| self.draw() & mask).collect();
+                    for (first, drawn) in first.iter_mut().zip(&drawn) {
+                        let rest = match negated {
+                            true => first.wrapping_add(*drawn),
+                            false => first.wrapping_sub(*drawn),
+                        };
+                        *first = rest & mask;
                     }
                     addends.push(from_codes(held, &mut drawn.into_iter()));
                 }
-                addends.push(from_codes(&step.outputs[0], &mut rest.into_iter()));
+                let first = from_codes(&step.outputs[0], &mut first.into_iter());
+                addends.insert(0, first);
                 addends
             }
             Action::Netlist(netlist) => circuit(netlist, inputs, &step.outputs),

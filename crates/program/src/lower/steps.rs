@@ -210,7 +210,11 @@ pub enum Action {
     /// Ring elements of l bits: numbers of l bits that add up to each modulo 2^l, shared by bits without a
     /// message because for each there is a party, or there are two in `R`, that know it. In `A` the share
     /// of each party in order; in `R` v_0 + v_1 and v_2.
-    Split,
+    Split {
+        /// Whether all but the first are the numbers' negatives, so that the first less the others is the
+        /// element.
+        negated: bool,
+    },
     /// Bits: what the circuit makes of each element. Its inputs are the operands, in order, its outputs the
     /// results.
     Netlist(Arc<Netlist>),
@@ -327,7 +331,7 @@ impl fmt::Display for Action {
             Self::PrefixSums(sizes) => write!(f, "prefix sums of {sizes:?}"),
             Self::Narrow => f.write_str("narrow"),
             Self::Truncate { by, .. } => write!(f, "truncate by {by}"),
-            Self::Split => f.write_str("split"),
+            Self::Split { .. } => f.write_str("split"),
             Self::Netlist(netlist) => {
                 let stats = netlist.stats();
                 write!(
