@@ -365,7 +365,7 @@ impl Opener<'_> {
         if let Err(fault) = check_parties(&self.to, program.parties) {
             recorder.fail(at, fault);
         }
-        let opened = value.import(recorder, "an opening", at);
+        let opened = value.tensor().import(recorder, "an opening", at);
         if let Some(opened) = opened {
             recorder.graph.borrow_mut().add_result(opened);
         }

@@ -2,10 +2,13 @@
 
 use std::fmt::Debug;
 
+use madrigal_circuit::Goal;
+use madrigal_program::lower::Mix;
 use madrigal_program::{
     Checked, Everyone, Fixed, Inputs, Integer, Party, Plain, Program, Secret, Signed, Unsigned,
 };
 
+use crate::lowering::agrees;
 use crate::random::Random;
 
 const ALICE: Party = Party::new(0);
@@ -40,11 +43,15 @@ fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> (Vec<A>, Vec<B>) {
         .unzip()
 }
 
-/// What a program opens on these inputs, as codes.
+/// What a program opens on these inputs, as codes: by the oracle, and by the steps of every mix.
 #[track_caller]
 fn outputs(p: Program, inputs: &Inputs) -> Vec<u128> {
     let program = p.finish().expect("a program that can be");
     let outputs = program.simulate(inputs).expect("inputs as declared");
+    for (at, mix) in [Mix::AB, Mix::B, Mix::R].into_iter().enumerate() {
+        let goal = [Goal::Size, Goal::Depth][at % 2];
+        agrees(&program, inputs, mix, goal, "an operator");
+    }
     let first = outputs.arrays().next().expect("a value that was opened");
     first.codes().collect()
 }
@@ -56,7 +63,7 @@ fn one<A: Plain, R: Plain>(
     operator: impl FnOnce(Secret<A>) -> Secret<R>,
     plain: impl Fn(A) -> R,
 ) {
-    let mut p = Program::new(2);
+    let mut p = Program::new(3);
     let x = p.input::<A>(ALICE, values.len());
     p.open(operator(x), Everyone);
     let expected: Vec<u128> = values.iter().map(|&x| plain(x).encode()).collect();
@@ -79,7 +86,7 @@ fn two<A: Plain, B: Plain, R: Plain>(
     let pairs = a.iter().zip(&b);
     let expected: Vec<u128> = pairs.map(|(&a, &b)| plain(a, b).encode()).collect();
     for public in [None, Some(0), Some(1)] {
-        let (mut p, mut inputs) = (Program::new(2), Inputs::new());
+        let (mut p, mut inputs) = (Program::new(3), Inputs::new());
         let x = side(&mut p, &mut inputs, ALICE, &a, public == Some(0));
         let y = side(&mut p, &mut inputs, BOB, &b, public == Some(1));
         p.open(operator(x, y), Everyone);

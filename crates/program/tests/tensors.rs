@@ -1,7 +1,10 @@
 //! Shapes, axes, matrices, tables, sorting.
 
+use madrigal_circuit::Goal;
+use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Fixed, Inputs, Party, Plain, Program, Secret};
 
+use crate::lowering::agrees;
 use crate::random::Random;
 
 const ALICE: Party = Party::new(0);
@@ -13,7 +16,7 @@ fn run<A: Plain, R: Plain, const N: usize>(
     values: &[A],
     program: impl FnOnce(&mut Program, Secret<A>) -> Secret<R>,
 ) -> (Vec<usize>, Vec<R>) {
-    let mut p = Program::new(2);
+    let mut p = Program::new(3);
     let x = p.input::<A>(ALICE, shape);
     let result = program(&mut p, x);
     let shape_of = result.shape().axes().to_vec();
@@ -21,6 +24,15 @@ fn run<A: Plain, R: Plain, const N: usize>(
     let program = p.finish().expect("a program that can be");
     let inputs = Inputs::new().with((shape, values.to_vec()));
     let outputs = program.simulate(&inputs).expect("inputs as declared");
+    for mix in [Mix::AB, Mix::B, Mix::R] {
+        agrees(
+            &program,
+            &inputs,
+            mix,
+            Goal::Size,
+            "an operation on tensors",
+        );
+    }
     (shape_of, outputs.get(opened))
 }
 

@@ -5,7 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 use super::{Operand, Secret};
 use crate::element::{Fixed, FixedWord, Integer, Number, Plain, Signed, Unsigned};
 use crate::error::Source;
-use crate::ir::{Binary, Op, Rounding, Unary};
+use crate::ir::{Binary, Op, Reduction, Rounding, Unary};
 
 /// An operator between a secret or a reference to one and any operand.
 macro_rules! operators {
@@ -106,8 +106,8 @@ impl<T: Number> Secret<T> {
     #[track_caller]
     pub fn square(&self) -> Self {
         let at = Source::here();
-        let square: Self = self.unary(Unary::Square, at);
-        square.truncated(Rounding::Exact, at)
+        let square = self.tensor.apply(Op::Unary(Unary::Square), at);
+        Self::of(square.truncated(T::TYPE, Rounding::Exact, at))
     }
 
     /// The number with so many times its value: exact for fixed-point numbers too, without anything to
@@ -122,26 +122,18 @@ impl<T: Number> Secret<T> {
                 value: factor.to_string(),
                 element,
             };
-            return self.failed(fault, at);
+            return Self::of(self.tensor.failed(fault, at));
         }
         let factor: Self = self.beside(T::decode(code), at);
         // As an integer, without bits after the point.
-        let factor: Self = factor.apply(Op::Cast(element.integer()), at);
-        self.binary(Binary::Mul, &factor, at)
+        let factor = factor.tensor.retyped(element, element.integer(), at);
+        Self::of(self.tensor.binary(Binary::Mul, &factor, at))
     }
 
     /// A product; of fixed-point numbers rounded down.
-    pub(super) fn exact_product(&self, other: &Self, at: Source) -> Self {
-        let product: Self = self.binary(Binary::Mul, other, at);
-        product.truncated(Rounding::Exact, at)
-    }
-
-    /// A product of fixed-point numbers with its surplus of bits after the point cut off.
-    pub(super) fn truncated(self, rounding: Rounding, at: Source) -> Self {
-        match T::TYPE.fraction() {
-            0 => self,
-            by => self.apply(Op::Truncate { by, rounding }, at),
-        }
+    fn exact_product(&self, other: &Self, at: Source) -> Self {
+        let product = self.tensor.binary(Binary::Mul, &other.tensor, at);
+        Self::of(product.truncated(T::TYPE, Rounding::Exact, at))
     }
 }
 
@@ -157,8 +149,8 @@ impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
     pub fn mul_probabilistic(&self, other: impl Operand<Fixed<W, F>>) -> Self {
         let at = Source::here();
         let other = self.beside(other, at);
-        let product: Self = self.binary(Binary::Mul, &other, at);
-        product.truncated(Rounding::Probabilistic, at)
+        let product = self.tensor.binary(Binary::Mul, &other.tensor, at);
+        Self::of(product.truncated(Fixed::<W, F>::TYPE, Rounding::Probabilistic, at))
     }
 }
 
@@ -186,7 +178,8 @@ impl<T: Number> Secret<T> {
     pub fn matmul(&self, other: impl Operand<T>) -> Self {
         let at = Source::here();
         let other = self.beside(other, at);
-        self.matrix_product(&other, Rounding::Exact, at)
+        let product = self.tensor.matrix_product(&other.tensor, at);
+        Self::of(product.truncated(T::TYPE, Rounding::Exact, at))
     }
 
     /// The sum of products along the last axis, which both have; axes before it broadcast. The sum of
@@ -195,87 +188,9 @@ impl<T: Number> Secret<T> {
     pub fn dot(&self, other: impl Operand<T>) -> Self {
         let at = Source::here();
         let other = self.beside(other, at);
-        let product: Self = self.binary(Binary::Mul, &other, at);
-        let axis = product.rank().saturating_sub(1);
-        let sum: Self = match product.value() {
-            Some(_) => product.apply(Op::Reduce(crate::ir::Reduction::Sum, axis), at),
-            None => product,
-        };
-        sum.truncated(Rounding::Exact, at)
-    }
-
-    fn matrix_product(&self, other: &Self, rounding: Rounding, at: Source) -> Self {
-        let (left, right) = (self.shape().axes(), other.shape().axes());
-        if self.value().is_none() || other.value().is_none() {
-            return self.nothing();
-        }
-        let inner = || crate::Fault::Inner {
-            left: self.shape().clone(),
-            right: other.shape().clone(),
-        };
-        let (outer_left, [m, k]) = match left {
-            [] => return self.failed(inner(), at),
-            [k] => (&left[..0], [1, *k]),
-            [outer @ .., m, k] => (outer, [*m, *k]),
-        };
-        let (outer_right, [k_right, n]) = match right {
-            [] => return self.failed(inner(), at),
-            [k] => (&right[..0], [*k, 1]),
-            [outer @ .., k, n] => (outer, [*k, *n]),
-        };
-        let outer = crate::Shape::checked(outer_left)
-            .zip(crate::Shape::checked(outer_right))
-            .and_then(|(left, right)| left.broadcast(&right));
-        let Some(outer) = outer.filter(|_| k == k_right) else {
-            return self.failed(inner(), at);
-        };
-        let batch = outer.elements();
-        let part = |value: &Self, rows: usize, columns: usize| {
-            let full = [outer.axes(), &[rows, columns]].concat();
-            let value = match value.rank() {
-                1 => value.reshaped(&[rows, columns], at),
-                _ => value.clone(),
-            };
-            match crate::Shape::checked(&full) {
-                Some(full) => value
-                    .broadcast(&full, at)
-                    .reshaped(&[batch, rows, columns], at),
-                None => value.failed(crate::Fault::TooLarge { axes: full }, at),
-            }
-        };
-        let (a, b) = (part(self, m, k), part(other, k, n));
-        let recorder = crate::program::Recorder::inner(a.recorder(), b.recorder());
-        let operands =
-            a.import(recorder, "matrix product", at)
-                .zip(b.import(recorder, "matrix product", at));
-        let product = operands.and_then(|(a, b)| recorder.add(Op::MatMul, vec![a, b], at));
-        let Some(product) = product else {
-            return self.nothing();
-        };
-        let mut axes = outer.axes().to_vec();
-        axes.extend((left.len() > 1).then_some(m));
-        axes.extend((right.len() > 1).then_some(n));
-        let product = Self::new(recorder, Some(product));
-        product.reshaped(&axes, at).truncated(rounding, at)
-    }
-}
-
-impl<T: Plain> Secret<T> {
-    /// Another shape of as many elements.
-    pub(super) fn reshaped(&self, axes: &[usize], at: Source) -> Self {
-        let checked = crate::Shape::checked(axes);
-        let shape = checked.filter(|shape| shape.elements() == self.elements());
-        match (self.value(), shape) {
-            (None, _) => self.clone(),
-            (_, Some(shape)) if shape == *self.shape() => self.clone(),
-            (_, Some(shape)) => self.apply(Op::Reshape(shape), at),
-            (_, None) => {
-                let fault = crate::Fault::Reshape {
-                    from: self.shape().clone(),
-                    to: axes.to_vec(),
-                };
-                self.failed(fault, at)
-            }
-        }
+        let product = self.tensor.binary(Binary::Mul, &other.tensor, at);
+        let axis = product.shape.rank().saturating_sub(1);
+        let sum = product.apply(Op::Reduce(Reduction::Sum, axis), at);
+        Self::of(sum.truncated(T::TYPE, Rounding::Exact, at))
     }
 }

@@ -4,9 +4,8 @@ use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
 use super::{Operand, Secret};
 use crate::element::{Bits, Integer, Number, Plain, Unsigned};
-use crate::error::{Fault, Source};
-use crate::ir::{Binary, Op, Unary, Value};
-use crate::program::Recorder;
+use crate::error::Source;
+use crate::ir::{Binary, Op, Unary};
 
 macro_rules! operators {
     ($($trait:ident $method:ident $binary:ident;)*) => {$(
@@ -145,39 +144,8 @@ impl Secret<bool> {
         no: &Secret<T>,
         at: Source,
     ) -> Secret<T> {
-        if self.value().is_none() || yes.value().is_none() || no.value().is_none() {
-            return yes.nothing();
-        }
-        let both = yes.shape().broadcast(no.shape());
-        let shape = both.and_then(|both| both.broadcast(self.shape()));
-        let Some(shape) = shape else {
-            let right = if yes.shape().broadcast(no.shape()).is_none() {
-                no.shape()
-            } else {
-                self.shape()
-            };
-            let fault = Fault::Broadcast {
-                operator: Op::Select.to_string(),
-                left: yes.shape().clone(),
-                right: right.clone(),
-            };
-            return yes.failed(fault, at);
-        };
-        let condition = self.broadcast(&shape, at);
-        let (yes, no) = (yes.broadcast(&shape, at), no.broadcast(&shape, at));
-        let recorder = Recorder::inner(yes.recorder(), no.recorder());
-        let recorder = Recorder::inner(recorder, condition.recorder());
-        let operands: Option<Vec<Value>> = [
-            condition.import(recorder, "select", at),
-            yes.import(recorder, "select", at),
-            no.import(recorder, "select", at),
-        ]
-        .into_iter()
-        .collect();
-        match operands.and_then(|operands| recorder.add(Op::Select, operands, at)) {
-            Some(value) => Secret::new(recorder, Some(value)),
-            None => yes.nothing(),
-        }
+        let branches = [&yes.tensor, &no.tensor];
+        Secret::of(self.tensor.with_broadcast(Op::Select, &branches, at))
     }
 }
 

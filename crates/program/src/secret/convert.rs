@@ -57,12 +57,6 @@ impl<T: Plain> Secret<T> {
     }
 
     fn retyped<U: Plain>(&self, element: Type, at: Source) -> Secret<U> {
-        if element == T::TYPE {
-            let Some(value) = self.value() else {
-                return self.nothing();
-            };
-            return Secret::new(self.recorder(), Some(value));
-        }
-        self.apply(Op::Cast(element), at)
+        Secret::of(self.tensor.retyped(T::TYPE, element, at))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::Secret;
+use super::{Secret, Tensor};
 use crate::element::Plain;
 use crate::error::{Fault, Source};
 use crate::ir::{Op, Sort, Value};
@@ -11,23 +11,18 @@ use crate::program::{Program, Recorder};
 /// How many times a loop's body was run before: public, and another number each time.
 #[derive(Clone)]
 pub struct Index {
-    recorder: Rc<Recorder>,
-    value: Option<Value>,
+    tensor: Tensor,
     count: usize,
 }
 
 impl Index {
     /// The number as a value that mixes with secrets.
     pub fn number(&self) -> Secret<u32> {
-        Secret::new(&self.recorder, self.value)
+        Secret::of(self.tensor.clone())
     }
 
-    pub(super) fn recorder(&self) -> &Rc<Recorder> {
-        &self.recorder
-    }
-
-    pub(super) fn value(&self) -> Option<Value> {
-        self.value
+    pub(super) fn tensor(&self) -> &Tensor {
+        &self.tensor
     }
 
     /// One more than the greatest number it can be.
@@ -57,8 +52,8 @@ pub struct Part {
 impl<T: Plain> State for Secret<T> {
     fn parts(&self) -> Vec<Part> {
         vec![Part {
-            recorder: Rc::clone(self.recorder()),
-            value: self.value(),
+            recorder: Rc::clone(&self.tensor.recorder),
+            value: self.tensor.value,
         }]
     }
 
@@ -68,7 +63,7 @@ impl<T: Plain> State for Secret<T> {
                 recorder,
                 value: Some(value),
             }) => Secret::new(&recorder, Some(value)),
-            _ => self.nothing(),
+            _ => Self::of(self.tensor.nothing()),
         }
     }
 }
@@ -139,8 +134,7 @@ impl Program {
             |p| {
                 let value = Some(p.counter(at));
                 let index = Index {
-                    recorder: Rc::clone(p.recorder()),
-                    value,
+                    tensor: Tensor::new(p.recorder(), value),
                     count,
                 };
                 let arguments = p.arguments(&sorts, at);

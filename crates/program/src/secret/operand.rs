@@ -84,13 +84,3 @@ impl<W: FixedWord, const F: u32> Operand<Fixed<W, F>> for f64 {
         number.operand(beside)
     }
 }
-
-impl<T: Plain> Secret<T> {
-    /// Another operand of an operator on this one.
-    pub(super) fn beside<U: Plain>(&self, other: impl Operand<U>, at: Source) -> Secret<U> {
-        other.operand(Beside {
-            recorder: self.recorder(),
-            at,
-        })
-    }
-}

@@ -12,15 +12,9 @@ impl<T: Plain> Secret<T> {
 
     fn find(&self, extreme: Extreme, at: Source) -> (Self, Secret<u32>) {
         let axis = self.rank().saturating_sub(1);
-        let inputs = self.value().map(|value| vec![value]);
-        let results = self.results(Op::Find(extreme, axis), inputs, 2, at);
-        match results[..] {
-            [Some(number), Some(place)] => (
-                Self::new(self.recorder(), Some(number)),
-                Secret::new(self.recorder(), Some(place)),
-            ),
-            _ => (self.nothing(), self.nothing()),
-        }
+        let mut found = self.tensor.results(Op::Find(extreme, axis), &[], 2, at);
+        let place = found.swap_remove(1);
+        (Self::of(found.swap_remove(0)), Secret::of(place))
     }
 }
 
@@ -35,8 +29,8 @@ impl<T: Number> Secret<T> {
     #[track_caller]
     pub fn sum_all(&self) -> Self {
         let at = Source::here();
-        self.reshaped(&[self.elements()], at)
-            .reduce(Reduction::Sum, 0, at)
+        let flat = self.tensor.reshaped(&[self.elements()], at);
+        Self::of(flat.apply(Op::Reduce(Reduction::Sum, 0), at))
     }
 
     /// The least along an axis, which goes and must have an element.

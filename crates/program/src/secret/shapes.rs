@@ -1,26 +1,26 @@
 //! Elements in other shapes and orders: what costs no message, whatever the sharing.
 
 use std::ops::{Bound, RangeBounds};
-use std::rc::Rc;
 
-use super::{Index, Secret};
+use super::{Index, Secret, Tensor};
 use crate::element::Plain;
 use crate::error::{Fault, Source};
-use crate::ir::{Op, Value};
-use crate::program::{Program, Recorder};
+use crate::ir::Op;
+use crate::program::Program;
 use crate::shape::{IntoShape, Shape, View};
 
 impl<T: Plain> Secret<T> {
     /// The same elements, row by row, in another shape of as many.
     #[track_caller]
     pub fn reshape(&self, shape: impl IntoShape) -> Self {
-        self.reshaped(&shape.axes(), Source::here())
+        Self::of(self.tensor.reshaped(&shape.axes(), Source::here()))
     }
 
     /// The same elements along a single axis.
     #[track_caller]
     pub fn flatten(&self) -> Self {
-        self.reshaped(&[self.elements()], Source::here())
+        let flat = [self.elements()];
+        Self::of(self.tensor.reshaped(&flat, Source::here()))
     }
 
     /// With another axis of length 1, before axis `axis` of now.
@@ -28,11 +28,11 @@ impl<T: Plain> Secret<T> {
     pub fn expand(&self, axis: usize) -> Self {
         let at = Source::here();
         if axis > self.rank() {
-            return self.wrong_axis("expand", axis, at);
+            return Self::of(self.tensor.wrong_axis("expand", axis, at));
         }
         let mut axes = self.shape().axes().to_vec();
         axes.insert(axis, 1);
-        self.reshaped(&axes, at)
+        Self::of(self.tensor.reshaped(&axes, at))
     }
 
     /// Repeated along axes that it lacks or has with length 1, as operators do by themselves.
@@ -40,7 +40,7 @@ impl<T: Plain> Secret<T> {
     pub fn broadcast_to(&self, shape: impl IntoShape) -> Self {
         let (at, axes) = (Source::here(), shape.axes());
         let Some(to) = Shape::checked(&axes) else {
-            return self.failed(Fault::TooLarge { axes }, at);
+            return Self::of(self.tensor.failed(Fault::TooLarge { axes }, at));
         };
         if self.shape().broadcast(&to).as_ref() != Some(&to) {
             let fault = Fault::Broadcast {
@@ -48,9 +48,9 @@ impl<T: Plain> Secret<T> {
                 left: self.shape().clone(),
                 right: to,
             };
-            return self.unless_failed(fault, at);
+            return Self::of(self.tensor.failed(fault, at));
         }
-        self.broadcast(&to, at)
+        Self::of(self.tensor.broadcast(&to, at))
     }
 
     /// The axes in another order: axis i of the result is axis `order[i]` of this.
@@ -64,19 +64,15 @@ impl<T: Plain> Secret<T> {
                 order: order.to_vec(),
                 shape: self.shape().clone(),
             };
-            return self.unless_failed(fault, at);
+            return Self::of(self.tensor.failed(fault, at));
         }
         let whole = View::whole(self.shape());
         let axes: Vec<_> = order
             .iter()
             .map(|&axis| self.shape().axes()[axis])
             .collect();
-        self.viewed(
-            &axes,
-            order.iter().map(|&axis| whole.strides[axis]).collect(),
-            0,
-            at,
-        )
+        let strides = order.iter().map(|&axis| whole.strides[axis]).collect();
+        Self::of(self.tensor.viewed(&axes, strides, 0, at))
     }
 
     /// The last two axes exchanged, or the only one left as it is.
@@ -94,7 +90,7 @@ impl<T: Plain> Secret<T> {
     pub fn slice(&self, axis: usize, range: impl RangeBounds<usize>) -> Self {
         let at = Source::here();
         let Some(&length) = self.shape().axes().get(axis) else {
-            return self.wrong_axis("slice", axis, at);
+            return Self::of(self.tensor.wrong_axis("slice", axis, at));
         };
         let from = match range.start_bound() {
             Bound::Included(&from) => from,
@@ -107,13 +103,13 @@ impl<T: Plain> Secret<T> {
             Bound::Unbounded => length,
         };
         if from > to || to > length {
-            return self.out_of_range(axis, from, to, at);
+            return Self::of(self.tensor.out_of_range(axis, from, to, at));
         }
         let whole = View::whole(self.shape());
         let mut axes = self.shape().axes().to_vec();
         axes[axis] = to - from;
         let offset = from * whole.strides[axis] as usize;
-        self.viewed(&axes, whole.strides, offset, at)
+        Self::of(self.tensor.viewed(&axes, whole.strides, offset, at))
     }
 
     /// The part at one place of an axis, which goes.
@@ -121,16 +117,19 @@ impl<T: Plain> Secret<T> {
     pub fn at(&self, axis: usize, place: usize) -> Self {
         let at = Source::here();
         match self.shape().axes().get(axis) {
-            None => self.wrong_axis("at", axis, at),
+            None => Self::of(self.tensor.wrong_axis("at", axis, at)),
             Some(&length) if place >= length => {
-                self.out_of_range(axis, place, place.saturating_add(1), at)
+                Self::of(
+                    self.tensor
+                        .out_of_range(axis, place, place.saturating_add(1), at),
+                )
             }
             Some(_) => {
                 let mut whole = View::whole(self.shape());
                 let offset = place * whole.strides[axis] as usize;
                 whole.strides.remove(axis);
                 let axes = self.shape().without(axis);
-                self.viewed(axes.axes(), whole.strides, offset, at)
+                Self::of(self.tensor.viewed(axes.axes(), whole.strides, offset, at))
             }
         }
     }
@@ -140,10 +139,13 @@ impl<T: Plain> Secret<T> {
     pub fn pick(&self, axis: usize, places: &[usize]) -> Self {
         let at = Source::here();
         let Some(&length) = self.shape().axes().get(axis) else {
-            return self.wrong_axis("pick", axis, at);
+            return Self::of(self.tensor.wrong_axis("pick", axis, at));
         };
         if let Some(&place) = places.iter().find(|&&place| place >= length) {
-            return self.out_of_range(axis, place, place.saturating_add(1), at);
+            return Self::of(
+                self.tensor
+                    .out_of_range(axis, place, place.saturating_add(1), at),
+            );
         }
         self.apply(
             Op::Pick {
@@ -158,24 +160,15 @@ impl<T: Plain> Secret<T> {
     #[track_caller]
     pub fn row(&self, place: &Index) -> Self {
         let at = Source::here();
-        let recorder = Recorder::inner(self.recorder(), place.recorder());
-        let Some(index) = place.value() else {
-            return self.nothing();
-        };
         match self.shape().axes().first() {
-            None => return self.wrong_axis("row", 0, at),
+            None => Self::of(self.tensor.wrong_axis("row", 0, at)),
             Some(&length) if length < place.count() => {
-                return self.out_of_range(0, 0, place.count(), at);
+                Self::of(self.tensor.out_of_range(0, 0, place.count(), at))
             }
-            Some(_) => {}
-        }
-        let operands = self.import(recorder, "row", at).and_then(|value| {
-            let index = recorder.import(place.recorder(), index, at)?;
-            Some(vec![value, index])
-        });
-        match operands.and_then(|operands| recorder.add(Op::Row(0), operands, at)) {
-            Some(value) => Self::new(recorder, Some(value)),
-            None => self.nothing(),
+            Some(_) => {
+                let mut row = self.tensor.results(Op::Row(0), &[place.tensor()], 1, at);
+                Self::of(row.swap_remove(0))
+            }
         }
     }
 
@@ -184,13 +177,13 @@ impl<T: Plain> Secret<T> {
     pub fn reverse(&self, axis: usize) -> Self {
         let at = Source::here();
         let Some(&length) = self.shape().axes().get(axis) else {
-            return self.wrong_axis("reverse", axis, at);
+            return Self::of(self.tensor.wrong_axis("reverse", axis, at));
         };
         let mut whole = View::whole(self.shape());
         let offset = length.saturating_sub(1) * whole.strides[axis] as usize;
         whole.strides[axis] = -whole.strides[axis];
         let axes = self.shape().axes().to_vec();
-        self.viewed(&axes, whole.strides, offset, at)
+        Self::of(self.tensor.viewed(&axes, whole.strides, offset, at))
     }
 
     /// This and another one, one after the other along an axis that they have.
@@ -198,52 +191,8 @@ impl<T: Plain> Secret<T> {
     pub fn join(&self, other: impl super::Operand<T>, axis: usize) -> Self {
         let at = Source::here();
         let other = self.beside(other, at);
-        joined(self.recorder(), &[self.clone(), other], axis, at)
-    }
-
-    fn viewed(&self, axes: &[usize], strides: Vec<isize>, offset: usize, at: Source) -> Self {
-        match Shape::checked(axes) {
-            _ if self.value().is_none() => self.clone(),
-            Some(shape) => self.apply(
-                Op::View(View {
-                    shape,
-                    strides,
-                    offset,
-                }),
-                at,
-            ),
-            None => {
-                let axes = axes.to_vec();
-                self.failed(Fault::TooLarge { axes }, at)
-            }
-        }
-    }
-
-    fn wrong_axis(&self, operator: &str, axis: usize, at: Source) -> Self {
-        let fault = Fault::Axis {
-            operator: operator.into(),
-            axis,
-            shape: self.shape().clone(),
-        };
-        self.unless_failed(fault, at)
-    }
-
-    fn out_of_range(&self, axis: usize, from: usize, to: usize, at: Source) -> Self {
-        let fault = Fault::Range {
-            from,
-            to,
-            axis,
-            shape: self.shape().clone(),
-        };
-        self.unless_failed(fault, at)
-    }
-
-    /// The fault, unless the value follows another one.
-    fn unless_failed(&self, fault: Fault, at: Source) -> Self {
-        match self.value() {
-            Some(_) => self.failed(fault, at),
-            None => self.clone(),
-        }
+        let parts = [&self.tensor, &other.tensor];
+        Self::of(Tensor::joined(&self.tensor.recorder, &parts, axis, at))
     }
 }
 
@@ -251,7 +200,13 @@ impl Program {
     /// Tensors, one after the other along an axis that they have.
     #[track_caller]
     pub fn concat<T: Plain>(&mut self, parts: &[Secret<T>], axis: usize) -> Secret<T> {
-        joined(self.recorder(), parts, axis, Source::here())
+        let parts: Vec<_> = parts.iter().map(Secret::tensor).collect();
+        Secret::of(Tensor::joined(
+            self.recorder(),
+            &parts,
+            axis,
+            Source::here(),
+        ))
     }
 
     /// Tensors of one shape, side by side along a new axis before axis `axis`.
@@ -261,28 +216,13 @@ impl Program {
         let mut expanded = Vec::new();
         for part in parts {
             if axis > part.rank() {
-                return part.wrong_axis("stack", axis, at);
+                return Secret::of(part.tensor.wrong_axis("stack", axis, at));
             }
             let mut axes = part.shape().axes().to_vec();
             axes.insert(axis, 1);
-            expanded.push(part.reshaped(&axes, at));
+            expanded.push(part.tensor.reshaped(&axes, at));
         }
-        joined(self.recorder(), &expanded, axis, at)
+        let expanded: Vec<_> = expanded.iter().collect();
+        Secret::of(Tensor::joined(self.recorder(), &expanded, axis, at))
     }
-}
-
-fn joined<T: Plain>(
-    outer: &Rc<Recorder>,
-    parts: &[Secret<T>],
-    axis: usize,
-    at: Source,
-) -> Secret<T> {
-    let recorders = parts.iter().map(Secret::recorder);
-    let recorder = recorders.fold(outer, |a, b| Recorder::inner(a, b));
-    let operands: Option<Vec<Value>> = parts
-        .iter()
-        .map(|part| part.import(recorder, "join", at))
-        .collect();
-    let joined = operands.and_then(|operands| recorder.add(Op::Join(axis), operands, at));
-    Secret::new(recorder, joined)
 }

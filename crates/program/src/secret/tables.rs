@@ -3,22 +3,21 @@
 use super::{Operand, Secret};
 use crate::element::{Bits, Number, Plain, Unsigned};
 use crate::error::{Fault, Source};
-use crate::ir::{Op, Reduction, Value};
-use crate::program::Recorder;
+use crate::ir::{Binary, Op, Reduction};
 
 impl<T: Number> Secret<T> {
     /// The numbers along the last axis, the smallest first, by a sorting network.
     #[track_caller]
     pub fn sort(&self) -> Self {
         let keep = self.shape().axes().last().copied().unwrap_or(0);
-        self.sorted(&[], false, keep, Source::here()).0
+        self.sorted(false, keep, Source::here())
     }
 
     /// The `count` greatest numbers along the last axis, the greatest first. Comparisons that cannot
     /// matter to them are left out.
     #[track_caller]
     pub fn top(&self, count: usize) -> Self {
-        self.sorted(&[], true, count, Source::here()).0
+        self.sorted(true, count, Source::here())
     }
 
     /// The numbers along the last axis, the smallest first, and another tensor of the same shape whose
@@ -36,6 +35,10 @@ impl<T: Number> Secret<T> {
         self.sorted_with(along, true, count, Source::here())
     }
 
+    fn sorted(&self, descending: bool, keep: usize, at: Source) -> Self {
+        self.apply(Op::Sort { descending, keep }, at)
+    }
+
     fn sorted_with<U: Plain>(
         &self,
         along: &Secret<U>,
@@ -43,36 +46,10 @@ impl<T: Number> Secret<T> {
         keep: usize,
         at: Source,
     ) -> (Self, Secret<U>) {
-        let recorder = Recorder::inner(self.recorder(), along.recorder()).clone();
-        let keys = self.import(&recorder, "sort", at);
-        let along_value = along.import(&recorder, "sort", at);
-        let keys = keys.map(|value| Self::new(&recorder, Some(value)));
-        match (keys, along_value) {
-            (Some(keys), Some(along_value)) => {
-                let (keys, carried) = keys.sorted(&[along_value], descending, keep, at);
-                let carried = carried[0].map(|value| Secret::new(&recorder, Some(value)));
-                (keys, carried.unwrap_or_else(|| along.nothing()))
-            }
-            _ => (self.nothing(), along.nothing()),
-        }
-    }
-
-    /// The keys and what goes along, of the same graph.
-    fn sorted(
-        &self,
-        along: &[Value],
-        descending: bool,
-        keep: usize,
-        at: Source,
-    ) -> (Self, Vec<Option<Value>>) {
-        let inputs = self.value().map(|value| [&[value], along].concat());
         let op = Op::Sort { descending, keep };
-        let mut results = self.results(op, inputs, 1 + along.len() as u32, at);
-        let keys = match results.remove(0) {
-            Some(value) => Self::new(self.recorder(), Some(value)),
-            None => self.nothing(),
-        };
-        (keys, results)
+        let mut lists = self.tensor.results(op, &[&along.tensor], 2, at);
+        let along = lists.swap_remove(1);
+        (Self::of(lists.swap_remove(0)), Secret::of(along))
     }
 }
 
@@ -83,30 +60,7 @@ impl<U: Unsigned> Secret<U> {
     pub fn look_up<T: Plain>(&self, table: impl Operand<T>) -> Secret<T> {
         let at = Source::here();
         let table = self.beside(table, at);
-        if self.value().is_none() || table.value().is_none() {
-            return table.nothing();
-        }
-        let Some((&entries, width)) = table.shape().axes().split_first() else {
-            let fault = Fault::Axis {
-                operator: Op::LookUp.to_string(),
-                axis: 0,
-                shape: table.shape().clone(),
-            };
-            return table.failed(fault, at);
-        };
-        let axes = [self.shape().axes(), width].concat();
-        let width = width.iter().product();
-        let places = self.reshaped(&[1, self.elements()], at);
-        let flat = table.reshaped(&[1, entries, width], at);
-        let recorder = Recorder::inner(flat.recorder(), places.recorder());
-        let operands = flat
-            .import(recorder, "look-up", at)
-            .zip(places.import(recorder, "look-up", at));
-        let found = operands.and_then(|(a, b)| recorder.add(Op::LookUp, vec![a, b], at));
-        match found {
-            Some(value) => Secret::<T>::new(recorder, Some(value)).reshaped(&axes, at),
-            None => table.nothing(),
-        }
+        Secret::of(self.tensor.look_up(&table.tensor, at))
     }
 }
 
@@ -128,14 +82,11 @@ impl<K: Plain> Secret<K> {
                 ],
                 axis: 0,
             };
-            let ok = self.value().and(keys.value()).and(values.value());
-            return match ok {
-                Some(_) => (self.failed(fault.clone(), at), values.failed(fault, at)),
-                None => (self.nothing(), values.nothing()),
-            };
+            let failed = self.tensor.failed(fault, at);
+            return (Secret::of(failed.clone()), Secret::of(failed));
         }
-        let column = self.reshaped(&[self.elements(), 1], at);
-        let same: Secret<bool> = column.binary(crate::ir::Binary::Equal, keys, at);
+        let column = self.tensor.reshaped(&[self.elements(), 1], at);
+        let same = Secret::<bool>::of(column.binary(Binary::Equal, &keys.tensor, at));
         let zero: Secret<T> = values.beside(T::decode(0), at);
         let matching = same.choose(values, &zero, at);
         (
