@@ -90,6 +90,10 @@ registry! {
     Sha256 NETLIST = b"madrigal netlist 1";
     /// A compiled program (collision resistance). Its length comes first.
     Sha256 LAYERED = b"madrigal layered 1";
+    /// A program's operations in words (collision resistance). The length of each comes first.
+    Sha256 PROGRAM = b"madrigal program v1";
+    /// A program's public elements (collision resistance), which their number and type go with.
+    Sha256 PROGRAM_CONSTANT = b"madrigal constant v1";
     /// A public identifier and what a store holds give its name (collision resistance).
     Sha256 STORE_ID = b"madrigal store id v1";
     /// An instance of OTs, the exchanged elements and the shared one give a key (random oracle).

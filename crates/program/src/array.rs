@@ -1,0 +1,274 @@
+//! Tensors in the clear.
+
+use std::fmt;
+
+use zeroize::Zeroize;
+
+use crate::element::{Plain, Type};
+use crate::shape::{Shape, View};
+
+/// The elements of a tensor in the narrowest words that hold them; of a bool, a byte that is 0 or 1.
+/// Numbers are kept modulo 2^bits, signed ones in two's complement.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Words {
+    W8(Vec<u8>),
+    W16(Vec<u16>),
+    W32(Vec<u32>),
+    W64(Vec<u64>),
+    W128(Vec<u128>),
+}
+
+/// The same expression for each width of words.
+macro_rules! each {
+    ($words:expr, $vec:ident => $body:expr) => {
+        match $words {
+            $crate::array::Words::W8($vec) => $crate::array::Words::W8($body),
+            $crate::array::Words::W16($vec) => $crate::array::Words::W16($body),
+            $crate::array::Words::W32($vec) => $crate::array::Words::W32($body),
+            $crate::array::Words::W64($vec) => $crate::array::Words::W64($body),
+            $crate::array::Words::W128($vec) => $crate::array::Words::W128($body),
+        }
+    };
+}
+/// The same, for two of one width; others are the caller's mistake.
+macro_rules! pair {
+    ($a:expr, $b:expr, $x:ident, $y:ident => $body:expr) => {
+        match ($a, $b) {
+            ($crate::array::Words::W8($x), $crate::array::Words::W8($y)) => {
+                $crate::array::Words::W8($body)
+            }
+            ($crate::array::Words::W16($x), $crate::array::Words::W16($y)) => {
+                $crate::array::Words::W16($body)
+            }
+            ($crate::array::Words::W32($x), $crate::array::Words::W32($y)) => {
+                $crate::array::Words::W32($body)
+            }
+            ($crate::array::Words::W64($x), $crate::array::Words::W64($y)) => {
+                $crate::array::Words::W64($body)
+            }
+            ($crate::array::Words::W128($x), $crate::array::Words::W128($y)) => {
+                $crate::array::Words::W128($body)
+            }
+            _ => unreachable!("operands of one type have words of one width"),
+        }
+    };
+}
+/// The same expression for each width of words, whatever it gives.
+macro_rules! with {
+    ($words:expr, $vec:ident => $body:expr) => {
+        match $words {
+            $crate::array::Words::W8($vec) => $body,
+            $crate::array::Words::W16($vec) => $body,
+            $crate::array::Words::W32($vec) => $body,
+            $crate::array::Words::W64($vec) => $body,
+            $crate::array::Words::W128($vec) => $body,
+        }
+    };
+}
+pub(crate) use {each, pair};
+
+impl Words {
+    /// Elements of a type from their codes.
+    pub(crate) fn collect(element: Type, codes: impl Iterator<Item = u128>) -> Self {
+        match element.bits() {
+            ..=8 => Self::W8(codes.map(|code| code as u8).collect()),
+            9..=16 => Self::W16(codes.map(|code| code as u16).collect()),
+            17..=32 => Self::W32(codes.map(|code| code as u32).collect()),
+            33..=64 => Self::W64(codes.map(|code| code as u64).collect()),
+            _ => Self::W128(codes.collect()),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        with!(self, words => words.len())
+    }
+
+    /// The code of one element.
+    pub(crate) fn get(&self, at: usize) -> u128 {
+        match self {
+            Self::W8(words) => words[at].into(),
+            Self::W16(words) => words[at].into(),
+            Self::W32(words) => words[at].into(),
+            Self::W64(words) => words[at].into(),
+            Self::W128(words) => words[at],
+        }
+    }
+
+    /// The codes of all elements.
+    pub(crate) fn codes(&self) -> impl ExactSizeIterator<Item = u128> + '_ {
+        (0..self.len()).map(|at| self.get(at))
+    }
+
+    /// The elements that a view shows.
+    pub(crate) fn view(&self, view: &View) -> Self {
+        fn shown<T: Copy>(words: &[T], view: &View) -> Vec<T> {
+            let mut out = Vec::with_capacity(view.shape.elements());
+            view.runs(|from, step, length| match step {
+                1 => out.extend_from_slice(&words[from..from + length]),
+                0 => out.extend(std::iter::repeat_n(words[from], length)),
+                _ => {
+                    let place = |at: usize| (from as isize + at as isize * step) as usize;
+                    out.extend((0..length).map(|at| words[place(at)]));
+                }
+            });
+            out
+        }
+        each!(self, words => shown(words, view))
+    }
+
+    /// Elements by their numbers.
+    pub(crate) fn pick(&self, places: impl Iterator<Item = usize>) -> Self {
+        each!(self, words => places.map(|at| words[at]).collect())
+    }
+
+    /// Appends the elements of a range of others.
+    pub(crate) fn extend(&mut self, other: &Self, range: std::ops::Range<usize>) {
+        match (self, other) {
+            (Self::W8(to), Self::W8(from)) => to.extend_from_slice(&from[range]),
+            (Self::W16(to), Self::W16(from)) => to.extend_from_slice(&from[range]),
+            (Self::W32(to), Self::W32(from)) => to.extend_from_slice(&from[range]),
+            (Self::W64(to), Self::W64(from)) => to.extend_from_slice(&from[range]),
+            (Self::W128(to), Self::W128(from)) => to.extend_from_slice(&from[range]),
+            _ => unreachable!("operands of one type have words of one width"),
+        }
+    }
+}
+
+impl Zeroize for Words {
+    fn zeroize(&mut self) {
+        with!(self, words => words.zeroize());
+    }
+}
+
+/// A tensor in the clear: an input, an output, or a constant.
+///
+/// It may hold secrets of its owner: it is wiped when dropped, and `Debug` shows its type and shape alone.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Array {
+    element: Type,
+    shape: Shape,
+    words: Words,
+}
+
+impl Array {
+    /// Elements of a type in a shape; there are as many as the shape says.
+    pub(crate) fn new(element: Type, shape: Shape, words: Words) -> Self {
+        debug_assert_eq!(shape.elements(), words.len());
+        Self {
+            element,
+            shape,
+            words,
+        }
+    }
+
+    /// The elements in the order of the shape, or `None` if there are not as many as it says.
+    pub fn of<T: Plain>(shape: &Shape, elements: &[T]) -> Option<Self> {
+        let codes = elements.iter().map(|element| element.encode());
+        (shape.elements() == elements.len())
+            .then(|| Self::new(T::TYPE, shape.clone(), Words::collect(T::TYPE, codes)))
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> Type {
+        self.element
+    }
+
+    /// The lengths of the axes.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The elements, row by row, or `None` if they are of another type.
+    pub fn to_vec<T: Plain>(&self) -> Option<Vec<T>> {
+        (self.element == T::TYPE).then(|| self.words.codes().map(T::decode).collect())
+    }
+
+    /// The elements' bits in two's complement, zeros above, row by row.
+    pub fn codes(&self) -> impl ExactSizeIterator<Item = u128> + '_ {
+        self.words.codes()
+    }
+
+    /// The same elements in another shape of as many.
+    pub(crate) fn reshaped(&self, shape: Shape) -> Self {
+        Self::new(self.element, shape, self.words.clone())
+    }
+
+    pub(crate) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// The code that all elements have, if they are alike and there are any.
+    pub(crate) fn uniform(&self) -> Option<u128> {
+        let mut codes = self.words.codes();
+        let first = codes.next()?;
+        codes.all(|code| code == first).then_some(first)
+    }
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        self.words.zeroize();
+    }
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.element, self.shape)
+    }
+}
+
+/// What can be given as a tensor in the clear: an element, an array or slice or vector of elements (of
+/// elements), or elements with a shape.
+pub trait IntoArray<T: Plain> {
+    /// The lengths of the axes and the elements, row by row. There need not be as many as the axes say;
+    /// whoever takes them checks that.
+    fn parts(&self) -> (Vec<usize>, Vec<T>);
+}
+
+impl<T: Plain> IntoArray<T> for T {
+    fn parts(&self) -> (Vec<usize>, Vec<T>) {
+        (Vec::new(), vec![*self])
+    }
+}
+
+impl<T: Plain, const N: usize> IntoArray<T> for [T; N] {
+    fn parts(&self) -> (Vec<usize>, Vec<T>) {
+        (vec![N], self.to_vec())
+    }
+}
+
+impl<T: Plain, const N: usize, const M: usize> IntoArray<T> for [[T; M]; N] {
+    fn parts(&self) -> (Vec<usize>, Vec<T>) {
+        (vec![N, M], self.concat())
+    }
+}
+
+impl<T: Plain> IntoArray<T> for &[T] {
+    fn parts(&self) -> (Vec<usize>, Vec<T>) {
+        (vec![self.len()], self.to_vec())
+    }
+}
+
+impl<T: Plain> IntoArray<T> for Vec<T> {
+    fn parts(&self) -> (Vec<usize>, Vec<T>) {
+        (vec![self.len()], self.clone())
+    }
+}
+
+impl<T: Plain> IntoArray<T> for &Vec<T> {
+    fn parts(&self) -> (Vec<usize>, Vec<T>) {
+        (vec![self.len()], self.to_vec())
+    }
+}
+
+impl<T: Plain, const N: usize> IntoArray<T> for ([usize; N], Vec<T>) {
+    fn parts(&self) -> (Vec<usize>, Vec<T>) {
+        (self.0.to_vec(), self.1.clone())
+    }
+}
+
+impl<T: Plain> IntoArray<T> for (Shape, Vec<T>) {
+    fn parts(&self) -> (Vec<usize>, Vec<T>) {
+        (self.0.axes().to_vec(), self.1.clone())
+    }
+}

@@ -1,0 +1,278 @@
+//! What secrets are made of: truth values, integers, and numbers with a fixed point.
+
+use std::fmt;
+
+use zeroize::Zeroize;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The type of a value's elements, as the intermediate representation names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Type {
+    bits: u32,
+    signed: bool,
+    fraction: u32,
+}
+
+impl Type {
+    /// A truth value: one bit.
+    pub const BOOL: Self = Self::unsigned(1);
+    /// What places and counts are given as.
+    pub const PLACE: Self = Self::unsigned(32);
+
+    /// An unsigned integer. Those of programs have 1, 8, 16, 32, 64 or 128 bits.
+    pub(crate) const fn unsigned(bits: u32) -> Self {
+        Self {
+            bits,
+            signed: false,
+            fraction: 0,
+        }
+    }
+
+    /// A signed integer in two's complement.
+    pub(crate) const fn signed(bits: u32) -> Self {
+        Self {
+            bits,
+            signed: true,
+            fraction: 0,
+        }
+    }
+
+    /// Bits of an element: 1, 8, 16, 32, 64 or 128.
+    pub const fn bits(self) -> u32 {
+        self.bits
+    }
+
+    /// Whether the highest bit is a sign.
+    pub const fn is_signed(self) -> bool {
+        self.signed
+    }
+
+    /// Bits after the point; 0 for integers.
+    pub const fn fraction(self) -> u32 {
+        self.fraction
+    }
+
+    /// Whether it is `bool`.
+    pub const fn is_bool(self) -> bool {
+        self.bits == 1
+    }
+
+    /// The type with so many bits more after the point, if they are not below 0.
+    pub(crate) fn moved(self, by: i64) -> Option<Self> {
+        let fraction = i64::from(self.fraction).checked_add(by)?;
+        let fraction = u32::try_from(fraction).ok()?;
+        Some(Self { fraction, ..self })
+    }
+
+    /// The integers that numbers of the type are kept in.
+    pub(crate) const fn integer(self) -> Self {
+        Self {
+            fraction: 0,
+            ..self
+        }
+    }
+
+    /// The bits that an element has, set.
+    pub(crate) const fn mask(self) -> u128 {
+        u128::MAX >> (128 - self.bits)
+    }
+
+    /// The least number, in two's complement.
+    pub(crate) const fn least(self) -> u128 {
+        if self.signed { 1 << (self.bits - 1) } else { 0 }
+    }
+
+    /// The encoding with copies of the sign above it.
+    pub(crate) const fn extend(self, code: u128) -> i128 {
+        let unused = 128 - self.bits;
+        if self.signed {
+            (code << unused) as i128 >> unused
+        } else {
+            code as i128
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = if self.signed { 'i' } else { 'u' };
+        match (self.bits, self.fraction) {
+            (1, _) => f.write_str("bool"),
+            (bits, 0) => write!(f, "{letter}{bits}"),
+            (bits, fraction) => write!(f, "Fixed<{letter}{bits}, {fraction}>"),
+        }
+    }
+}
+
+/// An element of secrets and of public arrays: `bool`, `u8` to `u128`, `i8` to `i128`, [`Fixed`].
+pub trait Plain:
+    sealed::Sealed + Copy + Default + PartialEq + fmt::Debug + Zeroize + Send + Sync + 'static
+{
+    /// The type's description.
+    const TYPE: Type;
+
+    /// The element's bits in two's complement, zeros above.
+    fn encode(self) -> u128;
+
+    /// The element with these bits; bits above its width are left out.
+    fn decode(code: u128) -> Self;
+}
+
+/// What is added, multiplied and compared: integers and [`Fixed`].
+pub trait Number: Plain {}
+
+/// What is divided, shifted and rooted.
+pub trait Integer: Number + Bits {}
+
+/// What has no sign: what roots are taken of, and what places and amounts of shifts are given as.
+pub trait Unsigned: Integer {}
+
+/// What has a sign.
+pub trait Signed: Number {}
+
+/// What `&`, `|`, `^` and `!` work on, bit by bit: `bool` and integers.
+pub trait Bits: Plain {}
+
+/// An integer that a [`Fixed`] is kept in: `i16`, `i32`, `i64` or `i128`.
+pub trait FixedWord: Integer + Signed {}
+
+impl sealed::Sealed for bool {}
+impl Bits for bool {}
+impl Plain for bool {
+    const TYPE: Type = Type::BOOL;
+
+    fn encode(self) -> u128 {
+        self.into()
+    }
+
+    fn decode(code: u128) -> Self {
+        code & 1 == 1
+    }
+}
+
+macro_rules! integers {
+    ($($word:ident of $unsigned:ident $describe:ident;)*) => {$(
+        impl sealed::Sealed for $word {}
+        impl Number for $word {}
+        impl Integer for $word {}
+        impl Bits for $word {}
+        impl Plain for $word {
+            const TYPE: Type = Type::$describe($word::BITS);
+
+            #[inline(always)]
+            fn encode(self) -> u128 {
+                self as $unsigned as u128
+            }
+
+            #[inline(always)]
+            fn decode(code: u128) -> Self {
+                code as $word
+            }
+        }
+    )*};
+}
+integers! {
+    u8 of u8 unsigned; u16 of u16 unsigned; u32 of u32 unsigned; u64 of u64 unsigned; u128 of u128 unsigned;
+    i8 of u8 signed; i16 of u16 signed; i32 of u32 signed; i64 of u64 signed; i128 of u128 signed;
+}
+
+impl Unsigned for u8 {}
+impl Unsigned for u16 {}
+impl Unsigned for u32 {}
+impl Unsigned for u64 {}
+impl Unsigned for u128 {}
+impl Signed for i8 {}
+impl Signed for i16 {}
+impl Signed for i32 {}
+impl Signed for i64 {}
+impl Signed for i128 {}
+impl FixedWord for i16 {}
+impl FixedWord for i32 {}
+impl FixedWord for i64 {}
+impl FixedWord for i128 {}
+
+/// A number with `F` bits after the point, kept as the integer `W` of 2^F times its value: from
+/// -2^(l-1-F) to 2^(l-1-F) less 2^-F in steps of 2^-F, for l bits of `W`.
+///
+/// Sums wrap as those of `W` do. A product is the product of the integers modulo 2^l, as a signed number,
+/// divided by 2^F and rounded down: it is right to within 2^-F as long as it lies between -2^(l-1-2F) and
+/// 2^(l-1-2F), and wrong beyond; [`Checked`](crate::Checked) says where that happens.
+///
+/// ```
+/// use madrigal_program::Fixed;
+/// type Price = Fixed<i64, 16>;
+/// assert_eq!(Price::from_f64(2.5).map(Price::to_f64), Some(2.5));
+/// assert_eq!(Price::from_f64(1e30), None);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Fixed<W, const F: u32>(W);
+
+impl<W: FixedWord, const F: u32> Fixed<W, F> {
+    const FITS: () = assert!(
+        F > 0 && F < W::TYPE.bits() - 1,
+        "a fixed-point number has a bit at least after the point, one before it, and a sign"
+    );
+
+    /// The number that is `raw` steps of 2^-F.
+    pub const fn from_raw(raw: W) -> Self {
+        const { Self::FITS }
+        Self(raw)
+    }
+
+    /// How many steps of 2^-F the number is.
+    pub const fn raw(self) -> W {
+        self.0
+    }
+
+    /// The nearest number, or `None` if that is out of range or `value` is none.
+    pub fn from_f64(value: f64) -> Option<Self> {
+        let scaled = (value * Self::scale()).round();
+        let limit = 2f64.powi(W::TYPE.bits() as i32 - 1);
+        let fits = scaled >= -limit && scaled < limit;
+        fits.then(|| Self::from_raw(W::decode(scaled as i128 as u128)))
+    }
+
+    /// The number, rounded to the 53 bits that `f64` has.
+    pub fn to_f64(self) -> f64 {
+        W::TYPE.extend(self.0.encode()) as f64 / Self::scale()
+    }
+
+    fn scale() -> f64 {
+        2f64.powi(F as i32)
+    }
+}
+
+impl<W: FixedWord, const F: u32> sealed::Sealed for Fixed<W, F> {}
+impl<W: FixedWord, const F: u32> Number for Fixed<W, F> {}
+impl<W: FixedWord, const F: u32> Signed for Fixed<W, F> {}
+
+impl<W: FixedWord, const F: u32> Plain for Fixed<W, F> {
+    const TYPE: Type = Type {
+        bits: W::TYPE.bits,
+        signed: true,
+        fraction: F,
+    };
+
+    fn encode(self) -> u128 {
+        self.0.encode()
+    }
+
+    fn decode(code: u128) -> Self {
+        Self::from_raw(W::decode(code))
+    }
+}
+
+impl<W: FixedWord, const F: u32> Zeroize for Fixed<W, F> {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl<W: FixedWord, const F: u32> fmt::Display for Fixed<W, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.to_f64(), f)
+    }
+}

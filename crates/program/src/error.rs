@@ -1,0 +1,271 @@
+//! What can be wrong with a program, and where it stands in the source.
+
+use std::fmt;
+use std::panic::Location;
+
+use madrigal_core::{Party, PartyError};
+use thiserror::Error;
+
+use crate::element::Type;
+use crate::ir::Sort;
+use crate::lower::Sharing;
+use crate::shape::{MAX_ELEMENTS, MAX_RANK, Shape};
+
+/// The file and the line of the source that asked for something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Source(&'static Location<'static>);
+
+impl Source {
+    /// Where the caller was called from.
+    #[track_caller]
+    pub(crate) fn here() -> Self {
+        Self(Location::caller())
+    }
+
+    /// The file, as the compiler was given it.
+    pub fn file(&self) -> &'static str {
+        self.0.file()
+    }
+
+    /// The line, counted from 1.
+    pub fn line(&self) -> u32 {
+        self.0.line()
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file(), self.line())
+    }
+}
+
+/// An operator that cannot be, with its place in the source.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{at}: {fault}")]
+pub struct ProgramError {
+    /// Where the operator stands.
+    pub at: Source,
+    /// What is wrong with it.
+    pub fault: Fault,
+}
+
+/// What is wrong with an operator of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// Shapes that do not broadcast.
+    #[error(
+        "{operator} of shapes {left} and {right}: compared from the last axis on, lengths must be equal or 1; reshape one of the two"
+    )]
+    Broadcast {
+        /// The operator.
+        operator: String,
+        /// The first operand's shape.
+        left: Shape,
+        /// The second one's.
+        right: Shape,
+    },
+    /// An axis that the value does not have.
+    #[error("{operator} along axis {axis} of a value of shape {shape}, which has {} axes, counted from 0", .shape.rank())]
+    Axis {
+        /// The operator.
+        operator: String,
+        /// The axis that was named.
+        axis: usize,
+        /// The value's shape.
+        shape: Shape,
+    },
+    /// An axis without elements where there must be one.
+    #[error(
+        "{operator} along axis {axis} of a value of shape {shape}: no element has no such result"
+    )]
+    Empty {
+        /// The operator.
+        operator: String,
+        /// The axis.
+        axis: usize,
+        /// The value's shape.
+        shape: Shape,
+    },
+    /// A shape of another number of elements.
+    #[error("a value of shape {from} with {} elements cannot take shape {to:?}", .from.elements())]
+    Reshape {
+        /// The value's shape.
+        from: Shape,
+        /// The axes that were asked for.
+        to: Vec<usize>,
+    },
+    /// A shape that is too large.
+    #[error("shape {axes:?}: a value has at most {MAX_ELEMENTS} elements and {MAX_RANK} axes")]
+    TooLarge {
+        /// The axes.
+        axes: Vec<usize>,
+    },
+    /// Matrices that do not fit.
+    #[error("a matrix product of shapes {left} and {right}: the last axis of the first must be as long as the {} of the second", if .right.rank() == 1 { "axis" } else { "last but one" })]
+    Inner {
+        /// The first matrix's shape.
+        left: Shape,
+        /// The second one's.
+        right: Shape,
+    },
+    /// A range or an index beyond an axis.
+    #[error("{from}..{to} along axis {axis} of a value of shape {shape}: the axis is shorter")]
+    Range {
+        /// The first index.
+        from: usize,
+        /// One more than the last.
+        to: usize,
+        /// The axis.
+        axis: usize,
+        /// The value's shape.
+        shape: Shape,
+    },
+    /// Axes that are no permutation.
+    #[error("{order:?} does not name each axis of a value of shape {shape} once")]
+    Order {
+        /// The axes that were given.
+        order: Vec<usize>,
+        /// The value's shape.
+        shape: Shape,
+    },
+    /// Parts that do not fit together.
+    #[error("joining shapes {shapes:?} along axis {axis}: all other axes must have equal lengths")]
+    Join {
+        /// The parts' shapes.
+        shapes: Vec<Shape>,
+        /// The axis.
+        axis: usize,
+    },
+    /// Not as many elements as the shape says.
+    #[error("{found} elements for shape {axes:?}, which has {expected}")]
+    Elements {
+        /// The axes that were given.
+        axes: Vec<usize>,
+        /// Elements that they have.
+        expected: usize,
+        /// Elements that were given.
+        found: usize,
+    },
+    /// Elements of another type; operators of typed secrets do not meet this.
+    #[error("{operator} of {found}, which it is not defined for")]
+    Element {
+        /// The operator.
+        operator: String,
+        /// The operands' types.
+        found: Words<Type>,
+    },
+    /// A number that the type does not have.
+    #[error("the constant {value} is no number of type {element}")]
+    Constant {
+        /// The number, in decimal.
+        value: String,
+        /// The type.
+        element: Type,
+    },
+    /// A party that does not take part.
+    #[error(transparent)]
+    Party(#[from] PartyError),
+    /// Nobody to open a value to.
+    #[error("a value is opened to nobody; name one party at least")]
+    Nobody,
+    /// A value of another program.
+    #[error("{operator} of values of two programs; values stay with the program that made them")]
+    Foreign {
+        /// The operator.
+        operator: String,
+    },
+    /// A value of a loop's body outside of it.
+    #[error(
+        "{operator} of a value of a loop's body outside of the body; make it part of the loop's state or result"
+    )]
+    Escaped {
+        /// The operator.
+        operator: String,
+    },
+    /// An input or an opening in a loop.
+    #[error("{what} in a loop's body; it belongs before or after the loop")]
+    InLoop {
+        /// `an input` or `an opening`.
+        what: &'static str,
+    },
+    /// A loop whose body changes the sort of its state.
+    #[error(
+        "part {part} of the loop's state goes into the body as {before} and comes out as {after}; it must stay the same"
+    )]
+    State {
+        /// Which part, counted from 0.
+        part: usize,
+        /// As it goes in.
+        before: Sort,
+        /// As it comes out.
+        after: Sort,
+    },
+    /// Mapped values of different lengths.
+    #[error("map over values of shapes {shapes:?}: all must have a first axis of one length")]
+    Mapped {
+        /// Their shapes.
+        shapes: Vec<Shape>,
+    },
+    /// A name that stands for something else.
+    #[error("the name {name:?} is taken by another {side}")]
+    Name {
+        /// The name.
+        name: String,
+        /// `input` or `output`.
+        side: &'static str,
+    },
+    /// A value that is in another sharing than its operator needs.
+    #[error(
+        "{operator} in {wanted} of a value in {found}; convert it with `to`, or leave conversions to the mix"
+    )]
+    Sharing {
+        /// The operator.
+        operator: String,
+        /// The sharing it is in.
+        found: Sharing,
+        /// The sharing that the operator takes.
+        wanted: Sharing,
+    },
+    /// A sharing that the program's mix does not have.
+    #[error("a value is to be in {wanted}, which the mix {mix} does not have")]
+    NotInMix {
+        /// The sharing.
+        wanted: Sharing,
+        /// The mix.
+        mix: String,
+    },
+    /// A list that an operation takes none of.
+    #[error("{operator}: {what}")]
+    Lengths {
+        /// The operator.
+        operator: String,
+        /// What does not fit.
+        what: String,
+    },
+}
+
+/// A list, separated by commas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words<T>(pub Vec<T>);
+
+impl<T: fmt::Display> fmt::Display for Words<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, word) in self.0.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{word}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks that all parties take part.
+pub(crate) fn check_parties(to: &[Party], parties: usize) -> Result<(), Fault> {
+    if to.is_empty() {
+        return Err(Fault::Nobody);
+    }
+    for party in to {
+        Party::checked(party.index(), parties)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,488 @@
+//! Random programs, for tests that compare two ways to run them. Any seed gives a program that can be, with
+//! inputs for it.
+
+use crate::element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Unsigned};
+use crate::lower::Sharing;
+use crate::{Computation, Everyone, Inputs, Party, Program, ProgramError, Secret, Shape};
+
+/// What a random program is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Recipe {
+    /// Everything else follows from this.
+    pub seed: u64,
+    /// How many parties compute.
+    pub parties: usize,
+    /// Operations, about.
+    pub operations: usize,
+    /// Whether values are put in sharings among three servers, or in those of any number of parties.
+    pub replicated: bool,
+}
+
+/// The most elements of a value.
+const MOST: usize = 64;
+
+type Small = Fixed<i16, 6>;
+type Price = Fixed<i32, 12>;
+type Fine = Fixed<i64, 20>;
+type Vast = Fixed<i128, 40>;
+
+impl Recipe {
+    /// The program and inputs for it.
+    ///
+    /// # Errors
+    /// None, unless this crate is wrong.
+    pub fn cook(&self) -> Result<(Computation, Inputs), ProgramError> {
+        let mut cook = Cook {
+            recipe: *self,
+            program: Program::new(self.parties),
+            inputs: Inputs::new(),
+            state: self.seed,
+            pools: Pools::default(),
+        };
+        for _ in 0..self.operations {
+            cook.operation();
+        }
+        cook.open_all();
+        Ok((cook.program.finish()?, cook.inputs))
+    }
+}
+
+/// A type of which a program has values.
+trait Pooled: Plain {
+    fn pool(pools: &mut Pools) -> &mut Vec<Secret<Self>>;
+}
+
+macro_rules! pools {
+    ($($name:ident: $element:ty,)*) => {
+        #[derive(Default)]
+        struct Pools {
+            $($name: Vec<Secret<$element>>,)*
+        }
+
+        $(impl Pooled for $element {
+            fn pool(pools: &mut Pools) -> &mut Vec<Secret<Self>> {
+                &mut pools.$name
+            }
+        })*
+
+        impl Cook {
+            /// Opens some values of each type, the last ones surely.
+            fn open_all(&mut self) {
+                $(for value in std::mem::take(&mut self.pools.$name).into_iter().rev().take(3) {
+                    self.program.open(value, Everyone);
+                })*
+            }
+        }
+    };
+}
+pools! {
+    bools: bool, u8s: u8, u16s: u16, u32s: u32, u64s: u64, u128s: u128,
+    i8s: i8, i16s: i16, i32s: i32, i64s: i64, i128s: i128,
+    smalls: Small, prices: Price, fines: Fine, vasts: Vast,
+}
+
+struct Cook {
+    recipe: Recipe,
+    program: Program,
+    inputs: Inputs,
+    state: u64,
+    pools: Pools,
+}
+
+impl Cook {
+    /// 64 bits (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+    fn half(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.half() % bound as u64) as usize
+    }
+
+    fn yes(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    /// An element: small, extreme, or any.
+    fn element<T: Plain>(&mut self) -> T {
+        let word = u128::from(self.half()) << 64 | u128::from(self.half());
+        let bits = T::TYPE.bits();
+        let shift = self.below(bits as usize) as u32 + 128 - bits;
+        T::decode(match self.below(5) {
+            0 => word % 4,
+            1 => (word % 3).wrapping_sub(1),
+            2 => (1 << (bits - 1)) + word % 3 - 1,
+            3 => word >> shift,
+            _ => word,
+        })
+    }
+
+    fn shape(&mut self) -> Vec<usize> {
+        let shapes: [&[usize]; 9] = [
+            &[],
+            &[1],
+            &[3],
+            &[5],
+            &[2, 3],
+            &[2, 1],
+            &[4, 5],
+            &[2, 2, 3],
+            &[7],
+        ];
+        shapes[self.below(shapes.len())].to_vec()
+    }
+
+    /// An input or a public tensor.
+    fn fresh<T: Pooled>(&mut self) -> Secret<T> {
+        let axes = self.shape();
+        let shape = Shape::of(axes.clone());
+        let elements: Vec<T> = (0..shape.elements()).map(|_| self.element()).collect();
+        let value = match self.below(4) {
+            0 => self.program.constant((shape, elements)),
+            _ => {
+                let owner = Party::new(self.below(self.recipe.parties));
+                let inputs = std::mem::take(&mut self.inputs);
+                self.inputs = inputs.with((shape, elements));
+                self.program.input(owner, axes)
+            }
+        };
+        self.keep(value.clone());
+        value
+    }
+
+    fn keep<T: Pooled>(&mut self, value: Secret<T>) {
+        if value.elements() <= MOST {
+            T::pool(&mut self.pools).push(value);
+        }
+    }
+
+    /// A value, an old one most often.
+    fn any<T: Pooled>(&mut self) -> Secret<T> {
+        let known = T::pool(&mut self.pools).len();
+        if known == 0 || self.below(6) == 0 {
+            return self.fresh();
+        }
+        let at = self.below(known);
+        T::pool(&mut self.pools)[at].clone()
+    }
+
+    /// One that meets another value in an operator.
+    fn fitting<T: Pooled>(&mut self, shape: &Shape) -> Secret<T> {
+        for _ in 0..4 {
+            let value: Secret<T> = self.any();
+            let both = value.shape().broadcast(shape);
+            if both.is_some_and(|both| both.elements() <= MOST) {
+                return value;
+            }
+        }
+        let element: T = self.element();
+        self.program.constant(element)
+    }
+
+    /// A value with an axis.
+    fn with_axis<T: Pooled>(&mut self) -> (Secret<T>, usize) {
+        let value: Secret<T> = self.any();
+        let value = match value.rank() {
+            0 => value.reshape([1]),
+            _ => value,
+        };
+        let axis = self.below(value.rank());
+        (value, axis)
+    }
+
+    fn operation(&mut self) {
+        match self.below(16) {
+            0 => self.on_bools(),
+            1 => self.on_unsigned::<u8>(),
+            2 => self.on_unsigned::<u16>(),
+            3 => self.on_unsigned::<u32>(),
+            4 => self.on_unsigned::<u64>(),
+            5 => self.on_unsigned::<u128>(),
+            6 => self.on_signed_integer::<i8>(),
+            7 => self.on_signed_integer::<i16>(),
+            8 => self.on_signed_integer::<i32>(),
+            9 => self.on_signed_integer::<i64>(),
+            10 => self.on_signed_integer::<i128>(),
+            11 => self.on_fixed::<i16, 6>(),
+            12 => self.on_fixed::<i32, 12>(),
+            13 => self.on_fixed::<i64, 20>(),
+            14 => self.on_fixed::<i128, 40>(),
+            _ => self.on_loops(),
+        }
+    }
+
+    fn on_unsigned<T: Unsigned + Pooled>(&mut self) {
+        match self.below(6) {
+            0 => {
+                let value: Secret<T> = self.any();
+                self.keep(value.sqrt());
+            }
+            1 => {
+                let (table, _) = self.with_axis::<i32>();
+                let places: Secret<T> = self.any();
+                let places = if self.yes() {
+                    places % T::decode(8)
+                } else {
+                    places
+                };
+                self.keep(places.look_up(&table));
+            }
+            2 => {
+                let value: Secret<i64> = self.any();
+                let by: Secret<T> = self.fitting(value.shape());
+                let by = by % T::decode(70);
+                let shifted = match self.below(3) {
+                    0 => value << &by,
+                    1 => value >> &by,
+                    _ => value.rotate_left_by(&by),
+                };
+                self.keep(shifted);
+            }
+            _ => self.on_integer::<T>(),
+        }
+    }
+
+    fn on_signed_integer<T: Signed + Integer + Pooled>(&mut self) {
+        match self.below(4) {
+            0 => self.on_signed::<T>(),
+            _ => self.on_integer::<T>(),
+        }
+    }
+
+    fn on_signed<T: Signed + Pooled>(&mut self) {
+        let value: Secret<T> = self.any();
+        let made = if self.yes() { -value } else { value.abs() };
+        self.keep(made);
+    }
+
+    fn on_fixed<W: FixedWord + Pooled, const F: u32>(&mut self)
+    where
+        Fixed<W, F>: Pooled,
+    {
+        match self.below(6) {
+            0 => self.on_signed::<Fixed<W, F>>(),
+            1 => {
+                let value: Secret<Fixed<W, F>> = self.any();
+                let made = if self.yes() {
+                    value.floor()
+                } else {
+                    value.raw()
+                };
+                self.keep(made);
+            }
+            2 => {
+                let value: Secret<i16> = self.any();
+                self.keep(value.to_fixed::<W, F>());
+            }
+            _ => self.on_number::<Fixed<W, F>>(),
+        }
+    }
+
+    fn on_integer<T: Integer + Pooled>(&mut self) {
+        let value: Secret<T> = self.any();
+        let by = self.below(T::TYPE.bits() as usize + 2) as u32;
+        match self.below(15) {
+            0 => {
+                let other: Secret<T> = self.fitting(value.shape());
+                let made = if self.yes() {
+                    value / other
+                } else {
+                    value % other
+                };
+                self.keep(made);
+            }
+            1 => self.keep(value << by),
+            2 => self.keep(value >> by),
+            3 => self.keep(value.rotate_left(by)),
+            4 => self.keep(value.count_ones()),
+            5 => self.keep(value.leading_zeros()),
+            6 => {
+                let (value, axis) = self.with_axis::<T>();
+                self.keep(value.product(axis));
+            }
+            7 => self.casts(&value),
+            8 => self.on_bits::<T>(),
+            _ => self.on_number::<T>(),
+        }
+    }
+
+    fn casts<T: Integer>(&mut self, value: &Secret<T>) {
+        match self.below(8) {
+            0 => self.keep(value.cast::<u8>()),
+            1 => self.keep(value.cast::<i16>()),
+            2 => self.keep(value.cast::<u32>()),
+            3 => self.keep(value.cast::<i32>()),
+            4 => self.keep(value.cast::<u64>()),
+            5 => self.keep(value.cast::<i64>()),
+            6 => self.keep(value.cast::<u128>()),
+            _ => self.keep(value.cast::<i128>()),
+        }
+    }
+
+    fn on_bits<T: Bits + Pooled>(&mut self) {
+        let value: Secret<T> = self.any();
+        let other: Secret<T> = self.fitting(value.shape());
+        let (row, axis) = self.with_axis::<T>();
+        let made = match self.below(7) {
+            0 => value & other,
+            1 => value | other,
+            2 => value ^ other,
+            3 => !value,
+            4 => row.all(axis),
+            5 => row.any(axis),
+            _ => row.parity(axis),
+        };
+        self.keep(made);
+    }
+
+    fn on_number<T: Number + Pooled>(&mut self) {
+        let value: Secret<T> = self.any();
+        let other: Secret<T> = self.fitting(value.shape());
+        let (row, axis) = self.with_axis::<T>();
+        let filled = !row.shape().axes().contains(&0);
+        let last = row.shape().axes()[row.rank() - 1];
+        match self.below(22) {
+            0..3 => self.keep(value + other),
+            3..5 => self.keep(value - other),
+            5..8 => self.keep(value * other),
+            8 => self.keep(value.square()),
+            9 => self.keep(value.times(3)),
+            10 => self.keep(value.lt(other)),
+            11 => self.keep(value.ge(other)),
+            12 => self.keep(value.min(other)),
+            13 => self.keep(value.max(other)),
+            14 => self.keep(row.sum(axis)),
+            15 if filled => {
+                let made = if self.yes() {
+                    row.least(axis)
+                } else {
+                    row.greatest(axis)
+                };
+                self.keep(made);
+            }
+            16 if filled => {
+                let (number, place) = match self.yes() {
+                    true => row.min_with_place(),
+                    false => row.max_with_place(),
+                };
+                self.keep(number);
+                self.keep(place);
+            }
+            17 => self.keep(row.prefix_sums(axis)),
+            18 => {
+                let keep = 1 + self.below(last.max(1));
+                let along = row.lt(self.element::<T>());
+                let made = match last {
+                    0 => (row.sort(), along),
+                    _ if self.yes() => row.top_with(keep, &along),
+                    _ => row.sort_with(&along),
+                };
+                self.keep(made.0);
+                self.keep(made.1);
+            }
+            19 => {
+                let other: Secret<T> = self.fitting(row.shape());
+                self.keep(row.dot(other));
+            }
+            20 => {
+                let left = row.reshape([row.elements() / last.max(1), last]);
+                self.keep(left.matmul(left.transpose()));
+            }
+            _ => self.on_any::<T>(),
+        }
+    }
+
+    /// What works on all types.
+    fn on_any<T: Pooled>(&mut self) {
+        let value: Secret<T> = self.any();
+        let other: Secret<T> = self.fitting(value.shape());
+        let (row, axis) = self.with_axis::<T>();
+        let length = row.shape().axes()[axis];
+        match self.below(10) {
+            0 => self.keep(value.eq(other)),
+            1 => self.keep(value.ne(other)),
+            2..5 => {
+                let both = value.shape().broadcast(other.shape()).unwrap_or_default();
+                let condition: Secret<bool> = self.fitting(&both);
+                self.keep(condition.select(value, other));
+            }
+            5 => self.keep(row.transpose()),
+            6 if length > 0 => {
+                let from = self.below(length);
+                self.keep(row.slice(axis, from..));
+            }
+            7 if length > 0 => {
+                let places = [self.below(length), self.below(length)];
+                self.keep(row.pick(axis, &places).join(&row, axis));
+            }
+            8 => self.keep(row.reverse(axis).flatten()),
+            _ => {
+                let sharing = match (self.recipe.replicated, self.yes()) {
+                    (true, _) => Sharing::Replicated,
+                    (_, true) => Sharing::Arithmetic,
+                    (_, false) => Sharing::Boolean,
+                };
+                self.keep(value.to(sharing));
+            }
+        }
+    }
+
+    fn on_bools(&mut self) {
+        let value: Secret<bool> = self.any();
+        match self.below(5) {
+            0 => self.keep(value.cast::<u16>()),
+            1 => self.keep(value.cast::<i64>()),
+            2 => {
+                let (row, axis) = self.with_axis::<bool>();
+                self.keep(row.count(axis));
+            }
+            3 => self.on_any::<bool>(),
+            _ => self.on_bits::<bool>(),
+        }
+    }
+
+    fn on_loops(&mut self) {
+        let times = self.below(4);
+        match self.below(3) {
+            0 => {
+                let start: Secret<u32> = self.any();
+                let around: Secret<u32> = self.any();
+                let scalar = around.flatten().slice(0, ..around.elements().min(1)).sum(0);
+                let (sum, flag) = (start.clone(), start.lt(7));
+                let state = self
+                    .program
+                    .repeat(times, (sum, flag), |_, turn, (sum, flag)| {
+                        let next = &sum * &scalar + turn.number();
+                        let flag = flag ^ next.gt(&sum);
+                        (flag.select(&next, sum - 1), flag)
+                    });
+                self.keep(state.0);
+                self.keep(state.1);
+            }
+            1 => {
+                let (rows, _) = self.with_axis::<i64>();
+                let around: Secret<i64> = self.any();
+                let scale = around.sum_all();
+                let made = self.program.map(rows, |p, row| {
+                    let start = row.sum_all();
+                    let power = p.repeat(times, start, |_, _, x| x.square() + &scale);
+                    row.min(&scale) * power
+                });
+                self.keep(made);
+            }
+            _ => {
+                let (rows, _) = self.with_axis::<u16>();
+                let count = rows.shape().axes()[0];
+                let start = self.program.constant(self.state as u16);
+                let state = self.program.repeat(count, start, |_, place, best| {
+                    let row = rows.row(place).sum_all();
+                    row.max(&best) ^ (best >> 1)
+                });
+                self.keep(state);
+            }
+        }
+    }
+}

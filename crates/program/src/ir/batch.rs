@@ -1,0 +1,303 @@
+//! Maps without maps: the body's operations on all rows at once.
+//!
+//! Every operation can take one more axis in front. Where a value of the body does not depend on the row
+//! it keeps its shape, and is repeated only where it meets one that does.
+
+use std::sync::Arc;
+
+use super::{Graph, Node, Op, Sort, Value};
+use crate::error::Source;
+use crate::shape::{MAX_ELEMENTS, Shape, View};
+
+impl Graph {
+    /// The same graph in which each [`Op::Map`], in loops too, has become operations on all its rows.
+    pub(crate) fn without_maps(&self) -> Graph {
+        let mut rows = Rows {
+            graph: Graph::default(),
+            count: 1,
+        };
+        let results = rows.emit(self, &[]);
+        for result in results {
+            rows.graph.add_result(result.value);
+        }
+        rows.graph
+    }
+
+    /// The body of a map for all rows: its first `carried` arguments have one more axis in front, and so
+    /// have all its results.
+    fn on_rows(&self, count: usize, carried: usize) -> Graph {
+        let flags: Vec<_> = (0..self.arguments())
+            .map(|number| number < carried)
+            .collect();
+        self.with_rows(count, &flags)
+    }
+
+    /// The body for all rows, where `flags` says which arguments have one more axis in front; all its
+    /// results have.
+    fn with_rows(&self, count: usize, flags: &[bool]) -> Graph {
+        let mut rows = Rows {
+            graph: Graph::default(),
+            count,
+        };
+        let mut arguments = Vec::new();
+        for (number, &many) in flags.iter().enumerate() {
+            let leaf = Op::Argument(number);
+            let mut nodes = self.nodes().iter();
+            arguments.push(nodes.find(|node| node.op == leaf).map(|node| {
+                let mut sort = node.outputs[0].clone();
+                if many {
+                    sort.shape = rows.in_front(&sort.shape);
+                }
+                let value = rows.graph.leaf(leaf, sort, node.at);
+                Row { value, many }
+            }));
+        }
+        for (result, &from) in rows.emit(self, &arguments).into_iter().zip(self.results()) {
+            let at = self.maker(from).at;
+            let value = rows.many(result, at);
+            rows.graph.add_result(value);
+        }
+        rows.graph
+    }
+
+    /// Whether each value of the body of a map over so many rows, and of maps in it, has a size that there
+    /// can be.
+    pub(super) fn fits(&self, rows: usize) -> bool {
+        self.nodes().iter().all(|node| {
+            let mut outputs = node.outputs.iter();
+            let outputs = outputs.all(|sort| {
+                let elements = sort.shape.elements().max(1).checked_mul(rows);
+                elements.is_some_and(|elements| elements <= MAX_ELEMENTS)
+            });
+            outputs
+                && match &node.op {
+                    Op::Map { count, body, .. } => {
+                        let rows = rows.checked_mul((*count).max(1));
+                        rows.is_some_and(|rows| body.fits(rows))
+                    }
+                    Op::Repeat { body, .. } => body.fits(rows),
+                    _ => true,
+                }
+        })
+    }
+
+    /// One more than the greatest number of an argument that is used.
+    fn arguments(&self) -> usize {
+        let numbers = self.nodes().iter().map(|node| match node.op {
+            Op::Argument(number) => number + 1,
+            _ => 0,
+        });
+        numbers.max().unwrap_or(0)
+    }
+}
+
+/// A value of a body: one for all rows, or many, one for each along a first axis.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    value: Value,
+    many: bool,
+}
+
+/// Makes the graph on all rows.
+struct Rows {
+    graph: Graph,
+    count: usize,
+}
+
+impl Rows {
+    /// Adds the nodes of a graph; gives its results.
+    fn emit(&mut self, graph: &Graph, arguments: &[Option<Row>]) -> Vec<Row> {
+        let mut values: Vec<Vec<Row>> = Vec::with_capacity(graph.nodes().len());
+        for node in graph.nodes() {
+            let row = |value: &Value| values[value.node as usize][value.output as usize];
+            let inputs: Vec<Row> = node.inputs.iter().map(row).collect();
+            let outputs = match (&node.op, arguments) {
+                (&Op::Argument(number), [_, ..]) => arguments[number].into_iter().collect(),
+                _ => self.node(node, &inputs),
+            };
+            values.push(outputs);
+        }
+        let results = graph.results().iter();
+        results
+            .map(|value| values[value.node as usize][value.output as usize])
+            .collect()
+    }
+
+    fn node(&mut self, node: &Node, inputs: &[Row]) -> Vec<Row> {
+        match &node.op {
+            Op::Map {
+                count,
+                carried,
+                body,
+            } => {
+                let flat = body.on_rows(*count, *carried);
+                let arguments: Vec<_> = inputs.iter().copied().map(Some).collect();
+                self.emit(&flat, &arguments)
+            }
+            Op::Repeat {
+                count,
+                carried,
+                body,
+            } => {
+                let op = |body: Graph| Op::Repeat {
+                    count: *count,
+                    carried: *carried,
+                    body: Arc::new(body),
+                };
+                if inputs.iter().all(|input| !input.many) {
+                    return self.same(op(body.without_maps()), node, inputs);
+                }
+                let mut operands = Vec::new();
+                let mut flags = Vec::new();
+                for (number, &input) in inputs.iter().enumerate() {
+                    // A state that starts alike need not stay so.
+                    let many = input.many || number < *carried;
+                    let value = if many {
+                        self.many(input, node.at)
+                    } else {
+                        input.value
+                    };
+                    operands.push(value);
+                    flags.push(many);
+                }
+                let body = body.with_rows(self.count, &flags);
+                let outputs = self.outputs(&node.outputs);
+                let first = self.graph.push(op(body), operands, outputs, node.at);
+                results(first, node.outputs.len(), true)
+            }
+            op if inputs.iter().all(|input| !input.many) => self.same(op.clone(), node, inputs),
+            op => self.on_all(op, node, inputs),
+        }
+    }
+
+    /// The node as it is.
+    fn same(&mut self, op: Op, node: &Node, inputs: &[Row]) -> Vec<Row> {
+        let inputs = inputs.iter().map(|input| input.value).collect();
+        let first = self.graph.push(op, inputs, node.outputs.clone(), node.at);
+        results(first, node.outputs.len(), false)
+    }
+
+    /// The operation with one more axis in front of its operands.
+    fn on_all(&mut self, op: &Op, node: &Node, inputs: &[Row]) -> Vec<Row> {
+        let at = node.at;
+        let of_input = |rows: &Self| rows.graph.sort(inputs[0].value).shape.clone();
+        let op = match op {
+            Op::View(view) => {
+                let row = of_input(self).elements() / self.count.max(1);
+                let strides = [&[row as isize], &view.strides[..]].concat();
+                Op::View(View {
+                    shape: self.in_front(&view.shape),
+                    strides,
+                    offset: view.offset,
+                })
+            }
+            Op::Reshape(shape) => Op::Reshape(self.in_front(shape)),
+            Op::Pick { axis, places } => Op::Pick {
+                axis: axis + 1,
+                places: Arc::clone(places),
+            },
+            Op::Join(axis) => Op::Join(axis + 1),
+            Op::Reduce(reduction, axis) => Op::Reduce(*reduction, axis + 1),
+            Op::Find(extreme, axis) => Op::Find(*extreme, axis + 1),
+            Op::PrefixSums(axis) => Op::PrefixSums(axis + 1),
+            Op::Row(axis) => {
+                // The counter of a loop around the map is the same for all rows.
+                let value = self.many(inputs[0], at);
+                let operands = vec![value, inputs[1].value];
+                let outputs = self.outputs(&node.outputs);
+                let first = self.graph.push(Op::Row(axis + 1), operands, outputs, at);
+                return results(first, 1, true);
+            }
+            Op::MatMul | Op::LookUp => return self.matrices(op, node, inputs),
+            op => op.clone(),
+        };
+        let mut operands = Vec::new();
+        for &input in inputs {
+            operands.push(self.many(input, at));
+        }
+        let outputs = self.outputs(&node.outputs);
+        let first = self.graph.push(op, operands, outputs, at);
+        results(first, node.outputs.len(), true)
+    }
+
+    /// Operations that have an axis for batches in front: the rows join it.
+    fn matrices(&mut self, op: &Op, node: &Node, inputs: &[Row]) -> Vec<Row> {
+        let at = node.at;
+        let result = self.in_front(&node.outputs[0].shape);
+        let element = node.outputs[0].element;
+        // One matrix or table for all rows of the other operand: these become rows of that one.
+        let (one, other) = match op {
+            Op::MatMul => (inputs[1], inputs[0]),
+            _ => (inputs[0], inputs[1]),
+        };
+        let alone = !one.many && self.graph.sort(one.value).shape.axes()[0] == 1;
+        let mut operands = Vec::new();
+        let mut made = result.axes().to_vec();
+        let rows = made.remove(0);
+        if alone {
+            let mut axes = self.graph.sort(other.value).shape.axes()[1..].to_vec();
+            axes[1] *= rows;
+            let other = self.reshape(other.value, axes, at);
+            operands.extend(match op {
+                Op::MatMul => [other, one.value],
+                _ => [one.value, other],
+            });
+            made[1] *= rows;
+        } else {
+            for &input in inputs {
+                let value = self.many(input, at);
+                let mut axes = self.graph.sort(value).shape.axes()[1..].to_vec();
+                axes[0] *= rows;
+                operands.push(self.reshape(value, axes, at));
+            }
+            made[0] *= rows;
+        }
+        let sort = Sort::new(element, Shape::of(made));
+        let product = self.graph.push(op.clone(), operands, vec![sort], at);
+        let value = self.reshape(product, result.axes().to_vec(), at);
+        results(value, 1, true)
+    }
+
+    fn reshape(&mut self, value: Value, axes: Vec<usize>, at: Source) -> Value {
+        let element = self.graph.sort(value).element;
+        let shape = Shape::of(axes);
+        let sort = Sort::new(element, shape.clone());
+        self.graph
+            .push(Op::Reshape(shape), vec![value], vec![sort], at)
+    }
+
+    /// The value with one for each row, repeated if there was one for all.
+    fn many(&mut self, row: Row, at: Source) -> Value {
+        if row.many {
+            return row.value;
+        }
+        let sort = self.graph.sort(row.value).clone();
+        let shape = self.in_front(&sort.shape);
+        let view = View::broadcast(&sort.shape, &shape);
+        let sort = Sort::new(sort.element, shape);
+        self.graph
+            .push(Op::View(view), vec![row.value], vec![sort], at)
+    }
+
+    fn outputs(&self, sorts: &[Sort]) -> Vec<Sort> {
+        let sorts = sorts.iter();
+        sorts
+            .map(|sort| Sort::new(sort.element, self.in_front(&sort.shape)))
+            .collect()
+    }
+
+    /// The shape with an axis for the rows in front; that it is not too large was checked when the map was
+    /// recorded.
+    fn in_front(&self, shape: &Shape) -> Shape {
+        Shape::of([&[self.count], shape.axes()].concat())
+    }
+}
+
+fn results(first: Value, count: usize, many: bool) -> Vec<Row> {
+    (0..count as u32)
+        .map(|output| Row {
+            value: Value { output, ..first },
+            many,
+        })
+        .collect()
+}

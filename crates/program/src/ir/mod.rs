@@ -1,0 +1,369 @@
+//! The intermediate representation: a graph whose nodes are operations on whole tensors.
+//!
+//! Nodes stand in topological order: each takes values of nodes before it. A loop is one node with a graph
+//! of its own; in that graph [`Op::Argument`] stands for the loop's inputs.
+
+mod batch;
+mod describe;
+mod optimise;
+mod rules;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub(crate) use describe::digest;
+
+use crate::array::Array;
+use crate::element::Type;
+use crate::error::{Fault, ProgramError, Source};
+use crate::lower::Sharing;
+use crate::shape::{Shape, View};
+
+/// What one node makes: which node, and which of its results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value {
+    /// The node's number.
+    pub node: u32,
+    /// Which of its results.
+    pub output: u32,
+}
+
+/// Type and shape of a value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Sort {
+    /// The type of the elements.
+    pub element: Type,
+    /// The lengths of the axes.
+    pub shape: Shape,
+}
+
+impl Sort {
+    pub(crate) fn new(element: Type, shape: Shape) -> Self {
+        Self { element, shape }
+    }
+}
+
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.shape.rank() {
+            0 => write!(f, "{}", self.element),
+            _ => write!(f, "{}{}", self.element, self.shape),
+        }
+    }
+}
+
+/// What is done to each element by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// `-x` modulo 2^bits.
+    Negate,
+    /// `!x`, bit by bit.
+    Not,
+    /// `|x|`; that of the least number is itself.
+    Abs,
+    /// `x * x` modulo 2^bits, with twice the bits after the point.
+    Square,
+    /// The root of an unsigned integer, rounded down.
+    Root,
+    /// How many bits are 1, as a [`Type::PLACE`].
+    CountOnes,
+    /// How many of the highest bits are 0, as a [`Type::PLACE`].
+    LeadingZeros,
+    /// `x << by`, 0 from `by` = bits on.
+    ShiftLeft(u32),
+    /// `x >> by`: zeros come in, of signed numbers copies of the sign.
+    ShiftRight(u32),
+    /// Rotated towards the highest bit.
+    RotateLeft(u32),
+}
+
+/// What is done to two elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// `a + b` modulo 2^bits.
+    Add,
+    /// `a - b` modulo 2^bits.
+    Sub,
+    /// `a * b` modulo 2^bits; bits after the point add up.
+    Mul,
+    /// `a / b` rounded towards zero. For `b` = 0 all bits are 1; the least number by -1 is itself.
+    Div,
+    /// The remainder, with the sign of `a`. For `b` = 0 it is `a`.
+    Rem,
+    /// `a & b`.
+    And,
+    /// `a | b`.
+    Or,
+    /// `a ^ b`.
+    Xor,
+    /// Whether `a` is `b`.
+    Equal,
+    /// Whether `a < b`.
+    Less,
+    /// The smaller one.
+    Min,
+    /// The greater one.
+    Max,
+    /// `a << b` for an unsigned `b` of any width; 0 from `b` = bits on.
+    ShiftLeft,
+    /// `a >> b` for an unsigned `b` of any width; zeros come in, of signed numbers copies of the sign.
+    ShiftRight,
+    /// `a` rotated towards its highest bit by an unsigned `b` of any width.
+    RotateLeft,
+}
+
+/// What is made of all elements along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reduction {
+    /// The sum modulo 2^bits; 0 of none.
+    Sum,
+    /// The product modulo 2^bits; 1 of none. Of integers alone.
+    Product,
+    /// The least.
+    Least,
+    /// The greatest.
+    Greatest,
+    /// All together by `&`; all ones of none.
+    And,
+    /// All together by `|`; 0 of none.
+    Or,
+    /// All together by `^`; 0 of none.
+    Xor,
+}
+
+/// Which of numbers is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Extreme {
+    /// The least one.
+    Least,
+    /// The greatest one.
+    Greatest,
+}
+
+/// How bits after the point are cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rounding {
+    /// Rounded down, always.
+    Exact,
+    /// Rounded down, or one step above that; see [`crate::Secret::mul_probabilistic`] for what else can
+    /// happen, and how seldom.
+    Probabilistic,
+}
+
+/// An operation on tensors.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Op {
+    /// The program's input of this number.
+    Input(usize),
+    /// A public tensor.
+    Constant(Arc<Array>),
+    /// In a loop's body: the loop's input of this number, or, where it is mapped, a row of it.
+    Argument(usize),
+    /// In the body of [`Op::Repeat`]: how many times the body was run before, as a [`Type::PLACE`].
+    Counter,
+    /// Elements in another order, some left out, some more than once.
+    View(View),
+    /// The same elements in another shape.
+    Reshape(Shape),
+    /// The parts at these places of an axis.
+    Pick {
+        /// The axis.
+        axis: usize,
+        /// The places, in the order of the result.
+        places: Arc<[usize]>,
+    },
+    /// Tensors one after the other along an axis.
+    Join(usize),
+    /// The part of the first input at the place of an axis that the second names: a public number, as
+    /// [`Op::Counter`] gives it. The axis goes.
+    Row(usize),
+    /// Each element by itself.
+    Unary(Unary),
+    /// Elements of two tensors of one shape.
+    Binary(Binary),
+    /// Of three tensors of one shape, the first of `bool`: the second where it is true, else the third.
+    Select,
+    /// The elements' bits in another type: cut off, or with zeros above, or with copies of the sign above
+    /// those of a signed type. Bits after the point do not move.
+    Cast(Type),
+    /// Signed numbers divided by 2^by, which have as many bits less after the point.
+    Truncate {
+        /// Bits that go.
+        by: u32,
+        /// Which way.
+        rounding: Rounding,
+    },
+    /// All elements along an axis to one.
+    Reduce(Reduction, usize),
+    /// The extreme along an axis, and the place where it stands first as a [`Type::PLACE`].
+    Find(Extreme, usize),
+    /// The sums of the first 1, 2, 3, ... elements along an axis.
+    PrefixSums(usize),
+    /// The first input's numbers along the last axis, the smallest first, by
+    /// [`sorting_network`](madrigal_circuit::blocks::sorting_network); further inputs of the same shape go
+    /// where the numbers go. Equal numbers may change places, always in the same way.
+    Sort {
+        /// Whether the greatest comes first.
+        descending: bool,
+        /// How many are kept.
+        keep: usize,
+    },
+    /// Matrix products `[batch, m, k] x [batch, k, n] -> [batch, m, n]` modulo 2^bits; bits after the point
+    /// add up.
+    MatMul,
+    /// `[batch, entries, width]` and places `[batch, count]` of an unsigned type give
+    /// `[batch, count, width]`: the entries at the places, zeros where there is no entry.
+    LookUp,
+    /// The same value, held in a sharing.
+    To(Sharing),
+    /// The body `count` times, one after the other: the first `carried` inputs are the state, which the
+    /// body's results replace; the others are the same each time. Gives the state at the end.
+    Repeat {
+        /// How many times.
+        count: usize,
+        /// Parts of the state.
+        carried: usize,
+        /// What is done each time.
+        body: Arc<Graph>,
+    },
+    /// The body for each row of the first `carried` inputs, whose first axis has length `count`; the
+    /// others are the same each time. Gives the results' rows.
+    Map {
+        /// How many rows.
+        count: usize,
+        /// Inputs that are cut in rows.
+        carried: usize,
+        /// What is done to each row.
+        body: Arc<Graph>,
+    },
+}
+
+/// An operation with its operands.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// What is done.
+    pub op: Op,
+    /// With what.
+    pub inputs: Vec<Value>,
+    /// The sorts of what comes out.
+    pub outputs: Vec<Sort>,
+    /// Where it was asked for.
+    pub at: Source,
+}
+
+/// Operations in topological order, and what comes of them. The source lines are no part of what makes
+/// two graphs equal.
+#[derive(Debug, Clone, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    results: Vec<Value>,
+}
+
+impl PartialEq for Graph {
+    fn eq(&self, other: &Self) -> bool {
+        let mut nodes = self.nodes.iter().zip(&other.nodes);
+        self.nodes.len() == other.nodes.len()
+            && self.results == other.results
+            && nodes.all(|(a, b)| (&a.op, &a.inputs, &a.outputs) == (&b.op, &b.inputs, &b.outputs))
+    }
+}
+
+impl Eq for Graph {}
+
+impl std::hash::Hash for Graph {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        for node in &self.nodes {
+            (&node.op, &node.inputs).hash(state);
+        }
+        self.results.hash(state);
+    }
+}
+
+impl Graph {
+    /// The nodes.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The values that leave the graph, in order.
+    pub fn results(&self) -> &[Value] {
+        &self.results
+    }
+
+    /// The sort of a value.
+    pub fn sort(&self, value: Value) -> &Sort {
+        &self.nodes[value.node as usize].outputs[value.output as usize]
+    }
+
+    /// The node that makes a value.
+    pub(crate) fn maker(&self, value: Value) -> &Node {
+        &self.nodes[value.node as usize]
+    }
+
+    /// The public tensor that a value is, if it is one.
+    pub(crate) fn constant(&self, value: Value) -> Option<&Arc<Array>> {
+        match &self.maker(value).op {
+            Op::Constant(array) => Some(array),
+            _ => None,
+        }
+    }
+
+    /// A node without operands, whose sort its maker knows: an input, a counter.
+    pub(crate) fn leaf(&mut self, op: Op, sort: Sort, at: Source) -> Value {
+        self.push(op, Vec::new(), vec![sort], at)
+    }
+
+    /// A public tensor.
+    pub(crate) fn add_constant(&mut self, array: Array, at: Source) -> Value {
+        let sort = Sort::new(array.element(), array.shape().clone());
+        self.leaf(Op::Constant(Arc::new(array)), sort, at)
+    }
+
+    /// A node with operands; gives its first result.
+    ///
+    /// # Errors
+    /// If the operands do not fit.
+    pub(crate) fn add(
+        &mut self,
+        op: Op,
+        inputs: Vec<Value>,
+        at: Source,
+    ) -> Result<Value, ProgramError> {
+        let sorts: Vec<_> = inputs.iter().map(|&value| self.sort(value)).collect();
+        let outputs = op
+            .sorts(&sorts)
+            .map_err(|fault| ProgramError { at, fault })?;
+        Ok(self.push(op, inputs, outputs, at))
+    }
+
+    /// A value that leaves the graph.
+    pub(crate) fn add_result(&mut self, value: Value) {
+        self.results.push(value);
+    }
+
+    pub(crate) fn push(
+        &mut self,
+        op: Op,
+        inputs: Vec<Value>,
+        outputs: Vec<Sort>,
+        at: Source,
+    ) -> Value {
+        let node = self.nodes.len() as u32;
+        self.nodes.push(Node {
+            op,
+            inputs,
+            outputs,
+            at,
+        });
+        Value { node, output: 0 }
+    }
+}
+
+/// The operands' fault, for [`Op::sorts`].
+pub(crate) fn not_defined(op: &Op, sorts: &[&Sort]) -> Fault {
+    Fault::Element {
+        operator: op.to_string(),
+        found: crate::error::Words(sorts.iter().map(|sort| sort.element).collect()),
+    }
+}

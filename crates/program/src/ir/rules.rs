@@ -1,0 +1,326 @@
+//! What each operation makes of the sorts of its operands.
+
+use super::{Binary, Op, Reduction, Sort, Unary, not_defined};
+use crate::element::Type;
+use crate::error::Fault;
+use crate::shape::Shape;
+
+impl Op {
+    /// The sorts of the results for operands of these sorts. Leaves, whose sort nothing tells, have none.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn sorts(&self, inputs: &[&Sort]) -> Result<Vec<Sort>, Fault> {
+        let one = |element: Type, shape: Shape| Ok(vec![Sort { element, shape }]);
+        let wrong = || not_defined(self, inputs);
+        match (self, inputs) {
+            (Op::Constant(array), []) => one(array.element(), array.shape().clone()),
+            (Op::View(view), [x]) => {
+                let inside = view.last().is_none_or(|last| last < x.shape.elements());
+                let empty = view.shape.elements() == 0;
+                if !empty && (!inside || view.last().is_none()) {
+                    return Err(
+                        self.lengths(format!("it reaches beyond a value of shape {}", x.shape))
+                    );
+                }
+                one(x.element, view.shape.clone())
+            }
+            (Op::Reshape(shape), [x]) => {
+                if shape.elements() != x.shape.elements() {
+                    return Err(Fault::Reshape {
+                        from: x.shape.clone(),
+                        to: shape.axes().to_vec(),
+                    });
+                }
+                one(x.element, shape.clone())
+            }
+            (Op::Pick { axis, places }, [x]) => {
+                self.axis(*axis, &x.shape)?;
+                let length = x.shape.axes()[*axis];
+                if let Some(&place) = places.iter().find(|&&place| place >= length) {
+                    return Err(Fault::Range {
+                        from: place,
+                        to: place.saturating_add(1),
+                        axis: *axis,
+                        shape: x.shape.clone(),
+                    });
+                }
+                let mut axes = x.shape.axes().to_vec();
+                axes[*axis] = places.len();
+                one(x.element, sized(&axes)?)
+            }
+            (Op::Join(axis), [first, ..]) => self.join(*axis, first, inputs),
+            (Op::Row(axis), [x, index]) => {
+                if index.element != Type::PLACE || index.shape.rank() != 0 {
+                    return Err(wrong());
+                }
+                self.axis(*axis, &x.shape)?;
+                one(x.element, x.shape.without(*axis))
+            }
+            (Op::Unary(unary), [x]) => {
+                let element = unary.element(x.element).ok_or_else(wrong)?;
+                one(element, x.shape.clone())
+            }
+            (Op::Binary(binary), [a, b]) => {
+                let element = binary.element(a.element, b.element).ok_or_else(wrong)?;
+                self.same_shape(a, b)?;
+                one(element, a.shape.clone())
+            }
+            (Op::Select, [condition, a, b]) => {
+                if !condition.element.is_bool() || a.element != b.element {
+                    return Err(wrong());
+                }
+                self.same_shape(condition, a)?;
+                self.same_shape(a, b)?;
+                one(a.element, a.shape.clone())
+            }
+            (Op::Cast(element), [x]) => one(*element, x.shape.clone()),
+            (Op::Truncate { by, .. }, [x]) => {
+                let element = x.element.moved(-i64::from(*by)).ok_or_else(wrong)?;
+                if !element.is_signed() {
+                    return Err(wrong());
+                }
+                one(element, x.shape.clone())
+            }
+            (Op::Reduce(reduction, axis), [x]) => {
+                let element = x.element;
+                let (bool, fixed) = (element.is_bool(), element.fraction() > 0);
+                let (fits, neutral) = match reduction {
+                    Reduction::Sum => (!bool, true),
+                    Reduction::Product => (!bool && !fixed, true),
+                    Reduction::Least | Reduction::Greatest => (!bool, false),
+                    Reduction::And | Reduction::Or | Reduction::Xor => (!fixed, true),
+                };
+                if !fits {
+                    return Err(wrong());
+                }
+                self.axis(*axis, &x.shape)?;
+                if !neutral {
+                    self.filled(*axis, &x.shape)?;
+                }
+                one(element, x.shape.without(*axis))
+            }
+            (Op::Find(_, axis), [x]) => {
+                if x.element.is_bool() {
+                    return Err(wrong());
+                }
+                self.filled(*axis, &x.shape)?;
+                let shape = x.shape.without(*axis);
+                Ok(vec![
+                    Sort::new(x.element, shape.clone()),
+                    Sort::new(Type::PLACE, shape),
+                ])
+            }
+            (Op::PrefixSums(axis), [x]) => {
+                if x.element.is_bool() {
+                    return Err(wrong());
+                }
+                self.axis(*axis, &x.shape)?;
+                one(x.element, x.shape.clone())
+            }
+            (Op::Sort { keep, .. }, [keys, ..]) => {
+                if keys.element.is_bool() {
+                    return Err(wrong());
+                }
+                let last = keys.shape.rank().saturating_sub(1);
+                self.axis(last, &keys.shape)?;
+                let length = keys.shape.axes()[last];
+                if *keep > length {
+                    return Err(Fault::Range {
+                        from: 0,
+                        to: *keep,
+                        axis: last,
+                        shape: keys.shape.clone(),
+                    });
+                }
+                let mut outputs = Vec::new();
+                for input in inputs {
+                    self.same_shape(keys, input)?;
+                    let shape = input.shape.with(last, *keep).ok_or_else(wrong)?;
+                    outputs.push(Sort::new(input.element, shape));
+                }
+                Ok(outputs)
+            }
+            (Op::MatMul, [a, b]) => {
+                let element = Binary::Mul
+                    .element(a.element, b.element)
+                    .ok_or_else(wrong)?;
+                let inner = || Fault::Inner {
+                    left: a.shape.clone(),
+                    right: b.shape.clone(),
+                };
+                let ([batch, m, k], [batch_b, k_b, n]) = (a.shape.axes(), b.shape.axes()) else {
+                    return Err(inner());
+                };
+                if batch != batch_b || k != k_b {
+                    return Err(inner());
+                }
+                one(element, sized(&[*batch, *m, *n])?)
+            }
+            (Op::LookUp, [table, places]) => {
+                let index = places.element;
+                let ([batch, _, width], [batch_b, count]) =
+                    (table.shape.axes(), places.shape.axes())
+                else {
+                    return Err(
+                        self.lengths("it takes a table of three axes and places of two".into())
+                    );
+                };
+                if batch != batch_b {
+                    return Err(
+                        self.lengths(format!("{batch} tables and {batch_b} lists of places"))
+                    );
+                }
+                if index.is_signed() || index.is_bool() {
+                    return Err(wrong());
+                }
+                one(table.element, sized(&[*batch, *count, *width])?)
+            }
+            (Op::To(_), [x]) => one(x.element, x.shape.clone()),
+            (Op::Repeat { carried, body, .. }, _) if *carried <= inputs.len() => {
+                for (part, (before, &after)) in inputs.iter().zip(body.results()).enumerate() {
+                    let after = body.sort(after);
+                    if *before != after {
+                        return Err(Fault::State {
+                            part,
+                            before: (*before).clone(),
+                            after: after.clone(),
+                        });
+                    }
+                }
+                Ok(inputs[..*carried]
+                    .iter()
+                    .map(|&sort| sort.clone())
+                    .collect())
+            }
+            (
+                Op::Map {
+                    count,
+                    carried,
+                    body,
+                },
+                _,
+            ) if *carried <= inputs.len() => {
+                if !body.fits((*count).max(1)) {
+                    return Err(self.lengths("its values on all rows are too large".into()));
+                }
+                let mut outputs = Vec::new();
+                for &result in body.results() {
+                    let sort = body.sort(result);
+                    let axes = [&[*count], sort.shape.axes()].concat();
+                    outputs.push(Sort::new(sort.element, sized(&axes)?));
+                }
+                Ok(outputs)
+            }
+            _ => Err(self.lengths(format!("{} operands", inputs.len()))),
+        }
+    }
+
+    fn join(&self, axis: usize, first: &Sort, inputs: &[&Sort]) -> Result<Vec<Sort>, Fault> {
+        self.axis(axis, &first.shape)?;
+        let mut length = 0;
+        for input in inputs {
+            let alike = input.shape.rank() == first.shape.rank()
+                && input.shape.without(axis) == first.shape.without(axis);
+            if !alike {
+                return Err(Fault::Join {
+                    shapes: inputs.iter().map(|sort| sort.shape.clone()).collect(),
+                    axis,
+                });
+            }
+            if input.element != first.element {
+                return Err(not_defined(self, inputs));
+            }
+            length += input.shape.axes()[axis];
+        }
+        let mut axes = first.shape.axes().to_vec();
+        axes[axis] = length;
+        Ok(vec![Sort::new(first.element, sized(&axes)?)])
+    }
+
+    fn same_shape(&self, a: &Sort, b: &Sort) -> Result<(), Fault> {
+        if a.shape == b.shape {
+            return Ok(());
+        }
+        Err(Fault::Broadcast {
+            operator: self.to_string(),
+            left: a.shape.clone(),
+            right: b.shape.clone(),
+        })
+    }
+
+    fn axis(&self, axis: usize, shape: &Shape) -> Result<(), Fault> {
+        if axis < shape.rank() {
+            return Ok(());
+        }
+        Err(Fault::Axis {
+            operator: self.to_string(),
+            axis,
+            shape: shape.clone(),
+        })
+    }
+
+    fn filled(&self, axis: usize, shape: &Shape) -> Result<(), Fault> {
+        self.axis(axis, shape)?;
+        if shape.axes()[axis] > 0 {
+            return Ok(());
+        }
+        Err(Fault::Empty {
+            operator: self.to_string(),
+            axis,
+            shape: shape.clone(),
+        })
+    }
+
+    fn lengths(&self, what: String) -> Fault {
+        Fault::Lengths {
+            operator: self.to_string(),
+            what,
+        }
+    }
+}
+
+/// A shape, if it is not too large.
+pub(crate) fn sized(axes: &[usize]) -> Result<Shape, Fault> {
+    Shape::checked(axes).ok_or_else(|| Fault::TooLarge {
+        axes: axes.to_vec(),
+    })
+}
+
+impl Unary {
+    /// The type of the result.
+    fn element(self, x: Type) -> Option<Type> {
+        let integer = !x.is_bool() && x.fraction() == 0;
+        match self {
+            Self::Negate if !x.is_bool() => Some(x),
+            Self::Not if x.fraction() == 0 => Some(x),
+            Self::Abs if x.is_signed() => Some(x),
+            Self::Square if !x.is_bool() => x.moved(x.fraction().into()),
+            Self::Root if integer && !x.is_signed() => Some(x),
+            Self::CountOnes | Self::LeadingZeros if integer => Some(Type::PLACE),
+            Self::ShiftLeft(_) | Self::ShiftRight(_) if !x.is_bool() => Some(x),
+            Self::RotateLeft(_) if integer => Some(x),
+            _ => None,
+        }
+    }
+}
+
+impl Binary {
+    /// The type of the result.
+    fn element(self, a: Type, b: Type) -> Option<Type> {
+        let integer = |x: Type| !x.is_bool() && x.fraction() == 0;
+        let alike = (a.bits(), a.is_signed()) == (b.bits(), b.is_signed());
+        match self {
+            Self::Mul if alike && !a.is_bool() => a.moved(b.fraction().into()),
+            Self::ShiftLeft | Self::ShiftRight | Self::RotateLeft => {
+                (integer(a) && integer(b) && !b.is_signed()).then_some(a)
+            }
+            Self::Equal if a == b => Some(Type::BOOL),
+            Self::Less if a == b && !a.is_bool() => Some(Type::BOOL),
+            Self::Add | Self::Sub | Self::Min | Self::Max if a == b && !a.is_bool() => Some(a),
+            Self::Div | Self::Rem if a == b && integer(a) => Some(a),
+            Self::And | Self::Or | Self::Xor if a == b && a.fraction() == 0 => Some(a),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Programs on typed secrets: recorded once, checked, simulated in the clear, lowered to protocols.
+//!
+//! ```
+//! use madrigal_program::{Inputs, Party, Program};
+//! const SERVER: Party = Party::new(0);
+//! const CLIENT: Party = Party::new(1);
+//!
+//! let mut p = Program::new(2);
+//! let table = p.input::<u32>(SERVER, [3, 2]);
+//! let query = p.input::<u32>(CLIENT, [2]);
+//! let distance = (table - query).square().sum(1); // arithmetic
+//! let (least, place) = distance.min_with_place(); // comparisons
+//! let (least, place) = p.open((least, place), CLIENT);
+//!
+//! let program = p.finish()?;
+//! let inputs = Inputs::new().with([[1u32, 2], [30, 40], [5, 5]]).with([4u32, 7]);
+//! let outputs = program.simulate(&inputs)?;
+//! assert_eq!((outputs.get(least), outputs.get(place)), (vec![5], vec![2]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A [`Program`] is passed around and hands out [`Secret`]s, tensors of `bool`, integers or [`Fixed`]-point
+//! numbers, whose operators record themselves in it. What cannot be (shapes that do not fit, a value of
+//! another program) is no panic: [`Program::finish`] gives the first such operator with its line in the
+//! source.
+//!
+//! | to | use |
+//! |---|---|
+//! | compute | `+ - * / % & \| ^ ! << >>`, with secrets, public elements and arrays on either side; [`Secret::square`], [`Secret::sqrt`], [`Secret::abs`], [`Secret::count_ones`], ... |
+//! | compare | [`Secret::lt`] and its kin give `Secret<bool>`, [`Secret::select`] chooses by it |
+//! | put together | [`Secret::sum`], [`Secret::least`], [`Secret::min_with_place`], [`Secret::all`], [`Secret::dot`], [`Secret::matmul`], [`Secret::prefix_sums`] |
+//! | order and look up | [`Secret::sort`], [`Secret::top`], [`Secret::look_up`], [`Secret::join_on`] |
+//! | move without cost | [`Secret::reshape`], [`Secret::slice`], [`Secret::permute`], [`Program::concat`], ... |
+//! | change types | [`Secret::cast`], [`Secret::to_fixed`], [`Secret::floor`] |
+//! | loop | [`Program::repeat`], [`Program::map`]: one node each, however often the body runs |
+//! | say who computes how | [`Secret::to`], [`Program::with_default`] |
+//!
+//! A finished [`Computation`] runs in the clear ([`Computation::simulate`]; [`Computation::check`] also finds
+//! numbers that leave their range), has a digest that is equal for equal programs, and is lowered to steps
+//! that protocols do ([`lower`]).
+
+mod array;
+mod computation;
+mod element;
+mod error;
+#[cfg(feature = "generator")]
+pub mod generator;
+pub mod ir;
+pub mod lower;
+mod opening;
+mod program;
+mod secret;
+mod shape;
+mod simulate;
+
+pub use array::{Array, IntoArray};
+pub use computation::{Computation, InputPort, OutputPort};
+pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
+pub use error::{Fault, ProgramError, Source};
+#[doc(no_inline)]
+pub use madrigal_core::Party;
+pub use opening::{Everyone, Open, Opened, Receivers};
+pub use program::{Opener, Program};
+pub use secret::{Beside, Index, Operand, Part, Secret, State};
+pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
+pub use simulate::{Checked, InputError, Inputs, Mistake, OutputError, Outputs, Overflow};

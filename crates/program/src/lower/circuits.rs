@@ -1,0 +1,416 @@
+//! Operations on bits.
+
+use madrigal_circuit::Goal;
+use madrigal_circuit::blocks::sorting_network;
+
+use super::Domain;
+use super::bits::BitOp;
+use super::draft::Operand;
+use super::forms::{Lowering, Native, Result};
+use super::steps::{Action, Held, Places, Slot};
+use crate::element::Type;
+use crate::ir::{Binary, Extreme, Node, Op, Reduction, Value};
+use crate::shape::{Shape, View};
+
+/// How many numbers are added up, and how many bits joined, by one circuit at most.
+const ADDED: usize = 8;
+const JOINED: usize = 64;
+
+impl Lowering<'_> {
+    /// The results of an operation, as bits.
+    pub(super) fn on_bits(&mut self, node: &Node) -> Result<Vec<Slot>> {
+        let sort = &node.outputs[0];
+        let len = sort.shape.elements();
+        match &node.op {
+            Op::Unary(unary) => {
+                let element = self.element(node.inputs[0]);
+                let x = self.bits(node.inputs[0])?;
+                Ok(self.bit_op(BitOp::Unary(*unary, element), vec![x], len))
+            }
+            Op::Binary(binary) => self.bits_binary(*binary, node.inputs[0], node.inputs[1]),
+            Op::Select => {
+                let mut operands = Vec::new();
+                for &input in &node.inputs {
+                    operands.push(self.bits(input)?);
+                }
+                Ok(self.bit_op(BitOp::Select, operands, len))
+            }
+            Op::Truncate { by, .. } => {
+                let x = self.bits(node.inputs[0])?;
+                Ok(self.bit_op(BitOp::Truncate(*by), vec![x], len))
+            }
+            Op::Reduce(reduction, axis) => self.bits_reduce(node, *reduction, *axis),
+            Op::Find(extreme, axis) => self.find(node.inputs[0], *extreme, *axis),
+            Op::PrefixSums(axis) => self.bits_prefix_sums(node.inputs[0], *axis),
+            Op::Sort { descending, keep } => self.sorted(&node.inputs, *descending, *keep),
+            Op::MatMul => self.bits_matrix_product(node),
+            Op::LookUp => self.bits_look_up(node),
+            op => unreachable!("{op} is no operation on bits"),
+        }
+    }
+
+    fn bits_binary(&mut self, binary: Binary, a: Value, b: Value) -> Result<Vec<Slot>> {
+        let (element, len) = (self.element(a), self.len(a));
+        let by_shares = self.by_shares(a, b);
+        match binary {
+            Binary::Equal if by_shares => {
+                // That a - b is 0 says that one share is the negative of what the others add up to.
+                let difference = self.difference(a, b)?;
+                let shares = self.split(difference, true)?;
+                Ok(self.bit_op(BitOp::IsSum, slots(&shares), len))
+            }
+            Binary::Less if by_shares => self.less_of_shares(a, b),
+            Binary::Min | Binary::Max if by_shares => {
+                let (less, greater) = (self.less_of_shares(a, b)?[0], [a, b]);
+                let chosen = match binary {
+                    Binary::Min => greater,
+                    _ => [b, a],
+                };
+                let operands = vec![
+                    Operand::Slot(less),
+                    self.bits(chosen[0])?,
+                    self.bits(chosen[1])?,
+                ];
+                Ok(self.bit_op(BitOp::Select, operands, len))
+            }
+            _ => {
+                let operands = vec![self.bits(a)?, self.bits(b)?];
+                Ok(self.bit_op(BitOp::Binary(binary, element), operands, len))
+            }
+        }
+    }
+
+    /// Whether two values are compared by what their shares add up to: of three sums, whose carries are
+    /// computed side by side, rather than of two and then their difference.
+    fn by_shares(&self, a: Value, b: Value) -> bool {
+        let sides = [a, b].map(|value| match self.graph.uniform(value) {
+            Some(_) => None,
+            None => Some(self.native(value)),
+        });
+        match sides {
+            [Some(Native::Ring), None | Some(Native::Ring)] | [None, Some(Native::Ring)] => true,
+            // Of what can be shared as bits just as well, the difference takes fewer ANDs, but later.
+            [Some(Native::Ring), Some(Native::Free)] | [Some(Native::Free), Some(Native::Ring)] => {
+                self.goal == Goal::Depth
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a < b, from the numbers that add up to them.
+    fn less_of_shares(&mut self, a: Value, b: Value) -> Result<Vec<Slot>> {
+        let signed = self.element(a).is_signed();
+        let len = self.len(a);
+        let difference = self.difference(a, b)?;
+        let difference = self.addends(difference)?;
+        let count = difference.len();
+        let mut operands = Vec::new();
+        for value in [a, b] {
+            match self.graph.uniform(value) {
+                Some(code) => {
+                    let bits = self.element(value).bits();
+                    operands.push(Operand::Uniform(code, bits));
+                    operands.extend(vec![Operand::Uniform(0, bits); count - 1]);
+                }
+                None => {
+                    let ring = self.ring_slot(value)?;
+                    operands.extend(self.addends(ring)?.into_iter().map(Operand::Slot));
+                }
+            }
+        }
+        operands.extend(difference.into_iter().map(Operand::Slot));
+        Ok(self.bit_op(BitOp::LessOfSums { signed }, operands, len))
+    }
+
+    /// `a - b` on ring elements, at least one of which is secret.
+    fn difference(&mut self, a: Value, b: Value) -> Result<Slot> {
+        let mask = self.element(a).mask();
+        match [a, b].map(|value| self.graph.uniform(value)) {
+            [None, Some(0)] => self.ring_slot(a),
+            [None, Some(code)] => {
+                let x = self.ring_slot(a)?;
+                Ok(self.linear(&[(x, 1)], code.wrapping_neg() & mask))
+            }
+            [Some(code), _] => {
+                let y = self.ring_slot(b)?;
+                Ok(self.linear(&[(y, mask)], code))
+            }
+            [None, None] => {
+                let (x, y) = (self.ring_slot(a)?, self.ring_slot(b)?);
+                Ok(self.linear(&[(x, 1), (y, mask)], 0))
+            }
+        }
+    }
+
+    fn bits_reduce(&mut self, node: &Node, reduction: Reduction, axis: usize) -> Result<Vec<Slot>> {
+        let sizes = self.shape(node.inputs[0]).around(axis);
+        let element = node.outputs[0].element;
+        let len = node.outputs[0].shape.elements();
+        if sizes[1] == 0 {
+            let code = match reduction {
+                Reduction::Product => 1,
+                Reduction::And => element.mask(),
+                _ => 0,
+            };
+            return Ok(vec![self.filled_with(code, element, len, Domain::Bits)]);
+        }
+        let x = self.bits_slot(node.inputs[0])?;
+        let (op, arity) = match reduction {
+            Reduction::Xor => {
+                let held = self.bits_of(element.bits(), len);
+                return Ok(vec![self.action(Action::Sum(sizes), &[x], held)]);
+            }
+            Reduction::Sum => return Ok(vec![self.bits_sum(x, sizes)?]),
+            Reduction::Product => (BitOp::Binary(Binary::Mul, element), 2),
+            Reduction::Least => (BitOp::Binary(Binary::Min, element), 2),
+            Reduction::Greatest => (BitOp::Binary(Binary::Max, element), 2),
+            Reduction::And => (BitOp::Fold(Binary::And), JOINED),
+            Reduction::Or => (BitOp::Fold(Binary::Or), JOINED),
+        };
+        let reduced = self.tree(x, sizes, arity, |lowering, parts, len| {
+            Ok(lowering.bit_op(op.clone(), slots(parts), len)[0])
+        });
+        Ok(vec![reduced?])
+    }
+
+    fn bits_sum(&mut self, x: Slot, sizes: [usize; 3]) -> Result<Slot> {
+        self.tree(x, sizes, ADDED, |lowering, parts, len| {
+            Ok(lowering.bit_op(BitOp::AddUp, slots(parts), len)[0])
+        })
+    }
+
+    /// The extreme along an axis and its place: neighbours against each other, the winners again.
+    fn find(&mut self, value: Value, extreme: Extreme, axis: usize) -> Result<Vec<Slot>> {
+        let element = self.element(value);
+        let [before, mut length, after] = self.shape(value).around(axis);
+        let mut numbers = self.bits_slot(value)?;
+        // The places of what won so far, in as many bits as there were rounds.
+        let mut places: Option<Slot> = None;
+        while length > 1 {
+            let (pairs, odd) = (length / 2, length % 2);
+            let sizes = [before, length, after];
+            let mut operands = Vec::new();
+            for first in [0, 1] {
+                let number = self.stretch(numbers, sizes, first, 2, pairs);
+                operands.push(Operand::Slot(number));
+                operands.push(match places {
+                    Some(places) => Operand::Slot(self.stretch(places, sizes, first, 2, pairs)),
+                    None => Operand::Uniform(0, 0),
+                });
+            }
+            let op = BitOp::Winner(extreme, element);
+            let made = self.bit_op(op, operands, before * pairs * after);
+            let (mut won, mut place) = (made[0], made[1]);
+            if odd == 1 {
+                let last = self.stretch(numbers, sizes, length - 1, 1, 1);
+                won = self.join(&[won, last], before);
+                let bits = self.width(place);
+                let last = match places {
+                    Some(places) => {
+                        let last = self.stretch(places, sizes, length - 1, 1, 1);
+                        let operands = vec![Operand::Slot(last)];
+                        self.bit_op(BitOp::Resize(bits), operands, before * after)[0]
+                    }
+                    None => {
+                        let operands = vec![Operand::Uniform(0, bits)];
+                        self.bit_op(BitOp::Resize(bits), operands, before * after)[0]
+                    }
+                };
+                place = self.join(&[place, last], before);
+            }
+            (numbers, places) = (won, Some(place));
+            length = pairs + odd;
+        }
+        let place = match places {
+            Some(places) => Operand::Slot(places),
+            None => Operand::Uniform(0, 0),
+        };
+        let resize = BitOp::Resize(Type::PLACE.bits());
+        let place = self.bit_op(resize, vec![place], before * after)[0];
+        Ok(vec![numbers, place])
+    }
+
+    /// The sums of the first elements along an axis, by Sklansky's network over places: in round i each
+    /// place with bit i set takes the sum that ends where its half begins.
+    fn bits_prefix_sums(&mut self, value: Value, axis: usize) -> Result<Vec<Slot>> {
+        let [before, length, after] = self.shape(value).around(axis);
+        let element = self.element(value);
+        let mut sums = self.bits_slot(value)?;
+        let mut half = 1;
+        while half < length {
+            let set: Vec<usize> = (0..length).filter(|place| place & half != 0).collect();
+            let below: Vec<usize> = set.iter().map(|place| place / half * half - 1).collect();
+            let high = self.rows(sums, before, length, &set, after);
+            let low = self.rows(sums, before, length, &below, after);
+            let op = BitOp::Binary(Binary::Add, element);
+            let made = self.bit_op(op, slots(&[high, low]), before * set.len() * after)[0];
+            let joined = self.join(&[sums, made], before);
+            let mut places: Vec<usize> = (0..length).collect();
+            for (at, place) in set.iter().enumerate() {
+                places[*place] = length + at;
+            }
+            sums = self.rows(joined, before, length + set.len(), &places, after);
+            half *= 2;
+        }
+        Ok(vec![sums])
+    }
+
+    /// Of `[before, length, after]` some places of the middle axis.
+    fn rows(
+        &mut self,
+        x: Slot,
+        before: usize,
+        length: usize,
+        places: &[usize],
+        after: usize,
+    ) -> Slot {
+        let places = places
+            .iter()
+            .flat_map(|place| place * after..(place + 1) * after);
+        self.gather(
+            x,
+            Places::Rows {
+                rows: before,
+                from: length * after,
+                places: places.collect(),
+            },
+        )
+    }
+
+    /// Sorts along the last axis: each layer of the network is one circuit on all its pairs.
+    fn sorted(&mut self, inputs: &[Value], descending: bool, keep: usize) -> Result<Vec<Slot>> {
+        let element = self.element(inputs[0]);
+        let shape = self.shape(inputs[0]);
+        let [rows, length, _] = shape.around(shape.rank() - 1);
+        let mut lists = Vec::new();
+        for &input in inputs {
+            lists.push(self.bits_slot(input)?);
+        }
+        for layer in needed_layers(length, keep) {
+            let low: Vec<usize> = layer.iter().map(|&(low, _)| low).collect();
+            let high: Vec<usize> = layer.iter().map(|&(_, high)| high).collect();
+            let mut operands = Vec::new();
+            for &list in &lists {
+                for side in [&low, &high] {
+                    operands.push(Operand::Slot(self.rows(list, rows, length, side, 1)));
+                }
+            }
+            let op = BitOp::Exchange {
+                descending,
+                element,
+            };
+            let made = self.bit_op(op, operands, rows * layer.len());
+            // The list, then the pairs' lower places, then their higher ones.
+            let mut places: Vec<usize> = (0..length).collect();
+            for (at, &(low, high)) in layer.iter().enumerate() {
+                places[low] = length + at;
+                places[high] = length + layer.len() + at;
+            }
+            for (list, pair) in lists.iter_mut().zip(made.chunks(2)) {
+                let joined = self.join(&[*list, pair[0], pair[1]], rows);
+                *list = self.rows(joined, rows, length + 2 * layer.len(), &places, 1);
+            }
+        }
+        let first: Vec<usize> = (0..keep).collect();
+        let kept = lists.into_iter().map(|list| match keep == length {
+            true => list,
+            false => self.rows(list, rows, length, &first, 1),
+        });
+        Ok(kept.collect())
+    }
+
+    /// All products, then sums of them.
+    fn bits_matrix_product(&mut self, node: &Node) -> Result<Vec<Slot>> {
+        let sort = &node.outputs[0];
+        let &[batch, m, n] = sort.shape.axes() else {
+            unreachable!("matrices come in batches")
+        };
+        let k = self.shape(node.inputs[0]).axes()[2];
+        if k == 0 {
+            let len = sort.shape.elements();
+            return Ok(vec![self.filled_with(0, sort.element, len, Domain::Bits)]);
+        }
+        let strides = [[m * k, k, 0, 1], [k * n, 0, 1, n]];
+        let mut operands = Vec::new();
+        for (&input, strides) in node.inputs.iter().zip(strides) {
+            operands.push(match self.bits(input)? {
+                Operand::Slot(slot) => {
+                    let view = View {
+                        shape: Shape::of(vec![batch, m, n, k]),
+                        strides: strides.map(|stride| stride as isize).into(),
+                        offset: 0,
+                    };
+                    Operand::Slot(self.gather(slot, Places::View(view)))
+                }
+                uniform => uniform,
+            });
+        }
+        let op = BitOp::Binary(Binary::Mul, sort.element);
+        let products = self.bit_op(op, operands, batch * m * n * k)[0];
+        Ok(vec![self.bits_sum(products, [batch * m * n, k, 1])?])
+    }
+
+    fn bits_look_up(&mut self, node: &Node) -> Result<Vec<Slot>> {
+        let (table, places) = (node.inputs[0], node.inputs[1]);
+        let &[batch, entries, width] = self.shape(table).axes() else {
+            unreachable!("tables come in batches")
+        };
+        let sort = &node.outputs[0];
+        let (element, len) = (sort.element, sort.shape.elements());
+        if len == 0 || entries == 0 {
+            return Ok(vec![self.filled_with(0, element, len, Domain::Bits)]);
+        }
+        let count = self.len(places);
+        if let (Some(array), 1) = (self.graph.constant(table), batch) {
+            let flat = array.reshaped(Shape::of(vec![entries, width]));
+            let place = self.bits(places)?;
+            let found = self.bit_op(BitOp::Entry(flat.into()), vec![place], count);
+            return Ok(vec![self.join(&found, count)]);
+        }
+        let hot = self.one_hot(places, entries)?;
+        let table = self.bits_slot(table)?;
+        let each = count / batch;
+        // [batch, each, width, entries] of both.
+        let shape = Shape::of(vec![batch, each, width, entries]);
+        let views = [
+            (hot, [each * entries, entries, 0, 1]),
+            (table, [entries * width, 0, 1, width]),
+        ];
+        let operands = views.map(|(slot, strides)| {
+            let view = View {
+                shape: shape.clone(),
+                strides: strides.map(|stride| stride as isize).into(),
+                offset: 0,
+            };
+            Operand::Slot(self.gather(slot, Places::View(view)))
+        });
+        let masked = self.bit_op(BitOp::Mask, operands.into(), shape.elements())[0];
+        let held = Held {
+            len,
+            ..self.draft.held(masked).clone()
+        };
+        let sizes = [len, entries, 1];
+        Ok(vec![self.action(Action::Sum(sizes), &[masked], held)])
+    }
+}
+
+fn slots(slots: &[Slot]) -> Vec<Operand> {
+    slots.iter().map(|&slot| Operand::Slot(slot)).collect()
+}
+
+/// The layers of a sorting network, less the comparisons that the first `keep` places do not depend on.
+fn needed_layers(length: usize, keep: usize) -> Vec<Vec<(usize, usize)>> {
+    let mut needed: Vec<bool> = (0..length).map(|place| place < keep).collect();
+    let mut layers = Vec::new();
+    for mut layer in sorting_network(length).into_iter().rev() {
+        layer.retain(|&(low, high)| needed[low] || needed[high]);
+        for &(low, high) in &layer {
+            (needed[low], needed[high]) = (true, true);
+        }
+        if !layer.is_empty() {
+            layers.push(layer);
+        }
+    }
+    layers.reverse();
+    layers
+}

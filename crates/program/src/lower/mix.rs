@@ -1,0 +1,132 @@
+//! Which sharing does what.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// How a value is shared among the parties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Sharing {
+    /// `A`: shares that add up to the value modulo 2^l, one for each party (arithmetic GMW).
+    Arithmetic,
+    /// `B`: for each bit shares whose XOR is the bit, one for each party (Boolean GMW).
+    Boolean,
+    /// `R`: three components, of which each of three parties has two; of a ring where arithmetic is done,
+    /// of bits where not.
+    Replicated,
+}
+
+impl Sharing {
+    const LETTERS: [(&'static str, Self); 3] = [
+        ("A", Self::Arithmetic),
+        ("B", Self::Boolean),
+        ("R", Self::Replicated),
+    ];
+}
+
+impl fmt::Display for Sharing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = Self::LETTERS.iter().find(|(_, sharing)| sharing == self);
+        f.write_str(letter.map_or("", |(letter, _)| letter))
+    }
+}
+
+/// Which sharing does arithmetic (sums, products) and which does the rest (comparisons, bits, shifts).
+///
+/// Read from and written as letters: `A+B`, `B` (all of it), `R` (both, among three parties).
+///
+/// ```
+/// use madrigal_program::lower::Mix;
+/// let mix: Mix = "A+B".parse()?;
+/// assert_eq!(mix.to_string(), "A+B");
+/// assert!("B+A".parse::<Mix>().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Mix {
+    /// What sums and products are done in; `Boolean` where a circuit does them too.
+    arithmetic: Sharing,
+    /// What everything else is done in.
+    bits: Sharing,
+    /// Whether conversions must be written in the program.
+    manual: bool,
+}
+
+impl Mix {
+    /// `A+B`: arithmetic by addition, the rest by bits; for any number of parties.
+    pub const AB: Self = Self::of(Sharing::Arithmetic, Sharing::Boolean);
+    /// `B`: circuits for everything; for any number of parties.
+    pub const B: Self = Self::of(Sharing::Boolean, Sharing::Boolean);
+    /// `R`: three servers.
+    pub const R: Self = Self::of(Sharing::Replicated, Sharing::Replicated);
+
+    const ALL: [Self; 3] = [Self::AB, Self::B, Self::R];
+
+    const fn of(arithmetic: Sharing, bits: Sharing) -> Self {
+        Self {
+            arithmetic,
+            bits,
+            manual: false,
+        }
+    }
+
+    /// The same without conversions of its own: an operator on a value that is in another sharing than it
+    /// needs is an error that names its line. [`Secret::to`](crate::Secret::to) converts.
+    #[must_use]
+    pub const fn manual(self) -> Self {
+        Self {
+            manual: true,
+            ..self
+        }
+    }
+
+    /// What sums and products are done in.
+    pub const fn arithmetic(self) -> Sharing {
+        self.arithmetic
+    }
+
+    /// What everything else is done in.
+    pub const fn bits(self) -> Sharing {
+        self.bits
+    }
+
+    /// Whether conversions must be written in the program.
+    pub const fn is_manual(self) -> bool {
+        self.manual
+    }
+}
+
+impl Default for Mix {
+    fn default() -> Self {
+        Self::AB
+    }
+}
+
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.arithmetic == self.bits {
+            true => self.bits.fmt(f),
+            false => write!(f, "{}+{}", self.arithmetic, self.bits),
+        }
+    }
+}
+
+/// A text that names no mix.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{found:?} is no mix of sharings; there are {}", Mix::ALL.map(|mix| mix.to_string()).join(", "))]
+pub struct MixError {
+    /// The text.
+    pub found: String,
+}
+
+impl FromStr for Mix {
+    type Err = MixError;
+
+    fn from_str(text: &str) -> Result<Self, MixError> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|mix| mix.to_string() == text)
+            .ok_or_else(|| MixError { found: text.into() })
+    }
+}

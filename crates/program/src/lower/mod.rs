@@ -1,0 +1,73 @@
+//! From the intermediate representation to steps that protocols do.
+//!
+//! [`Computation::lower`] decides for each operation whether it is done on ring elements or on bits, converts
+//! values where they are needed otherwise, and makes one circuit of operators on bits that follow each
+//! other. Shares of a ring element enter such a circuit as numbers to be added up, so that of `a + b < c`
+//! nothing is computed but carries.
+//!
+//! The rules, where the program does not say it with [`Secret::to`](crate::Secret::to): sums and products are
+//! done in the sharing that the [`Mix`] has for arithmetic, all else on bits. Choices by a secret bit, shifts
+//! by public amounts and what only moves elements stay where their operands are. So do sums of values that
+//! are there as bits if nothing needs the result in the ring. A party's input is shared in each way that
+//! it is needed in.
+
+mod bits;
+mod choose;
+mod circuits;
+mod draft;
+mod forms;
+mod loops;
+mod mix;
+mod plain;
+mod ring;
+mod steps;
+
+use madrigal_circuit::Goal;
+
+use crate::computation::Computation;
+use crate::error::ProgramError;
+
+pub use mix::{Mix, MixError, Sharing};
+pub use steps::{Action, Body, Element, Held, Holding, Lowered, Places, Slot, Step};
+
+use draft::Circuits;
+use forms::Lowering;
+
+/// Ring elements or bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Domain {
+    Ring,
+    Bits,
+}
+
+impl Domain {
+    /// What a sharing holds; one that holds both, what arithmetic is done on.
+    fn of(sharing: Sharing, mix: Mix) -> Self {
+        match sharing {
+            Sharing::Arithmetic => Self::Ring,
+            Sharing::Boolean => Self::Bits,
+            Sharing::Replicated if mix.arithmetic() == sharing => Self::Ring,
+            Sharing::Replicated => Self::Bits,
+        }
+    }
+}
+
+impl Computation {
+    /// The steps of the program in a mix of sharings, with circuits that save what `goal` says.
+    ///
+    /// # Errors
+    /// A sharing that the mix does not have; where the mix is [manual](Mix::manual) a value that is not in
+    /// the sharing that its operator needs.
+    pub fn lower(&self, mix: Mix, goal: Goal) -> Result<Lowered, ProgramError> {
+        let graph = self.graph().without_maps().optimised();
+        let mut circuits = Circuits::default();
+        let lowering = Lowering::new(&graph, mix, self.parties(), self.inputs(), goal);
+        let body = lowering.program(self.outputs(), &mut circuits)?;
+        Ok(Lowered {
+            parties: self.parties(),
+            mix,
+            body,
+            outputs: self.outputs().to_vec(),
+        })
+    }
+}

@@ -1,0 +1,310 @@
+//! Operations on ring elements.
+
+use super::bits::BitOp;
+use super::forms::{Lowering, Native, Result};
+use super::steps::{Action, Element, Places, Slot};
+use super::{Domain, Sharing};
+use crate::ir::{Binary, Node, Op, Reduction, Unary, Value};
+use crate::shape::{Shape, View};
+
+impl Lowering<'_> {
+    /// Whether a product of two secrets is of use to one sum alone, which then takes both together.
+    pub(super) fn joins_sum(&self, number: usize, node: &Node) -> bool {
+        let (uses, user) = self.uses[number][0];
+        let user = &self.graph.nodes()[user];
+        let summed = matches!(user.op, Op::Reduce(Reduction::Sum, _)) && uses == 1;
+        let factor = |value: Value| self.graph.uniform(value).is_none() && !self.is_public(value);
+        match node.op {
+            Op::Binary(Binary::Mul) => summed && node.inputs.iter().all(|&value| factor(value)),
+            // Of shares that add up, a square costs less than a product.
+            Op::Unary(Unary::Square) => summed && self.mix.bits() == Sharing::Replicated,
+            _ => false,
+        }
+    }
+
+    pub(super) fn on_ring(&mut self, node: &Node) -> Result<Slot> {
+        let sort = &node.outputs[0];
+        let (bits, len) = (sort.element.bits(), sort.shape.elements());
+        let held = self.ring_of(bits, len);
+        let mask = sort.element.mask();
+        let minus = |code: u128| code.wrapping_neg() & mask;
+        match &node.op {
+            Op::Unary(Unary::Negate) => {
+                let x = self.ring_slot(node.inputs[0])?;
+                Ok(self.linear(&[(x, mask)], 0))
+            }
+            Op::Unary(Unary::ShiftLeft(by)) => {
+                let x = self.ring_slot(node.inputs[0])?;
+                let factor = 1_u128.checked_shl(*by).unwrap_or(0) & mask;
+                Ok(self.linear(&[(x, factor)], 0))
+            }
+            Op::Unary(Unary::Square) => {
+                let x = self.ring_slot(node.inputs[0])?;
+                Ok(self.action(Action::Square, &[x], held))
+            }
+            Op::Binary(binary @ (Binary::Add | Binary::Sub)) => {
+                let factor = if *binary == Binary::Sub { mask } else { 1 };
+                let [a, b] = [node.inputs[0], node.inputs[1]];
+                match [a, b].map(|value| self.graph.uniform(value)) {
+                    [None, Some(code)] => {
+                        let constant = if factor == 1 { code } else { minus(code) };
+                        let x = self.ring_slot(a)?;
+                        Ok(self.linear(&[(x, 1)], constant))
+                    }
+                    [Some(code), None] => {
+                        let x = self.ring_slot(b)?;
+                        Ok(self.linear(&[(x, factor)], code))
+                    }
+                    _ => {
+                        let (x, y) = (self.ring_slot(a)?, self.ring_slot(b)?);
+                        Ok(self.linear(&[(x, 1), (y, factor)], 0))
+                    }
+                }
+            }
+            Op::Binary(_) => self.ring_product(node.inputs[0], node.inputs[1]),
+            Op::Reduce(Reduction::Sum, axis) => self.ring_sum(node, *axis),
+            Op::Reduce(_, axis) => {
+                let sizes = self.shape(node.inputs[0]).around(*axis);
+                if sizes[1] == 0 {
+                    return Ok(self.filled_with(1, sort.element, len, Domain::Ring));
+                }
+                let x = self.ring_slot(node.inputs[0])?;
+                self.tree(x, sizes, 2, |lowering, parts, len| {
+                    let held = lowering.ring_of(bits, len);
+                    Ok(lowering.action(Action::Mul, parts, held))
+                })
+            }
+            Op::PrefixSums(axis) => {
+                let sizes = self.shape(node.inputs[0]).around(*axis);
+                let x = self.ring_slot(node.inputs[0])?;
+                Ok(self.action(Action::PrefixSums(sizes), &[x], held))
+            }
+            Op::MatMul => {
+                let [batch, m, n] = sort.shape.axes() else {
+                    unreachable!("matrices come in batches")
+                };
+                let k = self.shape(node.inputs[0]).axes()[2];
+                let sizes = [*batch, *m, k, *n];
+                let [a, b] = [node.inputs[0], node.inputs[1]];
+                // A public matrix stays public, unless both are.
+                let public = [a, b].map(|value| self.is_public(value));
+                let a = if public == [true, false] {
+                    self.public_slot(a)
+                } else {
+                    self.ring_slot(a)
+                }?;
+                let b = if public[1] {
+                    self.public_slot(b)
+                } else {
+                    self.ring_slot(b)
+                }?;
+                Ok(self.action(Action::MatMul { sizes }, &[a, b], held))
+            }
+            Op::Truncate { by, rounding } => {
+                let x = self.ring_slot(node.inputs[0])?;
+                let (by, rounding) = (*by, *rounding);
+                Ok(self.action(Action::Truncate { by, rounding }, &[x], held))
+            }
+            Op::Select => self.ring_select(node),
+            Op::LookUp => self.ring_look_up(node),
+            op => unreachable!("{op} is done on bits"),
+        }
+    }
+
+    /// The sum of vectors, each times a factor, and of a number.
+    pub(super) fn linear(&mut self, terms: &[(Slot, u128)], constant: u128) -> Slot {
+        let inputs: Vec<_> = terms.iter().map(|&(slot, _)| slot).collect();
+        let factors = terms.iter().map(|&(_, factor)| factor).collect();
+        let held = self.draft.held(inputs[0]).clone();
+        self.action(Action::Linear { factors, constant }, &inputs, held)
+    }
+
+    fn ring_product(&mut self, a: Value, b: Value) -> Result<Slot> {
+        for (secret, public) in [(a, b), (b, a)] {
+            if let Some(code) = self.graph.uniform(public) {
+                let x = self.ring_slot(secret)?;
+                return Ok(self.linear(&[(x, code)], 0));
+            }
+        }
+        let (a, b) = if self.is_public(a) { (b, a) } else { (a, b) };
+        let x = self.ring_slot(a)?;
+        let y = if self.is_public(b) {
+            self.public_slot(b)
+        } else {
+            self.ring_slot(b)
+        }?;
+        let held = self.draft.held(x).clone();
+        Ok(self.action(Action::Mul, &[x, y], held))
+    }
+
+    fn ring_sum(&mut self, node: &Node, axis: usize) -> Result<Slot> {
+        let summed = node.inputs[0];
+        let shape = self.shape(summed);
+        let sizes = shape.around(axis);
+        let held = self.ring_of(node.outputs[0].element.bits(), sizes[0] * sizes[2]);
+        let maker = self.graph.maker(summed);
+        let form = self.form(summed);
+        let waits = form.lazy && form.ring.is_none();
+        let product = matches!(maker.op, Op::Binary(Binary::Mul) | Op::Unary(Unary::Square));
+        if !waits || !product {
+            let x = self.ring_slot(summed)?;
+            return Ok(self.action(Action::Sum(sizes), &[x], held));
+        }
+        let [before, length, after] = sizes;
+        let mut operands = Vec::new();
+        for &input in [
+            &maker.inputs[0],
+            maker.inputs.last().unwrap_or(&maker.inputs[0]),
+        ] {
+            let x = self.ring_slot(input)?;
+            // The axis of the sum comes last.
+            let strides = [length * after, 1, after].map(|stride| stride as isize);
+            let view = View {
+                shape: Shape::of(vec![before, after, length]),
+                strides: strides.into(),
+                offset: 0,
+            };
+            operands.push(self.gather(x, Places::View(view)));
+        }
+        Ok(self.action(Action::Dot { length }, &operands, held))
+    }
+
+    fn ring_select(&mut self, node: &Node) -> Result<Slot> {
+        let [condition, yes, no] = [node.inputs[0], node.inputs[1], node.inputs[2]];
+        let element = node.outputs[0].element;
+        let mask = element.mask();
+        let bit = self.bits_slot(condition)?;
+        match [yes, no].map(|value| self.graph.uniform(value)) {
+            [Some(yes), Some(no)] => {
+                let bit = self.number_of(bit, element)?;
+                Ok(self.linear(&[(bit, yes.wrapping_sub(no) & mask)], no))
+            }
+            [Some(code), None] => {
+                let no = self.ring_slot(no)?;
+                let change = self.linear(&[(no, mask)], code);
+                let change = self.bit_times(bit, change)?;
+                Ok(self.linear(&[(no, 1), (change, 1)], 0))
+            }
+            [None, Some(code)] => {
+                let yes = self.ring_slot(yes)?;
+                let minus = code.wrapping_neg() & mask;
+                let change = match code {
+                    0 => yes,
+                    _ => self.linear(&[(yes, 1)], minus),
+                };
+                let change = self.bit_times(bit, change)?;
+                Ok(match code {
+                    0 => change,
+                    _ => self.linear(&[(change, 1)], code),
+                })
+            }
+            [None, None] => {
+                let (yes, no) = (self.ring_slot(yes)?, self.ring_slot(no)?);
+                let change = self.linear(&[(yes, 1), (no, mask)], 0);
+                let change = self.bit_times(bit, change)?;
+                Ok(self.linear(&[(no, 1), (change, 1)], 0))
+            }
+        }
+    }
+
+    /// A bit times a ring element: an operation of its own, not a conversion.
+    fn bit_times(&mut self, bit: Slot, x: Slot) -> Result<Slot> {
+        let held = self.draft.held(x).clone();
+        Ok(self.action(Action::BitTimes, &[bit, x], held))
+    }
+
+    /// A bit as 0 or 1 in a type's ring; by an operation that is there to choose, not to convert.
+    fn number_of(&mut self, bit: Slot, element: crate::element::Type) -> Result<Slot> {
+        let converts = std::mem::replace(&mut self.converts, true);
+        let number = self.compose(bit, element, false);
+        self.converts = converts;
+        number
+    }
+
+    /// Entries of a secret table, as the product of one-hot codes with it.
+    fn ring_look_up(&mut self, node: &Node) -> Result<Slot> {
+        let (table, places) = (node.inputs[0], node.inputs[1]);
+        let [batch, entries, width] = *self.shape(table).axes() else {
+            unreachable!("tables come in batches")
+        };
+        let element = node.outputs[0].element;
+        let len = node.outputs[0].shape.elements();
+        if entries == 0 {
+            return Ok(self.filled_with(0, element, len, Domain::Ring));
+        }
+        let hot = self.one_hot(places, entries)?;
+        let hot = self.number_of(hot, element)?;
+        let table = match self.native(table) {
+            Native::Free if self.is_public(table) => self.public_slot(table)?,
+            _ => self.ring_slot(table)?,
+        };
+        let sizes = [batch, self.len(places) / batch.max(1), entries, width];
+        let held = self.ring_of(element.bits(), len);
+        Ok(self.action(Action::MatMul { sizes }, &[hot, table], held))
+    }
+
+    /// For each place of a value the one-hot code of `entries` bits, side by side.
+    pub(super) fn one_hot(&mut self, places: Value, entries: usize) -> Result<Slot> {
+        let count = self.len(places);
+        let place = self.bits(places)?;
+        let hot = self.bit_op(BitOp::OneHot(entries), vec![place], count);
+        Ok(self.join(&hot, count))
+    }
+
+    /// All elements along the middle one of three axes together, `arity` at most at once, by what `combine`
+    /// makes of vectors of so many elements.
+    pub(super) fn tree(
+        &mut self,
+        mut x: Slot,
+        [before, mut length, after]: [usize; 3],
+        arity: usize,
+        combine: impl Fn(&mut Self, &[Slot], usize) -> Result<Slot>,
+    ) -> Result<Slot> {
+        while length > 1 {
+            let group = arity.min(length);
+            let groups = length / group;
+            let sizes = [before, length, after];
+            let parts: Vec<_> = (0..group)
+                .map(|first| self.stretch(x, sizes, first, group, groups))
+                .collect();
+            let made = combine(self, &parts, before * groups * after)?;
+            let rest = length % group;
+            x = match rest {
+                0 => made,
+                _ => {
+                    let rest = self.stretch(x, sizes, groups * group, 1, rest);
+                    self.join(&[made, rest], before)
+                }
+            };
+            length = groups + rest;
+        }
+        Ok(x)
+    }
+
+    /// Every `step`-th place of the middle one of three axes, from `first` on, `count` of them.
+    pub(super) fn stretch(
+        &mut self,
+        x: Slot,
+        [before, length, after]: [usize; 3],
+        first: usize,
+        step: usize,
+        count: usize,
+    ) -> Slot {
+        let strides = [length * after, step * after, 1].map(|stride| stride as isize);
+        self.gather(
+            x,
+            Places::View(View {
+                shape: Shape::of(vec![before, count, after]),
+                strides: strides.into(),
+                offset: first * after,
+            }),
+        )
+    }
+
+    /// Bits of an element of a vector.
+    pub(super) fn width(&self, slot: Slot) -> u32 {
+        match self.draft.held(slot).element {
+            Element::Bits(bits) | Element::Ring(bits) => bits,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What is opened, and to whom.
+
+use std::marker::PhantomData;
+
+use madrigal_core::Party;
+
+use crate::element::Plain;
+use crate::program::Opener;
+use crate::secret::Secret;
+
+/// All parties, as receivers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Everyone;
+
+/// To whom a value is opened: a [`Party`], an array, slice or vector of them, or [`Everyone`].
+pub trait Receivers {
+    /// The parties, in order, each once, of a program for so many.
+    fn receivers(&self, parties: usize) -> Vec<Party>;
+}
+
+impl Receivers for Party {
+    fn receivers(&self, _: usize) -> Vec<Party> {
+        vec![*self]
+    }
+}
+
+impl Receivers for Everyone {
+    fn receivers(&self, parties: usize) -> Vec<Party> {
+        (0..parties)
+            .filter_map(|index| Party::checked(index, parties).ok())
+            .collect()
+    }
+}
+
+impl Receivers for &[Party] {
+    fn receivers(&self, _: usize) -> Vec<Party> {
+        let mut parties = self.to_vec();
+        parties.sort();
+        parties.dedup();
+        parties
+    }
+}
+
+impl<const N: usize> Receivers for [Party; N] {
+    fn receivers(&self, parties: usize) -> Vec<Party> {
+        self.as_slice().receivers(parties)
+    }
+}
+
+impl Receivers for Vec<Party> {
+    fn receivers(&self, parties: usize) -> Vec<Party> {
+        self.as_slice().receivers(parties)
+    }
+}
+
+/// What an opened value is fetched with from [`Outputs`](crate::Outputs), which then knows its type.
+#[derive(Debug)]
+pub struct Opened<T> {
+    pub(crate) number: usize,
+    element: PhantomData<T>,
+}
+
+impl<T> Clone for Opened<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Opened<T> {}
+
+/// What can be opened at once: secrets, references to them, tuples of up to four, vectors.
+pub trait Open {
+    /// What the results are fetched with.
+    type Handles;
+
+    /// Opens each value.
+    fn open(&self, opener: &mut Opener<'_>) -> Self::Handles;
+}
+
+impl<T: Plain> Open for Secret<T> {
+    type Handles = Opened<T>;
+
+    fn open(&self, opener: &mut Opener<'_>) -> Opened<T> {
+        Opened {
+            number: opener.open(self),
+            element: PhantomData,
+        }
+    }
+}
+
+impl<O: Open> Open for &O {
+    type Handles = O::Handles;
+
+    fn open(&self, opener: &mut Opener<'_>) -> O::Handles {
+        (*self).open(opener)
+    }
+}
+
+impl<O: Open> Open for Vec<O> {
+    type Handles = Vec<O::Handles>;
+
+    fn open(&self, opener: &mut Opener<'_>) -> Vec<O::Handles> {
+        self.iter().map(|value| value.open(opener)).collect()
+    }
+}
+
+macro_rules! tuples {
+    ($($($part:ident)*;)*) => {$(
+        impl<$($part: Open),*> Open for ($($part,)*) {
+            type Handles = ($($part::Handles,)*);
+
+            #[allow(non_snake_case)] // a part is named as its type is
+            fn open(&self, opener: &mut Opener<'_>) -> Self::Handles {
+                let ($($part,)*) = self;
+                ($($part.open(opener),)*)
+            }
+        }
+    )*};
+}
+tuples! { A B; A B C; A B C D; }

@@ -1,0 +1,380 @@
+//! The builder of programs, and what it builds.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use madrigal_core::{MAX_PARTIES, Party, PartyError};
+
+use crate::array::{Array, IntoArray};
+use crate::computation::{Computation, InputPort, OutputPort};
+use crate::element::{Plain, Type};
+use crate::error::{Fault, ProgramError, Source, check_parties};
+use crate::ir::{Graph, Op, Sort, Value};
+use crate::lower::Mix;
+use crate::opening::{Open, Receivers};
+use crate::secret::Secret;
+use crate::shape::{IntoShape, Shape};
+
+/// Where operators record themselves: the graph of a program, or of a loop's body.
+pub(crate) struct Recorder {
+    graph: RefCell<Graph>,
+    /// Of a body: the graph around it, and the values of that graph that it uses.
+    outer: Option<Outer>,
+    depth: usize,
+    /// Of a body: whether it is done, so that nothing can be added.
+    closed: Cell<bool>,
+    /// The first error of the whole program.
+    error: Rc<RefCell<Option<ProgramError>>>,
+}
+
+struct Outer {
+    recorder: Rc<Recorder>,
+    /// Inputs that the loop has by itself: its state, its rows.
+    carried: usize,
+    captured: RefCell<Vec<Value>>,
+    arguments: RefCell<HashMap<Value, Value>>,
+}
+
+impl Recorder {
+    fn new() -> Rc<Self> {
+        Rc::new(Self {
+            graph: RefCell::default(),
+            outer: None,
+            depth: 0,
+            closed: Cell::new(false),
+            error: Rc::default(),
+        })
+    }
+
+    /// Keeps an error, unless there is one already.
+    pub(crate) fn fail(&self, at: Source, fault: Fault) {
+        let mut error = self.error.borrow_mut();
+        error.get_or_insert(ProgramError { at, fault });
+    }
+
+    pub(crate) fn sort(&self, value: Value) -> Sort {
+        self.graph.borrow().sort(value).clone()
+    }
+
+    /// Adds an operation; `None` where there was an error, which is kept.
+    pub(crate) fn add(&self, op: Op, inputs: Vec<Value>, at: Source) -> Option<Value> {
+        if self.closed.get() {
+            let operator = op.to_string();
+            self.fail(at, Fault::Escaped { operator });
+            return None;
+        }
+        match self.graph.borrow_mut().add(op, inputs, at) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.fail(error.at, error.fault);
+                None
+            }
+        }
+    }
+
+    pub(crate) fn add_constant(&self, array: Array, at: Source) -> Value {
+        self.graph.borrow_mut().add_constant(array, at)
+    }
+
+    /// The value as this graph knows it: one of a graph around this one becomes an argument of the loops
+    /// between. `None` if it belongs to no such graph.
+    pub(crate) fn import(
+        self: &Rc<Self>,
+        from: &Rc<Recorder>,
+        value: Value,
+        at: Source,
+    ) -> Option<Value> {
+        if Rc::ptr_eq(self, from) {
+            return Some(value);
+        }
+        let outer = self.outer.as_ref()?;
+        let value = outer.recorder.import(from, value, at)?;
+        if let Some(&argument) = outer.arguments.borrow().get(&value) {
+            return Some(argument);
+        }
+        let mut captured = outer.captured.borrow_mut();
+        let op = Op::Argument(outer.carried + captured.len());
+        captured.push(value);
+        let argument = self
+            .graph
+            .borrow_mut()
+            .leaf(op, outer.recorder.sort(value), at);
+        outer.arguments.borrow_mut().insert(value, argument);
+        Some(argument)
+    }
+
+    /// The inner one of two graphs.
+    pub(crate) fn inner<'a>(a: &'a Rc<Self>, b: &'a Rc<Self>) -> &'a Rc<Self> {
+        if b.depth > a.depth { b } else { a }
+    }
+}
+
+/// Builds a program: it is passed around, and everything that is done to the secrets it hands out is
+/// recorded in it. Nothing is computed before the program is [finished](Program::finish) and run.
+///
+/// An operator that cannot be makes no panic: the first such is kept, with its place in the source, and
+/// is what [`Program::finish`] gives. What depends on it is not looked at.
+pub struct Program {
+    recorder: Rc<Recorder>,
+    parties: usize,
+    inputs: Vec<InputPort>,
+    outputs: Vec<OutputPort>,
+    mix: Option<Mix>,
+}
+
+impl Program {
+    /// An empty program for so many parties, at most [`MAX_PARTIES`].
+    #[track_caller]
+    pub fn new(parties: usize) -> Self {
+        let recorder = Recorder::new();
+        if parties == 0 || parties > MAX_PARTIES {
+            let error = PartyError { index: 0, parties };
+            recorder.fail(Source::here(), error.into());
+        }
+        Self {
+            recorder,
+            parties,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            mix: None,
+        }
+    }
+
+    /// How many parties compute.
+    pub fn parties(&self) -> usize {
+        self.parties
+    }
+
+    /// The same with a default of its own for which sharing does what, which whoever runs the program may
+    /// replace.
+    #[must_use]
+    pub fn with_default(self, mix: Mix) -> Self {
+        Self {
+            mix: Some(mix),
+            ..self
+        }
+    }
+
+    /// A secret that a party brings along when the program is run: a tensor of this shape.
+    #[track_caller]
+    pub fn input<T: Plain>(&mut self, owner: Party, shape: impl IntoShape) -> Secret<T> {
+        self.any_input(None, owner, shape)
+    }
+
+    /// The same with a name, by which programs for the terminal ask for it.
+    #[track_caller]
+    pub fn input_named<T: Plain>(
+        &mut self,
+        name: &str,
+        owner: Party,
+        shape: impl IntoShape,
+    ) -> Secret<T> {
+        self.any_input(Some(name), owner, shape)
+    }
+
+    #[track_caller]
+    fn any_input<T: Plain>(
+        &mut self,
+        name: Option<&str>,
+        owner: Party,
+        shape: impl IntoShape,
+    ) -> Secret<T> {
+        let at = Source::here();
+        let shape = self.shape(&shape.axes(), at);
+        if self.recorder.depth > 0 {
+            let what = "an input";
+            self.recorder.fail(at, Fault::InLoop { what });
+        }
+        if let Err(fault) = check_parties(&[owner], self.parties) {
+            self.recorder.fail(at, fault);
+        }
+        let taken = |port: &InputPort| name.is_some() && port.name.as_deref() == name;
+        if let (Some(name), true) = (name, self.inputs.iter().any(taken)) {
+            let (name, side) = (name.into(), "input");
+            self.recorder.fail(at, Fault::Name { name, side });
+        }
+        let sort = Sort::new(T::TYPE, shape);
+        let op = Op::Input(self.inputs.len());
+        self.inputs.push(InputPort {
+            owner,
+            name: name.map(Into::into),
+            sort: sort.clone(),
+            at,
+        });
+        let value = self.recorder.graph.borrow_mut().leaf(op, sort, at);
+        Secret::new(&self.recorder, Some(value))
+    }
+
+    /// A public tensor, which mixes with secrets. Elements meet operators without it too: `x + 3`.
+    #[track_caller]
+    pub fn constant<T: Plain>(&mut self, elements: impl IntoArray<T>) -> Secret<T> {
+        Secret::constant(&self.recorder, elements.parts(), Source::here())
+    }
+
+    /// Opens values, of any types in a tuple, to a party, to several, or to all
+    /// ([`Everyone`](crate::Everyone)). Gives what the results are fetched with.
+    #[track_caller]
+    pub fn open<O: Open>(&mut self, values: O, to: impl Receivers) -> O::Handles {
+        let to = to.receivers(self.parties);
+        values.open(&mut Opener {
+            program: self,
+            name: None,
+            to,
+            at: Source::here(),
+        })
+    }
+
+    /// The same with a name, by which programs for the terminal show the result; the values of a tuple
+    /// share it.
+    #[track_caller]
+    pub fn open_named<O: Open>(&mut self, name: &str, values: O, to: impl Receivers) -> O::Handles {
+        let at = Source::here();
+        if self
+            .outputs
+            .iter()
+            .any(|port| port.name.as_deref() == Some(name))
+        {
+            let (name, side) = (name.into(), "output");
+            self.recorder.fail(at, Fault::Name { name, side });
+        }
+        let to = to.receivers(self.parties);
+        values.open(&mut Opener {
+            program: self,
+            name: Some(name.into()),
+            to,
+            at,
+        })
+    }
+
+    /// The program as it can be run, its graph without what no opening needs.
+    ///
+    /// # Errors
+    /// The first operator that could not be.
+    pub fn finish(self) -> Result<Computation, ProgramError> {
+        if let Some(error) = self.recorder.error.borrow_mut().take() {
+            return Err(error);
+        }
+        self.recorder.closed.set(true);
+        let graph = self.recorder.graph.borrow().optimised();
+        Ok(Computation::new(
+            self.parties,
+            graph,
+            self.inputs,
+            self.outputs,
+            self.mix.unwrap_or_default(),
+        ))
+    }
+
+    fn shape(&self, axes: &[usize], at: Source) -> Shape {
+        Shape::checked(axes).unwrap_or_else(|| {
+            let axes = axes.to_vec();
+            self.recorder.fail(at, Fault::TooLarge { axes });
+            Shape::scalar()
+        })
+    }
+
+    pub(crate) fn recorder(&self) -> &Rc<Recorder> {
+        &self.recorder
+    }
+
+    /// Records a loop's body; `leaves` makes what it starts from. Gives the body, the values around it
+    /// that it uses, unless there was an error, and what `body` gives.
+    pub(crate) fn body<R>(
+        &mut self,
+        carried: usize,
+        body: impl FnOnce(&mut Program) -> R,
+        results: impl FnOnce(&R) -> Vec<(Rc<Recorder>, Option<Value>)>,
+        at: Source,
+    ) -> (Option<Body>, R) {
+        let recorder = Rc::new(Recorder {
+            graph: RefCell::default(),
+            outer: Some(Outer {
+                recorder: Rc::clone(&self.recorder),
+                carried,
+                captured: RefCell::default(),
+                arguments: RefCell::default(),
+            }),
+            depth: self.recorder.depth + 1,
+            closed: Cell::new(false),
+            error: Rc::clone(&self.recorder.error),
+        });
+        let mut inner = Program {
+            recorder: Rc::clone(&recorder),
+            parties: self.parties,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            mix: None,
+        };
+        let result = body(&mut inner);
+        let mut complete = true;
+        for (from, value) in results(&result) {
+            let value = value.and_then(|value| {
+                let imported = recorder.import(&from, value, at);
+                if imported.is_none() {
+                    let operator = "the result of a loop".into();
+                    recorder.fail(at, Fault::Foreign { operator });
+                }
+                imported
+            });
+            match value {
+                Some(value) => recorder.graph.borrow_mut().add_result(value),
+                None => complete = false,
+            }
+        }
+        recorder.closed.set(true);
+        let captured = recorder.outer.as_ref().map(|outer| outer.captured.take());
+        let recorded = captured.filter(|_| complete);
+        let recorded = recorded.map(|captured| (Arc::new(recorder.graph.take()), captured));
+        (recorded, result)
+    }
+
+    /// A leaf of a loop's body.
+    pub(crate) fn leaf(&mut self, op: Op, sort: Sort, at: Source) -> Value {
+        self.recorder.graph.borrow_mut().leaf(op, sort, at)
+    }
+
+    /// A loop's counter.
+    pub(crate) fn counter(&mut self, at: Source) -> Value {
+        self.leaf(Op::Counter, Sort::new(Type::PLACE, Shape::scalar()), at)
+    }
+}
+
+/// A loop's body, and the values around it that it uses.
+pub(crate) type Body = (Arc<Graph>, Vec<Value>);
+
+/// Opens values one by one, for [`Open`].
+pub struct Opener<'a> {
+    program: &'a mut Program,
+    name: Option<String>,
+    to: Vec<Party>,
+    at: Source,
+}
+
+impl Opener<'_> {
+    /// Opens a value; gives the output's number.
+    pub(crate) fn open<T: Plain>(&mut self, value: &Secret<T>) -> usize {
+        let (program, at) = (&mut *self.program, self.at);
+        let number = program.outputs.len();
+        let recorder = &program.recorder;
+        if recorder.depth > 0 {
+            let what = "an opening";
+            recorder.fail(at, Fault::InLoop { what });
+        }
+        if let Err(fault) = check_parties(&self.to, program.parties) {
+            recorder.fail(at, fault);
+        }
+        let opened = value.tensor().import(recorder, "an opening", at);
+        if let Some(opened) = opened {
+            recorder.graph.borrow_mut().add_result(opened);
+        }
+        program.outputs.push(OutputPort {
+            to: self.to.clone(),
+            name: self.name.clone(),
+            sort: Sort::new(T::TYPE, value.shape().clone()),
+            at,
+        });
+        number
+    }
+}

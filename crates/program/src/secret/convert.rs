@@ -1,0 +1,62 @@
+//! Other types of the same numbers, and other sharings of the same value.
+
+use super::Secret;
+use crate::element::{Fixed, FixedWord, Integer, Plain, Type};
+use crate::error::Source;
+use crate::ir::{Op, Rounding, Unary};
+use crate::lower::Sharing;
+
+impl<T: Integer> Secret<T> {
+    /// The same numbers as another type of integers, as Rust's `as` has it: high bits are cut off, or
+    /// filled up with zeros, or, from signed types, with copies of the sign.
+    #[track_caller]
+    pub fn cast<U: Integer>(&self) -> Secret<U> {
+        self.retyped(U::TYPE, Source::here())
+    }
+
+    /// The same numbers with a fixed point: cast to the integers `W`, times 2^F, both of which may leave
+    /// out high bits.
+    #[track_caller]
+    pub fn to_fixed<W: FixedWord, const F: u32>(&self) -> Secret<Fixed<W, F>> {
+        let at = Source::here();
+        let word: Secret<W> = self.retyped(W::TYPE, at);
+        let scaled: Secret<W> = word.unary(Unary::ShiftLeft(F), at);
+        scaled.retyped(Fixed::<W, F>::TYPE, at)
+    }
+}
+
+impl Secret<bool> {
+    /// 1 where it is true, else 0.
+    #[track_caller]
+    pub fn cast<U: Integer>(&self) -> Secret<U> {
+        self.retyped(U::TYPE, Source::here())
+    }
+}
+
+impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
+    /// The numbers rounded down to integers.
+    #[track_caller]
+    pub fn floor(&self) -> Secret<W> {
+        let rounding = Rounding::Exact;
+        self.apply(Op::Truncate { by: F, rounding }, Source::here())
+    }
+
+    /// The integers that the numbers are kept in: 2^F times their values.
+    #[track_caller]
+    pub fn raw(&self) -> Secret<W> {
+        self.retyped(W::TYPE, Source::here())
+    }
+}
+
+impl<T: Plain> Secret<T> {
+    /// The same value held in a sharing: what is computed with it stays there where it can. Without this
+    /// the program's [`Mix`](crate::lower::Mix) decides.
+    #[track_caller]
+    pub fn to(&self, sharing: Sharing) -> Self {
+        self.apply(Op::To(sharing), Source::here())
+    }
+
+    fn retyped<U: Plain>(&self, element: Type, at: Source) -> Secret<U> {
+        Secret::of(self.tensor.retyped(T::TYPE, element, at))
+    }
+}

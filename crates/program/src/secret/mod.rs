@@ -1,0 +1,130 @@
+//! Tensors of secrets, and what is done to them.
+
+mod arithmetic;
+mod bits;
+mod compare;
+mod convert;
+mod loops;
+mod operand;
+mod reduce;
+mod shapes;
+mod tables;
+mod tensor;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+pub use loops::{Index, Part, State};
+pub use operand::{Beside, Operand};
+pub(crate) use tensor::Tensor;
+
+use crate::array::Array;
+use crate::element::{Plain, Type};
+use crate::error::{Fault, Source};
+use crate::ir::{Binary, Op, Unary, Value};
+use crate::program::Recorder;
+use crate::shape::Shape;
+
+/// A tensor of secrets of a [`Program`](crate::Program); without axes it is a single one.
+///
+/// Operators take secrets, references to them, and public elements and arrays, and broadcast as NumPy
+/// does. Integers wrap around at their width, silently; [`Checked`](crate::Checked) finds where. A
+/// `Secret<bool>` is never a `bool`: what depends on it is chosen with [`select`](Secret::select).
+///
+/// Cloning copies no elements: both are the same value.
+#[must_use = "an operation that nothing uses is left out of the program"]
+pub struct Secret<T> {
+    tensor: Tensor,
+    element: PhantomData<T>,
+}
+
+impl<T> Clone for Secret<T> {
+    fn clone(&self) -> Self {
+        Self {
+            tensor: self.tensor.clone(),
+            element: PhantomData,
+        }
+    }
+}
+
+impl<T: Plain> fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret<{}>{}", T::TYPE, self.shape())
+    }
+}
+
+impl<T> Secret<T> {
+    /// The lengths of the axes.
+    pub fn shape(&self) -> &Shape {
+        &self.tensor.shape
+    }
+
+    /// How many axes there are.
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// How many elements there are.
+    pub fn elements(&self) -> usize {
+        self.shape().elements()
+    }
+}
+
+impl<T: Plain> Secret<T> {
+    pub(crate) fn new(recorder: &Rc<Recorder>, value: Option<Value>) -> Self {
+        Self::of(Tensor::new(recorder, value))
+    }
+
+    /// A tensor whose elements are of this type.
+    fn of(tensor: Tensor) -> Self {
+        Self {
+            tensor,
+            element: PhantomData,
+        }
+    }
+
+    /// A public tensor.
+    pub(crate) fn constant(
+        recorder: &Rc<Recorder>,
+        (axes, elements): (Vec<usize>, Vec<T>),
+        at: Source,
+    ) -> Self {
+        let array = match Shape::checked(&axes) {
+            Some(shape) => Array::of(&shape, &elements).ok_or_else(|| Fault::Elements {
+                expected: shape.elements(),
+                found: elements.len(),
+                axes,
+            }),
+            None => Err(Fault::TooLarge { axes }),
+        };
+        Self::of(Tensor::constant(recorder, array, at))
+    }
+
+    pub(crate) fn tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+
+    fn unary<U: Plain>(&self, op: Unary, at: Source) -> Secret<U> {
+        self.apply(Op::Unary(op), at)
+    }
+
+    fn apply<U: Plain>(&self, op: Op, at: Source) -> Secret<U> {
+        Secret::of(self.tensor.apply(op, at))
+    }
+
+    fn binary<U: Plain, V: Plain>(&self, op: Binary, other: &Secret<U>, at: Source) -> Secret<V> {
+        Secret::of(self.tensor.binary(op, &other.tensor, at))
+    }
+
+    /// Another operand of an operator on this one.
+    fn beside<U: Plain>(&self, other: impl Operand<U>, at: Source) -> Secret<U> {
+        other.operand(Beside {
+            recorder: &self.tensor.recorder,
+            at,
+        })
+    }
+}
+
+/// The type of places as one of elements.
+const _: () = assert!(Type::PLACE.bits() == u32::BITS, "places are u32");

@@ -1,0 +1,86 @@
+//! What an operator takes beside a secret.
+
+use std::rc::Rc;
+
+use super::Secret;
+use crate::array::IntoArray;
+use crate::element::{Fixed, FixedWord, Plain};
+use crate::error::{Fault, Source};
+use crate::program::Recorder;
+
+/// Beside which secret an operand stands, and where in the source.
+#[derive(Clone, Copy)]
+pub struct Beside<'a> {
+    pub(super) recorder: &'a Rc<Recorder>,
+    pub(super) at: Source,
+}
+
+/// What an operator on secrets of `T` takes: a secret, a public element, an array, slice or vector of
+/// them; beside fixed-point numbers an `f64` too.
+pub trait Operand<T: Plain> {
+    /// The operand as a value of the program.
+    fn operand(&self, beside: Beside<'_>) -> Secret<T>;
+}
+
+impl<T: Plain> Operand<T> for Secret<T> {
+    fn operand(&self, _: Beside<'_>) -> Secret<T> {
+        self.clone()
+    }
+}
+
+impl<T: Plain> Operand<T> for &Secret<T> {
+    fn operand(&self, _: Beside<'_>) -> Secret<T> {
+        (*self).clone()
+    }
+}
+
+impl<T: Plain> Operand<T> for T {
+    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
+        Secret::constant(beside.recorder, self.parts(), beside.at)
+    }
+}
+
+impl<T: Plain, const N: usize> Operand<T> for [T; N] {
+    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
+        Secret::constant(beside.recorder, self.parts(), beside.at)
+    }
+}
+
+impl<T: Plain, const N: usize, const M: usize> Operand<T> for [[T; M]; N] {
+    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
+        Secret::constant(beside.recorder, self.parts(), beside.at)
+    }
+}
+
+impl<T: Plain> Operand<T> for &[T] {
+    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
+        Secret::constant(beside.recorder, self.parts(), beside.at)
+    }
+}
+
+impl<T: Plain> Operand<T> for Vec<T> {
+    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
+        Secret::constant(beside.recorder, self.parts(), beside.at)
+    }
+}
+
+impl<T: Plain, const N: usize> Operand<T> for ([usize; N], Vec<T>) {
+    fn operand(&self, beside: Beside<'_>) -> Secret<T> {
+        Secret::constant(beside.recorder, self.parts(), beside.at)
+    }
+}
+
+/// The nearest fixed-point number; one that is out of range is an error of the program.
+impl<W: FixedWord, const F: u32> Operand<Fixed<W, F>> for f64 {
+    fn operand(&self, beside: Beside<'_>) -> Secret<Fixed<W, F>> {
+        let number = Fixed::from_f64(*self).unwrap_or_else(|| {
+            let fault = Fault::Constant {
+                value: self.to_string(),
+                element: Fixed::<W, F>::TYPE,
+            };
+            beside.recorder.fail(beside.at, fault);
+            Fixed::default()
+        });
+        number.operand(beside)
+    }
+}

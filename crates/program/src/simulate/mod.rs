@@ -1,0 +1,124 @@
+//! Programs in the clear: the oracle of tests, and the debugger of their authors.
+
+mod checks;
+mod elements;
+mod ports;
+mod tensors;
+
+use std::sync::Arc;
+
+pub use checks::{Checked, Mistake, Overflow};
+pub(crate) use elements::evaluate;
+pub use ports::{InputError, Inputs, OutputError, Outputs};
+
+use crate::array::{Array, Words};
+use crate::computation::Computation;
+use crate::element::Type;
+use crate::ir::{Graph, Op};
+use crate::shape::Shape;
+
+impl Computation {
+    /// Computes the outputs from the inputs of all parties, here and in the clear: the same numbers as
+    /// the protocols give, whichever they are. (Probabilistic truncation is the exact one here.)
+    ///
+    /// # Errors
+    /// If the inputs are not those that the program asks for.
+    pub fn simulate(&self, inputs: &Inputs) -> Result<Outputs, InputError> {
+        let inputs = inputs.arrays(self.inputs())?;
+        let graph = self.graph().without_maps();
+        let outputs = Run::new(&inputs, None).graph(&graph, &[], 0);
+        Ok(Outputs::new(self.outputs(), outputs))
+    }
+
+    /// The same, which also looks for numbers that left their type's range, and for divisors that are 0
+    /// and places that are in no table.
+    ///
+    /// # Errors
+    /// If the inputs are not those that the program asks for.
+    pub fn check(&self, inputs: &Inputs) -> Result<Checked, InputError> {
+        let inputs = inputs.arrays(self.inputs())?;
+        let graph = self.graph().without_maps();
+        let mut overflows = Vec::new();
+        let outputs = Run::new(&inputs, Some(&mut overflows)).graph(&graph, &[], 0);
+        Ok(Checked {
+            outputs: Outputs::new(self.outputs(), outputs),
+            overflows,
+        })
+    }
+}
+
+/// One evaluation.
+struct Run<'a> {
+    inputs: &'a [Arc<Array>],
+    overflows: Option<&'a mut Vec<Overflow>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(inputs: &'a [Arc<Array>], overflows: Option<&'a mut Vec<Overflow>>) -> Self {
+        Self { inputs, overflows }
+    }
+
+    /// The results of a graph; `turn` is how many times a loop's body was run before.
+    fn graph(&mut self, graph: &Graph, arguments: &[Arc<Array>], turn: usize) -> Vec<Arc<Array>> {
+        let mut uses = vec![0_usize; graph.nodes().len()];
+        for node in graph.nodes() {
+            node.inputs
+                .iter()
+                .for_each(|input| uses[input.node as usize] += 1);
+        }
+        for result in graph.results() {
+            uses[result.node as usize] += 1;
+        }
+        let mut values: Vec<Vec<Arc<Array>>> = Vec::with_capacity(uses.len());
+        for node in graph.nodes() {
+            let value = |value: &crate::ir::Value| {
+                Arc::clone(&values[value.node as usize][value.output as usize])
+            };
+            let inputs: Vec<Arc<Array>> = node.inputs.iter().map(value).collect();
+            let made = match &node.op {
+                &Op::Input(number) => vec![Arc::clone(&self.inputs[number])],
+                &Op::Argument(number) => vec![Arc::clone(&arguments[number])],
+                Op::Constant(array) => vec![Arc::clone(array)],
+                Op::Counter => {
+                    let turn = std::iter::once(turn as u128);
+                    let words = Words::collect(Type::PLACE, turn);
+                    vec![Arc::new(Array::new(Type::PLACE, Shape::scalar(), words))]
+                }
+                Op::Repeat {
+                    count,
+                    carried,
+                    body,
+                } => {
+                    let mut arguments = inputs.clone();
+                    for turn in 0..*count {
+                        let state = self.graph(body, &arguments, turn);
+                        arguments.splice(..*carried, state);
+                    }
+                    arguments.truncate(*carried);
+                    arguments
+                }
+                op => {
+                    let operands: Vec<&Array> = inputs.iter().map(Arc::as_ref).collect();
+                    if let Some(overflows) = &mut self.overflows {
+                        overflows.extend(checks::overflow(node, &operands));
+                    }
+                    let made = evaluate(op, &operands, &node.outputs);
+                    made.into_iter().map(Arc::new).collect()
+                }
+            };
+            values.push(made);
+            // What nothing will read is not kept.
+            for input in &node.inputs {
+                let left = &mut uses[input.node as usize];
+                *left -= 1;
+                if *left == 0 {
+                    values[input.node as usize].clear();
+                }
+            }
+        }
+        let results = graph.results().iter();
+        results
+            .map(|value| Arc::clone(&values[value.node as usize][value.output as usize]))
+            .collect()
+    }
+}

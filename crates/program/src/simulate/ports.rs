@@ -1,0 +1,232 @@
+//! What goes into a program, and what comes out.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::array::{Array, IntoArray, Words};
+use crate::computation::{InputPort, Named, OutputPort};
+use crate::element::{Plain, Type};
+use crate::error::Source;
+use crate::opening::Opened;
+use crate::shape::Shape;
+
+/// Values for a program's inputs: those without a name in the order in which the program asks for them, the
+/// others in any.
+#[derive(Clone, Default)]
+pub struct Inputs {
+    given: Vec<Given>,
+}
+
+#[derive(Clone)]
+struct Given {
+    name: Option<String>,
+    element: Type,
+    axes: Vec<usize>,
+    words: Words,
+}
+
+impl Inputs {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next value, for the next input without a value.
+    #[must_use]
+    pub fn with<T: Plain>(self, elements: impl IntoArray<T>) -> Self {
+        self.given(None, elements)
+    }
+
+    /// A value for the input of this name.
+    #[must_use]
+    pub fn with_named<T: Plain>(self, name: &str, elements: impl IntoArray<T>) -> Self {
+        self.given(Some(name.into()), elements)
+    }
+
+    fn given<T: Plain>(mut self, name: Option<String>, elements: impl IntoArray<T>) -> Self {
+        let (axes, elements) = elements.parts();
+        let codes = elements.iter().map(|element| element.encode());
+        self.given.push(Given {
+            name,
+            element: T::TYPE,
+            axes,
+            words: Words::collect(T::TYPE, codes),
+        });
+        self
+    }
+
+    /// The values in the order of the ports, as they are wanted there.
+    pub(crate) fn arrays(&self, ports: &[InputPort]) -> Result<Vec<Arc<Array>>, InputError> {
+        let mut arrays: Vec<Option<Arc<Array>>> = vec![None; ports.len()];
+        for given in &self.given {
+            let wanted = |(number, port): &(usize, &InputPort)| match &given.name {
+                Some(name) => port.name.as_ref() == Some(name),
+                None => arrays[*number].is_none(),
+            };
+            let mut places = ports.iter().enumerate();
+            let (number, port) = places.find(wanted).ok_or_else(|| match &given.name {
+                Some(name) => InputError::Name { name: name.clone() },
+                None => InputError::Many {
+                    expected: ports.len(),
+                },
+            })?;
+            let input = Named("input", number, port.name.as_deref()).to_string();
+            let (element, shape) = (port.sort.element, &port.sort.shape);
+            if given.element != element || given.axes != shape.axes() {
+                return Err(InputError::Sort {
+                    input,
+                    expected: port.sort.to_string(),
+                    found: format!("{}{:?}", given.element, given.axes),
+                    at: port.at,
+                });
+            }
+            if given.words.len() != shape.elements() {
+                return Err(InputError::Elements {
+                    input,
+                    shape: shape.clone(),
+                    found: given.words.len(),
+                });
+            }
+            let array = Array::new(element, shape.clone(), given.words.clone());
+            arrays[number] = Some(Arc::new(array));
+        }
+        let found = arrays.into_iter().zip(ports).enumerate();
+        found
+            .map(|(number, (array, port))| {
+                array.ok_or_else(|| InputError::Missing {
+                    input: Named("input", number, port.name.as_deref()).to_string(),
+                    at: port.at,
+                })
+            })
+            .collect()
+    }
+}
+
+impl Drop for Given {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.words);
+    }
+}
+
+impl std::fmt::Debug for Inputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inputs")
+            .field("given", &self.given.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Inputs that are not those of the program.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// An input without a value.
+    #[error("{input}, which the program asks for at {at}, has no value; give it one")]
+    Missing {
+        /// The input.
+        input: String,
+        /// Where the program asks for it.
+        at: Source,
+    },
+    /// More values than inputs.
+    #[error("there are more values than the program's {expected} inputs; leave some out")]
+    Many {
+        /// Inputs of the program.
+        expected: usize,
+    },
+    /// A name that no input has.
+    #[error("a value for input {name:?}, which the program does not ask for")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A value of another type or shape.
+    #[error("{input} is {expected}, as the program says at {at}; the value is {found}")]
+    Sort {
+        /// The input.
+        input: String,
+        /// What the program asks for.
+        expected: String,
+        /// What was given.
+        found: String,
+        /// Where the program asks for it.
+        at: Source,
+    },
+    /// Not as many elements as the value's own shape says.
+    #[error("{input}: {found} elements in shape {shape}")]
+    Elements {
+        /// The input.
+        input: String,
+        /// The shape that was given.
+        shape: Shape,
+        /// Elements that were given.
+        found: usize,
+    },
+}
+
+/// What a program opened, in the clear.
+#[derive(Debug, Clone)]
+pub struct Outputs {
+    values: Vec<(Option<String>, Arc<Array>)>,
+}
+
+/// An output that is not there as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum OutputError {
+    /// A name that no output has.
+    #[error("the program has no output {name:?}")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// An output of another type.
+    #[error("output {name:?} is of {found}, not of {expected}")]
+    Element {
+        /// The name.
+        name: String,
+        /// The type that was asked for.
+        expected: Type,
+        /// The output's type.
+        found: Type,
+    },
+}
+
+impl Outputs {
+    pub(crate) fn new(ports: &[OutputPort], values: Vec<Arc<Array>>) -> Self {
+        let names = ports.iter().map(|port| port.name.clone());
+        Self {
+            values: names.zip(values).collect(),
+        }
+    }
+
+    /// The elements of an opened value, row by row.
+    ///
+    /// # Panics
+    /// If `opened` is of another program.
+    pub fn get<T: Plain>(&self, opened: Opened<T>) -> Vec<T> {
+        let values = self.values[opened.number].1.to_vec();
+        values.expect("an output has the type that it was opened with")
+    }
+
+    /// The first output of this name.
+    ///
+    /// # Errors
+    /// If there is none, or one of another type.
+    pub fn named<T: Plain>(&self, name: &str) -> Result<Vec<T>, OutputError> {
+        let mut values = self.values.iter();
+        let found = values.find(|(own, _)| own.as_deref() == Some(name));
+        let (_, array) = found.ok_or_else(|| OutputError::Name { name: name.into() })?;
+        array.to_vec().ok_or_else(|| OutputError::Element {
+            name: name.into(),
+            expected: T::TYPE,
+            found: array.element(),
+        })
+    }
+
+    /// All outputs in the order in which the program opened them.
+    pub fn arrays(&self) -> impl ExactSizeIterator<Item = &Array> {
+        self.values.iter().map(|(_, array)| array.as_ref())
+    }
+}

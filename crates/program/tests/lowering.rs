@@ -1,0 +1,279 @@
+//! What programs become against what they mean: the steps in the clear, and the oracle.
+
+use madrigal_circuit::Goal;
+use madrigal_program::generator::Recipe;
+use madrigal_program::lower::{Action, Mix, Sharing, Step};
+use madrigal_program::{Array, Computation, Fault, Inputs, Party, Program, Secret};
+
+use crate::random::Random;
+
+/// Mixes with numbers of parties they are for.
+const MIXES: [(Mix, usize); 6] = [
+    (Mix::AB, 2),
+    (Mix::AB, 3),
+    (Mix::AB, 5),
+    (Mix::B, 2),
+    (Mix::B, 3),
+    (Mix::R, 3),
+];
+
+const GOALS: [Goal; 2] = [Goal::Size, Goal::Depth];
+
+/// The program's steps give what the oracle gives.
+#[track_caller]
+pub(crate) fn agrees(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal, what: &str) {
+    let expected = program.simulate(inputs).expect("inputs as declared");
+    let lowered = match program.lower(mix, goal) {
+        Ok(lowered) => lowered,
+        Err(error) => panic!("{what} in {mix}: {error}"),
+    };
+    let found = lowered
+        .evaluate(program, inputs, 1)
+        .expect("inputs as declared");
+    let codes = |array: &Array| array.codes().collect::<Vec<_>>();
+    for (number, (found, expected)) in found.arrays().zip(expected.arrays()).enumerate() {
+        assert_eq!(
+            codes(found),
+            codes(expected),
+            "output {number} of {what} in {mix}, {goal:?}:\n{}\n{}",
+            program.describe().join("\n"),
+            lowered.describe().join("\n"),
+        );
+    }
+}
+
+#[test]
+fn random_programs_become_steps_that_do_the_same() {
+    let mut random = Random::fresh();
+    let count = std::env::var("MADRIGAL_PROGRAMS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    for round in 0..count.unwrap_or(60_usize) {
+        let (mix, parties) = MIXES[round % MIXES.len()];
+        let recipe = Recipe {
+            seed: random.half(),
+            parties,
+            operations: if round % 3 == 0 { 50 } else { 8 },
+            replicated: mix.bits() == Sharing::Replicated,
+        };
+        let (program, inputs) = recipe.cook().expect("a program that can be");
+        agrees(
+            &program,
+            &inputs,
+            mix,
+            GOALS[round / 6 % 2],
+            &format!("{recipe:?}"),
+        );
+    }
+}
+
+const ALICE: Party = Party::new(0);
+const BOB: Party = Party::new(1);
+
+/// The steps of a program for two or three parties, by what they do.
+#[track_caller]
+fn steps(parties: usize, mix: Mix, program: impl FnOnce(&mut Program)) -> Vec<Step> {
+    let mut p = Program::new(parties);
+    program(&mut p);
+    let program = p.finish().expect("a program that can be");
+    let lowered = program.lower(mix, Goal::Size).expect("a mix that can be");
+    lowered.body.steps
+}
+
+/// ANDs of each circuit.
+fn ands(steps: &[Step]) -> Vec<u64> {
+    let count = |step: &Step| match &step.action {
+        Action::Netlist(netlist) => {
+            let stats = netlist.stats();
+            Some(stats.and + stats.or)
+        }
+        _ => None,
+    };
+    steps.iter().filter_map(count).collect()
+}
+
+fn count(steps: &[Step], wanted: fn(&Action) -> bool) -> usize {
+    steps.iter().filter(|step| wanted(&step.action)).count()
+}
+
+#[test]
+fn neighbours_on_bits_are_one_circuit() {
+    let found = steps(2, Mix::B, |p| {
+        let (a, b, c) = (
+            p.input::<u32>(ALICE, 9),
+            p.input::<u32>(BOB, 9),
+            p.input::<u32>(BOB, 9),
+        );
+        let sum = a + b;
+        let less = sum.lt(&c);
+        p.open(less.select(sum, c), BOB);
+    });
+    assert_eq!(ands(&found), [31 + 32 + 32]);
+    assert_eq!(
+        found.len(),
+        3 + 3 + 1 + 1,
+        "inputs, sharings, a circuit, an opening"
+    );
+}
+
+#[test]
+fn shares_are_compared_by_their_carries() {
+    // Products are shared in the ring, so that nothing is there as bits.
+    let compare =
+        |parties: usize, mix: Mix, with: fn(&Secret<i64>, &Secret<i64>) -> Secret<bool>| {
+            steps(parties, mix, |p| {
+                let (a, b) = (p.input::<i64>(ALICE, 9), p.input::<i64>(BOB, 9));
+                let (a, b) = (&a * &b, a.square());
+                let result = with(&a, &b);
+                p.open(result, BOB);
+            })
+        };
+    // A carry chain to the highest bit for each of a, b and a - b, and a choice.
+    assert_eq!(ands(&compare(2, Mix::AB, |a, b| a.lt(b))), [3 * 63 + 1]);
+    assert_eq!(ands(&compare(3, Mix::R, |a, b| a.lt(b))), [3 * 63 + 1]);
+    // Of the sign of a number one.
+    assert_eq!(ands(&compare(2, Mix::AB, |a, _| a.lt(0))), [63]);
+    // One share of the difference is the negative of the other.
+    assert_eq!(ands(&compare(2, Mix::AB, |a, b| a.eq(b))), [63]);
+    assert_eq!(ands(&compare(3, Mix::R, |a, b| a.eq(b))), [63]);
+}
+
+#[test]
+fn a_distance_is_computed_in_the_ring_and_its_minimum_on_bits() {
+    let program = |p: &mut Program| {
+        let table = p.input::<u32>(ALICE, [256, 16]);
+        let query = p.input::<u32>(BOB, 16);
+        let (least, place) = (table - query).square().sum(1).min_with_place();
+        p.open((least, place), BOB);
+    };
+    let found = steps(2, Mix::AB, program);
+    assert_eq!(count(&found, |action| matches!(action, Action::Square)), 1);
+    assert_eq!(
+        count(&found, |action| matches!(action, Action::Split { .. })),
+        1
+    );
+    // Adding up the shares, then a circuit for each halving.
+    assert_eq!(
+        count(&found, |action| matches!(action, Action::Netlist(_))),
+        1 + 8
+    );
+    assert_eq!(
+        count(&found, |action| matches!(action, Action::Compose { .. })),
+        0
+    );
+    // Among three servers a sum of squares costs what one product does.
+    let found = steps(3, Mix::R, program);
+    assert_eq!(
+        count(&found, |action| matches!(
+            action,
+            Action::Dot { length: 16 }
+        )),
+        1
+    );
+}
+
+#[test]
+fn loops_are_lowered_once() {
+    let length = |times: usize| {
+        let found = steps(2, Mix::AB, |p| {
+            let x = p.input::<u32>(ALICE, 5);
+            let state = p.repeat(times, x, |_, turn, x| x.square().max(turn.number()));
+            p.open(state, BOB);
+        });
+        found.len()
+    };
+    assert_eq!(length(3), length(1_000_000));
+}
+
+/// The line of the operator that cannot be lowered, and what is wrong with it.
+#[track_caller]
+fn refused(mix: Mix, program: impl FnOnce(&mut Program) -> u32) -> Fault {
+    let mut p = Program::new(3);
+    let line = program(&mut p);
+    let program = p.finish().expect("a program that can be");
+    let error = program
+        .lower(mix, Goal::Size)
+        .expect_err("a conversion that is not there");
+    assert_eq!(
+        (error.at.file(), error.at.line()),
+        (file!(), line),
+        "{error}"
+    );
+    error.fault
+}
+
+#[test]
+fn without_conversions_of_its_own_a_mix_names_the_line_that_needs_one() {
+    let fault = refused(Mix::AB.manual(), |p| {
+        let x = p.input::<u32>(ALICE, 5).square();
+        let line = line!() + 1;
+        let less = x.lt(3);
+        p.open(less, BOB);
+        line
+    });
+    let (found, wanted) = (Sharing::Arithmetic, Sharing::Boolean);
+    assert!(
+        matches!(fault, Fault::Sharing { found: a, wanted: b, .. } if (a, b) == (found, wanted))
+    );
+    let fault = refused(Mix::AB.manual(), |p| {
+        let (x, y) = (p.input::<u32>(ALICE, 5), p.input::<u32>(BOB, 5));
+        let least = x.min(&y);
+        let line = line!() + 1;
+        let product = x.square() * least;
+        p.open(product, BOB);
+        line
+    });
+    assert!(matches!(fault, Fault::Sharing { found, .. } if found == Sharing::Boolean));
+    let mut p = Program::new(3);
+    let (x, y) = (p.input::<u32>(ALICE, 5), p.input::<u32>(BOB, 5));
+    let least = x.min(&y).to(Sharing::Arithmetic);
+    let product = (x.square() * least).to(Sharing::Boolean);
+    let bit = product.lt(100);
+    p.open(bit.select(x, 0), BOB);
+    let program = p.finish().expect("a program that can be");
+    assert!(program.lower(Mix::AB.manual(), Goal::Size).is_ok());
+    let inputs = Inputs::new()
+        .with([1u32, 2, 3, 4, 500])
+        .with([9u32, 1, 1, 1, 7]);
+    agrees(
+        &program,
+        &inputs,
+        Mix::AB.manual(),
+        Goal::Size,
+        "a program with conversions of its own",
+    );
+}
+
+#[test]
+fn a_sharing_that_a_mix_does_not_have_is_refused() {
+    let fault = refused(Mix::R, |p| {
+        let x = p.input::<u32>(ALICE, 5);
+        let line = line!() + 1;
+        let x = x.to(Sharing::Arithmetic);
+        p.open(x, BOB);
+        line
+    });
+    assert!(matches!(fault, Fault::NotInMix { wanted, .. } if wanted == Sharing::Arithmetic));
+}
+
+#[test]
+fn what_the_program_says_of_a_value_holds_for_what_is_computed_with_it() {
+    let found = steps(2, Mix::AB, |p| {
+        let x = p.input::<u32>(ALICE, 5).to(Sharing::Boolean);
+        p.open(&x * &x + x, BOB);
+    });
+    assert_eq!(
+        count(&found, |action| matches!(
+            action,
+            Action::Square | Action::Linear { .. }
+        )),
+        0
+    );
+    assert_eq!(ands(&found).len(), 1);
+    let found = steps(2, Mix::B, |p| {
+        let x = p.input::<u32>(ALICE, 5).to(Sharing::Arithmetic);
+        p.open(&x * &x + x, BOB);
+    });
+    assert_eq!(count(&found, |action| matches!(action, Action::Square)), 1);
+    assert_eq!(ands(&found), []);
+}

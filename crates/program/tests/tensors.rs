@@ -1,0 +1,238 @@
+//! Shapes, axes, matrices, tables, sorting.
+
+use madrigal_circuit::Goal;
+use madrigal_program::lower::Mix;
+use madrigal_program::{Everyone, Fixed, Inputs, Party, Plain, Program, Secret};
+
+use crate::lowering::agrees;
+use crate::random::Random;
+
+const ALICE: Party = Party::new(0);
+
+/// What a program makes of one input.
+#[track_caller]
+fn run<A: Plain, R: Plain, const N: usize>(
+    shape: [usize; N],
+    values: &[A],
+    program: impl FnOnce(&mut Program, Secret<A>) -> Secret<R>,
+) -> (Vec<usize>, Vec<R>) {
+    let mut p = Program::new(3);
+    let x = p.input::<A>(ALICE, shape);
+    let result = program(&mut p, x);
+    let shape_of = result.shape().axes().to_vec();
+    let opened = p.open(result, Everyone);
+    let program = p.finish().expect("a program that can be");
+    let inputs = Inputs::new().with((shape, values.to_vec()));
+    let outputs = program.simulate(&inputs).expect("inputs as declared");
+    for mix in [Mix::AB, Mix::B, Mix::R] {
+        agrees(
+            &program,
+            &inputs,
+            mix,
+            Goal::Size,
+            "an operation on tensors",
+        );
+    }
+    (shape_of, outputs.get(opened))
+}
+
+fn counted(to: usize) -> Vec<u32> {
+    (0..to as u32).collect()
+}
+
+#[test]
+fn elements_move_as_in_numpy() {
+    let x = counted(24);
+    let same = |result: (Vec<usize>, Vec<u32>), shape: &[usize], values: &[u32]| {
+        assert_eq!(result, (shape.to_vec(), values.to_vec()));
+    };
+    same(
+        run([2, 3, 4], &x, |_, x| x.reshape([6, 4]).at(0, 5)),
+        &[4],
+        &[20, 21, 22, 23],
+    );
+    same(
+        run([2, 3, 4], &x, |_, x| x.at(2, 1)),
+        &[2, 3],
+        &[1, 5, 9, 13, 17, 21],
+    );
+    same(
+        run([2, 3, 4], &x, |_, x| x.slice(1, 1..).at(2, 0)),
+        &[2, 2],
+        &[4, 8, 16, 20],
+    );
+    same(
+        run([2, 3], &x[..6], |_, x| x.transpose()),
+        &[3, 2],
+        &[0, 3, 1, 4, 2, 5],
+    );
+    same(
+        run([2, 3, 2], &x[..12], |_, x| x.permute(&[2, 0, 1])),
+        &[2, 2, 3],
+        &[0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11],
+    );
+    same(
+        run([2, 3], &x[..6], |_, x| x.reverse(1)),
+        &[2, 3],
+        &[2, 1, 0, 5, 4, 3],
+    );
+    same(
+        run([2, 3], &x[..6], |_, x| x.pick(1, &[2, 2, 0])),
+        &[2, 3],
+        &[2, 2, 0, 5, 5, 3],
+    );
+    same(
+        run([2, 2], &x[..4], |_, x| x.join([[9u32], [8]], 1)),
+        &[2, 3],
+        &[0, 1, 9, 2, 3, 8],
+    );
+    same(
+        run([2], &x[..2], |p, x| {
+            let y = &x + 10;
+            p.stack(&[x, y], 1)
+        }),
+        &[2, 2],
+        &[0, 10, 1, 11],
+    );
+    same(
+        run([2, 1], &x[..2], |_, x| x + [10u32, 20, 30]),
+        &[2, 3],
+        &[10, 20, 30, 11, 21, 31],
+    );
+    same(
+        run([2], &x[..2], |_, x| x.broadcast_to([3, 2])),
+        &[3, 2],
+        &[0, 1, 0, 1, 0, 1],
+    );
+    same(
+        run([2], &x[..2], |_, x| x.expand(1).expand(0)),
+        &[1, 2, 1],
+        &[0, 1],
+    );
+    same(run([0, 3], &[], |_, x| x.sum(0)), &[3], &[0, 0, 0]);
+}
+
+#[test]
+fn axes_are_put_together() {
+    let x = [5i16, -3, 7, 7, 0, -32768];
+    let of = |result: (Vec<usize>, Vec<i16>)| result.1;
+    assert_eq!(of(run([2, 3], &x, |_, x| x.sum(0))), [12, -3, -32761]);
+    assert_eq!(of(run([2, 3], &x, |_, x| x.sum(1))), [9, -32761]);
+    assert_eq!(of(run([2, 3], &x, |_, x| x.product(1))), [-105, 0]);
+    assert_eq!(of(run([2, 3], &x, |_, x| x.least(1))), [-3, -32768]);
+    assert_eq!(of(run([2, 3], &x, |_, x| x.greatest(0))), [7, 0, 7]);
+    assert_eq!(of(run([2, 3], &x, |_, x| x.sum_all())), [-32752]);
+    assert_eq!(
+        of(run([2, 3], &x, |_, x| x.prefix_sums(1))),
+        [5, 2, 9, 7, 7, -32761]
+    );
+    assert_eq!(
+        of(run([2, 3], &x, |_, x| x.prefix_sums(0))),
+        [5, -3, 7, 12, -3, -32761]
+    );
+    assert_eq!(of(run([2, 3], &x, |_, x| x.all(0))), [5, 0, 0]);
+    assert_eq!(of(run([2, 3], &x, |_, x| x.parity(0))), [2, -3, !32767 ^ 7]);
+    let place = |result: (Vec<usize>, Vec<u32>)| result.1;
+    assert_eq!(place(run([2, 3], &x, |_, x| x.min_with_place().1)), [1, 2]);
+    assert_eq!(place(run([2, 3], &x, |_, x| x.max_with_place().1)), [2, 0]);
+    assert_eq!(
+        place(run([3], &[4u8, 4, 4], |_, x| x.max_with_place().1)),
+        [0]
+    );
+    let bits = [true, false, true, true];
+    assert_eq!(run([2, 2], &bits, |_, x| x.any(0)).1, [true, true]);
+    assert_eq!(run([2, 2], &bits, |_, x| x.all(1)).1, [false, true]);
+    assert_eq!(run([2, 2], &bits, |_, x| x.parity(1)).1, [true, false]);
+    assert_eq!(run([2, 2], &bits, |_, x| x.count(1)).1, [1, 2]);
+}
+
+#[test]
+fn matrices_multiply() {
+    let mut random = Random::fresh();
+    let (m, k, n) = (3, 4, 5);
+    let a: Vec<u64> = (0..2 * m * k).map(|_| random.half()).collect();
+    let b: Vec<u64> = (0..k * n).map(|_| random.half()).collect();
+    let public = b.clone();
+    let (shape, product) = run([2, m, k], &a, |_, x| x.matmul(([k, n], public)));
+    assert_eq!(shape, [2, m, n]);
+    for (at, &found) in product.iter().enumerate() {
+        let (row, column) = (at / n, at % n);
+        let terms = (0..k).map(|i| a[row * k + i].wrapping_mul(b[i * n + column]));
+        assert_eq!(found, terms.fold(0, u64::wrapping_add));
+    }
+    let vector = run([3], &[1u8, 2, 3], |_, x| {
+        x.matmul([[1u8, 0], [0, 1], [1, 1]])
+    });
+    assert_eq!(vector, (vec![2], vec![4, 5]));
+    let column = run([2, 2], &[1u8, 2, 3, 4], |_, x| x.matmul([1u8, 1]));
+    assert_eq!(column, (vec![2], vec![3, 7]));
+    assert_eq!(
+        run([3], &[1u8, 2, 3], |_, x| x.dot([1u8, 1, 100])),
+        (vec![], vec![47])
+    );
+    // One rounding for the whole sum, not one for each product.
+    type Price = Fixed<i32, 8>;
+    let halves = [Price::from_raw(1), Price::from_raw(1)];
+    let of = |scale| run([2], &halves, move |_, x| x.dot([scale, scale])).1[0].raw();
+    assert_eq!(of(Price::from_raw(128)), 1);
+    assert_eq!(of(Price::from_raw(127)), 0);
+}
+
+#[test]
+fn networks_sort() {
+    let mut random = Random::fresh();
+    for length in [1, 2, 3, 7, 16, 33] {
+        let x: Vec<i32> = (0..2 * length).map(|_| random.half() as i32 % 50).collect();
+        let (_, sorted) = run([2, length], &x, |_, x| x.sort());
+        let mut expected = x.clone();
+        expected.chunks_mut(length).for_each(<[i32]>::sort);
+        assert_eq!(sorted, expected);
+        let keep = length.div_ceil(2);
+        let (shape, top) = run([2, length], &x, |_, x| x.top(keep));
+        assert_eq!(shape, [2, keep]);
+        for (row, top) in expected.chunks(length).zip(top.chunks(keep)) {
+            assert!(row.iter().rev().take(keep).eq(top));
+        }
+        let along = x.clone();
+        let (_, carried) = run([2, length], &x, |p, x| {
+            let along = p.constant(([2, length], along));
+            x.sort_with(&along).1
+        });
+        assert_eq!(carried, sorted);
+    }
+}
+
+#[test]
+fn tables_are_looked_up() {
+    let places = [0u8, 2, 3, 255, 1];
+    let found = run([5], &places, |_, x| x.look_up::<u64>([70u64, 80, 90]));
+    assert_eq!(found, (vec![5], vec![70, 90, 0, 0, 80]));
+    let rows = run([2], &[1u32, 7], |_, x| {
+        x.look_up::<i8>([[1i8, -2], [3, -4]])
+    });
+    assert_eq!(rows, (vec![2, 2], vec![3, -4, 0, 0]));
+    // A secret table.
+    let found = run([4], &[9u16, 8, 7, 6], |p, x| {
+        let places = p.constant([3u64, 1 << 40, 0]);
+        places.look_up(&x)
+    });
+    assert_eq!(found, (vec![3], vec![6, 0, 9]));
+}
+
+#[test]
+fn short_lists_are_joined() {
+    let mut p = Program::new(2);
+    let left = p.input::<u32>(ALICE, 4);
+    let keys = p.input::<u32>(Party::new(1), 3);
+    let values = p.input::<i64>(Party::new(1), 3);
+    let (found, joined) = left.join_on(&keys, &values);
+    let opened = p.open((found, joined), Everyone);
+    let program = p.finish().expect("a program that can be");
+    let inputs = Inputs::new()
+        .with([4u32, 5, 6, 7])
+        .with([7u32, 9, 4])
+        .with([-70i64, 1, 40]);
+    let outputs = program.simulate(&inputs).expect("inputs as declared");
+    assert_eq!(outputs.get(opened.0), [true, false, false, true]);
+    assert_eq!(outputs.get(opened.1), [40, 0, 0, -70]);
+}
