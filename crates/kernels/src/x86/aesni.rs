@@ -188,27 +188,27 @@ fn low_bit(block: Vector) -> u8 {
 /// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
 /// ShiftRows changes nothing.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn sub_word(x: Vector, constant: u32) -> Vector {
     let rotated = _mm_shuffle_epi8(x, _mm_set1_epi32(0x0c0f_0e0d));
     last_round(rotated, _mm_set1_epi32(constant as i32))
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn up_one_word(x: Vector) -> Vector {
     _mm_slli_si128::<4>(x)
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn up_two_words(x: Vector) -> Vector {
     _mm_slli_si128::<8>(x)
 }
 
 /// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn sigma_words(x: Vector) -> Vector {
     let swapped = _mm_shuffle_epi32::<0xb1>(x);
     xor_vectors(swapped, and_vectors(x, _mm_set1_epi64x(-1 << 32)))
@@ -216,48 +216,48 @@ fn sigma_words(x: Vector) -> Vector {
 
 /// The low 64 bits of each block of `a`, then those of `b`.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn unpack_low(a: Vector, b: Vector) -> Vector {
     _mm_unpacklo_epi64(a, b)
 }
 
 /// The high 64 bits of each block of `a`, then those of `b`.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn unpack_high(a: Vector, b: Vector) -> Vector {
     _mm_unpackhi_epi64(a, b)
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn swap_halves(x: Vector) -> Vector {
     _mm_shuffle_epi32::<0x4e>(x)
 }
 
 /// Twice each 64-bit word.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn double(x: Vector) -> Vector {
     _mm_add_epi64(x, x)
 }
 
 /// All ones in each 64-bit word that has the one bit that `bits` has there.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn test_bits(x: Vector, bits: Vector) -> Vector {
     _mm_cmpeq_epi64(and_vectors(x, bits), bits)
 }
 
 /// 8 bytes, in both halves.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn load_low(bytes: &[u8; 8]) -> Vector {
     _mm_set1_epi64x(i64::from_le_bytes(*bytes))
 }
 
 /// The lower half of the block.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn store_low(bytes: &mut [u8; 8], x: Vector) {
     // SAFETY: the exclusive reference covers the 8 bytes written; `storel` has no alignment.
     unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), x) }
@@ -265,14 +265,14 @@ fn store_low(bytes: &mut [u8; 8], x: Vector) {
 
 /// A byte, in both halves.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     _mm_set1_epi64x(bytes[0].into())
 }
 
 /// The lowest byte of the upper half.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
     *bytes = [_mm_extract_epi8::<8>(x) as u8];
 }

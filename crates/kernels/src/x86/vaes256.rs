@@ -156,27 +156,27 @@ fn low_bits(states: &States) -> [u8; LANES] {
 /// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
 /// ShiftRows changes nothing.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn sub_word(x: Vector, constant: u32) -> Vector {
     let rotated = _mm256_shuffle_epi8(x, _mm256_set1_epi32(0x0c0f_0e0d));
     last_round(rotated, _mm256_set1_epi32(constant as i32))
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn up_one_word(x: Vector) -> Vector {
     _mm256_bslli_epi128::<4>(x)
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn up_two_words(x: Vector) -> Vector {
     _mm256_bslli_epi128::<8>(x)
 }
 
 /// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn sigma_words(x: Vector) -> Vector {
     let swapped = _mm256_shuffle_epi32::<0xb1>(x);
     xor_vectors(swapped, and_vectors(x, _mm256_set1_epi64x(-1 << 32)))
@@ -184,41 +184,41 @@ fn sigma_words(x: Vector) -> Vector {
 
 /// The low 64 bits of each block of `a`, then those of `b`.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn unpack_low(a: Vector, b: Vector) -> Vector {
     _mm256_unpacklo_epi64(a, b)
 }
 
 /// The high 64 bits of each block of `a`, then those of `b`.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn unpack_high(a: Vector, b: Vector) -> Vector {
     _mm256_unpackhi_epi64(a, b)
 }
 
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn swap_halves(x: Vector) -> Vector {
     _mm256_shuffle_epi32::<0x4e>(x)
 }
 
 /// Twice each 64-bit word.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn double(x: Vector) -> Vector {
     _mm256_add_epi64(x, x)
 }
 
 /// All ones in each 64-bit word that has the one bit that `bits` has there.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn test_bits(x: Vector, bits: Vector) -> Vector {
     _mm256_cmpeq_epi64(and_vectors(x, bits), bits)
 }
 
 /// 8 bytes for each block, in both its halves.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn load_low(bytes: &[u8; 16]) -> Vector {
     // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
     let low = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
@@ -227,7 +227,7 @@ fn load_low(bytes: &[u8; 16]) -> Vector {
 
 /// The lower halves of the blocks.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn store_low(bytes: &mut [u8; 16], x: Vector) {
     let low = _mm256_permute4x64_epi64::<0b00_00_10_00>(x);
     // SAFETY: the exclusive reference covers the 16 bytes written; `storeu` has no alignment.
@@ -236,7 +236,7 @@ fn store_low(bytes: &mut [u8; 16], x: Vector) {
 
 /// A byte for each block, in both its halves.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     let [a, b] = bytes.map(i64::from);
     _mm256_set_epi64x(b, b, a, a)
@@ -244,7 +244,7 @@ fn load_bytes(bytes: &[u8; LANES]) -> Vector {
 
 /// The lowest bytes of the upper halves of the blocks.
 #[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,avx2,vaes")]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
     *bytes = [
         _mm256_extract_epi8::<8>(x) as u8,
