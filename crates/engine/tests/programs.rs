@@ -10,7 +10,7 @@ use madrigal_core::time::Link;
 use madrigal_core::{Cost, Party, PhaseCost, Ring};
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, COUNTER, Compose, Concat,
+    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat,
     Constant, Dot, Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Public,
     Rearrange, Repeat, ReplicatedTool, Rings, Rounding, Row, Share, Square, SumAxis, Truncate,
 };
@@ -300,7 +300,7 @@ fn conversions<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize
     let graph = &mut built.graph;
     let addends = |graph: &mut Graph, value| {
         graph
-            .add(Arc::new(Addends::<P>::new(parties)), &[value])
+            .add(Arc::new(Addends::<P>::new(parties, false)), &[value])
             .unwrap()
     };
     let parts = [addends(graph, x), addends(graph, y)].concat();
@@ -460,7 +460,7 @@ fn loops<P: Rings, B: Boolean>(built: &mut Built, width: Width) {
     let mut body = Graph::new(parties);
     let state = body.argument(*built.graph.sort(x));
     let table = body.argument(*built.graph.sort(y));
-    let time = body.argument(COUNTER);
+    let time = body.argument(Sort::new(Sharing::PUBLIC, Element::Ring(Width::W64), 1));
     let row = Row { count: 3, inner: 4 };
     let row = body.add_one(row, &[table, time]).unwrap();
     let product = body.add_one(Mul::<P>::new(), &[state, row]).unwrap();

@@ -43,6 +43,7 @@ mod array;
 mod computation;
 mod element;
 mod error;
+mod execute;
 #[cfg(feature = "generator")]
 pub mod generator;
 pub mod ir;
@@ -57,6 +58,7 @@ pub use array::{Array, IntoArray};
 pub use computation::{Computation, InputPort, OutputPort};
 pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
 pub use error::{Fault, ProgramError, Source};
+pub use execute::{Executable, ExecuteError};
 #[doc(no_inline)]
 pub use madrigal_core::Party;
 pub use opening::{Everyone, Open, Opened, Receivers};

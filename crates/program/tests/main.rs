@@ -6,4 +6,5 @@ mod lowering;
 mod operators;
 mod optimise;
 mod random;
+mod running;
 mod tensors;

@@ -39,6 +39,9 @@ impl Tool for ArithmeticGmwTool {
     }
 }
 
+/// Whose addend is never negated.
+const FIRST: Party = Party::new(0);
+
 /// The ring of values that have one.
 fn width_of(element: Element) -> Width {
     match element {
@@ -215,13 +218,16 @@ impl Rings for ArithmeticGmwTool {
         parties
     }
 
-    async fn addends<T: Held>(&mut self, x: &Shares) -> Result<Vec<Shares>> {
+    async fn addends<T: Held>(&mut self, x: &Shares, negated: bool) -> Result<Vec<Shares>> {
         let sort = Sort::new(Sharing::B, Element::Bits(T::BITS), x.len());
-        let share = x.component::<T>(0);
+        let mut share = Zeroizing::new(x.component::<T>(0).to_vec());
+        if negated && self.me != FIRST {
+            share.iter_mut().for_each(|share| *share = T::ZERO.sub(*share));
+        }
         let of = |inputs: &mut InputSharing| {
             let mut addend = Shares::zeros(sort);
             let stride = addend.shape().stride * 8;
-            arithmetic::share_addend(inputs, share, addend.plane_bytes_mut(), stride);
+            arithmetic::share_addend(inputs, &share, addend.plane_bytes_mut(), stride);
             addend
         };
         Ok(self.inputs.iter_mut().map(of).collect())

@@ -17,18 +17,20 @@ use crate::operation::{Mismatch, Operation, Turn};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
-/// Elements become several Boolean numbers that add up to them; a circuit that adds these, fused with
-/// what follows, ends the conversion.
+/// Elements become several Boolean numbers that add up to them, or of which the first is the sum of the
+/// element and the others; a circuit that adds these, fused with what follows, ends the conversion.
 pub struct Addends<P> {
     parties: usize,
+    negated: bool,
     protocol: PhantomData<fn() -> P>,
 }
 
 impl<P: Rings> Addends<P> {
-    /// Among so many parties.
-    pub const fn new(parties: usize) -> Self {
+    /// Among so many parties; all but the first number negated, if so.
+    pub const fn new(parties: usize, negated: bool) -> Self {
         Self {
             parties,
+            negated,
             protocol: PhantomData,
         }
     }
@@ -42,7 +44,8 @@ impl<P: Rings> fmt::Debug for Addends<P> {
 
 impl<P: Rings> Operation for Addends<P> {
     fn name(&self) -> String {
-        format!("addends/1 from {} to {}", P::SHARING, P::BITS)
+        let how = if self.negated { ", negated" } else { "" };
+        format!("addends/1 from {} to {}{how}", P::SHARING, P::BITS)
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -73,7 +76,7 @@ impl<P: Rings> Operation for Addends<P> {
         Box::pin(async move {
             let (tool, _) = turn.tool::<P>()?;
             let x = &inputs[0];
-            crate::with_ring!(width(x.sort()), T => tool.addends::<T>(x).await)
+            crate::with_ring!(width(x.sort()), T => tool.addends::<T>(x, self.negated).await)
         })
     }
 

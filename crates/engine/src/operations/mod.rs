@@ -43,7 +43,7 @@ pub use edges::{Constant, Open, Share};
 pub use local::{Concat, Layout, Narrow, Public, Rearrange, Row, SumAxis};
 pub use matrices::MatrixProduct;
 pub use netlist::Netlist;
-pub use repeat::{COUNTER, Repeat};
+pub use repeat::Repeat;
 pub use replicated::ReplicatedTool;
 pub use replicated_rings::{Rounding, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
@@ -171,8 +171,12 @@ pub trait Rings: Protocol {
     /// How many numbers in [`BITS`](Self::BITS) add up to one of this protocol's, among so many parties.
     fn addend_count(parties: usize) -> usize;
 
-    /// Such numbers, as planes.
-    fn addends<T: Held>(&mut self, x: &Shares) -> impl Future<Output = Result<Vec<Shares>>>;
+    /// Such numbers, as planes; all but the first one `negated`, if so.
+    fn addends<T: Held>(
+        &mut self,
+        x: &Shares,
+        negated: bool,
+    ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Its cost.
     fn addends_bill<T: Held>(len: usize, bill: &mut Bill);

@@ -26,11 +26,13 @@ pub struct Repeat {
 }
 
 /// The number of times, as a body has it.
-pub const COUNTER: Sort = Sort::new(Sharing::PUBLIC, Element::Ring(Width::W64), 1);
+const fn counter(width: Width) -> Sort {
+    Sort::new(Sharing::PUBLIC, Element::Ring(width), 1)
+}
 
 impl Repeat {
     /// `body` with arguments that were made by [`Graph::argument`], and the results that become the next
-    /// state. The counter, where there is one, is an argument of the sort [`COUNTER`].
+    /// state. The counter, where there is one, is an argument of one public ring element.
     ///
     /// # Panics
     /// If there are more results than arguments.
@@ -74,6 +76,22 @@ impl Repeat {
         Ok(self.results.iter().map(of).collect())
     }
 
+    /// The counter's ring.
+    fn width(&self) -> Width {
+        match self.counter.map(|value| self.body.sort(value).element) {
+            Some(Element::Ring(width)) => width,
+            _ => Width::W64,
+        }
+    }
+
+    /// The counter's value.
+    fn number(&self, count: usize) -> Shares {
+        crate::with_ring!(self.width(), T => {
+            let count = <T as madrigal_core::Ring>::from_u128(count as u128);
+            Shares::ring_of(Sharing::PUBLIC, vec![count])
+        })
+    }
+
     /// What an input of the body is.
     fn argument<V: Clone>(&self, node: u32, given: &[V], counter: &V) -> V {
         if self.counter.is_some_and(|value| value.node == node) {
@@ -95,10 +113,6 @@ impl fmt::Debug for Repeat {
     }
 }
 
-/// The counter's value.
-fn number(count: usize) -> Shares {
-    Shares::ring_of(Sharing::PUBLIC, vec![count as u64])
-}
 
 impl Operation for Repeat {
     fn name(&self) -> String {
@@ -134,11 +148,10 @@ impl Operation for Repeat {
         if wanted != inputs {
             return Err(Mismatch::new(format!("{inputs:?} for {wanted:?}")));
         }
-        if self
-            .counter
-            .is_some_and(|value| *self.body.sort(value) != COUNTER)
+        if let Some(sort) = self.counter.map(|value| self.body.sort(value))
+            && *sort != counter(self.width())
         {
-            return Err(Mismatch::new(format!("a counter is {COUNTER}")));
+            return Err(Mismatch::new(format!("{sort} is no counter")));
         }
         let results: Vec<Sort> = self
             .results
@@ -159,7 +172,7 @@ impl Operation for Repeat {
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         let once = |bill: &mut Bill| {
-            let done = self.walk(inputs, COUNTER, |operation, sorts| {
+            let done = self.walk(inputs, counter(self.width()), |operation, sorts| {
                 operation.bill(&sorts, bill);
                 operation.sorts(&sorts, self.body.parties())
             });
@@ -176,7 +189,7 @@ impl Operation for Repeat {
         Box::pin(async move {
             let mut given = inputs;
             for time in 0..self.count {
-                let counter = Arc::new(number(time));
+                let counter = Arc::new(self.number(time));
                 let mut made: Vec<Vec<Arc<Shares>>> = Vec::with_capacity(self.body.len());
                 for (index, node) in (0..).zip(self.body.nodes()) {
                     let values = match &node.operation {
@@ -208,7 +221,7 @@ impl Operation for Repeat {
             .map(|&value| Arc::new(value.clone()))
             .collect();
         for time in 0..self.count {
-            let counter = Arc::new(number(time));
+            let counter = Arc::new(self.number(time));
             let state = self.walk(&given, counter, |operation, values| {
                 let values: Vec<&Shares> = values.iter().map(Arc::as_ref).collect();
                 Ok(operation

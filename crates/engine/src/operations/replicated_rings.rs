@@ -107,7 +107,7 @@ impl Rings for ReplicatedTool {
     }
 
     /// x_0 + x_1, which the first party knows and puts in, and x_2, which the two others know.
-    async fn addends<T: Held>(&mut self, x: &Shares) -> Result<Vec<Shares>> {
+    async fn addends<T: Held>(&mut self, x: &Shares, negated: bool) -> Result<Vec<Shares>> {
         let sort = Sort::new(Sharing::R, Element::Bits(T::BITS), x.len());
         let me = self.me();
         let stride = bits::bytes_for(x.len());
@@ -135,8 +135,12 @@ impl Rings for ReplicatedTool {
             _ => None,
         };
         if let Some(component) = third {
+            let mut own = Zeroizing::new(x.component::<T>(component).to_vec());
+            if negated {
+                own.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
+            }
             let mut rows = Zeroizing::new(vec![0; stride * T::BITS]);
-            planes::split::<T>(x.component(component), &mut rows, stride);
+            planes::split::<T>(&own, &mut rows, stride);
             for (plane, row) in rows.chunks_exact(stride.max(1)).enumerate() {
                 second.plane_mut(plane, component)[..stride].copy_from_slice(row);
             }

@@ -58,11 +58,22 @@ impl Inputs {
 
     /// The values in the order of the ports, as they are wanted there.
     pub(crate) fn arrays(&self, ports: &[InputPort]) -> Result<Vec<Arc<Array>>, InputError> {
+        let arrays = self.arrays_of(ports, |_| true)?;
+        Ok(arrays.into_iter().flatten().collect())
+    }
+
+    /// The same for those ports alone that are `wanted`: the first value without a name is for the first of
+    /// these. Values with the names of others are left out.
+    pub(crate) fn arrays_of(
+        &self,
+        ports: &[InputPort],
+        needed: impl Fn(&InputPort) -> bool,
+    ) -> Result<Vec<Option<Arc<Array>>>, InputError> {
         let mut arrays: Vec<Option<Arc<Array>>> = vec![None; ports.len()];
         for given in &self.given {
             let wanted = |(number, port): &(usize, &InputPort)| match &given.name {
                 Some(name) => port.name.as_ref() == Some(name),
-                None => arrays[*number].is_none(),
+                None => arrays[*number].is_none() && needed(port),
             };
             let mut places = ports.iter().enumerate();
             let (number, port) = places.find(wanted).ok_or_else(|| match &given.name {
@@ -93,11 +104,12 @@ impl Inputs {
         }
         let found = arrays.into_iter().zip(ports).enumerate();
         found
-            .map(|(number, (array, port))| {
-                array.ok_or_else(|| InputError::Missing {
+            .map(|(number, (array, port))| match array {
+                None if needed(port) => Err(InputError::Missing {
                     input: Named("input", number, port.name.as_deref()).to_string(),
                     at: port.at,
-                })
+                }),
+                array => Ok(array),
             })
             .collect()
     }
@@ -168,7 +180,8 @@ pub enum InputError {
 /// What a program opened, in the clear.
 #[derive(Debug, Clone)]
 pub struct Outputs {
-    values: Vec<(Option<String>, Arc<Array>)>,
+    /// By name; nothing where the output is for others.
+    values: Vec<(Option<String>, Option<Arc<Array>>)>,
 }
 
 /// An output that is not there as it was asked for.
@@ -178,6 +191,12 @@ pub enum OutputError {
     /// A name that no output has.
     #[error("the program has no output {name:?}")]
     Name {
+        /// The name.
+        name: String,
+    },
+    /// An output for others.
+    #[error("output {name:?} is not opened to this party")]
+    Others {
         /// The name.
         name: String,
     },
@@ -195,6 +214,11 @@ pub enum OutputError {
 
 impl Outputs {
     pub(crate) fn new(ports: &[OutputPort], values: Vec<Arc<Array>>) -> Self {
+        Self::known(ports, values.into_iter().map(Some).collect())
+    }
+
+    /// Those that a party gets.
+    pub(crate) fn known(ports: &[OutputPort], values: Vec<Option<Arc<Array>>>) -> Self {
         let names = ports.iter().map(|port| port.name.clone());
         Self {
             values: names.zip(values).collect(),
@@ -204,9 +228,10 @@ impl Outputs {
     /// The elements of an opened value, row by row.
     ///
     /// # Panics
-    /// If `opened` is of another program.
+    /// If `opened` is of another program, or was opened to others alone.
     pub fn get<T: Plain>(&self, opened: Opened<T>) -> Vec<T> {
-        let values = self.values[opened.number].1.to_vec();
+        let array = self.values[opened.number].1.as_ref();
+        let values = array.expect("a value that was opened to this party").to_vec();
         values.expect("an output has the type that it was opened with")
     }
 
@@ -218,6 +243,7 @@ impl Outputs {
         let mut values = self.values.iter();
         let found = values.find(|(own, _)| own.as_deref() == Some(name));
         let (_, array) = found.ok_or_else(|| OutputError::Name { name: name.into() })?;
+        let array = array.as_ref().ok_or_else(|| OutputError::Others { name: name.into() })?;
         array.to_vec().ok_or_else(|| OutputError::Element {
             name: name.into(),
             expected: T::TYPE,
@@ -225,8 +251,8 @@ impl Outputs {
         })
     }
 
-    /// All outputs in the order in which the program opened them.
-    pub fn arrays(&self) -> impl ExactSizeIterator<Item = &Array> {
-        self.values.iter().map(|(_, array)| array.as_ref())
+    /// All outputs in the order in which the program opened them; `None` for those of others.
+    pub fn arrays(&self) -> impl ExactSizeIterator<Item = Option<&Array>> {
+        self.values.iter().map(|(_, array)| array.as_deref())
     }
 }

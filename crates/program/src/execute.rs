@@ -1,0 +1,462 @@
+//! Programs carried out: steps become operations of the engine, one to one.
+
+use std::sync::Arc;
+
+use madrigal_circuit::Goal;
+use madrigal_core::Party;
+use madrigal_correlations::MatrixShape;
+use madrigal_engine::operations::{
+    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat, Constant, Dot,
+    Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Protocol, Public,
+    Rearrange, Repeat, ReplicatedTool, Row, Share, Square, SumAxis, Truncate,
+};
+use madrigal_engine::{
+    Circuit, Element, Graph, GraphError, Operation, ProgramPlan, ProgramSpec, Shares, Sharing,
+    Sort, Value, Width,
+};
+
+use crate::array::{Array, Words};
+use crate::computation::{Computation, OutputPort};
+use crate::error::ProgramError;
+use crate::ir::Rounding;
+use crate::lower::{self, Action, Body, Holding, Lowered, Mix, Places, Step};
+use crate::simulate::{InputError, Inputs, Outputs};
+
+/// A program for the engine: its graph, and how the program's inputs and outputs are the graph's.
+#[derive(Debug, Clone)]
+pub struct Executable {
+    graph: Graph,
+    /// The program's input that each of the graph's is.
+    inputs: Vec<usize>,
+    outputs: Vec<OutputPort>,
+}
+
+/// Why a program cannot be carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecuteError {
+    /// The program cannot be lowered to these sharings.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// An operation cannot be, in the engine.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The plan cannot be.
+    #[error(transparent)]
+    Plan(#[from] madrigal_engine::ProgramError),
+}
+
+impl Computation {
+    /// The program for the engine in a mix of sharings, with circuits that save what `goal` says.
+    ///
+    /// # Errors
+    /// Those of [`Computation::lower`]; parties or values that a protocol has not.
+    pub fn executable(&self, mix: Mix, goal: Goal) -> Result<Executable, ExecuteError> {
+        Ok(self.lower(mix, goal)?.executable()?)
+    }
+}
+
+impl Lowered {
+    /// The steps as operations of the engine.
+    ///
+    /// # Errors
+    /// Parties or values that a protocol has not.
+    pub fn executable(&self) -> Result<Executable, GraphError> {
+        let mut making = Making {
+            graph: Graph::new(self.parties),
+            inputs: Vec::new(),
+            counter: None,
+        };
+        let results = making.body(&self.body, &[])?;
+        results.iter().for_each(|&value| making.graph.output(value));
+        Ok(Executable {
+            graph: making.graph,
+            inputs: making.inputs,
+            outputs: self.outputs.clone(),
+        })
+    }
+}
+
+impl Executable {
+    /// What the engine computes.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The plan, with all else as usual; change what is to be otherwise.
+    pub fn spec(&self) -> ProgramSpec {
+        ProgramSpec::new(self.graph.clone())
+    }
+
+    /// The usual plan.
+    ///
+    /// # Errors
+    /// Too many parties or blocks.
+    pub fn plan(&self) -> Result<ProgramPlan, ExecuteError> {
+        Ok(ProgramPlan::new(self.spec())?)
+    }
+
+    /// The values that `me` brings, for [`Given`](madrigal_engine::Given): `inputs` has those of `me`, and may
+    /// have others, which are left out.
+    ///
+    /// # Errors
+    /// Inputs of `me` that are missing, and any that are not what the program asks for.
+    pub fn given(
+        &self,
+        program: &Computation,
+        inputs: &Inputs,
+        me: Party,
+    ) -> Result<Vec<Shares>, InputError> {
+        let arrays = inputs.arrays_of(program.inputs(), |port| port.owner == me)?;
+        let of = |(&value, &number): (&Value, &usize)| {
+            let sort = *self.graph.sort(value);
+            match &arrays[number] {
+                Some(array) if sort.sharing.is_known_to(me) => held(array, sort),
+                _ => Shares::unknown(sort),
+            }
+        };
+        Ok(self.graph.inputs().iter().zip(&self.inputs).map(of).collect())
+    }
+
+    /// The outputs by their names and types; those that this party does not get are empty.
+    pub fn outputs(&self, values: &[Shares]) -> Outputs {
+        let of = |(value, port): (&Shares, &OutputPort)| {
+            let sort = &port.sort;
+            value.is_known().then(|| {
+                let words = Words::collect(sort.element, codes(value).into_iter());
+                Arc::new(Array::new(sort.element, sort.shape.clone(), words))
+            })
+        };
+        Outputs::known(&self.outputs, values.iter().zip(&self.outputs).map(of).collect())
+    }
+}
+
+/// An array as a clear value.
+fn held(array: &Array, sort: Sort) -> Shares {
+    let mut shares = Shares::zeros(sort);
+    match sort.element {
+        Element::Ring(width) => madrigal_engine::with_ring!(width, T => {
+            let of = <T as madrigal_core::Ring>::from_u128;
+            let to = shares.component_mut::<T>(0).iter_mut();
+            to.zip(array.codes()).for_each(|(to, code)| *to = of(code));
+        }),
+        Element::Bits(planes) => {
+            for plane in 0..planes {
+                let row = shares.plane_mut(plane, 0);
+                for (at, code) in array.codes().enumerate() {
+                    row[at / 8] |= ((code >> plane & 1) as u8) << (at % 8);
+                }
+            }
+        }
+    }
+    shares
+}
+
+/// The elements of a clear value.
+fn codes(value: &Shares) -> Vec<u128> {
+    match value.sort().element {
+        Element::Ring(width) => madrigal_engine::with_ring!(width, T => {
+            let elements = value.component::<T>(0).iter();
+            elements.map(|&element| madrigal_core::Ring::to_u128(element)).collect()
+        }),
+        Element::Bits(planes) => {
+            let mut codes = vec![0; value.len()];
+            for plane in 0..planes {
+                let row = value.plane(plane, 0);
+                for (at, code) in codes.iter_mut().enumerate() {
+                    *code |= u128::from(row[at / 8] >> (at % 8) & 1) << plane;
+                }
+            }
+            codes
+        }
+    }
+}
+
+fn width(bits: u32) -> Width {
+    let found = Width::ALL.into_iter().find(|width| width.bits() == bits as usize);
+    found.expect("rings have 8, 16, 32, 64 or 128 bits")
+}
+
+fn sort(held: &lower::Held) -> Sort {
+    let sharing = match &held.holding {
+        Holding::Public => Sharing::PUBLIC,
+        Holding::Clear(to) => Sharing::clear(to),
+        Holding::Shared(sharing) => engine_sharing(*sharing),
+    };
+    let element = match held.element {
+        lower::Element::Bits(bits) => Element::Bits(bits as usize),
+        lower::Element::Ring(bits) => Element::Ring(width(bits)),
+    };
+    Sort::new(sharing, element, held.len)
+}
+
+fn engine_sharing(sharing: lower::Sharing) -> Sharing {
+    match sharing {
+        lower::Sharing::Arithmetic => Sharing::A,
+        lower::Sharing::Boolean => Sharing::B,
+        lower::Sharing::Replicated => Sharing::R,
+    }
+}
+
+/// An operation of the protocol of a sharing.
+macro_rules! in_protocol {
+    ($sharing:expr, $protocol:ident => $operation:expr) => {
+        match $sharing {
+            sharing if sharing == Sharing::A => {
+                type $protocol = ArithmeticGmwTool;
+                Arc::new($operation) as Arc<dyn Operation>
+            }
+            sharing if sharing == Sharing::B => {
+                type $protocol = BooleanGmwTool;
+                Arc::new($operation)
+            }
+            _ => {
+                type $protocol = ReplicatedTool;
+                Arc::new($operation)
+            }
+        }
+    };
+}
+
+/// The same for operations on ring elements.
+macro_rules! in_ring {
+    ($sharing:expr, $protocol:ident => $operation:expr) => {
+        match $sharing {
+            sharing if sharing == Sharing::R => {
+                type $protocol = ReplicatedTool;
+                Arc::new($operation) as Arc<dyn Operation>
+            }
+            _ => {
+                type $protocol = ArithmeticGmwTool;
+                Arc::new($operation)
+            }
+        }
+    };
+}
+
+/// A graph being made.
+struct Making {
+    graph: Graph,
+    inputs: Vec<usize>,
+    counter: Option<Value>,
+}
+
+impl Making {
+    fn body(&mut self, body: &Body, arguments: &[Value]) -> Result<Vec<Value>, GraphError> {
+        let mut values: Vec<Vec<Value>> = Vec::with_capacity(body.steps.len());
+        let slot = |values: &[Vec<Value>], slot: &lower::Slot| {
+            values[slot.step as usize][slot.output as usize]
+        };
+        for step in &body.steps {
+            let inputs: Vec<Value> = step.inputs.iter().map(|input| slot(&values, input)).collect();
+            let made = self.step(step, &inputs, arguments)?;
+            values.push(made);
+        }
+        Ok(body.results.iter().map(|result| slot(&values, result)).collect())
+    }
+
+    fn add(
+        &mut self,
+        step: &Step,
+        operation: Arc<dyn Operation>,
+        inputs: &[Value],
+    ) -> Result<Vec<Value>, GraphError> {
+        let label = format!("{} ({})", step.at, step.label);
+        self.graph.add_labelled(operation, inputs, label)
+    }
+
+    fn step(
+        &mut self,
+        step: &Step,
+        inputs: &[Value],
+        arguments: &[Value],
+    ) -> Result<Vec<Value>, GraphError> {
+        let out = sort(&step.outputs[0]);
+        let first = inputs.first().map(|&value| *self.graph.sort(value));
+        let given = first.map_or(out.sharing, |sort| sort.sharing);
+        let operation: Arc<dyn Operation> = match &step.action {
+            Action::Input(number) => {
+                self.inputs.push(*number);
+                return Ok(vec![self.graph.input(out)]);
+            }
+            Action::Argument(number) => return Ok(vec![arguments[*number]]),
+            Action::Counter => {
+                let argument = |graph: &mut Graph| graph.argument(out);
+                let value = *self.counter.get_or_insert_with(|| argument(&mut self.graph));
+                return Ok(vec![value]);
+            }
+            Action::Public(array) => Arc::new(Public::new(held(array, out))),
+            Action::Share => share(given, out.sharing),
+            Action::Gather(places) => Arc::new(Rearrange::new(layout(places))),
+            Action::Join { rows } => Arc::new(Concat { rows: *rows }),
+            Action::Row([_, count, inner]) => Arc::new(Row {
+                count: *count,
+                inner: *inner,
+            }),
+            Action::Linear { factors, constant } => {
+                in_ring!(out.sharing, P => Linear::<P>::new(factors.clone(), *constant))
+            }
+            Action::Mul if self.is_public(inputs[1]) => {
+                in_ring!(out.sharing, P => MulPublic::<P>::new())
+            }
+            Action::Mul => in_ring!(out.sharing, P => Mul::<P>::new()),
+            Action::Square => in_ring!(out.sharing, P => Square::<P>::new()),
+            Action::Dot { length } => in_ring!(out.sharing, P => Dot::<P>::new(*length)),
+            Action::MatMul {
+                sizes: [batch, rows, inner, columns],
+            } => {
+                let shape = MatrixShape {
+                    rows: *rows,
+                    inner: *inner,
+                    columns: *columns,
+                };
+                in_ring!(out.sharing, P => MatrixProduct::<P>::new(*batch, shape))
+            }
+            Action::Sum([_, count, inner]) => Arc::new(SumAxis {
+                count: *count,
+                inner: *inner,
+                prefixes: false,
+            }),
+            Action::PrefixSums([_, count, inner]) => Arc::new(SumAxis {
+                count: *count,
+                inner: *inner,
+                prefixes: true,
+            }),
+            Action::Narrow => {
+                let Element::Ring(width) = out.element else {
+                    unreachable!("narrow makes ring elements");
+                };
+                Arc::new(Narrow::new(width))
+            }
+            Action::Truncate { by, rounding } if out.sharing == Sharing::R => {
+                let rounding = match rounding {
+                    Rounding::Exact => madrigal_engine::operations::Rounding::Exact,
+                    Rounding::Probabilistic => {
+                        madrigal_engine::operations::Rounding::Probabilistic
+                    }
+                };
+                Arc::new(Truncate::new(*by as usize, rounding))
+            }
+            Action::Truncate { by, .. } => return self.shifted(step, inputs, *by),
+            Action::Split { negated } => {
+                let parties = self.graph.parties();
+                in_ring!(given, P => Addends::<P>::new(parties, *negated))
+            }
+            Action::Netlist(netlist) => {
+                let circuit = Arc::new(Circuit::new(netlist));
+                boolean(out, circuit)
+            }
+            Action::Compose { signed } => {
+                let Element::Ring(width) = out.element else {
+                    unreachable!("compose makes ring elements");
+                };
+                in_ring!(out.sharing, P => Compose::<P>::new(width, *signed))
+            }
+            Action::BitTimes => in_ring!(out.sharing, P => BitTimes::<P>::new()),
+            Action::Open(to) => in_protocol!(given, P => Open::<P>::new(to.clone())),
+            Action::Repeat { count, body } => self.repeat(*count, body, inputs)?,
+        };
+        self.add(step, operation, inputs)
+    }
+
+    fn is_public(&self, value: Value) -> bool {
+        self.graph.sort(value).sharing.is_public(self.graph.parties())
+    }
+
+    fn repeat(
+        &self,
+        count: usize,
+        body: &Body,
+        inputs: &[Value],
+    ) -> Result<Arc<dyn Operation>, GraphError> {
+        let mut making = Making {
+            graph: Graph::new(self.graph.parties()),
+            inputs: Vec::new(),
+            counter: None,
+        };
+        let argument = |&value: &Value| making.graph.argument(*self.graph.sort(value));
+        let arguments: Vec<Value> = inputs.iter().map(argument).collect();
+        let results = making.body(body, &arguments)?;
+        let Making { graph, counter, .. } = making;
+        Ok(Arc::new(Repeat::new(count, graph, arguments, counter, results)))
+    }
+
+    /// A signed quotient by a power of two, on bits and back: exact.
+    fn shifted(
+        &mut self,
+        step: &Step,
+        inputs: &[Value],
+        by: u32,
+    ) -> Result<Vec<Value>, GraphError> {
+        let sort = *self.graph.sort(inputs[0]);
+        let Element::Ring(width) = sort.element else {
+            unreachable!("truncation is of ring elements");
+        };
+        let parties = self.graph.parties();
+        let split = in_ring!(sort.sharing, P => Addends::<P>::new(parties, false));
+        let parts = self.add(step, split, inputs)?;
+        let mut builder = madrigal_circuit::Builder::new("quotient");
+        let bits = width.bits() as u32;
+        let numbers: Vec<_> = parts.iter().map(|_| builder.input(bits)).collect();
+        let mut numbers = numbers.into_iter();
+        let mut sum = numbers.next().expect("there are parties");
+        for number in numbers {
+            sum = builder.add(&sum, &number);
+        }
+        let shifted = builder.sign_extend(&sum[by as usize..], width.bits());
+        builder.output(&shifted);
+        let circuit = Arc::new(Circuit::new(&builder.finish()));
+        let bits = *self.graph.sort(parts[0]);
+        let made = self.add(step, boolean(bits, circuit), &parts)?;
+        let back = in_ring!(sort.sharing, P => Compose::<P>::new(width, false));
+        self.add(step, back, &made)
+    }
+}
+
+fn boolean(out: Sort, circuit: Arc<Circuit>) -> Arc<dyn Operation> {
+    fn of<P: Boolean>(circuit: Arc<Circuit>, len: usize) -> Arc<dyn Operation> {
+        Arc::new(Netlist::<P>::new(circuit, len))
+    }
+    if out.sharing == Sharing::R {
+        of::<ReplicatedTool>(circuit, out.len)
+    } else {
+        of::<BooleanGmwTool>(circuit, out.len)
+    }
+}
+
+/// A clear value becomes shared.
+fn share(from: Sharing, to: Sharing) -> Arc<dyn Operation> {
+    let owner = Party::all(madrigal_core::MAX_PARTIES).find(|&party| from.is_known_to(party));
+    let owner = owner.expect("somebody knows a clear value");
+    fn of<P: Protocol>(public: bool, owner: Party) -> Arc<dyn Operation> {
+        match public {
+            true => Arc::new(Constant::<P>::new()),
+            false => Arc::new(Share::<P>::new(owner)),
+        }
+    }
+    let public = from == Sharing::PUBLIC;
+    match to {
+        to if to == Sharing::A => of::<ArithmeticGmwTool>(public, owner),
+        to if to == Sharing::B => of::<BooleanGmwTool>(public, owner),
+        _ => of::<ReplicatedTool>(public, owner),
+    }
+}
+
+fn layout(places: &Places) -> Layout {
+    match places {
+        Places::View(view) => Layout::Grid {
+            start: view.offset,
+            axes: view
+                .shape
+                .axes()
+                .iter()
+                .copied()
+                .zip(view.strides.iter().copied())
+                .collect(),
+        },
+        Places::Rows { .. } => {
+            let index = |at: usize| u32::try_from(at).expect("a shape has fewer than 2^32 elements");
+            Layout::Picked(places.indices().into_iter().map(index).collect())
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Programs run by all parties: what they open against the oracle, what they spend against the plan.
+
+use madrigal_circuit::Goal;
+use madrigal_core::Party;
+use madrigal_engine::{Given, RunError, evaluate_program};
+use madrigal_net::Error;
+use madrigal_program::generator::Recipe;
+use madrigal_program::lower::{Mix, Sharing};
+use madrigal_program::{Array, Computation, Inputs, Program};
+use madrigal_testkit::World;
+
+use crate::random::Random;
+
+/// Runs a program as all of its parties.
+#[track_caller]
+pub(crate) fn runs(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal, what: &str) {
+    let expected = program.simulate(inputs).expect("inputs as declared");
+    let executable = match program.executable(mix, goal) {
+        Ok(executable) => executable,
+        Err(error) => panic!("{what} in {mix}: {error}"),
+    };
+    let plan = executable.plan().expect("a plan that can be");
+    let world = World::new(program.parties(), 1);
+    let (plan, executable) = (&plan, &executable);
+    let spent = world.run(|context| async move {
+        let me = context.me();
+        let given = Given {
+            inputs: executable.given(program, inputs, me).expect("inputs as declared"),
+            ..Given::default()
+        };
+        match evaluate_program(&context, plan, given, &|_| {}).await {
+            Ok(values) => Ok(executable.outputs(&values)),
+            Err(RunError::Net(error)) => Err(error),
+            Err(other) => Err(Error::Ended {
+                reason: other.to_string(),
+            }),
+        }
+    });
+    let codes = |array: &Array| array.codes().collect::<Vec<_>>();
+    for (me, (outputs, cost)) in Party::all(program.parties()).zip(spent) {
+        let outputs = outputs.arrays().zip(expected.arrays()).zip(program.outputs());
+        for (number, ((found, expected), port)) in outputs.enumerate() {
+            let mine = port.to.contains(&me);
+            assert_eq!(found.is_some(), mine, "{me}: output {number} of {what}");
+            let Some(found) = found else {
+                continue;
+            };
+            assert_eq!(
+                codes(found),
+                codes(expected.expect("the oracle knows all")),
+                "{me}: output {number} of {what} in {mix}, {goal:?}:\n{}",
+                program.describe().join("\n"),
+            );
+        }
+        assert_eq!(cost, plan.cost(me), "{me}: {what} in {mix}, {goal:?}");
+    }
+}
+
+/// Mixes with numbers of parties they are for.
+const MIXES: [(Mix, usize); 6] = [
+    (Mix::AB, 2),
+    (Mix::R, 3),
+    (Mix::B, 2),
+    (Mix::AB, 3),
+    (Mix::B, 3),
+    (Mix::AB, 5),
+];
+
+#[test]
+fn random_programs_run_in_every_mix() {
+    let mut random = Random::fresh();
+    let count = std::env::var("MADRIGAL_PROGRAMS")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    for round in 0..count.unwrap_or(36_usize) {
+        let (mix, parties) = MIXES[round % MIXES.len()];
+        let recipe = Recipe {
+            seed: random.half(),
+            parties,
+            operations: if round % 4 == 0 { 30 } else { 6 },
+            replicated: mix.bits() == Sharing::Replicated,
+        };
+        let (program, inputs) = recipe.cook().expect("a program that can be");
+        let goal = [Goal::Size, Goal::Depth][round / 6 % 2];
+        runs(&program, &inputs, mix, goal, &format!("{recipe:?}"));
+    }
+}
+
+/// The nearest of some points: arithmetic, comparisons, an opening to one.
+#[test]
+fn the_nearest_entry_of_a_table_is_found() {
+    for (mix, parties) in MIXES {
+        let mut p = Program::new(parties);
+        let (server, client) = (Party::new(0), Party::new(1));
+        let table = p.input::<u32>(server, [40, 4]);
+        let query = p.input::<u32>(client, [4]);
+        let distance = (table - query).square().sum(1);
+        let (least, place) = distance.min_with_place();
+        let (_, _) = p.open((least, place), client);
+        let program = p.finish().expect("a program that can be");
+        let rows: Vec<[u32; 4]> = (0..40).map(|i| [i * 7 % 13, i * i % 50, 3 * i, 1]).collect();
+        let inputs = Inputs::new().with(rows).with([5_u32, 9, 60, 1]);
+        runs(&program, &inputs, mix, Goal::Depth, "the nearest entry");
+    }
+}
