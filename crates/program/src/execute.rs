@@ -96,8 +96,8 @@ impl Executable {
         Ok(ProgramPlan::new(self.spec())?)
     }
 
-    /// The values that `me` brings, for [`Given`](madrigal_engine::Given): `inputs` has those of `me`, and may
-    /// have others, which are left out.
+    /// The values that `me` brings, for [`Given`](madrigal_engine::Given): `inputs` has those of `me`, or
+    /// those of all, of which the others' are left out.
     ///
     /// # Errors
     /// Inputs of `me` that are missing, and any that are not what the program asks for.

@@ -98,7 +98,10 @@ fn the_nearest_entry_of_a_table_is_found() {
         let (least, place) = distance.min_with_place();
         let (_, _) = p.open((least, place), client);
         let program = p.finish().expect("a program that can be");
-        let rows: Vec<[u32; 4]> = (0..40).map(|i| [i * 7 % 13, i * i % 50, 3 * i, 1]).collect();
+        let rows: [[u32; 4]; 40] = std::array::from_fn(|i| {
+            let i = i as u32;
+            [i * 7 % 13, i * i % 50, 3 * i, 1]
+        });
         let inputs = Inputs::new().with(rows).with([5_u32, 9, 60, 1]);
         runs(&program, &inputs, mix, Goal::Depth, "the nearest entry");
     }

@@ -62,18 +62,19 @@ impl Inputs {
         Ok(arrays.into_iter().flatten().collect())
     }
 
-    /// The same for those ports alone that are `wanted`: the first value without a name is for the first of
-    /// these. Values with the names of others are left out.
+    /// The same for those ports alone that are `needed`. Where there are as many values as ports, they are
+    /// for all of these; otherwise the first value without a name is for the first needed one.
     pub(crate) fn arrays_of(
         &self,
         ports: &[InputPort],
         needed: impl Fn(&InputPort) -> bool,
     ) -> Result<Vec<Option<Arc<Array>>>, InputError> {
+        let all = self.given.len() == ports.len();
         let mut arrays: Vec<Option<Arc<Array>>> = vec![None; ports.len()];
         for given in &self.given {
             let wanted = |(number, port): &(usize, &InputPort)| match &given.name {
                 Some(name) => port.name.as_ref() == Some(name),
-                None => arrays[*number].is_none() && needed(port),
+                None => arrays[*number].is_none() && (all || needed(port)),
             };
             let mut places = ports.iter().enumerate();
             let (number, port) = places.find(wanted).ok_or_else(|| match &given.name {
