@@ -165,6 +165,33 @@ fn check_pairs(
 }
 
 #[test]
+fn sums_of_many() {
+    let mut random = Random::new();
+    for (width, count) in [
+        (1, 3),
+        (3, 4),
+        (8, 1),
+        (8, 5),
+        (16, 3),
+        (31, 9),
+        (64, 2),
+        (64, 7),
+    ] {
+        check(
+            &vec![width; count],
+            &|b, inputs| vec![b.add_all(inputs)],
+            &|values| {
+                let sum = values
+                    .iter()
+                    .fold(0_u128, |sum, &value| sum.wrapping_add(value));
+                vec![sum & mask(width)]
+            },
+            &mut random,
+        );
+    }
+}
+
+#[test]
 fn sums_and_differences() {
     check_pairs(
         &|b, x, y| {

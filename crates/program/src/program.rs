@@ -60,11 +60,6 @@ impl Recorder {
 
     /// Adds an operation; `None` where there was an error, which is kept.
     pub(crate) fn add(&self, op: Op, inputs: Vec<Value>, at: Source) -> Option<Value> {
-        if self.closed.get() {
-            let operator = op.to_string();
-            self.fail(at, Fault::Escaped { operator });
-            return None;
-        }
         match self.graph.borrow_mut().add(op, inputs, at) {
             Ok(value) => Some(value),
             Err(error) => {
@@ -79,28 +74,42 @@ impl Recorder {
     }
 
     /// The value as this graph knows it: one of a graph around this one becomes an argument of the loops
-    /// between. `None` if it belongs to no such graph.
+    /// between. `None` where that cannot be, which is an error of `operator`.
     pub(crate) fn import(
         self: &Rc<Self>,
         from: &Rc<Recorder>,
         value: Value,
+        operator: &str,
         at: Source,
     ) -> Option<Value> {
+        let operator = || operator.to_owned();
+        if self.closed.get() || from.closed.get() {
+            let operator = operator();
+            self.fail(at, Fault::Escaped { operator });
+            return None;
+        }
+        let imported = self.argument(from, value, at);
+        if imported.is_none() {
+            let operator = operator();
+            self.fail(at, Fault::Foreign { operator });
+        }
+        imported
+    }
+
+    fn argument(self: &Rc<Self>, from: &Rc<Recorder>, value: Value, at: Source) -> Option<Value> {
         if Rc::ptr_eq(self, from) {
             return Some(value);
         }
         let outer = self.outer.as_ref()?;
-        let value = outer.recorder.import(from, value, at)?;
+        let value = outer.recorder.argument(from, value, at)?;
         if let Some(&argument) = outer.arguments.borrow().get(&value) {
             return Some(argument);
         }
         let mut captured = outer.captured.borrow_mut();
         let op = Op::Argument(outer.carried + captured.len());
         captured.push(value);
-        let argument = self
-            .graph
-            .borrow_mut()
-            .leaf(op, outer.recorder.sort(value), at);
+        let sort = outer.recorder.sort(value);
+        let argument = self.graph.borrow_mut().leaf(op, sort, at);
         outer.arguments.borrow_mut().insert(value, argument);
         Some(argument)
     }
@@ -310,14 +319,8 @@ impl Program {
         let result = body(&mut inner);
         let mut complete = true;
         for (from, value) in results(&result) {
-            let value = value.and_then(|value| {
-                let imported = recorder.import(&from, value, at);
-                if imported.is_none() {
-                    let operator = "the result of a loop".into();
-                    recorder.fail(at, Fault::Foreign { operator });
-                }
-                imported
-            });
+            let operator = "the result of a loop";
+            let value = value.and_then(|value| recorder.import(&from, value, operator, at));
             match value {
                 Some(value) => recorder.graph.borrow_mut().add_result(value),
                 None => complete = false,

@@ -109,16 +109,32 @@ fn every_operator_refuses() {
 
 #[test]
 fn a_value_of_a_body_stays_there() {
-    let mut p = Program::new(2);
-    let x = p.input::<u32>(ALICE, ());
-    let mut kept = None;
-    let after = p.repeat(2, x, |_, _, state| {
-        kept = Some(&state + 1);
-        state
-    });
-    let line = line!() + 1;
-    let _ = kept.expect("the body was recorded") + after;
-    assert!(matches!(refused(line, p).fault, Fault::Escaped { .. }));
+    // In an operator, in an opening, in another loop, and of a loop in a loop.
+    for place in 0..4 {
+        let mut p = Program::new(2);
+        let x = p.input::<u32>(ALICE, ());
+        let (mut kept, mut deep) = (None, None);
+        let after = p.repeat(2, &x + 1, |p, _, state| {
+            let _ = &state + &x;
+            kept = Some(&state + 1);
+            p.repeat(2, state, |_, turn, state| {
+                deep = Some(&state + 1);
+                state + turn.number()
+            })
+        });
+        let kept = kept.expect("the body was recorded");
+        let deep = deep.expect("the body was recorded");
+        let line = line!() + 2;
+        match place {
+            0 => drop(kept + after),
+            1 => drop(p.open(kept, BOB)),
+            2 => drop(p.repeat(2, kept, |_, _, state| state)),
+            _ => drop(x + deep),
+        }
+        let error = p.finish().expect_err("a program that cannot be");
+        assert!(matches!(error.fault, Fault::Escaped { .. }), "{error}");
+        assert_eq!(error.at.line(), line + place, "{error}");
+    }
 }
 
 #[test]

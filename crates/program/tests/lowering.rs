@@ -173,6 +173,24 @@ fn a_distance_is_computed_in_the_ring_and_its_minimum_on_bits() {
 }
 
 #[test]
+fn sums_of_sums_are_one_step() {
+    let found = steps(2, Mix::AB, |p| {
+        let (a, b) = (p.input::<u64>(ALICE, 5), p.input::<u64>(BOB, 5));
+        let sum = (&a + 7) * 3 - (&b << 2) + (&a - b) - 9;
+        p.open(sum.square(), BOB);
+    });
+    let linear = found.iter().find_map(|step| match &step.action {
+        Action::Linear { factors, constant } => Some((factors.clone(), *constant)),
+        _ => None,
+    });
+    assert_eq!(linear, Some((vec![4, 5u64.wrapping_neg().into()], 12)));
+    assert_eq!(
+        count(&found, |action| matches!(action, Action::Linear { .. })),
+        1
+    );
+}
+
+#[test]
 fn loops_are_lowered_once() {
     let length = |times: usize| {
         let found = steps(2, Mix::AB, |p| {

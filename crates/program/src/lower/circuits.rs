@@ -6,7 +6,7 @@ use madrigal_circuit::blocks::sorting_network;
 use super::Domain;
 use super::bits::BitOp;
 use super::draft::Operand;
-use super::forms::{Lowering, Native, Result};
+use super::lowering::{Lowering, Native, Result};
 use super::steps::{Action, Held, Places, Slot};
 use crate::element::Type;
 use crate::ir::{Binary, Extreme, Node, Op, Reduction, Value};

@@ -115,7 +115,8 @@ impl Draft {
     }
 
     /// The steps that `results` need, with circuits that save what `goal` says.
-    pub(super) fn finish(self, results: &[Slot], goal: Goal, circuits: &mut Circuits) -> Body {
+    pub(super) fn finish(mut self, results: &[Slot], goal: Goal, circuits: &mut Circuits) -> Body {
+        self.merge_linear(results);
         let alive = self.alive(results);
         let units = self.units(&alive);
         let exported = self.exported(&units, results);
@@ -156,6 +157,54 @@ impl Draft {
         }
         body.results = results.iter().map(|slot| moved[slot]).collect();
         body
+    }
+
+    /// Takes linear combinations that are of use to another one alone into that one.
+    fn merge_linear(&mut self, results: &[Slot]) {
+        let alive = self.alive(results);
+        let mut uses: HashMap<Slot, usize> = HashMap::new();
+        let living = self.nodes.iter().zip(&alive).filter(|(_, alive)| **alive);
+        let taken = living.flat_map(|(node, _)| node.slots());
+        for slot in taken.chain(results.iter().copied()) {
+            *uses.entry(slot).or_default() += 1;
+        }
+        for number in (0..self.nodes.len()).filter(|&at| alive[at]) {
+            let Work::Action(Action::Linear { factors, constant }) = &self.nodes[number].work
+            else {
+                continue;
+            };
+            let (mut constant, mut terms) = (*constant, BTreeMap::<Slot, u128>::new());
+            for (slot, &factor) in self.nodes[number].slots().zip(factors) {
+                let inner = match &self.nodes[slot.step as usize] {
+                    node if uses[&slot] == 1 => match &node.work {
+                        Work::Action(Action::Linear { factors, constant }) => {
+                            Some((node, factors, constant))
+                        }
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let mut put = |slot: Slot, factor: u128| {
+                    let sum = terms.entry(slot).or_default();
+                    *sum = sum.wrapping_add(factor);
+                };
+                match inner {
+                    Some((node, factors, more)) => {
+                        constant = constant.wrapping_add(more.wrapping_mul(factor));
+                        let inner = node.slots().zip(factors);
+                        inner.for_each(|(slot, more)| put(slot, more.wrapping_mul(factor)));
+                    }
+                    None => put(slot, factor),
+                }
+            }
+            let node = &mut self.nodes[number];
+            let mask = u128::MAX >> (128 - node.outputs[0].element.bits());
+            node.inputs = terms.keys().map(|&slot| Operand::Slot(slot)).collect();
+            node.work = Work::Action(Action::Linear {
+                factors: terms.into_values().map(|factor| factor & mask).collect(),
+                constant: constant & mask,
+            });
+        }
     }
 
     /// Which nodes the results need.

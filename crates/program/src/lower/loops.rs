@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Domain;
 use super::choose;
 use super::draft::Circuits;
-use super::forms::{Lowering, Result};
+use super::lowering::{Lowering, Result};
 use super::steps::{Action, Held, Slot};
 use crate::ir::{Graph, Node, Op};
 

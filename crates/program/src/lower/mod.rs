@@ -17,10 +17,12 @@ mod circuits;
 mod draft;
 mod forms;
 mod loops;
+mod lowering;
 mod mix;
 mod plain;
 mod ring;
 mod steps;
+mod vectors;
 
 use madrigal_circuit::Goal;
 
@@ -31,7 +33,7 @@ pub use mix::{Mix, MixError, Sharing};
 pub use steps::{Action, Body, Element, Held, Holding, Lowered, Places, Slot, Step};
 
 use draft::Circuits;
-use forms::Lowering;
+use lowering::Lowering;
 
 /// Ring elements or bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

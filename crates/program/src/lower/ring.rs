@@ -1,7 +1,7 @@
 //! Operations on ring elements.
 
 use super::bits::BitOp;
-use super::forms::{Lowering, Native, Result};
+use super::lowering::{Lowering, Native, Result};
 use super::steps::{Action, Element, Places, Slot};
 use super::{Domain, Sharing};
 use crate::ir::{Binary, Node, Op, Reduction, Unary, Value};

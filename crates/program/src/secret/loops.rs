@@ -217,13 +217,8 @@ impl Program {
     /// The values of a state as this program knows them.
     fn taken(&self, parts: &[Part], at: Source) -> Option<Vec<Value>> {
         let take = |part: &Part| {
-            let value = part.value?;
-            let imported = self.recorder().import(&part.recorder, value, at);
-            if imported.is_none() {
-                let operator = "a loop".into();
-                self.recorder().fail(at, Fault::Foreign { operator });
-            }
-            imported
+            self.recorder()
+                .import(&part.recorder, part.value?, "a loop", at)
         };
         parts.iter().map(take).collect()
     }

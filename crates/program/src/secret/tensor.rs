@@ -50,13 +50,7 @@ impl Tensor {
 
     /// The value as a graph knows it, or `None` after an error.
     pub(crate) fn import(&self, into: &Rc<Recorder>, operator: &str, at: Source) -> Option<Value> {
-        let value = self.value?;
-        let imported = into.import(&self.recorder, value, at);
-        if imported.is_none() {
-            let operator = operator.into();
-            into.fail(at, Fault::Foreign { operator });
-        }
-        imported
+        into.import(&self.recorder, self.value?, operator, at)
     }
 
     /// What is left where an operation could not be; a value that follows an error has no fault of its own.

@@ -1,0 +1,340 @@
+//! Which steps each operation becomes, and where: on ring elements or on bits.
+
+use std::collections::HashMap;
+
+use madrigal_circuit::Goal;
+
+use super::choose::{self, Wants};
+use super::draft::{Circuits, Draft};
+use super::steps::{Action, Body, Held, Holding, Slot};
+use super::{Domain, Mix, Sharing};
+use crate::computation::{InputPort, OutputPort};
+use crate::element::Type;
+use crate::error::{Fault, ProgramError, Source};
+use crate::ir::{Graph, Node, Op, Unary, Value};
+use crate::shape::Shape;
+
+pub(super) type Result<T> = std::result::Result<T, ProgramError>;
+
+/// The vectors that a value is there as.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Form {
+    pub(super) ring: Option<Slot>,
+    pub(super) bits: Option<Slot>,
+    /// A ring element that all know.
+    pub(super) public: Option<Slot>,
+    /// Whether it is made of its operands when it is asked for, in the form it is asked for.
+    pub(super) lazy: bool,
+    /// Where the program says that it is.
+    pub(super) explicit: Option<Domain>,
+}
+
+/// Where a value is without a conversion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Native {
+    Ring,
+    Bits,
+    /// In either, as it is wanted.
+    Free,
+}
+
+/// Lowers one graph.
+pub(super) struct Lowering<'a> {
+    pub(super) graph: &'a Graph,
+    pub(super) mix: Mix,
+    pub(super) parties: usize,
+    pub(super) ports: &'a [InputPort],
+    pub(super) goal: Goal,
+    pub(super) draft: Draft,
+    pub(super) forms: Vec<Vec<Form>>,
+    pub(super) wants: Vec<Vec<Wants>>,
+    /// How many operands each value is, and which node takes it last.
+    pub(super) uses: Vec<Vec<(u32, usize)>>,
+    /// Numbers that add up to ring elements.
+    pub(super) splits: HashMap<(Slot, bool), Vec<Slot>>,
+    /// The operation at hand: its place, its words, and whether it is a conversion itself.
+    pub(super) at: Source,
+    pub(super) operator: String,
+    pub(super) converts: bool,
+}
+
+impl<'a> Lowering<'a> {
+    #[track_caller]
+    pub(super) fn new(
+        graph: &'a Graph,
+        mix: Mix,
+        parties: usize,
+        ports: &'a [InputPort],
+        goal: Goal,
+    ) -> Self {
+        let mut uses: Vec<Vec<(u32, usize)>> = Vec::new();
+        for (number, node) in graph.nodes().iter().enumerate() {
+            uses.push(vec![(0, 0); node.outputs.len()]);
+            for input in &node.inputs {
+                let used = &mut uses[input.node as usize][input.output as usize];
+                *used = (used.0 + 1, number);
+            }
+        }
+        for result in graph.results() {
+            uses[result.node as usize][result.output as usize].0 += 1;
+        }
+        let outputs = graph.nodes().iter().map(|node| node.outputs.len());
+        Self {
+            graph,
+            mix,
+            parties,
+            ports,
+            goal,
+            draft: Draft::default(),
+            forms: outputs.map(|count| vec![Form::default(); count]).collect(),
+            wants: choose::wants(graph, mix),
+            uses,
+            splits: HashMap::new(),
+            at: Source::here(),
+            operator: String::new(),
+            converts: false,
+        }
+    }
+
+    /// The steps of a whole program.
+    pub(super) fn program(
+        mut self,
+        outputs: &[OutputPort],
+        circuits: &mut Circuits,
+    ) -> Result<Body> {
+        self.nodes(circuits)?;
+        let mut results = Vec::new();
+        for (port, &value) in outputs.iter().zip(self.graph.results()) {
+            self.at = port.at;
+            self.operator = "an opening".into();
+            let shared = match self.native(value) {
+                Native::Bits => self.bits_slot(value)?,
+                Native::Free if self.element(value).is_bool() => self.bits_slot(value)?,
+                _ => self.ring_slot(value)?,
+            };
+            let held = Held {
+                holding: Holding::Clear(port.to.clone()),
+                ..self.draft.held(shared).clone()
+            };
+            let action = Action::Open(port.to.clone());
+            results.push(self.action(action, &[shared], held));
+        }
+        Ok(self.draft.finish(&results, self.goal, circuits))
+    }
+
+    /// All nodes in order.
+    pub(super) fn nodes(&mut self, circuits: &mut Circuits) -> Result<()> {
+        for (number, node) in self.graph.nodes().iter().enumerate() {
+            self.at = node.at;
+            self.operator = node.op.to_string();
+            self.converts = false;
+            self.node(number, node, circuits)?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, number: usize, node: &'a Node, circuits: &mut Circuits) -> Result<()> {
+        let explicit = self.explicit(node);
+        match &node.op {
+            Op::Argument(_) => return Ok(()), // its form is there
+            Op::Input(_) | Op::Constant(_) | Op::Counter => self.forms[number][0].lazy = true,
+            Op::View(_)
+            | Op::Reshape(_)
+            | Op::Pick { .. }
+            | Op::Join(_)
+            | Op::Row(_)
+            | Op::Cast(_) => {
+                let form = &mut self.forms[number][0];
+                (form.lazy, form.explicit) = (true, explicit);
+            }
+            Op::To(sharing) => {
+                let domain = self.wanted(*sharing)?;
+                self.converts = true;
+                match domain {
+                    _ if node.outputs[0].element.is_bool() => {
+                        self.forms[number][0].bits = Some(self.bits_slot(node.inputs[0])?);
+                    }
+                    Domain::Ring => {
+                        self.forms[number][0].ring = Some(self.ring_slot(node.inputs[0])?);
+                    }
+                    Domain::Bits => {
+                        self.forms[number][0].bits = Some(self.bits_slot(node.inputs[0])?);
+                    }
+                }
+                self.forms[number][0].explicit = Some(domain);
+            }
+            Op::Repeat {
+                count,
+                carried,
+                body,
+            } => self.repeat(number, node, *count, *carried, body, circuits)?,
+            _ => {
+                let domain = self.choose(number, node, explicit);
+                if domain == Domain::Ring && self.joins_sum(number, node) {
+                    self.forms[number][0].lazy = true;
+                    return Ok(());
+                }
+                let made = match domain {
+                    Domain::Ring => vec![self.on_ring(node)?],
+                    Domain::Bits => self.on_bits(node)?,
+                };
+                for (form, slot) in self.forms[number].iter_mut().zip(made) {
+                    match domain {
+                        Domain::Ring => form.ring = Some(slot),
+                        Domain::Bits => form.bits = Some(slot),
+                    }
+                    form.explicit = explicit.filter(|&explicit| explicit == domain);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the program says that an operation's operands are, if it says so and they agree.
+    fn explicit(&self, node: &Node) -> Option<Domain> {
+        let mut said = node
+            .inputs
+            .iter()
+            .filter_map(|&value| self.form(value).explicit);
+        let first = said.next()?;
+        said.all(|other| other == first).then_some(first)
+    }
+
+    /// What a sharing that the program asks for holds.
+    fn wanted(&self, wanted: Sharing) -> Result<Domain> {
+        let three = |sharing: Sharing| sharing == Sharing::Replicated;
+        if three(wanted) != three(self.mix.bits()) {
+            let mix = self.mix.to_string();
+            return Err(self.fault(Fault::NotInMix { wanted, mix }));
+        }
+        Ok(Domain::of(wanted, self.mix))
+    }
+
+    fn choose(&self, number: usize, node: &Node, explicit: Option<Domain>) -> Domain {
+        let ring_can = choose::ring_can(self.graph, node, self.mix);
+        let has_ring = self.mix.arithmetic() != Sharing::Boolean;
+        let natives: Vec<Native> = node
+            .inputs
+            .iter()
+            .map(|&value| self.native(value))
+            .collect();
+        let (in_bits, in_ring) = (
+            natives.contains(&Native::Bits),
+            natives.contains(&Native::Ring),
+        );
+        match explicit {
+            Some(Domain::Bits) => return Domain::Bits,
+            Some(Domain::Ring) if ring_can => return Domain::Ring,
+            _ => {}
+        }
+        let wants = self.wants[number][0];
+        let follow = |operands: &[Native]| {
+            let (bits, ring) = (
+                operands.contains(&Native::Bits),
+                operands.contains(&Native::Ring),
+            );
+            match (bits, ring) {
+                (true, _) => Domain::Bits,
+                (_, true) => Domain::Ring,
+                _ if wants.ring && !wants.bits && has_ring => Domain::Ring,
+                _ => Domain::Bits,
+            }
+        };
+        if !ring_can {
+            return Domain::Bits;
+        }
+        match &node.op {
+            Op::Select => follow(&natives[1..]),
+            Op::LookUp => match self.graph.constant(node.inputs[0]) {
+                Some(_) => Domain::Bits,
+                None => follow(&natives[..1]),
+            },
+            op if choose::follows(op) => follow(&natives),
+            _ if self.mix.is_manual() && in_bits != in_ring => follow(&natives),
+            _ if !has_ring => Domain::Bits,
+            op if in_bits && !in_ring && !wants.ring && is_sum(op) => {
+                let here = |&value: &Value| {
+                    self.native(value) == Native::Bits || self.graph.uniform(value).is_some()
+                };
+                match node.inputs.iter().all(here) {
+                    true => Domain::Bits,
+                    false => Domain::Ring,
+                }
+            }
+            _ => Domain::Ring,
+        }
+    }
+
+    pub(super) fn form(&self, value: Value) -> Form {
+        self.forms[value.node as usize][value.output as usize]
+    }
+
+    pub(super) fn form_mut(&mut self, value: Value) -> &mut Form {
+        &mut self.forms[value.node as usize][value.output as usize]
+    }
+
+    pub(super) fn element(&self, value: Value) -> Type {
+        self.graph.sort(value).element
+    }
+
+    pub(super) fn shape(&self, value: Value) -> &'a Shape {
+        &self.graph.sort(value).shape
+    }
+
+    pub(super) fn len(&self, value: Value) -> usize {
+        self.shape(value).elements()
+    }
+
+    pub(super) fn fault(&self, fault: Fault) -> ProgramError {
+        ProgramError { at: self.at, fault }
+    }
+
+    /// Where a value is without a conversion.
+    pub(super) fn native(&self, value: Value) -> Native {
+        let form = self.form(value);
+        if self.element(value).is_bool() {
+            // Not in the ring, whatever it is made of.
+            return match form.lazy {
+                true => self.native_of_lazy(value),
+                false => Native::Bits,
+            };
+        }
+        match (form.ring, form.bits, form.lazy) {
+            (Some(_), Some(_), _) => Native::Free,
+            (_, _, true) => self.native_of_lazy(value),
+            (Some(_), None, _) => Native::Ring,
+            (None, Some(_), _) => Native::Bits,
+            (None, None, _) => Native::Free, // public
+        }
+    }
+
+    fn native_of_lazy(&self, value: Value) -> Native {
+        let node = self.graph.maker(value);
+        let natives = || node.inputs.iter().map(|&input| self.native(input));
+        match &node.op {
+            Op::Input(_) | Op::Constant(_) | Op::Counter => Native::Free,
+            Op::Row(_) => self.native(node.inputs[0]),
+            Op::Cast(element) => {
+                let from = self.element(node.inputs[0]);
+                match self.native(node.inputs[0]) {
+                    // The bits above come from the highest one.
+                    Native::Ring if element.bits() > from.bits() => Native::Bits,
+                    native => native,
+                }
+            }
+            Op::Binary(_) | Op::Unary(_) => Native::Ring, // a product that waits for its sum
+            _ if natives().any(|native| native == Native::Bits) => Native::Bits,
+            _ if natives().any(|native| native == Native::Ring) => Native::Ring,
+            _ => Native::Free,
+        }
+    }
+}
+
+/// Sums, which cost on bits what a comparison does.
+fn is_sum(op: &Op) -> bool {
+    use crate::ir::Binary;
+    matches!(
+        op,
+        Op::Unary(Unary::Negate) | Op::Binary(Binary::Add | Binary::Sub)
+    )
+}
