@@ -235,14 +235,26 @@ macro_rules! garble {
             }
         }
 
-        /// The label and the table in closed form, for A and B of colour 0, of which those of 0 have the
-        /// colours a and b; as blocks of a left and a right half, `x~` with halves swapped:
+        /// What p and what q is multiplied by in the evaluator's equations, for blocks of a left and a
+        /// right half: `E_p = (A_L ^ A_R ^ B_L, A_L ^ B_R)`, `E_q = (A_L ^ B_R, A_R ^ B_L ^ B_R)`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn control_parts(x: Vector, y: Vector) -> [Vector; 2] {
+            let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
+            let crossed = xor_vectors(x, swap_halves(y));
+            [
+                xor_if(swap_halves(crossed), low, x),
+                xor_if(crossed, high, y),
+            ]
+        }
+
+        /// The label and the table in closed form, for A and B of colour 0, where the labels of 0 have the
+        /// colours a and b:
         ///
-        /// `C = h(A), h(B) ^ h(A^B) ^ A (p^q, q) ^ A~ (p, p) ^ B (p, p^q) ^ B~ (q, q) ^ a b R`
-        /// with `(p, q) = (P ^ b, Q ^ a)`,
-        /// `G_0, G_1 = dh(A), dh(B) ^ A (a^b, b^1) ^ A~ (a, a) ^ B (a^1, a^b) ^ B~ (b, b) ^ R (Q, P)
-        /// ^ R~ (P^Q, P^Q)`,
-        /// `G_2 = dh(A^B) ^` both halves of `A (b, a^b) ^ B (a^b, a) ^ R (P, Q)`,
+        /// `C = (h(A), h(B)) ^ h(A^B) ^ (P ^ b) E_p ^ (Q ^ a) E_q ^ a b R`,
+        /// `(G_0, G_1) = (dh(A), dh(B)) ^ a E_p ^ b E_q ^ (B_L, A_R) ^ P (R_R, R_L ^ R_R)
+        /// ^ Q (R_L ^ R_R, R_L)`,
+        /// `G_2 = dh(A^B) ^ b (E_p)_L ^ a (E_q)_R ^ P R_L ^ Q R_R`,
         ///
         /// where `dh` is the sum of the hashes of both labels. The same for bits:
         /// `z_L = h(A) ^ h(A^B) ^ P ^ b`, `z_R = h(B) ^ h(A^B) ^ Q ^ a`, `z_0 = dh(A) ^ a`,
@@ -258,6 +270,10 @@ macro_rules! garble {
             let offset = splat(offset);
             let (sigma_offset, offset_swapped) = (sigma_words(offset), swap_halves(offset));
             let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
+            let offset_parts = [
+                xor_if(offset_swapped, high, offset),
+                xor_if(offset_swapped, low, offset),
+            ];
             let bit = bits(0, 1);
             let first_key = keys[0];
             let second_key = xor_vectors(first_key, bits(SECOND, 0));
@@ -288,38 +304,28 @@ macro_rules! garble {
                 let d_y = sum_of_three(y0, y1, sigma_offset);
                 let d_sum = sum_of_three(sum0, sum1, sigma_offset);
 
-                let coins = load_bytes(&controls[k]);
-                let coins = test_bits(coins, bits(1, 2)); // (P, Q)
-                let swapped = swap_halves(coins);
-                let both = xor_vectors(coins, swapped);
-                let (x_swapped, y_swapped) = (swap_halves(x), swap_halves(y));
+                let drawn = load_bytes(&controls[k]);
+                let coins = test_bits(drawn, bits(1, 2));
+                let (p, q) = (unpack_low(coins, coins), unpack_high(coins, coins));
+                let [by_p, by_q] = control_parts(x, y);
 
-                let pq = xor_vectors(coins, unpack_low(by_y, by_x));
-                let (p, q) = (unpack_low(pq, pq), unpack_high(pq, pq));
                 let product = unpack_low(left, right);
-                let product = xor_if(product, xor_if(q, low, p), x);
-                let product = xor_if(product, p, x_swapped);
-                let product = xor_if(product, xor_if(p, high, q), y);
-                let product = xor_if(product, q, y_swapped);
+                let product = xor_if(product, xor_vectors(p, by_y), by_p);
+                let product = xor_if(product, xor_vectors(q, by_x), by_q);
                 let product = xor_if(product, and_vectors(by_x, by_y), offset);
                 store(&mut c[k][0], product);
 
-                let half = unpack_low(d_x, d_y);
-                let by_a = xor_vectors(xor_if(by_y, low, by_x), high);
-                let half = xor_if(half, by_a, x);
-                let half = xor_if(half, by_x, x_swapped);
-                let by_b = xor_vectors(xor_if(by_x, high, by_y), low);
-                let half = xor_if(half, by_b, y);
-                let half = xor_if(half, by_y, y_swapped);
-                let half = xor_if(half, swapped, offset);
-                let half = xor_if(half, both, offset_swapped);
-                store(&mut sides[k][0], half);
+                let halves = xor_if(unpack_low(d_x, d_y), by_x, by_p);
+                let halves = xor_if(halves, by_y, by_q);
+                let halves = xor_if(xor_if(halves, low, y), high, x);
+                let halves = xor_if(halves, p, offset_parts[0]);
+                let halves = xor_if(halves, q, offset_parts[1]);
+                store(&mut sides[k][0], halves);
 
-                let third = and_vectors(coins, offset);
-                let third = xor_if(third, xor_if(by_y, high, by_x), x);
-                let third = xor_if(third, xor_if(by_x, low, by_y), y);
-                let third = xor_vectors(third, swap_halves(third));
-                store_low(&mut middle[k], xor_vectors(third, d_sum));
+                let third = xor_if(d_sum, by_y, by_p);
+                let third = xor_if(third, by_x, swap_halves(by_q));
+                let third = xor_if(third, p, offset);
+                store_low(&mut middle[k], xor_if(third, q, offset_swapped));
 
                 // The bits in the high halves, z_2 first.
                 let mut z = and_vectors(d_sum, bit);
@@ -328,8 +334,7 @@ macro_rules! garble {
                 }
                 let z = xor_if(z, by_x, bits(0, 0b10110));
                 let z = xor_if(z, by_y, bits(0, 0b11001));
-                let z = xor_if(z, unpack_low(swapped, coins), bits(0, 0b00001));
-                let z = xor_if(z, unpack_low(coins, swapped), bits(0, 0b00010));
+                let z = xor_if(z, drawn, bits(0, 0b00011));
                 store_bytes(&mut controls[k], z);
             }
         }
@@ -348,10 +353,9 @@ macro_rules! garble {
             }
         }
 
-        /// The evaluator's equations, as blocks of a left and a right half:
+        /// The evaluator's equations, for blocks of a left and a right half:
         ///
-        /// `C = h(A), h(B) ^ h(A^B) ^ (i, j) G_0, G_1 ^ (i^j) G_2 ^ A (p^q, q^j) ^ A~ (p, p)
-        /// ^ B (p^i, p^q) ^ B~ (q, q)`.
+        /// `C = (h(A), h(B)) ^ h(A^B) ^ (i, j) (G_0 ^ B_L, G_1 ^ A_R) ^ (i^j) G_2 ^ p E_p ^ q E_q`.
         #[inline]
         #[target_feature(enable = $features)]
         fn evaluate_three_vectors<const V: usize>(keys: &[Vector; 11], piece: Evaluated<'_, 8>) {
@@ -365,6 +369,7 @@ macro_rules! garble {
                 .as_chunks::<V>()
                 .0;
             let controls = piece.controls.as_chunks::<LANES>().0.as_chunks::<V>().0;
+            let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
             let first_key = keys[0];
             let second_key = xor_vectors(first_key, bits(SECOND, 0));
             let sum_key = xor_vectors(first_key, bits(SUM, 0));
@@ -393,13 +398,12 @@ macro_rules! garble {
                     let pq = xor_if(pq, each, test_bits(z, bits(4, 8)));
                     let pq = xor_if(pq, differ, test_bits(z, bits(16, 16)));
                     let (p, q) = (unpack_low(pq, pq), unpack_high(pq, pq));
-                    let product = unpack_low(left, right);
-                    let product = xor_if(product, each, load(&sides[k][v]));
+                    let [by_p, by_q] = control_parts(x, y);
+                    let halves = xor_if(xor_if(load(&sides[k][v]), low, y), high, x);
+                    let product = xor_if(unpack_low(left, right), each, halves);
                     let product = xor_if(product, differ, load_low(&middle[k][v]));
-                    let product = xor_if(product, xor_vectors(q, unpack_low(p, j)), x);
-                    let product = xor_if(product, p, swap_halves(x));
-                    let product = xor_if(product, xor_vectors(p, unpack_low(i, q)), y);
-                    store(&mut c[k][v], xor_if(product, q, swap_halves(y)));
+                    let product = xor_if(product, p, by_p);
+                    store(&mut c[k][v], xor_if(product, q, by_q));
                 }
             }
         }
