@@ -226,9 +226,12 @@ macro_rules! garble {
             offset: Block,
             piece: Garbled<'_, 8>,
         ) {
-            let (vectors, rest) = piece.split_multiple(LANES);
-            if !vectors.a.is_empty() {
-                garble_three_vectors(&spread_window(keys, key), offset, vectors);
+            let (pairs, rest) = piece.split_multiple(2 * LANES);
+            let (vectors, rest) = rest.split_multiple(LANES);
+            if !(pairs.a.is_empty() && vectors.a.is_empty()) {
+                let keys = spread_window(keys, key);
+                garble_three_vectors::<2>(&keys, offset, pairs);
+                garble_three_vectors::<1>(&keys, offset, vectors);
             }
             if !rest.a.is_empty() {
                 $single::garble_three(keys, key, offset, rest);
@@ -261,12 +264,18 @@ macro_rules! garble {
         /// `z_1 = dh(B) ^ b`, `z_2 = dh(A^B) ^ a ^ b`.
         #[inline]
         #[target_feature(enable = $features)]
-        fn garble_three_vectors(keys: &[Vector; 11], offset: Block, piece: Garbled<'_, 8>) {
-            let (a, b) = (vectors::<1>(piece.a), vectors::<1>(piece.b));
-            let c = vectors_mut::<1>(blocks_as_bytes_mut(piece.c));
-            let sides = vectors_mut::<1>(piece.sides);
+        fn garble_three_vectors<const V: usize>(
+            keys: &[Vector; 11],
+            offset: Block,
+            piece: Garbled<'_, 8>,
+        ) {
+            let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
+            let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
+            let sides = vectors_mut::<V>(piece.sides);
             let middle = piece.rest.as_chunks_mut::<{ VECTOR / 2 }>().0;
+            let middle = middle.as_chunks_mut::<V>().0;
             let controls = piece.controls.as_chunks_mut::<LANES>().0;
+            let controls = controls.as_chunks_mut::<V>().0;
             let offset = splat(offset);
             let (sigma_offset, offset_swapped) = (sigma_words(offset), swap_halves(offset));
             let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
@@ -280,62 +289,66 @@ macro_rules! garble {
             let sum_key = xor_vectors(first_key, bits(SUM, 0));
             let mut tweak = counters(piece.first, 0);
             for k in 0..a.len() {
-                let (x, y) = (load(&a[k][0]), load(&b[k][0]));
-                let (by_x, by_y) = (odd(x), odd(y));
-                let (x, y) = (xor_if(x, by_x, offset), xor_if(y, by_y, offset));
-                let (sigma_x, sigma_y) = (sigma_words(x), sigma_words(y));
-                let from_x = sum_of_three(sigma_x, tweak, first_key);
-                let from_y = sum_of_three(sigma_y, tweak, second_key);
-                let from_sum = xor_vectors(sum_of_three(sigma_x, sigma_y, tweak), sum_key);
-                tweak = add_counter(tweak, LANES as i64);
-                let inputs = [
-                    [from_x],
-                    [from_y],
-                    [from_sum],
-                    [xor_vectors(from_x, sigma_offset)],
-                    [xor_vectors(from_y, sigma_offset)],
-                    [xor_vectors(from_sum, sigma_offset)],
-                ];
-                let [[x0], [y0], [sum0], [x1], [y1], [sum1]] = permuted(keys, &inputs);
-                let common = xor_vectors(sum0, from_sum);
-                let left = sum_of_three(x0, from_x, common);
-                let right = sum_of_three(y0, from_y, common);
-                let d_x = sum_of_three(x0, x1, sigma_offset);
-                let d_y = sum_of_three(y0, y1, sigma_offset);
-                let d_sum = sum_of_three(sum0, sum1, sigma_offset);
-
-                let drawn = load_bytes(&controls[k]);
-                let coins = test_bits(drawn, bits(1, 2));
-                let (p, q) = (unpack_low(coins, coins), unpack_high(coins, coins));
-                let [by_p, by_q] = control_parts(x, y);
-
-                let product = unpack_low(left, right);
-                let product = xor_if(product, xor_vectors(p, by_y), by_p);
-                let product = xor_if(product, xor_vectors(q, by_x), by_q);
-                let product = xor_if(product, and_vectors(by_x, by_y), offset);
-                store(&mut c[k][0], product);
-
-                let halves = xor_if(unpack_low(d_x, d_y), by_x, by_p);
-                let halves = xor_if(halves, by_y, by_q);
-                let halves = xor_if(xor_if(halves, low, y), high, x);
-                let halves = xor_if(halves, p, offset_parts[0]);
-                let halves = xor_if(halves, q, offset_parts[1]);
-                store(&mut sides[k][0], halves);
-
-                let third = xor_if(d_sum, by_y, by_p);
-                let third = xor_if(third, by_x, swap_halves(by_q));
-                let third = xor_if(third, p, offset);
-                store_low(&mut middle[k], xor_if(third, q, offset_swapped));
-
-                // The bits in the high halves, z_2 first.
-                let mut z = and_vectors(d_sum, bit);
-                for hash in [d_y, d_x, right, left] {
-                    z = xor_if(double(z), bit, hash);
+                let (mut x, mut y) = ([offset; V], [offset; V]);
+                let (mut by_x, mut by_y) = ([offset; V], [offset; V]);
+                let mut inputs = [[offset; V]; 6];
+                for v in 0..V {
+                    (x[v], y[v]) = (load(&a[k][v]), load(&b[k][v]));
+                    (by_x[v], by_y[v]) = (odd(x[v]), odd(y[v]));
+                    x[v] = xor_if(x[v], by_x[v], offset);
+                    y[v] = xor_if(y[v], by_y[v], offset);
+                    let (sigma_x, sigma_y) = (sigma_words(x[v]), sigma_words(y[v]));
+                    inputs[0][v] = sum_of_three(sigma_x, tweak, first_key);
+                    inputs[1][v] = sum_of_three(sigma_y, tweak, second_key);
+                    inputs[2][v] = xor_vectors(sum_of_three(sigma_x, sigma_y, tweak), sum_key);
+                    for h in 0..3 {
+                        inputs[3 + h][v] = xor_vectors(inputs[h][v], sigma_offset);
+                    }
+                    tweak = add_counter(tweak, LANES as i64);
                 }
-                let z = xor_if(z, by_x, bits(0, 0b10110));
-                let z = xor_if(z, by_y, bits(0, 0b11001));
-                let z = xor_if(z, drawn, bits(0, 0b00011));
-                store_bytes(&mut controls[k], z);
+                let [x0, y0, sum0, x1, y1, sum1] = permuted(keys, &inputs);
+                for v in 0..V {
+                    let (x, y, by_x, by_y) = (x[v], y[v], by_x[v], by_y[v]);
+                    let common = xor_vectors(sum0[v], inputs[2][v]);
+                    let left = sum_of_three(x0[v], inputs[0][v], common);
+                    let right = sum_of_three(y0[v], inputs[1][v], common);
+                    let d_x = sum_of_three(x0[v], x1[v], sigma_offset);
+                    let d_y = sum_of_three(y0[v], y1[v], sigma_offset);
+                    let d_sum = sum_of_three(sum0[v], sum1[v], sigma_offset);
+
+                    let drawn = load_bytes(&controls[k][v]);
+                    let coins = test_bits(drawn, bits(1, 2));
+                    let (p, q) = (unpack_low(coins, coins), unpack_high(coins, coins));
+                    let [by_p, by_q] = control_parts(x, y);
+
+                    let product = unpack_low(left, right);
+                    let product = xor_if(product, xor_vectors(p, by_y), by_p);
+                    let product = xor_if(product, xor_vectors(q, by_x), by_q);
+                    let product = xor_if(product, and_vectors(by_x, by_y), offset);
+                    store(&mut c[k][v], product);
+
+                    let halves = xor_if(unpack_low(d_x, d_y), by_x, by_p);
+                    let halves = xor_if(halves, by_y, by_q);
+                    let halves = xor_if(xor_if(halves, low, y), high, x);
+                    let halves = xor_if(halves, p, offset_parts[0]);
+                    let halves = xor_if(halves, q, offset_parts[1]);
+                    store(&mut sides[k][v], halves);
+
+                    let third = xor_if(d_sum, by_y, by_p);
+                    let third = xor_if(third, by_x, swap_halves(by_q));
+                    let third = xor_if(third, p, offset);
+                    store_low(&mut middle[k][v], xor_if(third, q, offset_swapped));
+
+                    // The bits in the high halves, z_2 first.
+                    let mut z = and_vectors(d_sum, bit);
+                    for hash in [d_y, d_x, right, left] {
+                        z = xor_if(double(z), bit, hash);
+                    }
+                    let z = xor_if(z, by_x, bits(0, 0b10110));
+                    let z = xor_if(z, by_y, bits(0, 0b11001));
+                    let z = xor_if(z, drawn, bits(0, 0b00011));
+                    store_bytes(&mut controls[k][v], z);
+                }
             }
         }
 
