@@ -12,7 +12,7 @@ const WIDE: usize = 8;
 const LABELS_IN_CACHE: usize = 1 << 16;
 
 /// Blocks of fewer lanes spend their time on finding rows, and more lanes than these gain nothing.
-const LANES_OF_A_BLOCK: core::ops::RangeInclusive<usize> = 32..=256;
+const LANES_OF_A_BLOCK: core::ops::RangeInclusive<usize> = 32..=128;
 
 /// A block of lanes that goes through a circuit.
 ///
@@ -30,7 +30,7 @@ pub struct Shape {
 
 impl Shape {
     /// How many lanes a block should have, so that the labels of a circuit with so many live rows stay in
-    /// a core's cache: a power of two from 32 to 256.
+    /// a core's cache: a power of two from 32 to 128.
     pub fn lanes_in_cache(rows: usize) -> usize {
         let (least, most) = LANES_OF_A_BLOCK.into_inner();
         1 << (LABELS_IN_CACHE / rows.max(1)).clamp(least, most).ilog2()

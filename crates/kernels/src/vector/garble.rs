@@ -226,111 +226,129 @@ macro_rules! garble {
             offset: Block,
             piece: Garbled<'_, 8>,
         ) {
-            let (vectors, rest) = piece.split_multiple(LANES);
-            if !vectors.a.is_empty() {
-                garble_three_vectors(&spread_window(keys, key), offset, vectors);
+            let (pairs, rest) = piece.split_multiple(2 * LANES);
+            let (vectors, rest) = rest.split_multiple(LANES);
+            if !(pairs.a.is_empty() && vectors.a.is_empty()) {
+                let keys = spread_window(keys, key);
+                garble_three_vectors::<2>(&keys, offset, pairs);
+                garble_three_vectors::<1>(&keys, offset, vectors);
             }
             if !rest.a.is_empty() {
                 $single::garble_three(keys, key, offset, rest);
             }
         }
 
-        /// The label and the table in closed form, for A and B of colour 0, of which those of 0 have the
-        /// colours a and b; as blocks of a left and a right half, `x~` with halves swapped:
+        /// What p and what q is multiplied by in the evaluator's equations, for blocks of a left and a
+        /// right half: `E_p = (A_L ^ A_R ^ B_L, A_L ^ B_R)`, `E_q = (A_L ^ B_R, A_R ^ B_L ^ B_R)`.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn control_parts(x: Vector, y: Vector) -> [Vector; 2] {
+            let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
+            let crossed = xor_vectors(x, swap_halves(y));
+            [
+                xor_if(swap_halves(crossed), low, x),
+                xor_if(crossed, high, y),
+            ]
+        }
+
+        /// The label and the table in closed form, for A and B of colour 0, where the labels of 0 have the
+        /// colours a and b:
         ///
-        /// `C = h(A), h(B) ^ h(A^B) ^ A (p^q, q) ^ A~ (p, p) ^ B (p, p^q) ^ B~ (q, q) ^ a b R`
-        /// with `(p, q) = (P ^ b, Q ^ a)`,
-        /// `G_0, G_1 = dh(A), dh(B) ^ A (a^b, b^1) ^ A~ (a, a) ^ B (a^1, a^b) ^ B~ (b, b) ^ R (Q, P)
-        /// ^ R~ (P^Q, P^Q)`,
-        /// `G_2 = dh(A^B) ^` both halves of `A (b, a^b) ^ B (a^b, a) ^ R (P, Q)`,
+        /// `C = (h(A), h(B)) ^ h(A^B) ^ (P ^ b) E_p ^ (Q ^ a) E_q ^ a b R`,
+        /// `(G_0, G_1) = (dh(A), dh(B)) ^ a E_p ^ b E_q ^ (B_L, A_R) ^ P (R_R, R_L ^ R_R)
+        /// ^ Q (R_L ^ R_R, R_L)`,
+        /// `G_2 = dh(A^B) ^ b (E_p)_L ^ a (E_q)_R ^ P R_L ^ Q R_R`,
         ///
         /// where `dh` is the sum of the hashes of both labels. The same for bits:
         /// `z_L = h(A) ^ h(A^B) ^ P ^ b`, `z_R = h(B) ^ h(A^B) ^ Q ^ a`, `z_0 = dh(A) ^ a`,
         /// `z_1 = dh(B) ^ b`, `z_2 = dh(A^B) ^ a ^ b`.
         #[inline]
         #[target_feature(enable = $features)]
-        fn garble_three_vectors(keys: &[Vector; 11], offset: Block, piece: Garbled<'_, 8>) {
-            let (a, b) = (vectors::<1>(piece.a), vectors::<1>(piece.b));
-            let c = vectors_mut::<1>(blocks_as_bytes_mut(piece.c));
-            let sides = vectors_mut::<1>(piece.sides);
+        fn garble_three_vectors<const V: usize>(
+            keys: &[Vector; 11],
+            offset: Block,
+            piece: Garbled<'_, 8>,
+        ) {
+            let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
+            let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
+            let sides = vectors_mut::<V>(piece.sides);
             let middle = piece.rest.as_chunks_mut::<{ VECTOR / 2 }>().0;
+            let middle = middle.as_chunks_mut::<V>().0;
             let controls = piece.controls.as_chunks_mut::<LANES>().0;
+            let controls = controls.as_chunks_mut::<V>().0;
             let offset = splat(offset);
             let (sigma_offset, offset_swapped) = (sigma_words(offset), swap_halves(offset));
             let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
+            let offset_parts = [
+                xor_if(offset_swapped, high, offset),
+                xor_if(offset_swapped, low, offset),
+            ];
             let bit = bits(0, 1);
             let first_key = keys[0];
             let second_key = xor_vectors(first_key, bits(SECOND, 0));
             let sum_key = xor_vectors(first_key, bits(SUM, 0));
             let mut tweak = counters(piece.first, 0);
             for k in 0..a.len() {
-                let (x, y) = (load(&a[k][0]), load(&b[k][0]));
-                let (by_x, by_y) = (odd(x), odd(y));
-                let (x, y) = (xor_if(x, by_x, offset), xor_if(y, by_y, offset));
-                let (sigma_x, sigma_y) = (sigma_words(x), sigma_words(y));
-                let from_x = sum_of_three(sigma_x, tweak, first_key);
-                let from_y = sum_of_three(sigma_y, tweak, second_key);
-                let from_sum = xor_vectors(sum_of_three(sigma_x, sigma_y, tweak), sum_key);
-                tweak = add_counter(tweak, LANES as i64);
-                let inputs = [
-                    [from_x],
-                    [from_y],
-                    [from_sum],
-                    [xor_vectors(from_x, sigma_offset)],
-                    [xor_vectors(from_y, sigma_offset)],
-                    [xor_vectors(from_sum, sigma_offset)],
-                ];
-                let [[x0], [y0], [sum0], [x1], [y1], [sum1]] = permuted(keys, &inputs);
-                let common = xor_vectors(sum0, from_sum);
-                let left = sum_of_three(x0, from_x, common);
-                let right = sum_of_three(y0, from_y, common);
-                let d_x = sum_of_three(x0, x1, sigma_offset);
-                let d_y = sum_of_three(y0, y1, sigma_offset);
-                let d_sum = sum_of_three(sum0, sum1, sigma_offset);
-
-                let coins = load_bytes(&controls[k]);
-                let coins = test_bits(coins, bits(1, 2)); // (P, Q)
-                let swapped = swap_halves(coins);
-                let both = xor_vectors(coins, swapped);
-                let (x_swapped, y_swapped) = (swap_halves(x), swap_halves(y));
-
-                let pq = xor_vectors(coins, unpack_low(by_y, by_x));
-                let (p, q) = (unpack_low(pq, pq), unpack_high(pq, pq));
-                let product = unpack_low(left, right);
-                let product = xor_if(product, xor_if(q, low, p), x);
-                let product = xor_if(product, p, x_swapped);
-                let product = xor_if(product, xor_if(p, high, q), y);
-                let product = xor_if(product, q, y_swapped);
-                let product = xor_if(product, and_vectors(by_x, by_y), offset);
-                store(&mut c[k][0], product);
-
-                let half = unpack_low(d_x, d_y);
-                let by_a = xor_vectors(xor_if(by_y, low, by_x), high);
-                let half = xor_if(half, by_a, x);
-                let half = xor_if(half, by_x, x_swapped);
-                let by_b = xor_vectors(xor_if(by_x, high, by_y), low);
-                let half = xor_if(half, by_b, y);
-                let half = xor_if(half, by_y, y_swapped);
-                let half = xor_if(half, swapped, offset);
-                let half = xor_if(half, both, offset_swapped);
-                store(&mut sides[k][0], half);
-
-                let third = and_vectors(coins, offset);
-                let third = xor_if(third, xor_if(by_y, high, by_x), x);
-                let third = xor_if(third, xor_if(by_x, low, by_y), y);
-                let third = xor_vectors(third, swap_halves(third));
-                store_low(&mut middle[k], xor_vectors(third, d_sum));
-
-                // The bits in the high halves, z_2 first.
-                let mut z = and_vectors(d_sum, bit);
-                for hash in [d_y, d_x, right, left] {
-                    z = xor_if(double(z), bit, hash);
+                let (mut x, mut y) = ([offset; V], [offset; V]);
+                let (mut by_x, mut by_y) = ([offset; V], [offset; V]);
+                let mut inputs = [[offset; V]; 6];
+                for v in 0..V {
+                    (x[v], y[v]) = (load(&a[k][v]), load(&b[k][v]));
+                    (by_x[v], by_y[v]) = (odd(x[v]), odd(y[v]));
+                    x[v] = xor_if(x[v], by_x[v], offset);
+                    y[v] = xor_if(y[v], by_y[v], offset);
+                    let (sigma_x, sigma_y) = (sigma_words(x[v]), sigma_words(y[v]));
+                    inputs[0][v] = sum_of_three(sigma_x, tweak, first_key);
+                    inputs[1][v] = sum_of_three(sigma_y, tweak, second_key);
+                    inputs[2][v] = xor_vectors(sum_of_three(sigma_x, sigma_y, tweak), sum_key);
+                    for h in 0..3 {
+                        inputs[3 + h][v] = xor_vectors(inputs[h][v], sigma_offset);
+                    }
+                    tweak = add_counter(tweak, LANES as i64);
                 }
-                let z = xor_if(z, by_x, bits(0, 0b10110));
-                let z = xor_if(z, by_y, bits(0, 0b11001));
-                let z = xor_if(z, unpack_low(swapped, coins), bits(0, 0b00001));
-                let z = xor_if(z, unpack_low(coins, swapped), bits(0, 0b00010));
-                store_bytes(&mut controls[k], z);
+                let [x0, y0, sum0, x1, y1, sum1] = permuted(keys, &inputs);
+                for v in 0..V {
+                    let (x, y, by_x, by_y) = (x[v], y[v], by_x[v], by_y[v]);
+                    let common = xor_vectors(sum0[v], inputs[2][v]);
+                    let left = sum_of_three(x0[v], inputs[0][v], common);
+                    let right = sum_of_three(y0[v], inputs[1][v], common);
+                    let d_x = sum_of_three(x0[v], x1[v], sigma_offset);
+                    let d_y = sum_of_three(y0[v], y1[v], sigma_offset);
+                    let d_sum = sum_of_three(sum0[v], sum1[v], sigma_offset);
+
+                    let drawn = load_bytes(&controls[k][v]);
+                    let coins = test_bits(drawn, bits(1, 2));
+                    let (p, q) = (unpack_low(coins, coins), unpack_high(coins, coins));
+                    let [by_p, by_q] = control_parts(x, y);
+
+                    let product = unpack_low(left, right);
+                    let product = xor_if(product, xor_vectors(p, by_y), by_p);
+                    let product = xor_if(product, xor_vectors(q, by_x), by_q);
+                    let product = xor_if(product, and_vectors(by_x, by_y), offset);
+                    store(&mut c[k][v], product);
+
+                    let halves = xor_if(unpack_low(d_x, d_y), by_x, by_p);
+                    let halves = xor_if(halves, by_y, by_q);
+                    let halves = xor_if(xor_if(halves, low, y), high, x);
+                    let halves = xor_if(halves, p, offset_parts[0]);
+                    let halves = xor_if(halves, q, offset_parts[1]);
+                    store(&mut sides[k][v], halves);
+
+                    let third = xor_if(d_sum, by_y, by_p);
+                    let third = xor_if(third, by_x, swap_halves(by_q));
+                    let third = xor_if(third, p, offset);
+                    store_low(&mut middle[k][v], xor_if(third, q, offset_swapped));
+
+                    // The bits in the high halves, z_2 first.
+                    let mut z = and_vectors(d_sum, bit);
+                    for hash in [d_y, d_x, right, left] {
+                        z = xor_if(double(z), bit, hash);
+                    }
+                    let z = xor_if(z, by_x, bits(0, 0b10110));
+                    let z = xor_if(z, by_y, bits(0, 0b11001));
+                    let z = xor_if(z, drawn, bits(0, 0b00011));
+                    store_bytes(&mut controls[k][v], z);
+                }
             }
         }
 
@@ -348,10 +366,9 @@ macro_rules! garble {
             }
         }
 
-        /// The evaluator's equations, as blocks of a left and a right half:
+        /// The evaluator's equations, for blocks of a left and a right half:
         ///
-        /// `C = h(A), h(B) ^ h(A^B) ^ (i, j) G_0, G_1 ^ (i^j) G_2 ^ A (p^q, q^j) ^ A~ (p, p)
-        /// ^ B (p^i, p^q) ^ B~ (q, q)`.
+        /// `C = (h(A), h(B)) ^ h(A^B) ^ (i, j) (G_0 ^ B_L, G_1 ^ A_R) ^ (i^j) G_2 ^ p E_p ^ q E_q`.
         #[inline]
         #[target_feature(enable = $features)]
         fn evaluate_three_vectors<const V: usize>(keys: &[Vector; 11], piece: Evaluated<'_, 8>) {
@@ -365,6 +382,7 @@ macro_rules! garble {
                 .as_chunks::<V>()
                 .0;
             let controls = piece.controls.as_chunks::<LANES>().0.as_chunks::<V>().0;
+            let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
             let first_key = keys[0];
             let second_key = xor_vectors(first_key, bits(SECOND, 0));
             let sum_key = xor_vectors(first_key, bits(SUM, 0));
@@ -393,13 +411,12 @@ macro_rules! garble {
                     let pq = xor_if(pq, each, test_bits(z, bits(4, 8)));
                     let pq = xor_if(pq, differ, test_bits(z, bits(16, 16)));
                     let (p, q) = (unpack_low(pq, pq), unpack_high(pq, pq));
-                    let product = unpack_low(left, right);
-                    let product = xor_if(product, each, load(&sides[k][v]));
+                    let [by_p, by_q] = control_parts(x, y);
+                    let halves = xor_if(xor_if(load(&sides[k][v]), low, y), high, x);
+                    let product = xor_if(unpack_low(left, right), each, halves);
                     let product = xor_if(product, differ, load_low(&middle[k][v]));
-                    let product = xor_if(product, xor_vectors(q, unpack_low(p, j)), x);
-                    let product = xor_if(product, p, swap_halves(x));
-                    let product = xor_if(product, xor_vectors(p, unpack_low(i, q)), y);
-                    store(&mut c[k][v], xor_if(product, q, swap_halves(y)));
+                    let product = xor_if(product, p, by_p);
+                    store(&mut c[k][v], xor_if(product, q, by_q));
                 }
             }
         }

@@ -23,7 +23,7 @@ use crate::source::Source;
 use crate::stats::print;
 
 /// Bytes of the tables that are between the two at a time, at most, where one layer has not more.
-const WINDOW: usize = 256 << 10;
+const WINDOW: usize = 128 << 10;
 /// Bytes of one chunk's table, at most.
 const CHUNK: usize = 64 << 10;
 
