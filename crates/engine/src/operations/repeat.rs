@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_correlations::Width;
 use madrigal_net::{Result, breathe};
 
 use crate::bill::Bill;
@@ -25,14 +24,9 @@ pub struct Repeat {
     results: Vec<Value>,
 }
 
-/// The number of times, as a body has it.
-const fn counter(width: Width) -> Sort {
-    Sort::new(Sharing::PUBLIC, Element::Ring(width), 1)
-}
-
 impl Repeat {
     /// `body` with arguments that were made by [`Graph::argument`], and the results that become the next
-    /// state. The counter, where there is one, is an argument of one public ring element.
+    /// state. The counter, where there is one, is an argument of one public element.
     ///
     /// # Panics
     /// If there are more results than arguments.
@@ -76,20 +70,28 @@ impl Repeat {
         Ok(self.results.iter().map(of).collect())
     }
 
-    /// The counter's ring.
-    fn width(&self) -> Width {
-        match self.counter.map(|value| self.body.sort(value).element) {
-            Some(Element::Ring(width)) => width,
-            _ => Width::W64,
-        }
+    /// What the counter is; any number where nobody reads it.
+    fn counter(&self) -> Sort {
+        let of = |value| *self.body.sort(value);
+        let unread = Sort::new(Sharing::PUBLIC, Element::Bits(0), 1);
+        self.counter.map_or(unread, of)
     }
 
     /// The counter's value.
     fn number(&self, count: usize) -> Shares {
-        crate::with_ring!(self.width(), T => {
-            let count = <T as madrigal_core::Ring>::from_u128(count as u128);
-            Shares::ring_of(Sharing::PUBLIC, vec![count])
-        })
+        let mut number = Shares::zeros(self.counter());
+        match self.counter().element {
+            Element::Ring(width) => crate::with_ring!(width, T => {
+                let count = <T as madrigal_core::Ring>::from_u128(count as u128);
+                number.component_mut::<T>(0)[0] = count;
+            }),
+            Element::Bits(planes) => {
+                for plane in 0..planes.min(usize::BITS as usize) {
+                    number.plane_mut(plane, 0)[0] = (count >> plane & 1) as u8;
+                }
+            }
+        }
+        number
     }
 
     /// What an input of the body is.
@@ -148,10 +150,9 @@ impl Operation for Repeat {
         if wanted != inputs {
             return Err(Mismatch::new(format!("{inputs:?} for {wanted:?}")));
         }
-        if let Some(sort) = self.counter.map(|value| self.body.sort(value))
-            && *sort != counter(self.width())
-        {
-            return Err(Mismatch::new(format!("{sort} is no counter")));
+        let counter = self.counter();
+        if counter.sharing != Sharing::PUBLIC || counter.len != 1 {
+            return Err(Mismatch::new(format!("{counter} is no counter")));
         }
         let results: Vec<Sort> = self
             .results
@@ -172,7 +173,7 @@ impl Operation for Repeat {
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         let once = |bill: &mut Bill| {
-            let done = self.walk(inputs, counter(self.width()), |operation, sorts| {
+            let done = self.walk(inputs, self.counter(), |operation, sorts| {
                 operation.bill(&sorts, bill);
                 operation.sorts(&sorts, self.body.parties())
             });
