@@ -10,9 +10,9 @@ use madrigal_core::time::Link;
 use madrigal_core::{Cost, Party, PhaseCost, Ring};
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat,
-    Constant, Dot, Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Public,
-    Rearrange, Repeat, ReplicatedTool, Rings, Rounding, Row, Share, Square, SumAxis, Truncate,
+    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat, Constant, Dot,
+    Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Public, Rearrange,
+    Repeat, ReplicatedTool, Rings, Rounding, Row, Share, Square, SumAxis, Truncate,
 };
 use madrigal_engine::{
     Circuit, Element, Given, Graph, Held, Opening, Origin, Outcome, Phases, ProgramPlan,

@@ -115,7 +115,6 @@ impl fmt::Debug for Repeat {
     }
 }
 
-
 impl Operation for Repeat {
     fn name(&self) -> String {
         let hex: String = self.body.digest()[..16]
