@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand, ValueHint};
 pub use bench::{Bench, BenchCircuit, BenchGarbling, BenchOt, BenchR3};
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
-pub use over::Over;
+pub use over::{Over, line};
 pub use party::{Dealer, Doctor, Keygen, Net, Patience, TransportArg, Who};
 pub use run::{
     BroadcastArg, CorrelationsArg, Explain, How, PhasesArg, ProtocolArg, Run, Show, Work,

@@ -162,6 +162,7 @@ impl Job {
             },
             memory: usize::try_from(self.how.memory.0).unwrap_or(usize::MAX),
             threads: self.how.threads,
+            line: self.how.over.line(),
             also: vec![("repetitions".to_owned(), self.repeat.to_string())],
             ..JobSpec::new(circuit, self.parties)
         };

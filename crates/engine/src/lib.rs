@@ -27,6 +27,7 @@ mod sort;
 #[cfg(feature = "store")]
 mod stores;
 mod time;
+mod trace;
 
 pub use bill::Bill;
 pub use circuit::Circuit;

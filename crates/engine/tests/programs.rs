@@ -445,6 +445,9 @@ fn independent_operations_share_rounds() {
     let plan = ProgramPlan::new(spec.clone()).unwrap();
     assert_eq!(plan.cost(Party::new(0)).online.rounds, 2);
     let outcomes = check(&built, spec, seed);
+    let trace: serde_json::Value = serde_json::from_str(&outcomes[0].trace(&plan)).unwrap();
+    // Four hundred inputs, two hundred products, one vector of them, its opening.
+    assert_eq!(trace.as_array().unwrap().len(), 602);
     assert!(
         outcomes
             .iter()

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use clap::Args;
+use madrigal_core::time::Link as Line;
 use madrigal_correlations::{Choice, Extension};
 use madrigal_kernels::Level;
 use madrigal_net::transport::Profile;
@@ -19,9 +20,9 @@ pub struct Over {
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub extension: ExtensionArg,
 
-    /// The network between the parties, for --extension auto: a profile as for --network, or none
-    /// if the network is not known. Must be the same at all parties (`madrigal doctor --peers`
-    /// measures it) [default: that of --network]
+    /// The network between the parties, for --extension auto and for how much is under way at once:
+    /// a profile as for --network, or none if the network is not known. Must be the same at all
+    /// parties (`madrigal doctor --peers` measures it) [default: that of --network]
     #[arg(long, value_name = "PROFILE")]
     pub link: Option<Link>,
 }
@@ -32,6 +33,12 @@ impl Over {
         if self.link.is_none() && network != "none" {
             self.link = network.parse().ok();
         }
+    }
+
+    /// What a plan may expect of the line between two parties.
+    pub fn line(&self) -> Line {
+        let profile = self.link.as_ref().and_then(Link::profile);
+        profile.map_or_else(Line::default, |profile| line(&profile))
     }
 
     /// The extension for this many triples on this many threads, and why.
@@ -48,6 +55,14 @@ impl Over {
                 reason: "the default, as --link does not say what the network is like".to_owned(),
             },
         }
+    }
+}
+
+/// A network's profile for the model of time.
+pub fn line(profile: &Profile) -> Line {
+    Line {
+        latency: profile.latency.as_secs_f64(),
+        bytes_per_second: profile.bits_per_second.map(|bits| bits as f64 / 8.0),
     }
 }
 
