@@ -14,7 +14,7 @@ use crate::links::{Links, OUT_OF_STEP};
 use crate::matrices::{self, Encrypted, MatrixShape, MatrixTriple};
 use crate::ot_triples::{BitCall, BitLayout};
 use crate::rings::{self, RingTriples, SquarePairs};
-use crate::shared_bits::{self, SharedBits, Widened};
+use crate::shared_bits::{self, ChainCall, SharedBits, Widened};
 use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
 
 /// The most threads of a source.
@@ -150,13 +150,11 @@ impl Line {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
-        if count == 0 {
-            return Ok(SharedBits::concat(Vec::new()));
+        let mut call = ChainCall::new(&self.context, count);
+        if count > 0 {
+            self.links(Group::Rings).await?.run(&mut call, made).await?;
         }
-        self.opening(async |links, opening, context| {
-            shared_bits::ours(links, opening, context, count, made).await
-        })
-        .await
+        Ok(call.finish())
     }
 
     pub(crate) async fn published_shared_bits<T: Widened>(

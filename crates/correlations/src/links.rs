@@ -58,8 +58,8 @@ pub(crate) trait Call {
         corrections: &mut [u8],
     ) -> Result<(), OtError>;
 
-    /// As the receiver: the corrections of `peer`, of the length that the layout says, or what is
-    /// wrong with them.
+    /// As the receiver, after [`ask`](Self::ask): the corrections of `peer`, of the length that the
+    /// layout says, or what is wrong with them.
     fn correct(
         &mut self,
         peer: Party,

@@ -193,11 +193,11 @@ pub(crate) fn pack<T: Ring>(values: &[T], width: usize, out: &mut [u8]) {
     writer.finish();
 }
 
-fn wide<T: Ring, W: Word>(value: T) -> W {
+pub(crate) fn wide<T: Ring, W: Word>(value: T) -> W {
     W::from_u128(value.to_u128())
 }
 
-fn narrow<T: Ring, W: Word>(value: W) -> T {
+pub(crate) fn narrow<T: Ring, W: Word>(value: W) -> T {
     T::from_u128(value.to_u128())
 }
 

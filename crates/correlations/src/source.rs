@@ -17,7 +17,7 @@ use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, MatrixTri
 use crate::ot_triples::BitLayout;
 use crate::products::ProductLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
-use crate::shared_bits::{self, SharedBits, Widened};
+use crate::shared_bits::{self, ChainLayout, SharedBits, Widened};
 use crate::vectors::{VectorLayout, VectorTriples};
 
 /// A place that correlations of every kind come from.
@@ -224,7 +224,7 @@ impl Source for OtSource {
         let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.shared_bits(count, made).await
         };
-        let parts = self.lines.run(count, T::BITS, made, work).await?;
+        let parts = self.lines.run(count, 1, made, work).await?;
         Ok(SharedBits::concat(parts))
     }
 
@@ -389,10 +389,13 @@ impl OtCosts {
         self.call(Group::Rings, count, T::BITS, rings::squares_layout::<T>)
     }
 
-    /// Cost of [`shared_bits`](Source::shared_bits): that of a square pair and l - 1 bits to each peer,
-    /// per bit. Three rounds.
+    /// Cost of [`shared_bits`](Source::shared_bits): for each peer an OT, half of them each way, with
+    /// l - 1 bits, per bit (their number is rounded up to a multiple of N). N rounds; with silent OT one
+    /// for two parties, else N + 1.
     pub fn shared_bits<T: Ring>(&mut self, count: usize) -> PhaseCost {
-        self.opened::<T>(count, shared_bits::layout::<T>)
+        let parties = self.parties;
+        let layout = |count| ChainLayout::new::<T>(parties, count);
+        self.call(Group::Rings, count, 1, layout)
     }
 
     /// Cost of [`OtSource::published_shared_bits`]: for each peer l + 2 OTs, half of them each way, with

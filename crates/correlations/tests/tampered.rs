@@ -233,7 +233,8 @@ fn ring_triples() {
 
 #[test]
 fn shared_bits() {
-    check_all(2, What::Shared, 1, 1);
+    check_all(2, What::Shared, 1, 0);
+    check_all(3, What::Shared, 1, 2);
     check_all(2, What::Published, 2, 1);
 }
 
