@@ -117,11 +117,6 @@ impl Links {
         })
     }
 
-    /// In whose rounds the calls are counted.
-    pub(crate) fn context(&self) -> &Context {
-        &self.context
-    }
-
     /// Makes all items of a call. `made` hears how many more are done.
     ///
     /// Boxed, and so compiled once: an `async fn` would be compiled again for every kind, ring and

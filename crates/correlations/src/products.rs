@@ -1,5 +1,5 @@
 //! Shares of products of ring elements that two parties hold, between all pairs of parties, from
-//! oblivious transfer: what ring triples, square pairs and shared bits are made of.
+//! oblivious transfer: what ring triples and square pairs are made of.
 //!
 //! A product mod 2^w takes w OTs and w (w + 1) / 2 bits of corrections ([`crate::gilboa`]): one message
 //! from the receiver, then one from the sender.

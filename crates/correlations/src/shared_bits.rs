@@ -8,8 +8,8 @@
 //! s_{k-1} is shared by the k parties before party k of the chain, which knows r_k. The product of r_k and
 //! the share y of one of them is one OT: with choice r_k party k has the mask h_{r_k} of the other's h_0,
 //! h_1; that one sends d = h_0 - h_1 + y and has the share -h_0; party k has h_{r_k} + r_k d. Since the
-//! product counts twice, it is made mod 2^(l-1): d has l - 1 bits. (A product of two numbers mod 2^(l-1),
-//! of which MOTION 5.4 has one for each pair of parties, would take as many OTs as it has bits.)
+//! product counts twice, it is made mod 2^(l-1): d has l - 1 bits. (MOTION 5.4 squares a number mod
+//! 2^(l+2) instead: a product of l + 2 OTs for each pair of parties.)
 //!
 //! The lowest bit of a party's share is its r, because everything else is added twice: these are the
 //! shares of b as XOR, and where a party has its choices from.
@@ -27,16 +27,16 @@
 //! given.
 //!
 //! # Security
-//! Against semi-honest parties, all but one. A corrupted receiver of OTs knows h_r and sees d, in which
-//! h_{1-r} hides the rest: with r = 0 d is uniform to it, with r = 1 it is uniform up to d + h_1 = y + h_0,
-//! where h_0 is the other's alone. The masks are used once, in different OTs for each item, receiver and
-//! stage, so all of a coalition's messages together are uniform, and what they say of an honest party's
-//! share is the sum of all shares: any two honest parties have an OT with each other in every chain, of
-//! which the coalition knows nothing and which makes their shares uniform but for their lowest bits and
-//! their sum; and the lowest bits are uniform from the beginning. So b is uniform to all coalitions but
-//! that of all parties. Who sends OTs sees nothing but the extension's messages.
-
-mod published;
+//! Against semi-honest parties, all but one. A receiver of OTs knows h_r and sees d = h_0 - h_1 + y, and
+//! h_{1-r} is uniform to it: so is d, whatever y. Every mask is used once, in the OT of one item, stage and
+//! pair of parties, so all that a coalition sees is uniform and independent, and could be made up by
+//! itself to fit its shares. A sender sees the extension's message alone, which hides r.
+//!
+//! What a coalition's shares say of the honest ones is their sum, but for b. For any two honest parties
+//! have an OT with each other in every chain: 2 h_0 is added to one of their shares and subtracted from
+//! the other, and h_0 is uniform to the coalition. So but for their sum and their lowest bits the honest
+//! shares are uniform; the lowest bits are so from the beginning; and with a single one of them b is
+//! uniform.
 
 use std::ops::Range;
 
@@ -47,8 +47,6 @@ use madrigal_net::Context;
 use madrigal_ot::{OtError, softspoken::CHUNK};
 use zeroize::Zeroizing;
 
-pub use self::published::Widened;
-pub(crate) use self::published::{opening_cost, published, published_layout};
 use crate::columns::container;
 use crate::extension::Batch;
 use crate::gilboa::Word;

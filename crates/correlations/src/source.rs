@@ -15,9 +15,8 @@ use crate::ledger::Ledger;
 use crate::lines::{Line, Lines, MAX_THREADS, beside, portions};
 use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, MatrixTriple};
 use crate::ot_triples::BitLayout;
-use crate::products::ProductLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
-use crate::shared_bits::{self, ChainLayout, SharedBits, Widened};
+use crate::shared_bits::{ChainLayout, SharedBits};
 use crate::vectors::{VectorLayout, VectorTriples};
 
 /// A place that correlations of every kind come from.
@@ -154,26 +153,6 @@ impl OtSource {
     /// On how many threads it computes, at most.
     pub fn threads(&self) -> usize {
         self.lines.count()
-    }
-
-    /// The same as [`shared_bits`](Source::shared_bits), made as MOTION 5.4 says: squares mod 2^(l+2),
-    /// from N (N - 1) (l + 2) / 2 correlated OTs per bit where `shared_bits` takes N (N - 1) (l - 1) / 2.
-    /// For comparison, and for those who want the published protocol.
-    ///
-    /// # Errors
-    /// Those of the network.
-    pub async fn published_shared_bits<T: Widened>(
-        &mut self,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<SharedBits<T>> {
-        self.context
-            .tally("published shared bits", &[count, T::BITS]);
-        let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
-            line.published_shared_bits(count, made).await
-        };
-        let parts = self.lines.run(count, T::BITS, made, work).await?;
-        Ok(SharedBits::concat(parts))
     }
 }
 
@@ -396,24 +375,6 @@ impl OtCosts {
         let parties = self.parties;
         let layout = |count| ChainLayout::new::<T>(parties, count);
         self.call(Group::Rings, count, 1, layout)
-    }
-
-    /// Cost of [`OtSource::published_shared_bits`]: for each peer l + 2 OTs, half of them each way, with
-    /// (l + 2) (l + 3) / 2 bits, and l + 2 bits to each peer, per bit. Three rounds.
-    pub fn published_shared_bits<T: Widened>(&mut self, count: usize) -> PhaseCost {
-        self.opened::<T>(count, shared_bits::published_layout::<T>)
-    }
-
-    /// A call for shared bits: products that are opened.
-    fn opened<T: Ring>(
-        &mut self,
-        count: usize,
-        layout: impl Fn(usize) -> ProductLayout,
-    ) -> PhaseCost {
-        let portions = portions(self.extension, count, T::BITS, self.ledgers.len());
-        let opening = |count| shared_bits::opening_cost(self.parties, layout(count));
-        let opening = beside(portions.map(opening));
-        self.call(Group::Rings, count, T::BITS, layout) + opening
     }
 
     /// Cost of [`matrix_triple`](Source::matrix_triple): with p = min(m, n), q = max(m, n), to each

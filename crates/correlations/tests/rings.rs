@@ -2,7 +2,7 @@
 //! the declared cost.
 
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_correlations::{Extension, OtCosts, OtSource, SharedBits, Source, Widened};
+use madrigal_correlations::{Extension, OtCosts, OtSource, SharedBits, Source};
 use madrigal_net::Context;
 use madrigal_testkit::{World, seed};
 
@@ -148,22 +148,6 @@ fn shared_bits<T: Ring>(parties: usize, count: usize) {
     }
 }
 
-fn published_shared_bits<T: Widened>(parties: usize, count: usize) {
-    for extension in extensions() {
-        let shares = world(
-            extension,
-            parties,
-            |costs| costs.published_shared_bits::<T>(count),
-            |context| async move {
-                let mut source = OtSource::new(&context, extension).await?;
-                let bits = source.published_shared_bits::<T>(count, &|_| {}).await?;
-                Ok(both_ways(bits))
-            },
-        );
-        are_bits(&shares, count);
-    }
-}
-
 /// A party's additive shares and its XOR shares.
 type BothWays<T> = (Vec<T>, Vec<u8>);
 
@@ -223,19 +207,6 @@ fn bits_shared_both_ways_in_several_parts() {
     shared_bits::<u8>(2, 100_003);
     shared_bits::<u16>(3, 100_001);
     shared_bits::<u32>(4, 140_000);
-}
-
-#[test]
-fn bits_shared_both_ways_as_published() {
-    published_shared_bits::<u8>(2, 20_001);
-    published_shared_bits::<u16>(3, 1000);
-    published_shared_bits::<u32>(2, 3000);
-    published_shared_bits::<u32>(3, 1000);
-    published_shared_bits::<u32>(5, 50);
-    published_shared_bits::<u64>(2, 1000);
-    published_shared_bits::<u64>(3, 257);
-    published_shared_bits::<u32>(2, 1);
-    published_shared_bits::<u32>(2, 0);
 }
 
 /// A shared bit takes N (N - 1) / 2 OTs, whatever the width, and a correction of l - 1 bits for each of
