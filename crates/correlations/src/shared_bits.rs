@@ -216,12 +216,11 @@ impl<T: Ring> ChainCall<T> {
         let layout = ChainLayout::new::<T>(context.parties(), count);
         let mut drawn = Zeroizing::new(vec![0; bits::bytes_for(layout.padded)]);
         context.private_prg().fill(&mut drawn);
-        let mut shares = Zeroizing::new(vec![T::ZERO; layout.padded]);
-        choose(&mut shares, &drawn);
+        let r = |i: usize| T::from_u128((drawn[i / 8] >> (i % 8) & 1).into());
         Self {
             me: context.me(),
             layout,
-            shares,
+            shares: Zeroizing::new((0..layout.padded).map(r).collect()),
             choices: Zeroizing::new(vec![0; bits::bytes_for(PART.min(layout.padded))]),
         }
     }

@@ -312,8 +312,14 @@ impl<'a> Work<'a> {
 
     async fn correct(&self, mut ways: Vec<Correcting<'_>>) -> Result<()> {
         for (number, items) in self.layout.parts().enumerate() {
-            // Where the extension chooses, corrections may come before we know its choices.
-            self.until(|| number < self.asked.get()).await;
+            let random = |way: &Correcting<'_>| {
+                let batch = self.layout.batch(way.peer, self.me(), &items);
+                batch.random(self.extension)
+            };
+            if ways.iter().any(random) {
+                // Corrections may come before we know what the extension chose.
+                self.until(|| number < self.asked.get()).await;
+            }
             let counted = self.start.beside();
             let mut any = false;
             for way in &mut ways {
