@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::command::{adder, madrigal};
 
 /// Everything that is measured.
-const NAMES: [&str; 47] = [
+const NAMES: [&str; 49] = [
     "base/endemic",
     "base/hauck-loss",
     "base/ml-kem",
@@ -53,7 +53,9 @@ const NAMES: [&str; 47] = [
     "matrix/u64/128x128x128/n2",
     "matrix-lattice/u64/128x128x128/n2",
     "sharedbit/u32/n2",
-    "sharedbit-published/u32/n2",
+    "sharedbit/u64/n2",
+    "sharedbit/u32/n3",
+    "sharedbit/u64/n3",
     "vector/128/n2",
 ];
 

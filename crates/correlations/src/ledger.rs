@@ -103,18 +103,17 @@ impl Ledger {
             aes_blocks: times * layout.drawn(),
             ..PhaseCost::default()
         };
-        let mut parts = layout.parts();
-        let count = parts.len() as u64;
-        let Some(last) = parts.next_back().filter(|_| times > 0) else {
+        let alike = layout.alike();
+        if alike.is_empty() || times == 0 {
             return total;
-        };
-        let first = parts.next().unwrap_or_else(|| last.clone());
+        }
         if self.meters.is_empty() {
             let both = || [Meter::new(self.extension), Meter::new(self.extension)];
             self.meters = (1..self.parties).map(|_| both()).collect();
             total += start_cost(self.extension, self.parties);
         }
-        for (items, times) in [(&first, times * (count - 1)), (&last, times)] {
+        for (items, number) in &alike {
+            let times = times * number;
             let stretched = layout.stretch_blocks(items);
             let peers = self.me.others(self.parties);
             for (peer, [sent, received]) in peers.zip(&mut self.meters) {
@@ -141,24 +140,35 @@ impl Ledger {
                 };
             }
         }
-        total.rounds += times * self.rounds(layout, &first);
+        total.rounds += times * self.rounds(layout, &alike);
         total
     }
 
-    /// Offers, what the receivers send, corrections.
-    fn rounds(&self, layout: &dyn Layout, items: &Range<usize>) -> u64 {
+    /// Offers, what the receivers send, corrections stage by stage. Where the receivers send nothing,
+    /// corrections wait for nothing.
+    fn rounds(&self, layout: &dyn Layout, alike: &[(Range<usize>, u64)]) -> u64 {
         let pairs = || {
             let all = Party::all(self.parties);
             all.flat_map(|from| from.others(self.parties).map(move |to| (from, to)))
         };
-        let asks = pairs().any(|(from, to)| {
+        let any = |holds: &dyn Fn(Party, Party, &Range<usize>) -> bool| {
+            let mut all = alike
+                .iter()
+                .flat_map(|(items, _)| pairs().map(move |pair| (pair, items)));
+            all.any(|((from, to), items)| holds(from, to, items))
+        };
+        let asks = any(&|from, to, items| {
             let batch = layout.batch(from, to, items);
             batch.ots > 0 && !batch.random(self.extension)
         });
-        let corrects = pairs().any(|(from, to)| layout.corrections(from, to, items).is_some());
-        [self.extension.is_silent(), asks, corrects]
-            .map(u64::from)
-            .iter()
-            .sum()
+        let corrects = any(&|from, to, items| layout.corrections(from, to, items).is_some());
+        let stages = layout.stage_parts();
+        let stages = stages.map_or(1, |each| (layout.parts().len() / each) as u64);
+        let offers = u64::from(self.extension.is_silent());
+        let corrections = if corrects { stages } else { 0 };
+        match asks {
+            true => offers + 1 + corrections,
+            false => offers.max(corrections),
+        }
     }
 }

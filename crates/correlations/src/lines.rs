@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::{PhaseCost, Ring};
-use madrigal_net::{Channel, Context, Error, Result, block_on, on_threads};
+use madrigal_net::{Context, Error, Result, block_on, on_threads};
 
 use crate::base::{Base, Group, Stream};
 use crate::bit_triples::BitTriples;
@@ -14,7 +14,7 @@ use crate::links::{Links, OUT_OF_STEP};
 use crate::matrices::{self, Encrypted, MatrixShape, MatrixTriple};
 use crate::ot_triples::{BitCall, BitLayout};
 use crate::rings::{self, RingTriples, SquarePairs};
-use crate::shared_bits::{self, SharedBits, Widened};
+use crate::shared_bits::{ChainCall, SharedBits};
 use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
 
 /// The most threads of a source.
@@ -67,7 +67,6 @@ pub(crate) struct Line {
     unheard: usize,
     /// By [`Group`].
     links: [Option<Links>; Group::COUNT],
-    opening: Vec<Channel>,
     /// Makes matrix triples in place of the links, where it can.
     encrypted: Option<Encrypted>,
 }
@@ -86,7 +85,6 @@ impl Line {
             base: Arc::clone(base),
             extension,
             links: [const { None }; Group::COUNT],
-            opening: context.step("shared bits").channels()?,
             encrypted: None,
             context,
         })
@@ -150,39 +148,11 @@ impl Line {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
-        if count == 0 {
-            return Ok(SharedBits::concat(Vec::new()));
+        let mut call = ChainCall::new(&self.context, count);
+        if count > 0 {
+            self.links(Group::Rings).await?.run(&mut call, made).await?;
         }
-        self.opening(async |links, opening, context| {
-            shared_bits::ours(links, opening, context, count, made).await
-        })
-        .await
-    }
-
-    pub(crate) async fn published_shared_bits<T: Widened>(
-        &mut self,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<SharedBits<T>> {
-        if count == 0 {
-            return Ok(SharedBits::concat(Vec::new()));
-        }
-        self.opening(async |links, opening, context| {
-            shared_bits::published(links, opening, context, count, made).await
-        })
-        .await
-    }
-
-    /// Lends out the links of rings with the channels that shared bits open over.
-    async fn opening<R>(
-        &mut self,
-        work: impl AsyncFnOnce(&mut Links, &mut [Channel], &Context) -> Result<R>,
-    ) -> Result<R> {
-        let context = self.context.clone();
-        let mut opening = std::mem::take(&mut self.opening);
-        let made = work(self.links(Group::Rings).await?, &mut opening, &context).await?;
-        self.opening = opening;
-        Ok(made)
+        Ok(call.finish())
     }
 
     pub(crate) async fn matrix_triple<T: Ring>(

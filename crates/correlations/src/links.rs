@@ -58,8 +58,8 @@ pub(crate) trait Call {
         corrections: &mut [u8],
     ) -> Result<(), OtError>;
 
-    /// As the receiver: the corrections of `peer`, of the length that the layout says, or what is
-    /// wrong with them.
+    /// As the receiver, after [`ask`](Self::ask): the corrections of `peer`, of the length that the
+    /// layout says, or what is wrong with them.
     fn correct(
         &mut self,
         peer: Party,
@@ -115,11 +115,6 @@ impl Links {
             broken: false,
             context,
         })
-    }
-
-    /// In whose rounds the calls are counted.
-    pub(crate) fn context(&self) -> &Context {
-        &self.context
     }
 
     /// Makes all items of a call. `made` hears how many more are done.

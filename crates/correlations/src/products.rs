@@ -1,5 +1,5 @@
 //! Shares of products of ring elements that two parties hold, between all pairs of parties, from
-//! oblivious transfer: what ring triples, square pairs and shared bits are made of.
+//! oblivious transfer: what ring triples and square pairs are made of.
 //!
 //! A product mod 2^w takes w OTs and w (w + 1) / 2 bits of corrections ([`crate::gilboa`]): one message
 //! from the receiver, then one from the sender.
@@ -193,11 +193,11 @@ pub(crate) fn pack<T: Ring>(values: &[T], width: usize, out: &mut [u8]) {
     writer.finish();
 }
 
-fn wide<T: Ring, W: Word>(value: T) -> W {
+pub(crate) fn wide<T: Ring, W: Word>(value: T) -> W {
     W::from_u128(value.to_u128())
 }
 
-fn narrow<T: Ring, W: Word>(value: W) -> T {
+pub(crate) fn narrow<T: Ring, W: Word>(value: W) -> T {
     T::from_u128(value.to_u128())
 }
 

@@ -71,31 +71,19 @@ pub(crate) async fn squares<T: Ring>(
 ) -> Result<SquarePairs<T>> {
     let a = random::<T>(&mut context.private_prg(), count);
     let mut c = Zeroizing::new(vec![T::ZERO; count]);
-    once(links, context, T::BITS - 1, &a, &mut c, made).await?;
+    let mut products = Products {
+        me: context.me(),
+        width: T::BITS - 1,
+        pattern: Pattern::Once,
+        x: &a,
+        y: &a,
+        z: &mut c,
+    };
+    links.run(&mut products, made).await?;
     for (c, &a) in c.iter_mut().zip(a.iter()) {
         *c = c.add(*c).add(a.mul(a));
     }
     Ok(SquarePairs::new(a, c))
-}
-
-/// Adds the shares of sum_{i < j} x_i x_j mod 2^width; bits above that become arbitrary.
-pub(crate) async fn once<T: Ring>(
-    links: &mut Links,
-    context: &Context,
-    width: usize,
-    x: &[T],
-    z: &mut [T],
-    made: &dyn Fn(usize),
-) -> Result<()> {
-    let mut products = Products {
-        me: context.me(),
-        width,
-        pattern: Pattern::Once,
-        x,
-        y: x,
-        z,
-    };
-    links.run(&mut products, made).await
 }
 
 pub(crate) fn triples_layout<T: Ring>(count: usize) -> ProductLayout {
@@ -107,13 +95,8 @@ pub(crate) fn triples_layout<T: Ring>(count: usize) -> ProductLayout {
 }
 
 pub(crate) fn squares_layout<T: Ring>(count: usize) -> ProductLayout {
-    once_layout(T::BITS - 1, count)
-}
-
-/// That of one product of each pair of parties.
-pub(crate) fn once_layout(width: usize, count: usize) -> ProductLayout {
     ProductLayout {
-        width,
+        width: T::BITS - 1,
         pattern: Pattern::Once,
         count,
     }

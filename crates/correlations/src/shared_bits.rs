@@ -1,16 +1,63 @@
-//! Random bits shared mod 2^l, and by the same shares as XOR (MOTION 5.4): ours, and the published way
-//! that it is measured against.
+//! Random bits shared mod 2^l, and by the same shares as XOR, from N (N - 1) / 2 correlated OTs each.
+//!
+//! Each party has a random bit r, and b is their XOR. Adding one party after the other, in the order
+//! of a *chain*, s_0 is the first one's bit, and
+//!
+//! s_k = s_{k-1} ^ r_k = s_{k-1} + r_k - 2 r_k s_{k-1}, b = s_{N-1}.
+//!
+//! s_{k-1} is shared by the k parties before party k of the chain, which knows r_k. The product of r_k and
+//! the share y of one of them is one OT: with choice r_k party k has the mask h_{r_k} of the other's h_0,
+//! h_1; that one sends d = h_0 - h_1 + y and has the share -h_0; party k has h_{r_k} + r_k d. Since the
+//! product counts twice, it is made mod 2^(l-1): d has l - 1 bits. (MOTION 5.4 squares a number mod
+//! 2^(l+2) instead: a product of l + 2 OTs for each pair of parties.)
+//!
+//! The lowest bit of a party's share is its r, because everything else is added twice: these are the
+//! shares of b as XOR, and where a party has its choices from.
+//!
+//! # Stages
+//! In stage k = 1, ..., N - 1 party k of a chain receives from the k before it. What a party sends
+//! depends on the corrections that it had in an earlier stage; its choices depend on nothing, so they are
+//! all sent ahead. Of the items of each part an N-th each has a chain that begins at party 0, 1, ..., N - 1
+//! and goes round: in every stage k every party receives from the k before it and sends to the k after it,
+//! and all have the same work and the same rounds. For that the number of items is rounded up to a
+//! multiple of N.
+//!
+//! For N = 2 a choice is in one OT alone, so where the extension gives random choices (silent) they are
+//! r, and all that a bit takes is its share of the offers and one correction. For N > 2 all choices are
+//! given.
+//!
+//! # Security
+//! Against semi-honest parties, all but one. A receiver of OTs knows h_r and sees d = h_0 - h_1 + y, and
+//! h_{1-r} is uniform to it: so is d, whatever y. Every mask is used once, in the OT of one item, stage and
+//! pair of parties, so all that a coalition sees is uniform and independent, and could be made up by
+//! itself to fit its shares. A sender sees the extension's message alone, which hides r.
+//!
+//! What a coalition's shares say of the honest ones is their sum, but for b. For any two honest parties
+//! have an OT with each other in every chain: 2 h_0 is added to one of their shares and subtracted from
+//! the other, and h_0 is uniform to the coalition. So but for their sum and their lowest bits the honest
+//! shares are uniform; the lowest bits are so from the beginning; and with a single one of them b is
+//! uniform.
 
-use madrigal_core::{Party, PhaseCost, Ring, bits};
-use madrigal_net::{Channel, Context, Result, exchange};
+use std::ops::Range;
+
+use madrigal_core::packing::{BitReader, BitWriter};
+use madrigal_core::{Party, Ring, bits};
+use madrigal_kernels::Block;
+use madrigal_net::Context;
+use madrigal_ot::{OtError, softspoken::CHUNK};
 use zeroize::Zeroizing;
 
 use crate::columns::container;
+use crate::extension::Batch;
 use crate::gilboa::Word;
-use crate::links::Links;
-use crate::products::{ProductLayout, pack};
-use crate::rings::{once, once_layout, random};
-use madrigal_core::packing::BitReader;
+use crate::layout::{Layout, Parts};
+use crate::links::{Answer, Ask, Call};
+use crate::products::{narrow, wide};
+use crate::rings::random_blocks;
+
+/// OTs of one part in one direction between two parties, at most: with k = 4 their extension message is
+/// one frame of 64 KiB.
+const PART: usize = 2 * CHUNK;
 
 container! {
     /// One party's shares of random bits, additive mod 2^l. The lowest bit of each share is the
@@ -30,273 +77,358 @@ impl<T> BitShares<'_, T> {
     where
         T: Ring,
     {
-        let mut packed = Zeroizing::new(vec![0; self.b.len().div_ceil(8)]);
-        for (byte, shares) in packed.iter_mut().zip(self.b.chunks(8)) {
-            for (i, share) in shares.iter().enumerate() {
-                *byte |= share.bit(0) << i;
-            }
-        }
+        let mut packed = Zeroizing::new(vec![0; bits::bytes_for(self.b.len())]);
+        lowest_bits(self.b, &mut packed);
         packed
     }
 }
 
-/// Rings Z_2^l beside one with two bits to spare, in which the [published way](
-/// crate::OtSource::published_shared_bits) squares: l = 8, 16, 32, 64.
-pub trait Widened: Ring {
-    /// Elements of at least l + 2 bits.
-    type Wide: Ring;
+/// The lowest bit of each value, packed into all of `out`.
+fn lowest_bits<T: Ring>(values: &[T], out: &mut [u8]) {
+    for (byte, values) in out.iter_mut().zip(values.chunks(8)) {
+        let bits = values.iter().enumerate();
+        *byte = bits.fold(0, |byte, (i, value)| byte | value.bit(0) << i);
+    }
 }
 
-macro_rules! widened {
-    ($($ring:ident in $wide:ident)*) => {$(
-        impl Widened for $ring {
-            type Wide = $wide;
-        }
-    )*};
-}
-widened!(u8 in u16 u16 in u32 u32 in u64 u64 in u128);
-
-/// Bits of the products of ours.
-const fn width<T: Ring>() -> usize {
-    T::BITS - 1
-}
-
-/// Bits of the squares of the published way.
-const fn published_width<T: Ring>() -> usize {
-    T::BITS + 2
-}
-
-/// Random bits shared mod 2^l. The channels are for the opening.
+/// The bits of one call.
 ///
-/// The [published way](published) squares a = 2u + 1 mod 2^(l+2), opens e = a^2 and divides a by the
-/// root that everybody finds. Since e = 8 t + 1 with t = u (u + 1) / 2, all of it can be said of u mod
-/// 2^l: the parties open t mod 2^(l-1), and exactly two u give the same t, v and -1 - v. With
-/// v the even one, b = (u - v) / (2v + 1) + 1 is 1 for u = v and 0 for u = -1 - v: linear in u,
-/// so it is shared as u is, and u tells nothing beyond t but which of the two it is. Also
-/// b = 1 - (u mod 2), that is, the XOR of the lowest bits of the shares.
-///
-/// The shares of t need t = sum_i u_i (u_i + 1) / 2 + sum_{i < j} u_i u_j: one product of
-/// each pair of parties mod 2^(l-1), where the published way makes one mod 2^(l+2).
-pub(crate) async fn ours<T: Ring>(
-    links: &mut Links,
-    opening: &mut [Channel],
-    context: &Context,
-    count: usize,
-    made: &dyn Fn(usize),
-) -> Result<SharedBits<T>> {
-    let mut u = random::<T>(&mut context.private_prg(), count);
-    let mut t = Zeroizing::new(vec![T::ZERO; count]);
-    once(links, context, width::<T>(), &u, &mut t, made).await?;
-    for (t, &u) in t.iter_mut().zip(u.iter()) {
-        *t = t.add(u.mul(u.add(T::ONE)).shr(1));
-    }
-    open(links, opening, width::<T>(), &mut t).await?;
-    let leads = context.me() == Party::new(0);
-    for (u, &t) in u.iter_mut().zip(t.iter()) {
-        *u = bit(t, *u, leads);
-    }
-    Ok(SharedBits::new(u))
-}
-
-/// The share of b, given t and the share of u.
-fn bit<T: Ring>(t: T, u: T, leads: bool) -> T {
-    let (v, inverse) = even_root(t);
-    let own = inverse.mul(u);
-    if leads {
-        own.add(T::ONE.sub(inverse.mul(v)))
-    } else {
-        own
-    }
-}
-
-/// The same as published: an odd a mod 2^(l+2), of which one party's share is odd and all others are
-/// even, is squared by one product of l + 2 OTs of each pair of parties, e = a^2 is opened, and with c
-/// a root of e that everybody finds, d = a / c is one of 1, -1, 1 + 2^(l+1), -1 + 2^(l+1): b = (d + 1) / 2
-/// is a bit mod 2^l, and all but one of the shares of d are even and that one is odd, so each party
-/// halves its own.
-pub(crate) async fn published<T: Widened>(
-    links: &mut Links,
-    opening: &mut [Channel],
-    context: &Context,
-    count: usize,
-    made: &dyn Fn(usize),
-) -> Result<SharedBits<T>> {
-    let leads = context.me() == Party::new(0);
-    let lowest = if leads { T::Wide::ONE } else { T::Wide::ZERO };
-    let mut a = random::<T::Wide>(&mut context.private_prg(), count);
-    for a in a.iter_mut() {
-        *a = a.shl(1).add(lowest);
-    }
-    let width = published_width::<T>();
-    let mut e = Zeroizing::new(vec![T::Wide::ZERO; count]);
-    once(links, context, width, &a, &mut e, made).await?;
-    for (e, &a) in e.iter_mut().zip(a.iter()) {
-        *e = e.add(*e).add(a.mul(a));
-    }
-    open(links, opening, width, &mut e).await?;
-    let bits = e.iter().zip(a.iter());
-    let bits = bits.map(|(&e, &a)| published_bit::<T>(e, a, lowest));
-    Ok(SharedBits::new(Zeroizing::new(bits.collect())))
-}
-
-/// The share of b, given e and the share of a, whose lowest bit is `lowest`.
-fn published_bit<T: Widened>(e: T::Wide, a: T::Wide, lowest: T::Wide) -> T {
-    let spare = T::Wide::BITS - published_width::<T>();
-    // What is above is each party's own. The even root v of t is that 2v + 1 whose square is 8t + 1.
-    let e = e.shl(spare).shr(spare);
-    let (_, inverse) = even_root(e.shr(3));
-    let d = inverse.mul(a);
-    T::from_u128(d.add(lowest).shr(1).to_u128())
-}
-
-/// From shares mod 2^width to the sum of all parties' ones; bits above the width become arbitrary.
-async fn open<T: Ring>(
-    links: &Links,
-    opening: &mut [Channel],
+/// Items are numbered through all stages: those of stage k = 1, 2, ... begin at k - 1 times their number.
+#[derive(Clone, Copy)]
+pub(crate) struct ChainLayout {
+    parties: usize,
+    /// Bits of an element.
     width: usize,
-    shares: &mut [T],
-) -> Result<()> {
-    let mut message = vec![0; bits::bytes_for(shares.len() * width)];
-    pack(shares, width, &mut message);
-    let expected = message.len();
-    let beside = links.context().beside();
-    for channel in &mut *opening {
-        channel.count_in(&beside);
-    }
-    let received = exchange(opening, message, expected).await?;
-    links.context().join(&beside);
-    for (channel, message) in opening.iter().zip(received) {
-        if !bits::tail_is_clear(&message, shares.len() * width) {
-            return Err(channel.refuse("its padding is not zero"));
+    /// A multiple of the parties.
+    padded: usize,
+    count: usize,
+}
+
+impl ChainLayout {
+    pub(crate) fn new<T: Ring>(parties: usize, count: usize) -> Self {
+        Self {
+            parties,
+            width: T::BITS,
+            padded: count.next_multiple_of(parties),
+            count,
         }
-        unpack_add(&message, width, shares);
     }
-    Ok(())
+
+    /// The items' stage, and their place among all items.
+    fn stage(self, items: &Range<usize>) -> (usize, Range<usize>) {
+        let before = items.start / self.padded;
+        let start = items.start % self.padded;
+        (before + 1, start..start + items.len())
+    }
+
+    /// Of some items, those for which `sender` sends OTs to `receiver`, if there are any: their places
+    /// among all items.
+    fn sent(self, sender: Party, receiver: Party, items: &Range<usize>) -> Option<Range<usize>> {
+        let (stage, place) = self.stage(items);
+        let n = self.parties;
+        let distance = (receiver.index() + n - sender.index()) % n;
+        if distance > stage {
+            return None;
+        }
+        // The chain in which the receiver comes after `stage` others.
+        let chain = (receiver.index() + n - stage) % n;
+        let len = place.len() / n;
+        let start = place.start + chain * len;
+        Some(start..start + len)
+    }
+
+    /// Items of a part.
+    fn size(self) -> usize {
+        PART * self.parties
+    }
+
+    fn parts_of_a_stage(self) -> usize {
+        self.padded.div_ceil(self.size())
+    }
+
+    fn correction_bytes(self, items: usize) -> usize {
+        bits::bytes_for(items * (self.width - 1))
+    }
 }
 
-/// That of ours but for the opening.
-pub(crate) fn layout<T: Ring>(count: usize) -> ProductLayout {
-    once_layout(width::<T>(), count)
-}
-
-/// That of the published way but for the opening.
-pub(crate) fn published_layout<T: Widened>(count: usize) -> ProductLayout {
-    once_layout(published_width::<T>(), count)
-}
-
-/// What the opening of the items of a layout costs each party.
-pub(crate) fn opening_cost(parties: usize, of: ProductLayout) -> PhaseCost {
-    if of.count == 0 {
-        return PhaseCost::default();
-    }
-    let peers = parties as u64 - 1;
-    let bytes = peers * bits::bytes_for(of.count * of.width) as u64;
-    PhaseCost {
-        rounds: 1,
-        bytes_sent: bytes,
-        bytes_received: bytes,
-        messages: peers,
-        aes_blocks: 0,
-    }
-}
-
-/// The even v with v (v + 1) / 2 = t mod 2^(l-1), and the inverse of 2v + 1, mod 2^l. The bit of t
-/// above that is ignored.
-///
-/// Newton's iteration for f(v) = v^2 + v - 2t, whose derivative 2v + 1 is odd: from v = 0, which is
-/// right mod 2, each step doubles the number of right bits.
-fn even_root<T: Ring>(t: T) -> (T, T) {
-    let two = T::ONE.add(T::ONE);
-    let target = t.add(t);
-    let (mut v, mut inverse) = (T::ZERO, T::ONE);
-    for _ in 0..T::BITS.ilog2() {
-        let slope = v.add(v).add(T::ONE);
-        inverse = inverse.mul(two.sub(slope.mul(inverse)));
-        let f = v.mul(v).add(v).sub(target);
-        v = v.sub(f.mul(inverse));
-    }
-    let slope = v.add(v).add(T::ONE);
-    for _ in 0..2 {
-        inverse = inverse.mul(two.sub(slope.mul(inverse)));
-    }
-    (v, inverse)
-}
-
-/// Adds to each value one of `width` bits from a packed message.
-fn unpack_add<T: Ring>(message: &[u8], width: usize, values: &mut [T]) {
-    let mut reader = BitReader::new(message);
-    for value in values {
-        let one = if T::BITS > 64 {
-            u128::pull(width, &mut reader)
-        } else {
-            u64::pull(width, &mut reader).into()
+impl Layout for ChainLayout {
+    fn parts(&self) -> Box<dyn Parts> {
+        let Self {
+            padded, parties, ..
+        } = *self;
+        let (each, size) = (self.parts_of_a_stage(), self.size());
+        let part = move |number: usize| {
+            let (stage, start) = (number / each, number % each * size);
+            stage * padded + start..stage * padded + padded.min(start + size)
         };
-        *value = value.add(T::from_u128(one));
+        Box::new((0..(parties - 1) * each).map(part))
+    }
+
+    fn alike(&self) -> Vec<(Range<usize>, u64)> {
+        let each = self.parts_of_a_stage();
+        let Some(whole) = each.checked_sub(1) else {
+            return Vec::new();
+        };
+        let of_stage = |stage: usize| {
+            let start = stage * self.padded;
+            let last = start + whole * self.size()..start + self.padded;
+            [(start..start + self.size(), whole as u64), (last, 1)]
+        };
+        (0..self.parties - 1).flat_map(of_stage).collect()
+    }
+
+    fn stage_parts(&self) -> Option<usize> {
+        Some(self.parts_of_a_stage())
+    }
+
+    /// The bits of all.
+    fn drawn(&self) -> u64 {
+        random_blocks(bits::bytes_for(self.padded), 1)
+    }
+
+    fn batch(&self, sender: Party, receiver: Party, items: &Range<usize>) -> Batch {
+        Batch {
+            ots: self
+                .sent(sender, receiver, items)
+                .map_or(0, |sent| sent.len()),
+            unit: 1,
+            free: self.parties == 2,
+        }
+    }
+
+    fn corrections(&self, sender: Party, receiver: Party, items: &Range<usize>) -> Option<usize> {
+        let sent = self.sent(sender, receiver, items)?;
+        Some(self.correction_bytes(sent.len()))
+    }
+}
+
+/// The bits of one call on their way.
+pub(crate) struct ChainCall<T: Ring> {
+    me: Party,
+    layout: ChainLayout,
+    /// Our shares; the lowest bits are r from the beginning.
+    shares: Zeroizing<Vec<T>>,
+    choices: Zeroizing<Vec<u8>>,
+}
+
+impl<T: Ring> ChainCall<T> {
+    pub(crate) fn new(context: &Context, count: usize) -> Self {
+        let layout = ChainLayout::new::<T>(context.parties(), count);
+        let mut drawn = Zeroizing::new(vec![0; bits::bytes_for(layout.padded)]);
+        context.private_prg().fill(&mut drawn);
+        let r = |i: usize| T::from_u128((drawn[i / 8] >> (i % 8) & 1).into());
+        Self {
+            me: context.me(),
+            layout,
+            shares: Zeroizing::new((0..layout.padded).map(r).collect()),
+            choices: Zeroizing::new(vec![0; bits::bytes_for(PART.min(layout.padded))]),
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> SharedBits<T> {
+        self.shares.truncate(self.layout.count);
+        SharedBits::new(self.shares)
+    }
+
+    /// Our shares of the items for which `sender` sends OTs to `receiver`.
+    fn shares(&mut self, sender: Party, receiver: Party, items: &Range<usize>) -> &mut [T] {
+        let sent = self.layout.sent(sender, receiver, items);
+        &mut self.shares[sent.unwrap_or_default()]
+    }
+}
+
+/// Makes packed bits the lowest ones of the values.
+fn choose<T: Ring>(values: &mut [T], packed: &[u8]) {
+    for (values, byte) in values.chunks_mut(8).zip(packed) {
+        for (i, value) in values.iter_mut().enumerate() {
+            let [old, new] = [value.bit(0), byte >> i & 1].map(|bit| T::from_u128(bit.into()));
+            *value = value.sub(old).add(new);
+        }
+    }
+}
+
+impl<T: Ring> Call for ChainCall<T> {
+    fn layout(&self) -> Box<dyn Layout> {
+        Box::new(self.layout)
+    }
+
+    /// Our choices are r, unless the extension chooses: then it is r.
+    fn ask(&mut self, peer: Party, items: &Range<usize>, ots: Ask<'_>) -> Result<(), OtError> {
+        let mut choices = std::mem::take(&mut self.choices);
+        let shares = self.shares(peer, self.me, items);
+        let packed = &mut choices[..bits::bytes_for(shares.len())];
+        let random = ots.random();
+        lowest_bits(shares, packed);
+        ots.chosen_blocks(packed, |ots, masks| {
+            for (share, &mask) in shares[ots].iter_mut().zip(masks) {
+                *share = share.sub(element::<T>(mask).shl(1));
+            }
+        })?;
+        if random {
+            choose(shares, packed);
+        }
+        self.choices = choices;
+        Ok(())
+    }
+
+    /// The peers' choices are their r: our corrections turn their masks into products with our shares.
+    fn answer(
+        &mut self,
+        peer: Party,
+        items: &Range<usize>,
+        ots: Answer<'_>,
+        corrections: &mut [u8],
+    ) -> Result<(), OtError> {
+        let shares = self.shares(self.me, peer, items);
+        let mut writer = BitWriter::new(corrections);
+        ots.blocks(|ots, k0, k1, _| {
+            let shares = &mut shares[ots];
+            if T::BITS > 64 {
+                offer::<T, u128>(shares, k0, k1, &mut writer);
+            } else {
+                offer::<T, u64>(shares, k0, k1, &mut writer);
+            }
+        })?;
+        writer.finish();
+        Ok(())
+    }
+
+    /// The peers' corrections count where our r is 1.
+    fn correct(
+        &mut self,
+        peer: Party,
+        items: &Range<usize>,
+        corrections: &[u8],
+    ) -> Result<(), &'static str> {
+        let shares = self.shares(peer, self.me, items);
+        if !bits::tail_is_clear(corrections, shares.len() * (T::BITS - 1)) {
+            return Err("its padding is not zero");
+        }
+        if T::BITS > 64 {
+            correct::<T, u128>(shares, corrections);
+        } else {
+            correct::<T, u64>(shares, corrections);
+        }
+        Ok(())
+    }
+
+    /// All of a bit is done in the last stage.
+    fn made(&self, items: &Range<usize>) -> usize {
+        let (stage, place) = self.layout.stage(items);
+        if stage + 1 < self.layout.parties {
+            return 0;
+        }
+        place.end.min(self.layout.count) - place.start
+    }
+}
+
+/// What a mask stands for.
+#[inline(always)]
+fn element<T: Ring>(mask: Block) -> T {
+    T::from_u128(mask.into())
+}
+
+fn offer<T: Ring, W: Word>(shares: &mut [T], k0: &[Block], k1: &[Block], out: &mut BitWriter<'_>) {
+    let width = T::BITS - 1;
+    for ((share, &k0), &k1) in shares.iter_mut().zip(k0).zip(k1) {
+        let (h0, h1) = (W::from_block(k0), W::from_block(k1));
+        let d = h0.sub(h1).add(wide(*share));
+        d.low(width).push(width, out);
+        *share = share.add(narrow::<T, W>(h0).shl(1));
+    }
+}
+
+fn correct<T: Ring, W: Word>(shares: &mut [T], corrections: &[u8]) {
+    let mut reader = BitReader::new(corrections);
+    for share in shares {
+        let d: T = narrow(W::pull(T::BITS - 1, &mut reader));
+        *share = share.sub(d.shl(1).and(share.spread(0)));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use madrigal_kernels::{Block, Prg};
+    use std::collections::BTreeSet;
 
     use super::*;
-    use crate::rings::filled;
 
-    fn is_root<T: Ring>(t: T) {
-        let (v, inverse) = even_root(t);
-        assert_eq!(v.bit(0), 0);
-        assert_eq!(v.add(v).add(T::ONE).mul(inverse), T::ONE, "{t:?}");
-        let double = v.mul(v.add(T::ONE));
-        assert_eq!(double, t.add(t), "{v:?} for {t:?}");
-    }
-
+    /// In every chain each party but the first receives once, in the stage of its place, from all
+    /// before it; and all parties have the same work in every part.
     #[test]
-    fn the_even_root_is_found_for_every_value() {
-        (0..=u8::MAX).for_each(is_root);
-        (0..=u16::MAX).for_each(is_root);
-        let mut prg = Prg::new(Block::ZERO);
-        filled::<u32>(|piece| prg.fill(piece), 1000)
-            .iter()
-            .for_each(|&t| is_root(t));
-        filled::<u64>(|piece| prg.fill(piece), 1000)
-            .iter()
-            .for_each(|&t| is_root(t));
-        filled::<u128>(|piece| prg.fill(piece), 1000)
-            .iter()
-            .for_each(|&t| is_root(t));
-    }
-
-    /// What is opened tells nothing of the bit: as many u make it 0 as make it 1.
-    #[test]
-    fn every_opened_value_leaves_both_bits() {
-        let mut seen = [[0; 2]; 1 << 7];
-        for u in 0..=u8::MAX {
-            let t = (u16::from(u) * (u16::from(u) + 1) / 2) as u8 & 0x7f;
-            let b = bit(t, u, true);
-            assert_eq!(b, 1 - (u & 1), "{u}");
-            seen[usize::from(t)][usize::from(b)] += 1;
+    fn chains_go_through_all_parties() {
+        let pairs = |parties| {
+            let all = Party::all(parties);
+            all.flat_map(move |from| from.others(parties).map(move |to| (from, to)))
+        };
+        for parties in 2..=7 {
+            // Several parts are a matter of few parties.
+            let long = if parties < 4 { parties * PART } else { 0 };
+            for count in [1, parties, 100, long, long + 1] {
+                let layout = ChainLayout::new::<u16>(parties, count);
+                let mut chains = vec![vec![Vec::new(); layout.padded]; parties - 1];
+                for items in layout.parts() {
+                    let (stage, _) = layout.stage(&items);
+                    let mut work = vec![[0; 2]; parties];
+                    for (from, to) in pairs(parties) {
+                        for item in layout.sent(from, to, &items).unwrap_or_default() {
+                            work[from.index()][0] += 1;
+                            work[to.index()][1] += 1;
+                            chains[stage - 1][item].push((from, to));
+                        }
+                    }
+                    let each = items.len() / parties * stage;
+                    assert_eq!(work, vec![[each; 2]; parties], "{parties} {items:?}");
+                }
+                for item in 0..layout.padded {
+                    let mut before = BTreeSet::new();
+                    for stage in &chains {
+                        let [(_, receiver), ..] = stage[item][..] else {
+                            panic!("nobody receives {item} of {count}, {parties} parties");
+                        };
+                        let senders: BTreeSet<Party> = stage[item].iter().map(|ot| ot.0).collect();
+                        assert!(stage[item].iter().all(|ot| ot.1 == receiver));
+                        assert_eq!(senders.len(), stage[item].len());
+                        if before.is_empty() {
+                            before.clone_from(&senders);
+                        }
+                        assert_eq!(senders, before, "{item} of {count}, {parties} parties");
+                        before.insert(receiver);
+                    }
+                    assert_eq!(before.len(), parties);
+                }
+                let alike = layout.alike().iter().map(|(_, number)| number).sum::<u64>();
+                assert_eq!(alike, layout.parts().len() as u64);
+            }
         }
-        assert!(seen.iter().all(|&seen| seen == [1, 1]), "{seen:?}");
     }
 
-    /// The same of the published way: every odd a mod 2^10, shared between two parties in some way.
+    /// For every bit, share and known mask: the shares add up to the product, twice, and as the unknown
+    /// mask goes through all values, so does the correction.
     #[test]
-    fn every_published_square_leaves_both_bits() {
-        let mut prg = Prg::new(Block::ZERO);
-        let mut seen = [[0; 2]; 1 << 7];
-        for a in (1..1 << 10).step_by(2) {
-            let e: u16 = u16::mul(a, a);
-            assert_eq!(e % 8, 1);
-            let other = prg.next_block().lo() as u16 & !1;
-            let shares = [
-                published_bit::<u8>(e, a.wrapping_sub(other), 1),
-                published_bit::<u8>(e | 1 << 15, other, 0),
-            ];
-            let b = shares[0].wrapping_add(shares[1]);
-            assert!(b <= 1, "{b} for {a}");
-            assert_eq!(b, (shares[0] ^ shares[1]) & 1, "{a}");
-            seen[usize::from(e % (1 << 10) / 8)][usize::from(b)] += 1;
+    fn a_correction_is_hidden_by_the_mask_that_was_not_chosen() {
+        let mask = |value: u8| Block::new(value.into(), 0);
+        for (r, known) in [(0, 0), (0, 77), (1, 0), (1, 119)] {
+            for y in 0..=u8::MAX {
+                let mut seen = [0; 1 << 7];
+                for unknown in 0..1 << 7 {
+                    let (h0, h1) = match r {
+                        0 => (known, unknown),
+                        _ => (unknown, known),
+                    };
+                    let mut sender = [y];
+                    let mut message = [0];
+                    let mut writer = BitWriter::new(&mut message);
+                    offer::<u8, u64>(&mut sender, &[mask(h0)], &[mask(h1)], &mut writer);
+                    writer.finish();
+                    let mut receiver = [r.sub(element::<u8>(mask(known)).shl(1))];
+                    correct::<u8, u64>(&mut receiver, &message);
+                    let sum = sender[0].add(receiver[0]);
+                    assert_eq!(sum, y.add(r).sub(r.mul(y).shl(1)), "{r} {y} {h0} {h1}");
+                    assert_eq!((sender[0] & 1, receiver[0] & 1), (y & 1, r));
+                    seen[usize::from(message[0])] += 1;
+                }
+                assert_eq!(seen, [1; 1 << 7], "{r} {y}");
+            }
         }
-        assert!(seen.iter().all(|&seen| seen == [2, 2]), "{seen:?}");
     }
 }

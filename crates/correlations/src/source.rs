@@ -15,9 +15,8 @@ use crate::ledger::Ledger;
 use crate::lines::{Line, Lines, MAX_THREADS, beside, portions};
 use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, MatrixTriple};
 use crate::ot_triples::BitLayout;
-use crate::products::ProductLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
-use crate::shared_bits::{self, SharedBits, Widened};
+use crate::shared_bits::{ChainLayout, SharedBits};
 use crate::vectors::{VectorLayout, VectorTriples};
 
 /// A place that correlations of every kind come from.
@@ -155,26 +154,6 @@ impl OtSource {
     pub fn threads(&self) -> usize {
         self.lines.count()
     }
-
-    /// The same as [`shared_bits`](Source::shared_bits), made as MOTION 5.4 says: squares mod 2^(l+2),
-    /// from N (N - 1) (l + 2) / 2 correlated OTs per bit where `shared_bits` takes N (N - 1) (l - 1) / 2.
-    /// For comparison, and for those who want the published protocol.
-    ///
-    /// # Errors
-    /// Those of the network.
-    pub async fn published_shared_bits<T: Widened>(
-        &mut self,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<SharedBits<T>> {
-        self.context
-            .tally("published shared bits", &[count, T::BITS]);
-        let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
-            line.published_shared_bits(count, made).await
-        };
-        let parts = self.lines.run(count, T::BITS, made, work).await?;
-        Ok(SharedBits::concat(parts))
-    }
 }
 
 impl BitTripleSource for OtSource {
@@ -224,7 +203,7 @@ impl Source for OtSource {
         let work = async |line: &mut Line, count, made: &dyn Fn(usize)| {
             line.shared_bits(count, made).await
         };
-        let parts = self.lines.run(count, T::BITS, made, work).await?;
+        let parts = self.lines.run(count, 1, made, work).await?;
         Ok(SharedBits::concat(parts))
     }
 
@@ -389,28 +368,13 @@ impl OtCosts {
         self.call(Group::Rings, count, T::BITS, rings::squares_layout::<T>)
     }
 
-    /// Cost of [`shared_bits`](Source::shared_bits): that of a square pair and l - 1 bits to each peer,
-    /// per bit. Three rounds.
+    /// Cost of [`shared_bits`](Source::shared_bits): for each peer an OT, half of them each way, with
+    /// l - 1 bits, per bit (their number is rounded up to a multiple of N). N rounds; with silent OT one
+    /// for two parties, else N + 1.
     pub fn shared_bits<T: Ring>(&mut self, count: usize) -> PhaseCost {
-        self.opened::<T>(count, shared_bits::layout::<T>)
-    }
-
-    /// Cost of [`OtSource::published_shared_bits`]: for each peer l + 2 OTs, half of them each way, with
-    /// (l + 2) (l + 3) / 2 bits, and l + 2 bits to each peer, per bit. Three rounds.
-    pub fn published_shared_bits<T: Widened>(&mut self, count: usize) -> PhaseCost {
-        self.opened::<T>(count, shared_bits::published_layout::<T>)
-    }
-
-    /// A call for shared bits: products that are opened.
-    fn opened<T: Ring>(
-        &mut self,
-        count: usize,
-        layout: impl Fn(usize) -> ProductLayout,
-    ) -> PhaseCost {
-        let portions = portions(self.extension, count, T::BITS, self.ledgers.len());
-        let opening = |count| shared_bits::opening_cost(self.parties, layout(count));
-        let opening = beside(portions.map(opening));
-        self.call(Group::Rings, count, T::BITS, layout) + opening
+        let parties = self.parties;
+        let layout = |count| ChainLayout::new::<T>(parties, count);
+        self.call(Group::Rings, count, 1, layout)
     }
 
     /// Cost of [`matrix_triple`](Source::matrix_triple): with p = min(m, n), q = max(m, n), to each

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use madrigal_correlations::{BitTripleSource, BitTriples, Extension, OtSource, Scratch};
+use madrigal_correlations::{
+    BitTripleSource, BitTriples, Extension, OtSource, Scratch, SharedBits, Source,
+};
 use madrigal_net::transport::{Profile, Shaped, mesh};
 use madrigal_testkit::{World, seed};
 
@@ -77,4 +79,30 @@ fn latency_is_paid_once() {
         let time = triples(extension, 2_000_000, [line; 2], Duration::ZERO, window);
         assert!(time < Duration::from_secs(6), "{extension}: {time:?}");
     }
+}
+
+/// The stages of shared bits follow each other part by part, not call by call or with a round trip for
+/// every part.
+#[test]
+fn latency_is_paid_once_in_every_stage() {
+    let line = Profile::parse("200ms").expect("a line");
+    let world = World::new(3, seed()).with_limits(|limits| limits.window = 4 << 20);
+    let shaped = |inner| Shaped::changing(inner, line, Duration::ZERO, line);
+    let transports = mesh(3).into_iter().map(shaped).collect();
+    let count = 1_000_000;
+    let results = world.run_over(transports, |context| async move {
+        let start = Instant::now();
+        let mut source = OtSource::new(&context, Extension::default()).await?;
+        let bits: SharedBits<u8> = source.shared_bits(count, &|_| {}).await?;
+        Ok((bits, start.elapsed()))
+    });
+    let mut sums = vec![0_u8; count];
+    for result in results {
+        let (mut bits, time) = result.unwrap_or_else(|error| panic!("{error}")).0;
+        assert!(time < Duration::from_secs(6), "{time:?}");
+        for (sum, &share) in sums.iter_mut().zip(bits.take(count).b) {
+            *sum = sum.wrapping_add(share);
+        }
+    }
+    assert!(sums.iter().all(|&bit| bit <= 1), "bits");
 }

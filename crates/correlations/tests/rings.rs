@@ -2,7 +2,7 @@
 //! the declared cost.
 
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_correlations::{Extension, OtCosts, OtSource, SharedBits, Source, Widened};
+use madrigal_correlations::{Extension, OtCosts, OtSource, SharedBits, Source};
 use madrigal_net::Context;
 use madrigal_testkit::{World, seed};
 
@@ -148,22 +148,6 @@ fn shared_bits<T: Ring>(parties: usize, count: usize) {
     }
 }
 
-fn published_shared_bits<T: Widened>(parties: usize, count: usize) {
-    for extension in extensions() {
-        let shares = world(
-            extension,
-            parties,
-            |costs| costs.published_shared_bits::<T>(count),
-            |context| async move {
-                let mut source = OtSource::new(&context, extension).await?;
-                let bits = source.published_shared_bits::<T>(count, &|_| {}).await?;
-                Ok(both_ways(bits))
-            },
-        );
-        are_bits(&shares, count);
-    }
-}
-
 /// A party's additive shares and its XOR shares.
 type BothWays<T> = (Vec<T>, Vec<u8>);
 
@@ -209,63 +193,59 @@ fn bits_shared_both_ways() {
     shared_bits::<u64>(2, 1000);
     shared_bits::<u64>(3, 257);
     shared_bits::<u128>(2, 100);
-    shared_bits::<u64>(2, 1);
-    shared_bits::<u64>(2, 0);
-}
-
-#[test]
-fn bits_shared_both_ways_as_published() {
-    published_shared_bits::<u8>(2, 20_001);
-    published_shared_bits::<u16>(3, 1000);
-    published_shared_bits::<u32>(2, 3000);
-    published_shared_bits::<u32>(3, 1000);
-    published_shared_bits::<u32>(5, 50);
-    published_shared_bits::<u64>(2, 1000);
-    published_shared_bits::<u64>(3, 257);
-    published_shared_bits::<u32>(2, 1);
-    published_shared_bits::<u32>(2, 0);
-}
-
-/// A published shared bit takes the N (N - 1) (l + 2) / 2 correlated OTs of MOTION 5.4, and ours three
-/// fewer for each pair of parties. Besides the OTs there are their corrections, which together fill half
-/// their width, and what is opened.
-#[test]
-fn a_shared_bit_takes_as_many_ots_as_published_or_three_fewer_for_each_pair() {
-    for (parties, extension) in [2, 3, 5]
-        .into_iter()
-        .flat_map(|n| extensions().map(move |e| (n, e)))
-    {
-        let Extension::SoftSpoken(k) = extension else {
-            continue;
-        };
-        let ordered = parties * (parties - 1);
-        for (published, width) in [(false, 31), (true, 34)] {
-            // Whole runs of the extension, half of them each way.
-            let (run, runs) = (8192 / width, 1000);
-            let count = run * runs;
-            let sent = |me| {
-                let mut costs = OtCosts::new(extension, me, parties);
-                let mut call = || match published {
-                    false => costs.shared_bits::<u32>(count).bytes_sent,
-                    true => costs.published_shared_bits::<u32>(count).bytes_sent,
-                };
-                // The first one also begins.
-                call();
-                call()
-            };
-            let sent: u64 = Party::all(parties).map(sent).sum();
-
-            let ots = ordered * width / 2 * count;
-            let rows = ordered / 2 * runs * k.message_len(run * width);
-            let corrections = ots * (width + 1) / 2 / 8;
-            let opening = ordered * width * count / 8;
-            let about = format!("{width} bits, {parties} parties, {extension}");
-            assert_eq!(sent, (rows + corrections + opening) as u64, "{about}");
-            // The rows are 128 / k bits for each OT, but for what fills up the last vector of a run.
-            let bits = 128_usize.div_ceil(k.get().into()) * ots;
-            assert!((bits..bits + bits / 200).contains(&(8 * rows)), "{about}");
+    shared_bits::<u128>(4, 41);
+    for parties in 2..=5 {
+        for count in [0, 1, 6] {
+            shared_bits::<u64>(parties, count);
         }
     }
+}
+
+/// Several parts of every stage, the last one short.
+#[test]
+fn bits_shared_both_ways_in_several_parts() {
+    shared_bits::<u8>(2, 100_003);
+    shared_bits::<u16>(3, 100_001);
+    shared_bits::<u32>(4, 140_000);
+}
+
+/// A shared bit takes N (N - 1) / 2 OTs, whatever the width, and a correction of l - 1 bits for each of
+/// them; nothing else is sent.
+#[test]
+fn a_shared_bit_takes_one_ot_for_each_pair_of_parties() {
+    for parties in 2..=5 {
+        for extension in extensions() {
+            takes_one_ot_for_each_pair::<u8>(extension, parties);
+            takes_one_ot_for_each_pair::<u64>(extension, parties);
+        }
+    }
+}
+
+fn takes_one_ot_for_each_pair<T: Ring>(extension: Extension, parties: usize) {
+    let Extension::SoftSpoken(k) = extension else {
+        return;
+    };
+    // Of each chain whole runs of the extension.
+    let (run, runs) = (8192, 6);
+    let count = parties * run * runs;
+    let ots = parties * (parties - 1) / 2 * count;
+    let (rows, corrections) = (ots / run * k.message_len(run), ots / 8 * (T::BITS - 1));
+    // All parties send the same.
+    let each = (rows + corrections) / parties;
+    for me in Party::all(parties) {
+        let mut costs = OtCosts::new(extension, me, parties);
+        // The first call also begins.
+        let _ = costs.shared_bits::<T>(1);
+        let cost = costs.shared_bits::<T>(count);
+        let about = format!("{me} of {parties}, {extension}");
+        assert_eq!(cost.bytes_sent, each as u64, "{about}");
+        assert_eq!(cost.bytes_received, each as u64, "{about}");
+        assert_eq!(cost.rounds, parties as u64, "{about}");
+    }
+    assert_eq!(
+        k.message_len(run),
+        128_usize.div_ceil(k.get().into()) * run / 8
+    );
 }
 
 /// Whatever came before, the next call costs what is declared and does not repeat.

@@ -109,7 +109,6 @@ enum What {
     Bits,
     Triples,
     Shared,
-    Published,
     Matrix,
     Encrypted,
     Vectors,
@@ -129,7 +128,6 @@ async fn make(context: Context, extension: Extension, what: What) -> Result<()> 
         What::Bits => drop(source.bit_triples(13, &made).await?),
         What::Triples => drop(source.ring_triples::<u8>(3, &made).await?),
         What::Shared => drop(source.shared_bits::<u16>(3, &made).await?),
-        What::Published => drop(source.published_shared_bits::<u16>(3, &made).await?),
         What::Matrix => drop(source.matrix_triple::<u64>(SHAPE, &made).await?),
         What::Encrypted => {
             source = source.with_lattice_matrices()?;
@@ -233,8 +231,8 @@ fn ring_triples() {
 
 #[test]
 fn shared_bits() {
-    check_all(2, What::Shared, 1, 1);
-    check_all(2, What::Published, 2, 1);
+    check_all(2, What::Shared, 1, 0);
+    check_all(3, What::Shared, 1, 2);
 }
 
 #[test]

@@ -42,6 +42,8 @@ async fn calls(context: Context, extension: Extension, threads: usize) -> Result
             let bit = |i: usize| u128::from(string[i / 8] >> (i % 8) & 1);
             strings.push((0..count).map(bit).collect());
         }
+        let mut bits = source.shared_bits::<u16>(count, &|_| {}).await?;
+        strings.push(integers(bits.take(count).b));
     }
     for count in RINGS {
         let mut triples = source.ring_triples::<u64>(count, &|_| {}).await?;
@@ -50,10 +52,6 @@ async fn calls(context: Context, extension: Extension, threads: usize) -> Result
         let mut squares = source.square_pairs::<u32>(count, &|_| {}).await?;
         let squares = squares.take(count);
         strings.extend([squares.a, squares.c].map(integers));
-        let mut bits = source.shared_bits::<u32>(count, &|_| {}).await?;
-        strings.push(integers(bits.take(count).b));
-        let mut bits = source.published_shared_bits::<u32>(count, &|_| {}).await?;
-        strings.push(integers(bits.take(count).b));
     }
     for count in VECTORS {
         let mut vectors = source.vector_triples(LENGTH, count, &|_| {}).await?;
@@ -74,12 +72,11 @@ fn declared(costs: &mut OtCosts) -> PhaseCost {
     let mut total = costs.base();
     for count in BITS {
         total += costs.bit_triples(count);
+        total += costs.shared_bits::<u16>(count);
     }
     for count in RINGS {
         total += costs.ring_triples::<u64>(count);
         total += costs.square_pairs::<u32>(count);
-        total += costs.shared_bits::<u32>(count);
-        total += costs.published_shared_bits::<u32>(count);
     }
     for count in VECTORS {
         total += costs.vector_triples(LENGTH, count);
@@ -107,24 +104,23 @@ fn check(extension: Extension, parties: usize, threads: usize) {
         for i in 0..count {
             assert_eq!(c[i], a[i] & b[i], "triple {i} of {count}, {about}");
         }
+        for (i, bit) in sum(at + 3).into_iter().enumerate() {
+            assert!(bit as u16 <= 1, "bit {i} of {count}, {about}");
+        }
         for share in &shares[0][at..at + 3] {
             unlike(share, threads, &about);
         }
-        at += 3;
+        at += 4;
     }
     for count in RINGS {
         let [a, b, c, x, y] = [0, 1, 2, 3, 4].map(|column| sum(at + column));
-        let [bits, published] = [5, 6].map(|column| sum(at + column));
         for i in 0..count {
             let product = (a[i] as u64).wrapping_mul(b[i] as u64);
             assert_eq!(c[i] as u64, product, "triple {i} of {count}, {about}");
             let square = (x[i] as u32).wrapping_mul(x[i] as u32);
             assert_eq!(y[i] as u32, square, "square {i} of {count}, {about}");
-            for bit in [bits[i], published[i]] {
-                assert!(bit as u32 <= 1, "bit {i} of {count}, {about}");
-            }
         }
-        at += 7;
+        at += 5;
     }
     for count in VECTORS {
         let [a, b, c] = [xor(at), xor(at + 1), xor(at + 2)];

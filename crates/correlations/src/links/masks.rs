@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use madrigal_kernels::{Block, Stretch};
 use madrigal_ot::extension::{Choices, Chosen, Pairs, Selected};
-use madrigal_ot::{ExtensionReceiver, ExtensionSender, OtError, flavour};
+use madrigal_ot::{ExtensionReceiver, ExtensionSender, OtError, Tweaks, flavour};
 use rand_core::{TryCryptoRng, TryRng};
 use zeroize::Zeroizing;
 
@@ -66,6 +66,19 @@ impl TryRng for NoGenerator {
 
 impl TryCryptoRng for NoGenerator {}
 
+/// What some OTs are extended with.
+struct Run<'a> {
+    /// Room for their packed choices.
+    choices: &'a mut [u8],
+    message: &'a mut [u8],
+    rows: &'a mut [Block],
+}
+
+/// The bytes of some OTs' bits. The first is a multiple of 8.
+fn bytes(ots: &Range<usize>) -> Range<usize> {
+    ots.start / 8..ots.end.div_ceil(8)
+}
+
 /// OTs of one part that we receive.
 pub(crate) struct Ask<'a> {
     pub(super) receiver: &'a mut dyn ExtensionReceiver,
@@ -87,11 +100,49 @@ impl Ask<'_> {
             .extend_masks(choices, self.batch.ots, self.message, out)
     }
 
+    /// Whether the extension chooses.
+    pub(crate) fn random(&self) -> bool {
+        self.random
+    }
+
     /// The chosen block of each OT, some items at a time, and what stretches them by their place among
     /// these. `choices` writes those of some OTs, packed.
     pub(crate) fn blocks(
         self,
         mut choices: impl FnMut(Range<usize>, &mut [u8]),
+        use_up: impl FnMut(Range<usize>, &[Block], &mut Stretch),
+    ) -> Result<(), OtError> {
+        let extend = |receiver: &mut dyn ExtensionReceiver, ots: Range<usize>, run: Run<'_>| {
+            choices(ots.clone(), run.choices);
+            receiver.extend(run.choices, ots.len(), run.message, run.rows)
+        };
+        self.runs(extend, use_up)
+    }
+
+    /// The chosen block of each OT, some at a time, with packed choices as in [`bits`](Self::bits).
+    pub(crate) fn chosen_blocks(
+        self,
+        choices: &mut [u8],
+        mut use_up: impl FnMut(Range<usize>, &[Block]),
+    ) -> Result<(), OtError> {
+        let random = self.random;
+        let extend = |receiver: &mut dyn ExtensionReceiver, ots: Range<usize>, run: Run<'_>| {
+            let (choices, m) = (&mut choices[bytes(&ots)], ots.len());
+            match random {
+                true => receiver.extend_random(&mut NoGenerator, m, choices, run.message, run.rows),
+                false => receiver.extend(choices, m, run.message, run.rows),
+            }
+        };
+        self.runs(extend, |ots, masks, _| use_up(ots, masks))
+    }
+
+    fn runs(
+        self,
+        mut extend: impl FnMut(
+            &mut dyn ExtensionReceiver,
+            Range<usize>,
+            Run<'_>,
+        ) -> Result<Tweaks, OtError>,
         mut use_up: impl FnMut(Range<usize>, &[Block], &mut Stretch),
     ) -> Result<(), OtError> {
         let Space {
@@ -102,12 +153,19 @@ impl Ask<'_> {
         let mut message = self.message;
         let piece = piece(self.batch.unit);
         for (first, count) in self.batch.runs() {
-            let bits = &mut bits[..count.div_ceil(8)];
-            choices(first..first + count, bits);
+            let len = match self.random {
+                true => self.receiver.random_message_len(count),
+                false => self.receiver.message_len(count),
+            };
             let u;
-            (u, message) = message.split_at_mut(self.receiver.message_len(count));
+            (u, message) = message.split_at_mut(len);
             let rows = &mut rows[..count];
-            let mut tweaks = self.receiver.extend(bits, count, u, rows)?;
+            let run = Run {
+                choices: &mut bits[..count.div_ceil(8)],
+                message: u,
+                rows,
+            };
+            let mut tweaks = extend(self.receiver, first..first + count, run)?;
             for (index, rows) in rows.chunks(piece).enumerate() {
                 let masks = &mut masks[..rows.len()];
                 let tweaks = tweaks.take(rows.len())?;
@@ -156,10 +214,15 @@ impl Answer<'_> {
         let mut message = self.message;
         let piece = piece(self.batch.unit);
         for (first, count) in self.batch.runs() {
-            let u;
-            (u, message) = message.split_at(self.sender.message_len(count));
             let rows = &mut rows[..count];
-            let mut tweaks = self.sender.extend(u, count, rows)?;
+            let mut tweaks = match self.random {
+                true => self.sender.extend_random(message, count, rows)?,
+                false => {
+                    let u;
+                    (u, message) = message.split_at(self.sender.message_len(count));
+                    self.sender.extend(u, count, rows)?
+                }
+            };
             for (index, rows) in rows.chunks(piece).enumerate() {
                 let (k0, k1) = (&mut k0[..rows.len()], &mut k1[..rows.len()]);
                 let tweaks = tweaks.take(rows.len())?;

@@ -17,6 +17,7 @@
 //! and look at those of the lowest part. A message that is waited for is held back by a party that waits
 //! to send another one, of the same part and step, to a party of lower number; that one's receiver
 //! waits in turn for a party of lower number, and so on: there would have to be a lower one for ever.
+//! (Where there are stages, an answer waits for corrections too, but for those of a lower part.)
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -54,6 +55,10 @@ pub(super) struct Work<'a> {
     context: &'a Context,
     /// Where the rounds of all parts begin.
     start: Context,
+    /// Where those of the answers begin, by stage.
+    stages: Vec<Context>,
+    /// Parts of a stage.
+    each: usize,
     /// Borrowed between messages, never while one is awaited.
     call: RefCell<&'a mut (dyn Call + 'a)>,
     space: RefCell<&'a mut Space>,
@@ -80,8 +85,13 @@ impl<'a> Work<'a> {
         made: &'a dyn Fn(usize),
     ) -> Self {
         let layout = call.layout();
+        let parts = layout.parts();
+        let each = layout.stage_parts().unwrap_or(parts.len()).max(1);
+        let stages = parts.len().div_ceil(each);
         Self {
-            untold: RefCell::new(layout.parts()),
+            stages: (0..stages).map(|_| start.beside()).collect(),
+            each,
+            untold: RefCell::new(parts),
             layout,
             extension,
             context,
@@ -251,7 +261,10 @@ impl<'a> Work<'a> {
             if self.extension.is_silent() {
                 self.until(|| number < self.offered.get()).await;
             }
-            let counted = self.start.beside();
+            // Those of the stage before.
+            self.until(|| number < self.corrected.get() + self.each)
+                .await;
+            let counted = self.stages[number / self.each].beside();
             for (way, sender) in ways.iter_mut().zip(senders) {
                 let peer = way.peer;
                 if begins && number == 0 {
@@ -298,7 +311,15 @@ impl<'a> Work<'a> {
     }
 
     async fn correct(&self, mut ways: Vec<Correcting<'_>>) -> Result<()> {
-        for items in self.layout.parts() {
+        for (number, items) in self.layout.parts().enumerate() {
+            let random = |way: &Correcting<'_>| {
+                let batch = self.layout.batch(way.peer, self.me(), &items);
+                batch.random(self.extension)
+            };
+            if ways.iter().any(random) {
+                // Corrections may come before we know what the extension chose.
+                self.until(|| number < self.asked.get()).await;
+            }
             let counted = self.start.beside();
             let mut any = false;
             for way in &mut ways {
@@ -313,6 +334,9 @@ impl<'a> Work<'a> {
                     .borrow_mut()
                     .correct(way.peer, &items, &corrections);
                 corrected.map_err(|problem| way.corrections.refuse(problem))?;
+            }
+            if let Some(next) = self.stages.get(number / self.each + 1) {
+                next.join(&counted);
             }
             if any {
                 self.done(&self.corrected, &counted).await;

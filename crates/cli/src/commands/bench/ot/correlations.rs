@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
 use madrigal_correlations::{
-    BitTripleSource as _, Extension, MatrixShape, OtSource, Scratch, SharedBits, Source as _,
+    BitTripleSource as _, Extension, MatrixShape, OtSource, Scratch, Source as _,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Session, block_on};
@@ -39,9 +39,7 @@ enum Kind {
     Matrix,
     /// By encryption.
     LatticeMatrix,
-    SharedBits,
-    /// As MOTION has them.
-    PublishedSharedBits,
+    SharedBits(usize),
     Vectors,
 }
 
@@ -61,9 +59,10 @@ pub(super) fn benches() -> Vec<Bench> {
     ] {
         all.push((format!("{name}/u64/{SIZE}x{SIZE}x{SIZE}/n2"), kind, 2));
     }
-    all.push(("sharedbit/u32/n2".to_owned(), Kind::SharedBits, 2));
-    let published = "sharedbit-published/u32/n2".to_owned();
-    all.push((published, Kind::PublishedSharedBits, 2));
+    for (width, parties) in [(32, 2), (64, 2), (32, 3), (64, 3)] {
+        let name = format!("sharedbit/u{width}/n{parties}");
+        all.push((name, Kind::SharedBits(width), parties));
+    }
     all.push((format!("vector/{LENGTH}/n2"), Kind::Vectors, 2));
     all.into_iter()
         .map(|(name, kind, parties)| Bench::new(name, move |plan| measure(plan, kind, parties)))
@@ -78,8 +77,7 @@ impl Kind {
             Self::Bits | Self::Vectors => 2,
             Self::Triples(width) => 2 * width,
             Self::Squares => 64,
-            Self::SharedBits => 31,
-            Self::PublishedSharedBits => 34,
+            Self::SharedBits(_) => 1,
             Self::Matrix | Self::LatticeMatrix => {
                 return SIZE.pow(3) * (ots / (2 * SIZE * SIZE * 64)).max(1);
             }
@@ -91,9 +89,8 @@ impl Kind {
     fn width(self) -> usize {
         match self {
             Self::Bits | Self::Vectors => 1,
-            Self::Triples(width) => width,
+            Self::Triples(width) | Self::SharedBits(width) => width,
             Self::Squares | Self::Matrix | Self::LatticeMatrix => 64,
-            Self::SharedBits | Self::PublishedSharedBits => 32,
         }
     }
 
@@ -107,14 +104,8 @@ impl Kind {
             Self::Triples(_) => triples::<u128>(source, items).await,
             Self::Squares => squares(source, items).await,
             Self::Matrix | Self::LatticeMatrix => matrices(source, items).await,
-            Self::SharedBits => {
-                let bits = source.shared_bits(items, &|_| {}).await?;
-                Ok(shared_bits(bits))
-            }
-            Self::PublishedSharedBits => {
-                let bits = source.published_shared_bits(items, &|_| {}).await?;
-                Ok(shared_bits(bits))
-            }
+            Self::SharedBits(32) => shared_bits::<u32>(source, items).await,
+            Self::SharedBits(_) => shared_bits::<u64>(source, items).await,
             Self::Vectors => vectors(source, items).await,
         }
     }
@@ -172,9 +163,10 @@ async fn squares(source: &mut OtSource, count: usize) -> madrigal_net::Result<Sa
 }
 
 /// A bit is its own square, and nothing else is, in a ring of 2^l elements.
-fn shared_bits(mut bits: SharedBits<u32>) -> Sample {
-    let some = bits.take(bits.len());
-    Sample::of(some.b, some.b, some.b)
+async fn shared_bits<T: Ring>(source: &mut OtSource, count: usize) -> madrigal_net::Result<Sample> {
+    let mut bits = source.shared_bits::<T>(count, &|_| {}).await?;
+    let some = bits.take(count);
+    Ok(Sample::of(some.b, some.b, some.b))
 }
 
 /// The sample is the last matrix' first row by each of its columns.
