@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::command::{adder, madrigal};
 
 /// Everything that is measured.
-const NAMES: [&str; 47] = [
+const NAMES: [&str; 49] = [
     "base/endemic",
     "base/hauck-loss",
     "base/ml-kem",
