@@ -222,7 +222,9 @@ impl Rings for ArithmeticGmwTool {
         let sort = Sort::new(Sharing::B, Element::Bits(T::BITS), x.len());
         let mut share = Zeroizing::new(x.component::<T>(0).to_vec());
         if negated && self.me != FIRST {
-            share.iter_mut().for_each(|share| *share = T::ZERO.sub(*share));
+            share
+                .iter_mut()
+                .for_each(|share| *share = T::ZERO.sub(*share));
         }
         let of = |inputs: &mut InputSharing| {
             let mut addend = Shares::zeros(sort);
