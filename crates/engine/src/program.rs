@@ -594,13 +594,14 @@ impl Drop for GivenUp<'_> {
     }
 }
 
-/// Sends off what has gathered when all of `work` waits, for messages or for each other, and when it has
-/// ended: what comes next may not wait for a message at all.
+/// Sends off what has gathered when all of `work` waits: for messages, or for each other.
 async fn flushed<F: Future>(context: &Context, work: F) -> F::Output {
     let mut work = pin!(work);
     poll_fn(|task| {
         let poll = work.as_mut().poll(task);
-        context.flush();
+        if poll.is_pending() {
+            context.flush();
+        }
         poll
     })
     .await

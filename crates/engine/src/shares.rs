@@ -312,7 +312,7 @@ impl Shares {
                     for component in 0..self.sort.sharing.components() {
                         let source = from.plane(plane, component);
                         let to = self.plane_mut(plane, component);
-                        if range.start % 8 == 0 {
+                        if range.start.is_multiple_of(8) {
                             bits::put(to, at, &source[range.start / 8..], range.len());
                         } else {
                             bits::take(source, range.start, &mut buffer, range.len());

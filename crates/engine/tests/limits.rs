@@ -15,7 +15,7 @@ use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
     Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat, Constant, Dot,
     Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Rearrange, Repeat,
-    ReplicatedTool, Rings, Rounding, Share, Square, SumAxis, Truncate,
+    ReplicatedTool, Rings, Rounding, Square, SumAxis, Truncate,
 };
 use madrigal_engine::{
     Circuit, Element, Given, Graph, Outcome, ProgramPlan, ProgramSpec, RunError, Shares, Sharing,
@@ -387,36 +387,4 @@ fn threads_end_when_the_program_is_given_up() {
     // A job of which a part was given up cannot end well.
     let error = ended[0].as_ref().unwrap_err().to_string();
     assert!(error.contains("given up"), "{error}");
-}
-
-/// An owner's values reach the others although it has nothing else to do, and waits for something else.
-#[test]
-fn what_was_sent_last_leaves_at_once() {
-    let mut graph = Graph::new(3);
-    let owner = Party::new(0);
-    let mine = Sharing::clear(&[owner]);
-    let x = graph.input(Sort::new(mine, Element::Ring(Width::W64), 3));
-    let share = Share::<ReplicatedTool>::new(owner);
-    let shared = graph.add_one(share, &[x]).unwrap();
-    let open = Open::<ReplicatedTool>::new(vec![Party::new(2)]);
-    let opened = graph.add_one(open, &[shared]).unwrap();
-    graph.output(opened);
-    let plan = &plan(graph.clone());
-    let over = &std::sync::Barrier::new(3);
-    let inputs = &[Shares::ring_of(mine, vec![5_u64, 6, 7])];
-    World::new(3, seed()).run(|context| async move {
-        let given = Given {
-            inputs: own(&plan.spec().graph, inputs, context.me()),
-            ..Given::default()
-        };
-        let outputs = evaluate_program(&context, plan, given, &|_| {})
-            .await
-            .unwrap();
-        // Blocks the thread until the others have ended too.
-        over.wait();
-        if context.me().index() == 2 {
-            assert_eq!(outputs[0].component::<u64>(0), [5, 6, 7]);
-        }
-        Ok(())
-    });
 }
