@@ -253,12 +253,11 @@ impl Board {
     /// Gives the tasks of a part their correlations.
     pub(crate) fn deliver(&self, part: u32, mut stock: Stock) {
         let mut state = self.lock();
-        for (index, task) in (0..).zip(&self.schedule.tasks) {
-            if task.part == part {
-                let own = stock.take(&task.price.needs);
-                state.tasks[index as usize].stock = Some(own);
-                state.arrived(index);
-            }
+        let tasks = &self.schedule.tasks;
+        for index in self.schedule.tasks_of(part) {
+            let own = stock.take(&tasks[index].price.needs);
+            state.tasks[index].stock = Some(own);
+            state.arrived(index as u32);
         }
     }
 

@@ -3,11 +3,26 @@
 use std::panic::Location;
 use std::sync::Arc;
 
+use madrigal_core::Party;
 use sha2::{Digest, Sha256};
 
 use crate::operation::{Mismatch, Operation};
 use crate::shares::Shares;
 use crate::sort::{Sharing, Sort};
+
+/// The most bits of a value. No machine has as many; what operations cost still fits 64-bit numbers.
+const MAX_BITS: u128 = 1 << 58;
+
+/// That no value is larger than that.
+fn countable(sorts: &[Sort]) -> Result<(), Mismatch> {
+    let bits = |sort: &Sort| sort.len as u128 * sort.element.bits().max(1) as u128;
+    match sorts.iter().find(|sort| bits(sort) > MAX_BITS) {
+        Some(sort) => Err(Mismatch::new(format!(
+            "{sort} are more than can be counted"
+        ))),
+        None => Ok(()),
+    }
+}
 
 /// A value of a [`Graph`]; of no use with another one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -24,6 +39,26 @@ pub(crate) struct Node {
     pub(crate) inputs: Vec<Value>,
     pub(crate) outputs: Vec<Sort>,
     pub(crate) label: String,
+}
+
+impl Node {
+    /// The results where they have no elements: then there is nothing to do, and nothing is.
+    pub(crate) fn empty(&self, me: Party) -> Option<Vec<Shares>> {
+        let of = |sort: &Sort| {
+            if sort.sharing.is_clear() && !sort.sharing.is_known_to(me) {
+                Shares::unknown(*sort)
+            } else {
+                Shares::zeros(*sort)
+            }
+        };
+        self.is_empty()
+            .then(|| self.outputs.iter().map(of).collect())
+    }
+
+    /// Whether there are results, and none has elements.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.outputs.is_empty() && self.outputs.iter().all(|sort| sort.len == 0)
+    }
 }
 
 /// A program for a number of parties: what is computed, not yet in which order or blocks.
@@ -110,7 +145,9 @@ impl Graph {
         label: String,
     ) -> Result<Vec<Value>, GraphError> {
         let sorts: Vec<Sort> = inputs.iter().map(|&value| *self.sort(value)).collect();
-        let made = operation.sorts(&sorts, self.parties).and_then(|made| {
+        let made = countable(&sorts).and_then(|()| operation.sorts(&sorts, self.parties));
+        let made = made.and_then(|made| {
+            countable(&made)?;
             let lens = || sorts.iter().chain(&made).map(|sort| sort.len);
             if operation.is_lane_wise() && lens().min() != lens().max() {
                 let all: Vec<_> = lens().collect();
@@ -255,11 +292,16 @@ impl Graph {
                 Some(operation) => {
                     let of = |value: &Value| &made[value.node as usize][value.output as usize];
                     let of: Vec<_> = node.inputs.iter().map(of).collect();
-                    operation.plain(&of).map_err(|problem| GraphError {
-                        label: node.label.clone(),
-                        operation: operation.name(),
-                        problem,
-                    })?
+                    if node.is_empty() {
+                        let empty = |sort: &Sort| Shares::zeros(public(sort));
+                        node.outputs.iter().map(empty).collect()
+                    } else {
+                        operation.plain(&of).map_err(|problem| GraphError {
+                            label: node.label.clone(),
+                            operation: operation.name(),
+                            problem,
+                        })?
+                    }
                 }
             };
             made.push(values);

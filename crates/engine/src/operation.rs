@@ -47,7 +47,8 @@ pub trait Operation: fmt::Debug + Send + Sync {
     /// declaration of each.
     fn bill(&self, inputs: &[Sort], bill: &mut Bill);
 
-    /// Computes on shares. All parties call it at the same place of their schedules.
+    /// Computes on shares. All parties call it at the same place of their schedules, unless none of its
+    /// results has elements: then there is nothing to do.
     ///
     /// # Errors
     /// Those of the network.

@@ -291,8 +291,21 @@ impl ProgramPlan {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         // Who computes something else learns where the two programs part.
-        for (index, line) in spec.graph.describe().enumerate().take(SHOWN) {
-            facts.push((format!("operation {index}"), line));
+        let lines: Vec<String> = spec.graph.describe().collect();
+        let (shown, others) = lines.split_at(lines.len().min(SHOWN));
+        for (index, line) in shown.iter().enumerate() {
+            facts.push((format!("operation {index}"), line.clone()));
+        }
+        let each = others.len().div_ceil(SHOWN_GROUPS).max(1);
+        for (group, lines) in others.chunks(each).enumerate() {
+            let first = SHOWN + group * each;
+            let name = format!("operations {first} to {}", first + lines.len() - 1);
+            let mut hash = Sha256::new();
+            for line in lines {
+                hash.update((line.len() as u64).to_le_bytes());
+                hash.update(line);
+            }
+            facts.push((name, hex(&hash.finalize()[..16])));
         }
         facts.extend(spec.also.iter().cloned());
         facts.push(("program".to_owned(), hex(&self.digest())));
@@ -300,8 +313,10 @@ impl ProgramPlan {
     }
 }
 
-/// Operations that facts show one by one; the digest is of all.
-const SHOWN: usize = 64;
+/// Operations that facts show one by one. A job has 64 facts at most: the other operations come in groups.
+const SHOWN: usize = 40;
+/// Groups of operations that facts have digests of.
+const SHOWN_GROUPS: usize = 8;
 
 /// One operation's part of a plan.
 #[derive(Debug, Clone)]
@@ -392,7 +407,12 @@ pub(crate) fn run_with_facts<'a>(
         let begin = Instant::now();
         fits(session.me(), session.parties(), plan, &given.inputs)?;
         let wire_bytes = session.wire_bytes_sent();
-        let job = session.job(id, facts, deadline).await?;
+        let mut facts = facts.to_vec();
+        if let Some(digest) = public_values(&plan.spec.graph, &given.inputs) {
+            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            facts.push((PUBLIC_VALUES.to_owned(), hex));
+        }
+        let job = session.job(id, &facts, deadline).await?;
         let done = carry_out(&job.context(), plan, given, begin, observe).await?;
         let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
             time: done.times[phase.index()],
@@ -423,9 +443,29 @@ pub fn evaluate_program<'a>(
 ) -> LocalBoxFuture<'a, Result<Vec<Shares>, RunError>> {
     Box::pin(async move {
         fits(context.me(), context.parties(), plan, &given.inputs)?;
+        if let Some(digest) = public_values(&plan.spec.graph, &given.inputs) {
+            let numbers = digest.map(usize::from);
+            context.tally(PUBLIC_VALUES, &numbers);
+        }
         let done = carry_out(context, plan, given, Instant::now(), observe).await?;
         Ok(done.outputs)
     })
+}
+
+/// What parties that bring different public values are told.
+const PUBLIC_VALUES: &str = "public values";
+
+/// SHA-256 of the inputs that all parties know, if there are such: each brings its own copy, and with
+/// different ones nothing would be right.
+fn public_values(graph: &Graph, inputs: &[Shares]) -> Option<[u8; 32]> {
+    let inputs = graph.inputs().iter().zip(inputs);
+    let mut public = inputs
+        .filter(|&(&value, _)| graph.sort(value).sharing.is_public(graph.parties()))
+        .peekable();
+    public.peek()?;
+    let mut hash = Sha256::new();
+    public.for_each(|(_, shares)| shares.hash_into(&mut hash));
+    Some(hash.finalize().into())
 }
 
 struct Done {
@@ -463,6 +503,17 @@ fn fits(me: Party, session: usize, plan: &ProgramPlan, inputs: &[Shares]) -> Res
                 "input {index} is {want}, {len} x {element} were given"
             )));
         }
+        if !want.sharing.is_clear() {
+            return Err(wrong(format!(
+                "input {index} is {want}: a program takes clear values, and shares them"
+            )));
+        }
+        if got.sort().sharing.components() != 1 {
+            return Err(wrong(format!(
+                "input {index} is {want}, {} were given",
+                got.sort()
+            )));
+        }
         if want.sharing.is_known_to(me) && !got.is_known() {
             return Err(wrong(format!(
                 "input {index} is ours to give and is not there"
@@ -485,7 +536,11 @@ async fn carry_out(
         .among(graph.parties())
         .enter(Phase::Online, "online")
         .gathering();
-    let board = Arc::new(Board::new(graph, &plan.schedule, given.inputs));
+    // What the program calls them, whatever the caller does: values are put together with others.
+    let inputs = graph.inputs().iter().zip(given.inputs);
+    let inputs = inputs.map(|(&value, shares)| shares.as_shared(graph.sort(value).sharing));
+    let board = Arc::new(Board::new(graph, &plan.schedule, inputs));
+    let _given_up = GivenUp(&board);
     let team = Team {
         plan,
         online: &online,
@@ -526,6 +581,17 @@ async fn carry_out(
         times: times.get(),
         tasks,
     })
+}
+
+/// Ends the threads that wait for each other when the future that they work for is dropped, or panics:
+/// the end of the job ends only what waits for messages.
+struct GivenUp<'a>(&'a Board);
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        let reason = "the program was given up".to_owned();
+        self.0.fail(&Error::Ended { reason });
+    }
 }
 
 /// Sends off what has gathered when all of `work` waits: for messages, or for each other.
@@ -710,7 +776,10 @@ impl Runner {
             let start = board.start(index, &context).await?;
             let operation = node.operation.as_ref().expect("inputs are no tasks");
             let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock);
-            let made = operation.online(&mut turn, start.inputs).await?;
+            let made = match node.empty(turn.me()) {
+                Some(made) => made,
+                None => operation.online(&mut turn, start.inputs).await?,
+            };
             drop(turn);
             self.strand.context().join(&context);
             board.put(index, made, &context);

@@ -161,6 +161,12 @@ impl Schedule {
         self.parts = parts;
     }
 
+    /// The tasks of a part: parts lie one after the other.
+    pub(crate) fn tasks_of(&self, part: u32) -> Range<usize> {
+        let first = |part| self.tasks.partition_point(|task| task.part < part);
+        first(part)..first(part + 1)
+    }
+
     /// All correlations.
     pub(crate) fn needs(&self) -> Needs {
         let mut needs = Needs::new();
@@ -544,7 +550,8 @@ fn input_sorts(graph: &Graph, node: u32, len: usize) -> Vec<Sort> {
 }
 
 fn bill_of(graph: &Graph, node: u32, len: usize, bill: &mut Bill) {
-    if let Some(operation) = &graph.node(node).operation {
+    let operation = graph.node(node).operation.as_ref();
+    if let Some(operation) = operation.filter(|_| !graph.node(node).is_empty()) {
         operation.bill(&input_sorts(graph, node, len), bill);
     }
 }

@@ -8,10 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::common::{netlist, own, plan, random_rows};
+use crate::programs::{Built, conversions, equal, own as own_values};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
-use madrigal_engine::{Opening, Phases, Plan, RunError, evaluate};
+use madrigal_engine::operations::{
+    ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings,
+};
+use madrigal_engine::{
+    Given, Opening, Phases, Plan, ProgramPlan, ProgramSpec, RunError, Shares, Width, evaluate,
+    evaluate_program,
+};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::Fault;
 use madrigal_net::{Context, Error};
@@ -101,20 +108,113 @@ fn try_fault(parties: usize, dealer: bool, seed: u64) -> bool {
     must_end_well(&format!("MADRIGAL_FAULT={parties},{seed}"), trial).fired
 }
 
+/// A program and its inputs, with the outputs that it should have.
+struct Program {
+    plan: ProgramPlan,
+    inputs: Vec<Shares>,
+    expected: Vec<Shares>,
+}
+
+/// Products, conversions and bits times numbers, one after the other.
+fn program<P: Rings, B: Boolean>(parties: usize, seed: u64) -> Program {
+    let mut built = Built::new(parties, seed);
+    let len = if seed.is_multiple_of(3) { 1 } else { 300 };
+    let x = built.ring::<P>(Width::W8, len);
+    let y = built.ring::<P>(Width::W8, len);
+    let product = built.graph.add_one(Mul::<P>::new(), &[x, y]).unwrap();
+    let [less, chosen, back] = conversions::<P, B>(&mut built.graph, Width::W8, [product, y]);
+    built.open_to_all::<B>(less);
+    built.open::<P>(chosen, &[0]);
+    built.open::<P>(back, &[parties - 1]);
+    let spec = ProgramSpec {
+        opening: [Opening::Direct, Opening::Relay][seed as usize % 2],
+        phases: [None, Some(Phases::Interleaved)][seed as usize / 2 % 2],
+        memory: 16 << 10 << (seed / 4 % 2 * 8),
+        threads: 1 + seed as usize / 8 % 2,
+        ..ProgramSpec::new(built.graph.clone())
+    };
+    let spec = ProgramSpec {
+        memory: if spec.phases.is_none() {
+            64 << 20
+        } else {
+            spec.memory
+        },
+        ..spec
+    };
+    Program {
+        plan: ProgramPlan::new(spec).unwrap(),
+        expected: built.graph.simulate(&built.inputs).unwrap(),
+        inputs: built.inputs,
+    }
+}
+
+async fn work_on_values(job: Arc<Program>, context: Context) -> Result<Vec<Shares>, Error> {
+    let given = Given {
+        inputs: own_values(&job.plan.spec().graph, &job.inputs, context.me()),
+        ..Given::default()
+    };
+    match evaluate_program(&context, &job.plan, given, &|_| {}).await {
+        Ok(outputs) => Ok(outputs),
+        Err(RunError::Net(error)) => Err(error),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+fn try_program(program: Program, messages: u32, seed: u64) -> bool {
+    let parties = program.plan.spec().graph.parties();
+    let fault = Fault {
+        at: (seed >> 8) as u32 % messages,
+        ..Fault::random(seed, parties)
+    };
+    let job = Arc::new(program);
+    let trial = |patience| {
+        let (world, limit) = impatient(parties, seed, patience);
+        let (judge, job) = (Arc::clone(&job), Arc::clone(&job));
+        let right = move |me: Party, outputs: &Vec<Shares>| {
+            let graph = &judge.plan.spec().graph;
+            let mut all = outputs.iter().zip(&judge.expected).zip(graph.outputs());
+            all.all(|((output, expected), value)| {
+                let known = graph.sort(*value).sharing.is_known_to(me);
+                output.is_known() == known && (!known || equal(output, expected))
+            })
+        };
+        let program = move |context| work_on_values(Arc::clone(&job), context);
+        run_with_fault(&world, fault, limit, program, right)
+    };
+    must_end_well(&format!("MADRIGAL_FAULT={parties},{seed}"), trial).fired
+}
+
 #[test]
 fn a_job_under_random_faults_ends_right_or_with_an_error() {
-    under_random_faults(false);
+    under_random_faults([2, 3], |parties, seed| try_fault(parties, false, seed));
 }
 
 #[test]
 fn a_job_with_a_dealer_under_random_faults_ends_right_or_with_an_error() {
-    under_random_faults(true);
+    under_random_faults([3, 4], |parties, seed| try_fault(parties, true, seed));
 }
 
-fn under_random_faults(dealer: bool) {
+#[test]
+fn a_program_in_a_and_b_under_random_faults_ends_right_or_with_an_error() {
+    under_random_faults([2, 3], |parties, seed| {
+        let program = program::<ArithmeticGmwTool, BooleanGmwTool>(parties, seed);
+        try_program(program, 40, seed)
+    });
+}
+
+#[test]
+fn a_program_in_r_under_random_faults_ends_right_or_with_an_error() {
+    under_random_faults([3, 3], |parties, seed| {
+        let program = program::<ReplicatedTool, ReplicatedTool>(parties, seed);
+        try_program(program, 24, seed)
+    });
+}
+
+/// Trials among as many parties as it says, one number after the other.
+fn under_random_faults(sizes: [usize; 2], try_one: impl Fn(usize, u64) -> bool + Sync) {
     if let Ok(text) = std::env::var("MADRIGAL_FAULT") {
         let (parties, seed) = text.split_once(',').expect("MADRIGAL_FAULT=parties,seed");
-        try_fault(parties.parse().unwrap(), dealer, seed.parse().unwrap());
+        try_one(parties.parse().unwrap(), seed.parse().unwrap());
         return;
     }
     let wanted = std::env::var("MADRIGAL_FAULTS").ok();
@@ -132,8 +232,8 @@ fn under_random_faults(dealer: bool) {
                         return;
                     }
                     let mut prg = Prg::new(Block::new(seed, number));
-                    let parties = 2 + usize::from(dealer) + (number % 2) as usize;
-                    let came = try_fault(parties, dealer, prg.next_block().lo());
+                    let parties = sizes[(number % 2) as usize];
+                    let came = try_one(parties, prg.next_block().lo());
                     fired.fetch_add(u64::from(came), Relaxed);
                 }
             });

@@ -3,6 +3,8 @@
 mod common;
 mod dealer;
 mod faults;
+mod limits;
+mod own;
 mod programs;
 mod run;
 mod stores;

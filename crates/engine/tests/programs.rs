@@ -24,14 +24,14 @@ use madrigal_net::{Session, block_on};
 use madrigal_testkit::{World, seed, uncounted};
 
 /// A graph with the values of its inputs.
-struct Built {
-    graph: Graph,
-    inputs: Vec<Shares>,
+pub(crate) struct Built {
+    pub(crate) graph: Graph,
+    pub(crate) inputs: Vec<Shares>,
     prg: Prg,
 }
 
 impl Built {
-    fn new(parties: usize, seed: u64) -> Self {
+    pub(crate) fn new(parties: usize, seed: u64) -> Self {
         Self {
             graph: Graph::new(parties),
             inputs: Vec::new(),
@@ -40,7 +40,7 @@ impl Built {
     }
 
     /// An input of random elements, and those at the edges of the ring first.
-    fn ring<P: Rings>(&mut self, width: Width, len: usize) -> Value {
+    pub(crate) fn ring<P: Rings>(&mut self, width: Width, len: usize) -> Value {
         let value = with_ring!(width, T => {
             let mut elements = vec![T::ZERO; len];
             self.prg.fill(madrigal_kernels::rings::as_bytes_mut(&mut elements));
@@ -54,12 +54,15 @@ impl Built {
         self.share::<P>(value)
     }
 
-    fn bits<P: Boolean>(&mut self, planes: usize, len: usize) -> Value {
+    pub(crate) fn bits<P: Boolean>(&mut self, planes: usize, len: usize) -> Value {
         let rows = crate::common::random_rows(planes, len, &mut self.prg);
         self.share::<P>(Shares::rows(Sharing::PUBLIC, &rows))
     }
 
-    fn share<P: madrigal_engine::operations::Protocol>(&mut self, value: Shares) -> Value {
+    pub(crate) fn share<P: madrigal_engine::operations::Protocol>(
+        &mut self,
+        value: Shares,
+    ) -> Value {
         let owner = Party::new(self.inputs.len() % self.graph.parties());
         let sort = value.sort().shared(Sharing::clear(&[owner]));
         let input = self.graph.input(sort);
@@ -69,30 +72,34 @@ impl Built {
             .unwrap()
     }
 
-    fn public(&mut self, value: Shares) -> Value {
+    pub(crate) fn public(&mut self, value: Shares) -> Value {
         let input = self.graph.input(value.sort().shared(Sharing::PUBLIC));
         self.inputs.push(value.as_shared(Sharing::PUBLIC));
         input
     }
 
-    fn open<P: madrigal_engine::operations::Protocol>(&mut self, value: Value, to: &[usize]) {
+    pub(crate) fn open<P: madrigal_engine::operations::Protocol>(
+        &mut self,
+        value: Value,
+        to: &[usize],
+    ) {
         let to = to.iter().map(|&party| Party::new(party)).collect();
         let opened = self.graph.add_one(Open::<P>::new(to), &[value]).unwrap();
         self.graph.output(opened);
     }
 
-    fn open_to_all<P: madrigal_engine::operations::Protocol>(&mut self, value: Value) {
+    pub(crate) fn open_to_all<P: madrigal_engine::operations::Protocol>(&mut self, value: Value) {
         let all: Vec<usize> = (0..self.graph.parties()).collect();
         self.open::<P>(value, &all);
     }
 
-    fn spec(&self) -> ProgramSpec {
+    pub(crate) fn spec(&self) -> ProgramSpec {
         ProgramSpec::new(self.graph.clone())
     }
 }
 
 /// What a party brings: the values that it knows.
-fn own(graph: &Graph, inputs: &[Shares], me: Party) -> Vec<Shares> {
+pub(crate) fn own(graph: &Graph, inputs: &[Shares], me: Party) -> Vec<Shares> {
     let of = |(&value, shares): (&Value, &Shares)| {
         let sort = *graph.sort(value);
         if sort.sharing.is_known_to(me) {
@@ -105,7 +112,7 @@ fn own(graph: &Graph, inputs: &[Shares], me: Party) -> Vec<Shares> {
 }
 
 /// Runs a program as all parties; checks outputs against the plain version, and costs against counters.
-fn check(built: &Built, spec: ProgramSpec, seed: u64) -> Vec<Outcome> {
+pub(crate) fn check(built: &Built, spec: ProgramSpec, seed: u64) -> Vec<Outcome> {
     let graph = &built.graph;
     let expected = graph.simulate(&built.inputs).unwrap();
     let plan = ProgramPlan::new(spec).unwrap();
@@ -182,7 +189,7 @@ fn check(built: &Built, spec: ProgramSpec, seed: u64) -> Vec<Outcome> {
     outcomes
 }
 
-fn equal(a: &Shares, b: &Shares) -> bool {
+pub(crate) fn equal(a: &Shares, b: &Shares) -> bool {
     match (a.sort().element, b.sort().element) {
         (Element::Ring(width), other) if other == Element::Ring(width) => {
             with_ring!(width, T => a.component::<T>(0) == b.component::<T>(0))
@@ -199,7 +206,7 @@ fn equal(a: &Shares, b: &Shares) -> bool {
 }
 
 /// What a spec can vary in, for one graph.
-fn check_all(built: &Built, seed: u64) {
+pub(crate) fn check_all(built: &Built, seed: u64) {
     check(built, built.spec(), seed);
     let relay = ProgramSpec {
         opening: Opening::Relay,
@@ -276,11 +283,13 @@ fn ring_operations<P: Rings>(built: &mut Built, width: Width, len: usize) {
     built.open::<P>(turned, &[0, 1]);
 }
 
-/// To bits by addends and a circuit, and back.
-fn conversions<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize) {
-    let x = built.ring::<P>(width, len);
-    let y = built.ring::<P>(width, len);
-    let parties = built.graph.parties();
+/// To bits by addends and a circuit, and back: x < y, x + y where x < y, and x + y.
+pub(crate) fn conversions<P: Rings, B: Boolean>(
+    graph: &mut Graph,
+    width: Width,
+    [x, y]: [Value; 2],
+) -> [Value; 3] {
+    let parties = graph.parties();
     let count = P::addend_count(parties);
     let mut builder = Builder::new("less").with_goal(Goal::Depth);
     let number = |builder: &mut Builder| {
@@ -297,7 +306,6 @@ fn conversions<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize
     let sum = builder.add(&a, &b);
     builder.output(&sum);
     let circuit = Arc::new(Circuit::new(&builder.finish()));
-    let graph = &mut built.graph;
     let addends = |graph: &mut Graph, value| {
         graph
             .add(Arc::new(Addends::<P>::new(parties, false)), &[value])
@@ -305,7 +313,7 @@ fn conversions<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize
     };
     let parts = [addends(graph, x), addends(graph, y)].concat();
     let made = graph
-        .add(Arc::new(Netlist::<B>::new(circuit, len)), &parts)
+        .add(Arc::new(Netlist::<B>::new(circuit, 1)), &parts)
         .unwrap();
     let back = graph
         .add_one(Compose::<P>::new(width, false), &[made[1]])
@@ -313,9 +321,18 @@ fn conversions<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize
     let chosen = graph
         .add_one(BitTimes::<P>::new(), &[made[0], back])
         .unwrap();
-    built.open_to_all::<B>(made[0]);
+    [made[0], chosen, back]
+}
+
+/// These of two values, opened.
+fn converted<P: Rings, B: Boolean>(built: &mut Built, width: Width, len: usize) {
+    let x = built.ring::<P>(width, len);
+    let y = built.ring::<P>(width, len);
+    let last = built.graph.parties() - 1;
+    let [less, chosen, back] = conversions::<P, B>(&mut built.graph, width, [x, y]);
+    built.open_to_all::<B>(less);
     built.open_to_all::<P>(chosen);
-    built.open::<P>(back, &[parties - 1]);
+    built.open::<P>(back, &[last]);
 }
 
 #[test]
@@ -346,7 +363,7 @@ fn conversions_are_right_and_cost_what_they_say() {
         for len in [1, 7, 200] {
             for parties in [2, 3, 5] {
                 let mut built = Built::new(parties, seed);
-                conversions::<ArithmeticGmwTool, BooleanGmwTool>(&mut built, width, len);
+                converted::<ArithmeticGmwTool, BooleanGmwTool>(&mut built, width, len);
                 if len == 7 && parties < 5 {
                     check_all(&built, seed);
                 } else {
@@ -354,7 +371,7 @@ fn conversions_are_right_and_cost_what_they_say() {
                 }
             }
             let mut built = Built::new(3, seed);
-            conversions::<ReplicatedTool, ReplicatedTool>(&mut built, width, len);
+            converted::<ReplicatedTool, ReplicatedTool>(&mut built, width, len);
             check_all(&built, seed);
         }
     }

@@ -2,13 +2,22 @@
 //! others, the bits of its transcript are equally distributed, each by itself, and so are those of
 //! the sums that it opens and of their differences. Other joint distributions are not looked at.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use crate::common::{netlist, own, plan};
+use crate::programs::{Built, conversions, own as own_values};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
-use madrigal_engine::{Opening, Phases, Plan, evaluate};
-use madrigal_net::Error;
+use madrigal_engine::operations::{
+    ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings,
+};
+use madrigal_engine::{
+    Given, Opening, Phases, Plan, ProgramPlan, ProgramSpec, RunError, Shares, Sharing, Width,
+    evaluate, evaluate_program,
+};
 use madrigal_net::transport::mesh;
+use madrigal_net::{Context, Error};
 use madrigal_testkit::{Transcript, World, seed};
 
 const RUNS: u64 = 150;
@@ -17,20 +26,47 @@ const RUNS: u64 = 150;
 fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
     let parties = plan.spec().parties;
     let all = parties + plan.spec().origin.helpers();
+    count(all, to, seed, async |context: Context| {
+        if context.me().index() == parties {
+            return deal(&context.enter(Phase::Setup, "setup")).await;
+        }
+        let own = own(plan, inputs, context.me());
+        let ended = evaluate(&context, plan, own, &|_| {}).await;
+        ended.map(drop).map_err(ended_with)
+    })
+}
+
+/// The same of a program.
+fn ones_of_values(plan: &ProgramPlan, inputs: &[Shares], to: Party, seed: u64) -> Vec<u32> {
+    let graph = &plan.spec().graph;
+    count(graph.parties(), to, seed, async |context: Context| {
+        let given = Given {
+            inputs: own_values(graph, inputs, context.me()),
+            ..Given::default()
+        };
+        let ended = evaluate_program(&context, plan, given, &|_| {}).await;
+        ended.map(drop).map_err(ended_with)
+    })
+}
+
+fn ended_with(error: RunError) -> Error {
+    Error::Ended {
+        reason: error.to_string(),
+    }
+}
+
+fn count(
+    all: usize,
+    to: Party,
+    seed: u64,
+    work: impl AsyncFn(Context) -> Result<(), Error> + Sync,
+) -> Vec<u32> {
+    let work = &work;
     let mut ones: Vec<u32> = Vec::new();
     for run in 0..RUNS {
         let (transcript, transports) = Transcript::of(to, mesh(all));
         let world = World::new(all, seed.wrapping_add(run));
-        let results = world.run_over(transports, |context| async move {
-            if context.me().index() == parties {
-                return deal(&context.enter(Phase::Setup, "setup")).await;
-            }
-            let own = own(plan, inputs, context.me());
-            let ended = evaluate(&context, plan, own, &|_| {}).await;
-            ended.map(drop).map_err(|error| Error::Ended {
-                reason: error.to_string(),
-            })
-        });
+        let results = world.run_over(transports, move |context| work(context));
         assert!(results.iter().all(Result::is_ok), "{results:?}");
         let mut bytes = transcript.bytes();
         bytes.extend(transcript.sums());
@@ -105,13 +141,17 @@ fn check_as(
         to_party(to),
         seed ^ 0x5555_0000_0000_0000,
     );
-    let (largest, spread) = compare(&a, &b);
     let about = format!(
         "protocol {}, correlations by {}, {parties} parties, to party {to}, {opening}, {} bits",
         plan.spec().protocol,
         plan.spec().origin,
         a.len(),
     );
+    must_agree(&a, &b, &about);
+}
+
+fn must_agree(a: &[u32], b: &[u32], about: &str) {
+    let (largest, spread) = compare(a, b);
     assert!(
         // One of the 300,000 bits of all runs may be 6 off by chance, in 2,000 runs of this test.
         largest < 7.0,
@@ -121,6 +161,60 @@ fn check_as(
         spread.abs() < 6.0,
         "all bits together deviate by {spread:.1}: {about}"
     );
+}
+
+/// Products, addends, a circuit, numbers from bits and bits times numbers, on values of the first two
+/// parties; the party after `to` gets the results.
+fn check_program<P: Rings, B: Boolean>(parties: usize, to: usize, opening: Opening) {
+    let seed = seed();
+    let mut built = Built::new(parties, seed);
+    let (width, len) = (Width::W8, 3);
+    let x = built.ring::<P>(width, len);
+    let y = built.ring::<P>(width, len);
+    let product = built.graph.add_one(Mul::<P>::new(), &[x, y]).unwrap();
+    let [less, chosen, back] = conversions::<P, B>(&mut built.graph, width, [product, y]);
+    let receiver = (to + 1) % parties;
+    built.open::<B>(less, &[receiver]);
+    built.open::<P>(chosen, &[receiver]);
+    built.open::<P>(back, &[receiver]);
+    let plan = ProgramPlan::new(ProgramSpec {
+        opening,
+        ..ProgramSpec::new(built.graph.clone())
+    })
+    .unwrap();
+    let inputs = |others: u8| -> Vec<Shares> {
+        let of = |owner: usize| {
+            let element = if owner == to { 0x5a } else { others };
+            let sharing = Sharing::clear(&[Party::new(owner)]);
+            Shares::ring_of(sharing, vec![element; len])
+        };
+        [0, 1].map(of).into()
+    };
+    let to_party = Party::new(to);
+    let a = ones_of_values(&plan, &inputs(0), to_party, seed);
+    let b = ones_of_values(&plan, &inputs(0xff), to_party, seed ^ 0x5555_0000_0000_0000);
+    let about = format!(
+        "a program in {}, {parties} parties, to party {to}, {opening}, {} bits",
+        P::SHARING,
+        a.len(),
+    );
+    must_agree(&a, &b, &about);
+}
+
+#[test]
+fn programs_in_a_and_b() {
+    type A = ArithmeticGmwTool;
+    type B = BooleanGmwTool;
+    check_program::<A, B>(2, 0, Opening::Direct);
+    check_program::<A, B>(2, 1, Opening::Direct);
+    check_program::<A, B>(3, 0, Opening::Relay);
+}
+
+#[test]
+fn programs_in_r() {
+    for to in 0..3 {
+        check_program::<ReplicatedTool, ReplicatedTool>(3, to, Opening::Direct);
+    }
 }
 
 fn to_party(index: usize) -> Party {

@@ -10,6 +10,7 @@ use bytes::Bytes;
 pub(crate) use generated::control::Message;
 pub(crate) use generated::{Abort, Alive, Control, Fact, FinishJob, Hello, Leave, OpenJob};
 use prost::Message as _;
+use sha2::{Digest, Sha256};
 
 /// The most facts a job may have, and the most bytes of each text: a peer's announcement is checked
 /// against them.
@@ -90,13 +91,29 @@ impl OpenJob {
     }
 }
 
-/// Facts as they are sent; texts beyond what a peer accepts are cut.
+/// Facts as they are sent. What is beyond what a peer accepts is cut, and a digest of all of them in full
+/// is then the last fact: parties that differ in what is not sent must not go on.
 pub(crate) fn to_facts(facts: &[(String, String)]) -> Vec<Fact> {
     let fact = |(name, value): &(String, String)| Fact {
         name: shorten(name, MAX_TEXT),
         value: shorten(value, MAX_TEXT),
     };
-    facts.iter().take(MAX_FACTS).map(fact).collect()
+    let long = |(name, value): &(String, String)| name.len().max(value.len()) > MAX_TEXT;
+    if facts.len() <= MAX_FACTS && !facts.iter().any(long) {
+        return facts.iter().map(fact).collect();
+    }
+    let mut hash = Sha256::new();
+    for text in facts.iter().flat_map(|(name, value)| [name, value]) {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    let digest = hash.finalize();
+    let all = Fact {
+        name: "all facts in full".into(),
+        value: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+    };
+    let shown = facts.iter().take(MAX_FACTS - 1).map(fact);
+    shown.chain([all]).collect()
 }
 
 /// Where facts differ: the name, ours, theirs.

@@ -34,7 +34,13 @@ impl Layout {
     /// How many elements there are.
     pub fn len(&self) -> usize {
         match self {
-            Self::Grid { axes, .. } => axes.iter().map(|axis| axis.0).product(),
+            Self::Grid { axes, .. } => {
+                let steps = axes.iter().map(|axis| axis.0);
+                if steps.clone().any(|steps| steps == 0) {
+                    return 0;
+                }
+                steps.fold(1, usize::saturating_mul)
+            }
             Self::Picked(picked) => picked.len(),
         }
     }
@@ -511,12 +517,7 @@ impl Operation for Public {
     fn name(&self) -> String {
         use sha2::{Digest, Sha256};
         let mut hash = Sha256::new();
-        match self.0.sort().element {
-            Element::Bits(_) => hash.update(self.0.plane_bytes()),
-            Element::Ring(width) => crate::with_ring!(width, T => {
-                hash.update(madrigal_kernels::rings::as_bytes(self.0.component::<T>(0)));
-            }),
-        }
+        self.0.hash_into(&mut hash);
         let digest: String = hash.finalize()[..16]
             .iter()
             .map(|b| format!("{b:02x}"))

@@ -43,6 +43,10 @@ impl<P: Rings> MatrixProduct<P> {
             columns,
         } = self.shape;
         let of = |m: usize, n: usize| m.checked_mul(n)?.checked_mul(self.batch);
+        // What the product costs is counted too: a bound on its cube, that no sum overflows.
+        of(rows, inner)?
+            .checked_mul(columns)?
+            .checked_mul(1 << 10)?;
         Some([of(rows, inner)?, of(inner, columns)?, of(rows, columns)?])
     }
 

@@ -45,7 +45,7 @@ impl<P: Boolean> fmt::Debug for Netlist<P> {
 impl<P: Boolean> Operation for Netlist<P> {
     fn name(&self) -> String {
         let hex = |digest: [u8; 32]| -> String {
-            digest[..8]
+            digest[..16]
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
                 .collect()

@@ -7,7 +7,7 @@ use futures_util::future::LocalBoxFuture;
 use madrigal_net::{Result, breathe};
 
 use crate::bill::Bill;
-use crate::graph::{Graph, Value};
+use crate::graph::{Graph, Node, Value};
 use crate::operation::{Mismatch, Operation, Turn};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
@@ -52,7 +52,7 @@ impl Repeat {
         &self,
         given: &[V],
         counter: V,
-        mut each: impl FnMut(&dyn Operation, Vec<V>) -> std::result::Result<Vec<V>, Mismatch>,
+        mut each: impl FnMut(&Node, &dyn Operation, Vec<V>) -> std::result::Result<Vec<V>, Mismatch>,
     ) -> std::result::Result<Vec<V>, Mismatch> {
         let mut made: Vec<Vec<V>> = Vec::with_capacity(self.body.len());
         for (index, node) in (0..).zip(self.body.nodes()) {
@@ -61,7 +61,11 @@ impl Repeat {
                 Some(operation) => {
                     let of =
                         |value: &Value| made[value.node as usize][value.output as usize].clone();
-                    each(operation.as_ref(), node.inputs.iter().map(of).collect())?
+                    each(
+                        node,
+                        operation.as_ref(),
+                        node.inputs.iter().map(of).collect(),
+                    )?
                 }
             };
             made.push(values);
@@ -172,9 +176,11 @@ impl Operation for Repeat {
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         let once = |bill: &mut Bill| {
-            let done = self.walk(inputs, self.counter(), |operation, sorts| {
-                operation.bill(&sorts, bill);
-                operation.sorts(&sorts, self.body.parties())
+            let done = self.walk(inputs, self.counter(), |node, operation, sorts| {
+                if !node.is_empty() {
+                    operation.bill(&sorts, bill);
+                }
+                Ok(node.outputs.clone())
             });
             assert!(done.is_ok(), "the body was checked when it was made");
         };
@@ -199,7 +205,10 @@ impl Operation for Repeat {
                                 Arc::clone(&made[value.node as usize][value.output as usize])
                             };
                             let inputs = node.inputs.iter().map(of).collect();
-                            let done = operation.online(turn, inputs).await?;
+                            let done = match node.empty(turn.me()) {
+                                Some(made) => made,
+                                None => operation.online(turn, inputs).await?,
+                            };
                             done.into_iter().map(Arc::new).collect()
                         }
                     };
@@ -222,13 +231,15 @@ impl Operation for Repeat {
             .collect();
         for time in 0..self.count {
             let counter = Arc::new(self.number(time));
-            let state = self.walk(&given, counter, |operation, values| {
+            let state = self.walk(&given, counter, |node, operation, values| {
                 let values: Vec<&Shares> = values.iter().map(Arc::as_ref).collect();
-                Ok(operation
-                    .plain(&values)?
-                    .into_iter()
-                    .map(Arc::new)
-                    .collect())
+                let made = if node.is_empty() {
+                    let of = |sort: &Sort| Shares::zeros(sort.shared(Sharing::PUBLIC));
+                    node.outputs.iter().map(of).collect()
+                } else {
+                    operation.plain(&values)?
+                };
+                Ok(made.into_iter().map(Arc::new).collect())
             })?;
             state
                 .into_iter()
