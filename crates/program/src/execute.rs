@@ -115,7 +115,13 @@ impl Executable {
                 _ => Shares::unknown(sort),
             }
         };
-        Ok(self.graph.inputs().iter().zip(&self.inputs).map(of).collect())
+        Ok(self
+            .graph
+            .inputs()
+            .iter()
+            .zip(&self.inputs)
+            .map(of)
+            .collect())
     }
 
     /// The outputs by their names and types; those that this party does not get are empty.
@@ -127,7 +133,10 @@ impl Executable {
                 Arc::new(Array::new(sort.element, sort.shape.clone(), words))
             })
         };
-        Outputs::known(&self.outputs, values.iter().zip(&self.outputs).map(of).collect())
+        Outputs::known(
+            &self.outputs,
+            values.iter().zip(&self.outputs).map(of).collect(),
+        )
     }
 }
 
@@ -173,7 +182,9 @@ fn codes(value: &Shares) -> Vec<u128> {
 }
 
 fn width(bits: u32) -> Width {
-    let found = Width::ALL.into_iter().find(|width| width.bits() == bits as usize);
+    let found = Width::ALL
+        .into_iter()
+        .find(|width| width.bits() == bits as usize);
     found.expect("rings have 8, 16, 32, 64 or 128 bits")
 }
 
@@ -248,11 +259,19 @@ impl Making {
             values[slot.step as usize][slot.output as usize]
         };
         for step in &body.steps {
-            let inputs: Vec<Value> = step.inputs.iter().map(|input| slot(&values, input)).collect();
+            let inputs: Vec<Value> = step
+                .inputs
+                .iter()
+                .map(|input| slot(&values, input))
+                .collect();
             let made = self.step(step, &inputs, arguments)?;
             values.push(made);
         }
-        Ok(body.results.iter().map(|result| slot(&values, result)).collect())
+        Ok(body
+            .results
+            .iter()
+            .map(|result| slot(&values, result))
+            .collect())
     }
 
     fn add(
@@ -282,7 +301,9 @@ impl Making {
             Action::Argument(number) => return Ok(vec![arguments[*number]]),
             Action::Counter => {
                 let argument = |graph: &mut Graph| graph.argument(out);
-                let value = *self.counter.get_or_insert_with(|| argument(&mut self.graph));
+                let value = *self
+                    .counter
+                    .get_or_insert_with(|| argument(&mut self.graph));
                 return Ok(vec![value]);
             }
             Action::Public(array) => Arc::new(Public::new(held(array, out))),
@@ -331,9 +352,7 @@ impl Making {
             Action::Truncate { by, rounding } if out.sharing == Sharing::R => {
                 let rounding = match rounding {
                     Rounding::Exact => madrigal_engine::operations::Rounding::Exact,
-                    Rounding::Probabilistic => {
-                        madrigal_engine::operations::Rounding::Probabilistic
-                    }
+                    Rounding::Probabilistic => madrigal_engine::operations::Rounding::Probabilistic,
                 };
                 Arc::new(Truncate::new(*by as usize, rounding))
             }
@@ -360,7 +379,10 @@ impl Making {
     }
 
     fn is_public(&self, value: Value) -> bool {
-        self.graph.sort(value).sharing.is_public(self.graph.parties())
+        self.graph
+            .sort(value)
+            .sharing
+            .is_public(self.graph.parties())
     }
 
     fn repeat(
@@ -378,7 +400,9 @@ impl Making {
         let arguments: Vec<Value> = inputs.iter().map(argument).collect();
         let results = making.body(body, &arguments)?;
         let Making { graph, counter, .. } = making;
-        Ok(Arc::new(Repeat::new(count, graph, arguments, counter, results)))
+        Ok(Arc::new(Repeat::new(
+            count, graph, arguments, counter, results,
+        )))
     }
 
     /// A signed quotient by a power of two, on bits and back: exact.
@@ -455,7 +479,8 @@ fn layout(places: &Places) -> Layout {
                 .collect(),
         },
         Places::Rows { .. } => {
-            let index = |at: usize| u32::try_from(at).expect("a shape has fewer than 2^32 elements");
+            let index =
+                |at: usize| u32::try_from(at).expect("a shape has fewer than 2^32 elements");
             Layout::Picked(places.indices().into_iter().map(index).collect())
         }
     }

@@ -47,6 +47,7 @@ mod execute;
 #[cfg(feature = "generator")]
 pub mod generator;
 pub mod ir;
+mod local;
 pub mod lower;
 mod opening;
 mod program;
@@ -59,6 +60,7 @@ pub use computation::{Computation, InputPort, OutputPort};
 pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
 pub use error::{Fault, ProgramError, Source};
 pub use execute::{Executable, ExecuteError};
+pub use local::LocalError;
 #[doc(no_inline)]
 pub use madrigal_core::Party;
 pub use opening::{Everyone, Open, Opened, Receivers};

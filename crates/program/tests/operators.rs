@@ -52,7 +52,11 @@ fn outputs(p: Program, inputs: &Inputs) -> Vec<u128> {
         let goal = [Goal::Size, Goal::Depth][at % 2];
         agrees(&program, inputs, mix, goal, "an operator");
     }
-    let first = outputs.arrays().flatten().next().expect("a value that was opened");
+    let first = outputs
+        .arrays()
+        .flatten()
+        .next()
+        .expect("a value that was opened");
     first.codes().collect()
 }
 

@@ -25,7 +25,9 @@ pub(crate) fn runs(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal,
     let spent = world.run(|context| async move {
         let me = context.me();
         let given = Given {
-            inputs: executable.given(program, inputs, me).expect("inputs as declared"),
+            inputs: executable
+                .given(program, inputs, me)
+                .expect("inputs as declared"),
             ..Given::default()
         };
         match evaluate_program(&context, plan, given, &|_| {}).await {
@@ -38,7 +40,10 @@ pub(crate) fn runs(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal,
     });
     let codes = |array: &Array| array.codes().collect::<Vec<_>>();
     for (me, (outputs, cost)) in Party::all(program.parties()).zip(spent) {
-        let outputs = outputs.arrays().zip(expected.arrays()).zip(program.outputs());
+        let outputs = outputs
+            .arrays()
+            .zip(expected.arrays())
+            .zip(program.outputs());
         for (number, ((found, expected), port)) in outputs.enumerate() {
             let mine = port.to.contains(&me);
             assert_eq!(found.is_some(), mine, "{me}: output {number} of {what}");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use madrigal_core::time::{Link, Rates, Time};
+use madrigal_core::time::{Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::{Choice, Circuit, Origin, Plan, PlanTime};
 use madrigal_net::transport::Profile;
@@ -109,7 +109,8 @@ fn explain(
     let spec = plan.spec();
     let party = |party: Party| {
         let cost = plan.cost(party);
-        let time = surroundings.map(|(profile, rates)| plan.time(party, &rates, &link(&profile)));
+        let time = surroundings
+            .map(|(profile, rates)| plan.time(party, &rates, &Network(Some(profile)).link()));
         let phase = |phase: Phase| {
             let mut estimate = PhaseEstimate::new(cost.phase(phase));
             if let Some(((profile, _), time)) = surroundings.zip(time) {
@@ -145,13 +146,6 @@ fn explain(
         },
         expected: surroundings.map(|(_, rates)| Expected::new(&times, &rates)),
         parties,
-    }
-}
-
-fn link(profile: &Profile) -> Link {
-    Link {
-        latency: profile.latency.as_secs_f64(),
-        bytes_per_second: profile.bits_per_second.map(|bits| bits as f64 / 8.0),
     }
 }
 

@@ -232,7 +232,9 @@ impl Outputs {
     /// If `opened` is of another program, or was opened to others alone.
     pub fn get<T: Plain>(&self, opened: Opened<T>) -> Vec<T> {
         let array = self.values[opened.number].1.as_ref();
-        let values = array.expect("a value that was opened to this party").to_vec();
+        let values = array
+            .expect("a value that was opened to this party")
+            .to_vec();
         values.expect("an output has the type that it was opened with")
     }
 
@@ -244,7 +246,9 @@ impl Outputs {
         let mut values = self.values.iter();
         let found = values.find(|(own, _)| own.as_deref() == Some(name));
         let (_, array) = found.ok_or_else(|| OutputError::Name { name: name.into() })?;
-        let array = array.as_ref().ok_or_else(|| OutputError::Others { name: name.into() })?;
+        let array = array
+            .as_ref()
+            .ok_or_else(|| OutputError::Others { name: name.into() })?;
         array.to_vec().ok_or_else(|| OutputError::Element {
             name: name.into(),
             expected: T::TYPE,
