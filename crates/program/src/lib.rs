@@ -36,7 +36,8 @@
 //! | say who computes how | [`Secret::to`], [`Program::with_default`] |
 //!
 //! A finished [`Computation`] runs in the clear ([`Computation::simulate`]; [`Computation::check`] also finds
-//! numbers that leave their range), has a digest that is equal for equal programs, and is lowered to steps
+//! numbers that leave their range) and, on trial, by all parties in one process
+//! ([`Computation::run_locally`]), has a digest that is equal for equal programs, and is lowered to steps
 //! that protocols do ([`lower`]).
 
 mod array;

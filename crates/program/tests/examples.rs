@@ -77,4 +77,19 @@ fn the_nearest_entry() {
         let found = nearest::nearest(&table, &[1, 6], mix, parties).unwrap();
         assert_eq!(found, (2, 1), "{mix}");
     }
+    let Some(tables) = shared_data().map(|data| data.join("tables")) else {
+        return;
+    };
+    let read =
+        |name| nearest::numbers(&std::fs::read_to_string(tables.join(name)).unwrap()).unwrap();
+    let (table, samples) = (
+        read("biomatch_db_1024.csv"),
+        read("biomatch_samples_1024.csv"),
+    );
+    // Copies of the first row, of the last, and of three rows, of which the first counts.
+    for (sample, place) in [(0, 0), (1, 1023), (4, 7)] {
+        let sample = &samples[4 * sample..][..4];
+        let found = nearest::nearest(&table, sample, Mix::AB, 2).unwrap();
+        assert_eq!(found, (0, place));
+    }
 }

@@ -5,17 +5,14 @@ use std::time::Instant;
 
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
-use madrigal_core::{Cost, Party, Phase, PhaseCost};
+use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations::store::{Store, StoreKey};
 use madrigal_correlations::{Extension, OtSource};
-use madrigal_engine::{
-    Given, Means, Origin, Outcome, Precomputation, ProgramPlan, StoreSpec, run_program,
-};
+use madrigal_engine::{Given, Means, Origin, Precomputation, ProgramPlan, StoreSpec, run_program};
 use madrigal_net::Session;
-use madrigal_program::lower::Mix;
 use madrigal_program::{Array, Executable, Outputs};
 
-use super::workloads::Made;
+use super::workloads::{Made, Workload};
 use crate::args::TransportArg;
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
@@ -63,10 +60,20 @@ struct Ready {
 
 impl Ready {
     /// With the circuits that are expected to take less time.
-    fn new(made: &Made, mix: Mix, origin: Origin, setting: &Setting<'_>) -> Result<Self> {
+    fn new(workload: &Workload, made: &Made, setting: &Setting<'_>) -> Result<Self> {
+        let origin = match workload.from_stores {
+            true => Origin::Store,
+            false => Origin::Ot {
+                extension: Extension::default(),
+                threads: setting.threads,
+            },
+        };
         let line = setting.network.link();
         let ready = |goal| -> Result<Self> {
-            let executable = made.program.executable(mix, goal).map_err(Failure::bug)?;
+            let executable = made
+                .program
+                .executable(workload.mix.0, goal)
+                .map_err(Failure::bug)?;
             let mut spec = executable.spec();
             (spec.origin, spec.threads, spec.line) = (origin, setting.threads, line);
             let plan = ProgramPlan::new(spec).map_err(Failure::bug)?;
@@ -86,18 +93,10 @@ impl Ready {
     }
 }
 
-pub(super) fn measure(
-    made: &Made,
-    mix: Mix,
-    from_stores: bool,
-    setting: &Setting<'_>,
-) -> Result<Measured> {
-    let (extension, threads) = (Extension::default(), setting.threads);
-    let origin = match from_stores {
-        true => Origin::Store,
-        false => Origin::Ot { extension, threads },
-    };
-    let ready = Ready::new(made, mix, origin, setting)?;
+/// A workload's program, or a part of it.
+pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -> Result<Measured> {
+    let (from_stores, threads) = (workload.from_stores, setting.threads);
+    let ready = Ready::new(workload, made, setting)?;
     let expected = made.program.simulate(&made.inputs).map_err(Failure::bug)?;
     let (ready, expected) = (&ready, &expected);
     let parties = everyone(
@@ -114,31 +113,25 @@ pub(super) fn measure(
                 let first = 3 * run + 1;
                 let with_ots = !from_stores && !ready.plan.needs().is_empty();
                 let base_ots = base_ots(session, first, with_ots, threads).await?;
-                let (outcome, stored) = if from_stores {
-                    let stored = Stored::new(session, first + 1, &ready.plan).await?;
-                    let mut store = stored.open()?;
-                    let means = Means::from(&mut store);
-                    let given = Given { inputs, means };
-                    (once(session, first + 2, ready, given).await?, Some(stored))
-                } else {
-                    let means = Means::default();
-                    let given = Given { inputs, means };
-                    (once(session, first + 1, ready, given).await?, None)
+                let stored = match from_stores {
+                    true => Some(Stored::new(session, first + 1, &ready.plan).await?),
+                    false => None,
                 };
+                let mut store = stored.as_ref().map(Stored::open).transpose()?;
+                let means = store.as_mut().map(Means::from).unwrap_or_default();
+                let given = Given { inputs, means };
+                let outcome = run_program(session, first + 2, &ready.plan, given, None, &|_| {});
+                let outcome = outcome.await.map_err(of_engine)?;
                 check(&ready.executable.outputs(&outcome.outputs), expected)?;
-                let (made, cost) = stored.map_or_else(Default::default, |stored| stored.figures);
-                let online = outcome.online.time.as_secs_f64();
+                let (making, cost) = stored.map_or_else(Default::default, |stored| stored.figures);
                 let times = Times {
-                    total: made + outcome.total.as_secs_f64(),
-                    setup: made + outcome.setup.time.as_secs_f64(),
-                    online,
+                    total: making + outcome.total.as_secs_f64(),
+                    setup: making + outcome.setup.time.as_secs_f64(),
+                    online: outcome.online.time.as_secs_f64(),
                     base_ots,
                 };
-                let spent = Cost {
-                    setup: outcome.setup.spent + cost,
-                    online: outcome.online.spent,
-                };
-                runs.push((times, spent.setup + spent.online));
+                let spent = cost + outcome.setup.spent + outcome.online.spent;
+                runs.push((times, spent));
             }
             Ok(runs)
         },
@@ -161,11 +154,6 @@ pub(super) fn measure(
         costs: parties.iter().map(|runs| runs[0].1).collect(),
         goal: ready.goal,
     })
-}
-
-async fn once(session: &Session, id: u32, ready: &Ready, given: Given<'_>) -> Result<Outcome> {
-    let outcome = run_program(session, id, &ready.plan, given, None, &|_| {}).await;
-    outcome.map_err(of_engine)
 }
 
 /// What the base OTs of one job take, in a job of their own, after which all parties go on together. It

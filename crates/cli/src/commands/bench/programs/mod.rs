@@ -82,14 +82,11 @@ struct Line {
     setup_seconds: f64,
     online_seconds: f64,
     base_ots_seconds: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     beyond_base_ots_seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     per_second: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     online_per_second: Option<f64>,
     #[serde(flatten)]
-    parts: Option<Parts>,
+    parts: Parts,
     parties: usize,
     mix: String,
     /// What circuits save: `size` or `depth`.
@@ -110,17 +107,17 @@ struct Line {
     reached: f64,
 }
 
-/// A program beside its parts.
-#[derive(Serialize)]
+/// A program beside its parts, where it has any.
+#[derive(Serialize, Default)]
 struct Parts {
     /// Online, against the slower part alone.
-    ratio: f64,
+    ratio: Option<f64>,
     /// Everything included, the same.
-    total_ratio: f64,
+    total_ratio: Option<f64>,
     /// Of each part alone, online.
-    parts_online_seconds: Vec<f64>,
+    parts_online_seconds: Option<Vec<f64>>,
     /// Of each part alone, everything included.
-    parts_seconds: Vec<f64>,
+    parts_seconds: Option<Vec<f64>>,
 }
 
 fn header() -> Table {
@@ -148,7 +145,7 @@ fn spread(times: &[Times], pick: impl Fn(&Times) -> f64) -> Spread {
 impl Line {
     fn measure(workload: &Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
         let (mix, parties) = workload.mix;
-        let run = |made: &_| measure(made, mix, workload.from_stores, setting);
+        let run = |made: &_| measure(workload, made, setting);
         let measured = run(&workload.make()?)?;
         let alone: Vec<Measured> = workload.parts()?.iter().map(run).collect::<Result<_>>()?;
         let median = |pick: fn(&Times) -> f64| spread(&measured.times, pick).median;
@@ -171,7 +168,10 @@ impl Line {
                 .then(|| median(|times| times.total - times.base_ots)),
             per_second: ops.map(|ops| ops / total.median),
             online_per_second: ops.map(|ops| ops / online),
-            parts: (!alone.is_empty()).then(|| Parts::new(total.median, online, &alone)),
+            parts: match &alone[..] {
+                [] => Parts::default(),
+                alone => Parts::new(total.median, online, alone),
+            },
             parties,
             mix: mix.to_string(),
             circuits: match measured.goal {
@@ -192,7 +192,7 @@ impl Line {
 
     fn row(&self) -> Vec<String> {
         let some = |value: Option<f64>| value.map(seconds).unwrap_or_default();
-        let ratio = |parts: &Parts| format!("{:.2} ({:.2})", parts.ratio, parts.total_ratio);
+        let ratio = |ratio: Option<f64>| ratio.map(|ratio| format!("{ratio:.2}"));
         vec![
             self.name.to_owned(),
             seconds(self.seconds),
@@ -201,7 +201,7 @@ impl Line {
             seconds(self.online_seconds),
             some(self.beyond_base_ots_seconds),
             self.per_second.map(per_second).unwrap_or_default(),
-            self.parts.as_ref().map(ratio).unwrap_or_default(),
+            ratio(self.parts.ratio).unwrap_or_default(),
             self.circuits.to_owned(),
             bytes(self.bytes_sent),
             self.rounds.to_string(),
@@ -222,10 +222,10 @@ impl Parts {
         let slower = |times: &[f64]| times.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let (totals, onlines) = (of(|times| times.total), of(|times| times.online));
         Self {
-            ratio: online / slower(&onlines),
-            total_ratio: total / slower(&totals),
-            parts_online_seconds: onlines,
-            parts_seconds: totals,
+            ratio: Some(online / slower(&onlines)),
+            total_ratio: Some(total / slower(&totals)),
+            parts_online_seconds: Some(onlines),
+            parts_seconds: Some(totals),
         }
     }
 }
