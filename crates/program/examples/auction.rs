@@ -10,7 +10,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Party, Program, Secret};
 
 /// The winner's place among the bidders, each of whom is a party, and the price: the second highest bid.
-pub fn auction(bids: &[u32], mix: Mix) -> Result<(usize, u32), Box<dyn Error>> {
+pub(crate) fn auction(bids: &[u32], mix: Mix) -> Result<(usize, u32), Box<dyn Error>> {
     let mut p = Program::new(bids.len());
     let sealed: Vec<Secret<u32>> = Party::all(bids.len())
         .map(|bidder| p.input(bidder, ()))

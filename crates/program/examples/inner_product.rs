@@ -9,7 +9,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Party, Program};
 
 /// The inner product, modulo 2^64, as both learn it.
-pub fn inner_product(
+pub(crate) fn inner_product(
     vectors: [&[i64]; 2],
     mix: Mix,
     parties: usize,

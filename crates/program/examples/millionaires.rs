@@ -9,7 +9,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Party, Program};
 
 /// Whether the first is richer, as both learn it.
-pub fn first_is_richer(
+pub(crate) fn first_is_richer(
     fortunes: [u64; 2],
     mix: Mix,
     parties: usize,

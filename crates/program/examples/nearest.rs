@@ -15,7 +15,7 @@ const CLIENT: Party = Party::new(1);
 
 /// The squared distance of the nearest entry, and its place. `table` has one entry after the other;
 /// distances must stay below 2^32.
-pub fn nearest(
+pub(crate) fn nearest(
     table: &[u32],
     sample: &[u32],
     mix: Mix,
@@ -35,7 +35,7 @@ pub fn nearest(
 }
 
 /// Numbers with commas or line ends between them.
-pub fn numbers(text: &str) -> Result<Vec<u32>, Box<dyn Error>> {
+pub(crate) fn numbers(text: &str) -> Result<Vec<u32>, Box<dyn Error>> {
     let parts = text.trim().split([',', '\n']).map(str::trim);
     Ok(parts.map(str::parse).collect::<Result<_, _>>()?)
 }

@@ -10,17 +10,17 @@ use madrigal_program::{Everyone, Inputs, Party, Program, Secret};
 
 /// What all learn of the numbers of all.
 #[derive(Debug, PartialEq)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// Of all numbers.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Of all numbers, divided by how many there are.
-    pub variance: f64,
+    pub(crate) variance: f64,
     /// The number in the middle, the upper one of two.
-    pub median: u32,
+    pub(crate) median: u32,
 }
 
 /// `lists[i]` are the numbers of party i. Sums of squares must stay below 2^64.
-pub fn summary(lists: &[Vec<u32>], mix: Mix) -> Result<Summary, Box<dyn Error>> {
+pub(crate) fn summary(lists: &[Vec<u32>], mix: Mix) -> Result<Summary, Box<dyn Error>> {
     let mut p = Program::new(lists.len());
     let parts: Vec<Secret<u32>> = Party::all(lists.len())
         .zip(lists)
