@@ -52,7 +52,7 @@ fn inner_products_have_signs() {
         let found = inner_product::inner_product(vectors, mix, parties).unwrap();
         assert_eq!(found, expected, "{mix}");
     }
-    assert!(inner_product::inner_product([&[1], &[2, 3]], Mix::AB, 2).is_err());
+    assert!(inner_product::inner_product([&[1, 2, 3], &[2, 3]], Mix::AB, 2).is_err());
 }
 
 #[test]
