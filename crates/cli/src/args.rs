@@ -14,10 +14,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
 
-pub use bench::{Bench, BenchCircuit, BenchGarbling, BenchOt, BenchR3};
+pub use bench::{Bench, BenchCircuit, BenchGarbling, BenchOt, BenchPrograms, BenchR3};
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
-pub use over::{Over, line};
+pub use over::Over;
 pub use party::{Dealer, Doctor, Keygen, Net, Patience, TransportArg, Who};
 pub use run::{
     BroadcastArg, CorrelationsArg, Explain, How, PhasesArg, ProtocolArg, Run, Show, Work,

@@ -239,7 +239,8 @@ pub async fn in_session<T>(
     done
 }
 
-fn of_engine(error: RunError) -> Failure {
+/// What went wrong in a job.
+pub fn of_engine(error: RunError) -> Failure {
     match error {
         RunError::Net(error) => error.into(),
         other => Failure::bug(other),

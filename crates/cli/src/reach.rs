@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use madrigal_core::Party;
+use madrigal_core::time::Link;
 use madrigal_net::Session;
 use madrigal_net::transport::{Profile, Security, Shaped, Transport, connect};
 use tokio::runtime::Builder;
@@ -22,6 +23,14 @@ impl Network {
         }
         let profile = Profile::parse(text).map_err(Usage::Network)?;
         Ok(Self(Some(profile)))
+    }
+
+    /// What plans are to expect of it.
+    pub fn link(self) -> Link {
+        self.0.map_or_else(Link::default, |profile| Link {
+            latency: profile.latency.as_secs_f64(),
+            bytes_per_second: profile.bits_per_second.map(|bits| bits as f64 / 8.0),
+        })
     }
 
     /// Does `work` in a session over a transport that is there already, shaped by the profile.

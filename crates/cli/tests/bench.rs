@@ -292,3 +292,29 @@ fn three_parties_over_each_transport() {
     assert!(text.contains("threads of each party"));
     madrigal(path, "bench r3 --only nothing").bad(2, &["and/memory"]);
 }
+
+#[test]
+fn programs_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let flags = "--repeat 2 --transport memory --threads 2 --only 2b/ --only b2a --only r/n3";
+    let told = madrigal(path, &format!("bench programs --json {flags}")).good();
+    assert_eq!(told.stderr, "");
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        let name = line["name"].as_str().unwrap().to_owned();
+        assert!(number("seconds") >= number("online_seconds"), "{line}");
+        assert!(number("online_seconds") > 0.0, "{line}");
+        let conversion = !name.starts_with("biometric");
+        assert_eq!(conversion, number("per_second") > 0.0, "{line}");
+        assert_eq!(conversion, number("base_ots_seconds") > 0.0, "{line}");
+        names.push(name);
+    }
+    assert_eq!(names, ["b2a/u32/n2", "a2b/u32/n2", "biometric/r/n3/4096"]);
+    let table = madrigal(path, "bench programs --repeat 1 --only a2b").good();
+    assert!(table.stdout.contains("a2b/u32/n2"), "{table}");
+    let all = ["mul/u64/n3", "matmul/u64/1000/n2", "lt/u64/n2", "figure1"];
+    madrigal(path, "bench programs --only nothing").bad(2, &all);
+}

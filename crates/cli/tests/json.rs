@@ -100,6 +100,10 @@ fn every_field_is_documented_and_no_other() {
         &["The lines of `madrigal bench r3 --json`"],
         &told("bench r3 --scale 0.001 --repeat 1 --only and/memory --json"),
     );
+    check(
+        &["The lines of `madrigal bench programs --json`"],
+        &told("bench programs --repeat 1 --only b2a --json"),
+    );
 }
 
 #[test]

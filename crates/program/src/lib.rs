@@ -36,7 +36,8 @@
 //! | say who computes how | [`Secret::to`], [`Program::with_default`] |
 //!
 //! A finished [`Computation`] runs in the clear ([`Computation::simulate`]; [`Computation::check`] also finds
-//! numbers that leave their range), has a digest that is equal for equal programs, and is lowered to steps
+//! numbers that leave their range) and, on trial, by all parties in one process
+//! ([`Computation::run_locally`]), has a digest that is equal for equal programs, and is lowered to steps
 //! that protocols do ([`lower`]).
 
 mod array;
@@ -47,6 +48,7 @@ mod execute;
 #[cfg(feature = "generator")]
 pub mod generator;
 pub mod ir;
+mod local;
 pub mod lower;
 mod opening;
 mod program;
@@ -59,6 +61,7 @@ pub use computation::{Computation, InputPort, OutputPort};
 pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
 pub use error::{Fault, ProgramError, Source};
 pub use execute::{Executable, ExecuteError};
+pub use local::LocalError;
 #[doc(no_inline)]
 pub use madrigal_core::Party;
 pub use opening::{Everyone, Open, Opened, Receivers};

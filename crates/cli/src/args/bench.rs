@@ -22,6 +22,8 @@ pub enum Bench {
     Garbling(BenchGarbling),
     /// Three parties with an honest majority (protocol R), over memory, TCP and TLS
     R3(BenchR3),
+    /// Programs on typed secrets: products, conversions, comparisons, matching
+    Programs(BenchPrograms),
 }
 
 #[derive(Args, Debug)]
@@ -120,6 +122,38 @@ pub struct BenchR3 {
     /// Scale the size of every run by this factor, for example 0.1
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
     pub scale: f64,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `bench programs` has without `--network`.
+const BY_DEFAULT: &str = "By default none, for figure1 40ms.";
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchPrograms {
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example mul/ or n3; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// Threads that each party computes with
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+
+    /// What the parties, each a thread of this process, talk over
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Make the links between the parties behave like this network [default: none; for figure1
+    /// 40ms]
+    #[arg(long, value_name = "PROFILE", long_help = networks(&format!("{BY_DEFAULT} {SHAPED}"), UNSHAPED))]
+    pub network: Option<String>,
 
     /// Print JSON: one object per line for each name
     #[arg(long)]

@@ -9,6 +9,8 @@ use madrigal_kernels::Level;
 use madrigal_net::transport::Profile;
 use serde::{Deserialize, Serialize};
 
+use crate::reach::Network;
+
 /// The level that choices are made for: all parties must come to the same, whatever their processors.
 const LEVEL: Level = Level::AesNi;
 
@@ -37,8 +39,7 @@ impl Over {
 
     /// What a plan may expect of the line between two parties.
     pub fn line(&self) -> Line {
-        let profile = self.link.as_ref().and_then(Link::profile);
-        profile.map_or_else(Line::default, |profile| line(&profile))
+        Network(self.link.as_ref().and_then(Link::profile)).link()
     }
 
     /// The extension for this many triples on this many threads, and why.
@@ -55,14 +56,6 @@ impl Over {
                 reason: "the default, as --link does not say what the network is like".to_owned(),
             },
         }
-    }
-}
-
-/// A network's profile for the model of time.
-pub fn line(profile: &Profile) -> Line {
-    Line {
-        latency: profile.latency.as_secs_f64(),
-        bytes_per_second: profile.bits_per_second.map(|bits| bits as f64 / 8.0),
     }
 }
 

@@ -8,7 +8,7 @@ use madrigal_engine::{Choice, Circuit, Origin, Plan, PlanTime};
 use madrigal_net::transport::Profile;
 use serde::Serialize;
 
-use crate::args::{Explain, line};
+use crate::args::Explain;
 use crate::exit::Result;
 use crate::numbers::{bytes, count, counted, rate, seconds, table};
 use crate::rates;
@@ -109,7 +109,8 @@ fn explain(
     let spec = plan.spec();
     let party = |party: Party| {
         let cost = plan.cost(party);
-        let time = surroundings.map(|(profile, rates)| plan.time(party, &rates, &line(&profile)));
+        let time = surroundings
+            .map(|(profile, rates)| plan.time(party, &rates, &Network(Some(profile)).link()));
         let phase = |phase: Phase| {
             let mut estimate = PhaseEstimate::new(cost.phase(phase));
             if let Some(((profile, _), time)) = surroundings.zip(time) {

@@ -13,13 +13,13 @@ use madrigal_net::{Session, block_on};
 
 use crate::args::{Patience, TransportArg};
 use crate::exit::{Failure, Result};
-use crate::party::in_session;
 use crate::reach::{Network, Way};
 
-/// Does `work` as each of `parties` parties, which compute on `threads` threads, in one session; their
-/// results, in order.
+/// Does `work` as each of `parties` parties, which compute on `threads` threads, in one session over
+/// such a network; their results, in order.
 pub fn everyone<T: Send>(
     transport: TransportArg,
+    network: Network,
     parties: usize,
     threads: usize,
     work: impl AsyncFn(&Session) -> Result<T> + Sync,
@@ -29,7 +29,7 @@ pub fn everyone<T: Send>(
     match transport {
         TransportArg::Memory => on_threads(all.zip(mesh(parties)).map(|(me, transport)| {
             let work = async move |session: &Session| work(session).await;
-            move || block_on(in_session(me, parties, transport, patience, work))
+            move || block_on(network.in_session(me, parties, transport, patience, work))
         })),
         TransportArg::Tcp | TransportArg::Tls => {
             let listeners: Vec<TcpListener> = all
@@ -53,7 +53,7 @@ pub fn everyone<T: Send>(
                             addresses,
                             listener,
                             security,
-                            network: Network(None),
+                            network,
                             patience,
                             threads,
                         };

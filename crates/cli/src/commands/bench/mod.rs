@@ -4,6 +4,7 @@ mod circuits;
 mod garbling;
 mod measured;
 mod ot;
+mod programs;
 mod r3;
 
 use crate::args::Bench;
@@ -17,5 +18,6 @@ pub fn run(args: Bench) -> Result<()> {
         Bench::Ot(args) => ot::run(&args),
         Bench::Garbling(args) => garbling::run(&args),
         Bench::R3(args) => r3::run(&args),
+        Bench::Programs(args) => programs::run(&args),
     }
 }

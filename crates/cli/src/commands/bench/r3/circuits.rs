@@ -15,6 +15,7 @@ use super::{Setting, Workload};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
+use crate::reach::Network;
 use crate::source::Source;
 
 /// ANDs side by side, and one after the other, of the circuit that is nothing but ANDs.
@@ -107,6 +108,7 @@ fn measure(
     let (expected, own) = (&expected, &own(plan, inputs));
     let parties = everyone(
         setting.transport,
+        Network(None),
         PARTIES,
         spec.threads,
         async |session: &Session| {

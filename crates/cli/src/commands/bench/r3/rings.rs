@@ -13,6 +13,7 @@ use super::{Setting, Workload};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
+use crate::reach::Network;
 
 /// Elements of a batch: what stays in the caches, as in a longer computation on pieces.
 const PRODUCTS: usize = 1 << 16;
@@ -97,6 +98,7 @@ fn measure(
 ) -> Result<Measured> {
     let parties = everyone(
         setting.transport,
+        Network(None),
         PARTIES,
         setting.threads,
         async |session: &Session| {

@@ -1,0 +1,229 @@
+//! A program run by all parties, again and again, and compared with its meaning in the clear.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use madrigal_circuit::Goal;
+use madrigal_core::time::Rates;
+use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_correlations::store::{Store, StoreKey};
+use madrigal_correlations::{Extension, OtSource};
+use madrigal_engine::{Given, Means, Origin, Precomputation, ProgramPlan, StoreSpec, run_program};
+use madrigal_net::Session;
+use madrigal_program::{Array, Executable, Outputs};
+
+use super::workloads::{Made, Workload};
+use crate::args::TransportArg;
+use crate::exit::{Failure, Result};
+use crate::local::everyone;
+use crate::party::of_engine;
+use crate::reach::Network;
+
+/// How programs are measured.
+pub(super) struct Setting<'a> {
+    pub transport: TransportArg,
+    pub network: Network,
+    /// Of each party.
+    pub threads: usize,
+    /// Runs.
+    pub repeat: u32,
+    /// By which circuits are chosen.
+    pub rates: &'a Rates,
+}
+
+/// What a run took: all of it, base OTs alone, and the two phases.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Times {
+    pub total: f64,
+    pub setup: f64,
+    pub online: f64,
+    /// Measured by themselves, just before.
+    pub base_ots: f64,
+}
+
+/// All runs of all parties.
+pub(super) struct Measured {
+    /// Of the slowest party, for each run.
+    pub times: Vec<Times>,
+    /// Of each party, both phases together, in one run.
+    pub costs: Vec<PhaseCost>,
+    /// What circuits save.
+    pub goal: Goal,
+}
+
+/// A program made ready.
+struct Ready {
+    executable: Executable,
+    plan: ProgramPlan,
+    goal: Goal,
+}
+
+impl Ready {
+    /// With the circuits that are expected to take less time.
+    fn new(workload: &Workload, made: &Made, setting: &Setting<'_>) -> Result<Self> {
+        let origin = match workload.from_stores {
+            true => Origin::Store,
+            false => Origin::Ot {
+                extension: Extension::default(),
+                threads: setting.threads,
+            },
+        };
+        let line = setting.network.link();
+        let ready = |goal| -> Result<Self> {
+            let executable = made
+                .program
+                .executable(workload.mix.0, goal)
+                .map_err(Failure::bug)?;
+            let mut spec = executable.spec();
+            (spec.origin, spec.threads, spec.line) = (origin, setting.threads, line);
+            let plan = ProgramPlan::new(spec).map_err(Failure::bug)?;
+            Ok(Self {
+                executable,
+                plan,
+                goal,
+            })
+        };
+        let time = |ready: &Self| ready.plan.time(Party::new(0), setting.rates, &line).total;
+        let (size, depth) = (ready(Goal::Size)?, ready(Goal::Depth)?);
+        Ok(if time(&depth) < time(&size) {
+            depth
+        } else {
+            size
+        })
+    }
+}
+
+/// A workload's program, or a part of it.
+pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -> Result<Measured> {
+    let (from_stores, threads) = (workload.from_stores, setting.threads);
+    let ready = Ready::new(workload, made, setting)?;
+    let expected = made.program.simulate(&made.inputs).map_err(Failure::bug)?;
+    let (ready, expected) = (&ready, &expected);
+    let parties = everyone(
+        setting.transport,
+        setting.network,
+        made.program.parties(),
+        threads,
+        async |session: &Session| {
+            let me = session.me();
+            let mut runs = Vec::new();
+            for run in 0..setting.repeat {
+                let inputs = ready.executable.given(&made.program, &made.inputs, me);
+                let inputs = inputs.map_err(Failure::bug)?;
+                let first = 3 * run + 1;
+                let with_ots = !from_stores && !ready.plan.needs().is_empty();
+                let base_ots = base_ots(session, first, with_ots, threads).await?;
+                let stored = match from_stores {
+                    true => Some(Stored::new(session, first + 1, &ready.plan).await?),
+                    false => None,
+                };
+                let mut store = stored.as_ref().map(Stored::open).transpose()?;
+                let means = store.as_mut().map(Means::from).unwrap_or_default();
+                let given = Given { inputs, means };
+                let outcome = run_program(session, first + 2, &ready.plan, given, None, &|_| {});
+                let outcome = outcome.await.map_err(of_engine)?;
+                check(&ready.executable.outputs(&outcome.outputs), expected)?;
+                let (making, cost) = stored.map_or_else(Default::default, |stored| stored.figures);
+                let times = Times {
+                    total: making + outcome.total.as_secs_f64(),
+                    setup: making + outcome.setup.time.as_secs_f64(),
+                    online: outcome.online.time.as_secs_f64(),
+                    base_ots,
+                };
+                let spent = cost + outcome.setup.spent + outcome.online.spent;
+                runs.push((times, spent));
+            }
+            Ok(runs)
+        },
+    )?;
+    let slowest = |run: usize| {
+        let of = |pick: fn(&Times) -> f64| {
+            let times = parties.iter().map(|runs| pick(&runs[run].0));
+            times.fold(0.0, f64::max)
+        };
+        Times {
+            total: of(|times| times.total),
+            setup: of(|times| times.setup),
+            online: of(|times| times.online),
+            base_ots: of(|times| times.base_ots),
+        }
+    };
+    Ok(Measured {
+        times: (0..setting.repeat as usize).map(slowest).collect(),
+        // Costs are declared and counted alike in all runs.
+        costs: parties.iter().map(|runs| runs[0].1).collect(),
+        goal: ready.goal,
+    })
+}
+
+/// What the base OTs of one job take, in a job of their own, after which all parties go on together. It
+/// has none where none are `wanted`.
+async fn base_ots(session: &Session, id: u32, wanted: bool, threads: usize) -> Result<f64> {
+    let job = session.job(id, &[], None).await?;
+    let context = job.context().enter(Phase::Setup, "base OTs");
+    let start = Instant::now();
+    if wanted {
+        OtSource::with_threads(&context, Extension::default(), threads).await?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    job.finish().await?;
+    Ok(if wanted { seconds } else { 0.0 })
+}
+
+/// A party's store, which is removed in the end.
+struct Stored {
+    directory: PathBuf,
+    key: StoreKey,
+    /// What making it took, in seconds, and what was spent on it.
+    figures: (f64, PhaseCost),
+}
+
+impl Stored {
+    /// Made by all parties, with what `plan` needs.
+    async fn new(session: &Session, id: u32, plan: &ProgramPlan) -> Result<Self> {
+        let mut random = [0; 8];
+        getrandom::fill(&mut random).map_err(Failure::bug)?;
+        let name = format!("madrigal-bench-{}", crate::numbers::hex(&random));
+        let mut stored = Self {
+            directory: std::env::temp_dir().join(name),
+            key: StoreKey::generate().map_err(Failure::bug)?,
+            figures: Default::default(),
+        };
+        let spec = StoreSpec {
+            threads: plan.spec().threads,
+            ..StoreSpec::new(plan.needs())
+        };
+        let making = Precomputation::new(spec, &stored.directory, &stored.key);
+        let made = making
+            .map_err(Failure::bug)?
+            .run(session, id, None, &|_| {})
+            .await?;
+        stored.figures = (made.setup.time.as_secs_f64(), made.setup.spent);
+        Ok(stored)
+    }
+
+    fn open(&self) -> Result<Store> {
+        Store::open(&self.directory, &self.key).map_err(Failure::bug)
+    }
+}
+
+impl Drop for Stored {
+    fn drop(&mut self) {
+        // What cannot be removed is among other temporary files, and useless without its key.
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// Compares what a party got with the program's meaning.
+fn check(outputs: &Outputs, expected: &Outputs) -> Result<()> {
+    let codes = |array: &Array| array.codes().collect::<Vec<_>>();
+    let mut pairs = outputs.arrays().zip(expected.arrays());
+    let right = pairs.all(|(found, expected)| match (found, expected) {
+        (Some(found), Some(expected)) => codes(found) == codes(expected),
+        (found, _) => found.is_none(),
+    });
+    match right {
+        true => Ok(()),
+        false => Err(Failure::bug("a wrong result")),
+    }
+}
