@@ -47,7 +47,7 @@ fn the_winner_pays_the_second_price() {
 fn inner_products_have_signs() {
     for (mix, parties) in MIXES {
         let vectors: [&[i64]; 2] = [&[1, 2, 3, -4], &[4, -5, 6, i64::MAX]];
-        let expected = [1_i64 * 4, -10, 18, (-4_i64).wrapping_mul(i64::MAX)];
+        let expected = [4_i64, -10, 18, (-4_i64).wrapping_mul(i64::MAX)];
         let expected = expected.into_iter().fold(0, i64::wrapping_add);
         let found = inner_product::inner_product(vectors, mix, parties).unwrap();
         assert_eq!(found, expected, "{mix}");
