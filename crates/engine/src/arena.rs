@@ -132,14 +132,4 @@ impl Arena {
             bits::take(z, index * lanes, row, lanes);
         }
     }
-
-    /// Packs one component of rows: `lanes` bits for each, in order.
-    pub fn pack(&self, rows: &[u32], component: usize) -> Vec<u8> {
-        let mut string = vec![0; bits::bytes_for(rows.len() * self.lanes)];
-        for (index, &row) in rows.iter().enumerate() {
-            let row = self.row(row, component);
-            bits::put(&mut string, index * self.lanes, row, self.lanes);
-        }
-        string
-    }
 }

@@ -11,6 +11,7 @@
 mod arena;
 mod bill;
 mod board;
+mod carry_out;
 mod circuit;
 mod dealer;
 mod graph;
@@ -19,6 +20,7 @@ pub mod operations;
 mod plan;
 mod program;
 mod protocol;
+mod regions;
 mod report;
 mod run;
 mod schedule;
@@ -30,15 +32,13 @@ mod time;
 mod trace;
 
 pub use bill::Bill;
+pub use carry_out::{Given, Outcome, TaskReport, evaluate_program, run_program};
 pub use circuit::Circuit;
 pub use dealer::serve;
 pub use graph::{Graph, GraphError, Value};
 pub use operation::{Mismatch, Operation, Tool, Turn};
 pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
-pub use program::{
-    Given, OperationCost, Outcome, ProgramError, ProgramPlan, ProgramSpec, TaskReport,
-    evaluate_program, run_program,
-};
+pub use program::{OperationCost, ProgramError, ProgramPlan, ProgramSpec};
 pub use protocol::Protocol;
 pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, RunError, evaluate, run};

@@ -9,8 +9,9 @@ use madrigal_core::Party;
 use madrigal_correlations::Means;
 use madrigal_net::{Context, Error, Session};
 
+use crate::carry_out::{Given, evaluate_program, run_with_facts};
 use crate::plan::Plan;
-use crate::program::{Given, evaluate_program, run_with_facts};
+
 use crate::report::{Progress, Report};
 use crate::shares::Shares;
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::program::{Outcome, ProgramPlan};
+use crate::carry_out::Outcome;
+use crate::program::ProgramPlan;
 
 impl Outcome {
     /// Each operation's blocks on the strands that did them, in the JSON of Chrome's trace event format

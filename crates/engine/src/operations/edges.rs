@@ -220,3 +220,61 @@ fn known_to(to: &[Party], parties: usize) -> Sharing {
         Sharing::clear(to)
     }
 }
+
+/// A value that all know because it is part of the program.
+pub struct Public(Shares);
+
+impl Public {
+    /// This value.
+    ///
+    /// # Panics
+    /// If it is shared or unknown.
+    pub fn new(value: Shares) -> Self {
+        assert!(
+            value.sort().sharing.is_clear() && value.is_known(),
+            "a public value"
+        );
+        Self(value.as_shared(crate::sort::Sharing::PUBLIC))
+    }
+}
+
+impl std::fmt::Debug for Public {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "public {}", self.0.sort())
+    }
+}
+
+impl Operation for Public {
+    fn name(&self) -> String {
+        use sha2::{Digest, Sha256};
+        let mut hash = Sha256::new();
+        self.0.hash_into(&mut hash);
+        let digest: String = hash.finalize()[..16]
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect();
+        format!("public/1 {} ({digest})", self.0.sort())
+    }
+
+    fn sorts(&self, _: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        Ok(vec![*self.0.sort()])
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, _: &[Sort], _: &mut Bill) {}
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        _: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(std::future::ready(Ok(vec![self.0.clone()])))
+    }
+
+    fn plain(&self, _: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.0.clone()])
+    }
+}

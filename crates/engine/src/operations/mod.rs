@@ -8,7 +8,8 @@
 //! | products of matrices | A, R | `matrices.rs` |
 //! | loops | every sharing | `repeat.rs` |
 //! | conversions | A to B, B to A, within R | `convert.rs` |
-//! | rearrangements, broadcasts, sums along an axis | every sharing | `local.rs` |
+//! | rearrangements, broadcasts | every sharing | `local.rs` |
+//! | sums along an axis | every sharing | `sums.rs` |
 
 mod arithmetic_gmw;
 mod boolean_gmw;
@@ -21,6 +22,7 @@ mod repeat;
 mod replicated;
 mod replicated_rings;
 mod ring;
+mod sums;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -39,14 +41,15 @@ use crate::sort::{Element, Sharing, Sort};
 pub use arithmetic_gmw::ArithmeticGmwTool;
 pub use boolean_gmw::BooleanGmwTool;
 pub use convert::{Addends, BitTimes, Compose};
-pub use edges::{Constant, Open, Share};
-pub use local::{Concat, Layout, Narrow, Public, Rearrange, Row, SumAxis};
+pub use edges::{Constant, Open, Public, Share};
+pub use local::{Concat, Layout, Narrow, Rearrange, Row};
 pub use matrices::MatrixProduct;
 pub use netlist::Netlist;
 pub use repeat::Repeat;
 pub use replicated::ReplicatedTool;
 pub use replicated_rings::{Rounding, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
+pub use sums::SumAxis;
 
 /// A protocol that values can be brought into and opened from.
 pub trait Protocol: Tool {

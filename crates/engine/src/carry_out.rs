@@ -1,0 +1,487 @@
+//! Programs carried out by one party: correlations part by part, tasks on strands, strands on threads.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::{LocalBoxFuture, try_join, try_join_all};
+use madrigal_core::{Party, Phase};
+use madrigal_correlations::{Means, Stock, Supply};
+use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads};
+use sha2::{Digest, Sha256};
+
+use crate::board::Board;
+use crate::graph::Graph;
+use crate::operation::{Strand, Turn};
+use crate::plan::Phases;
+use crate::program::ProgramPlan;
+use crate::report::{PhaseReport, Progress};
+use crate::run::{RunError, SETUP};
+use crate::schedule::Schedule;
+use crate::shares::Shares;
+
+/// What one party brings to a program.
+#[derive(Debug, Default)]
+pub struct Given<'a> {
+    /// Clear values, one for each input of the graph in order: [`Shares::unknown`] for those that this
+    /// party does not know.
+    pub inputs: Vec<Shares>,
+    /// What the origin of the correlations asks for.
+    pub means: Means<'a>,
+}
+
+/// A program that has ended well.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The outputs, in order; unknown where they are for others.
+    pub outputs: Vec<Shares>,
+    /// Before the inputs.
+    pub setup: PhaseReport,
+    /// From the inputs on.
+    pub online: PhaseReport,
+    /// From the opening of the job to its finish at all parties.
+    pub total: Duration,
+    /// Bytes sent with headers and control messages.
+    pub wire_bytes_sent: u64,
+    /// When each operation was at work on which block.
+    pub tasks: Vec<TaskReport>,
+}
+
+/// One operation at work on one block.
+#[derive(Debug, Clone)]
+pub struct TaskReport {
+    /// The operation, by its place in the graph.
+    pub operation: usize,
+    /// The block.
+    pub block: usize,
+    /// What did it, one task after the other.
+    pub strand: usize,
+    /// From the beginning of the job until everything it needs was there.
+    pub ready: Duration,
+    /// From the beginning of the job until it had ended.
+    pub ended: Duration,
+}
+
+/// Runs a plan as job `id` of `session`. `observe` hears of progress; it must be quick.
+///
+/// # Errors
+/// Inputs that do not fit the plan, before anything is sent; what goes wrong between the parties,
+/// after which no party has an output.
+pub fn run_program<'a>(
+    session: &'a Session,
+    id: u32,
+    plan: &'a ProgramPlan,
+    given: Given<'a>,
+    deadline: Option<Duration>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Outcome, RunError>> {
+    Box::pin(async move {
+        run_with_facts(session, id, plan, &plan.facts(), given, deadline, observe).await
+    })
+}
+
+/// The same, with other facts that parties agree on: among them a digest of the plan's.
+pub(crate) fn run_with_facts<'a>(
+    session: &'a Session,
+    id: u32,
+    plan: &'a ProgramPlan,
+    facts: &'a [Fact],
+    given: Given<'a>,
+    deadline: Option<Duration>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Outcome, RunError>> {
+    Box::pin(async move {
+        let begin = Instant::now();
+        fits(session.me(), session.parties(), plan, &given.inputs)?;
+        let wire_bytes = session.wire_bytes_sent();
+        let mut facts = facts.to_vec();
+        if let Some(digest) = public_values(&plan.spec().graph, &given.inputs) {
+            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            facts.push((PUBLIC_VALUES.to_owned(), hex));
+        }
+        let job = session.job(id, &facts, deadline).await?;
+        let done = carry_out(&job.context(), plan, given, begin, observe).await?;
+        let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
+            time: done.times[phase.index()],
+            spent: job.spent(phase),
+        });
+        job.finish().await?;
+        Ok(Outcome {
+            outputs: done.outputs,
+            setup,
+            online,
+            total: begin.elapsed(),
+            wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
+            tasks: done.tasks,
+        })
+    })
+}
+
+/// Carries out a plan within a job that is open already: for jobs that do more than one thing.
+/// Gives the outputs.
+///
+/// # Errors
+/// As [`run_program`].
+pub fn evaluate_program<'a>(
+    context: &'a Context,
+    plan: &'a ProgramPlan,
+    given: Given<'a>,
+    observe: &'a dyn Fn(Progress),
+) -> LocalBoxFuture<'a, Result<Vec<Shares>, RunError>> {
+    Box::pin(async move {
+        fits(context.me(), context.parties(), plan, &given.inputs)?;
+        if let Some(digest) = public_values(&plan.spec().graph, &given.inputs) {
+            let numbers = digest.map(usize::from);
+            context.tally(PUBLIC_VALUES, &numbers);
+        }
+        let done = carry_out(context, plan, given, Instant::now(), observe).await?;
+        Ok(done.outputs)
+    })
+}
+
+/// What parties that bring different public values are told.
+const PUBLIC_VALUES: &str = "public values";
+
+/// SHA-256 of the inputs that all parties know, if there are such: each brings its own copy, and with
+/// different ones nothing would be right.
+fn public_values(graph: &Graph, inputs: &[Shares]) -> Option<[u8; 32]> {
+    let inputs = graph.inputs().iter().zip(inputs);
+    let mut public = inputs
+        .filter(|&(&value, _)| graph.sort(value).sharing.is_public(graph.parties()))
+        .peekable();
+    public.peek()?;
+    let mut hash = Sha256::new();
+    public.for_each(|(_, shares)| shares.hash_into(&mut hash));
+    Some(hash.finalize().into())
+}
+
+struct Done {
+    outputs: Vec<Shares>,
+    times: [Duration; 2],
+    tasks: Vec<TaskReport>,
+}
+
+/// Whether plan and inputs are for this party of this session.
+fn fits(me: Party, session: usize, plan: &ProgramPlan, inputs: &[Shares]) -> Result<(), RunError> {
+    let graph = &plan.spec().graph;
+    let planned = graph.parties() + plan.spec().origin.helpers();
+    if planned != session {
+        return Err(RunError::Parties {
+            plan: planned,
+            session,
+        });
+    }
+    if me.index() >= graph.parties() {
+        return Err(RunError::Helper { party: me });
+    }
+    let wrong = |problem: String| RunError::Values { party: me, problem };
+    let wanted = graph.inputs();
+    if wanted.len() != inputs.len() {
+        let (want, got) = (wanted.len(), inputs.len());
+        return Err(wrong(format!(
+            "the program has {want} inputs, and {got} were given"
+        )));
+    }
+    for (index, (&value, got)) in wanted.iter().zip(inputs).enumerate() {
+        let want = graph.sort(value);
+        let (element, len) = (got.sort().element, got.len());
+        if (element, len) != (want.element, want.len) {
+            return Err(wrong(format!(
+                "input {index} is {want}, {len} x {element} were given"
+            )));
+        }
+        if !want.sharing.is_clear() {
+            return Err(wrong(format!(
+                "input {index} is {want}: a program takes clear values, and shares them"
+            )));
+        }
+        if got.sort().sharing.components() != 1 {
+            return Err(wrong(format!(
+                "input {index} is {want}, {} were given",
+                got.sort()
+            )));
+        }
+        if want.sharing.is_known_to(me) && !got.is_known() {
+            return Err(wrong(format!(
+                "input {index} is ours to give and is not there"
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn carry_out(
+    context: &Context,
+    plan: &ProgramPlan,
+    given: Given<'_>,
+    begin: Instant,
+    observe: &dyn Fn(Progress),
+) -> Result<Done, RunError> {
+    let spec = plan.spec();
+    let graph = &spec.graph;
+    let online = context
+        .among(graph.parties())
+        .enter(Phase::Online, "online")
+        .gathering();
+    // What the program calls them, whatever the caller does: values are put together with others.
+    let inputs = graph.inputs().iter().zip(given.inputs);
+    let inputs = inputs.map(|(&value, shares)| shares.as_shared(graph.sort(value).sharing));
+    let board = Arc::new(Board::new(graph, plan.schedule(), inputs));
+    let _given_up = GivenUp(&board);
+    let team = Team {
+        plan,
+        online: &online,
+        begin,
+        board: &board,
+        observe,
+        done: Cell::new(0),
+        made: Cell::new(0),
+    };
+    let times = Cell::new([Duration::ZERO; 2]);
+    let setup = async {
+        let start = Instant::now();
+        let made = team.setup(context, given.means).await;
+        times.set([start.elapsed(), times.get()[1]]);
+        made
+    };
+    let work = async {
+        let done = team.strands().await;
+        // The threads' own failure is the job's.
+        if let Err(error) = &done {
+            board.fail(error);
+        }
+        done
+    };
+    let guarded = async {
+        let made = setup.await;
+        if let Err(error) = &made {
+            board.fail(error);
+        }
+        made
+    };
+    let started = Instant::now();
+    let ((), (tasks, first)) = flushed(context, try_join(guarded, work)).await?;
+    let online_began = first.unwrap_or(started);
+    times.set([times.get()[0], online_began.elapsed()]);
+    Ok(Done {
+        outputs: board.outputs(),
+        times: times.get(),
+        tasks,
+    })
+}
+
+/// Ends the threads that wait for each other when the future that they work for is dropped, or panics:
+/// the end of the job ends only what waits for messages.
+struct GivenUp<'a>(&'a Board);
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        let reason = "the program was given up".to_owned();
+        self.0.fail(&Error::Ended { reason });
+    }
+}
+
+/// Sends off what has gathered when all of `work` waits: for messages, or for each other.
+async fn flushed<F: Future>(context: &Context, work: F) -> F::Output {
+    let mut work = pin!(work);
+    poll_fn(|task| {
+        let poll = work.as_mut().poll(task);
+        if poll.is_pending() {
+            context.flush();
+        }
+        poll
+    })
+    .await
+}
+
+/// What a thread tells while it works.
+enum Event {
+    Ended(u32),
+}
+
+/// The party at work.
+struct Team<'a> {
+    plan: &'a ProgramPlan,
+    online: &'a Context,
+    begin: Instant,
+    board: &'a Arc<Board>,
+    observe: &'a dyn Fn(Progress),
+    done: Cell<u64>,
+    made: Cell<u64>,
+}
+
+impl Team<'_> {
+    /// Makes the correlations, part by part.
+    async fn setup(&self, context: &Context, means: Means<'_>) -> Result<(), Error> {
+        let setup = context.enter(Phase::Setup, SETUP);
+        let (spec, needs) = (self.plan.spec(), self.plan.needs());
+        let mut source = if needs.is_empty() && spec.origin.helpers() == 0 {
+            None
+        } else {
+            Some(Supply::open(spec.origin, &setup, &needs, means).await?)
+        };
+        let total = needs.steps();
+        let made = |more: usize| {
+            self.made.set(self.made.get() + more as u64);
+            (self.observe)(Progress {
+                phase: Phase::Setup,
+                done: self.made.get(),
+                total,
+            });
+        };
+        let interleaved = self.plan.phases() == Phases::Interleaved;
+        let mut ready = Vec::new();
+        for (part, needs) in (0..).zip(&self.plan.schedule().parts) {
+            if interleaved && part >= 2 {
+                self.board.part_ended(part - 2).await?;
+            }
+            let stock = match &mut source {
+                Some(source) => Stock::fill(source, needs, &made).await?,
+                None => Stock::empty(),
+            };
+            if interleaved {
+                self.board.deliver(part, stock);
+            } else {
+                ready.push(stock);
+            }
+        }
+        for (part, stock) in (0..).zip(ready) {
+            self.board.deliver(part, stock);
+        }
+        if let Some(source) = &mut source {
+            source.end().await?;
+        }
+        Ok(())
+    }
+
+    /// Does all tasks. Gives what each took, and when the first one began.
+    async fn strands(&self) -> Result<(Vec<TaskReport>, Option<Instant>), Error> {
+        let lists = &self.plan.schedule().strands;
+        let strands = lists.iter().enumerate().map(|(index, list)| Runner {
+            strand: Strand::new(
+                self.online.fork(&format!("strand {index}")),
+                self.plan.spec().opening,
+            ),
+            index,
+            list: list.clone(),
+            begin: self.begin,
+        });
+        let hear = |event: Event| match event {
+            Event::Ended(task) => {
+                let task = &self.plan.schedule().tasks[task as usize];
+                self.done
+                    .set(self.done.get() + task.range.len().max(1) as u64);
+                (self.observe)(Progress {
+                    phase: Phase::Online,
+                    done: self.done.get(),
+                    total: self.total(),
+                });
+            }
+        };
+        let threads = self.plan.spec().threads.min(lists.len()).max(1);
+        let done: Vec<Vec<TaskReport>> = if threads == 1 {
+            let plan = self.plan.schedule();
+            let graph = &self.plan.spec().graph;
+            let mut runners: Vec<Runner> = strands.collect();
+            let work = runners
+                .iter_mut()
+                .map(|runner| runner.work(graph, plan, self.board, &hear));
+            let done = try_join_all(work).await?;
+            for runner in &runners {
+                self.online.join(runner.strand.context());
+            }
+            done
+        } else {
+            let mut shares: Vec<Vec<Runner>> = (0..threads).map(|_| Vec::new()).collect();
+            strands
+                .enumerate()
+                .for_each(|(index, runner)| shares[index % threads].push(runner));
+            let work = shares.into_iter().map(|mut runners| {
+                let (graph, schedule) = (
+                    Arc::clone(&self.plan.spec().graph),
+                    Arc::clone(self.plan.schedule()),
+                );
+                let (board, online) = (Arc::clone(self.board), self.online.clone());
+                move |tell: &dyn Fn(Event)| {
+                    let work = runners
+                        .iter_mut()
+                        .map(|runner| runner.work(&graph, &schedule, &board, tell));
+                    let done = block_on(flushed(&online, try_join_all(work)));
+                    if let Err(error) = &done {
+                        board.fail(error);
+                    }
+                    let contexts: Vec<Context> = runners
+                        .iter()
+                        .map(|runner| runner.strand.context().clone())
+                        .collect();
+                    done.map(|done| (done, contexts))
+                }
+            });
+            let ended = on_threads(self.online, work, hear).await?;
+            let mut all = Vec::new();
+            for (done, contexts) in ended {
+                contexts
+                    .iter()
+                    .for_each(|context| self.online.join(context));
+                all.extend(done);
+            }
+            all
+        };
+        let mut tasks: Vec<TaskReport> = done.into_iter().flatten().collect();
+        tasks.sort_by_key(|task| task.ready);
+        let first = tasks.first().map(|task| self.begin + task.ready);
+        Ok((tasks, first))
+    }
+
+    fn total(&self) -> u64 {
+        let tasks = self.plan.schedule().tasks.iter();
+        tasks.map(|task| task.range.len().max(1) as u64).sum()
+    }
+}
+
+/// One strand at work.
+struct Runner {
+    strand: Strand,
+    index: usize,
+    list: Vec<u32>,
+    begin: Instant,
+}
+
+impl Runner {
+    async fn work(
+        &mut self,
+        graph: &Graph,
+        schedule: &Schedule,
+        board: &Board,
+        tell: &dyn Fn(Event),
+    ) -> Result<Vec<TaskReport>, Error> {
+        let mut reports = Vec::with_capacity(self.list.len());
+        for &index in &self.list {
+            let task = &schedule.tasks[index as usize];
+            let node = graph.node(task.node);
+            let context = self.strand.context().beside();
+            let start = board.start(index, &context).await?;
+            let operation = node.operation.as_ref().expect("inputs are no tasks");
+            let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock);
+            let made = match node.empty(turn.me()) {
+                Some(made) => made,
+                None => operation.online(&mut turn, start.inputs).await?,
+            };
+            drop(turn);
+            self.strand.context().join(&context);
+            board.put(index, made, &context);
+            reports.push(TaskReport {
+                operation: task.node as usize,
+                block: task.block as usize,
+                strand: self.index,
+                ready: start.ready - self.begin,
+                ended: self.begin.elapsed(),
+            });
+            tell(Event::Ended(index));
+            breathe().await;
+        }
+        Ok(reports)
+    }
+}
