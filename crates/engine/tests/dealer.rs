@@ -12,8 +12,7 @@ use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
 use madrigal_testkit::{World, seed};
 
-/// Sixteen blocks of a tenth of a second each: nobody waits for long, but all takes longer than a
-/// stall.
+/// Dozens of tasks of a tenth of a second each: nobody waits for long, but all takes longer than a stall.
 fn slow(protocol: Protocol, parties: usize, dealer: bool) {
     let netlist = netlist("int_add8_size.bristol");
     let plan = crate::common::plan(
@@ -56,7 +55,7 @@ fn slow(protocol: Protocol, parties: usize, dealer: bool) {
                         let done = if me.index() < parties {
                             let slowly = |progress: madrigal_engine::Progress| {
                                 if progress.phase == Phase::Online {
-                                    std::thread::sleep(Duration::from_millis(400));
+                                    std::thread::sleep(Duration::from_millis(100));
                                 }
                             };
                             let own = own(plan, inputs, me);

@@ -77,7 +77,7 @@ fn the_nearest_entry() {
         let found = nearest::nearest(&table, &[1, 6], mix, parties).unwrap();
         assert_eq!(found, (2, 1), "{mix}");
     }
-    let Some(tables) = shared_data().map(|data| data.join("tables")) else {
+    let Some(tables) = shared_data().map(|data| data.join("data/tables")) else {
         return;
     };
     let read =
