@@ -61,7 +61,9 @@ fn a_line_that_changes_is_used_as_it_is() {
     // 32 bits for each triple. Until the change at most 10 Mbit of them were sent.
     let megabits = 32.0 * count as f64 / 1e6;
     let least = 0.25 + (megabits - 10.0) / 4.0;
-    let most = 1.5 * (least + 6.0 * 0.02);
+    // Without windows that follow the line it would be several times as long; a busy machine may take its
+    // time too.
+    let most = 3.0 * (least + 6.0 * 0.02);
     let took = time.as_secs_f64();
     assert!(
         (0.9 * least..most).contains(&took),
@@ -77,7 +79,7 @@ fn latency_is_paid_once() {
     for extension in [Extension::default(), Extension::Silent] {
         let window = 4 << 20;
         let time = triples(extension, 2_000_000, [line; 2], Duration::ZERO, window);
-        assert!(time < Duration::from_secs(6), "{extension}: {time:?}");
+        assert!(time < Duration::from_secs(15), "{extension}: {time:?}");
     }
 }
 
@@ -99,7 +101,7 @@ fn latency_is_paid_once_in_every_stage() {
     let mut sums = vec![0_u8; count];
     for result in results {
         let (mut bits, time) = result.unwrap_or_else(|error| panic!("{error}")).0;
-        assert!(time < Duration::from_secs(6), "{time:?}");
+        assert!(time < Duration::from_secs(15), "{time:?}");
         for (sum, &share) in sums.iter_mut().zip(bits.take(count).b) {
             *sum = sum.wrapping_add(share);
         }
