@@ -225,7 +225,9 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
     };
     let parties = args.who.local.unwrap_or(3);
     let announcement = secret.announcement;
-    let job = announcement.job(parties, args.how.clone());
+    let mut how = args.how.clone();
+    how.over.or_network(&args.net.network);
+    let job = announcement.job(parties, how);
     let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
     let plan = job.plan(Arc::clone(&circuit))?;
     let mut inputs = vec![

@@ -40,13 +40,15 @@ struct Comparison {
 pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
     let circuit = Arc::new(Circuit::new(&source.netlist()?));
     let values = circuit.inputs().len();
+    let mut how = args.how;
+    how.over.or_network(&args.network);
     let job = Job {
         circuit: source,
         parties: args.parties,
         owners: (0..values).map(|value| value % args.parties).collect(),
         to: (0..args.parties).collect(),
         lanes: args.lanes,
-        how: args.how,
+        how,
         repeat: args.repeat,
     };
     let plan = job.plan(Arc::clone(&circuit))?;
