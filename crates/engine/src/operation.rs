@@ -20,7 +20,7 @@ use crate::sort::Sort;
 ///
 /// An operation is made once, for any number of elements where its work is
 /// [lane by lane](Self::is_lane_wise), and called for each block of them.
-pub trait Operation: fmt::Debug + Send + Sync {
+pub trait Operation: Send + Sync {
     /// A stable name with version and parameters, on one line. Parties that differ in it do not
     /// compute: what two operations of one name do and send must be the same.
     fn name(&self) -> String;
@@ -64,6 +64,12 @@ pub trait Operation: fmt::Debug + Send + Sync {
     /// # Errors
     /// A value that the operation is not for, where it can tell.
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch>;
+}
+
+impl fmt::Debug for dyn Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
 }
 
 /// Why values do not fit an operation.

@@ -1,7 +1,9 @@
 //! Secure multi-party computation without a middleman: several parties compute on data that none of
 //! them shows.
 //!
-//! This is the small public API in one place. A computation takes five things:
+//! This is the small public API in one place. Computations on numbers are written as [`program`]s on typed
+//! secrets, which choose circuits and conversions by themselves. The computation of one circuit takes
+//! five things:
 //!
 //! 1. a [`circuit`]: read from a Bristol file, or built in code ([`circuit::Builder`]);
 //! 2. a [`Plan`], made from a [`JobSpec`]: who owns which input, who gets the output, how many
@@ -66,19 +68,21 @@
 //! local task. TCP and TLS need a tokio runtime ([`net::transport::connect`]), nothing else does.
 //!
 //! # Security
-//! Semi-honest, static corruption: of all parties but one in protocol B, of one of three in R. What that
+//! Semi-honest, static corruption: of all parties but one in protocols A and B, of one of three in R. What that
 //! leaves out is in the project's
 //! `SECURITY.md`; read it before you use this with real data.
 
 pub use madrigal_circuit as circuit;
 pub use madrigal_correlations as correlations;
 pub use madrigal_net as net;
+pub use madrigal_program as program;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
 pub use madrigal_engine::{
-    Brought, Choice, Circuit, Extension, JobSpec, MAX_THREADS, Matrices, Means, Opening, Origin,
-    PhaseReport, Phases, Plan, PlanError, Precomputation, Progress, Protocol, Report, RunError,
-    StoreReport, StoreSpec, TRIPLE_MEMORY, evaluate, run, serve,
+    Brought, Choice, Circuit, Extension, Given, JobSpec, MAX_THREADS, Matrices, Means, Opening,
+    Origin, Outcome, PhaseReport, Phases, Plan, PlanError, Precomputation, ProgramError,
+    ProgramPlan, ProgramSpec, Progress, Protocol, Report, RunError, StoreReport, StoreSpec,
+    TRIPLE_MEMORY, evaluate, run, run_program, serve,
 };
 
 /// What the README shows is compiled and run.

@@ -1,6 +1,5 @@
 //! Between ring elements and bits, in A with B and within R.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -33,12 +32,6 @@ impl<P: Rings> Addends<P> {
             negated,
             protocol: PhantomData,
         }
-    }
-}
-
-impl<P: Rings> fmt::Debug for Addends<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
     }
 }
 
@@ -116,12 +109,6 @@ impl<P: Rings> Compose<P> {
     fn sign(&self, sort: &Sort) -> Option<usize> {
         let planes = sort.element.bits();
         (self.signed && (1..self.width.bits()).contains(&planes)).then(|| planes - 1)
-    }
-}
-
-impl<P: Rings> fmt::Debug for Compose<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
     }
 }
 
@@ -223,12 +210,6 @@ impl<P: Rings> BitTimes<P> {
 impl<P: Rings> Default for BitTimes<P> {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl<P: Rings> fmt::Debug for BitTimes<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Where values come from and go to: inputs, public constants, openings.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -27,12 +26,6 @@ impl<P: Protocol> Share<P> {
             owner,
             protocol: PhantomData,
         }
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Share<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
     }
 }
 
@@ -94,12 +87,6 @@ impl<P: Protocol> Default for Constant<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Constant<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
-    }
-}
-
 impl<P: Protocol> Operation for Constant<P> {
     fn name(&self) -> String {
         format!("constant/1 in {}", P::SHARING)
@@ -149,12 +136,6 @@ impl<P: Protocol> Open<P> {
             to,
             protocol: PhantomData,
         }
-    }
-}
-
-impl<P: Protocol> fmt::Debug for Open<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
     }
 }
 
@@ -235,12 +216,6 @@ impl Public {
             "a public value"
         );
         Self(value.as_shared(crate::sort::Sharing::PUBLIC))
-    }
-}
-
-impl std::fmt::Debug for Public {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "public {}", self.0.sort())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Products of matrices, in A and in R.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -93,12 +92,6 @@ impl<P: Rings> MatrixProduct<P> {
             products.push(tool.matrix_product::<T>(stock, &x, &y, self.shape).await?);
         }
         Ok(Shares::concat(&products.iter().collect::<Vec<_>>()))
-    }
-}
-
-impl<P: Rings> fmt::Debug for MatrixProduct<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
     }
 }
 

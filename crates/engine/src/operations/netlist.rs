@@ -1,6 +1,5 @@
 //! Boolean circuits on vectors: shares in, shares out, nothing opened in between.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -33,12 +32,6 @@ impl<P: Boolean> Netlist<P> {
             alone,
             protocol: PhantomData,
         }
-    }
-}
-
-impl<P: Boolean> fmt::Debug for Netlist<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in {}", self.circuit.name(), P::SHARING)
     }
 }
 

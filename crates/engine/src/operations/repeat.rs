@@ -1,6 +1,5 @@
 //! Loops that stay loops: one node, whatever the number of times.
 
-use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
@@ -105,17 +104,6 @@ impl Repeat {
         }
         let place = self.arguments.iter().position(|value| value.node == node);
         given[place.expect("every input of a body is an argument")].clone()
-    }
-}
-
-impl fmt::Debug for Repeat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "repeat {} times {} operations",
-            self.count,
-            self.body.len()
-        )
     }
 }
 

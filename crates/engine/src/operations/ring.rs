@@ -1,6 +1,5 @@
 //! Sums and products of ring elements, in A and in R.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -103,12 +102,6 @@ impl<P: Rings> Linear<P> {
     }
 }
 
-impl<P: Rings> fmt::Debug for Linear<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
-    }
-}
-
 impl<P: Rings> Operation for Linear<P> {
     fn name(&self) -> String {
         let signed = |number: &u128| (*number as i128).to_string();
@@ -171,12 +164,6 @@ macro_rules! made_of_nothing {
         impl<P: Rings> Default for $name<P> {
             fn default() -> Self {
                 Self::new()
-            }
-        }
-
-        impl<P: Rings> fmt::Debug for $name<P> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.name())
             }
         }
     )*};
@@ -325,12 +312,6 @@ impl<P: Rings> Dot<P> {
             length,
             protocol: PhantomData,
         }
-    }
-}
-
-impl<P: Rings> fmt::Debug for Dot<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name())
     }
 }
 
