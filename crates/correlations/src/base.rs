@@ -13,8 +13,6 @@ use madrigal_ot::base::{BaseReceiver, BaseSender, response_len};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
 use zeroize::Zeroizing;
 
-use crate::extension::Extension;
-
 /// What the OTs of one extension are for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
@@ -23,10 +21,11 @@ pub(crate) enum Group {
     Rings = 1,
     Matrices = 2,
     Vectors = 3,
+    Rows = 4,
 }
 
 impl Group {
-    pub(crate) const COUNT: usize = 4;
+    pub(crate) const COUNT: usize = 5;
 
     /// The step in which it runs.
     pub(crate) fn name(self) -> &'static str {
@@ -35,6 +34,7 @@ impl Group {
             Self::Rings => "ring products",
             Self::Matrices => "matrix triples",
             Self::Vectors => "vector triples",
+            Self::Rows => "correlated OTs",
         }
     }
 }
@@ -61,10 +61,11 @@ impl Stream {
 ///
 /// The key of stream s is AES under the base OT's key, of s: keys of distinct streams are independent
 /// for anyone without the base key (PRF: AES-128), and a base key is used for nothing else. All streams
-/// of a direction have one Delta, as the OTs of one long extension would; the stream's number is in their
+/// of a direction have one Delta, which is odd and our own with all peers, as the OTs of one long extension would; the stream's number is in their
 /// names, so that no tweak comes twice under one Delta ([`madrigal_ot::Tweaks`]).
 pub(crate) struct Base {
     peers: Vec<BasePair>,
+    delta: Delta,
 }
 
 pub(crate) struct BasePair {
@@ -84,20 +85,23 @@ impl Base {
     ///
     /// # Errors
     /// Those of the network; a peer's malformed message.
-    pub(crate) fn new(context: &Context, extension: Extension) -> BoxFuture<'_, Result<Self>> {
-        Box::pin(Self::with_all(context.step("base OTs"), extension))
+    pub(crate) fn new(context: &Context) -> BoxFuture<'_, Result<Self>> {
+        Box::pin(Self::with_all(context.step("base OTs")))
     }
 
-    async fn with_all(context: Context, extension: Extension) -> Result<Self> {
+    async fn with_all(context: Context) -> Result<Self> {
+        let delta = Delta::random_odd(&mut SeededRng::from_seed(
+            context.private_prg().next_block(),
+        ));
         let channels = context.channels()?;
         let turn = Turn::default();
         let pairs = channels.into_iter().map(|mut channel| {
             // The pairs do not wait for each other, whatever order their messages come in.
             let beside = context.beside();
             channel.count_in(&beside);
-            let (context, turn) = (&context, &turn);
+            let (context, turn, delta) = (&context, &turn, &delta);
             async move {
-                let pair = pair(&beside, channel, extension, turn).await?;
+                let pair = pair(&beside, channel, delta, turn).await?;
                 context.join(&beside);
                 Ok(pair)
             }
@@ -107,9 +111,14 @@ impl Base {
             turn.begin();
             pairs.as_mut().poll(task)
         });
-        Ok(Self {
-            peers: peers.await?,
-        })
+        let peers = peers.await?;
+        let delta = Delta::from_block(delta.expose());
+        Ok(Self { peers, delta })
+    }
+
+    /// Our offset, with all peers.
+    pub(crate) fn delta(&self) -> Block {
+        self.delta.expose()
     }
 
     pub(crate) fn peers(&self) -> impl ExactSizeIterator<Item = &BasePair> {
@@ -182,7 +191,7 @@ fn direction(session: [u8; 32], from: Party, to: Party, stream: u32) -> Instance
 async fn pair(
     context: &Context,
     mut channel: Channel,
-    extension: Extension,
+    delta: &Delta,
     turn: &Turn,
 ) -> Result<BasePair> {
     let (me, peer) = (context.me(), channel.peer());
@@ -194,10 +203,6 @@ async fn pair(
     channel.send(s.to_vec()).await?;
     let their_s = channel.recv(s.len()).await?;
 
-    let delta = match extension {
-        Extension::SoftSpoken(_) => Delta::random(&mut rng),
-        Extension::Silent => Delta::random_odd(&mut rng),
-    };
     turn.take().await;
     let answer = BaseReceiver::new(base(peer, me))
         .respond(&mut rng, &their_s, &delta.choice_bits(), KAPPA)
@@ -214,7 +219,7 @@ async fn pair(
     Ok(BasePair {
         peer,
         session,
-        delta,
+        delta: Delta::from_block(delta.expose()),
         chosen: answer.keys,
         both: keys,
     })
@@ -244,7 +249,7 @@ pub(crate) fn stream_cost(parties: usize) -> PhaseCost {
 }
 
 /// Cost for one of `parties` parties of the base OTs with all others, both directions, with the seed of
-/// a generator and Delta for each.
+/// a generator for each, and one Delta with its own.
 pub(crate) fn base_cost(parties: usize) -> PhaseCost {
     let one = cost::base(KAPPA as u64);
     let peers = parties as u64 - 1;
@@ -254,6 +259,6 @@ pub(crate) fn base_cost(parties: usize) -> PhaseCost {
         bytes_sent: bytes,
         bytes_received: bytes,
         messages: 2 * peers,
-        aes_blocks: peers * (one.sender_aes + one.receiver_aes + 2),
+        aes_blocks: peers * (one.sender_aes + one.receiver_aes + 1) + 2,
     }
 }

@@ -1,9 +1,10 @@
 //! The kinds of correlations by name, and what is needed of each as text: `bits=10M,u64=100k`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use madrigal_core::Ring;
+use madrigal_core::{Party, Ring};
 
 use crate::matrices::MatrixShape;
 use crate::needs::Needs;
@@ -95,6 +96,14 @@ pub enum Kind {
     SharedBits(Width),
     /// Matrix triples over Z_2^l.
     MatrixTriples(Width, MatrixShape),
+    /// Correlated OTs of one direction, of which no text speaks: they belong to their job's offsets, and
+    /// no store keeps them.
+    CorrelatedOts {
+        /// Who has the offset.
+        sender: Party,
+        /// Who has the choices.
+        receiver: Party,
+    },
 }
 
 impl Kind {
@@ -108,6 +117,7 @@ impl Kind {
             Self::RingTriples(width) => vec![width.bits() as u128; 3],
             Self::SquarePairs(width) => vec![width.bits() as u128; 2],
             Self::SharedBits(width) => vec![width.bits() as u128],
+            Self::CorrelatedOts { .. } => vec![128],
             Self::MatrixTriples(width, shape) => {
                 let elements = |m: usize, n: usize| (m as u128).saturating_mul(n as u128);
                 let MatrixShape {
@@ -146,6 +156,9 @@ impl fmt::Display for Kind {
             Self::RingTriples(width) => write!(f, "u{}", width.bits()),
             Self::SquarePairs(width) => write!(f, "squares-u{}", width.bits()),
             Self::SharedBits(width) => write!(f, "shared-u{}", width.bits()),
+            Self::CorrelatedOts { sender, receiver } => {
+                write!(f, "ots-{}-{}", sender.index(), receiver.index())
+            }
             Self::MatrixTriples(width, shape) => {
                 let MatrixShape {
                     rows,
@@ -257,19 +270,25 @@ fn cut(text: &str) -> String {
 }
 
 impl Needs {
-    /// Bytes of one party's shares of all items.
+    /// Bytes of one party's shares of all items: of the one that has most, since not all take part in
+    /// correlated OTs.
     pub fn share_bytes(&self) -> u128 {
-        let bytes = |(kind, count): (Kind, usize)| {
+        let mut all: u128 = 0;
+        let mut own: BTreeMap<Party, u128> = BTreeMap::new();
+        for (kind, count) in self.kinds() {
             let column = |bits: u128| bits.saturating_mul(count as u128).div_ceil(8);
-            kind.columns()
-                .into_iter()
-                .map(column)
-                .fold(0, u128::saturating_add)
-        };
-        self.kinds()
-            .into_iter()
-            .map(bytes)
-            .fold(0, u128::saturating_add)
+            let columns = kind.columns().into_iter().map(column);
+            let bytes = columns.fold(0, u128::saturating_add);
+            if let Kind::CorrelatedOts { sender, receiver } = kind {
+                for party in [sender, receiver] {
+                    let own = own.entry(party).or_default();
+                    *own = own.saturating_add(bytes);
+                }
+            } else {
+                all = all.saturating_add(bytes);
+            }
+        }
+        all.saturating_add(own.into_values().max().unwrap_or(0))
     }
 
     /// What a source tells of, all together, as it makes all items: [`Kind::steps`] of each.

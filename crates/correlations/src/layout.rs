@@ -47,6 +47,11 @@ pub(crate) trait Layout {
     /// AES blocks of what a party draws for all items: its random values.
     fn drawn(&self) -> u64;
 
+    /// Whether rows are hashed into masks.
+    fn hashed(&self) -> bool {
+        true
+    }
+
     /// AES blocks to stretch the masks of the receiver; the sender has twice as many.
     fn stretch_blocks(&self, _items: &Range<usize>) -> u64 {
         0

@@ -29,14 +29,17 @@ impl Meter {
         Self { extension, made: 0 }
     }
 
-    /// The next OTs, from the extension's messages to the masks: `times` such batches.
-    fn next(&mut self, batch: Batch, times: u64) -> Spent {
+    /// The next OTs, from the extension's messages to the rows, or to the masks where they are
+    /// `hashed`: `times` such batches.
+    fn next(&mut self, batch: Batch, times: u64, hashed: bool) -> Spent {
         let mut spent = Spent::default();
         let ots = (batch.ots as u64).saturating_mul(times);
         if ots == 0 {
             return spent;
         }
-        spent.cost = spent.cost + cost::random(ots);
+        if hashed {
+            spent.cost = spent.cost + cost::random(ots);
+        }
         match self.extension {
             Extension::SoftSpoken(k) => {
                 for (_, ots) in batch.runs() {
@@ -123,7 +126,10 @@ impl Ledger {
                 let stretch = |batch: Batch| if batch.ots > 0 { stretched } else { 0 };
                 let ours = layout.corrections(me, peer, items);
                 let theirs = layout.corrections(peer, me, items);
-                let (sent, received) = (sent.next(out, times), received.next(back, times));
+                let (sent, received) = (
+                    sent.next(out, times, layout.hashed()),
+                    received.next(back, times, layout.hashed()),
+                );
                 let bytes = |corrections: Option<usize>| times * corrections.unwrap_or(0) as u64;
                 total += PhaseCost {
                     rounds: 0,

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`BitTriples`] | bits a, b, a & b | AND |
 //! | [`VectorTriples`] | a bit a, n bits b, a b | a bit times a vector (VS gates) |
+//! | [`CorrelatedOts`] | no shares: q and q ^ c Delta of two parties | garbled circuits |
 //! | [`RingTriples`] | a, b, a b mod 2^l | products |
 //! | [`SquarePairs`] | a, a^2 mod 2^l | squares |
 //! | [`SharedBits`] | a bit, mod 2^l and as XOR | conversions |
@@ -56,6 +57,7 @@ mod base;
 mod bit_triples;
 mod choice;
 mod columns;
+mod correlated;
 mod dealer;
 mod extension;
 mod gilboa;
@@ -80,6 +82,7 @@ mod vectors;
 
 pub use bit_triples::{BitTriples, Scratch, TripleBits};
 pub use choice::Choice;
+pub use correlated::{CorrelatedOts, Direction};
 #[doc(hidden)]
 pub use dealer::fuzz_request;
 pub use dealer::{DealerSource, deal};

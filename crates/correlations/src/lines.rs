@@ -1,14 +1,18 @@
 //! A source's work on several threads: the items of a call are shared out among *lines*, which have
 //! extensions of their own and run side by side.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::{PhaseCost, Ring};
+use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result, block_on, on_threads};
+use zeroize::Zeroizing;
 
 use crate::base::{Base, Group, Stream};
 use crate::bit_triples::BitTriples;
+use crate::correlated::{CorrelatedOts, Direction, RowsCall, RowsLayout};
 use crate::extension::Extension;
 use crate::links::{Links, OUT_OF_STEP};
 use crate::matrices::{self, Encrypted, MatrixShape, MatrixTriple};
@@ -47,6 +51,20 @@ pub(crate) fn portions(
         _ => count.max(1).div_ceil(lines).next_multiple_of(unit),
     };
     (0..count.div_ceil(each).max(1)).map(move |portion| each.min(count - portion * each))
+}
+
+/// The numbers of the items of each portion.
+pub(crate) fn ranges(
+    extension: Extension,
+    count: usize,
+    ots: usize,
+    lines: usize,
+) -> impl Iterator<Item = Range<usize>> {
+    portions(extension, count, ots, lines).scan(0, |start, len| {
+        let portion = *start..*start + len;
+        *start = portion.end;
+        Some(portion)
+    })
 }
 
 /// The cost of what runs side by side.
@@ -185,6 +203,27 @@ impl Line {
         }
         Ok(call.finish())
     }
+
+    async fn correlated_ots(
+        &mut self,
+        counts: &Arc<[(Direction, usize)]>,
+        portion: Range<usize>,
+        made: &dyn Fn(usize),
+    ) -> Result<CorrelatedOts> {
+        let any = !portion.is_empty();
+        let layout = RowsLayout::new(self.context.me(), counts, portion);
+        let mut call = RowsCall::new(&self.context, layout);
+        if any {
+            let (context, extension) = (self.context.clone(), self.extension);
+            let links = self.links(Group::Rows).await?;
+            let (start, begins) = (context.beside(), !links.started());
+            links.run(&mut call, made).await?;
+            // Not everybody has a message, but a call ends in the same round for all.
+            let rounds = 1 + u32::from(begins && extension.is_silent());
+            context.advance(&start, rounds);
+        }
+        Ok(call.finish())
+    }
 }
 
 /// All lines of a source; none after a call that failed or was given up.
@@ -193,6 +232,7 @@ pub(crate) struct Lines {
     extension: Extension,
     lines: Vec<Line>,
     count: usize,
+    offset: Zeroizing<Block>,
 }
 
 impl Lines {
@@ -203,6 +243,7 @@ impl Lines {
         count: usize,
     ) -> Result<Self> {
         let base = Arc::new(base);
+        let offset = Zeroizing::new(base.delta());
         let line = |number: usize| {
             let context = match count {
                 1 => context.clone(),
@@ -215,11 +256,34 @@ impl Lines {
             context: context.clone(),
             extension,
             count,
+            offset,
         })
     }
 
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+
+    pub(crate) fn offset(&self) -> Block {
+        *self.offset
+    }
+
+    /// Correlated OTs of all lines; `longest` of one direction at most.
+    pub(crate) async fn correlated_ots(
+        &mut self,
+        longest: usize,
+        counts: Arc<[(Direction, usize)]>,
+        made: &dyn Fn(usize),
+    ) -> Result<Vec<CorrelatedOts>> {
+        let portions: Vec<_> = ranges(self.extension, longest, 1, self.count).collect();
+        self.share(
+            portions,
+            made,
+            async move |line: &mut Line, portion, made: &dyn Fn(usize)| {
+                line.correlated_ots(&counts, portion, made).await
+            },
+        )
+        .await
     }
 
     /// From now on matrix triples are made by encryption.
@@ -238,13 +302,30 @@ impl Lines {
         made: &dyn Fn(usize),
         work: impl AsyncFn(&mut Line, usize, &dyn Fn(usize)) -> Result<T> + Copy + Send + Sync + 'static,
     ) -> Result<Vec<T>> {
-        let portions: Vec<usize> = portions(self.extension, count, ots, self.count).collect();
+        let portions: Vec<_> = ranges(self.extension, count, ots, self.count).collect();
+        self.share(
+            portions,
+            made,
+            async move |line: &mut Line, portion: Range<usize>, made: &dyn Fn(usize)| {
+                work(line, portion.len(), made).await
+            },
+        )
+        .await
+    }
+
+    async fn share<T: Send + 'static>(
+        &mut self,
+        portions: Vec<Range<usize>>,
+        made: &dyn Fn(usize),
+        work: impl AsyncFn(&mut Line, Range<usize>, &dyn Fn(usize)) -> Result<T> + Send + Sync + 'static,
+    ) -> Result<Vec<T>> {
         let results: Arc<[Mutex<Option<T>>]> = portions.iter().map(|_| Mutex::default()).collect();
         let keep = Arc::clone(&results);
-        let work: Arc<Work> = Arc::new(move |line, (index, count), made| {
-            let keep = Arc::clone(&keep);
+        let work = Arc::new(work);
+        let work: Arc<Work> = Arc::new(move |line, (index, portion), made| {
+            let (keep, work) = (Arc::clone(&keep), Arc::clone(&work));
             Box::pin(async move {
-                let portion = work(line, count, made).await?;
+                let portion = work(line, portion, made).await?;
                 *lock(&keep[index]) = Some(portion);
                 Ok(())
             })
@@ -258,7 +339,7 @@ impl Lines {
     /// once.
     fn share_out<'a>(
         &'a mut self,
-        portions: Vec<usize>,
+        portions: Vec<Range<usize>>,
         made: &'a dyn Fn(usize),
         work: Arc<Work>,
     ) -> LocalBoxFuture<'a, Result<()>> {
@@ -288,7 +369,7 @@ impl Lines {
 async fn side_by_side(
     context: &Context,
     mut lines: Vec<Line>,
-    portions: Vec<usize>,
+    portions: Vec<Range<usize>>,
     made: &dyn Fn(usize),
     work: Arc<Work>,
 ) -> Result<Vec<Line>> {
@@ -309,8 +390,12 @@ async fn side_by_side(
     on_threads(context, pieces, made).await
 }
 
-/// Work of a line on the portion with this number and so many items; it keeps what it makes.
-type Work = dyn for<'a> Fn(&'a mut Line, (usize, usize), &'a dyn Fn(usize)) -> LocalBoxFuture<'a, Result<()>>
+/// Work of a line on the portion with this number and these items; it keeps what it makes.
+type Work = dyn for<'a> Fn(
+        &'a mut Line,
+        (usize, Range<usize>),
+        &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<()>>
     + Send
     + Sync;
 

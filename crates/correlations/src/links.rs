@@ -117,6 +117,11 @@ impl Links {
         })
     }
 
+    /// Whether there has been a call.
+    pub(crate) fn started(&self) -> bool {
+        self.started
+    }
+
     /// Makes all items of a call. `made` hears how many more are done.
     ///
     /// Boxed, and so compiled once: an `async fn` would be compiled again for every kind, ring and

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_kernels::Block;
 use madrigal_net::Result;
 use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
+use crate::correlated::{CorrelatedOts, Direction};
 use crate::extension::Extension;
 use crate::kind::{Kind, Width, with_ring};
 use crate::matrices::{MatrixShape, MatrixTriple};
@@ -25,6 +27,7 @@ pub struct Needs {
     vector_triples: BTreeMap<usize, usize>,
     /// By the width of the ring in bits.
     rings: BTreeMap<usize, RingNeeds>,
+    correlated_ots: BTreeMap<Direction, usize>,
 }
 
 /// The needs of one ring.
@@ -76,6 +79,19 @@ impl Needs {
         });
     }
 
+    /// Registers `count` correlated OTs.
+    pub fn correlated_ots(&mut self, sender: Party, receiver: Party, count: usize) {
+        if count > 0 {
+            *self.correlated_ots.entry((sender, receiver)).or_default() += count;
+        }
+    }
+
+    /// All correlated OTs, by direction, in order.
+    pub fn all_correlated_ots(&self) -> Vec<(Direction, usize)> {
+        let counts = self.correlated_ots.iter();
+        counts.map(|(&way, &count)| (way, count)).collect()
+    }
+
     fn ring<T: Ring>(&mut self, count: usize, register: impl FnOnce(&mut RingNeeds)) {
         if count > 0 {
             register(self.rings.entry(T::BITS).or_default());
@@ -97,6 +113,9 @@ impl Needs {
             Kind::MatrixTriples(width, shape) => {
                 with_ring!(width, T => self.matrix_triples::<T>(shape, count));
             }
+            Kind::CorrelatedOts { sender, receiver } => {
+                self.correlated_ots(sender, receiver, count);
+            }
         }
     }
 
@@ -114,6 +133,10 @@ impl Needs {
             Kind::MatrixTriples(width, shape) => ring(width)
                 .and_then(|ring| ring.matrices.get(&shape).copied())
                 .unwrap_or(0),
+            Kind::CorrelatedOts { sender, receiver } => {
+                let count = self.correlated_ots.get(&(sender, receiver));
+                count.copied().unwrap_or(0)
+            }
         }
     }
 
@@ -134,6 +157,9 @@ impl Needs {
             for (&shape, &count) in &ring.matrices {
                 all.push((Kind::MatrixTriples(width, shape), count));
             }
+        }
+        for (&(sender, receiver), &count) in &self.correlated_ots {
+            all.push((Kind::CorrelatedOts { sender, receiver }, count));
         }
         all.retain(|&(_, count)| count > 0);
         all
@@ -162,6 +188,10 @@ impl Needs {
         }
         let mut total = costs.base();
         for (kind, count) in self.kinds() {
+            if let Kind::CorrelatedOts { .. } = kind {
+                // All directions at once, at the end.
+                continue;
+            }
             let batch = batch(kind).max(1);
             let mut left = count;
             while left > 0 {
@@ -169,6 +199,9 @@ impl Needs {
                 total += costs.items(kind, now);
                 left -= now;
             }
+        }
+        if !self.correlated_ots.is_empty() {
+            total += costs.correlated_ots(&self.all_correlated_ots());
         }
         total
     }
@@ -186,6 +219,9 @@ impl OtCosts {
             Kind::MatrixTriples(width, shape) => {
                 let mut one = || with_ring!(width, T => self.matrix_triple::<T>(shape));
                 (0..count).fold(PhaseCost::default(), |total, _| total + one())
+            }
+            Kind::CorrelatedOts { sender, receiver } => {
+                self.correlated_ots(&[((sender, receiver), count)])
             }
         }
     }
@@ -206,6 +242,9 @@ impl AddAssign<&Needs> for Needs {
                 *ring.matrices.entry(shape).or_default() += count;
             }
         }
+        for (&(sender, receiver), &count) in &other.correlated_ots {
+            self.correlated_ots(sender, receiver, count);
+        }
     }
 }
 
@@ -218,6 +257,8 @@ pub struct Stock {
     u32: Shelf<u32>,
     u64: Shelf<u64>,
     u128: Shelf<u128>,
+    correlated_ots: CorrelatedOts,
+    offset: Option<Zeroizing<Block>>,
 }
 
 /// The part of a stock that belongs to one ring.
@@ -344,6 +385,11 @@ impl Stock {
             u32: Shelf::fill(source, needs.of_ring::<u32>(), made).await?,
             u64: Shelf::fill(source, needs.of_ring::<u64>(), made).await?,
             u128: Shelf::fill(source, needs.of_ring::<u128>(), made).await?,
+            correlated_ots: match &needs.all_correlated_ots()[..] {
+                [] => CorrelatedOts::default(),
+                counts => source.correlated_ots(counts, made).await?,
+            },
+            offset: source.offset().map(Zeroizing::new),
         })
     }
 
@@ -357,15 +403,17 @@ impl Stock {
             u32: Shelf::empty(),
             u64: Shelf::empty(),
             u128: Shelf::empty(),
+            correlated_ots: CorrelatedOts::default(),
+            offset: None,
         }
     }
 
-    /// What `needs` says of what is left, as a stock of its own.
+    /// What `needs` says of what is left, as a stock of `me`'s own.
     ///
     /// # Panics
     /// If there is less.
     #[must_use]
-    pub fn take(&mut self, needs: &Needs) -> Self {
+    pub fn take(&mut self, needs: &Needs, me: Party) -> Self {
         let vector_triples = needs.vector_triples.iter();
         let vector_triples = vector_triples
             .map(|(&length, &count)| (length, self.vector_triples(length, count)))
@@ -381,6 +429,10 @@ impl Stock {
             u32: self.u32.take(&needs.of_ring::<u32>()),
             u64: self.u64.take(&needs.of_ring::<u64>()),
             u128: self.u128.take(&needs.of_ring::<u128>()),
+            correlated_ots: self
+                .correlated_ots
+                .split_front(needs.all_correlated_ots(), me),
+            offset: self.offset.clone(),
         }
     }
 
@@ -423,6 +475,16 @@ impl Stock {
     #[must_use]
     pub fn shared_bits<T: Kept>(&mut self, count: usize) -> SharedBits<T> {
         T::shelf(self).bits.split_front(count)
+    }
+
+    /// Correlated OTs with all peers, to take some of.
+    pub fn correlated_ots(&mut self) -> &mut CorrelatedOts {
+        &mut self.correlated_ots
+    }
+
+    /// The offset of those that this party sends, if they come from a source that has one.
+    pub fn offset(&self) -> Option<&Block> {
+        self.offset.as_deref()
     }
 
     /// A matrix triple over Z_2^l.

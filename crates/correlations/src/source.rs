@@ -1,18 +1,22 @@
 //! Where correlations come from.
 
+use std::sync::Arc;
+
 use madrigal_core::time::Work;
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_net::{Context, Result};
+use madrigal_kernels::Block;
+use madrigal_net::{Context, Error, Result};
 use madrigal_ot::KAPPA;
 
 use crate::BitTripleSource;
 use crate::base::{Base, Group, base_cost};
 use crate::bit_triples::BitTriples;
 use crate::choice::bit_triple_work;
+use crate::correlated::{CorrelatedOts, Direction, RowsLayout};
 use crate::extension::Extension;
 use crate::layout::Layout;
 use crate::ledger::Ledger;
-use crate::lines::{Line, Lines, MAX_THREADS, beside, portions};
+use crate::lines::{Line, Lines, MAX_THREADS, beside, portions, ranges};
 use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, MatrixTriple};
 use crate::ot_triples::BitLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
@@ -76,6 +80,28 @@ pub trait Source: BitTripleSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> impl Future<Output = Result<VectorTriples>>;
+
+    /// Makes fresh correlated OTs, so many from each sender to each receiver, all at the same time; gives
+    /// those that this party has a part in. Directions are in ascending order, each there once.
+    ///
+    /// # Errors
+    /// Those of the network; that this source makes none (plans refuse such a job beforehand).
+    fn correlated_ots(
+        &mut self,
+        counts: &[(Direction, usize)],
+        made: &dyn Fn(usize),
+    ) -> impl Future<Output = Result<CorrelatedOts>> {
+        let _ = (counts, made);
+        std::future::ready(Err(Error::Ended {
+            reason: "correlated OTs come from oblivious transfer alone; choose it as the origin of correlations".into(),
+        }))
+    }
+
+    /// The offset of the correlated OTs that this party sends: odd, secret, one for the whole job. `None`
+    /// where the source makes no OTs.
+    fn offset(&self) -> Option<Block> {
+        None
+    }
 }
 
 /// Makes every kind by oblivious transfer between all pairs of parties, over an [`Extension`] of one's
@@ -125,7 +151,7 @@ impl OtSource {
             "a source computes on 1 to {MAX_THREADS} threads"
         );
         let context = context.step("correlations");
-        let base = context.metered(Base::new(&context, extension)).await?;
+        let base = context.metered(Base::new(&context)).await?;
         Ok(Self {
             lines: Lines::new(&context, base, extension, threads)?,
             extension,
@@ -240,6 +266,24 @@ impl Source for OtSource {
         let parts = self.lines.run(count, ots, made, work).await?;
         Ok(VectorTriples::concat(length, parts))
     }
+
+    async fn correlated_ots(
+        &mut self,
+        counts: &[(Direction, usize)],
+        made: &dyn Fn(usize),
+    ) -> Result<CorrelatedOts> {
+        let tally = |&((from, to), count): &(Direction, usize)| [from.index(), to.index(), count];
+        let tally: Vec<usize> = counts.iter().flat_map(tally).collect();
+        self.context.tally("correlated OTs", &tally);
+        let longest = RowsLayout::longest(counts);
+        let counts: Arc<[(Direction, usize)]> = counts.into();
+        let parts = self.lines.correlated_ots(longest, counts, made).await?;
+        Ok(CorrelatedOts::concat(parts))
+    }
+
+    fn offset(&self) -> Option<Block> {
+        Some(self.lines.offset())
+    }
 }
 
 /// OTs that the work for a vector triple is worth: its masks are stretched.
@@ -253,6 +297,7 @@ fn vector_ots(length: usize) -> usize {
 #[derive(Clone, Debug)]
 pub struct OtCosts {
     extension: Extension,
+    me: Party,
     parties: usize,
     /// By line, by [`Group`].
     ledgers: Vec<[Ledger; Group::COUNT]>,
@@ -270,6 +315,7 @@ impl OtCosts {
         let ledgers = || std::array::from_fn(|_| Ledger::new(extension, me, parties));
         Self {
             extension,
+            me,
             parties,
             ledgers: (0..threads).map(|_| ledgers()).collect(),
             encrypted: None,
@@ -394,5 +440,18 @@ impl OtCosts {
         self.call(Group::Vectors, count, vector_ots(length), |count| {
             VectorLayout { length, count }
         })
+    }
+
+    /// Cost of [`correlated_ots`](Source::correlated_ots): an OT each, without hashes. One round; two
+    /// with silent OT in the first call.
+    pub fn correlated_ots(&mut self, counts: &[(Direction, usize)]) -> PhaseCost {
+        let longest = RowsLayout::longest(counts);
+        let counts: Arc<[(Direction, usize)]> = counts.into();
+        let (me, lines) = (self.me, self.ledgers.len());
+        let ranges = ranges(self.extension, longest, 1, lines);
+        let lines = self.ledgers.iter_mut().zip(ranges);
+        beside(lines.map(|(line, portion)| {
+            line[Group::Rows as usize].calls(&RowsLayout::new(me, &counts, portion), 1)
+        }))
     }
 }

@@ -5,10 +5,12 @@ use std::marker::PhantomData;
 
 use madrigal_core::time::Work;
 use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
+use crate::correlated::{CorrelatedOts, Direction};
 use crate::dealer::DealerSource;
 use crate::extension::Extension;
 use crate::kind::Kind;
@@ -66,6 +68,11 @@ impl Origin {
             extension,
             threads: 1,
         }
+    }
+
+    /// Whether it has items of this kind: correlated OTs come from oblivious transfer alone.
+    pub fn serves(self, kind: Kind) -> bool {
+        matches!(self, Self::Ot { .. }) || !matches!(kind, Kind::CorrelatedOts { .. })
     }
 
     /// Parties of the session that compute nothing.
@@ -155,8 +162,14 @@ impl SupplyCosts {
 
     /// Cost of the next call of [`Stock::fill`](crate::Stock::fill) for `needs`.
     pub fn fill(&mut self, needs: &Needs) -> PhaseCost {
+        let correlated = needs.all_correlated_ots();
+        let rows = match self {
+            Self::Ot(costs) if !correlated.is_empty() => costs.correlated_ots(&correlated),
+            _ => PhaseCost::default(),
+        };
         let kinds = needs.kinds().into_iter();
-        kinds.fold(PhaseCost::default(), |sum, (kind, count)| {
+        let others = kinds.filter(|(kind, _)| !matches!(kind, Kind::CorrelatedOts { .. }));
+        others.fold(rows, |sum, (kind, count)| {
             sum + match self {
                 Self::Ot(costs) => costs.items(kind, count),
                 Self::Dealer(me) => DealerSource::items_cost(*me, kind, count),
@@ -170,7 +183,7 @@ impl SupplyCosts {
 fn in_bit_triples(needs: &Needs) -> u64 {
     let of = |(kind, count): (Kind, usize)| {
         let each = match kind {
-            Kind::BitTriples | Kind::VectorTriples { .. } => 1,
+            Kind::BitTriples | Kind::VectorTriples { .. } | Kind::CorrelatedOts { .. } => 1,
             Kind::RingTriples(width) | Kind::SquarePairs(width) | Kind::SharedBits(width) => {
                 width.bits() as u64
             }
@@ -341,6 +354,28 @@ impl Source for Supply {
             Self::Dealer(source) => source.vector_triples(length, count, made).await,
             #[cfg(feature = "store")]
             Self::Store(source) => source.vector_triples(length, count, made).await,
+        }
+    }
+
+    async fn correlated_ots(
+        &mut self,
+        counts: &[(Direction, usize)],
+        made: &dyn Fn(usize),
+    ) -> Result<CorrelatedOts> {
+        match self {
+            Self::Ot(source) => source.correlated_ots(counts, made).await,
+            Self::Dealer(source) => source.correlated_ots(counts, made).await,
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.correlated_ots(counts, made).await,
+        }
+    }
+
+    fn offset(&self) -> Option<Block> {
+        match self {
+            Self::Ot(source) => source.offset(),
+            Self::Dealer(source) => source.offset(),
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.offset(),
         }
     }
 }

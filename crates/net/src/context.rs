@@ -166,6 +166,13 @@ impl Context {
         self.clock.fetch_max(other.clock.load(Relaxed), Relaxed);
     }
 
+    /// Counts on as if `rounds` rounds had come after `start`: where not all parties of a step have a
+    /// message in each of its rounds, and yet all are to count it alike.
+    pub fn advance(&self, start: &Self, rounds: u32) {
+        let end = start.clock.load(Relaxed).saturating_add(rounds);
+        self.clock.fetch_max(end, Relaxed);
+    }
+
     /// The step `name` within this one, in `phase`, with the count of rounds at zero.
     #[must_use]
     pub fn enter(&self, phase: Phase, name: &str) -> Self {

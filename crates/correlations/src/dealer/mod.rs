@@ -122,6 +122,8 @@ impl DealerSource {
                 let width = width.bits();
                 return cost(me, Request::Matrix { width, shape }).times(count as u64);
             }
+            // It deals none: `Origin::serves`.
+            crate::Kind::CorrelatedOts { .. } => return PhaseCost::default(),
         };
         cost(me, request)
     }

@@ -136,6 +136,30 @@ impl Ask<'_> {
         self.runs(extend, |ots, masks, _| use_up(ots, masks))
     }
 
+    /// The rows themselves, with packed choices as in [`bits`](Self::bits). Nothing is hashed.
+    pub(crate) fn rows(self, choices: &mut [u8], rows: &mut [Block]) -> Result<(), OtError> {
+        let mut message = self.message;
+        for (first, count) in self.batch.runs() {
+            let ots = first..first + count;
+            let (choices, rows) = (&mut choices[bytes(&ots)], &mut rows[ots]);
+            let u;
+            let _ = match self.random {
+                true => {
+                    let len = self.receiver.random_message_len(count);
+                    (u, message) = message.split_at_mut(len);
+                    let none = &mut NoGenerator;
+                    self.receiver.extend_random(none, count, choices, u, rows)?
+                }
+                false => {
+                    let len = self.receiver.message_len(count);
+                    (u, message) = message.split_at_mut(len);
+                    self.receiver.extend(choices, count, u, rows)?
+                }
+            };
+        }
+        Ok(())
+    }
+
     fn runs(
         self,
         mut extend: impl FnMut(
@@ -198,6 +222,23 @@ impl Answer<'_> {
         let out = Pairs::Bits([k0, k1]);
         self.sender
             .extend_masks(choices, self.message, self.batch.ots, out)
+    }
+
+    /// The rows themselves. Nothing is hashed.
+    pub(crate) fn rows(self, rows: &mut [Block]) -> Result<(), OtError> {
+        let mut message = self.message;
+        for (first, count) in self.batch.runs() {
+            let rows = &mut rows[first..first + count];
+            let _ = match self.random {
+                true => self.sender.extend_random(message, count, rows)?,
+                false => {
+                    let u;
+                    (u, message) = message.split_at(self.sender.message_len(count));
+                    self.sender.extend(u, count, rows)?
+                }
+            };
+        }
+        Ok(())
     }
 
     /// Both blocks of each OT, some items at a time, and what stretches them by their place among

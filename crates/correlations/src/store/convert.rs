@@ -1,7 +1,7 @@
 //! Between what a source makes and the columns that are kept.
 
 use madrigal_core::Ring;
-use madrigal_net::Result;
+use madrigal_net::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::chunks::Columns;
@@ -55,6 +55,13 @@ pub(super) async fn make(
             };
             (0..3).map(column).collect()
         }),
+        Kind::CorrelatedOts { .. } => {
+            return Err(Error::Ended {
+                reason: format!(
+                    "{kind} belong to one job, and stores keep none; ask for other kinds"
+                ),
+            });
+        }
     })
 }
 

@@ -214,6 +214,7 @@ pub async fn columns(source: &mut impl Source, kind: Kind, count: usize) -> Resu
             Width::W64 => ring::<u64>(source, kind, count, &made).await?,
             Width::W128 => ring::<u128>(source, kind, count, &made).await?,
         },
+        Kind::CorrelatedOts { .. } => panic!("no store keeps {kind}"),
     };
     assert_eq!(heard.get() as u64, count as u64 * kind.steps(), "{kind}");
     Ok(result)
