@@ -482,6 +482,11 @@ impl Stock {
         &mut self.correlated_ots
     }
 
+    /// Takes an offset of the caller's, odd and random, for a job whose source has none.
+    pub fn set_offset(&mut self, offset: Block) {
+        self.offset = Some(Zeroizing::new(offset));
+    }
+
     /// The offset of those that this party sends, if they come from a source that has one.
     pub fn offset(&self) -> Option<&Block> {
         self.offset.as_deref()

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
+use madrigal_core::Party;
 use madrigal_correlations::Stock;
 use madrigal_net::{Context, Error, Result};
 
@@ -251,11 +252,11 @@ impl Board {
     }
 
     /// Gives the tasks of a part their correlations.
-    pub(crate) fn deliver(&self, part: u32, mut stock: Stock) {
+    pub(crate) fn deliver(&self, part: u32, mut stock: Stock, me: Party) {
         let mut state = self.lock();
         let tasks = &self.schedule.tasks;
         for index in self.schedule.tasks_of(part) {
-            let own = stock.take(&tasks[index].price.needs);
+            let own = stock.take(&tasks[index].price.needs, me);
             state.tasks[index].stock = Some(own);
             state.arrived(index as u32);
         }

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::{LocalBoxFuture, try_join, try_join_all};
 use madrigal_core::{Party, Phase};
-use madrigal_correlations::{Means, Stock, Supply};
+use madrigal_correlations::{Means, Source, Stock, Supply};
 use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads};
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use crate::board::Board;
 use crate::graph::Graph;
@@ -332,23 +333,35 @@ impl Team<'_> {
             });
         };
         let interleaved = self.plan.phases() == Phases::Interleaved;
+        // Garbled values need an offset; where OTs are made it is theirs.
+        let has_offset = source
+            .as_ref()
+            .is_some_and(|source| source.offset().is_some());
+        let offset = (spec.graph.is_garbled() && !has_offset).then(|| {
+            let mut offset = Zeroizing::new(setup.private_prg().next_block());
+            offset.0[0] |= 1;
+            offset
+        });
         let mut ready = Vec::new();
         for (part, needs) in (0..).zip(&self.plan.schedule().parts) {
             if interleaved && part >= 2 {
                 self.board.part_ended(part - 2).await?;
             }
-            let stock = match &mut source {
+            let mut stock = match &mut source {
                 Some(source) => Stock::fill(source, needs, &made).await?,
                 None => Stock::empty(),
             };
+            if let Some(offset) = &offset {
+                stock.set_offset(**offset);
+            }
             if interleaved {
-                self.board.deliver(part, stock);
+                self.board.deliver(part, stock, context.me());
             } else {
                 ready.push(stock);
             }
         }
         for (part, stock) in (0..).zip(ready) {
-            self.board.deliver(part, stock);
+            self.board.deliver(part, stock, context.me());
         }
         if let Some(source) = &mut source {
             source.end().await?;

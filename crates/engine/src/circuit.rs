@@ -1,6 +1,9 @@
 //! A circuit ready to be planned: compiled, with the widths of its values.
 
+use std::sync::{Arc, OnceLock};
+
 use madrigal_circuit::{Layered, Netlist, Stats};
+use madrigal_garbling::{LabelProgram, Program};
 
 /// A compiled circuit.
 #[derive(Debug, Clone)]
@@ -11,6 +14,8 @@ pub struct Circuit {
     digest: [u8; 32],
     stats: Stats,
     layered: Layered,
+    /// Made when it is first garbled.
+    labels: OnceLock<Arc<LabelProgram>>,
 }
 
 impl Circuit {
@@ -23,6 +28,7 @@ impl Circuit {
             digest: netlist.digest(),
             stats: netlist.stats(),
             layered: Layered::compile(netlist),
+            labels: OnceLock::new(),
         }
     }
 
@@ -54,6 +60,14 @@ impl Circuit {
     /// The compiled program.
     pub fn layered(&self) -> &Layered {
         &self.layered
+    }
+
+    /// The compiled program, ready to be garbled.
+    pub(crate) fn garbled(&self) -> Program<'_> {
+        let labels = self
+            .labels
+            .get_or_init(|| Program::new(&self.layered).local());
+        Program::again(&self.layered, Arc::clone(labels))
     }
 
     /// Bits of all output values together.

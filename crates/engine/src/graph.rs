@@ -93,6 +93,12 @@ impl Graph {
         }
     }
 
+    /// Whether there are garbled values: then each party has an offset.
+    pub(crate) fn is_garbled(&self) -> bool {
+        let mut sorts = self.nodes.iter().flat_map(|node| &node.outputs);
+        sorts.any(|sort| sort.sharing.has_labels())
+    }
+
     /// How many parties compute.
     pub fn parties(&self) -> usize {
         self.parties

@@ -49,4 +49,5 @@ pub use stores::{Matrices, Precomputation, StoreReport, StoreSpec};
 pub use time::PlanTime;
 
 pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin, Width};
+pub use madrigal_garbling::Scheme;
 pub use madrigal_protocols::Opening;

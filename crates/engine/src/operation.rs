@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_correlations::Stock;
+use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
 
@@ -168,6 +169,12 @@ impl<'a> Turn<'a> {
     /// How the job opens masked values.
     pub fn opening(&self) -> Opening {
         self.strand.opening
+    }
+
+    /// The job's offset of this party's, for labels: odd and secret. There is one in programs with garbled
+    /// values.
+    pub fn offset(&self) -> Option<&Block> {
+        self.stock.offset()
     }
 
     /// Fails the job: the operation cannot do this.

@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Cost, MAX_PARTIES, Party};
-use madrigal_correlations::{MAX_THREADS, Needs, Origin};
+use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin};
+use madrigal_garbling::Scheme;
 use madrigal_net::Fact;
 use madrigal_protocols::Opening;
 use sha2::{Digest, Sha256};
 
 use crate::circuit::Circuit;
 use crate::graph::{Graph, Value};
-use crate::operations::{Boolean, BooleanGmwTool, Netlist, Open, ReplicatedTool, Share};
+use crate::operations::{
+    Boolean, BooleanGmwTool, HalfGates, Netlist, Open, ReplicatedTool, Share, ThreeHalves, YaoTool,
+};
 use crate::program::{ProgramError, ProgramPlan, ProgramSpec};
 use crate::protocol::Protocol;
 use crate::sort::{Element, Sharing, Sort};
@@ -190,6 +193,16 @@ pub enum PlanError {
     TooManyBlocks {
         /// How many.
         blocks: usize,
+    },
+    /// The origin has none of a kind.
+    #[error(
+        "the protocol needs {kind} (correlated OTs), which the {origin} has not; make the correlations by oblivious transfer"
+    )]
+    Correlations {
+        /// Which.
+        kind: Kind,
+        /// Where correlations come from.
+        origin: Origin,
     },
     /// The triples do not fit.
     #[error(
@@ -404,6 +417,8 @@ fn graph(spec: &JobSpec) -> Graph {
     match spec.protocol {
         Protocol::B => graph_in::<BooleanGmwTool>(spec),
         Protocol::R => graph_in::<ReplicatedTool>(spec),
+        Protocol::Y2(Scheme::HalfGates) => graph_in::<YaoTool<HalfGates>>(spec),
+        Protocol::Y2(Scheme::ThreeHalves) => graph_in::<YaoTool<ThreeHalves>>(spec),
     }
 }
 
@@ -452,6 +467,7 @@ impl From<ProgramError> for PlanError {
             ProgramError::Threads { threads } => Self::Threads { threads },
             ProgramError::TooManyBlocks { blocks } => Self::TooManyBlocks { blocks },
             ProgramError::Memory { needed, memory } => Self::Memory { needed, memory },
+            ProgramError::Correlations { kind, origin } => Self::Correlations { kind, origin },
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use madrigal_core::time::Link;
 use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost};
-use madrigal_correlations::{MAX_THREADS, Needs, Origin};
+use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin};
 use madrigal_net::Fact;
 use madrigal_protocols::Opening;
 use sha2::{Digest, Sha256};
@@ -85,6 +85,16 @@ pub enum ProgramError {
         /// How many.
         blocks: usize,
     },
+    /// The origin has none of a kind.
+    #[error(
+        "the program needs {kind} (correlated OTs, for garbled values that do not come from party 0 alone), which the {origin} has not; make the correlations by oblivious transfer"
+    )]
+    Correlations {
+        /// Which.
+        kind: Kind,
+        /// Where correlations come from.
+        origin: Origin,
+    },
     /// The correlations do not fit.
     #[error(
         "sequential phases keep all {needed} bytes of correlations, more than the {memory} bytes that are allowed; interleave the phases, or allow more"
@@ -128,7 +138,14 @@ impl ProgramPlan {
         };
         let mut schedule = Schedule::new(&spec.graph, &limits)
             .map_err(|blocks| ProgramError::TooManyBlocks { blocks })?;
-        let needed = copies as u128 * schedule.needs().share_bytes();
+        let needs = schedule.needs();
+        let kinds = needs.kinds();
+        let foreign = kinds.iter().find(|(kind, _)| !spec.origin.serves(*kind));
+        if let Some(&(kind, _)) = foreign {
+            let origin = spec.origin;
+            return Err(ProgramError::Correlations { kind, origin });
+        }
+        let needed = copies as u128 * needs.share_bytes();
         let phases = match spec.phases {
             _ if needed == 0 => Phases::Sequential,
             Some(Phases::Sequential) if needed > spec.memory as u128 => {
@@ -193,6 +210,11 @@ impl ProgramPlan {
         let mut setup = costs.start(&needs);
         for part in &self.schedule.parts {
             setup += costs.fill(part);
+        }
+        let from_source = matches!(self.spec.origin, Origin::Ot { .. }) && !needs.is_empty();
+        if self.spec.graph.is_garbled() && !from_source {
+            // An offset is drawn.
+            setup.aes_blocks += 1;
         }
         Cost {
             setup,

@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use madrigal_core::MAX_PARTIES;
-use madrigal_protocols::replicated;
+use madrigal_garbling::Scheme;
+use madrigal_protocols::{replicated, yao};
 
 /// The protocol that evaluates a circuit, by its letter in the papers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,6 +16,8 @@ pub enum Protocol {
     B,
     /// Replicated sharing ([`madrigal_protocols::replicated`]): three parties, one corrupted.
     R,
+    /// Garbled circuits ([`madrigal_protocols::yao`]): two parties, one corrupted; party 0 garbles.
+    Y2(Scheme),
 }
 
 impl fmt::Display for Protocol {
@@ -22,6 +25,8 @@ impl fmt::Display for Protocol {
         f.write_str(match self {
             Self::B => "B",
             Self::R => "R",
+            Self::Y2(Scheme::HalfGates) => "Y2",
+            Self::Y2(Scheme::ThreeHalves) => "Y2 by three halves",
         })
     }
 }
@@ -32,13 +37,14 @@ impl Protocol {
         match self {
             Self::B => 2..=MAX_PARTIES,
             Self::R => replicated::PARTIES..=replicated::PARTIES,
+            Self::Y2(_) => yao::PARTIES..=yao::PARTIES,
         }
     }
 
     /// Components of a share, each as long as the value.
     pub fn components(self) -> usize {
         match self {
-            Self::B => 1,
+            Self::B | Self::Y2(_) => 1,
             Self::R => 2,
         }
     }
@@ -47,7 +53,7 @@ impl Protocol {
     pub fn triples_per_and(self) -> usize {
         match self {
             Self::B => 1,
-            Self::R => 0,
+            Self::R | Self::Y2(_) => 0,
         }
     }
 }

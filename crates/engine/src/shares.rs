@@ -6,7 +6,7 @@ use std::ops::Range;
 use madrigal_circuit::Rows;
 use madrigal_core::{Ring, bits};
 use madrigal_correlations::{Kept, Width};
-use madrigal_kernels::{self as kernels, RowShape};
+use madrigal_kernels::{self as kernels, Block, RowShape};
 use zeroize::Zeroizing;
 
 use crate::sort::{Element, Sharing, Sort};
@@ -16,7 +16,8 @@ use crate::sort::{Element, Sharing, Sort};
 ///
 /// Bits lie in planes: bit i of all elements is one row of packed bits, padded to whole 64-bit words;
 /// the components of a row lie side by side. Ring elements lie one after the other, component by
-/// component.
+/// component. Labels of a garbled bit lie as planes do: those of one kind of all elements, one after the
+/// other.
 #[derive(Clone)]
 pub struct Shares {
     sort: Sort,
@@ -33,6 +34,8 @@ enum Data {
     U32(Vec<Zeroizing<Vec<u32>>>),
     U64(Vec<Zeroizing<Vec<u64>>>),
     U128(Vec<Zeroizing<Vec<u128>>>),
+    /// So many rows of labels for each plane.
+    Labels(usize, Zeroizing<Vec<Block>>),
 }
 
 /// A ring whose elements [`Shares`] can hold: all of them.
@@ -82,7 +85,14 @@ impl fmt::Debug for Shares {
 
 impl Shares {
     /// Zeros.
+    ///
+    /// # Panics
+    /// For elements that are garbled: what labels there are is the protocol's business.
     pub fn zeros(sort: Sort) -> Self {
+        if sort.sharing.has_labels() {
+            assert_eq!(sort.len, 0, "labels of {sort}");
+            return Self::labels(sort, 0, Zeroizing::default());
+        }
         let data = match sort.element {
             Element::Bits(planes) => {
                 let words = planes * shape_of(&sort).width();
@@ -93,6 +103,20 @@ impl Shares {
                 T::wrap((0..sort.sharing.components()).map(|_| one()).collect()).0
             }),
         };
+        Self { sort, data }
+    }
+
+    /// Labels of garbled bits: for each plane so many `rows`, each with a label for each element.
+    ///
+    /// # Panics
+    /// If the number of labels does not fit.
+    pub fn labels(sort: Sort, rows: usize, labels: Zeroizing<Vec<Block>>) -> Self {
+        assert_eq!(
+            labels.len(),
+            sort.element.bits() * rows * sort.len,
+            "labels"
+        );
+        let data = Data::Labels(rows, labels);
         Self { sort, data }
     }
 
@@ -212,6 +236,51 @@ impl Shares {
         shape_of(&self.sort)
     }
 
+    /// A row of labels of a plane.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn label_row(&self, plane: usize, row: usize) -> &[Block] {
+        match &self.data {
+            Data::Labels(rows, labels) => {
+                &labels[(plane * rows + row) * self.sort.len..][..self.sort.len]
+            }
+            _ => panic!("{self:?} holds no labels"),
+        }
+    }
+
+    /// A row of labels of a plane, to be written.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn label_row_mut(&mut self, plane: usize, row: usize) -> &mut [Block] {
+        let len = self.sort.len;
+        match &mut self.data {
+            Data::Labels(rows, labels) => &mut labels[(plane * *rows + row) * len..][..len],
+            _ => panic!("{} holds no labels", self.sort),
+        }
+    }
+
+    /// Rows of labels that each plane has; 0 where the value is no labels.
+    pub fn label_rows(&self) -> usize {
+        match &self.data {
+            Data::Labels(rows, _) => *rows,
+            _ => 0,
+        }
+    }
+
+    /// Zeros of the same sort, but for the number of elements.
+    pub(crate) fn blank(&self, len: usize) -> Self {
+        let sort = self.sort.of_len(len);
+        match &self.data {
+            Data::Labels(rows, _) => {
+                let labels = vec![Block::ZERO; sort.element.bits() * rows * len];
+                Self::labels(sort, *rows, Zeroizing::new(labels))
+            }
+            _ => Self::zeros(sort),
+        }
+    }
+
     /// All planes.
     pub fn words(&self) -> &[u64] {
         match &self.data {
@@ -278,7 +347,7 @@ impl Shares {
         if matches!(self.data, Data::Unknown) {
             return Self::unknown(sort);
         }
-        let mut slice = Self::zeros(sort);
+        let mut slice = self.blank(range.len());
         slice.put(0, self, range);
         slice
     }
@@ -293,7 +362,9 @@ impl Shares {
         if pieces.iter().any(|piece| !piece.is_known()) {
             return Self::unknown(sort);
         }
-        let mut whole = Self::zeros(sort);
+        // Of garbled values without elements nobody knows how many labels they would have.
+        let like = pieces.iter().find(|piece| !piece.is_empty());
+        let mut whole = like.unwrap_or(&pieces[0]).blank(len);
         let mut at = 0;
         for piece in pieces {
             whole.put(at, piece, 0..piece.len());
@@ -305,7 +376,19 @@ impl Shares {
     /// Writes elements of another value of this sort from element `at` on.
     pub(crate) fn put(&mut self, at: usize, from: &Self, range: Range<usize>) {
         assert_eq!(self.sort.of_len(0), from.sort.of_len(0), "one sort");
+        if range.is_empty() {
+            return;
+        }
         match self.sort.element {
+            Element::Bits(planes) if self.sort.sharing.has_labels() => {
+                assert_eq!(self.label_rows(), from.label_rows(), "rows of labels");
+                for (plane, row) in
+                    (0..planes).flat_map(|p| (0..from.label_rows()).map(move |r| (p, r)))
+                {
+                    let source = &from.label_row(plane, row)[range.clone()];
+                    self.label_row_mut(plane, row)[at..at + source.len()].copy_from_slice(source);
+                }
+            }
             Element::Bits(planes) => {
                 let mut buffer = Zeroizing::new(vec![0; bits::bytes_for(range.len())]);
                 for plane in 0..planes {

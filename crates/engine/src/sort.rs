@@ -10,6 +10,8 @@ use madrigal_correlations::Width;
 pub struct Sharing {
     name: &'static str,
     components: usize,
+    /// Whether a bit's share is labels of 128 bits.
+    labels: bool,
     /// Parties that know a clear value, a bit each; none for what is shared.
     holders: u64,
 }
@@ -21,6 +23,8 @@ impl Sharing {
     pub const A: Self = Self::new("A", 1);
     /// Replicated among three parties, bits or ring elements.
     pub const R: Self = Self::new("R", 2);
+    /// Garbled by party 0, evaluated by party 1.
+    pub const Y2: Self = Self::garbled("Y2");
     /// Clear, known to all.
     pub const PUBLIC: Self = Self {
         holders: u64::MAX,
@@ -33,7 +37,16 @@ impl Sharing {
         Self {
             name,
             components,
+            labels: false,
             holders: 0,
+        }
+    }
+
+    /// A sharing of bits by its protocol's name, where each party holds labels of a wire.
+    pub const fn garbled(name: &'static str) -> Self {
+        Self {
+            labels: true,
+            ..Self::new(name, 1)
         }
     }
 
@@ -54,6 +67,11 @@ impl Sharing {
     /// Parts that each party holds, each as long as the value.
     pub const fn components(self) -> usize {
         self.components
+    }
+
+    /// Whether a bit's share is labels of 128 bits.
+    pub const fn has_labels(self) -> bool {
+        self.labels
     }
 
     /// Whether the value is in the clear, at least at one party.
@@ -88,6 +106,9 @@ impl fmt::Display for Sharing {
         Ok(())
     }
 }
+
+/// Bytes of a label.
+pub(crate) const LABEL_BYTES: usize = 16;
 
 /// What each element of a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -153,6 +174,7 @@ impl Sort {
     /// Bytes that one party's part takes in memory.
     pub fn bytes(&self) -> usize {
         let one = match self.element {
+            Element::Bits(planes) if self.sharing.has_labels() => planes * self.len * LABEL_BYTES,
             Element::Bits(planes) => planes * madrigal_circuit::Rows::stride_for(self.len),
             Element::Ring(width) => width.bits() / 8 * self.len,
         };

@@ -13,7 +13,7 @@ use madrigal_correlations::Needs;
 use madrigal_correlations::store::{Store, StoreKey};
 use madrigal_engine::{
     Brought, Circuit, Extension, JobSpec, MAX_THREADS, Means, Opening, Origin, Phases, Plan,
-    PlanError, Precomputation, Protocol, Report, RunError, StoreSpec, run, serve,
+    PlanError, Precomputation, Protocol, Report, RunError, Scheme, StoreSpec, run, serve,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Transport, mesh};
@@ -135,6 +135,21 @@ impl Case<'_> {
             let plan = crate::common::replicated(&plan);
             check(&plan, &netlist, seed);
             check(&crate::common::threaded(&plan, 3), &netlist, seed);
+        }
+        if self.parties == 2 && self.opening == Opening::Direct {
+            self.check_garbled(&plan, &netlist, seed);
+        }
+    }
+
+    /// By both schemes; by oblivious transfer, where labels for inputs come from.
+    fn check_garbled(&self, plan: &Plan, netlist: &Netlist, seed: u64) {
+        for scheme in [Scheme::HalfGates, Scheme::ThreeHalves] {
+            let plan = crate::common::garbled(plan, scheme);
+            check(&plan, netlist, seed);
+            if self.lanes < 1000 {
+                check(&crate::common::threaded(&plan, 2), netlist, seed);
+                check(&crate::common::silent(&plan), netlist, seed);
+            }
         }
     }
 }
@@ -371,6 +386,62 @@ fn circuits_without_ands_and_with_constants() {
             }
             .check(seed);
         }
+    }
+}
+
+#[test]
+fn aes_garbled() {
+    for lanes in [1, 7, 100] {
+        Case {
+            circuit: "aes_128.txt",
+            lanes,
+            ..CASE
+        }
+        .check(seed());
+    }
+}
+
+/// A table for each AND, a bit for each bit of the evaluator's input, and one for each that is opened; it
+/// takes the rounds of its messages, whatever the depth of the circuit.
+#[test]
+fn garbling_takes_three_rounds_and_a_table_for_each_and() {
+    let netlist = netlist("aes_128.txt");
+    let phases = Phases::Sequential;
+    let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
+    let and_bytes = [(Scheme::HalfGates, 32.0), (Scheme::ThreeHalves, 24.7)];
+    for (scheme, most) in and_bytes {
+        let plan = crate::common::garbled(&plan, scheme);
+        let [garbler, evaluator] = [0, 1].map(|party| plan.cost(Party::new(party)).online);
+        let each = garbler.bytes_sent as f64 / plan.ands() as f64;
+        assert!((24.0..=most).contains(&each), "{each} bytes for an AND");
+        assert_eq!(evaluator.bytes_sent, (128 + 128) * 64 / 8);
+        assert_eq!([garbler.rounds, evaluator.rounds], [3, 3]);
+    }
+}
+
+#[test]
+fn garbling_wants_two_parties_and_correlated_ots() {
+    let netlist = netlist("adder64.txt");
+    let phases = Phases::Sequential;
+    let plan = crate::common::plan(&netlist, 3, 64, &[0], Opening::Direct, phases, 1 << 30);
+    let protocol = Protocol::Y2(Scheme::HalfGates);
+    let three = JobSpec {
+        protocol,
+        ..plan.spec().clone()
+    };
+    let refused = Plan::new(three).map(drop);
+    let parties = 3;
+    assert_eq!(refused, Err(PlanError::Parties { protocol, parties }));
+    let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
+    for origin in [Origin::Dealer, Origin::Store] {
+        let spec = JobSpec {
+            protocol,
+            origin,
+            ..plan.spec().clone()
+        };
+        let refused = Plan::new(spec).map(drop);
+        let correlations = matches!(refused, Err(PlanError::Correlations { .. }));
+        assert!(correlations, "{refused:?}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! A circuit in chunks: what is garbled, sent and evaluated at a time.
 
+use std::sync::Arc;
+
 use madrigal_circuit::{And, Layered};
 use madrigal_kernels::{LabelOps, LabelProgram};
 
@@ -9,7 +11,7 @@ use crate::shape::Shape;
 #[derive(Debug)]
 pub struct Program<'p> {
     layered: &'p Layered,
-    local: LabelProgram,
+    local: Arc<LabelProgram>,
 }
 
 impl<'p> Program<'p> {
@@ -19,8 +21,18 @@ impl<'p> Program<'p> {
         let all = local.chain(layered.tail());
         Self {
             layered,
-            local: LabelProgram::new(layered.rows(), all),
+            local: Arc::new(LabelProgram::new(layered.rows(), all)),
         }
+    }
+
+    /// The same from a circuit and what [`local`](Self::local) gave of it, in no time.
+    pub fn again(layered: &'p Layered, local: Arc<LabelProgram>) -> Self {
+        Self { layered, local }
+    }
+
+    /// The circuit's local operations, ready for labels: to be kept beside the circuit.
+    pub fn local(&self) -> Arc<LabelProgram> {
+        Arc::clone(&self.local)
     }
 
     /// The circuit.

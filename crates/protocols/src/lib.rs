@@ -7,6 +7,7 @@
 //! | A | [`arithmetic`] | 2 or more | all but one, semi-honest | MOTION 6.1, 7.1, 7.5 |
 //! | B | [`gmw`] | 2 or more | all but one, semi-honest | MOTION 6.2 |
 //! | R | [`replicated`] | 3 | one, semi-honest | Araki et al. 2016 |
+//! | Y2 | [`yao`] | 2 | one, semi-honest | MOTION2NX A.2 |
 
 pub mod arithmetic;
 mod convolution;
@@ -17,6 +18,7 @@ pub mod planes;
 pub mod replicated;
 mod rounds;
 mod secret;
+pub mod yao;
 
 pub use opening::Opening;
 pub use rounds::Rounds;

@@ -72,7 +72,12 @@ impl Protocol for ArithmeticGmwTool {
         }
     }
 
-    async fn share(&mut self, owner: Party, values: &[Arc<Shares>]) -> Result<Vec<Shares>> {
+    async fn share(
+        &mut self,
+        owner: Party,
+        values: &[Arc<Shares>],
+        _: &mut Stock,
+    ) -> Result<Vec<Shares>> {
         let mut shared = Vec::with_capacity(values.len());
         for value in values {
             let mut shares = if owner == self.me {

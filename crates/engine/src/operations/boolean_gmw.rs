@@ -10,7 +10,7 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
 use zeroize::Zeroizing;
 
-use super::{Boolean, Protocol};
+use super::{Layers, Protocol};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
@@ -57,7 +57,12 @@ impl Protocol for BooleanGmwTool {
         }
     }
 
-    async fn share(&mut self, owner: Party, values: &[Arc<Shares>]) -> Result<Vec<Shares>> {
+    async fn share(
+        &mut self,
+        owner: Party,
+        values: &[Arc<Shares>],
+        _: &mut Stock,
+    ) -> Result<Vec<Shares>> {
         let of = |value: &Arc<Shares>| {
             let mut shares = if owner == self.me {
                 Shares::clone(value).as_shared(Sharing::B)
@@ -96,7 +101,11 @@ impl Protocol for BooleanGmwTool {
     }
 }
 
-impl Boolean for BooleanGmwTool {
+impl Layers for BooleanGmwTool {
+    fn me(&self) -> Party {
+        self.me
+    }
+
     async fn ands(&mut self, ands: &[And], arena: &mut Arena, stock: &mut Stock) -> Result<()> {
         let count = ands.len() * arena.lanes();
         let bytes = bits::bytes_for(count);

@@ -61,8 +61,8 @@ impl<P: Protocol> Operation for Share<P> {
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
-            let (protocol, _) = turn.tool::<P>()?;
-            protocol.share(self.owner, &inputs).await
+            let (protocol, stock) = turn.tool::<P>()?;
+            protocol.share(self.owner, &inputs, stock).await
         })
     }
 
@@ -111,7 +111,10 @@ impl<P: Protocol> Operation for Constant<P> {
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         let me = turn.me();
-        let shares = inputs.iter().map(|value| P::constant(me, value)).collect();
+        let shares = inputs.iter();
+        let shares = shares
+            .map(|value| P::constant(me, value, turn.offset()))
+            .collect();
         Box::pin(std::future::ready(Ok(shares)))
     }
 

@@ -122,9 +122,24 @@ impl Rearrange {
         if !value.is_known() {
             return Shares::unknown(sort);
         }
-        let mut out = Shares::zeros(sort);
+        let mut out = value.blank(self.0.len());
         let components = 0..sort.sharing.components();
         match sort.element {
+            Element::Bits(planes) if sort.sharing.has_labels() => {
+                for (plane, row) in
+                    (0..planes).flat_map(|p| (0..value.label_rows()).map(move |r| (p, r)))
+                {
+                    let from = value.label_row(plane, row);
+                    let mut to = out.label_row_mut(plane, row).iter_mut();
+                    self.0.runs(|start, stride, count| {
+                        let mut at = start as isize;
+                        for to in to.by_ref().take(count) {
+                            *to = from[at as usize];
+                            at += stride;
+                        }
+                    });
+                }
+            }
             Element::Ring(width) => crate::with_ring!(width, T => {
                 for component in components {
                     let from = value.component::<T>(component);
@@ -239,7 +254,8 @@ impl Concat {
         if values.iter().any(|value| !value.is_known()) {
             return Shares::unknown(sort);
         }
-        let mut out = Shares::zeros(sort);
+        let like = values.iter().find(|value| !value.is_empty());
+        let mut out = like.unwrap_or(&values[0]).blank(len);
         let mut at = 0;
         for row in 0..self.rows {
             for value in values {

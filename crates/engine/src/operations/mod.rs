@@ -7,7 +7,7 @@
 //! | sums, products, dot products | A, R | `ring.rs` |
 //! | products of matrices | A, R | `matrices.rs` |
 //! | loops | every sharing | `repeat.rs` |
-//! | conversions | A to B, B to A, within R | `convert.rs` |
+//! | conversions | A to B, B to A, within R; B to Y2, Y2 to B | `convert.rs`; `yao.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
 //! | sums along an axis | every sharing | `sums.rs` |
 
@@ -23,6 +23,7 @@ mod replicated;
 mod replicated_rings;
 mod ring;
 mod sums;
+mod yao;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -30,10 +31,12 @@ use std::sync::Arc;
 use madrigal_circuit::And;
 use madrigal_core::Party;
 use madrigal_correlations::{MatrixShape, Stock};
+use madrigal_kernels::Block;
 use madrigal_net::Result;
 
 use crate::arena::Arena;
 use crate::bill::Bill;
+use crate::circuit::Circuit;
 use crate::operation::{Mismatch, Tool};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
@@ -50,11 +53,17 @@ pub use replicated::ReplicatedTool;
 pub use replicated_rings::{Rounding, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use sums::SumAxis;
+pub use yao::{FromLabels, Garbling, HalfGates, ThreeHalves, ToLabels, YaoTool};
 
 /// A protocol that values can be brought into and opened from.
 pub trait Protocol: Tool {
     /// What its values are.
     const SHARING: Sharing;
+
+    /// What it is called where parties compare what they do.
+    fn name() -> &'static str {
+        Self::SHARING.name()
+    }
 
     /// Whether it has values of this element, among so many parties.
     ///
@@ -67,6 +76,7 @@ pub trait Protocol: Tool {
         &mut self,
         owner: Party,
         values: &[Arc<Shares>],
+        stock: &mut Stock,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Its cost.
@@ -85,8 +95,8 @@ pub trait Protocol: Tool {
     /// The components of `me`'s shares that public constants are added to.
     fn leads(me: Party) -> [bool; 2];
 
-    /// Shares of a value that all know. No message.
-    fn constant(me: Party, value: &Shares) -> Shares {
+    /// Shares of a value that all know. No message. `offset` is this party's of the job, for labels.
+    fn constant(me: Party, value: &Shares, _offset: Option<&Block>) -> Shares {
         let mut shares = Shares::zeros(value.sort().shared(Self::SHARING));
         let components = 0..Self::SHARING.components();
         for component in components.filter(|&component| Self::leads(me)[component]) {
@@ -109,6 +119,29 @@ pub trait Protocol: Tool {
 
 /// A protocol that evaluates Boolean circuits.
 pub trait Boolean: Protocol {
+    /// A circuit in so many lanes: a value for each of its inputs, one for each of its outputs.
+    fn evaluate(
+        &mut self,
+        circuit: &Circuit,
+        lanes: usize,
+        inputs: &[Arc<Shares>],
+        arena: &mut Arena,
+        stock: &mut Stock,
+    ) -> impl Future<Output = Result<Vec<Shares>>>;
+
+    /// Its cost.
+    fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill);
+
+    /// Bits of memory that it works in for each lane.
+    fn bits_at_work(circuit: &Circuit) -> usize;
+}
+
+/// A Boolean protocol whose shares are rows of bits, and in which ANDs take messages: a circuit is
+/// evaluated layer by layer.
+pub trait Layers: Protocol {
+    /// Who we are.
+    fn me(&self) -> Party;
+
     /// A layer of ANDs of rows.
     fn ands(
         &mut self,

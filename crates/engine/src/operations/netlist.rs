@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::Rows;
+use madrigal_correlations::Stock;
 use madrigal_net::Result;
 
-use super::{Boolean, in_sharing};
+use super::{Boolean, Layers, in_sharing};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
@@ -46,7 +47,7 @@ impl<P: Boolean> Operation for Netlist<P> {
         format!(
             "circuit/1 {} in {} of {} ANDs, depth {} ({} compiled {}){}",
             self.circuit.name(),
-            P::SHARING,
+            P::name(),
             self.circuit.layered().and_count(),
             self.circuit.layered().depth(),
             hex(self.circuit.digest()),
@@ -86,18 +87,12 @@ impl<P: Boolean> Operation for Netlist<P> {
     }
 
     fn bits_at_work(&self, _: &[Sort]) -> usize {
-        self.circuit.layered().rows() * P::SHARING.components()
+        P::bits_at_work(&self.circuit)
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         let lanes = inputs.first().map_or(self.alone, |sort| sort.len);
-        let layered = self.circuit.layered();
-        for layer in layered.layers() {
-            P::ands_bill(layer.ands.len(), lanes, bill);
-        }
-        // Two rows are read and one is written by a local operation.
-        let rows = 3 * P::SHARING.components() * layered.local_count();
-        bill.touch((rows * Rows::stride_for(lanes)) as u64);
+        P::evaluate_bill(&self.circuit, lanes, bill);
     }
 
     fn online<'a>(
@@ -106,11 +101,11 @@ impl<P: Boolean> Operation for Netlist<P> {
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
-            let leads = P::leads(turn.me());
-            let arena = turn.arena();
+            let lanes = inputs.first().map_or(self.alone, |value| value.len());
+            let mut arena = turn.arena();
             let (protocol, stock) = turn.tool::<P>()?;
-            let done = self.evaluate(protocol, stock, arena, leads, &inputs).await;
-            let (arena, outputs) = done?;
+            let done = protocol.evaluate(&self.circuit, lanes, &inputs, &mut arena, stock);
+            let outputs = done.await?;
             turn.keep_arena(arena);
             Ok(outputs)
         })
@@ -148,25 +143,25 @@ impl<P: Boolean> Operation for Netlist<P> {
     }
 }
 
-impl<P: Boolean> Netlist<P> {
+/// Every protocol that has layers has circuits.
+impl<P: Layers> Boolean for P {
     async fn evaluate(
-        &self,
-        protocol: &mut P,
-        stock: &mut madrigal_correlations::Stock,
-        mut arena: Arena,
-        leads: [bool; 2],
+        &mut self,
+        circuit: &Circuit,
+        lanes: usize,
         inputs: &[Arc<Shares>],
-    ) -> Result<(Arena, Vec<Shares>)> {
-        let layered = self.circuit.layered();
-        let components = P::SHARING.components();
-        let lanes = inputs.first().map_or(self.alone, |value| value.len());
+        arena: &mut Arena,
+        stock: &mut Stock,
+    ) -> Result<Vec<Shares>> {
+        let layered = circuit.layered();
+        let (components, leads) = (P::SHARING.components(), P::leads(self.me()));
         arena.reshape(layered.rows(), components, lanes);
         let mut wires = (0..)
             .zip(layered.inputs())
             .map(|(row, &wire): (u32, _)| (row, wire as usize))
             .peekable();
         let mut first = 0;
-        for (value, &width) in inputs.iter().zip(self.circuit.inputs()) {
+        for (value, &width) in inputs.iter().zip(circuit.inputs()) {
             let end = first + width as usize;
             while let Some((row, wire)) = wires.next_if(|&(_, wire)| wire < end) {
                 for component in 0..components {
@@ -178,12 +173,12 @@ impl<P: Boolean> Netlist<P> {
         }
         for layer in layered.layers() {
             arena.local(layer.local, leads);
-            protocol.ands(layer.ands, &mut arena, stock).await?;
+            self.ands(layer.ands, arena, stock).await?;
         }
         arena.local(layered.tail(), leads);
         let mut rows = layered.outputs().iter();
         let mut outputs = Vec::new();
-        for &width in self.circuit.outputs() {
+        for &width in circuit.outputs() {
             let sort = Sort::new(P::SHARING, Element::Bits(width as usize), lanes);
             let mut value = Shares::zeros(sort);
             for (plane, &row) in rows.by_ref().take(width as usize).enumerate() {
@@ -194,6 +189,20 @@ impl<P: Boolean> Netlist<P> {
             }
             outputs.push(value);
         }
-        Ok((arena, outputs))
+        Ok(outputs)
+    }
+
+    fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
+        let layered = circuit.layered();
+        for layer in layered.layers() {
+            P::ands_bill(layer.ands.len(), lanes, bill);
+        }
+        // Two rows are read and one is written by a local operation.
+        let rows = 3 * P::SHARING.components() * layered.local_count();
+        bill.touch((rows * Rows::stride_for(lanes)) as u64);
+    }
+
+    fn bits_at_work(circuit: &Circuit) -> usize {
+        circuit.layered().rows() * P::SHARING.components()
     }
 }

@@ -14,7 +14,7 @@ use madrigal_protocols::replicated::{
 use zeroize::Zeroizing;
 
 use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
-use super::{Boolean, Protocol};
+use super::{Layers, Protocol};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
@@ -160,7 +160,12 @@ impl Protocol for ReplicatedTool {
         )))
     }
 
-    async fn share(&mut self, owner: Party, values: &[Arc<Shares>]) -> Result<Vec<Shares>> {
+    async fn share(
+        &mut self,
+        owner: Party,
+        values: &[Arc<Shares>],
+        _: &mut Stock,
+    ) -> Result<Vec<Shares>> {
         if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
             return crate::with_ring!(width, T => self.share_ring::<T>(owner, values).await);
         }
@@ -215,7 +220,11 @@ impl Protocol for ReplicatedTool {
     }
 }
 
-impl Boolean for ReplicatedTool {
+impl Layers for ReplicatedTool {
+    fn me(&self) -> Party {
+        self.context.me()
+    }
+
     async fn ands(&mut self, ands: &[And], arena: &mut Arena, _: &mut Stock) -> Result<()> {
         if arena.lanes().is_multiple_of(64) {
             return self.ands_of_words(ands, arena).await;

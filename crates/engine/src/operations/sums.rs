@@ -26,9 +26,13 @@ pub struct SumAxis {
 impl SumAxis {
     fn of(&self, value: &Shares) -> Shares {
         let len = self.results(value.len());
-        let mut out = Shares::zeros(value.sort().of_len(len));
+        let mut out = value.blank(len);
         let each = self.count * self.inner;
         let made = if self.prefixes { each } else { self.inner };
+        if value.sort().sharing.has_labels() {
+            self.xor_labels(value, &mut out, each, made);
+            return out;
+        }
         let width = match value.sort().element {
             Element::Ring(width) => width,
             Element::Bits(planes) => {
@@ -60,6 +64,30 @@ impl SumAxis {
 
     fn results(&self, len: usize) -> usize {
         if self.prefixes { len } else { len / self.count }
+    }
+
+    /// Free XOR.
+    fn xor_labels(&self, value: &Shares, out: &mut Shares, each: usize, made: usize) {
+        let planes = value.sort().element.bits();
+        let rows =
+            (0..planes).flat_map(|plane| (0..value.label_rows()).map(move |row| (plane, row)));
+        for (plane, row) in rows {
+            let from = value.label_row(plane, row).chunks_exact(each);
+            let to = out.label_row_mut(plane, row).chunks_exact_mut(made);
+            for (to, from) in to.zip(from) {
+                for (place, &label) in from.iter().enumerate() {
+                    if self.prefixes {
+                        to[place] = label;
+                        if let Some(before) = place.checked_sub(self.inner) {
+                            to[place] = to[place] ^ to[before];
+                        }
+                    } else {
+                        let sum = &mut to[place % self.inner];
+                        *sum = *sum ^ label;
+                    }
+                }
+            }
+        }
     }
 
     fn xor(&self, value: &Shares, out: &mut Shares, planes: usize) {

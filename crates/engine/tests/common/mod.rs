@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows};
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol};
+use madrigal_engine::{
+    Circuit, Extension, JobSpec, Opening, Origin, Phases, Plan, Protocol, Scheme,
+};
 use madrigal_kernels::Prg;
 
 /// A netlist of crates/circuit's test data.
@@ -84,6 +86,24 @@ pub fn stored(plan: &Plan) -> Plan {
 pub fn replicated(plan: &Plan) -> Plan {
     let spec = JobSpec {
         protocol: Protocol::R,
+        ..plan.spec().clone()
+    };
+    Plan::new(spec).unwrap()
+}
+
+/// The same, garbled.
+pub fn garbled(plan: &Plan, scheme: Scheme) -> Plan {
+    let spec = JobSpec {
+        protocol: Protocol::Y2(scheme),
+        ..plan.spec().clone()
+    };
+    Plan::new(spec).unwrap()
+}
+
+/// The same, over silent OT.
+pub fn silent(plan: &Plan) -> Plan {
+    let spec = JobSpec {
+        origin: Origin::ot(Extension::Silent),
         ..plan.spec().clone()
     };
     Plan::new(spec).unwrap()
