@@ -20,7 +20,8 @@ pub use demo::{AesCtr, Demo};
 pub use over::Over;
 pub use party::{Dealer, Doctor, Keygen, Net, Patience, TransportArg, Who};
 pub use run::{
-    BroadcastArg, CorrelationsArg, Explain, How, PhasesArg, ProtocolArg, Run, Show, Work,
+    BroadcastArg, CorrelationsArg, Explain, GarblingArg, How, PhasesArg, ProtocolArg, Run, Show,
+    Work,
 };
 pub use store::{MatricesArg, Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Rows, values};
 use madrigal_core::Party;
-use madrigal_engine::{Choice, Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol};
+use madrigal_engine::{Choice, Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol, Scheme};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::args::{
-    BroadcastArg, CorrelationsArg, How, MatricesArg, Over, PhasesArg, ProtocolArg, Receivers, Work,
+    BroadcastArg, CorrelationsArg, GarblingArg, How, MatricesArg, Over, PhasesArg, ProtocolArg,
+    Receivers, Work,
 };
 use crate::exit::{Failure, Result, Usage};
 use crate::source::Source;
@@ -126,8 +127,11 @@ impl Job {
 
     /// The OT extension of its correlations, if they are made by OT, and why.
     pub fn extension(&self, circuit: &Circuit) -> Choice {
-        let ands = circuit.layered().and_count() as u64;
-        let triples = ands.saturating_mul(self.lanes);
+        let ots = match self.how.protocol {
+            ProtocolArg::B | ProtocolArg::R => circuit.layered().and_count() as u64,
+            ProtocolArg::Y2 => circuit.inputs().iter().map(|&width| u64::from(width)).sum(),
+        };
+        let triples = ots.saturating_mul(self.lanes);
         self.how.over.choose(self.how.threads, triples)
     }
 
@@ -139,6 +143,10 @@ impl Job {
             protocol: match self.how.protocol {
                 ProtocolArg::B => Protocol::B,
                 ProtocolArg::R => Protocol::R,
+                ProtocolArg::Y2 => Protocol::Y2(match self.how.garbling {
+                    GarblingArg::HalfGates => Scheme::HalfGates,
+                    GarblingArg::ThreeHalves => Scheme::ThreeHalves,
+                }),
             },
             owners: list(&self.owners)?,
             to: list(&self.to)?,
@@ -183,6 +191,10 @@ impl Job {
 pub fn check_correlations(how: &How) -> Result<()> {
     let (origin, extension) = (how.origin(), how.over.extension.is_named());
     let (flag, why) = match how.protocol {
+        ProtocolArg::Y2 if origin != CorrelationsArg::Ot => (
+            "--correlations and --store",
+            "protocol Y2 takes labels for inputs from oblivious transfer alone",
+        ),
         ProtocolArg::R if origin != CorrelationsArg::Ot => (
             "--correlations and --store",
             "protocol R computes without any",

@@ -6,39 +6,96 @@ use madrigal_protocols::{Opening, Rounds};
 
 /// What operations cost: each adds its messages, in order, its AES blocks and its correlations; bytes,
 /// messages and rounds of every party follow.
+///
+/// What is [ahead](Self::ahead) of the inputs counts as setup, where the plan has it done then.
 #[derive(Clone, Debug)]
 pub struct Bill {
     opening: Opening,
-    clock: Rounds,
-    /// By party; rounds are in `clock`.
-    costs: Vec<PhaseCost>,
+    /// Setup, online.
+    stages: [Stage; 2],
+    /// The stage that is added to.
+    at: usize,
+    /// Whether there is anything ahead.
+    prepares: bool,
     needs: Needs,
-    row_bytes: u64,
-    /// Bytes of each party's fullest link, in the direction that has more of them.
-    link_bytes: Vec<u64>,
+    /// Bytes that each party keeps from setup until it is online.
+    kept: Vec<u64>,
 }
 
-impl Bill {
-    /// Nothing yet.
-    pub fn new(parties: usize, opening: Opening) -> Self {
-        Self::after(Rounds::new(parties), parties, opening)
-    }
+/// What is spent in one phase.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    pub(crate) clock: Rounds,
+    /// By party; rounds are in `clock`.
+    pub(crate) costs: Vec<PhaseCost>,
+    /// Bytes of each party's fullest link, in the direction that has more of them.
+    pub(crate) link_bytes: Vec<u64>,
+    pub(crate) row_bytes: u64,
+}
 
-    /// Nothing yet, after what `clock` has counted.
-    pub(crate) fn after(clock: Rounds, parties: usize, opening: Opening) -> Self {
+impl Stage {
+    fn after(clock: Rounds, parties: usize) -> Self {
         Self {
-            opening,
             clock,
             costs: vec![PhaseCost::default(); parties],
-            needs: Needs::new(),
-            row_bytes: 0,
             link_bytes: vec![0; parties],
+            row_bytes: 0,
+        }
+    }
+}
+
+/// Places of the stages.
+const SETUP: usize = 0;
+const ONLINE: usize = 1;
+
+impl Bill {
+    /// Nothing yet, of work that is all done online.
+    pub fn new(parties: usize, opening: Opening) -> Self {
+        let none = || Rounds::new(parties);
+        Self::after([none(), none()], parties, opening, false)
+    }
+
+    /// Nothing yet, after what the clocks of setup and of online have counted.
+    pub(crate) fn after(
+        clocks: [Rounds; 2],
+        parties: usize,
+        opening: Opening,
+        prepares: bool,
+    ) -> Self {
+        Self {
+            opening,
+            stages: clocks.map(|clock| Stage::after(clock, parties)),
+            at: ONLINE,
+            prepares,
+            needs: Needs::new(),
+            kept: vec![0; parties],
+        }
+    }
+
+    fn stage(&mut self) -> &mut Stage {
+        &mut self.stages[self.at]
+    }
+
+    /// What [`Operation::prepare`](crate::Operation::prepare) spends: in setup if the plan has it called,
+    /// else at this place online.
+    pub fn ahead(&mut self, work: impl FnOnce(&mut Self)) {
+        if self.prepares {
+            self.at = SETUP;
+        }
+        work(self);
+        self.at = ONLINE;
+    }
+
+    /// Bytes that a party keeps from setup until it is online, if it is prepared then.
+    pub fn keep(&mut self, party: Party, bytes: u64) {
+        if self.prepares {
+            self.kept[party.index()] += bytes;
         }
     }
 
     /// How many parties there are.
     pub fn parties(&self) -> usize {
-        self.costs.len()
+        self.kept.len()
     }
 
     /// How the job opens masked values.
@@ -51,37 +108,39 @@ impl Bill {
     pub fn exchange(&mut self, messages: &[(Party, Party, u64)]) {
         let pairs: Vec<_> = messages.iter().map(|&(from, to, _)| (from, to)).collect();
         let mut fullest = vec![0; self.parties()];
+        let stage = self.stage();
         for &(from, to, bytes) in messages {
             for party in [from, to] {
                 let fullest = &mut fullest[party.index()];
                 *fullest = bytes.max(*fullest);
             }
-            let sender = &mut self.costs[from.index()];
+            let sender = &mut stage.costs[from.index()];
             sender.bytes_sent += bytes;
             sender.messages += 1;
-            self.costs[to.index()].bytes_received += bytes;
+            stage.costs[to.index()].bytes_received += bytes;
         }
-        let links = self.link_bytes.iter_mut().zip(fullest);
+        let links = stage.link_bytes.iter_mut().zip(fullest);
         links.for_each(|(all, fullest)| *all += fullest);
-        self.clock.exchange(&pairs);
+        stage.clock.exchange(&pairs);
     }
 
     /// Shares of so many bytes become known to `to`, the way the job opens.
     pub fn open(&mut self, bytes: u64, to: &[Party]) {
         let (opening, parties) = (self.opening, self.parties());
+        let stage = self.stage();
         for party in Party::all(parties) {
             let cost = opening.cost(party, parties, bytes, to);
-            self.costs[party.index()] += cost;
+            stage.costs[party.index()] += cost;
             if cost.bytes_sent + cost.bytes_received > 0 {
-                self.link_bytes[party.index()] += bytes;
+                stage.link_bytes[party.index()] += bytes;
             }
         }
-        self.clock.open(opening, to);
+        stage.clock.open(opening, to);
     }
 
     /// AES blocks that a party computes.
     pub fn aes(&mut self, party: Party, blocks: u64) {
-        self.costs[party.index()].aes_blocks += blocks;
+        self.stage().costs[party.index()].aes_blocks += blocks;
     }
 
     /// What each party spends but for rounds, which go to the [`clock`](Self::clock); what it sends goes
@@ -89,36 +148,51 @@ impl Bill {
     pub fn each(&mut self, cost: impl Fn(Party) -> PhaseCost) {
         for party in Party::all(self.parties()) {
             let cost = cost(party);
-            self.link_bytes[party.index()] += cost.bytes_sent.max(cost.bytes_received);
-            self.costs[party.index()] += PhaseCost { rounds: 0, ..cost };
+            let stage = self.stage();
+            stage.link_bytes[party.index()] += cost.bytes_sent.max(cost.bytes_received);
+            stage.costs[party.index()] += PhaseCost { rounds: 0, ..cost };
         }
     }
 
     /// The same work so many times, one after the other; `work` adds the same each time.
     pub fn repeat(&mut self, times: u64, work: impl Fn(&mut Self)) {
-        let mut once = Self::new(self.parties(), self.opening);
+        let (parties, opening, at, prepares) =
+            (self.parties(), self.opening, self.at, self.prepares);
+        let fresh = |clocks: [Rounds; 2]| Self {
+            at,
+            ..Self::after(clocks, parties, opening, prepares)
+        };
+        let none = || Rounds::new(parties);
+        let mut once = fresh([none(), none()]);
         work(&mut once);
-        let (parties, opening) = (self.parties(), self.opening);
-        self.clock.repeat(times, |clock| {
-            let mut bill = Self::after(clock.clone(), parties, opening);
-            work(&mut bill);
-            *clock = bill.clock;
-        });
-        for (all, one) in self.costs.iter_mut().zip(&once.costs) {
-            *all += one.times(times);
-        }
-        for (all, one) in self.link_bytes.iter_mut().zip(&once.link_bytes) {
-            *all += one * times;
+        for (place, stage) in self.stages.iter_mut().enumerate() {
+            stage.clock.repeat(times, |clock| {
+                let mut clocks = [none(), none()];
+                clocks[place] = clock.clone();
+                let mut bill = fresh(clocks);
+                work(&mut bill);
+                *clock = bill.stages[place].clock.clone();
+            });
+            let once = &once.stages[place];
+            for (all, one) in stage.costs.iter_mut().zip(&once.costs) {
+                *all += one.times(times);
+            }
+            for (all, one) in stage.link_bytes.iter_mut().zip(&once.link_bytes) {
+                *all += one * times;
+            }
+            stage.row_bytes += once.row_bytes * times;
         }
         for (kind, count) in once.needs.kinds() {
             self.needs.add(kind, count * times as usize);
         }
-        self.row_bytes += once.row_bytes * times;
+        for (all, one) in self.kept.iter_mut().zip(&once.kept) {
+            *all += one * times;
+        }
     }
 
     /// The count of rounds.
     pub fn clock(&mut self) -> &mut Rounds {
-        &mut self.clock
+        &mut self.stage().clock
     }
 
     /// The correlations that are used up.
@@ -128,34 +202,34 @@ impl Bill {
 
     /// Bytes of vectors that are read and written, for estimates of time.
     pub fn touch(&mut self, bytes: u64) {
-        self.row_bytes += bytes;
+        self.stage().row_bytes += bytes;
     }
 
-    /// What one party spends, with its rounds so far.
+    /// What one party spends online, with its rounds so far.
     pub fn of(&self, party: Party) -> PhaseCost {
+        let online = &self.stages[ONLINE];
         PhaseCost {
-            rounds: self.clock.of(party),
-            ..self.costs[party.index()]
+            rounds: online.clock.of(party),
+            ..online.costs[party.index()]
         }
     }
 
-    /// All that is in it: the clock, and what each party spends without rounds.
+    /// All that is in it.
     pub(crate) fn into_parts(self) -> Parts {
+        let [setup, online] = self.stages;
         Parts {
-            clock: self.clock,
-            costs: self.costs,
-            link_bytes: self.link_bytes,
+            setup,
+            online,
             needs: self.needs,
-            row_bytes: self.row_bytes,
+            kept: self.kept,
         }
     }
 }
 
 /// A bill, taken apart.
 pub(crate) struct Parts {
-    pub(crate) clock: Rounds,
-    pub(crate) costs: Vec<PhaseCost>,
-    pub(crate) link_bytes: Vec<u64>,
+    pub(crate) setup: Stage,
+    pub(crate) online: Stage,
     pub(crate) needs: Needs,
-    pub(crate) row_bytes: u64,
+    pub(crate) kept: Vec<u64>,
 }

@@ -1,16 +1,17 @@
 //! What tasks wait for: values of earlier ones, blocks that must have ended, correlations.
 
+use std::any::Any;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use madrigal_core::Party;
 use madrigal_correlations::Stock;
 use madrigal_net::{Context, Error, Result};
 
 use crate::graph::{Graph, Value};
+use crate::operation::Prepared;
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
 
@@ -36,6 +37,13 @@ struct State {
     /// Tasks of each part that have not ended.
     parts: Vec<usize>,
     maker: Option<Waker>,
+    /// Tasks that are prepared ahead and have not been.
+    ahead_left: usize,
+    /// When the last one was.
+    prepared: Option<Instant>,
+    waiting_for_ahead: Vec<Waker>,
+    /// The rounds after which correlations were there.
+    supplied: Option<Context>,
     failed: Option<Error>,
 }
 
@@ -50,12 +58,35 @@ struct Place {
     readers: usize,
     made: Vec<Arc<Shares>>,
     clock: Option<Context>,
+    ahead: Ahead,
+}
+
+/// What is done for a task before inputs are there.
+#[derive(Default)]
+struct Ahead {
+    /// Tasks whose preparation it waits for, and the correlations.
+    missing: usize,
+    waker: Option<Waker>,
+    /// Tasks whose preparation will read what it made.
+    readers: Vec<u32>,
+    unread: usize,
+    made: Vec<Arc<Shares>>,
+    kept: Option<Box<dyn Any + Send>>,
+    clock: Option<Context>,
+}
+
+/// What the preparation of a task begins with.
+pub(crate) struct StartAhead {
+    pub(crate) inputs: Vec<Arc<Shares>>,
+    pub(crate) stock: Stock,
 }
 
 /// What a task begins with.
 pub(crate) struct Start {
     pub(crate) inputs: Vec<Arc<Shares>>,
     pub(crate) stock: Stock,
+    /// What was prepared.
+    pub(crate) kept: Option<Box<dyn Any + Send>>,
     /// When everything was there.
     pub(crate) ready: Instant,
 }
@@ -89,6 +120,7 @@ impl Board {
             gated.push(vec![Vec::new(); count]);
         }
         let mut parts = vec![0; schedule.parts.len()];
+        let mut ahead_left = 0;
         for (index, task) in (0..).zip(&schedule.tasks) {
             let mut sources = Vec::new();
             for &input in &graph.node(task.node).inputs {
@@ -102,6 +134,19 @@ impl Board {
             }
             sources.sort_unstable();
             sources.dedup();
+            if schedule.prepares(graph, index) {
+                let prepared = sources
+                    .iter()
+                    .filter(|&&source| schedule.prepares(graph, source));
+                let prepared: Vec<u32> = prepared.copied().collect();
+                tasks[index as usize].ahead.missing = prepared.len() + 1;
+                for source in prepared {
+                    let source = &mut tasks[source as usize].ahead;
+                    source.readers.push(index);
+                    source.unread += 1;
+                }
+                ahead_left += 1;
+            }
             let place = &mut tasks[index as usize];
             place.missing = sources.len() + usize::from(task.after.is_some()) + 1;
             for source in sources {
@@ -133,6 +178,10 @@ impl Board {
                 gated,
                 parts,
                 maker: None,
+                ahead_left,
+                prepared: None,
+                waiting_for_ahead: Vec::new(),
+                supplied: None,
                 failed: None,
             }),
         }
@@ -159,11 +208,13 @@ impl Board {
         .await?;
         let ready = Instant::now();
         let task = &self.schedule.tasks[index as usize];
+        let kept = self.lock().tasks[index as usize].ahead.kept.take();
         let (pieces, stock) = self.collect(task, index, context);
         let inputs = pieces.into_iter().map(assemble).collect();
         Ok(Start {
             inputs,
             stock,
+            kept,
             ready,
         })
     }
@@ -251,14 +302,133 @@ impl Board {
         }
     }
 
-    /// Gives the tasks of a part their correlations.
-    pub(crate) fn deliver(&self, part: u32, mut stock: Stock, me: Party) {
+    /// Waits for what the preparation of a task needs.
+    pub(crate) async fn start_ahead(&self, index: u32, context: &Context) -> Result<StartAhead> {
+        poll_fn(|waiting| {
+            let mut state = self.lock();
+            if let Some(error) = &state.failed {
+                return Poll::Ready(Err(error.clone()));
+            }
+            let ahead = &mut state.tasks[index as usize].ahead;
+            if ahead.missing > 0 {
+                ahead.waker = Some(waiting.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await?;
+        let (graph, schedule) = (&self.graph, &self.schedule);
+        let task = &schedule.tasks[index as usize];
+        let mut inputs = Vec::new();
         let mut state = self.lock();
+        if let Some(supplied) = &state.supplied {
+            context.join(supplied);
+        }
+        let mut read = Vec::new();
+        for &input in &graph.node(task.node).inputs {
+            let range = schedule.reads(graph, task, input);
+            let sort = graph.sort(input).of_len(range.len());
+            let sources = match graph.node(input.node).operation {
+                Some(_) => pieces_of(schedule, &self.places, input, &range),
+                None => &[],
+            };
+            let prepared = |&&source: &&u32| schedule.prepares(graph, source);
+            if !sources.iter().all(|source| prepared(&source)) || sources.is_empty() {
+                inputs.push(vec![(Arc::new(Shares::unknown(sort)), 0..range.len())]);
+                read.extend(sources.iter().filter(prepared));
+                continue;
+            }
+            let mut pieces = Vec::new();
+            for &source in sources {
+                let ahead = &state.tasks[source as usize].ahead;
+                if let Some(clock) = &ahead.clock {
+                    context.join(clock);
+                }
+                let made = &schedule.tasks[source as usize].range;
+                let value = Arc::clone(&ahead.made[input.output as usize]);
+                let whole = value.len();
+                let part = if sources.len() == 1 && whole == range.len() {
+                    0..whole
+                } else {
+                    let from = range.start.max(made.start) - made.start;
+                    from..range.end.min(made.end) - made.start
+                };
+                pieces.push((value, part));
+                read.push(source);
+            }
+            inputs.push(pieces);
+        }
+        read.sort_unstable();
+        read.dedup();
+        for source in read {
+            let ahead = &mut state.tasks[source as usize].ahead;
+            ahead.unread -= 1;
+            if ahead.unread == 0 {
+                ahead.made.clear();
+            }
+        }
+        let stock = state.tasks[index as usize].stock.take();
+        let stock = stock.expect("correlations come before a task is prepared");
+        drop(state);
+        let inputs = inputs.into_iter().map(assemble).collect();
+        Ok(StartAhead { inputs, stock })
+    }
+
+    /// Leaves what was prepared for a task.
+    pub(crate) fn put_ahead(&self, index: u32, prepared: Prepared, stock: Stock, clock: &Context) {
+        let mut state = self.lock();
+        let place = &mut state.tasks[index as usize];
+        place.stock = Some(stock);
+        place.ahead.clock = Some(clock.clone());
+        place.ahead.kept = Some(prepared.kept);
+        if place.ahead.unread > 0 {
+            place.ahead.made = prepared.results.into_iter().map(Arc::new).collect();
+        }
+        for reader in std::mem::take(&mut place.ahead.readers) {
+            state.arrived_ahead(reader);
+        }
+        state.ahead_left -= 1;
+        if state.ahead_left == 0 {
+            state.prepared = Some(Instant::now());
+            let waiting = std::mem::take(&mut state.waiting_for_ahead);
+            waiting.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Waits until all is prepared that is to be.
+    pub(crate) async fn all_prepared(&self) -> Result<()> {
+        poll_fn(|waiting| {
+            let mut state = self.lock();
+            if let Some(error) = &state.failed {
+                return Poll::Ready(Err(error.clone()));
+            }
+            if state.ahead_left > 0 {
+                state.waiting_for_ahead.push(waiting.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await
+    }
+
+    /// When all was prepared, if anything was.
+    pub(crate) fn prepared_at(&self) -> Option<Instant> {
+        self.lock().prepared
+    }
+
+    /// Gives the tasks of a part their correlations, which came in the rounds of `made`.
+    pub(crate) fn deliver(&self, part: u32, mut stock: Stock, made: &Context) {
+        let me = made.me();
+        let mut state = self.lock();
+        state.supplied = Some(made.clone());
         let tasks = &self.schedule.tasks;
         for index in self.schedule.tasks_of(part) {
             let own = stock.take(&tasks[index].price.needs, me);
             state.tasks[index].stock = Some(own);
             state.arrived(index as u32);
+            if state.tasks[index].ahead.missing > 0 {
+                state.arrived_ahead(index as u32);
+            }
         }
     }
 
@@ -285,10 +455,13 @@ impl Board {
         let wakers: Vec<Waker> = state
             .tasks
             .iter_mut()
-            .filter_map(|place| place.waker.take())
+            .flat_map(|place| [place.waker.take(), place.ahead.waker.take()])
+            .flatten()
             .collect();
+        let waiting = std::mem::take(&mut state.waiting_for_ahead);
         wakers
             .into_iter()
+            .chain(waiting)
             .chain(state.maker.take())
             .for_each(Waker::wake);
     }
@@ -320,6 +493,17 @@ impl Board {
 }
 
 impl State {
+    /// One thing less that the preparation of a task waits for.
+    fn arrived_ahead(&mut self, task: u32) {
+        let ahead = &mut self.tasks[task as usize].ahead;
+        ahead.missing -= 1;
+        if ahead.missing == 0
+            && let Some(waker) = ahead.waker.take()
+        {
+            waker.wake();
+        }
+    }
+
     /// One thing less that a task waits for.
     fn arrived(&mut self, task: u32) {
         let place = &mut self.tasks[task as usize];

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::board::Board;
 use crate::graph::Graph;
-use crate::operation::{Strand, Turn};
+use crate::operation::{Prepared, Strand, Turn};
 use crate::plan::Phases;
 use crate::program::ProgramPlan;
 use crate::report::{PhaseReport, Progress};
@@ -226,6 +226,10 @@ async fn carry_out(
         .among(graph.parties())
         .enter(Phase::Online, "online")
         .gathering();
+    let ahead = context
+        .among(graph.parties())
+        .enter(Phase::Setup, "ahead")
+        .gathering();
     // What the program calls them, whatever the caller does: values are put together with others.
     let inputs = graph.inputs().iter().zip(given.inputs);
     let inputs = inputs.map(|(&value, shares)| shares.as_shared(graph.sort(value).sharing));
@@ -234,6 +238,7 @@ async fn carry_out(
     let team = Team {
         plan,
         online: &online,
+        ahead: &ahead,
         begin,
         board: &board,
         observe,
@@ -247,6 +252,7 @@ async fn carry_out(
         times.set([start.elapsed(), times.get()[1]]);
         made
     };
+    let start = Instant::now();
     let work = async {
         let done = team.strands().await;
         // The threads' own failure is the job's.
@@ -265,7 +271,12 @@ async fn carry_out(
     let started = Instant::now();
     let ((), (tasks, first)) = flushed(context, try_join(guarded, work)).await?;
     let online_began = first.unwrap_or(started);
-    times.set([times.get()[0], online_began.elapsed()]);
+    let supplied = times.get()[0];
+    let prepared = board.prepared_at().map(|end| end - start);
+    times.set([
+        supplied.max(prepared.unwrap_or_default()),
+        online_began.elapsed(),
+    ]);
     Ok(Done {
         outputs: board.outputs(),
         times: times.get(),
@@ -306,6 +317,8 @@ enum Event {
 struct Team<'a> {
     plan: &'a ProgramPlan,
     online: &'a Context,
+    /// Where operations are prepared.
+    ahead: &'a Context,
     begin: Instant,
     board: &'a Arc<Board>,
     observe: &'a dyn Fn(Progress),
@@ -355,13 +368,13 @@ impl Team<'_> {
                 stock.set_offset(**offset);
             }
             if interleaved {
-                self.board.deliver(part, stock, context.me());
+                self.board.deliver(part, stock, &setup);
             } else {
                 ready.push(stock);
             }
         }
         for (part, stock) in (0..).zip(ready) {
-            self.board.deliver(part, stock, context.me());
+            self.board.deliver(part, stock, &setup);
         }
         if let Some(source) = &mut source {
             source.end().await?;
@@ -374,7 +387,7 @@ impl Team<'_> {
         let lists = &self.plan.schedule().strands;
         let strands = lists.iter().enumerate().map(|(index, list)| Runner {
             strand: Strand::new(
-                self.online.fork(&format!("strand {index}")),
+                [self.ahead, self.online].map(|context| context.fork(&format!("strand {index}"))),
                 self.plan.spec().opening,
             ),
             index,
@@ -403,7 +416,7 @@ impl Team<'_> {
                 .map(|runner| runner.work(graph, plan, self.board, &hear));
             let done = try_join_all(work).await?;
             for runner in &runners {
-                self.online.join(runner.strand.context());
+                self.online.join(runner.strand.context(Phase::Online));
             }
             done
         } else {
@@ -427,7 +440,7 @@ impl Team<'_> {
                     }
                     let contexts: Vec<Context> = runners
                         .iter()
-                        .map(|runner| runner.strand.context().clone())
+                        .map(|runner| runner.strand.context(Phase::Online).clone())
                         .collect();
                     done.map(|done| (done, contexts))
                 }
@@ -471,19 +484,22 @@ impl Runner {
         tell: &dyn Fn(Event),
     ) -> Result<Vec<TaskReport>, Error> {
         let mut reports = Vec::with_capacity(self.list.len());
+        if schedule.ahead {
+            self.prepare(graph, schedule, board).await?;
+        }
         for &index in &self.list {
             let task = &schedule.tasks[index as usize];
             let node = graph.node(task.node);
-            let context = self.strand.context().beside();
+            let context = self.strand.context(Phase::Online).beside();
             let start = board.start(index, &context).await?;
             let operation = node.operation.as_ref().expect("inputs are no tasks");
-            let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock);
+            let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock, start.kept);
             let made = match node.empty(turn.me()) {
                 Some(made) => made,
                 None => operation.online(&mut turn, start.inputs).await?,
             };
             drop(turn);
-            self.strand.context().join(&context);
+            self.strand.context(Phase::Online).join(&context);
             board.put(index, made, &context);
             reports.push(TaskReport {
                 operation: task.node as usize,
@@ -496,5 +512,37 @@ impl Runner {
             breathe().await;
         }
         Ok(reports)
+    }
+
+    /// Does what does not depend on inputs, for all tasks of this strand and then of all others.
+    async fn prepare(
+        &mut self,
+        graph: &Graph,
+        schedule: &Schedule,
+        board: &Board,
+    ) -> Result<(), Error> {
+        for &index in self
+            .list
+            .iter()
+            .filter(|&&index| schedule.prepares(graph, index))
+        {
+            let node = graph.node(schedule.tasks[index as usize].node);
+            let context = self.strand.context(Phase::Setup).beside();
+            let start = board.start_ahead(index, &context).await?;
+            let operation = node.operation.as_ref().expect("inputs are no tasks");
+            let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock, None);
+            let prepared = match node.empty(turn.me()) {
+                Some(results) => Prepared {
+                    results,
+                    kept: Box::new(()),
+                },
+                None => operation.prepare(&mut turn, start.inputs).await?,
+            };
+            let stock = turn.into_stock();
+            self.strand.context(Phase::Setup).join(&context);
+            board.put_ahead(index, prepared, stock, &context);
+            breathe().await;
+        }
+        board.all_prepared().await
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Node {
     pub(crate) inputs: Vec<Value>,
     pub(crate) outputs: Vec<Sort>,
     pub(crate) label: String,
+    /// Whether it can be prepared before any input is there.
+    pub(crate) prepares: bool,
 }
 
 impl Node {
@@ -325,11 +327,17 @@ impl Graph {
         label: String,
     ) -> Value {
         let node = u32::try_from(self.nodes.len()).expect("fewer than 2^32 operations");
+        let sorts: Vec<Sort> = inputs.iter().map(|&value| *self.sort(value)).collect();
+        let labelled = inputs.iter().zip(&sorts);
+        let mut labelled = labelled.filter(|(_, sort)| sort.sharing.has_labels());
+        let prepares = operation.as_ref().is_some_and(|op| op.prepares(&sorts))
+            && labelled.all(|(value, _)| self.nodes[value.node as usize].prepares);
         self.nodes.push(Node {
             operation,
             inputs,
             outputs,
             label,
+            prepares,
         });
         Value { node, output: 0 }
     }

@@ -36,7 +36,7 @@ pub use carry_out::{Given, Outcome, TaskReport, evaluate_program, run_program};
 pub use circuit::Circuit;
 pub use dealer::serve;
 pub use graph::{Graph, GraphError, Value};
-pub use operation::{Mismatch, Operation, Tool, Turn};
+pub use operation::{Mismatch, Operation, Prepared, Tool, Turn};
 pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
 pub use program::{OperationCost, ProgramError, ProgramPlan, ProgramSpec};
 pub use protocol::Protocol;

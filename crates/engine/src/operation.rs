@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::Party;
+use madrigal_core::{Party, Phase};
 use madrigal_correlations::Stock;
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
@@ -48,6 +48,32 @@ pub trait Operation: Send + Sync {
     /// declaration of each.
     fn bill(&self, inputs: &[Sort], bill: &mut Bill);
 
+    /// Whether something can be done for it before any input is there, in [`prepare`](Self::prepare), given
+    /// that all its inputs with labels were prepared too.
+    fn prepares(&self, _inputs: &[Sort]) -> bool {
+        false
+    }
+
+    /// Does before any input is there what depends on the program alone: draws labels, garbles. Gives what
+    /// is known of the results by then, and what [`online`](Self::online) will find in
+    /// [`Turn::prepared`]. All parties call it at the same place of their schedules. `inputs` are what
+    /// preparing made of those with labels; the others are not known yet.
+    ///
+    /// Where phases overlap, and where an input was not prepared, it is not called: then `online` does all
+    /// of it.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        let _ = inputs;
+        let problem = Mismatch::new(format!("{} cannot be prepared", self.name()));
+        Box::pin(std::future::ready(Err(turn.refuse(&problem))))
+    }
+
     /// Computes on shares. All parties call it at the same place of their schedules, unless none of its
     /// results has elements: then there is nothing to do.
     ///
@@ -71,6 +97,14 @@ impl fmt::Debug for dyn Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())
     }
+}
+
+/// What was done for an operation before any input was there.
+pub struct Prepared {
+    /// What is known of its results.
+    pub results: Vec<Shares>,
+    /// What it finds when it is online.
+    pub kept: Box<dyn Any + Send>,
 }
 
 /// Why values do not fit an operation.
@@ -104,33 +138,35 @@ pub trait Tool: Send + Sized + 'static {
 /// What tools an operation has at hand: work that goes on one operation at a time, in an order that
 /// all parties have in common.
 pub(crate) struct Strand {
-    context: Context,
+    /// In setup, and online.
+    contexts: [Context; 2],
     opening: Opening,
-    tools: HashMap<TypeId, Box<dyn Any + Send>>,
+    tools: [HashMap<TypeId, Box<dyn Any + Send>>; 2],
     /// Rows of the last circuit, for the next one.
     arena: Option<Arena>,
 }
 
 impl Strand {
     /// In a step of its own. Nothing is opened yet.
-    pub(crate) fn new(context: Context, opening: Opening) -> Self {
+    pub(crate) fn new(contexts: [Context; 2], opening: Opening) -> Self {
         Self {
-            context,
+            contexts,
             opening,
-            tools: HashMap::new(),
+            tools: Default::default(),
             arena: None,
         }
     }
 
-    pub(crate) fn context(&self) -> &Context {
-        &self.context
+    pub(crate) fn context(&self, phase: Phase) -> &Context {
+        &self.contexts[phase.index()]
     }
 
-    fn tool<T: Tool>(&mut self) -> Result<&mut T> {
-        let tool = match self.tools.entry(TypeId::of::<T>()) {
+    fn tool<T: Tool>(&mut self, phase: Phase) -> Result<&mut T> {
+        let context = &self.contexts[phase.index()];
+        let tool = match self.tools[phase.index()].entry(TypeId::of::<T>()) {
             std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::hash_map::Entry::Vacant(entry) => {
-                let tool = T::open(self.context.step(T::STEP), self.opening)?;
+                let tool = T::open(context.step(T::STEP), self.opening)?;
                 entry.insert(Box::new(tool))
             }
         };
@@ -143,17 +179,34 @@ pub struct Turn<'a> {
     strand: &'a mut Strand,
     context: Context,
     stock: Stock,
+    prepared: Option<Box<dyn Any + Send>>,
 }
 
 impl<'a> Turn<'a> {
     /// A call in `strand`, whose rounds are counted in `context`, with the correlations that its bill
     /// asks for.
-    pub(crate) fn new(strand: &'a mut Strand, context: Context, stock: Stock) -> Self {
+    pub(crate) fn new(
+        strand: &'a mut Strand,
+        context: Context,
+        stock: Stock,
+        prepared: Option<Box<dyn Any + Send>>,
+    ) -> Self {
         Self {
             strand,
             context,
             stock,
+            prepared,
         }
+    }
+
+    /// The correlations that are left.
+    pub(crate) fn into_stock(self) -> Stock {
+        self.stock
+    }
+
+    /// What was [prepared](Operation::prepare), if it was.
+    pub fn prepared<T: 'static>(&mut self) -> Option<Box<T>> {
+        self.prepared.take()?.downcast().ok()
     }
 
     /// Who we are.
@@ -198,7 +251,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     /// Those of the network.
     pub fn tool<T: Tool>(&mut self) -> Result<(&mut T, &mut Stock)> {
-        let tool = self.strand.tool::<T>()?;
+        let tool = self.strand.tool::<T>(self.context.phase())?;
         tool.count_in(&self.context);
         Ok((tool, &mut self.stock))
     }

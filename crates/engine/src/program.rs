@@ -135,9 +135,13 @@ impl ProgramPlan {
             line: spec.line,
             block_needs: part_bytes / (2 * threads),
             block_memory: spec.memory / 2,
+            ahead: spec.phases != Some(Phases::Interleaved),
         };
-        let mut schedule = Schedule::new(&spec.graph, &limits)
-            .map_err(|blocks| ProgramError::TooManyBlocks { blocks })?;
+        let cut = |limits: &Limits| {
+            Schedule::new(&spec.graph, limits)
+                .map_err(|blocks| ProgramError::TooManyBlocks { blocks })
+        };
+        let mut schedule = cut(&limits)?;
         let needs = schedule.needs();
         let kinds = needs.kinds();
         let foreign = kinds.iter().find(|(kind, _)| !spec.origin.serves(*kind));
@@ -145,7 +149,8 @@ impl ProgramPlan {
             let origin = spec.origin;
             return Err(ProgramError::Correlations { kind, origin });
         }
-        let needed = copies as u128 * needs.share_bytes();
+        let kept = u128::from(schedule.kept_bytes(None));
+        let needed = copies as u128 * needs.share_bytes() + kept;
         let phases = match spec.phases {
             _ if needed == 0 => Phases::Sequential,
             Some(Phases::Sequential) if needed > spec.memory as u128 => {
@@ -156,6 +161,12 @@ impl ProgramPlan {
             None if needed > spec.memory as u128 => Phases::Interleaved,
             None => Phases::Sequential,
         };
+        if phases == Phases::Interleaved && schedule.ahead {
+            schedule = cut(&Limits {
+                ahead: false,
+                ..limits
+            })?;
+        }
         schedule.divide(match phases {
             Phases::Sequential => None,
             Phases::Interleaved => Some(part_bytes),
@@ -216,10 +227,29 @@ impl ProgramPlan {
             // An offset is drawn.
             setup.aes_blocks += 1;
         }
+        if self.schedule.ahead {
+            let graph = &self.spec.graph;
+            let prepared = self.schedule.setup_cost(graph, me, &self.supply_rounds());
+            let rounds = setup.rounds.max(prepared.rounds);
+            setup += prepared;
+            setup.rounds = rounds;
+        }
         Cost {
             setup,
             online: self.schedule.cost(me),
         }
+    }
+
+    /// The rounds after which each party has the correlations of a program without parts.
+    fn supply_rounds(&self) -> Vec<u64> {
+        let parties = self.spec.graph.parties();
+        let of = |party: Party| {
+            let mut costs = self.spec.origin.costs(party, parties);
+            let start = costs.start(&self.needs()).rounds;
+            let parts = self.schedule.parts.iter();
+            parts.fold(start, |sum, part| sum + costs.fill(part).rounds)
+        };
+        Party::all(parties).map(of).collect()
     }
 
     /// What each operation costs a party online, blocks added up; rounds are left out, for operations
@@ -275,7 +305,8 @@ impl ProgramPlan {
         let parts = self.schedule.parts.iter().map(Needs::share_bytes);
         let most = parts.max().unwrap_or(0) as usize;
         let beside = usize::from(self.schedule.parts.len() > 1);
-        (beside + copies) * most + self.schedule.value_bytes(&self.spec.graph, me)
+        let kept = self.schedule.kept_bytes(Some(me)) as usize;
+        (beside + copies) * most + self.schedule.value_bytes(&self.spec.graph, me) + kept
     }
 
     /// What all parties must agree on.

@@ -18,7 +18,7 @@ use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::Needs;
 use madrigal_protocols::{Opening, Rounds};
 
-use crate::bill::{Bill, Parts};
+use crate::bill::{Bill, Parts, Stage};
 use crate::graph::{Graph, Node, Value};
 use crate::regions::{Region, blocks, lanes_of, regions};
 use crate::sort::Sort;
@@ -41,6 +41,8 @@ pub(crate) struct Limits {
     pub(crate) block_needs: usize,
     /// Bytes that blocks under way may take, all together.
     pub(crate) block_memory: usize,
+    /// Whether operations are prepared before inputs are there, where they can be.
+    pub(crate) ahead: bool,
 }
 
 /// What one call of an operation costs: blocks of one length cost the same, but for rounds.
@@ -53,6 +55,10 @@ pub(crate) struct Price {
     pub(crate) needs: Needs,
     pub(crate) row_bytes: u64,
     pub(crate) nanoseconds: u64,
+    /// What it costs to prepare it.
+    pub(crate) setup: Stage,
+    /// Bytes that each party keeps from then on.
+    pub(crate) kept: Vec<u64>,
 }
 
 /// An operation on a block of elements.
@@ -81,10 +87,14 @@ pub(crate) struct Schedule {
     /// Elements of a block of each operation; inputs are one block.
     pub(crate) lanes: Vec<usize>,
     regions: Vec<Region>,
+    parties: usize,
+    opening: Opening,
     /// The correlations of each part.
     pub(crate) parts: Vec<Needs>,
     /// Rounds when all has ended.
     pub(crate) rounds: Rounds,
+    /// Whether some tasks are prepared before inputs are there.
+    pub(crate) ahead: bool,
 }
 
 impl Schedule {
@@ -105,8 +115,11 @@ impl Schedule {
             strands: Vec::new(),
             lanes,
             regions,
+            parties: graph.parties(),
+            opening: limits.opening,
             parts: Vec::new(),
             rounds: Rounds::new(graph.parties()),
+            ahead: limits.ahead && graph.nodes().iter().any(|node| node.prepares),
         };
         schedule.list(graph, limits, &of);
         schedule.count_rounds(graph, limits);
@@ -149,6 +162,64 @@ impl Schedule {
             .iter()
             .for_each(|task| needs += &task.price.needs);
         needs
+    }
+
+    /// Whether a task is prepared before inputs are there.
+    pub(crate) fn prepares(&self, graph: &Graph, task: u32) -> bool {
+        self.ahead && graph.node(self.tasks[task as usize].node).prepares
+    }
+
+    /// What a party spends on preparing tasks, beside what `supply` says: the rounds after which each party
+    /// has its correlations.
+    pub(crate) fn setup_cost(&self, graph: &Graph, me: Party, supply: &[u64]) -> PhaseCost {
+        if !self.ahead {
+            return PhaseCost::default();
+        }
+        let parties = graph.parties();
+        let supplied = Rounds::at(supply);
+        let mut strands = vec![Rounds::new(parties); self.strands.len()];
+        let mut made: HashMap<(u32, usize), Rounds> = HashMap::new();
+        let mut cost = PhaseCost::default();
+        let mut end = supplied.clone();
+        for (index, task) in (0..).zip(&self.tasks) {
+            if !self.prepares(graph, index) {
+                continue;
+            }
+            let mut clock = strands[task.strand as usize].clone();
+            clock.join(&supplied);
+            for &input in &graph.node(task.node).inputs {
+                let range = self.reads(graph, task, input);
+                for piece in self.pieces(input.node, &range) {
+                    if let Some(before) = made.get(&(input.node, piece)) {
+                        clock.join(before);
+                    }
+                }
+            }
+            // Only the order of messages counts here, whichever way they are opened.
+            let mut bill = Bill::after([clock, Rounds::new(parties)], parties, self.opening, true);
+            bill_of(graph, task.node, task.range.len(), &mut bill);
+            let clock = bill.into_parts().setup.clock;
+            end.join(&clock);
+            strands[task.strand as usize] = clock.clone();
+            made.insert((task.node, task.block as usize), clock);
+            cost += task.price.setup.costs[me.index()];
+        }
+        cost.rounds = end.of(me);
+        cost
+    }
+
+    /// Bytes that the party which keeps most keeps from preparing tasks until they are online.
+    pub(crate) fn kept_bytes(&self, me: Option<Party>) -> u64 {
+        let of = |party: usize| {
+            self.tasks
+                .iter()
+                .map(|task| task.price.kept[party])
+                .sum::<u64>()
+        };
+        match me {
+            Some(me) => of(me.index()),
+            None => (0..self.parties).map(of).max().unwrap_or(0),
+        }
     }
 
     /// What a party spends when all is done.
@@ -453,9 +524,11 @@ impl Schedule {
                     }
                 }
             }
-            let mut bill = Bill::after(clock, parties, limits.opening);
+            let prepares = self.ahead && graph.node(task.node).prepares;
+            let clocks = [Rounds::new(parties), clock];
+            let mut bill = Bill::after(clocks, parties, limits.opening, prepares);
             bill_of(graph, task.node, task.range.len(), &mut bill);
-            let clock = bill.into_parts().clock;
+            let clock = bill.into_parts().online.clock;
             end.join(&clock);
             strands[task.strand as usize] = clock.clone();
             made.insert((task.node, task.block as usize), clock);
@@ -532,24 +605,29 @@ fn bill_of(graph: &Graph, node: u32, len: usize, bill: &mut Bill) {
 }
 
 pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Price {
-    let mut bill = Bill::new(graph.parties(), limits.opening);
+    let parties = graph.parties();
+    let none = || Rounds::new(parties);
+    let prepares = limits.ahead && graph.node(node).prepares;
+    let mut bill = Bill::after([none(), none()], parties, limits.opening, prepares);
     bill_of(graph, node, len, &mut bill);
     let Parts {
-        clock: rounds,
-        mut costs,
-        link_bytes,
+        setup,
+        online,
         needs,
-        row_bytes,
+        kept,
     } = bill.into_parts();
-    for (party, cost) in Party::all(graph.parties()).zip(&mut costs) {
-        cost.rounds = rounds.of(party);
+    let mut costs = online.costs;
+    for (party, cost) in Party::all(parties).zip(&mut costs) {
+        cost.rounds = online.clock.of(party);
     }
     let mut price = Price {
         costs,
-        link_bytes,
+        link_bytes: online.link_bytes,
         needs,
-        row_bytes,
+        row_bytes: online.row_bytes,
         nanoseconds: 0,
+        setup,
+        kept,
     };
     // All parties must arrive at the same order: rates and arithmetic are fixed, and the party that has
     // most to do counts.

@@ -24,6 +24,14 @@ impl Rounds {
         }
     }
 
+    /// So many rounds of each party so far.
+    pub fn at(rounds: &[u64]) -> Self {
+        Self {
+            heard: rounds.to_vec(),
+            highest: rounds.to_vec(),
+        }
+    }
+
     /// An opening to the parties `to`.
     pub fn open(&mut self, opening: Opening, to: &[Party]) {
         let all: Vec<Party> = Party::all(self.heard.len()).collect();

@@ -77,9 +77,15 @@ pub struct Work {
 #[derive(Args, Debug, Clone, Serialize, Deserialize)]
 pub struct How {
     /// B: Boolean GMW; all but one of the parties may be corrupted. R: replicated sharing; exactly
-    /// three parties, of which one may be corrupted. Both are semi-honest
+    /// three parties, of which one may be corrupted. Y2: garbled circuits; two parties, of which one may
+    /// be corrupted, and three rounds whatever the circuit's depth. All are semi-honest
     #[arg(long, value_name = "LETTER", default_value = "B")]
     pub protocol: ProtocolArg,
+
+    /// How protocol Y2 garbles an AND: 32 bytes, or 24.6 for twice the computing
+    #[arg(long, value_name = "SCHEME", default_value = "half-gates")]
+    #[serde(default)]
+    pub garbling: GarblingArg,
 
     /// Whether setup comes before online, or both overlap
     #[arg(long, default_value = "auto")]
@@ -168,6 +174,19 @@ pub enum ProtocolArg {
     /// Replicated sharing: three parties, one of which may be corrupted (semi-honest)
     #[value(name = "R")]
     R,
+    /// Garbled circuits: two parties, party 0 garbles (semi-honest)
+    #[value(name = "Y2")]
+    Y2,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GarblingArg {
+    /// Half-gates (Zahur, Rosulek and Evans 2015): 32 bytes for an AND
+    #[default]
+    HalfGates,
+    /// Three halves (Rosulek and Roy 2021): 24.6 bytes for an AND
+    ThreeHalves,
 }
 
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
