@@ -19,6 +19,8 @@
 //! | [`ROW_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | rows | `RowHash` of the kernels |
 //! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | `Stretch` of the kernels |
 //! | [`GATE_HASH`] of an instance, plus (XOR) the piece's number | no | labels, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
+//! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | sums of two keys, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
+//! | seed of a block of BMR, from a private generator | yes | 0, 1, 2, ...: keys of 0, one for each AND and lane; from 2^63 masks | `crates/garbling/src/bmr/masks.rs` |
 //! | seed of the coins of three halves, from a private generator | yes | 0, 1, 2, ...: one for each piece | `crates/garbling/src/garbler.rs` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | `crates/ot/src/silent/public.rs` |
 //! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | `LocalCode` of the kernels |
@@ -30,6 +32,7 @@
 //! |---|---|---|
 //! | rows | an OT instance, over its whole life; never set back | the instance: session, sender, receiver, stream |
 //! | pieces | an instance of garbling, 64 bits; past the end an error | the instance: session, garbler, evaluator, stream |
+//! | pieces | an instance of garbling by N parties, 64 bits; past the end an error | the instance: session and step, stream |
 //! | streams | 4 x line + kind (bits, rings, matrices, vectors), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
 //! | blocks of a generator | 64 bits; past the end it panics | the generator's key |
 //! | steps | paths of names, at which generators and channels are handed out once | the job |
@@ -114,6 +117,9 @@ registry! {
     Sha256 ROW_STRETCH = b"madrigal OT stretch   v1";
     /// An instance of garbling gives the public key that its labels are hashed under (random oracle).
     Sha256 GATE_HASH = b"madrigal gate hash    v1";
+    /// An instance of garbling by N parties gives the public key that their keys are hashed under (random
+    /// oracle).
+    Sha256 BMR_HASH = b"madrigal BMR hash     v1";
     /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
     /// oracle).
     Sha256 SILENT_COINS = b"madrigal silent codes v1";

@@ -45,7 +45,11 @@ impl<'p> Program<'p> {
     pub fn chunks(&self, shape: Shape, bytes: usize) -> impl Iterator<Item = Chunk<'_>> + Clone {
         // Whole pieces, whatever the lanes, so that cutting adds none.
         let unit = shape.gates_per_piece().unwrap_or(1);
-        let most = (bytes / shape.table_bytes(unit).max(1)).max(1) * unit;
+        self.cut((bytes / shape.table_bytes(unit).max(1)).max(1) * unit)
+    }
+
+    /// Cuts the circuit into chunks of `most` ANDs at most.
+    pub(crate) fn cut(&self, most: usize) -> impl Iterator<Item = Chunk<'_>> + Clone {
         let ends = self.layered.layers().scan(0, |end, layer| {
             *end += layer.local.len();
             Some(*end)

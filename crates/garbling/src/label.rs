@@ -33,7 +33,8 @@ impl Offset {
     }
 
     /// A copy that is wiped on its own. There is no `Clone`: copies of secrets should show.
-    pub(crate) fn again(&self) -> Self {
+    #[must_use]
+    pub fn again(&self) -> Self {
         Self(self.0)
     }
 

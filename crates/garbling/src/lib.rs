@@ -59,6 +59,7 @@
 //! ```
 
 mod arena;
+pub mod bmr;
 mod chunk;
 mod error;
 mod evaluator;

@@ -6,6 +6,7 @@
     reason = "a test may fail, and prints how to repeat it"
 )]
 
+mod bmr;
 mod circuits;
 mod labels;
 mod refusals;

@@ -361,8 +361,13 @@ impl GateHash {
         }
     }
 
+    /// The keys that [`Self::expand`] has made.
+    pub(crate) fn keys(&self) -> &KeyWindow {
+        &self.keys
+    }
+
     /// Sees to it that the key of a piece is expanded, and gives its place.
-    fn expand(&mut self, number: u64) -> usize {
+    pub(crate) fn expand(&mut self, number: u64) -> usize {
         let window = number / KEYS as u64;
         if self.ready != Some(window) {
             let (first, keys) = (window * KEYS as u64, &mut *self.keys);

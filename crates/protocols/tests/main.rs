@@ -6,6 +6,8 @@ mod arithmetic;
 mod arithmetic_conversions;
 mod arithmetic_faults;
 mod arithmetic_matrices;
+mod bmr;
+mod bmr_faults;
 mod gmw;
 mod replicated_bits;
 mod replicated_conversions;

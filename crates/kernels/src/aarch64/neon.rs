@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::bmr::bmr;
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
 use crate::vector::garble::garble;
@@ -30,6 +31,7 @@ single_crc!("neon,aes");
 rows!("neon,aes");
 fold!("neon,aes");
 garble!("neon,aes", self);
+bmr!("neon,aes", self);
 ggm!("neon,aes");
 lpn!("neon,aes");
 rings!("neon,aes");

@@ -31,7 +31,7 @@ fn sigma(x: Block) -> Block {
 }
 
 /// All ones where the lowest bit is one.
-fn mask(bit: u64) -> u64 {
+pub(super) fn mask(bit: u64) -> u64 {
     opaque_word(bit & 1).wrapping_neg()
 }
 

@@ -1,6 +1,7 @@
 //! What the levels with vectors share: kernels written once, as macros over a vector type and its
 //! instructions, because `#[target_feature]` takes no generic argument.
 
+pub(crate) mod bmr;
 pub(crate) mod crc;
 pub(crate) mod fold;
 pub(crate) mod garble;

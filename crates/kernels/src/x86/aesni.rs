@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::bmr::bmr;
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
 use crate::vector::garble::garble;
@@ -30,6 +31,7 @@ single_crc!("sse4.1,ssse3,aes,pclmulqdq");
 rows!("sse4.1,ssse3,aes,pclmulqdq");
 fold!("sse4.1,ssse3,aes,pclmulqdq");
 garble!("sse4.1,ssse3,aes,pclmulqdq", self);
+bmr!("sse4.1,ssse3,aes,pclmulqdq", self);
 ggm!("sse4.1,ssse3,aes,pclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq");
 rings!("sse4.1,ssse3,aes,pclmulqdq");

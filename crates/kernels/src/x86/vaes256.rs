@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::vector::bmr::bmr;
 use crate::vector::crc::crc;
 use crate::vector::fold::fold;
 use crate::vector::garble::garble;
@@ -31,6 +32,7 @@ crc!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 rows!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 fold!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 garble!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
+bmr!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 rings!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");

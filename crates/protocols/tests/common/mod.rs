@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // each test uses a part of this; helpers
 
 pub mod additive;
+pub mod bmr;
 pub mod transcripts;
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};

@@ -5,6 +5,8 @@
 //! has its own clock. Labels of inputs are drawn, and outputs compared with the circuit's, off the clock:
 //! nothing wrong has a rate.
 
+mod bmr;
+
 use std::time::Instant;
 
 use madrigal_circuit::{Builder, Layered, Rows};
@@ -30,6 +32,18 @@ const CHUNK: usize = 64 << 10;
 /// ANDs of a layer, and layers, of the circuit that has nothing else.
 const WIDTH: u32 = 64;
 const DEPTH: u32 = 16;
+
+/// Numbers of parties that garble together, by BMR.
+const PARTIES: [usize; 2] = [2, 3];
+
+/// Who garbles, and how.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// One of two parties.
+    Two(Scheme),
+    /// All of so many.
+    All(usize),
+}
 
 /// What is garbled: the last part of a name, the circuit, the lanes of a block.
 struct Workload {
@@ -78,15 +92,18 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
     let workloads = workloads()?;
     let mut wanted = Vec::new();
     let mut others = Vec::new();
-    for (scheme, word) in [
+    let two = [
         (Scheme::HalfGates, "half"),
         (Scheme::ThreeHalves, "threehalves"),
-    ] {
-        for workload in &workloads {
+    ]
+    .map(|(scheme, word)| (Kind::Two(scheme), word.to_owned(), &workloads[..]));
+    let all = PARTIES.map(|n| (Kind::All(n), format!("bmr{n}"), &workloads[..1]));
+    for (kind, word, workloads) in two.into_iter().chain(all) {
+        for workload in workloads {
             let names =
                 ["garble", "evaluate"].map(|what| format!("{what}/{word}/{}", workload.name));
             if names.iter().any(|name| is_wanted(&args.only, name)) {
-                wanted.push((names, scheme, workload));
+                wanted.push((names, kind, workload));
             } else {
                 others.extend(names);
             }
@@ -100,18 +117,31 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
     let aes = ceilings::measure(kernels).aes.rate;
     let steps = Steps::new(wanted.len() as u64 * u64::from(args.repeat), args.json);
     let mut lines = Lines::new(args.json);
-    for (names, scheme, workload) in &wanted {
+    for (names, kind, workload) in &wanted {
         steps.name(&format!("{} and {}", names[0], names[1]));
-        let ready = Program::new(&workload.program);
-        let mut bench = Bench::new(*scheme, workload)?;
         let mut runs = Vec::new();
-        for _ in 0..args.repeat {
-            steps.advance();
-            runs.push(bench.run(&ready, args.count.0)?);
-        }
+        let lanes = match *kind {
+            Kind::Two(scheme) => {
+                let ready = Program::new(&workload.program);
+                let mut bench = Bench::new(scheme, workload)?;
+                for _ in 0..args.repeat {
+                    steps.advance();
+                    runs.push(bench.run(&ready, args.count.0)?);
+                }
+                workload.lanes
+            }
+            Kind::All(parties) => {
+                let mut bench = bmr::Bench::new(&workload.program, parties)?;
+                for _ in 0..args.repeat {
+                    steps.advance();
+                    runs.push(bench.run(args.count.0)?);
+                }
+                bench.lanes()
+            }
+        };
         for (side, name) in names.iter().enumerate() {
             if is_wanted(&args.only, name) {
-                lines.add(&line(name, side, &runs, workload.lanes, aes))?;
+                lines.add(&line(name, side, &runs, lanes, aes))?;
             }
         }
     }

@@ -1,0 +1,192 @@
+//! Keys of the wires that are alive, of one party or of all, and the walk over a chunk's pieces.
+
+use core::ops::Range;
+
+use madrigal_circuit::And;
+use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelOps};
+use zeroize::Zeroize;
+
+use crate::bmr::shape::Shape;
+use crate::bmr::wires::Keys;
+use crate::chunk::Chunk;
+use crate::error::{GarblingError, check_length};
+
+/// Rows of `width * lanes` keys, and the results of a layer's ANDs until all of the layer have read their
+/// operands.
+pub(crate) struct Arena {
+    shape: Shape,
+    /// Parties whose keys there are: one's own, or all.
+    width: usize,
+    /// Behind the rows two more of zeros: a NOT adds nothing.
+    keys: Keys,
+    /// Results of the current layer: `width * lanes` for each AND, of `rows.len()` ANDs.
+    results: Keys,
+    rows: Vec<u32>,
+    /// The number of the next piece.
+    next: u64,
+}
+
+/// A piece: lanes of one AND, or all lanes of several.
+#[derive(Clone)]
+pub(crate) struct Piece<'a> {
+    pub number: u64,
+    pub ands: &'a [And],
+    /// The place of the first AND in its layer.
+    first: usize,
+    lanes: Range<usize>,
+    /// Where it begins in its chunk, counted in ANDs and lanes.
+    pub at: usize,
+}
+
+impl Piece<'_> {
+    /// ANDs and lanes of it.
+    pub(crate) fn len(&self) -> usize {
+        self.ands.len() * self.lanes.len()
+    }
+}
+
+impl Arena {
+    pub(crate) fn new(shape: Shape, width: usize, first: u64) -> Self {
+        Self {
+            shape,
+            width,
+            keys: Keys::zeros((shape.rows + 2) * width * shape.lanes),
+            results: Keys::default(),
+            rows: Vec::new(),
+            next: first,
+        }
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Keys of a row.
+    fn row_len(&self) -> usize {
+        self.width * self.shape.lanes
+    }
+
+    pub(crate) fn local(&mut self, kernels: Kernels, ops: LabelOps<'_>) {
+        let len = self.row_len();
+        kernels.label_rows(&mut self.keys, len, ops);
+    }
+
+    pub(crate) fn row(&self, row: usize) -> &[Block] {
+        assert!(row < self.shape.rows, "row {row} of {}", self.shape.rows);
+        &self.keys[row * self.row_len()..][..self.row_len()]
+    }
+
+    pub(crate) fn set(&mut self, row: usize, keys: &[Block]) -> Result<(), GarblingError> {
+        let len = self.row_len();
+        check_length("keys of a row", len, keys.len())?;
+        assert!(row < self.shape.rows, "row {row} of {}", self.shape.rows);
+        self.keys[row * len..][..len].copy_from_slice(keys);
+        Ok(())
+    }
+
+    /// The pieces of the next chunk, for whose results there is room then.
+    pub(crate) fn pieces<'a>(
+        &mut self,
+        ands: &'a [And],
+    ) -> Result<impl Iterator<Item = Piece<'a>> + use<'a>, GarblingError> {
+        let (first, pieces) = (self.next, self.shape.pieces(ands.len()));
+        let Some(end) = first.checked_add(pieces) else {
+            return Err(GarblingError::Exhausted { first, pieces });
+        };
+        self.next = end;
+        let before = self.rows.len();
+        self.rows.extend(ands.iter().map(|and| and.dst));
+        self.make_room(before);
+        let (gates, lanes) = (self.shape.gates_per_piece(), self.shape.lanes);
+        let cut = ands.chunks(gates).enumerate().flat_map(move |(i, ands)| {
+            let starts = (0..lanes).step_by(ANDS_PER_KEY);
+            starts.map(move |start| (i * gates, ands, start..lanes.min(start + ANDS_PER_KEY)))
+        });
+        Ok(cut
+            .zip(first..)
+            .map(move |((i, ands, range), number)| Piece {
+                number,
+                ands,
+                first: before + i,
+                at: i * lanes + range.start,
+                lanes: range,
+            }))
+    }
+
+    /// For the results of all of a layer's ANDs so far, of which there have been `before`.
+    fn make_room(&mut self, before: usize) {
+        let wanted = self.rows.len() * self.row_len();
+        if wanted > self.results.len() {
+            // Growing in place would leave a copy of the keys behind.
+            let mut more = Keys::zeros(wanted.next_power_of_two());
+            let done = before * self.row_len();
+            more[..done].copy_from_slice(&self.results[..done]);
+            self.results = more;
+        }
+    }
+
+    /// The operands of a piece, of one of the parties: where they lie side by side, or gathered.
+    pub(crate) fn operands<'a>(
+        &'a self,
+        piece: &Piece<'_>,
+        party: usize,
+        gathered: &'a mut Pair,
+    ) -> [&'a [Block]; 2] {
+        let (lanes, len) = (self.shape.lanes, piece.lanes.len());
+        let place = |row: u32| {
+            let start = (row as usize * self.width + party) * lanes + piece.lanes.start;
+            &self.keys[start..start + len]
+        };
+        if let [and] = piece.ands {
+            return [place(and.a), place(and.b)];
+        }
+        let [a, b] = &mut *gathered.0;
+        let sides = a.chunks_mut(len).zip(b.chunks_mut(len));
+        for (and, (a, b)) in piece.ands.iter().zip(sides) {
+            if len == 1 {
+                (a[0], b[0]) = (place(and.a)[0], place(and.b)[0]);
+            } else {
+                a.copy_from_slice(place(and.a));
+                b.copy_from_slice(place(and.b));
+            }
+        }
+        let len = piece.len();
+        [&a[..len], &b[..len]]
+    }
+
+    /// Keeps the results of a piece, of one of the parties, until their layer ends.
+    pub(crate) fn keep(&mut self, piece: &Piece<'_>, party: usize, keys: &[Block]) {
+        let (lanes, len) = (self.shape.lanes, piece.lanes.len());
+        for (i, keys) in keys.chunks(len.max(1)).enumerate() {
+            let start = ((piece.first + i) * self.width + party) * lanes + piece.lanes.start;
+            self.results[start..start + len].copy_from_slice(keys);
+        }
+    }
+
+    /// Ends a chunk.
+    pub(crate) fn finish(&mut self, chunk: &Chunk<'_>) {
+        if !chunk.ends_layer {
+            return;
+        }
+        let len = self.row_len();
+        for (&row, result) in self.rows.iter().zip(self.results.chunks(len.max(1))) {
+            self.keys[row as usize * len..][..len].copy_from_slice(result);
+        }
+        self.rows.clear();
+    }
+}
+
+/// Two strings of blocks for one piece, wiped on drop.
+pub(crate) struct Pair(pub Box<[[Block; ANDS_PER_KEY]; 2]>);
+
+impl Pair {
+    pub(crate) fn new() -> Self {
+        Self(Box::new([[Block::ZERO; ANDS_PER_KEY]; 2]))
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}

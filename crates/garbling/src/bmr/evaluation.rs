@@ -1,0 +1,143 @@
+//! Evaluation: everyone's active keys, from the tables.
+
+use core::fmt;
+
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg};
+
+use crate::bmr::arena::{Arena, Pair};
+use crate::bmr::masks::{BlockSeed, keys_of_zero};
+use crate::bmr::shape::{Instance, Shape};
+use crate::bmr::wires::Keys;
+use crate::chunk::Chunk;
+use crate::error::{GarblingError, check_length};
+use crate::label::Offset;
+
+/// Evaluates a circuit, chunk by chunk, for one block of lanes. Its rows hold the active keys of all parties,
+/// party by party.
+pub struct Evaluation {
+    hash: GateHash,
+    me: usize,
+    offset: Offset,
+    prg: Prg,
+    arena: Arena,
+    /// ANDs and lanes so far.
+    done: usize,
+    gathered: Pair,
+    /// What the hashes begin with, of all parties.
+    inputs: Keys,
+    /// Keys of a column's results, and those that show the colours.
+    work: Pair,
+}
+
+impl Evaluation {
+    /// Takes what [`Garbling::new`](crate::bmr::Garbling::new) took.
+    pub fn new(
+        instance: Instance,
+        shape: Shape,
+        first: u64,
+        me: usize,
+        offset: &Offset,
+        seed: &BlockSeed,
+    ) -> Self {
+        Self {
+            hash: instance.hash(),
+            me,
+            offset: offset.again(),
+            prg: seed.prg(),
+            arena: Arena::new(shape, shape.parties, first),
+            done: 0,
+            gathered: Pair::new(),
+            inputs: Keys::zeros(shape.parties * ANDS_PER_KEY),
+            work: Pair::new(),
+        }
+    }
+
+    /// The block at work.
+    pub fn shape(&self) -> Shape {
+        self.arena.shape()
+    }
+
+    /// Sets the active keys of an input: of each party for all lanes, party by party.
+    ///
+    /// # Errors
+    /// If there is another number of keys.
+    ///
+    /// # Panics
+    /// If there is no such row; so do the other methods.
+    pub fn set(&mut self, row: usize, active: &[Block]) -> Result<(), GarblingError> {
+        self.arena.set(row, active)
+    }
+
+    /// The active keys in a row.
+    pub fn active(&self, row: usize) -> &[Block] {
+        self.arena.row(row)
+    }
+
+    /// Evaluates the next chunk with the columns of all parties but us, in their order. Any bytes give
+    /// keys; wrong ones give wrong keys.
+    ///
+    /// # Errors
+    /// If the columns are not so many, of [`Shape::column_bytes`] each, or the numbers of pieces are used up.
+    pub fn evaluate(&mut self, chunk: &Chunk<'_>, columns: &[&[u8]]) -> Result<(), GarblingError> {
+        let shape = self.arena.shape();
+        check_length("columns of others", shape.parties - 1, columns.len())?;
+        let due = shape.column_bytes(chunk.ands.len());
+        for column in columns {
+            check_length("bytes of a column", due, column.len())?;
+        }
+        let Self {
+            hash,
+            me,
+            offset,
+            prg,
+            arena,
+            done,
+            gathered,
+            inputs,
+            work,
+        } = self;
+        let (kernels, parties, me) = (hash.kernels(), shape.parties, *me);
+        // Whose keys show the colours, ours among them: the first of the others.
+        let shown = usize::from(me == 0);
+        arena.local(kernels, chunk.local);
+        for piece in arena.pieces(chunk.ands)? {
+            let len = piece.len();
+            let inputs = &mut inputs[..parties * len];
+            for party in (0..parties).filter(|&party| party != shown) {
+                let [a, b] = arena.operands(&piece, party, gathered);
+                kernels.join_keys(a, b, &mut inputs[party * len..][..len]);
+            }
+            let [result, colours] = &mut *work.0;
+            let (result, colours) = (&mut result[..len], &mut colours[..len]);
+            for (column, table) in (0..parties).filter(|&party| party != me).zip(columns) {
+                // Looked up for each column, since keeping results needs the arena.
+                let [a, b] = arena.operands(&piece, shown, gathered);
+                if column == shown {
+                    kernels.join_keys(a, b, &mut inputs[shown * len..][..len]);
+                }
+                let table = &table[64 * piece.at..][..64 * len];
+                let place = (parties, column);
+                hash.evaluate_column(piece.number, place, inputs, a, b, table, result);
+                if column == shown {
+                    colours.copy_from_slice(result);
+                }
+                arena.keep(&piece, column, result);
+            }
+            keys_of_zero(prg, *done + piece.at, result);
+            kernels.active_keys(offset.expose(), colours, result);
+            arena.keep(&piece, me, result);
+        }
+        *done += chunk.ands.len() * shape.lanes;
+        arena.finish(chunk);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evaluation")
+            .field("me", &self.me)
+            .field("shape", &self.shape())
+            .finish_non_exhaustive()
+    }
+}

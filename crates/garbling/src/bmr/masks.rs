@@ -1,0 +1,212 @@
+//! Masks of wires: where they come from, what all ANDs do with them, and the bits that OTs choose by.
+
+use core::fmt;
+
+use madrigal_circuit::{And, Layered, Rows};
+use madrigal_core::bits;
+use madrigal_kernels::{self as kernels, Block, Kernels, Prg, RowShape};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::bmr::COEFFICIENTS;
+use crate::error::{GarblingError, check_length};
+
+/// Where the masks begin in a block's stream; before that come keys of 0, one for each AND and lane.
+const MASKS_AT: u64 = 1 << 63;
+
+/// The secret seed of one party for one block of lanes: its keys of 0 and its shares of the masks of all
+/// ANDs' results come from it, at any time again. Wiped on drop.
+pub struct BlockSeed(Block);
+
+impl BlockSeed {
+    /// Takes 128 bits, secret and fresh.
+    pub fn new(seed: Block) -> Self {
+        Self(seed)
+    }
+
+    /// The generator of the keys.
+    pub(crate) fn prg(&self) -> Prg {
+        Prg::new(self.0)
+    }
+
+    /// Shares of the masks, packed.
+    fn masks(&self, out: &mut [u8]) {
+        let mut prg = self.prg();
+        prg.seek(MASKS_AT);
+        prg.fill(out);
+    }
+}
+
+impl Drop for BlockSeed {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+impl fmt::Debug for BlockSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BlockSeed(..)")
+    }
+}
+
+/// Keys of 0 from place `at` on.
+pub(crate) fn keys_of_zero(prg: &mut Prg, at: usize, keys: &mut [Block]) {
+    prg.seek(at as u64);
+    prg.fill_blocks(keys);
+}
+
+/// One party's shares of the masks of a block of lanes that goes through a circuit: of the operands and
+/// results of all ANDs, and of the outputs.
+///
+/// A *plane* has a bit for each AND and lane: those of one AND's lanes, then those of the next AND's, in the
+/// circuit's order, packed without gaps.
+pub struct MaskWalk {
+    count: usize,
+    a: Zeroizing<Vec<u8>>,
+    b: Zeroizing<Vec<u8>>,
+    results: Zeroizing<Vec<u8>>,
+    outputs: Rows,
+}
+
+impl MaskWalk {
+    /// Goes through the circuit. `inputs` are our shares of the masks of all input bits; `leads` is whether
+    /// we are the one who does NOT: party 0.
+    ///
+    /// # Errors
+    /// If `inputs` have not a row for each input bit.
+    pub fn new(
+        program: &Layered,
+        leads: bool,
+        seed: &BlockSeed,
+        inputs: &Rows,
+    ) -> Result<Self, GarblingError> {
+        check_length("rows of inputs", program.input_bits(), inputs.rows())?;
+        let lanes = inputs.lanes();
+        let count = program.and_count() * lanes;
+        let plane = || Zeroizing::new(vec![0; bits::bytes_for(count)]);
+        let (mut a, mut b, mut results) = (plane(), plane(), plane());
+        seed.masks(&mut results);
+        bits::clear_tail(&mut results, count);
+
+        let shape = RowShape {
+            components: 1,
+            stride: Rows::stride_for(lanes) / 8,
+        };
+        let mut arena = Zeroizing::new(vec![0_u64; program.rows() * shape.width()]);
+        for (row, &wire) in (0..).zip(program.inputs()) {
+            let row = &mut arena[shape.place(row, 0)];
+            kernels::words_as_bytes_mut(row).copy_from_slice(inputs.row(wire as usize));
+        }
+        let (kernels, leads) = (Kernels::detect(), [leads, false]);
+        let mut at = 0;
+        for layer in program.layers() {
+            kernels.local_rows(&mut arena, shape, layer.local, leads);
+            let read = |plane: &mut [u8], row: fn(&And) -> u32| {
+                for (i, and) in layer.ands.iter().enumerate() {
+                    let row = &arena[shape.place(row(and), 0)];
+                    let row = kernels::words_as_bytes(row);
+                    bits::put(plane, at + i * lanes, row, lanes);
+                }
+            };
+            read(&mut a, |and| and.a);
+            read(&mut b, |and| and.b);
+            for (i, and) in layer.ands.iter().enumerate() {
+                let row = &mut arena[shape.place(and.dst, 0)];
+                let row = kernels::words_as_bytes_mut(row);
+                bits::take(
+                    &results,
+                    at + i * lanes,
+                    &mut row[..bits::bytes_for(lanes)],
+                    lanes,
+                );
+            }
+            at += layer.ands.len() * lanes;
+        }
+        kernels.local_rows(&mut arena, shape, program.tail(), leads);
+        let mut outputs = Rows::new(program.outputs().len(), lanes);
+        for (output, &row) in program.outputs().iter().enumerate() {
+            let row = kernels::words_as_bytes(&arena[shape.place(row, 0)]);
+            outputs.row_mut(output).copy_from_slice(row);
+        }
+        outputs.clear_padding();
+        Ok(Self {
+            count,
+            a,
+            b,
+            results,
+            outputs,
+        })
+    }
+
+    /// Bits of a plane.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The planes of the operands, to be multiplied by the parties.
+    pub fn operands(&self) -> [&[u8]; 2] {
+        [&self.a, &self.b]
+    }
+
+    /// Given our share of the products of the operands' masks, a plane, our shares of the coefficients; and
+    /// of the masks of the circuit's outputs.
+    ///
+    /// # Errors
+    /// If `product` is no plane.
+    pub fn choices(self, product: &[u8]) -> Result<(Choices, Rows), GarblingError> {
+        let each = self.a.len();
+        check_length("bytes of a plane", each, product.len())?;
+        let mut all = Zeroizing::new(vec![0; COEFFICIENTS * each]);
+        let (one, others) = all.split_at_mut(each);
+        let (by_a, by_b) = others.split_at_mut(each);
+        kernels::xor(one, product, &self.results);
+        bits::clear_tail(one, self.count);
+        by_a.copy_from_slice(&self.b);
+        by_b.copy_from_slice(&self.a);
+        let choices = Choices {
+            count: self.count,
+            bits: all,
+        };
+        Ok((choices, self.outputs))
+    }
+}
+
+impl fmt::Debug for MaskWalk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MaskWalk({})", self.count)
+    }
+}
+
+/// Our shares of the three secret coefficients of each AND's colour: three planes, one after the other, whole
+/// bytes each. Their bits are our choices in the correlated OTs.
+///
+/// For operands with colours alpha, beta the result's is `(a ^ alpha)(b ^ beta) ^ w`, where a, b, w are masks:
+/// `ab ^ w`, then `b` for alpha, then `a` for beta; and one for both, which is public.
+pub struct Choices {
+    count: usize,
+    bits: Zeroizing<Vec<u8>>,
+}
+
+impl Choices {
+    /// The planes.
+    pub fn bits(&self) -> &[u8] {
+        &self.bits
+    }
+
+    /// Makes the bits past each plane's end zero, in strings that are added to ours.
+    ///
+    /// # Panics
+    /// If the string has another length.
+    pub fn clear_tails(&self, planes: &mut [u8]) {
+        assert_eq!(planes.len(), self.bits.len(), "as many planes");
+        let each = self.bits.len() / COEFFICIENTS;
+        for plane in planes.chunks_mut(each.max(1)) {
+            bits::clear_tail(plane, self.count);
+        }
+    }
+}
+
+impl fmt::Debug for Choices {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Choices({})", self.count)
+    }
+}

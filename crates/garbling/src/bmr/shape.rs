@@ -1,0 +1,144 @@
+//! The shape of a block, what it costs, and what its hash is bound to: all parties compute it alike.
+
+use madrigal_circuit::Layered;
+use madrigal_core::{bits, domains};
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, column_bytes};
+use sha2::{Digest, Sha256};
+
+use crate::bmr::COEFFICIENTS;
+use crate::chunk::{Chunk, Program};
+
+/// Fewer lanes than this, and several gates of a layer share a piece; from here on a gate has its own.
+const WIDE: usize = 8;
+
+/// Keys of an arena that stay near a core: 1 MiB.
+const KEYS_IN_CACHE: usize = 1 << 16;
+
+/// As for two parties, but that the tables of a block are in memory all at once.
+const LANES_OF_A_BLOCK: core::ops::RangeInclusive<usize> = 16..=64;
+
+/// The name of one instance of garbling by all parties: no two in the world have the same. It gives the
+/// hash keys of its pieces, which are numbered from 0 over its whole life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Instance {
+    /// Identifier of the session and step, the same for all parties. It is public, but nobody should know
+    /// it before the run.
+    pub session: [u8; 32],
+    /// Tells apart several instances there.
+    pub stream: u64,
+}
+
+impl Instance {
+    /// The hash of its gates (SHA-256 as a random oracle gives the key).
+    pub(crate) fn hash(&self) -> GateHash {
+        let digest: [u8; 32] = Sha256::new()
+            .chain_update(domains::BMR_HASH)
+            .chain_update(self.session)
+            .chain_update(self.stream.to_le_bytes())
+            .finalize()
+            .into();
+        GateHash::new(Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16])))
+    }
+}
+
+/// A block of lanes that goes through a circuit, with N parties.
+///
+/// Its ANDs are cut into pieces as those of two parties are ([`crate::Shape`]). A column of a chunk is the
+/// columns of its pieces, one after the other: 64 bytes for each AND and lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Parties, at least 2.
+    pub parties: usize,
+    /// Rows of the arena, of wires that are alive.
+    pub rows: usize,
+    /// Lanes.
+    pub lanes: usize,
+}
+
+impl Shape {
+    /// How many lanes a block should have, so that the active keys of a circuit with so many live rows stay
+    /// in a core's cache: a power of two from 16 to 64.
+    pub fn lanes_in_cache(rows: usize, parties: usize) -> usize {
+        let (least, most) = LANES_OF_A_BLOCK.into_inner();
+        let fit = KEYS_IN_CACHE / (rows * parties).max(1);
+        1 << fit.clamp(least, most).ilog2()
+    }
+
+    /// Bytes of one column of so many ANDs in one chunk.
+    pub fn column_bytes(&self, ands: usize) -> usize {
+        column_bytes(ands * self.lanes)
+    }
+
+    /// ANDs of a circuit, each counted in every lane.
+    pub fn and_lanes(&self, program: &Layered) -> usize {
+        program.and_count() * self.lanes
+    }
+
+    /// Bytes of a plane, one bit for each AND and lane of a circuit.
+    pub fn plane_bytes(&self, program: &Layered) -> usize {
+        bits::bytes_for(self.and_lanes(program))
+    }
+
+    /// How many correlated OTs each ordered pair needs: for each of three planes, one for each bit of its
+    /// bytes.
+    pub fn products(&self, program: &Layered) -> usize {
+        COEFFICIENTS * 8 * self.plane_bytes(program)
+    }
+
+    /// Pieces of so many ANDs in one chunk.
+    pub fn pieces(&self, ands: usize) -> u64 {
+        match self.lanes {
+            0 => 0,
+            lanes if lanes < WIDE => ands.div_ceil(ANDS_PER_KEY / lanes) as u64,
+            lanes => ands as u64 * lanes.div_ceil(ANDS_PER_KEY) as u64,
+        }
+    }
+
+    /// Pieces of a whole circuit: how many numbers a block takes.
+    pub fn pieces_of(&self, program: &Layered) -> u64 {
+        program
+            .layers()
+            .map(|layer| self.pieces(layer.ands.len()))
+            .sum()
+    }
+
+    /// Cuts the circuit into chunks whose columns have `bytes` bytes at most, but the ANDs of one piece at
+    /// least. All parties must cut alike.
+    pub fn chunks<'c>(
+        &self,
+        program: &'c Program<'_>,
+        bytes: usize,
+    ) -> impl Iterator<Item = Chunk<'c>> + Clone + use<'c> {
+        // Whole pieces, whatever the lanes, so that cutting adds none.
+        let unit = self.gates_per_piece();
+        let most = (bytes / self.column_bytes(unit).max(1)).max(1) * unit;
+        program.cut(most)
+    }
+
+    /// AES blocks of [`MaskWalk::new`](crate::bmr::MaskWalk::new).
+    pub fn masks_aes(&self, program: &Layered) -> u64 {
+        self.plane_bytes(program).div_ceil(16) as u64
+    }
+
+    /// AES blocks of [`Garbling::garble`](crate::bmr::Garbling::garble) for so many ANDs: four hashes for each
+    /// column, and the result's key.
+    pub fn garble_aes(&self, ands: usize) -> u64 {
+        (4 * self.parties as u64 + 1) * (ands * self.lanes) as u64
+    }
+
+    /// AES blocks of [`Evaluation::evaluate`](crate::bmr::Evaluation::evaluate) for so many ANDs: a hash of each
+    /// party's keys for each column but one's own, and one's own key.
+    pub fn evaluate_aes(&self, ands: usize) -> u64 {
+        let parties = self.parties as u64;
+        (parties * (parties - 1) + 1) * (ands * self.lanes) as u64
+    }
+
+    /// Gates that share a piece.
+    pub(crate) fn gates_per_piece(&self) -> usize {
+        if self.lanes < WIDE {
+            ANDS_PER_KEY / self.lanes.max(1)
+        } else {
+            1
+        }
+    }
+}

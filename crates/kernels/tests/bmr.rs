@@ -1,0 +1,257 @@
+//! ANDs garbled by N parties: right at every level and for every number of them, alike at all levels, and as
+//! the module's documentation has them.
+
+use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, Level, OwnColumn, column_bytes, meter};
+
+use crate::levels::Random;
+
+const PARTIES: [usize; 3] = [2, 3, 5];
+
+fn levels() -> impl Iterator<Item = Kernels> {
+    Level::available().filter_map(Kernels::at)
+}
+
+fn even(random: &mut Random, n: usize) -> Vec<Block> {
+    let mut blocks = random.blocks(n);
+    blocks.iter_mut().for_each(|block| block.0[0] &= !1);
+    blocks
+}
+
+fn times(bit: u64, x: Block) -> Block {
+    if bit & 1 == 1 { x } else { Block::ZERO }
+}
+
+/// What one party has of a piece.
+struct Party {
+    offset: Block,
+    /// Keys of 0 of both operands and of the results.
+    a: Vec<Block>,
+    b: Vec<Block>,
+    c: Vec<Block>,
+    /// For each column: shares of the products of the column's offset with the three coefficients.
+    rows: Vec<[Vec<Block>; 3]>,
+    /// Bits that its own column's rows lack.
+    bits: [u64; 3],
+}
+
+/// A piece, with random keys and masks: bit i of each word is AND i's.
+struct Piece {
+    key: Block,
+    number: u64,
+    ands: usize,
+    masks: [u64; 3],
+    parties: Vec<Party>,
+}
+
+impl Piece {
+    fn random(random: &mut Random, parties: usize, ands: usize) -> Self {
+        let masks = [(); 3].map(|()| random.word());
+        let [by_a, by_b, by_c] = masks;
+        let coefficients = [by_a & by_b ^ by_c, by_b, by_a];
+        let mut all: Vec<Party> = (0..parties)
+            .map(|_| Party {
+                offset: random.block() ^ Block::ZERO,
+                a: even(random, ands),
+                b: even(random, ands),
+                c: even(random, ands),
+                rows: (0..parties)
+                    .map(|_| [(); 3].map(|()| random.blocks(ands)))
+                    .collect(),
+                bits: [(); 3].map(|()| random.word()),
+            })
+            .collect();
+        for party in &mut all {
+            party.offset.0[0] |= 1;
+        }
+        // The last party's rows make each column add up.
+        for column in 0..parties {
+            let (offset, bits) = (all[column].offset, all[column].bits);
+            for k in 0..3 {
+                for i in 0..ands {
+                    let product = times((coefficients[k] ^ bits[k]) >> i, offset);
+                    let sum = all[..parties - 1].iter();
+                    let sum = sum.fold(product, |sum, party| sum ^ party.rows[column][k][i]);
+                    all[parties - 1].rows[column][k][i] = sum;
+                }
+            }
+        }
+        Self {
+            key: random.block(),
+            number: random.word() >> (random.word() % 64),
+            ands,
+            masks,
+            parties: all,
+        }
+    }
+
+    /// One party's shares of all columns.
+    fn garble(&self, kernels: Kernels, me: usize) -> Vec<Vec<u8>> {
+        let party = &self.parties[me];
+        let mut hash = kernels.gate_hash(self.key);
+        let mut inputs = vec![Block::ONES; self.ands];
+        kernels.join_keys(&party.a, &party.b, &mut inputs);
+        (0..self.parties.len())
+            .map(|column| {
+                let mut table = vec![0xa5; column_bytes(self.ands)];
+                let own = OwnColumn {
+                    zero: &party.c,
+                    bits: party.bits,
+                };
+                hash.garble_column(
+                    self.number,
+                    (me, column),
+                    party.offset,
+                    &inputs,
+                    party.rows[column].each_ref().map(|row| &row[..]),
+                    (column == me).then_some(own),
+                    &mut table,
+                );
+                table
+            })
+            .collect()
+    }
+
+    /// Everyone's active keys for these colours.
+    fn active(&self, zero: impl Fn(&Party) -> &Vec<Block>, colours: u64) -> Vec<Vec<Block>> {
+        let keys = self.parties.iter().map(|party| {
+            let keys = zero(party).iter().enumerate();
+            keys.map(|(i, &key)| key ^ times(colours >> i, party.offset))
+                .collect()
+        });
+        keys.collect()
+    }
+
+    fn evaluate(
+        &self,
+        kernels: Kernels,
+        column: usize,
+        [a, b]: [&[Vec<Block>]; 2],
+        table: &[u8],
+    ) -> Vec<Block> {
+        let mut inputs = vec![Block::ONES; self.parties.len() * self.ands];
+        for (party, (a, b)) in a.iter().zip(b).enumerate() {
+            let inputs = &mut inputs[party * self.ands..][..self.ands];
+            kernels.join_keys(a, b, inputs);
+        }
+        let mut c = vec![Block::ONES; self.ands];
+        let mut hash = kernels.gate_hash(self.key);
+        let place = (self.parties.len(), column);
+        let other = (column + 1) % self.parties.len();
+        let (a, b) = (&a[other], &b[other]);
+        hash.evaluate_column(self.number, place, &inputs, a, b, table, &mut c);
+        c
+    }
+}
+
+#[test]
+fn keys_are_right_and_alike_at_all_levels() {
+    let mut random = Random::new();
+    let portable = Kernels::at(Level::Portable).expect("portable is everywhere");
+    for parties in PARTIES {
+        for ands in (0..=ANDS_PER_KEY).filter(|ands| parties == 2 || ands % 7 < 2) {
+            let piece = Piece::random(&mut random, parties, ands);
+            let expected: Vec<_> = (0..parties).map(|me| piece.garble(portable, me)).collect();
+            let mut tables = expected[0].clone();
+            for share in &expected[1..] {
+                for (table, share) in tables.iter_mut().zip(share) {
+                    table.iter_mut().zip(share).for_each(|(a, b)| *a ^= b);
+                }
+            }
+            let [alpha, beta] = [random.word(), random.word()];
+            let [a, b, c] = piece.masks;
+            let colours = (a ^ alpha) & (b ^ beta) ^ c;
+            let operands = [
+                piece.active(|party| &party.a, alpha),
+                piece.active(|party| &party.b, beta),
+            ];
+            let wanted = piece.active(|party| &party.c, colours);
+            for kernels in levels() {
+                let name = format!("{}, {parties} parties, {ands} ANDs", kernels.level());
+                for (me, expected) in expected.iter().enumerate() {
+                    assert!(piece.garble(kernels, me) == *expected, "garbled, {name}");
+                }
+                for column in 0..parties {
+                    let operands = operands.each_ref().map(|keys| &keys[..]);
+                    let got = piece.evaluate(kernels, column, operands, &tables[column]);
+                    assert!(got == wanted[column], "evaluated, {name}");
+                    // Its owner makes it from what it drew, and the others' colour.
+                    let party = &piece.parties[column];
+                    let mut own = party.c.clone();
+                    own.iter_mut().for_each(|key| key.0[0] |= random.word() & 1);
+                    let other = &wanted[(column + 1) % parties];
+                    kernels.active_keys(party.offset, other, &mut own);
+                    assert!(own == wanted[column], "own keys, {name}");
+                }
+            }
+        }
+    }
+}
+
+/// Each coefficient, from the hash as it is documented.
+#[test]
+fn shares_by_definition() {
+    let mut random = Random::new();
+    let piece = Piece::random(&mut random, 3, ANDS_PER_KEY);
+    let pi = Kernels::detect().aes128(piece.key ^ Block::new(piece.number, 0));
+    // Multiplication by 2 and 4 in GF(2^64), bit by bit.
+    let multiply = |x: u64, power: u32| {
+        (0..power).fold(x, |x, _| if x >> 63 == 1 { x << 1 ^ 0x1b } else { x << 1 })
+    };
+    let multiply = |x: Block, power| Block::new(multiply(x.lo(), power), multiply(x.hi(), power));
+    for (me, party) in piece.parties.iter().enumerate() {
+        let shares = piece.garble(Kernels::detect(), me);
+        for (column, share) in shares.iter().enumerate() {
+            for i in 0..ANDS_PER_KEY {
+                let f = |alpha: u64, beta: u64| {
+                    let a = party.a[i] ^ times(alpha, party.offset);
+                    let b = party.b[i] ^ times(beta, party.offset);
+                    let tweak = Block::new(i as u64, (me as u64) << 32 | column as u64);
+                    let x = multiply(a, 1) ^ multiply(b, 2) ^ tweak;
+                    pi.encrypt(x) ^ x
+                };
+                let own = |k: usize| times(party.bits[k] >> i, party.offset);
+                let row = |k: usize| party.rows[column][k][i];
+                let mine = |x: Block| times(u64::from(column == me), x);
+                let wanted = [
+                    f(0, 0) ^ row(0) ^ mine(own(0) ^ party.c[i]),
+                    f(0, 0) ^ f(1, 0) ^ row(1) ^ mine(own(1)),
+                    f(0, 0) ^ f(0, 1) ^ row(2) ^ mine(own(2)),
+                    f(0, 0) ^ f(1, 0) ^ f(0, 1) ^ f(1, 1) ^ mine(party.offset),
+                ];
+                for (k, wanted) in wanted.iter().enumerate() {
+                    let got = &share[16 * (k * ANDS_PER_KEY + i)..][..16];
+                    assert_eq!(got, wanted.to_bytes(), "coefficient {k} of AND {i}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn colours_are_cleared() {
+    let mut random = Random::new();
+    for n in 0..20 {
+        let before = random.blocks(n);
+        for kernels in levels() {
+            let mut keys = before.clone();
+            kernels.clear_colours(&mut keys);
+            for (key, before) in keys.iter().zip(&before) {
+                assert!(*key == Block::new(before.lo() & !1, before.hi()));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_hash_is_counted() {
+    let mut random = Random::new();
+    let piece = Piece::random(&mut random, 3, 41);
+    for kernels in levels() {
+        let (_, blocks) = meter::metered(|| piece.garble(kernels, 1));
+        assert_eq!(blocks, 4 * 3 * 41);
+        let keys: Vec<_> = piece.parties.iter().map(|party| party.a.clone()).collect();
+        let table = vec![0; column_bytes(41)];
+        let (_, blocks) = meter::metered(|| piece.evaluate(kernels, 2, [&keys, &keys], &table));
+        assert_eq!(blocks, 3 * 41);
+    }
+}

@@ -1,0 +1,167 @@
+//! What the operations cost, declared.
+
+use madrigal_circuit::{Layered, Rows};
+use madrigal_core::{Party, PhaseCost, bits};
+use madrigal_garbling::bmr::{COEFFICIENTS, Shape};
+
+use super::{Bmr, tables};
+use crate::gmw::BooleanGmw;
+use crate::{Opening, Rounds};
+
+/// Bits that the paper sends in the setup phase for so many ANDs, by all parties together, without outputs
+/// (MOTION, table 6: AND^Y), with keys of 128 bits: `N (N-1) ((4N + 7) kappa + 1)` each with three C-OTs of
+/// strings of kappa bits for each gate and pair, the variant of Ben-Efraim et al., and `3 kappa` less for each
+/// pair with its own new optimisation, kappa C-OTs for all gates.
+pub fn paper_setup_bits(parties: u64, ands: u64, optimised: bool) -> u64 {
+    let kappa = 128;
+    let strings = if optimised { 4 } else { 7 };
+    parties * (parties - 1) * ((4 * parties + strings) * kappa + 1) * ands
+}
+
+/// Bytes of the message by which the choices of a block's OTs are corrected.
+pub fn corrections_bytes(shape: Shape, program: &Layered) -> usize {
+    COEFFICIENTS * shape.plane_bytes(program)
+}
+
+/// Messages in which a column of a circuit is sent.
+pub fn messages_of_column(shape: Shape, program: &Layered) -> u64 {
+    let lengths = tables::lengths(shape, program);
+    lengths.iter().filter(|&&len| len > 0).count() as u64
+}
+
+/// `messages` to and from each of so many peers.
+fn each_way(peers: u64, bytes: usize, messages: u64) -> PhaseCost {
+    PhaseCost {
+        bytes_sent: peers * bytes as u64,
+        bytes_received: peers * bytes as u64,
+        messages: peers * messages,
+        ..PhaseCost::default()
+    }
+}
+
+fn aes(aes_blocks: u64) -> PhaseCost {
+    PhaseCost {
+        aes_blocks,
+        ..PhaseCost::default()
+    }
+}
+
+fn everyone(parties: usize) -> Vec<Party> {
+    Party::all(parties).collect()
+}
+
+fn all_pairs(parties: usize) -> Vec<(Party, Party)> {
+    let pairs = Party::all(parties).flat_map(|from| Party::all(parties).map(move |to| (from, to)));
+    pairs.filter(|(from, to)| from != to).collect()
+}
+
+/// Costs are for party `me`, and but for rounds, which have functions of their own.
+impl Bmr {
+    /// Cost of [`fresh`](Self::fresh).
+    pub fn fresh_cost(me: Party, owner: Option<Party>, rows: usize, lanes: usize) -> PhaseCost {
+        let masked = owner.is_none_or(|owner| owner == me);
+        let masks = (rows * Rows::stride_for(lanes)).div_ceil(16);
+        aes((rows * lanes) as u64 + u64::from(masked) * masks as u64)
+    }
+
+    /// Cost of [`share`](Self::share).
+    pub fn share_cost(
+        me: Party,
+        owner: Party,
+        parties: usize,
+        rows: usize,
+        lanes: usize,
+    ) -> PhaseCost {
+        let (peers, colours) = (parties as u64 - 1, bits::bytes_for(rows * lanes) as u64);
+        let colours = if me == owner {
+            PhaseCost {
+                bytes_sent: peers * colours,
+                messages: peers,
+                ..PhaseCost::default()
+            }
+        } else {
+            PhaseCost {
+                bytes_received: colours,
+                ..PhaseCost::default()
+            }
+        };
+        colours + each_way(peers, 16 * rows * lanes, 1)
+    }
+
+    /// Rounds of [`share`](Self::share).
+    pub fn share_rounds(rounds: &mut Rounds, owner: Party, parties: usize) {
+        let others = Party::all(parties).filter(|&party| party != owner);
+        rounds.exchange(&others.map(|party| (owner, party)).collect::<Vec<_>>());
+        rounds.exchange(&all_pairs(parties));
+    }
+
+    /// Cost of [`from_boolean`](Self::from_boolean).
+    pub fn from_boolean_cost(
+        opening: Opening,
+        me: Party,
+        parties: usize,
+        rows: usize,
+        lanes: usize,
+    ) -> PhaseCost {
+        BooleanGmw::open_cost(opening, me, parties, rows * lanes, &everyone(parties))
+            + each_way(parties as u64 - 1, 16 * rows * lanes, 1)
+    }
+
+    /// Rounds of [`from_boolean`](Self::from_boolean).
+    pub fn from_boolean_rounds(rounds: &mut Rounds, opening: Opening, parties: usize) {
+        rounds.open(opening, &everyone(parties));
+        rounds.exchange(&all_pairs(parties));
+    }
+
+    /// Cost of [`garble`](Self::garble), without its triples and correlated OTs. Time is linear in the
+    /// circuit's ANDs.
+    pub fn garble_cost(opening: Opening, me: Party, shape: Shape, program: &Layered) -> PhaseCost {
+        let (parties, ands) = (shape.parties, shape.and_lanes(program));
+        let seed = 1;
+        let local = seed + shape.masks_aes(program) + shape.garble_aes(program.and_count());
+        if ands == 0 {
+            return aes(local);
+        }
+        let peers = parties as u64 - 1;
+        let corrections = each_way(peers, corrections_bytes(shape, program), 1);
+        let column = shape.column_bytes(program.and_count());
+        let messages = messages_of_column(shape, program);
+        // Columns sent to, and received from, so many parties each.
+        let (sent, received) = match opening {
+            Opening::Direct => (peers * peers, peers * peers),
+            Opening::Relay if me == tables::RELAY => (peers * peers, peers * (peers + 1)),
+            Opening::Relay => (peers + 1, peers),
+        };
+        let tables = PhaseCost {
+            bytes_sent: sent * column as u64,
+            bytes_received: received * column as u64,
+            messages: sent * messages,
+            ..PhaseCost::default()
+        };
+        BooleanGmw::and_cost(opening, me, parties, ands) + corrections + tables + aes(local)
+    }
+
+    /// Rounds of [`garble`](Self::garble) of a circuit with ANDs; of others there are none.
+    pub fn garble_rounds(rounds: &mut Rounds, opening: Opening, parties: usize) {
+        rounds.open(opening, &everyone(parties));
+        rounds.exchange(&all_pairs(parties));
+        rounds.open(opening, &everyone(parties));
+    }
+
+    /// Cost of [`evaluate`](Self::evaluate).
+    pub fn evaluate_cost(shape: Shape, program: &Layered) -> PhaseCost {
+        aes(shape.evaluate_aes(program.and_count()))
+    }
+
+    /// Cost of [`open_masks`](Self::open_masks), whose rounds are those of one opening.
+    pub fn open_masks_cost(
+        opening: Opening,
+        me: Party,
+        parties: usize,
+        rows: usize,
+        lanes: usize,
+        to: &[Party],
+    ) -> PhaseCost {
+        BooleanGmw::open_cost(opening, me, parties, rows * lanes, to)
+    }
+}

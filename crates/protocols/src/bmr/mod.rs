@@ -1,0 +1,476 @@
+//! Yao sharing for N parties by BMR (protocol Y; MOTION 6.3, with free XOR): a bit x has a mask lambda, of which
+//! each party has a share, and a public colour `alpha = x ^ lambda`; of each party there is a key for the
+//! colour, which all know. What is computed locally, and why it is secure, is in
+//! [`madrigal_garbling::bmr`]; here is what is sent.
+//!
+//! Secure against semi-honest corruption of all parties but one. The setup part of a wire ([`WireSetup`]) is
+//! made in the setup phase, the online part ([`ActiveKeys`]) online; a circuit takes setup parts of its inputs
+//! to those of its outputs, and later online parts to online parts. Everything works on blocks of lanes.
+//!
+//! n wires in all lanes together, m ANDs in all lanes together; each message goes to each peer, unless said
+//! otherwise:
+//!
+//! | operation | setup rounds | setup bytes to each peer | online rounds | online bytes to each peer |
+//! |---|---|---|---|---|
+//! | input of one party ([`Bmr::share`]) | 0 | 0 | 2 | ceil(n/8) from the owner, then 16 n |
+//! | B2Y ([`Bmr::from_boolean`]) | 0 | 0 | 2, or 3 | ceil(n/8), then 16 n |
+//! | circuit ([`Bmr::garble`], [`Bmr::evaluate`]) | 3, or 5 | 5 ceil(m/8) + 64 (N-1) m | 0 | 0 |
+//! | output ([`Bmr::open_masks`], [`reveal`]) | 1, or 2 | ceil(n/8) to each receiver | 0 | 0 |
+//! | Y2B ([`to_boolean`]) | 0 | 0 | 0 | 0 |
+//!
+//! With [`Opening::Direct`] each party sends the others its shares of their columns; with [`Opening::Relay`]
+//! all send all columns to party 0, which adds them up and sends each what it needs: `(N-1) (64 N + 64 (N-1)) m`
+//! bytes in all, one round more. The paper's relay sends back all columns, and so does its broadcast.
+//!
+//! # Differences from the paper
+//! - Where P_i's kappa C-OTs of strings of 3m bits multiply its bits with the bits of `R_j`, we take any
+//!   correlated OT extension with Delta `R_j` and P_i's bits as choices: the paper's is IKNP, of which this is
+//!   the description; others send less.
+//! - A party needs no column of its own: `(N-1) * 64` bytes for each AND instead of `N * 64`. It makes its own
+//!   active key from its seed and the colour that the others' keys show.
+//! - A key's lowest bit is the colour, so nothing is compared to find it.
+
+mod cost;
+mod tables;
+
+pub use cost::{corrections_bytes, messages_of_column, paper_setup_bits};
+pub use madrigal_garbling::bmr::{ActiveKeys, Shape, WireSetup};
+pub use madrigal_garbling::{Block, Offset, Program};
+
+use bytes::Bytes;
+use madrigal_circuit::Rows;
+use madrigal_core::{Party, bits};
+use madrigal_correlations::BitTriples;
+use madrigal_garbling::bmr::{
+    BlockSeed, Choices, Evaluation, Garbling, Instance, Keys, MaskWalk, Products,
+};
+use madrigal_kernels as kernels;
+use madrigal_net::{Channel, Context, Generator, Result, exchange, exchange_each};
+use zeroize::Zeroizing;
+
+use crate::Opening;
+use crate::gmw::{BooleanGmw, LEADER};
+
+/// Bytes of one column that are garbled at a time, at most, and that a message has at least, where a circuit
+/// has so many.
+pub const CHUNK: usize = 64 << 10;
+
+/// What is wrong if a length does not fit: what comes from others has been checked.
+const FITS: &str = "lengths are checked where they come from";
+
+/// The operations of one piece of work, on channels of its own. What runs in the setup phase and what runs
+/// online have a value each, opened in contexts of these phases.
+pub struct Bmr {
+    context: Context,
+    channels: Vec<Channel>,
+    opening: Opening,
+    offset: Offset,
+    random: Generator,
+    gmw: BooleanGmw,
+    everyone: Vec<Party>,
+    instance: Instance,
+    /// The number of the next piece of the instance.
+    next: u64,
+}
+
+impl std::fmt::Debug for Bmr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Bmr({:?}, {})", self.context, self.opening)
+    }
+}
+
+/// What a circuit uses up with one peer: [`Shape::products`] correlated OTs each way, made with random choices.
+#[derive(Clone, Copy)]
+pub struct PeerProducts<'a> {
+    /// As the sender with Delta our offset: the rows q.
+    pub sent: &'a [Block],
+    /// As the receiver: the random choices r, packed.
+    pub choices: &'a [u8],
+    /// As the receiver: the rows `t = q ^ r Delta`.
+    pub received: &'a [Block],
+}
+
+impl std::fmt::Debug for PeerProducts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PeerProducts({})", self.sent.len())
+    }
+}
+
+/// A garbled circuit for one block of lanes, to be evaluated once.
+pub struct Prepared {
+    instance: Instance,
+    shape: Shape,
+    first: u64,
+    seed: BlockSeed,
+    /// The columns of the others, in their order.
+    tables: Vec<Vec<u8>>,
+}
+
+impl Prepared {
+    /// Bytes of memory that the tables take.
+    pub fn bytes(&self) -> usize {
+        self.tables.iter().map(Vec::len).sum()
+    }
+
+    /// The block.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Prepared({:?}, {} bytes)", self.shape, self.bytes())
+    }
+}
+
+impl Bmr {
+    /// Opens the channels of `context`. `offset` is our own, the Delta of our correlated OTs, the same in all
+    /// of a job.
+    ///
+    /// # Errors
+    /// Those of [`Context::channels`].
+    pub fn open(context: Context, opening: Opening, offset: &Offset) -> Result<Self> {
+        Ok(Self {
+            channels: context.channels()?,
+            gmw: BooleanGmw::new(context.step("masks"), opening)?,
+            random: context.private_prg(),
+            everyone: Party::all(context.parties()).collect(),
+            instance: Instance {
+                session: context.public_id(),
+                stream: 0,
+            },
+            offset: offset.again(),
+            next: 0,
+            opening,
+            context,
+        })
+    }
+
+    /// Counts the rounds from now on in `context`, see [`Channel::count_in`].
+    pub fn count_in(&mut self, context: &Context) {
+        self.context = context.clone();
+        self.gmw.count_in(context);
+        self.channels
+            .iter_mut()
+            .for_each(|channel| channel.count_in(context));
+    }
+
+    /// Setup parts of fresh wires, for an input of `owner`, or, if there is none, for bits that all share
+    /// ([`from_boolean`](Self::from_boolean)).
+    pub fn fresh(&mut self, owner: Option<Party>, rows: usize, lanes: usize) -> WireSetup {
+        let masked = owner.is_none_or(|owner| owner == self.context.me());
+        WireSetup::random_with(rows, lanes, masked, |bytes| self.random.fill(bytes))
+    }
+
+    /// Shares an input of `owner`, who passes it, a row for each wire of `part`.
+    ///
+    /// # Errors
+    /// Those of the network; that a peer's keys have not the colours that the owner sent.
+    ///
+    /// # Panics
+    /// If the owner passes no input, or one of another shape.
+    pub async fn share(
+        &mut self,
+        owner: Party,
+        part: &WireSetup,
+        input: Option<&Rows>,
+    ) -> Result<ActiveKeys> {
+        let (rows, lanes) = (part.rows(), part.lanes());
+        let len = bits::bytes_for(rows * lanes);
+        let colours = if owner == self.context.me() {
+            let input = input.expect("the owner has the input");
+            let packed = pack(&added(input, part.masks()));
+            let message = Bytes::copy_from_slice(&packed);
+            for channel in &mut self.channels {
+                channel.send(message.clone()).await?;
+            }
+            packed
+        } else {
+            let from = self.channels.iter_mut().find(|to| to.peer() == owner);
+            let from = from.expect("there is a channel to every peer");
+            Zeroizing::new(from.recv(len).await?.to_vec())
+        };
+        self.activate(part, &unpack(&colours, rows, lanes)).await
+    }
+
+    /// Yao shares of bits that are shared in B (MOTION 7.2): the colours are opened, and everyone sends its
+    /// active keys. All have masked `part`, which nothing else has used.
+    ///
+    /// # Errors
+    /// Those of the network; that a peer's keys have not the opened colours.
+    ///
+    /// # Panics
+    /// If `share` has another shape than `part`.
+    pub async fn from_boolean(&mut self, part: &WireSetup, share: &Rows) -> Result<ActiveKeys> {
+        let (rows, lanes) = (part.rows(), part.lanes());
+        let masked = pack(&added(share, part.masks()));
+        let opened = self.gmw.open(&masked, rows * lanes, &self.everyone).await?;
+        let colours = opened.expect("opened to everyone");
+        self.activate(part, &unpack(&colours, rows, lanes)).await
+    }
+
+    /// Everyone's active keys for public colours.
+    async fn activate(&mut self, part: &WireSetup, colours: &Rows) -> Result<ActiveKeys> {
+        let (me, parties) = (self.context.me().index(), self.context.parties());
+        let keys = part.activate(&self.offset, colours).expect(FITS);
+        let keys = kernels::blocks_as_bytes(&keys);
+        let mut active = ActiveKeys::new(parties, part.rows(), part.lanes());
+        active.set_party(me, keys).expect(FITS);
+        let message = Bytes::copy_from_slice(keys);
+        let received = exchange(&mut self.channels, message, keys.len()).await?;
+        for (channel, keys) in self.channels.iter().zip(received) {
+            let peer = channel.peer().index();
+            active.set_party(peer, &keys).expect(FITS);
+            if active.colours(peer) != *colours {
+                return Err(channel.refuse(
+                    "keys whose lowest bits are not the colours of their wires, which all parties know: \
+                     it must run the same version and the same plan",
+                ));
+            }
+        }
+        Ok(active)
+    }
+
+    /// Garbles a circuit for a block of lanes: from the setup parts of its inputs, one row for each input bit, to
+    /// those of its outputs. Uses one triple for each AND and lane; `products` are with each peer, in the
+    /// order of [`Context::peers`].
+    ///
+    /// # Errors
+    /// Those of the network.
+    ///
+    /// # Panics
+    /// If there are fewer triples, another number of products or of inputs: a plan was wrong.
+    pub async fn garble(
+        &mut self,
+        program: &Program<'_>,
+        inputs: &WireSetup,
+        triples: &mut BitTriples,
+        products: &[PeerProducts<'_>],
+    ) -> Result<(WireSetup, Prepared)> {
+        let layered = program.layered();
+        let shape = Shape {
+            parties: self.context.parties(),
+            rows: layered.rows(),
+            lanes: inputs.lanes(),
+        };
+        let me = self.context.me();
+        let seed = BlockSeed::new(self.random.next_block());
+        let leads = me == LEADER;
+        let walk = || MaskWalk::new(layered, leads, &seed, inputs.masks());
+        let walk = self.context.metered_now(walk).expect(FITS);
+
+        let mut masks = Zeroizing::new(vec![0; shape.plane_bytes(layered)]);
+        if walk.count() > 0 {
+            let ([a, b], count) = (walk.operands(), walk.count());
+            self.gmw.and(triples, a, b, count, &mut masks).await?;
+        }
+        let (choices, outputs) = walk.choices(&masks).expect(FITS);
+        let own = self.correct(&choices, products).await?;
+
+        // Row by row, the sum of what we have as the sender.
+        let sums = match products {
+            [_] => Keys::default(),
+            _ => sum(products),
+        };
+        let mut rows: Vec<&[Block]> = products.iter().map(|with| with.received).collect();
+        let sent = match products {
+            [with] => with.sent,
+            _ => &sums,
+        };
+        rows.insert(me.index(), sent);
+        let products = Products {
+            rows: &rows,
+            own: &own,
+        };
+
+        let (instance, first) = (self.instance, self.next);
+        self.next += shape.pieces_of(layered);
+        let mut garbling = Garbling::new(instance, shape, first, me.index(), &self.offset, &seed);
+        for (row, &wire) in layered.inputs().iter().enumerate() {
+            let zero = inputs.zero(wire as usize);
+            garbling.set(row, zero).expect(FITS);
+        }
+        let tables = tables::add_up(
+            self.opening,
+            &self.context,
+            &mut self.channels,
+            program,
+            &mut garbling,
+            products,
+        );
+        let tables = tables.await?;
+
+        let mut part = WireSetup::new(layered.outputs().len(), shape.lanes);
+        for (output, &row) in layered.outputs().iter().enumerate() {
+            let zero = garbling.zero(row as usize);
+            part.zero_mut(output).copy_from_slice(zero);
+        }
+        part.masks_mut()
+            .as_bytes_mut()
+            .copy_from_slice(outputs.as_bytes());
+        let prepared = Prepared {
+            instance,
+            shape,
+            first,
+            seed,
+            tables,
+        };
+        Ok((part, prepared))
+    }
+
+    /// Makes the OTs' random choices ours: each receiver tells which to flip, `r ^ c`. What our own products as a
+    /// sender lack then: for each whether our offset is to be added, for ourselves and all peers together.
+    async fn correct(
+        &mut self,
+        choices: &Choices,
+        products: &[PeerProducts<'_>],
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let mut own = Zeroizing::new(choices.bits().to_vec());
+        assert_eq!(
+            products.len(),
+            self.channels.len(),
+            "products with each peer"
+        );
+        if own.is_empty() {
+            return Ok(own);
+        }
+        let (mut sends, mut receives) = (Vec::new(), Vec::new());
+        for (channel, with) in self.channels.iter_mut().zip(products) {
+            let mut message = choices.bits().to_vec();
+            kernels::xor_into(&mut message, with.choices);
+            choices.clear_tails(&mut message);
+            let Channel { tx, rx } = channel;
+            receives.push((rx, message.len()));
+            sends.push((tx, message.into()));
+        }
+        for flipped in exchange_each(sends, receives).await? {
+            kernels::xor_into(&mut own, &flipped);
+        }
+        Ok(own)
+    }
+
+    /// Evaluates a circuit on the active keys of its inputs, one row for each input bit; sends nothing.
+    ///
+    /// # Panics
+    /// If `prepared` is of another circuit, or the keys are of another number of wires or lanes.
+    pub fn evaluate(
+        &self,
+        program: &Program<'_>,
+        prepared: Prepared,
+        inputs: &ActiveKeys,
+    ) -> ActiveKeys {
+        let layered = program.layered();
+        let Prepared {
+            instance,
+            shape,
+            first,
+            seed,
+            tables,
+        } = prepared;
+        assert!(
+            shape.rows == layered.rows()
+                && tables
+                    .iter()
+                    .all(|table| table.len() == shape.column_bytes(layered.and_count())),
+            "what was prepared is of another circuit"
+        );
+        assert!(
+            inputs.rows() == layered.input_bits() && inputs.lanes() == shape.lanes,
+            "{inputs:?} are not the inputs of {shape:?}"
+        );
+        let me = self.context.me().index();
+        let mut evaluation = Evaluation::new(instance, shape, first, me, &self.offset, &seed);
+        for (row, &wire) in layered.inputs().iter().enumerate() {
+            let keys = inputs.row(wire as usize);
+            evaluation.set(row, keys).expect(FITS);
+        }
+        self.context.metered_now(|| {
+            let mut at = 0;
+            let mut columns = Vec::with_capacity(tables.len());
+            for chunk in shape.chunks(program, CHUNK) {
+                let end = at + shape.column_bytes(chunk.ands.len());
+                columns.clear();
+                columns.extend(tables.iter().map(|table| &table[at..end]));
+                at = end;
+                evaluation.evaluate(&chunk, &columns).expect(FITS);
+            }
+        });
+        let mut outputs = ActiveKeys::new(shape.parties, layered.outputs().len(), shape.lanes);
+        for (output, &row) in layered.outputs().iter().enumerate() {
+            let keys = evaluation.active(row as usize);
+            outputs.row_mut(output).copy_from_slice(keys);
+        }
+        outputs
+    }
+
+    /// Opens the masks of wires to the parties `to`, who can read their colours then; `None` for the others. In
+    /// the setup phase, since it depends on nothing else.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn open_masks(&mut self, part: &WireSetup, to: &[Party]) -> Result<Option<Rows>> {
+        let (rows, lanes) = (part.rows(), part.lanes());
+        let share = pack(part.masks());
+        let opened = self.gmw.open(&share, rows * lanes, to).await?;
+        Ok(opened.map(|masks| unpack(&masks, rows, lanes)))
+    }
+}
+
+/// The bits of wires whose masks have been opened to us.
+///
+/// # Panics
+/// If `masks` have another shape.
+pub fn reveal(masks: &Rows, active: &ActiveKeys) -> Rows {
+    added(&active.colours(0), masks)
+}
+
+/// Our shares in B of bits shared in Y, as party `me` (MOTION 7.3): nothing is sent.
+///
+/// # Panics
+/// If `part` has another shape than `active`.
+pub fn to_boolean(me: Party, part: &WireSetup, active: &ActiveKeys) -> Rows {
+    if me == LEADER {
+        added(&active.colours(0), part.masks())
+    } else {
+        part.masks().clone()
+    }
+}
+
+fn added(a: &Rows, b: &Rows) -> Rows {
+    assert!(
+        a.rows() == b.rows() && a.lanes() == b.lanes(),
+        "{a:?} and {b:?} are to be added"
+    );
+    let mut sum = a.clone();
+    kernels::xor_into(sum.as_bytes_mut(), b.as_bytes());
+    sum
+}
+
+/// The rows that we have as the sender, added up over all peers.
+fn sum(products: &[PeerProducts<'_>]) -> Keys {
+    let mut sums = Keys::zeros(products.first().map_or(0, |with| with.sent.len()));
+    for with in products {
+        let bytes = kernels::blocks_as_bytes_mut(&mut sums);
+        kernels::xor_into(bytes, kernels::blocks_as_bytes(with.sent));
+    }
+    sums
+}
+
+/// All bits, row after row without gaps.
+fn pack(rows: &Rows) -> Zeroizing<Vec<u8>> {
+    let lanes = rows.lanes();
+    let mut packed = Zeroizing::new(vec![0; bits::bytes_for(rows.rows() * lanes)]);
+    for row in 0..rows.rows() {
+        bits::put(&mut packed, row * lanes, rows.row(row), lanes);
+    }
+    packed
+}
+
+fn unpack(packed: &[u8], rows: usize, lanes: usize) -> Rows {
+    let mut all = Rows::new(rows, lanes);
+    for row in 0..rows {
+        bits::take(packed, row * lanes, all.row_mut(row), lanes);
+    }
+    all
+}

@@ -1,0 +1,158 @@
+//! Protocol Y by itself: right against the plain circuits, at the declared cost, for 2, 3 and 5 parties, both
+//! openings, and numbers of lanes that fill no byte.
+#![allow(clippy::unwrap_used)] // tests
+
+use madrigal_circuit::{Layered, Rows};
+use madrigal_core::Party;
+use madrigal_net::MIN_WINDOW;
+use madrigal_protocols::bmr::{Bmr, CHUNK, Shape, messages_of_column, paper_setup_bits};
+use madrigal_protocols::{Opening, Rounds};
+use madrigal_testkit::{World, seed};
+
+use crate::common::additive::{OPENINGS, PARTIES};
+use crate::common::bmr::{cost, job, plain, random_circuit, read};
+
+fn sum(shares: &[Rows]) -> Rows {
+    let mut sum = shares[0].clone();
+    for share in &shares[1..] {
+        let bytes = sum.as_bytes_mut().iter_mut().zip(share.as_bytes());
+        bytes.for_each(|(sum, share)| *sum ^= share);
+    }
+    sum
+}
+
+/// One job, of which all is checked.
+fn check(world: World, seed: u64, opening: Opening, layered: &Layered, lanes: usize, to: &[Party]) {
+    let parties = world.parties();
+    let inputs = plain(seed, layered.input_bits(), lanes);
+    let expected = layered.interpret(&inputs).unwrap();
+    let results = world.run(|context| job(context, opening, seed, layered, &inputs, to, None));
+    let mut shares = Vec::new();
+    for (me, ((opened, share), spent)) in Party::all(parties).zip(results) {
+        let about = format!("{me} of {parties}, {opening}, {lanes} lanes to {to:?}");
+        assert_eq!(opened.is_some(), to.contains(&me), "{about}");
+        assert!(opened.is_none_or(|opened| opened == expected), "{about}");
+        let declared = cost(opening, me, parties, layered, lanes, to);
+        assert_eq!(spent, declared, "{about}");
+        shares.push(share);
+    }
+    assert!(
+        sum(&shares) == expected,
+        "in B, {parties} parties, {opening}"
+    );
+}
+
+#[test]
+fn random_circuits() {
+    let seed = seed();
+    for case in 0..40 {
+        let seed = seed.wrapping_add(case);
+        let (parties, opening) = (PARTIES[case as usize % 3], OPENINGS[case as usize % 2]);
+        let layered = random_circuit(seed, 60);
+        let all: Vec<Party> = Party::all(parties).collect();
+        let to = [&all[..], &all[..1], &all[1..], &all[parties - 1..]][case as usize % 4];
+        let lanes = [1, 7, 8, 64, 100, 3][case as usize % 6];
+        check(
+            World::new(parties, seed),
+            seed,
+            opening,
+            &layered,
+            lanes,
+            to,
+        );
+    }
+}
+
+#[test]
+fn aes() {
+    let seed = seed();
+    let layered = read("aes_128.txt");
+    for (parties, opening, lanes) in [
+        (2, Opening::Direct, 1),
+        (2, Opening::Direct, 7),
+        (2, Opening::Relay, 64),
+        (2, Opening::Direct, 100),
+        (3, Opening::Direct, 9),
+        (3, Opening::Relay, 1),
+        (5, Opening::Direct, 2),
+        (5, Opening::Relay, 1),
+    ] {
+        let all: Vec<Party> = Party::all(parties).collect();
+        check(
+            World::new(parties, seed),
+            seed,
+            opening,
+            &layered,
+            lanes,
+            &all,
+        );
+    }
+}
+
+/// Tables of many windows, in both directions at once.
+#[test]
+fn tables_longer_than_a_window() {
+    let seed = seed();
+    let layered = read("aes_128.txt");
+    for opening in OPENINGS {
+        let world = World::new(3, seed).with_limits(|limits| limits.window = MIN_WINDOW);
+        check(world, seed, opening, &layered, 8, &[Party::new(1)]);
+    }
+}
+
+/// Rounds and bytes as the paper and the module say, and as seen in the counters above: the formulas are
+/// compared with numbers worked out by hand.
+#[test]
+fn costs_by_hand() {
+    let layered = read("aes_128.txt");
+    let ands = 6400;
+    for (opening, rounds) in [(Opening::Direct, 3 + 1), (Opening::Relay, 5 + 2)] {
+        for parties in PARTIES {
+            let all: Vec<Party> = Party::all(parties).collect();
+            let of = |me: &Party| cost(opening, *me, parties, &layered, 64, &all);
+            let (n, m) = (parties as u64, ands * 64);
+            for me in &all {
+                assert_eq!(of(me).setup.rounds, rounds);
+                let mut input = Rounds::new(parties);
+                Bmr::share_rounds(&mut input, Party::new(1), parties);
+                assert_eq!(input.of(*me), 2);
+                let mut shared = Rounds::new(parties);
+                Bmr::from_boolean_rounds(&mut shared, opening, parties);
+                let expected = if opening == Opening::Direct { 2 } else { 3 };
+                assert_eq!(shared.of(*me), expected);
+            }
+            let total: u64 = all.iter().map(|me| of(me).setup.bytes_sent).sum();
+            let pairs = n * (n - 1);
+            let corrections = pairs * 3 * m / 8;
+            let (tables, opened) = match opening {
+                Opening::Direct => (pairs * (n - 1) * 64 * m, pairs),
+                Opening::Relay => ((n - 1) * (64 * n + 64 * (n - 1)) * m, 2 * (n - 1)),
+            };
+            let masks = opened * (2 * m / 8 + 128 * 64 / 8);
+            assert_eq!(total, tables + corrections + masks, "{parties}, {opening}");
+            // Less than the paper's, without what the correlated OTs themselves send.
+            assert!(8 * total < paper_setup_bits(n, m, true));
+        }
+    }
+    assert_eq!(paper_setup_bits(2, 1, false), 2 * (15 * 128 + 1));
+    assert_eq!(paper_setup_bits(3, 10, true), 10 * 6 * (16 * 128 + 1));
+}
+
+/// Messages are not small where a circuit has much to send.
+#[test]
+fn messages_are_long() {
+    let layered = read("aes_128.txt");
+    for lanes in [1, 7, 16, 64] {
+        let shape = Shape {
+            parties: 2,
+            rows: layered.rows(),
+            lanes,
+        };
+        let total = shape.column_bytes(layered.and_count()) as u64;
+        let messages = messages_of_column(shape, &layered);
+        assert!(
+            messages <= total.div_ceil(CHUNK as u64),
+            "{lanes}: {messages}"
+        );
+    }
+}
