@@ -99,6 +99,16 @@ impl CorrelatedOts {
         Self(counts.into_iter().filter(ours).map(split).collect())
     }
 
+    /// Uses the first rows of every direction at once, as many as `count` says.
+    ///
+    /// # Panics
+    /// If there are fewer: then a plan was wrong.
+    pub fn take_each(&mut self, count: impl Fn(Direction) -> usize) -> Vec<(Direction, &[Block])> {
+        let ways = self.0.iter_mut();
+        ways.map(|(&way, rows)| (way, rows.take(count(way))[0]))
+            .collect()
+    }
+
     /// Uses the first `count` rows of a direction.
     ///
     /// # Panics

@@ -17,7 +17,6 @@ pub struct Bill {
     at: usize,
     /// Whether there is anything ahead.
     prepares: bool,
-    needs: Needs,
     /// Bytes that each party keeps from setup until it is online.
     kept: Vec<u64>,
 }
@@ -31,6 +30,7 @@ pub(crate) struct Stage {
     /// Bytes of each party's fullest link, in the direction that has more of them.
     pub(crate) link_bytes: Vec<u64>,
     pub(crate) row_bytes: u64,
+    pub(crate) needs: Needs,
 }
 
 impl Stage {
@@ -40,6 +40,7 @@ impl Stage {
             costs: vec![PhaseCost::default(); parties],
             link_bytes: vec![0; parties],
             row_bytes: 0,
+            needs: Needs::new(),
         }
     }
 }
@@ -67,7 +68,6 @@ impl Bill {
             stages: clocks.map(|clock| Stage::after(clock, parties)),
             at: ONLINE,
             prepares,
-            needs: Needs::new(),
             kept: vec![0; parties],
         }
     }
@@ -181,9 +181,9 @@ impl Bill {
                 *all += one * times;
             }
             stage.row_bytes += once.row_bytes * times;
-        }
-        for (kind, count) in once.needs.kinds() {
-            self.needs.add(kind, count * times as usize);
+            for (kind, count) in once.needs.kinds() {
+                stage.needs.add(kind, count * times as usize);
+            }
         }
         for (all, one) in self.kept.iter_mut().zip(&once.kept) {
             *all += one * times;
@@ -197,7 +197,7 @@ impl Bill {
 
     /// The correlations that are used up.
     pub fn needs(&mut self) -> &mut Needs {
-        &mut self.needs
+        &mut self.stage().needs
     }
 
     /// Bytes of vectors that are read and written, for estimates of time.
@@ -220,7 +220,6 @@ impl Bill {
         Parts {
             setup,
             online,
-            needs: self.needs,
             kept: self.kept,
         }
     }
@@ -230,6 +229,5 @@ impl Bill {
 pub(crate) struct Parts {
     pub(crate) setup: Stage,
     pub(crate) online: Stage,
-    pub(crate) needs: Needs,
     pub(crate) kept: Vec<u64>,
 }

@@ -42,8 +42,10 @@ struct State {
     /// When the last one was.
     prepared: Option<Instant>,
     waiting_for_ahead: Vec<Waker>,
-    /// The rounds after which correlations were there.
-    supplied: Option<Context>,
+    /// By part, the rounds after which its correlations were there.
+    supplied: Vec<Option<Context>>,
+    /// By part, tasks that are prepared ahead and have not been.
+    unprepared: Vec<usize>,
     failed: Option<Error>,
 }
 
@@ -121,6 +123,7 @@ impl Board {
         }
         let mut parts = vec![0; schedule.parts.len()];
         let mut ahead_left = 0;
+        let mut unprepared = vec![0; schedule.parts.len()];
         for (index, task) in (0..).zip(&schedule.tasks) {
             let mut sources = Vec::new();
             for &input in &graph.node(task.node).inputs {
@@ -146,6 +149,7 @@ impl Board {
                     source.unread += 1;
                 }
                 ahead_left += 1;
+                unprepared[task.part as usize] += 1;
             }
             let place = &mut tasks[index as usize];
             place.missing = sources.len() + usize::from(task.after.is_some()) + 1;
@@ -181,7 +185,8 @@ impl Board {
                 ahead_left,
                 prepared: None,
                 waiting_for_ahead: Vec::new(),
-                supplied: None,
+                supplied: vec![None; schedule.parts.len()],
+                unprepared,
                 failed: None,
             }),
         }
@@ -321,7 +326,7 @@ impl Board {
         let task = &schedule.tasks[index as usize];
         let mut inputs = Vec::new();
         let mut state = self.lock();
-        if let Some(supplied) = &state.supplied {
+        if let Some(supplied) = &state.supplied[task.part as usize] {
             context.join(supplied);
         }
         let mut read = Vec::new();
@@ -388,6 +393,13 @@ impl Board {
             state.arrived_ahead(reader);
         }
         state.ahead_left -= 1;
+        let part = self.schedule.tasks[index as usize].part as usize;
+        state.unprepared[part] -= 1;
+        if state.unprepared[part] == 0
+            && let Some(waker) = state.maker.take()
+        {
+            waker.wake();
+        }
         if state.ahead_left == 0 {
             state.prepared = Some(Instant::now());
             let waiting = std::mem::take(&mut state.waiting_for_ahead);
@@ -420,7 +432,7 @@ impl Board {
     pub(crate) fn deliver(&self, part: u32, mut stock: Stock, made: &Context) {
         let me = made.me();
         let mut state = self.lock();
-        state.supplied = Some(made.clone());
+        state.supplied[part as usize] = Some(made.beside());
         let tasks = &self.schedule.tasks;
         for index in self.schedule.tasks_of(part) {
             let own = stock.take(&tasks[index].price.needs, me);
@@ -432,14 +444,19 @@ impl Board {
         }
     }
 
-    /// Waits until all tasks of a part have ended.
+    /// Waits until all tasks of a part have ended, or, where tasks are prepared ahead, until those of the part
+    /// are prepared.
     pub(crate) async fn part_ended(&self, part: u32) -> Result<()> {
         poll_fn(|waiting| {
             let mut state = self.lock();
             if let Some(error) = &state.failed {
                 return Poll::Ready(Err(error.clone()));
             }
-            if state.parts[part as usize] > 0 {
+            let left = match self.schedule.ahead {
+                true => state.unprepared[part as usize],
+                false => state.parts[part as usize],
+            };
+            if left > 0 {
                 state.maker = Some(waiting.waker().clone());
                 return Poll::Pending;
             }

@@ -345,7 +345,8 @@ impl Team<'_> {
                 total,
             });
         };
-        let interleaved = self.plan.phases() == Phases::Interleaved;
+        // What is used up in setup is not kept until the end of it.
+        let interleaved = self.plan.phases() == Phases::Interleaved || self.plan.schedule().ahead;
         // Garbled values need an offset; where OTs are made it is theirs.
         let has_offset = source
             .as_ref()

@@ -204,6 +204,11 @@ impl<'a> Turn<'a> {
         self.stock
     }
 
+    /// The same, of whatever type.
+    pub(crate) fn kept(&mut self) -> Option<Box<dyn Any + Send>> {
+        self.prepared.take()
+    }
+
     /// What was [prepared](Operation::prepare), if it was.
     pub fn prepared<T: 'static>(&mut self) -> Option<Box<T>> {
         self.prepared.take()?.downcast().ok()

@@ -14,7 +14,8 @@ use sha2::{Digest, Sha256};
 use crate::circuit::Circuit;
 use crate::graph::{Graph, Value};
 use crate::operations::{
-    Boolean, BooleanGmwTool, HalfGates, Netlist, Open, ReplicatedTool, Share, ThreeHalves, YaoTool,
+    BmrTool, Boolean, BooleanGmwTool, HalfGates, Netlist, Open, ReplicatedTool, Share, ThreeHalves,
+    YaoTool,
 };
 use crate::program::{ProgramError, ProgramPlan, ProgramSpec};
 use crate::protocol::Protocol;
@@ -417,6 +418,7 @@ fn graph(spec: &JobSpec) -> Graph {
     match spec.protocol {
         Protocol::B => graph_in::<BooleanGmwTool>(spec),
         Protocol::R => graph_in::<ReplicatedTool>(spec),
+        Protocol::Y => graph_in::<BmrTool>(spec),
         Protocol::Y2(Scheme::HalfGates) => graph_in::<YaoTool<HalfGates>>(spec),
         Protocol::Y2(Scheme::ThreeHalves) => graph_in::<YaoTool<ThreeHalves>>(spec),
     }

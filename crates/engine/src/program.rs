@@ -149,10 +149,15 @@ impl ProgramPlan {
             let origin = spec.origin;
             return Err(ProgramError::Correlations { kind, origin });
         }
-        let kept = u128::from(schedule.kept_bytes(None));
-        let needed = copies as u128 * needs.share_bytes() + kept;
+        // What is used up in setup goes with it.
+        let later = match schedule.ahead {
+            true => schedule.later_needs(),
+            false => needs.clone(),
+        };
+        let kept = u128::from(schedule.kept_bytes(None)) / KEPT_TIMES;
+        let needed = (copies as u128 * later.share_bytes()).max(kept);
         let phases = match spec.phases {
-            _ if needed == 0 => Phases::Sequential,
+            _ if needed == 0 && !schedule.ahead => Phases::Sequential,
             Some(Phases::Sequential) if needed > spec.memory as u128 => {
                 let memory = spec.memory;
                 return Err(ProgramError::Memory { needed, memory });
@@ -168,7 +173,8 @@ impl ProgramPlan {
             })?;
         }
         schedule.divide(match phases {
-            Phases::Sequential => None,
+            Phases::Sequential if !schedule.ahead => None,
+            Phases::Sequential => Some(part_bytes),
             Phases::Interleaved => Some(part_bytes),
         });
         Ok(Self {
@@ -240,16 +246,20 @@ impl ProgramPlan {
         }
     }
 
-    /// The rounds after which each party has the correlations of a program without parts.
-    fn supply_rounds(&self) -> Vec<u64> {
+    /// By part, the rounds after which each party has its correlations.
+    fn supply_rounds(&self) -> Vec<Vec<u64>> {
         let parties = self.spec.graph.parties();
-        let of = |party: Party| {
-            let mut costs = self.spec.origin.costs(party, parties);
-            let start = costs.start(&self.needs()).rounds;
-            let parts = self.schedule.parts.iter();
-            parts.fold(start, |sum, part| sum + costs.fill(part).rounds)
+        let needs = self.needs();
+        let mut all: Vec<_> = Party::all(parties)
+            .map(|party| self.spec.origin.costs(party, parties))
+            .collect();
+        let mut rounds: Vec<u64> = all.iter().map(|costs| costs.start(&needs).rounds).collect();
+        let mut after = |part: &Needs| {
+            let parties = all.iter_mut().zip(&mut rounds);
+            parties.for_each(|(costs, rounds)| *rounds += costs.fill(part).rounds);
+            rounds.clone()
         };
-        Party::all(parties).map(of).collect()
+        self.schedule.parts.iter().map(&mut after).collect()
     }
 
     /// What each operation costs a party online, blocks added up; rounds are left out, for operations
@@ -355,6 +365,10 @@ impl ProgramPlan {
         facts
     }
 }
+
+/// Tables and labels that are made in setup and kept until they are used may take so many times the memory
+/// for correlations: that they are there before the inputs is what they are for.
+const KEPT_TIMES: u128 = 6;
 
 /// Operations that facts show one by one. A job has 64 facts at most: the other operations come in groups.
 const SHOWN: usize = 40;

@@ -18,6 +18,8 @@ pub enum Protocol {
     R,
     /// Garbled circuits ([`madrigal_protocols::yao`]): two parties, one corrupted; party 0 garbles.
     Y2(Scheme),
+    /// BMR ([`madrigal_protocols::bmr`]): any number of parties, all but one corrupted.
+    Y,
 }
 
 impl fmt::Display for Protocol {
@@ -25,6 +27,7 @@ impl fmt::Display for Protocol {
         f.write_str(match self {
             Self::B => "B",
             Self::R => "R",
+            Self::Y => "Y",
             Self::Y2(Scheme::HalfGates) => "Y2",
             Self::Y2(Scheme::ThreeHalves) => "Y2 by three halves",
         })
@@ -35,7 +38,7 @@ impl Protocol {
     /// How many parties can run it.
     pub fn parties(self) -> RangeInclusive<usize> {
         match self {
-            Self::B => 2..=MAX_PARTIES,
+            Self::B | Self::Y => 2..=MAX_PARTIES,
             Self::R => replicated::PARTIES..=replicated::PARTIES,
             Self::Y2(_) => yao::PARTIES..=yao::PARTIES,
         }
@@ -44,7 +47,7 @@ impl Protocol {
     /// Components of a share, each as long as the value.
     pub fn components(self) -> usize {
         match self {
-            Self::B | Self::Y2(_) => 1,
+            Self::B | Self::Y | Self::Y2(_) => 1,
             Self::R => 2,
         }
     }
@@ -52,7 +55,7 @@ impl Protocol {
     /// Boolean triples for each AND.
     pub fn triples_per_and(self) -> usize {
         match self {
-            Self::B => 1,
+            Self::B | Self::Y => 1,
             Self::R | Self::Y2(_) => 0,
         }
     }

@@ -52,7 +52,10 @@ pub(crate) struct Price {
     pub(crate) costs: Vec<PhaseCost>,
     /// Bytes of each party's fullest link.
     pub(crate) link_bytes: Vec<u64>,
+    /// Of setup and of online.
     pub(crate) needs: Needs,
+    /// Of online.
+    later: Needs,
     pub(crate) row_bytes: u64,
     pub(crate) nanoseconds: u64,
     /// What it costs to prepare it.
@@ -169,24 +172,24 @@ impl Schedule {
         self.ahead && graph.node(self.tasks[task as usize].node).prepares
     }
 
-    /// What a party spends on preparing tasks, beside what `supply` says: the rounds after which each party
-    /// has its correlations.
-    pub(crate) fn setup_cost(&self, graph: &Graph, me: Party, supply: &[u64]) -> PhaseCost {
+    /// What a party spends on preparing tasks, beside what `supply` says: by part, the rounds after which
+    /// each party has its correlations.
+    pub(crate) fn setup_cost(&self, graph: &Graph, me: Party, supply: &[Vec<u64>]) -> PhaseCost {
         if !self.ahead {
             return PhaseCost::default();
         }
         let parties = graph.parties();
-        let supplied = Rounds::at(supply);
+        let supplied: Vec<Rounds> = supply.iter().map(|rounds| Rounds::at(rounds)).collect();
         let mut strands = vec![Rounds::new(parties); self.strands.len()];
         let mut made: HashMap<(u32, usize), Rounds> = HashMap::new();
         let mut cost = PhaseCost::default();
-        let mut end = supplied.clone();
+        let mut end = supplied.last().cloned().unwrap_or(Rounds::new(parties));
         for (index, task) in (0..).zip(&self.tasks) {
             if !self.prepares(graph, index) {
                 continue;
             }
             let mut clock = strands[task.strand as usize].clone();
-            clock.join(&supplied);
+            clock.join(&supplied[task.part as usize]);
             for &input in &graph.node(task.node).inputs {
                 let range = self.reads(graph, task, input);
                 for piece in self.pieces(input.node, &range) {
@@ -206,6 +209,15 @@ impl Schedule {
         }
         cost.rounds = end.of(me);
         cost
+    }
+
+    /// The correlations that are kept until tasks are online.
+    pub(crate) fn later_needs(&self) -> Needs {
+        let mut needs = Needs::new();
+        self.tasks
+            .iter()
+            .for_each(|task| needs += &task.price.later);
+        needs
     }
 
     /// Bytes that the party which keeps most keeps from preparing tasks until they are online.
@@ -613,9 +625,10 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
     let Parts {
         setup,
         online,
-        needs,
         kept,
     } = bill.into_parts();
+    let mut needs = online.needs.clone();
+    needs += &setup.needs;
     let mut costs = online.costs;
     for (party, cost) in Party::all(parties).zip(&mut costs) {
         cost.rounds = online.clock.of(party);
@@ -624,6 +637,7 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
         costs,
         link_bytes: online.link_bytes,
         needs,
+        later: online.needs,
         row_bytes: online.row_bytes,
         nanoseconds: 0,
         setup,

@@ -25,6 +25,8 @@ impl Sharing {
     pub const R: Self = Self::new("R", 2);
     /// Garbled by party 0, evaluated by party 1.
     pub const Y2: Self = Self::garbled("Y2");
+    /// Garbled and evaluated by all.
+    pub const Y: Self = Self::garbled("Y");
     /// Clear, known to all.
     pub const PUBLIC: Self = Self {
         holders: u64::MAX,

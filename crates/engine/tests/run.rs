@@ -136,6 +136,14 @@ impl Case<'_> {
             check(&plan, &netlist, seed);
             check(&crate::common::threaded(&plan, 3), &netlist, seed);
         }
+        if self.lanes <= 1000 {
+            let plan = crate::common::garbled_by_all(&plan);
+            check(&plan, &netlist, seed);
+            if self.lanes == 7 {
+                check(&crate::common::threaded(&plan, 2), &netlist, seed);
+                check(&crate::common::silent(&plan), &netlist, seed);
+            }
+        }
         if self.parties == 2 && self.opening == Opening::Direct {
             self.check_garbled(&plan, &netlist, seed);
         }

@@ -9,7 +9,7 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing};
 use zeroize::Zeroizing;
 
-use super::{Protocol, Rings};
+use super::{Kept, Protocol, Rings};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
 use crate::shares::{Held, Shares};
@@ -77,6 +77,7 @@ impl Protocol for ArithmeticGmwTool {
         owner: Party,
         values: &[Arc<Shares>],
         _: &mut Stock,
+        _: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let mut shared = Vec::with_capacity(values.len());
         for value in values {
@@ -105,7 +106,13 @@ impl Protocol for ArithmeticGmwTool {
         }
     }
 
-    async fn open(&mut self, values: &[Arc<Shares>], to: &[Party]) -> Result<Vec<Shares>> {
+    async fn open(
+        &mut self,
+        values: &[Arc<Shares>],
+        to: &[Party],
+        _: &mut Stock,
+        _: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
         let Some(first) = values.first() else {
             return Ok(Vec::new());
         };

@@ -10,7 +10,7 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
 use zeroize::Zeroizing;
 
-use super::{Layers, Protocol};
+use super::{Kept, Layers, Protocol};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
@@ -62,6 +62,7 @@ impl Protocol for BooleanGmwTool {
         owner: Party,
         values: &[Arc<Shares>],
         _: &mut Stock,
+        _: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let of = |value: &Arc<Shares>| {
             let mut shares = if owner == self.me {
@@ -85,7 +86,13 @@ impl Protocol for BooleanGmwTool {
         }
     }
 
-    async fn open(&mut self, values: &[Arc<Shares>], to: &[Party]) -> Result<Vec<Shares>> {
+    async fn open(
+        &mut self,
+        values: &[Arc<Shares>],
+        to: &[Party],
+        _: &mut Stock,
+        _: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
         let sorts: Vec<Sort> = values.iter().map(|value| *value.sort()).collect();
         let share = pack(values, 0);
         let opened = self.gmw.open(&share, string_bits(&sorts), to).await?;

@@ -9,7 +9,7 @@ use madrigal_net::Result;
 
 use super::{Protocol, in_sharing, same_ring};
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::Shares;
 use crate::sort::{Sharing, Sort};
 
@@ -55,14 +55,31 @@ impl<P: Protocol> Operation for Share<P> {
         P::share_bill(self.owner, inputs, bill);
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let sorts: Vec<Sort> = inputs.iter().map(|value| *value.sort()).collect();
+            let (protocol, stock) = turn.tool::<P>()?;
+            protocol.prepare_share(self.owner, &sorts, stock).await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
+            let prepared = turn.kept();
             let (protocol, stock) = turn.tool::<P>()?;
-            protocol.share(self.owner, &inputs, stock).await
+            protocol.share(self.owner, &inputs, stock, prepared).await
         })
     }
 
@@ -110,10 +127,10 @@ impl<P: Protocol> Operation for Constant<P> {
         turn: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        let me = turn.me();
+        let (me, parties) = (turn.me(), turn.parties());
         let shares = inputs.iter();
         let shares = shares
-            .map(|value| P::constant(me, value, turn.offset()))
+            .map(|value| P::constant(me, parties, value, turn.offset()))
             .collect();
         Box::pin(std::future::ready(Ok(shares)))
     }
@@ -175,6 +192,21 @@ impl<P: Protocol> Operation for Open<P> {
         P::open_bill(inputs, &self.to, bill);
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let (protocol, stock) = turn.tool::<P>()?;
+            protocol.prepare_open(&inputs, &self.to, stock).await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
@@ -182,8 +214,9 @@ impl<P: Protocol> Operation for Open<P> {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let known = known_to(&self.to, turn.parties());
-            let (protocol, _) = turn.tool::<P>()?;
-            let opened = protocol.open(&inputs, &self.to).await?;
+            let prepared = turn.kept();
+            let (protocol, stock) = turn.tool::<P>()?;
+            let opened = protocol.open(&inputs, &self.to, stock, prepared).await?;
             Ok(opened
                 .into_iter()
                 .map(|value| value.as_shared(known))

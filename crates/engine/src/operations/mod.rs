@@ -7,11 +7,12 @@
 //! | sums, products, dot products | A, R | `ring.rs` |
 //! | products of matrices | A, R | `matrices.rs` |
 //! | loops | every sharing | `repeat.rs` |
-//! | conversions | A to B, B to A, within R; B to Y2, Y2 to B | `convert.rs`; `yao.rs` |
+//! | conversions | A to B, B to A, within R; between B and Y2; between B and Y | `convert.rs`; `yao.rs`; `bmr.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
 //! | sums along an axis | every sharing | `sums.rs` |
 
 mod arithmetic_gmw;
+mod bmr;
 mod boolean_gmw;
 mod convert;
 mod edges;
@@ -25,6 +26,7 @@ mod ring;
 mod sums;
 mod yao;
 
+use std::any::Any;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -32,16 +34,17 @@ use madrigal_circuit::And;
 use madrigal_core::Party;
 use madrigal_correlations::{MatrixShape, Stock};
 use madrigal_kernels::Block;
-use madrigal_net::Result;
+use madrigal_net::{Error, Result};
 
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
-use crate::operation::{Mismatch, Tool};
+use crate::operation::{Mismatch, Prepared, Tool};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
 pub use arithmetic_gmw::ArithmeticGmwTool;
+pub use bmr::{BmrTool, FromKeys, ToKeys};
 pub use boolean_gmw::BooleanGmwTool;
 pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Public, Share};
@@ -54,6 +57,17 @@ pub use replicated_rings::{Rounding, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use sums::SumAxis;
 pub use yao::{FromLabels, Garbling, HalfGates, ThreeHalves, ToLabels, YaoTool};
+
+/// What was kept of preparing an operation.
+pub type Kept = Box<dyn Any + Send>;
+
+/// Of protocols that prepare nothing.
+fn unprepared() -> Error {
+    Error::Ended {
+        reason: "a bug in madrigal: a protocol that prepares nothing was to prepare something"
+            .into(),
+    }
+}
 
 /// A protocol that values can be brought into and opened from.
 pub trait Protocol: Tool {
@@ -71,22 +85,48 @@ pub trait Protocol: Tool {
     /// Why not.
     fn holds(element: Element, parties: usize) -> std::result::Result<(), Mismatch>;
 
+    /// Whether inputs, circuits and openings can be [prepared](Operation::prepare).
+    const PREPARES: bool = false;
+
+    /// What can be done for [`share`](Self::share) before the values are there.
+    fn prepare_share(
+        &mut self,
+        _owner: Party,
+        _sorts: &[Sort],
+        _stock: &mut Stock,
+    ) -> impl Future<Output = Result<Prepared>> {
+        std::future::ready(Err(unprepared()))
+    }
+
     /// Shares of clear values of `owner`'s, which are unknown to the others: bits, or all of one ring.
     fn share(
         &mut self,
         owner: Party,
         values: &[Arc<Shares>],
         stock: &mut Stock,
+        prepared: Option<Kept>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Its cost.
     fn share_bill(owner: Party, sorts: &[Sort], bill: &mut Bill);
+
+    /// What can be done for [`open`](Self::open) before inputs are there.
+    fn prepare_open(
+        &mut self,
+        _values: &[Arc<Shares>],
+        _to: &[Party],
+        _stock: &mut Stock,
+    ) -> impl Future<Output = Result<Prepared>> {
+        std::future::ready(Err(unprepared()))
+    }
 
     /// The values, at the parties `to`: bits, or all of one ring.
     fn open(
         &mut self,
         values: &[Arc<Shares>],
         to: &[Party],
+        stock: &mut Stock,
+        prepared: Option<Kept>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Its cost.
@@ -96,7 +136,7 @@ pub trait Protocol: Tool {
     fn leads(me: Party) -> [bool; 2];
 
     /// Shares of a value that all know. No message. `offset` is this party's of the job, for labels.
-    fn constant(me: Party, value: &Shares, _offset: Option<&Block>) -> Shares {
+    fn constant(me: Party, _parties: usize, value: &Shares, _offset: Option<&Block>) -> Shares {
         let mut shares = Shares::zeros(value.sort().shared(Self::SHARING));
         let components = 0..Self::SHARING.components();
         for component in components.filter(|&component| Self::leads(me)[component]) {
@@ -119,6 +159,17 @@ pub trait Protocol: Tool {
 
 /// A protocol that evaluates Boolean circuits.
 pub trait Boolean: Protocol {
+    /// What can be done for [`evaluate`](Self::evaluate) before inputs are there.
+    fn prepare_evaluate(
+        &mut self,
+        _circuit: &Circuit,
+        _lanes: usize,
+        _inputs: &[Arc<Shares>],
+        _stock: &mut Stock,
+    ) -> impl Future<Output = Result<Prepared>> {
+        std::future::ready(Err(unprepared()))
+    }
+
     /// A circuit in so many lanes: a value for each of its inputs, one for each of its outputs.
     fn evaluate(
         &mut self,
@@ -127,6 +178,7 @@ pub trait Boolean: Protocol {
         inputs: &[Arc<Shares>],
         arena: &mut Arena,
         stock: &mut Stock,
+        prepared: Option<Kept>,
     ) -> impl Future<Output = Result<Vec<Shares>>>;
 
     /// Its cost.

@@ -8,11 +8,11 @@ use madrigal_circuit::Rows;
 use madrigal_correlations::Stock;
 use madrigal_net::Result;
 
-use super::{Boolean, Layers, in_sharing};
+use super::{Boolean, Kept, Layers, in_sharing};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
 
@@ -95,6 +95,23 @@ impl<P: Boolean> Operation for Netlist<P> {
         P::evaluate_bill(&self.circuit, lanes, bill);
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let lanes = inputs.first().map_or(self.alone, |value| value.len());
+            let (protocol, stock) = turn.tool::<P>()?;
+            let prepared = protocol.prepare_evaluate(&self.circuit, lanes, &inputs, stock);
+            prepared.await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
@@ -102,9 +119,10 @@ impl<P: Boolean> Operation for Netlist<P> {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let lanes = inputs.first().map_or(self.alone, |value| value.len());
-            let mut arena = turn.arena();
+            let (mut arena, prepared) = (turn.arena(), turn.kept());
             let (protocol, stock) = turn.tool::<P>()?;
-            let done = protocol.evaluate(&self.circuit, lanes, &inputs, &mut arena, stock);
+            let circuit = &self.circuit;
+            let done = protocol.evaluate(circuit, lanes, &inputs, &mut arena, stock, prepared);
             let outputs = done.await?;
             turn.keep_arena(arena);
             Ok(outputs)
@@ -152,6 +170,7 @@ impl<P: Layers> Boolean for P {
         inputs: &[Arc<Shares>],
         arena: &mut Arena,
         stock: &mut Stock,
+        _: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let layered = circuit.layered();
         let (components, leads) = (P::SHARING.components(), P::leads(self.me()));

@@ -14,7 +14,7 @@ use madrigal_protocols::replicated::{
 use zeroize::Zeroizing;
 
 use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
-use super::{Layers, Protocol};
+use super::{Kept, Layers, Protocol};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
@@ -165,6 +165,7 @@ impl Protocol for ReplicatedTool {
         owner: Party,
         values: &[Arc<Shares>],
         _: &mut Stock,
+        _: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
             return crate::with_ring!(width, T => self.share_ring::<T>(owner, values).await);
@@ -194,7 +195,13 @@ impl Protocol for ReplicatedTool {
         ReplicatedInputs::rounds(bill.clock(), counts);
     }
 
-    async fn open(&mut self, values: &[Arc<Shares>], to: &[Party]) -> Result<Vec<Shares>> {
+    async fn open(
+        &mut self,
+        values: &[Arc<Shares>],
+        to: &[Party],
+        _: &mut Stock,
+        _: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
         if let Some(Element::Ring(width)) = values.first().map(|value| value.sort().element) {
             return crate::with_ring!(width, T => self.open_ring::<T>(values, to).await);
         }

@@ -15,7 +15,7 @@ use madrigal_protocols::yao::{self, EVALUATOR, GARBLER, Yao};
 use zeroize::Zeroizing;
 
 use super::boolean_gmw::{opened_bits, pack, string_bits};
-use super::{Boolean, Protocol, in_sharing};
+use super::{Boolean, Kept, Protocol, in_sharing};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
@@ -75,7 +75,7 @@ impl<G: Garbling> Tool for YaoTool<G> {
 }
 
 /// The job's offset.
-fn offset(stock: &Stock) -> Result<Zeroizing<Block>> {
+pub(super) fn offset(stock: &Stock) -> Result<Zeroizing<Block>> {
     let offset = stock.offset().ok_or_else(|| Error::Ended {
         reason: "a bug in madrigal: garbling without an offset".to_owned(),
     })?;
@@ -144,6 +144,7 @@ impl<G: Garbling> Protocol for YaoTool<G> {
         owner: Party,
         values: &[Arc<Shares>],
         stock: &mut Stock,
+        _: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let known = values.iter().all(|value| value.is_known());
@@ -176,7 +177,13 @@ impl<G: Garbling> Protocol for YaoTool<G> {
         }
     }
 
-    async fn open(&mut self, values: &[Arc<Shares>], to: &[Party]) -> Result<Vec<Shares>> {
+    async fn open(
+        &mut self,
+        values: &[Arc<Shares>],
+        to: &[Party],
+        _: &mut Stock,
+        _: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let mut labels = Zeroizing::new(Vec::with_capacity(string_bits(&sorts)));
         for value in values {
@@ -205,7 +212,7 @@ impl<G: Garbling> Protocol for YaoTool<G> {
     }
 
     /// The label of the bit is zero.
-    fn constant(me: Party, value: &Shares, offset: Option<&Block>) -> Shares {
+    fn constant(me: Party, _: usize, value: &Shares, offset: Option<&Block>) -> Shares {
         let sort = value.sort().shared(Sharing::Y2);
         let (planes, len) = (sort.element.bits(), sort.len);
         let labels = Zeroizing::new(vec![Block::ZERO; planes * len]);
@@ -231,6 +238,7 @@ impl<G: Garbling> Boolean for YaoTool<G> {
         inputs: &[Arc<Shares>],
         _: &mut Arena,
         stock: &mut Stock,
+        _: Option<Kept>,
     ) -> Result<Vec<Shares>> {
         let offset = if self.yao.garbles() {
             offset(stock)?

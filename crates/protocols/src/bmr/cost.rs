@@ -116,6 +116,18 @@ impl Bmr {
     /// Cost of [`garble`](Self::garble), without its triples and correlated OTs. Time is linear in the
     /// circuit's ANDs.
     pub fn garble_cost(opening: Opening, me: Party, shape: Shape, program: &Layered) -> PhaseCost {
+        let messages = messages_of_column(shape, program);
+        Self::garble_cost_with(opening, me, shape, program, messages)
+    }
+
+    /// The same, given [`messages_of_column`], which takes the time: for all parties of a plan.
+    pub fn garble_cost_with(
+        opening: Opening,
+        me: Party,
+        shape: Shape,
+        program: &Layered,
+        messages: u64,
+    ) -> PhaseCost {
         let (parties, ands) = (shape.parties, shape.and_lanes(program));
         let seed = 1;
         let local = seed + shape.masks_aes(program) + shape.garble_aes(program.and_count());
@@ -125,7 +137,6 @@ impl Bmr {
         let peers = parties as u64 - 1;
         let corrections = each_way(peers, corrections_bytes(shape, program), 1);
         let column = shape.column_bytes(program.and_count());
-        let messages = messages_of_column(shape, program);
         // Columns sent to, and received from, so many parties each.
         let (sent, received) = match opening {
             Opening::Direct => (peers * peers, peers * peers),

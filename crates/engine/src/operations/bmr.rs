@@ -1,0 +1,616 @@
+//! BMR in programs: circuits that all parties garble together before inputs are there, and evaluate by
+//! themselves.
+//!
+//! A wire's labels at a party are, before inputs are there, its own key of 0, whose lowest bit is the party's
+//! share of the mask (a key's own lowest bit is always 0); after that also the active keys of all parties.
+
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_circuit::Rows;
+use madrigal_core::{Party, bits};
+use madrigal_correlations::Stock;
+use madrigal_garbling::{Offset, colours};
+use madrigal_kernels::Block;
+use madrigal_net::{Context, Error, Result};
+use madrigal_protocols::bmr::{self, ActiveKeys, Bmr, PeerProducts, Shape, WireSetup};
+use madrigal_protocols::{Opening, gmw};
+use zeroize::Zeroizing;
+
+use super::yao::offset;
+use super::{Boolean, Kept, Protocol, in_sharing};
+use crate::arena::Arena;
+use crate::bill::Bill;
+use crate::circuit::Circuit;
+use crate::operation::{Mismatch, Operation, Prepared, Tool, Turn};
+use crate::shares::Shares;
+use crate::sort::{Element, Sharing, Sort};
+
+/// [`Bmr`], opened where it is first used: then the job's offset is there.
+pub struct BmrTool {
+    context: Context,
+    opening: Opening,
+    bmr: Option<Bmr>,
+}
+
+impl Tool for BmrTool {
+    const STEP: &'static str = "bmr";
+
+    fn open(context: Context, opening: Opening) -> Result<Self> {
+        Ok(Self {
+            context,
+            opening,
+            bmr: None,
+        })
+    }
+
+    fn count_in(&mut self, context: &Context) {
+        self.context = self.context.counting_in(context);
+        if let Some(bmr) = &mut self.bmr {
+            bmr.count_in(&self.context);
+        }
+    }
+}
+
+/// Values of one length that go through an operation together, with all their planes.
+fn groups(sorts: &[Sort]) -> Vec<std::ops::Range<usize>> {
+    if sorts.windows(2).all(|pair| pair[0].len == pair[1].len) {
+        return (!sorts.is_empty())
+            .then_some(0..sorts.len())
+            .into_iter()
+            .collect();
+    }
+    (0..sorts.len()).map(|value| value..value + 1).collect()
+}
+
+/// Planes of all, and elements of each.
+fn shape_of(sorts: &[Sort]) -> (usize, usize) {
+    let rows = sorts.iter().map(|sort| sort.element.bits()).sum();
+    (rows, sorts.first().map_or(0, |sort| sort.len))
+}
+
+fn sorts_of(values: &[Arc<Shares>]) -> Vec<Sort> {
+    values.iter().map(|value| *value.sort()).collect()
+}
+
+/// A key of 0 with a share of the mask.
+fn masked(key: Block, mask: bool) -> Block {
+    key ^ Block::new(u64::from(mask), 0)
+}
+
+fn bit(row: &[u8], lane: usize) -> bool {
+    row[lane / 8] >> (lane % 8) & 1 == 1
+}
+
+/// Values from what is known of their wires.
+fn to_shares(sorts: &[Sort], setup: &WireSetup, active: Option<&ActiveKeys>) -> Vec<Shares> {
+    let parties = active.map_or(0, ActiveKeys::parties);
+    let mut wire = 0;
+    let of = |sort: &Sort| {
+        let (planes, len) = (sort.element.bits(), sort.len);
+        let mut labels = Zeroizing::new(Vec::with_capacity(planes * (1 + parties) * len));
+        for wire in wire..wire + planes {
+            let mask = setup.masks().row(wire);
+            let keys = setup.zero(wire).iter().enumerate();
+            labels.extend(keys.map(|(lane, &key)| masked(key, bit(mask, lane))));
+            labels.extend(active.iter().flat_map(|active| active.row(wire)));
+        }
+        wire += planes;
+        Shares::labels(sort.shared(Sharing::Y), 1 + parties, labels)
+    };
+    sorts.iter().map(of).collect()
+}
+
+/// The planes of values.
+fn planes(values: &[Arc<Shares>]) -> impl Iterator<Item = (&Shares, usize)> {
+    values.iter().flat_map(|value| {
+        let planes = value.sort().element.bits();
+        (0..planes).map(move |plane| (&**value, plane))
+    })
+}
+
+/// What was known of the wires of values before inputs were there.
+fn setup_of(values: &[Arc<Shares>]) -> WireSetup {
+    let (rows, lanes) = shape_of(&sorts_of(values));
+    let mut setup = WireSetup::new(rows, lanes);
+    for (wire, (value, plane)) in planes(values).enumerate() {
+        let labels = value.label_row(plane, 0);
+        let bytes = bits::bytes_for(lanes);
+        colours(labels, &mut setup.masks_mut().row_mut(wire)[..bytes]);
+        for (key, &label) in setup.zero_mut(wire).iter_mut().zip(labels) {
+            *key = masked(label, label.bit(0));
+        }
+    }
+    setup
+}
+
+/// The active keys of the wires of values.
+fn active_of(values: &[Arc<Shares>]) -> ActiveKeys {
+    let (rows, lanes) = shape_of(&sorts_of(values));
+    let labels = values.iter().map(|value| value.label_rows()).max();
+    let parties = labels.unwrap_or(1) - 1;
+    let mut active = ActiveKeys::new(parties, rows, lanes);
+    for (wire, (value, plane)) in planes(values).enumerate() {
+        let keys = active.row_mut(wire).chunks_exact_mut(lanes.max(1));
+        for (row, keys) in (1..).zip(keys) {
+            keys.copy_from_slice(value.label_row(plane, row));
+        }
+    }
+    active
+}
+
+/// The bits of values, a row for each plane; nothing where they are not known.
+fn rows_of(values: &[Arc<Shares>]) -> Option<Rows> {
+    if !values.iter().all(|value| value.is_known()) {
+        return None;
+    }
+    let (count, lanes) = shape_of(&sorts_of(values));
+    let mut rows = Rows::new(count, lanes);
+    for (wire, (value, plane)) in planes(values).enumerate() {
+        rows.row_mut(wire).copy_from_slice(value.plane(plane, 0));
+    }
+    rows.clear_padding();
+    Some(rows)
+}
+
+fn from_rows(sorts: &[Sort], sharing: Sharing, rows: &Rows) -> Vec<Shares> {
+    let mut wire = 0;
+    let of = |sort: &Sort| {
+        let mut value = Shares::zeros(sort.shared(sharing));
+        for plane in 0..sort.element.bits() {
+            value.plane_mut(plane, 0).copy_from_slice(rows.row(wire));
+            wire += 1;
+        }
+        value
+    };
+    sorts.iter().map(of).collect()
+}
+
+/// What is kept of fresh wires.
+type Fresh = Vec<WireSetup>;
+/// What is kept of an opening: the masks, by group, where they are told.
+type Masks = Vec<Option<Rows>>;
+/// What is kept of a circuit.
+type Garbled = (bmr::Prepared, WireSetup);
+
+fn unpacked<K: 'static>(kept: Kept) -> Result<Box<K>> {
+    kept.downcast().map_err(|_| Error::Ended {
+        reason: "a bug in madrigal: something else was prepared".to_owned(),
+    })
+}
+
+impl BmrTool {
+    fn bmr(&mut self, stock: &Stock) -> Result<&mut Bmr> {
+        if self.bmr.is_none() {
+            let offset = Offset::from_block(*offset(stock)?).map_err(|error| Error::Ended {
+                reason: format!("a bug in madrigal: {error}"),
+            })?;
+            let context = self.context.clone();
+            self.bmr = Some(Bmr::open(context, self.opening, &offset)?);
+        }
+        Ok(self.bmr.as_mut().expect("opened just now"))
+    }
+
+    fn fresh(&mut self, owner: Option<Party>, sorts: &[Sort], stock: &Stock) -> Result<Fresh> {
+        let bmr = self.bmr(stock)?;
+        let of = |group: std::ops::Range<usize>| {
+            let (rows, lanes) = shape_of(&sorts[group]);
+            bmr.fresh(owner, rows, lanes)
+        };
+        Ok(groups(sorts).into_iter().map(of).collect())
+    }
+
+    fn fresh_bill(owner: Option<Party>, sorts: &[Sort], bill: &mut Bill) {
+        for group in groups(sorts) {
+            let (rows, lanes) = shape_of(&sorts[group]);
+            bill.ahead(|bill| bill.each(|me| Bmr::fresh_cost(me, owner, rows, lanes)));
+            for party in Party::all(bill.parties()) {
+                bill.keep(party, (16 * rows * lanes) as u64);
+            }
+        }
+    }
+
+    fn prepared(sorts: &[Sort], fresh: Fresh) -> Prepared {
+        let groups = groups(sorts).into_iter().zip(&fresh);
+        let results = groups.flat_map(|(group, setup)| to_shares(&sorts[group], setup, None));
+        Prepared {
+            results: results.collect(),
+            kept: Box::new(fresh),
+        }
+    }
+
+    /// From shares in B.
+    async fn from_boolean(
+        &mut self,
+        values: &[Arc<Shares>],
+        stock: &Stock,
+        prepared: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
+        let sorts = sorts_of(values);
+        let fresh = match prepared {
+            Some(kept) => *unpacked::<Fresh>(kept)?,
+            None => self.fresh(None, &sorts, stock)?,
+        };
+        let mut made = Vec::new();
+        for (group, setup) in groups(&sorts).into_iter().zip(fresh) {
+            let share = rows_of(&values[group.clone()]).expect("shares are known");
+            let active = self.bmr(stock)?.from_boolean(&setup, &share).await?;
+            made.extend(to_shares(&sorts[group], &setup, Some(&active)));
+        }
+        Ok(made)
+    }
+}
+
+impl Protocol for BmrTool {
+    const SHARING: Sharing = Sharing::Y;
+    const PREPARES: bool = true;
+
+    fn holds(element: Element, _: usize) -> Result<(), Mismatch> {
+        match element {
+            Element::Bits(_) => Ok(()),
+            Element::Ring(_) => Err(Mismatch::new(format!("Y has bits, and no {element}"))),
+        }
+    }
+
+    async fn prepare_share(
+        &mut self,
+        owner: Party,
+        sorts: &[Sort],
+        stock: &mut Stock,
+    ) -> Result<Prepared> {
+        let fresh = self.fresh(Some(owner), sorts, stock)?;
+        Ok(Self::prepared(sorts, fresh))
+    }
+
+    async fn share(
+        &mut self,
+        owner: Party,
+        values: &[Arc<Shares>],
+        stock: &mut Stock,
+        prepared: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
+        let sorts = sorts_of(values);
+        let fresh = match prepared {
+            Some(kept) => *unpacked::<Fresh>(kept)?,
+            None => self.fresh(Some(owner), &sorts, stock)?,
+        };
+        let mut made = Vec::new();
+        for (group, setup) in groups(&sorts).into_iter().zip(fresh) {
+            let input = rows_of(&values[group.clone()]);
+            let bmr = self.bmr(stock)?;
+            let active = bmr.share(owner, &setup, input.as_ref()).await?;
+            made.extend(to_shares(&sorts[group], &setup, Some(&active)));
+        }
+        Ok(made)
+    }
+
+    fn share_bill(owner: Party, sorts: &[Sort], bill: &mut Bill) {
+        Self::fresh_bill(Some(owner), sorts, bill);
+        let parties = bill.parties();
+        for group in groups(sorts) {
+            let (rows, lanes) = shape_of(&sorts[group]);
+            bill.each(|me| Bmr::share_cost(me, owner, parties, rows, lanes));
+            Bmr::share_rounds(bill.clock(), owner, parties);
+        }
+    }
+
+    async fn prepare_open(
+        &mut self,
+        values: &[Arc<Shares>],
+        to: &[Party],
+        stock: &mut Stock,
+    ) -> Result<Prepared> {
+        let sorts = sorts_of(values);
+        let mut masks: Masks = Vec::new();
+        for group in groups(&sorts) {
+            let setup = setup_of(&values[group]);
+            masks.push(self.bmr(stock)?.open_masks(&setup, to).await?);
+        }
+        let unknown = |sort: &Sort| Shares::unknown(sort.shared(Sharing::PUBLIC));
+        Ok(Prepared {
+            results: sorts.iter().map(unknown).collect(),
+            kept: Box::new(masks),
+        })
+    }
+
+    async fn open(
+        &mut self,
+        values: &[Arc<Shares>],
+        to: &[Party],
+        stock: &mut Stock,
+        prepared: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
+        let sorts = sorts_of(values);
+        let masks = match prepared {
+            Some(kept) => kept,
+            None => self.prepare_open(values, to, stock).await?.kept,
+        };
+        let mut made = Vec::new();
+        for (group, masks) in groups(&sorts).into_iter().zip(*unpacked::<Masks>(masks)?) {
+            let (values, sorts) = (&values[group.clone()], &sorts[group]);
+            match masks {
+                Some(masks) => {
+                    let bits = bmr::reveal(&masks, &active_of(values));
+                    made.extend(from_rows(sorts, Sharing::PUBLIC, &bits));
+                }
+                None => {
+                    let unknown = |sort: &Sort| Shares::unknown(sort.shared(Sharing::PUBLIC));
+                    made.extend(sorts.iter().map(unknown));
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    fn open_bill(sorts: &[Sort], to: &[Party], bill: &mut Bill) {
+        for group in groups(sorts) {
+            let (rows, lanes) = shape_of(&sorts[group]);
+            bill.ahead(|bill| bill.open(bits::bytes_for(rows * lanes) as u64, to));
+        }
+    }
+
+    fn leads(_: Party) -> [bool; 2] {
+        [false; 2]
+    }
+
+    /// The mask is 0, and all active keys are those of the colour, zero but for it.
+    fn constant(me: Party, parties: usize, value: &Shares, offset: Option<&Block>) -> Shares {
+        let sort = value.sort().shared(Sharing::Y);
+        let (planes, len) = (sort.element.bits(), sort.len);
+        let mut labels = Zeroizing::new(Vec::with_capacity(planes * (1 + parties) * len));
+        let offset = offset.copied().unwrap_or_default();
+        let _ = me;
+        for plane in 0..planes {
+            let row = value.plane(plane, 0);
+            // Our key of 0 is such that the active one is 1 in its lowest bit alone, or nowhere.
+            let zero = |lane| {
+                let one = bit(row, lane);
+                (Block::mask(one) & offset) ^ Block::new(u64::from(one), 0)
+            };
+            labels.extend((0..len).map(zero));
+            for _ in 0..parties {
+                labels.extend((0..len).map(|lane| Block::new(u64::from(bit(row, lane)), 0)));
+            }
+        }
+        Shares::labels(sort, 1 + parties, labels)
+    }
+}
+
+/// The circuit in so many lanes.
+fn shape(circuit: &Circuit, parties: usize, lanes: usize) -> Shape {
+    Shape {
+        parties,
+        rows: circuit.layered().rows(),
+        lanes,
+    }
+}
+
+impl Boolean for BmrTool {
+    async fn prepare_evaluate(
+        &mut self,
+        circuit: &Circuit,
+        lanes: usize,
+        inputs: &[Arc<Shares>],
+        stock: &mut Stock,
+    ) -> Result<Prepared> {
+        let (me, parties) = (self.context.me(), self.context.parties());
+        let count = shape(circuit, parties, lanes).products(circuit.layered());
+        let mut ots = std::mem::take(stock.correlated_ots());
+        let rows = ots.take_each(|_| count);
+        let of = |way| {
+            let found = rows.iter().find(|(other, _)| *other == way);
+            found.map_or(&[][..], |(_, rows)| rows)
+        };
+        let mut choices = Vec::new();
+        for peer in me.others(parties) {
+            let mut chosen = Zeroizing::new(vec![0; bits::bytes_for(count)]);
+            colours(of((peer, me)), &mut chosen);
+            choices.push(chosen);
+        }
+        let products: Vec<PeerProducts<'_>> = me
+            .others(parties)
+            .zip(&choices)
+            .map(|(peer, choices)| PeerProducts {
+                sent: of((me, peer)),
+                choices,
+                received: of((peer, me)),
+            })
+            .collect();
+        let setup = match inputs {
+            [] => WireSetup::new(0, lanes),
+            inputs => setup_of(inputs),
+        };
+        let program = circuit.garbled();
+        let _ = self.bmr(stock)?;
+        let bmr = self.bmr.as_mut().expect("opened just now");
+        let triples = stock.bit_triples_left();
+        let (made, prepared) = bmr.garble(&program, &setup, triples, &products).await?;
+        drop(rows);
+        *stock.correlated_ots() = ots;
+        let sorts = outputs_of(circuit, lanes);
+        Ok(Prepared {
+            results: to_shares(&sorts, &made, None),
+            kept: Box::<Garbled>::new((prepared, made)),
+        })
+    }
+
+    async fn evaluate(
+        &mut self,
+        circuit: &Circuit,
+        lanes: usize,
+        inputs: &[Arc<Shares>],
+        _: &mut Arena,
+        stock: &mut Stock,
+        prepared: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
+        let kept = match prepared {
+            Some(kept) => kept,
+            None => {
+                let prepared = self.prepare_evaluate(circuit, lanes, inputs, stock);
+                prepared.await?.kept
+            }
+        };
+        let (prepared, made) = *unpacked::<Garbled>(kept)?;
+        let parties = self.context.parties();
+        let keys = match inputs {
+            [] => ActiveKeys::new(parties, 0, lanes),
+            inputs => active_of(inputs),
+        };
+        let active = self
+            .bmr(stock)?
+            .evaluate(&circuit.garbled(), prepared, &keys);
+        Ok(to_shares(&outputs_of(circuit, lanes), &made, Some(&active)))
+    }
+
+    fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
+        let (parties, opening) = (bill.parties(), bill.opening());
+        let (shape, layered) = (shape(circuit, parties, lanes), circuit.layered());
+        bill.ahead(|bill| {
+            bill.needs().bit_triples(shape.and_lanes(layered));
+            let products = shape.products(layered);
+            for from in Party::all(parties) {
+                for to in from.others(parties) {
+                    bill.needs().correlated_ots(from, to, products);
+                }
+            }
+            let lengths = bmr::messages_of_column(shape, layered);
+            bill.each(|me| Bmr::garble_cost_with(opening, me, shape, layered, lengths));
+            if shape.and_lanes(layered) > 0 {
+                Bmr::garble_rounds(bill.clock(), opening, parties);
+            }
+        });
+        bill.each(|_| Bmr::evaluate_cost(shape, layered));
+        let kept = (parties - 1) * shape.column_bytes(layered.and_count());
+        let outputs: usize = circuit.outputs().iter().map(|&width| width as usize).sum();
+        for party in Party::all(parties) {
+            bill.keep(party, (kept + 16 * outputs * lanes) as u64);
+        }
+        let labels = 3 * (1 + parties) * layered.local_count() * lanes * size_of::<Block>();
+        bill.touch((kept + labels) as u64);
+    }
+
+    /// Active keys of the wires that are alive, for a few parties.
+    fn bits_at_work(circuit: &Circuit) -> usize {
+        circuit.layered().rows() * 3 * 8 * size_of::<Block>()
+    }
+}
+
+fn outputs_of(circuit: &Circuit, lanes: usize) -> Vec<Sort> {
+    let of = |&width: &u32| Sort::new(Sharing::Y, Element::Bits(width as usize), lanes);
+    circuit.outputs().iter().map(of).collect()
+}
+
+/// Bits shared in Boolean GMW become garbled by all: from B to Y (MOTION 7.2).
+#[derive(Debug, Default)]
+pub struct ToKeys;
+
+impl Operation for ToKeys {
+    fn name(&self) -> String {
+        "convert/1 from B to Y".to_owned()
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        for value in inputs {
+            in_sharing(Sharing::B, value)?;
+        }
+        Ok(inputs
+            .iter()
+            .map(|value| value.shared(Sharing::Y))
+            .collect())
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        BmrTool::fresh_bill(None, inputs, bill);
+        let (parties, opening) = (bill.parties(), bill.opening());
+        for group in groups(inputs) {
+            let (rows, lanes) = shape_of(&inputs[group]);
+            bill.each(|me| Bmr::from_boolean_cost(opening, me, parties, rows, lanes));
+            Bmr::from_boolean_rounds(bill.clock(), opening, parties);
+        }
+    }
+
+    fn prepares(&self, _: &[Sort]) -> bool {
+        true
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let (tool, stock) = turn.tool::<BmrTool>()?;
+            let sorts = sorts_of(&inputs);
+            let fresh = tool.fresh(None, &sorts, stock)?;
+            Ok(BmrTool::prepared(&sorts, fresh))
+        })
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let prepared = turn.kept();
+            let (tool, stock) = turn.tool::<BmrTool>()?;
+            tool.from_boolean(&inputs, stock, prepared).await
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(inputs.iter().map(|&value| value.clone()).collect())
+    }
+}
+
+/// Bits that all have garbled become shared in Boolean GMW, without a message: from Y to B (MOTION 7.3).
+#[derive(Debug, Default)]
+pub struct FromKeys;
+
+impl Operation for FromKeys {
+    fn name(&self) -> String {
+        "convert/1 from Y to B".to_owned()
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        for value in inputs {
+            in_sharing(Sharing::Y, value)?;
+        }
+        Ok(inputs
+            .iter()
+            .map(|value| value.shared(Sharing::B))
+            .collect())
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(inputs.iter().map(|sort| 2 * sort.bytes() as u64).sum());
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let leads = turn.me() == gmw::LEADER;
+        let of = |value: &Arc<Shares>| {
+            let mut share = Shares::zeros(value.sort().shared(Sharing::B));
+            let bytes = bits::bytes_for(value.len());
+            let mut colour = Zeroizing::new(vec![0; bytes]);
+            for plane in 0..value.sort().element.bits() {
+                let row = &mut share.plane_mut(plane, 0)[..bytes];
+                colours(value.label_row(plane, 0), row);
+                if leads {
+                    colours(value.label_row(plane, 1), &mut colour);
+                    madrigal_kernels::xor_into(row, &colour);
+                }
+            }
+            share
+        };
+        let made = inputs.iter().map(of).collect();
+        Box::pin(std::future::ready(Ok(made)))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(inputs.iter().map(|&value| value.clone()).collect())
+    }
+}
