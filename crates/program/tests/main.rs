@@ -1,7 +1,6 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
 mod errors;
-mod examples;
 mod loops;
 mod lowering;
 mod operators;
