@@ -45,8 +45,8 @@ pub struct Costs {
     pub messages: u64,
     /// Computed.
     pub aes_blocks: u64,
-    /// Estimated.
-    pub seconds: f64,
+    /// Estimated; `null` where nothing is known of the network.
+    pub seconds: Option<f64>,
 }
 
 /// One operation's part, at the party that has most of it.
@@ -69,7 +69,7 @@ pub struct Operation {
 }
 
 impl Costs {
-    fn new(cost: &PhaseCost, seconds: f64) -> Self {
+    fn new(cost: &PhaseCost, seconds: Option<f64>) -> Self {
         Self {
             rounds: cost.rounds,
             bytes_sent: cost.bytes_sent,
@@ -88,13 +88,16 @@ impl Costs {
             bytes_received: self.bytes_received.max(other.bytes_received),
             messages: self.messages.max(other.messages),
             aes_blocks: self.aes_blocks.max(other.aes_blocks),
-            seconds: self.seconds.max(other.seconds),
+            seconds: match (self.seconds, other.seconds) {
+                (Some(own), Some(other)) => Some(own.max(other)),
+                (own, other) => own.or(other),
+            },
         }
     }
 }
 
 impl Operation {
-    fn new(estimate: OperationEstimate) -> Self {
+    fn new(estimate: OperationEstimate, timed: bool) -> Self {
         let cost = estimate.cost;
         let needs = match cost.needs.is_empty() {
             true => String::new(),
@@ -106,18 +109,26 @@ impl Operation {
             makes: cost.sorts.iter().map(ToString::to_string).collect(),
             blocks: estimate.blocks,
             correlations: needs,
-            setup: Costs::new(&estimate.setup, estimate.setup_time.total),
-            online: Costs::new(&cost.online, estimate.online_time.total),
+            setup: Costs::new(&estimate.setup, timed.then_some(estimate.setup_time.total)),
+            online: Costs::new(&cost.online, timed.then_some(estimate.online_time.total)),
         }
     }
 }
 
-/// What each operation of a plan costs the party that it costs most, with times at such rates over such
-/// links.
-pub fn operations(plan: &ProgramPlan, rates: &Rates, link: &Link) -> Vec<Operation> {
+/// What each operation of a plan costs the party that it costs most, with times if it is known at which rates
+/// and over which links.
+pub fn operations(plan: &ProgramPlan, surroundings: Option<(&Rates, &Link)>) -> Vec<Operation> {
+    let (rates, link) = surroundings.unwrap_or((
+        &Rates::ZEN_5,
+        &Link {
+            latency: 0.0,
+            bytes_per_second: None,
+        },
+    ));
     let of = |party| {
         let estimates = plan.estimates(party, rates, link).into_iter();
-        estimates.map(Operation::new).collect::<Vec<_>>()
+        let made = |estimate| Operation::new(estimate, surroundings.is_some());
+        estimates.map(made).collect::<Vec<_>>()
     };
     let all = Party::all(plan.spec().graph.parties()).map(of);
     let most = |mut most: Vec<Operation>, next: Vec<Operation>| {
@@ -130,39 +141,41 @@ pub fn operations(plan: &ProgramPlan, rates: &Rates, link: &Link) -> Vec<Operati
     all.reduce(most).unwrap_or_default()
 }
 
-/// Operations as a table, those that cost nothing at all in one line at its end.
-pub fn operations_table(operations: &[Operation]) -> Table {
-    let mut table = table(&[
-        "operation",
-        "makes",
-        "setup",
-        "sends in setup",
-        "online",
-        "sends online",
-        "rounds",
-        "correlations",
-    ]);
+/// Operations as a table, those that cost nothing at all in one line at its end; with the places where a
+/// program asks for them, if it is one.
+pub fn operations_table(operations: &[Operation], sources: bool) -> Table {
+    let timed = operations.iter().any(|one| one.online.seconds.is_some());
+    let mut header = vec!["operation", "makes"];
+    header.extend(timed.then_some("setup"));
+    header.push("sends in setup");
+    header.extend(timed.then_some("online"));
+    header.extend(["sends online", "rounds", "correlations"]);
+    let mut table = table(&header);
     let costs = |one: &&Operation| {
-        one.online.messages + one.online.rounds + one.setup.messages + one.online.aes_blocks > 0
-            || one.online.bytes_received > 0
+        let (setup, online) = (&one.setup, &one.online);
+        setup.messages + online.messages + online.aes_blocks + online.bytes_received > 0
     };
     let local = operations.iter().filter(|one| !costs(one)).count();
     for one in operations.iter().filter(costs) {
-        table.add_row([
-            format!("{}  {}", short(&one.source), one.name),
+        let mut row = vec![
+            match sources {
+                true => format!("{}  {}", short(&one.source), one.name),
+                false => one.name.clone(),
+            },
             one.makes.join(", "),
-            seconds(one.setup.seconds),
-            bytes(one.setup.bytes_sent),
-            seconds(one.online.seconds),
-            bytes(one.online.bytes_sent),
-            count(one.online.rounds),
-            one.correlations.clone(),
-        ]);
+        ];
+        row.extend(one.setup.seconds.map(seconds));
+        row.push(bytes(one.setup.bytes_sent));
+        row.extend(one.online.seconds.map(seconds));
+        row.push(bytes(one.online.bytes_sent));
+        row.push(count(one.online.rounds));
+        row.push(one.correlations.clone());
+        table.add_row(row);
     }
     if local > 0 {
         let local = counted(local as u64, "operation");
         let mut row = vec![format!("{local} without messages")];
-        row.resize(8, String::new());
+        row.resize(header.len(), String::new());
         table.add_row(row);
     }
     table
@@ -184,7 +197,7 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
     let costs = |phase: Phase| {
         let of = |party| {
             let time: PlanTime = plan.time(party, &rates, &link);
-            Costs::new(plan.cost(party).phase(phase), time.phase(phase).total)
+            Costs::new(plan.cost(party).phase(phase), Some(time.phase(phase).total))
         };
         Party::all(parties).map(of).reduce(Costs::most)
     };
@@ -208,7 +221,7 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
             .map(|party| plan.memory(party))
             .max()
             .unwrap_or(0),
-        operations: operations(plan, &rates, &link),
+        operations: operations(plan, Some((&rates, &link))),
     };
     if flags.json {
         let text = serde_json::to_string_pretty(&explanation).map_err(Failure::bug)?;
@@ -220,9 +233,9 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
 impl Explanation {
     fn text(&self) -> String {
         let phase = |name: &str, costs: &Costs| {
+            let time = costs.seconds.map_or_else(String::new, seconds);
             format!(
-                "{name}: about {}, {} sent by the party that sends most, {}, {}\n",
-                seconds(costs.seconds),
+                "{name}: about {time}, {} sent by the party that sends most, {}, {}\n",
                 bytes(costs.bytes_sent),
                 counted(costs.messages, "message"),
                 counted(costs.rounds, "round"),
@@ -244,7 +257,7 @@ impl Explanation {
             phase("online", &self.online),
             seconds(self.total_seconds),
             bytes(self.memory_bytes as u64),
-            operations_table(&self.operations),
+            operations_table(&self.operations, true),
         )
     }
 }

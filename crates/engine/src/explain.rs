@@ -31,12 +31,11 @@ impl ProgramPlan {
         let spec = self.spec();
         let mut work = vec![Online::default(); spec.graph.len()];
         let under_way = self.blocks_under_way().max(1) as u64;
-        for task in &self.schedule().tasks {
-            let online = &mut work[task.node as usize];
-            let price = &task.price;
-            online.blocks += 1;
-            online.link_bytes += price.link_bytes[me.index()];
-            online.row_bytes += price.row_bytes;
+        for (node, price, blocks) in self.prices() {
+            let online = &mut work[node];
+            online.blocks += blocks;
+            online.link_bytes += price.link_bytes[me.index()] * blocks as u64;
+            online.row_bytes += price.row_bytes * blocks as u64;
             online.rounds = online.rounds.max(price.costs[me.index()].rounds);
         }
         let operations = self.operations(me).into_iter().zip(work);

@@ -77,10 +77,11 @@
 pub use madrigal_app as app;
 pub use madrigal_circuit as circuit;
 pub use madrigal_correlations as correlations;
+pub use madrigal_engine as engine;
 pub use madrigal_net as net;
 pub use madrigal_program as program;
 
-pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
+pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost, Ring};
 pub use madrigal_engine::{
     Brought, Choice, Circuit, Extension, Given, JobSpec, MAX_THREADS, Matrices, Means, Opening,
     Origin, Outcome, PhaseReport, Phases, Plan, PlanError, Precomputation, ProgramError,

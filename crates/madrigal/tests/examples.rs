@@ -16,6 +16,9 @@ mod inner_product;
 #[path = "../examples/listing1.rs"]
 mod listing1;
 #[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/listing2.rs"]
+mod listing2;
+#[allow(dead_code, reason = "its main function is for the command line")]
 #[path = "../examples/millionaires.rs"]
 mod millionaires;
 #[allow(dead_code, reason = "its main function is for the command line")]
@@ -168,6 +171,12 @@ fn listing_1_of_the_paper() {
 }
 
 #[test]
+fn listing_2_of_the_paper() {
+    let line = "--length 3 -i weights=10,200,3000 -i numbers=5,1,4 -i threshold=4";
+    in_all_mixes(&listing2::command(), line, "weight: 3010\n");
+}
+
+#[test]
 fn the_nearest_entries_of_a_file() {
     let app = nearest::command();
     let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/tables");
@@ -236,5 +245,6 @@ fn each_example_is_a_test_of_itself() {
     right(&percentiles::command(), "");
     right(&cross_table::command(), "");
     right(&listing1::command(), "--local 3");
+    right(&listing2::command(), "--length 9");
     right(&nearest::command(), "--entries 5 --samples 2");
 }

@@ -35,7 +35,7 @@ pub enum TextError {
 impl Inputs {
     /// Reads the value of the input at `place` among a program's `ports`: elements row by row, with commas,
     /// spaces or line ends between them; `true` or `false`, integers in decimal or, after `0x`, in
-    /// hexadecimal, numbers with a fixed point in decimal.
+    /// hexadecimal, numbers with a fixed point in decimal, to the 53 bits that `f64` has.
     ///
     /// # Errors
     /// Elements that the input's type does not have, and another number of them than its shape has.
