@@ -50,8 +50,12 @@ fn deny() -> Outcome {
     if !works(cargo().args(["deny", "--version"])) {
         return Err("cargo-deny is missing: `cargo install cargo-deny --locked`".into());
     }
-    // The fuzz targets are a workspace of their own, with the same rules.
-    for manifest in ["Cargo.toml", "fuzz/Cargo.toml"] {
+    // The fuzz targets and the crate outside are workspaces of their own, with the same rules.
+    for manifest in [
+        "Cargo.toml",
+        "fuzz/Cargo.toml",
+        "examples/own_operation/Cargo.toml",
+    ] {
         run(cargo()
             .args(["deny", "--manifest-path", manifest])
             .args(["--config", "deny.toml"])

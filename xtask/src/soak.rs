@@ -1,4 +1,4 @@
-//! The tests of faults and of killed processes, over and over.
+//! The tests of faults and of killed processes, of programs and of all operators, over and over.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,10 @@ const FAULTS: &str = "500";
 /// Killed processes in one go.
 const KILLS: &str = "200";
 
-/// Runs the tests of the crates' modules `faults` and `store_kill` with fresh seeds until the time is
+/// Random programs in one go.
+const PROGRAMS: &str = "300";
+
+/// Runs the tests of the crates' modules `faults`, `store_kill`, `sweep` and `running` with fresh seeds until the time is
 /// over or one fails; a failed run has printed its seed.
 pub(crate) fn soak(words: &[&str]) -> Outcome {
     let (minutes, others) = number_option(words, "--minutes", 10)?;
@@ -22,9 +25,17 @@ pub(crate) fn soak(words: &[&str]) -> Outcome {
     while times == 0 || Instant::now() < end {
         run(cargo()
             .args(["test", "--workspace", "--test", "main", "--"])
-            .args(["faults::", "store_kill::", "--nocapture"])
+            .args([
+                "faults::",
+                "store_kill::",
+                "sweep::",
+                "running::",
+                "--nocapture",
+            ])
             .env("MADRIGAL_FAULTS", FAULTS)
-            .env("MADRIGAL_KILLS", KILLS))?;
+            .env("MADRIGAL_KILLS", KILLS)
+            .env("MADRIGAL_PROGRAMS", PROGRAMS)
+            .env("MADRIGAL_SWEEP", "all"))?;
         times += 1;
     }
     println!("xtask: {times} times through the tests of faults without a finding");

@@ -4,7 +4,7 @@
 mod bench;
 mod circuit;
 mod demo;
-mod over;
+
 mod party;
 mod run;
 mod store;
@@ -17,8 +17,9 @@ use clap::{Parser, Subcommand, ValueHint};
 pub use bench::{Bench, BenchCircuit, BenchGarbling, BenchOt, BenchPrograms, BenchR3};
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
-pub use over::Over;
-pub use party::{Dealer, Doctor, Keygen, Net, Patience, TransportArg, Who};
+pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
+pub use madrigal_app::over::Over;
+pub use party::{Dealer, Doctor, Keygen};
 pub use run::{
     BroadcastArg, CorrelationsArg, Explain, GarblingArg, How, PhasesArg, ProtocolArg, Run, Show,
     Work,

@@ -9,14 +9,8 @@ mod commands;
 mod exit;
 mod files;
 mod local;
-mod machine;
-mod numbers;
 mod party;
-mod progress;
-mod rates;
-mod reach;
 mod remedies;
-mod remote;
 mod source;
 mod stats;
 mod stores;
@@ -27,6 +21,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
+
+use madrigal_app::{machine, numbers, progress, rates, reach, remote};
 
 use args::{Cli, Command};
 use exit::{Failure, Usage};

@@ -8,14 +8,14 @@ use madrigal_core::Party;
 use madrigal_correlations::Needs;
 use madrigal_correlations::store::Store;
 use madrigal_engine::{
-    Brought, Circuit, Matrices, Means, Origin, Plan, Precomputation, Progress, RunError, StoreSpec,
-    run,
+    Brought, Circuit, Matrices, Means, Origin, Plan, Precomputation, Progress, StoreSpec, run,
 };
-use madrigal_net::transport::Transport;
-use madrigal_net::{Session, SessionConfig};
+use madrigal_net::Session;
 
 use crate::args::{MatricesArg, Patience};
 use crate::exit::{Failure, Result, Usage};
+use crate::progress::Bars;
+use crate::remote::RemoteParty;
 use crate::stats::{PartyFigures, RunFigures, peak_rss_bytes};
 use crate::work::{self, Job, Own, Task};
 
@@ -108,6 +108,23 @@ impl Prepared {
         Box::pin(self.do_part(session, runs, observe))
     }
 
+    /// Takes part as one real party.
+    pub fn run(&mut self, party: RemoteParty<'_>, quiet: bool) -> Result<Outcome> {
+        let runs = Runs {
+            first_job: 1,
+            patience: party.patience(),
+        };
+        let bars = Bars::new(1, quiet);
+        let observe = |progress: Progress| bars.update(0, progress.into());
+        bars.meeting();
+        let done = party.in_session(async |session| {
+            bars.met();
+            self.work(session, runs, &observe).await
+        });
+        bars.clear();
+        done
+    }
+
     async fn do_part(
         &mut self,
         session: &Session,
@@ -180,9 +197,7 @@ impl Computation {
                 inputs: Arc::clone(&self.inputs),
                 means: self.store.as_mut().map(Means::from).unwrap_or_default(),
             };
-            let report = run(session, id, &self.plan, brought, deadline, observe)
-                .await
-                .map_err(of_engine)?;
+            let report = run(session, id, &self.plan, brought, deadline, observe).await?;
             if !figures.is_empty() && report.outputs != output {
                 return Err(Failure::bug("a repetition gave another result"));
             }
@@ -211,38 +226,4 @@ fn precomputation(task: &work::Precomputation, own: &Own) -> Result<Precomputati
         ..StoreSpec::new(holds)
     };
     Precomputation::new(spec, &files.directory, &key).map_err(files.failed())
-}
-
-/// Greets the other parties over `transport`, does `work`, and takes leave. On an error the other
-/// parties are told before it returns.
-pub async fn in_session<T>(
-    me: Party,
-    parties: usize,
-    transport: impl Transport,
-    patience: &Patience,
-    work: impl AsyncFnOnce(&Session) -> Result<T>,
-) -> Result<T> {
-    let mut config = SessionConfig::new(me, parties);
-    // We may have met everybody while two others still look for each other.
-    config.patience = config.patience.max(patience.connect_timeout);
-    config.silence = patience.silence_timeout;
-    config.stall = patience.stall_timeout;
-    if let Some(version) = patience.test_protocol_version {
-        config.protocol_version = version;
-    }
-    let session = Session::new(config, transport);
-    let done = match session.greet().await {
-        Ok(()) => work(&session).await,
-        Err(error) => Err(error.into()),
-    };
-    session.close().await;
-    done
-}
-
-/// What went wrong in a job.
-pub fn of_engine(error: RunError) -> Failure {
-    match error {
-        RunError::Net(error) => error.into(),
-        other => Failure::bug(other),
-    }
 }

@@ -6,24 +6,15 @@ use std::path::Path;
 
 use comfy_table::Table;
 use madrigal_core::PhaseCost;
-use madrigal_engine::{Circuit, PhaseReport, Plan, Report, StoreReport};
+use madrigal_engine::{Circuit, Plan, Report, StoreReport};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Show, TransportArg};
-use crate::exit::{Failure, Result};
+use crate::exit::{Ending, Failure, Result};
 use crate::files::Output;
-use crate::numbers::{bytes, count, hex, seconds, table};
+pub use madrigal_app::figures::{PhaseFigures, peak_rss_bytes, print, print_json, print_json_line};
 
-/// One phase of one party in one run.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub struct PhaseFigures {
-    pub seconds: f64,
-    pub bytes_sent: u64,
-    pub bytes_received: u64,
-    pub messages: u64,
-    pub rounds: u64,
-    pub aes_blocks: u64,
-}
+use crate::numbers::{bytes, count, hex, seconds, table};
 
 /// One party in one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -112,25 +103,6 @@ pub struct Spread {
     pub standard_deviation: f64,
     pub min: f64,
     pub max: f64,
-}
-
-impl PhaseFigures {
-    pub fn new(seconds: f64, cost: &PhaseCost) -> Self {
-        Self {
-            seconds,
-            bytes_sent: cost.bytes_sent,
-            bytes_received: cost.bytes_received,
-            messages: cost.messages,
-            rounds: cost.rounds,
-            aes_blocks: cost.aes_blocks,
-        }
-    }
-}
-
-impl From<&PhaseReport> for PhaseFigures {
-    fn from(report: &PhaseReport) -> Self {
-        Self::new(report.time.as_secs_f64(), &report.spent)
-    }
 }
 
 impl From<&Report> for RunFigures {
@@ -339,35 +311,10 @@ fn time_with(median: f64, spread: &Spread, repeat: u32) -> String {
     format!("{text} ± {}", seconds(spread.standard_deviation))
 }
 
-pub fn print_json(value: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
-    text.push('\n');
-    print(text.as_bytes())
-}
-
-/// The same on one line.
-pub fn print_json_line(value: &impl Serialize) -> Result<()> {
-    let mut text = serde_json::to_string(value).map_err(Failure::bug)?;
-    text.push('\n');
-    print(text.as_bytes())
-}
-
 pub fn write_json(value: &impl Serialize, path: &Path) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
     text.push('\n');
     fs::write(path, text).map_err(Failure::file("write the statistics", path))
-}
-
-/// Writes to standard output. A reader that has gone wants no more: that is no error.
-pub fn print(text: &[u8]) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::System {
-            what: "cannot write to standard output",
-            source: error,
-        }),
-        _ => Ok(()),
-    }
 }
 
 /// Writes a result where the flags want it, and to standard output if that fails.
@@ -381,17 +328,7 @@ pub fn write_result(text: &[u8], output: Option<&Path>) -> Result<()> {
     // The disk may have filled up since the file was tried; what was computed is not thrown away.
     print(text)?;
     let path = path.to_owned();
-    Err(Failure::Unwritten { path, source })
-}
-
-/// The most memory that this process has had, where the system tells (Linux).
-pub fn peak_rss_bytes() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
+    Err(Ending::Unwritten { path, source }.into())
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl StoreFiles {
     /// For `map_err`: names the directory.
     pub fn failed(&self) -> impl FnOnce(StoreError) -> Failure {
         let directory = self.directory.clone();
-        move |problem| Failure::Content(Content::Store { directory, problem })
+        move |problem| Content::Store { directory, problem }.into()
     }
 }
 

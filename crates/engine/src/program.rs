@@ -1,5 +1,6 @@
 //! Programs planned: in which parts, blocks and order, and what that costs.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use madrigal_core::time::Link;
@@ -11,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::graph::Graph;
 use crate::plan::{Phases, TRIPLE_MEMORY};
-use crate::schedule::{Limits, Schedule};
+use crate::schedule::{Limits, Price, Schedule};
 use crate::sort::Sort;
 
 /// What is to be computed and how.
@@ -276,12 +277,30 @@ impl ProgramPlan {
                 needs: Needs::new(),
             })
             .collect();
-        for task in &self.schedule.tasks {
-            let operation = &mut operations[task.node as usize];
-            operation.online += task.price.costs[me.index()];
-            operation.needs += &task.price.needs;
+        for (node, price, blocks) in self.prices() {
+            let operation = &mut operations[node];
+            operation.online += price.costs[me.index()].times(blocks as u64);
+            for (kind, count) in price.needs.kinds() {
+                operation.needs.add(kind, count * blocks);
+            }
         }
         operations
+    }
+
+    /// What blocks of one length cost, for each operation, and how many there are: few, where tasks are
+    /// many.
+    pub(crate) fn prices(&self) -> Vec<(usize, &Price, usize)> {
+        let mut places: HashMap<(u32, *const Price), usize> = HashMap::new();
+        let mut prices: Vec<(usize, &Price, usize)> = Vec::new();
+        for task in &self.schedule.tasks {
+            let price = &*task.price;
+            let place = places.entry((task.node, price)).or_insert(prices.len());
+            match prices.get_mut(*place) {
+                Some((_, _, blocks)) => *blocks += 1,
+                None => prices.push((task.node as usize, price, 1)),
+            }
+        }
+        prices
     }
 
     pub(crate) fn schedule(&self) -> &Arc<Schedule> {

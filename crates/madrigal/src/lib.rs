@@ -2,7 +2,8 @@
 //! them shows.
 //!
 //! This is the small public API in one place. Computations on numbers are written as [`program`]s on typed
-//! secrets, which choose circuits and conversions by themselves. The computation of one circuit takes
+//! secrets, which choose circuits and conversions by themselves; an [`app::App`] makes a command of one, as
+//! the files of `examples/` do. The computation of one circuit takes
 //! five things:
 //!
 //! 1. a [`circuit`]: read from a Bristol file, or built in code ([`circuit::Builder`]);
@@ -72,12 +73,15 @@
 //! leaves out is in the project's
 //! `SECURITY.md`; read it before you use this with real data.
 
+#[cfg(feature = "app")]
+pub use madrigal_app as app;
 pub use madrigal_circuit as circuit;
 pub use madrigal_correlations as correlations;
+pub use madrigal_engine as engine;
 pub use madrigal_net as net;
 pub use madrigal_program as program;
 
-pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost};
+pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost, Ring};
 pub use madrigal_engine::{
     Brought, Choice, Circuit, Extension, Given, JobSpec, MAX_THREADS, Matrices, Means, Opening,
     Origin, Outcome, PhaseReport, Phases, Plan, PlanError, Precomputation, ProgramError,

@@ -121,10 +121,10 @@ pub trait Plain:
     fn decode(code: u128) -> Self;
 }
 
-/// What is added, multiplied and compared: integers and [`Fixed`].
+/// What is added, multiplied, divided and compared: integers and [`Fixed`].
 pub trait Number: Plain {}
 
-/// What is divided, shifted and rooted.
+/// What is shifted, counted and rooted, and has remainders.
 pub trait Integer: Number + Bits {}
 
 /// What has no sign: what roots are taken of, and what places and amounts of shifts are given as.
@@ -199,7 +199,9 @@ impl FixedWord for i128 {}
 ///
 /// Sums wrap as those of `W` do. A product is the product of the integers modulo 2^l, as a signed number,
 /// divided by 2^F and rounded down: it is right to within 2^-F as long as it lies between -2^(l-1-2F) and
-/// 2^(l-1-2F), and wrong beyond; [`Checked`](crate::Checked) says where that happens.
+/// 2^(l-1-2F), and wrong beyond; [`Checked`](crate::Checked) says where that happens. A quotient is that of
+/// the two numbers, rounded towards zero: less than 2^-F from the exact one, wherever that is in range; what
+/// is out of range wraps, and by 0 all quotients are -2^-F.
 ///
 /// ```
 /// use madrigal_program::Fixed;

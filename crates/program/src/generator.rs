@@ -262,7 +262,12 @@ impl Cook {
     where
         Fixed<W, F>: Pooled,
     {
-        match self.below(6) {
+        match self.below(7) {
+            6 => {
+                let value: Secret<Fixed<W, F>> = self.any();
+                let other: Secret<Fixed<W, F>> = self.fitting(value.shape());
+                self.keep(value / other);
+            }
             0 => self.on_signed::<Fixed<W, F>>(),
             1 => {
                 let value: Secret<Fixed<W, F>> = self.any();

@@ -37,7 +37,8 @@
 //!
 //! A finished [`Computation`] runs in the clear ([`Computation::simulate`]; [`Computation::check`] also finds
 //! numbers that leave their range) and, on trial, by all parties in one process
-//! ([`Computation::run_locally`]), has a digest that is equal for equal programs, and is lowered to steps
+//! ([`Computation::run_locally`]), is planned for a network and run by one party ([`Computation::plan`],
+//! [`Planned::run`]), has a digest that is equal for equal programs, and is lowered to steps
 //! that protocols do ([`lower`]).
 
 mod array;
@@ -51,6 +52,7 @@ pub mod ir;
 mod local;
 pub mod lower;
 mod opening;
+mod planned;
 mod program;
 mod secret;
 mod shape;
@@ -65,7 +67,10 @@ pub use local::LocalError;
 #[doc(no_inline)]
 pub use madrigal_core::Party;
 pub use opening::{Everyone, Open, Opened, Receivers};
+pub use planned::{Ended, Planned};
 pub use program::{Opener, Program};
 pub use secret::{Beside, Index, Operand, Part, Secret, State};
 pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
-pub use simulate::{Checked, InputError, Inputs, Mistake, OutputError, Outputs, Overflow};
+pub use simulate::{
+    Checked, InputError, Inputs, Mistake, OutputError, Outputs, Overflow, TextError,
+};

@@ -1,16 +1,12 @@
 //! All parties of a program in one process, for trials and tests.
 
-use std::thread;
-
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_engine::{Given, ProgramPlan, RunError, run_program};
-use madrigal_net::transport::{MemoryTransport, mesh};
-use madrigal_net::{Session, SessionConfig, block_on};
+use madrigal_engine::RunError;
 use thiserror::Error;
 
 use crate::computation::Computation;
-use crate::execute::{Executable, ExecuteError};
+use crate::execute::ExecuteError;
 use crate::lower::Mix;
 use crate::simulate::{InputError, Inputs, Outputs};
 
@@ -57,50 +53,8 @@ impl Computation {
     /// Inputs that do not fit, and a program that the mix cannot do, before anything runs; what goes wrong
     /// between the parties.
     pub fn run_locally(&self, inputs: &Inputs, mix: Mix) -> Result<Vec<Outputs>, LocalError> {
-        let executable = self.executable(mix, Goal::Size)?;
-        let plan = executable.plan()?;
-        inputs.arrays(self.inputs())?;
-        let all = Party::all(self.parties()).zip(mesh(self.parties()));
-        let (executable, plan) = (&executable, &plan);
-        let ended: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = all
-                .map(|(me, transport)| {
-                    scope.spawn(move || self.run_as(me, transport, executable, plan, inputs))
-                })
-                .collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-                let panicked = |panic| std::panic::resume_unwind(panic);
-                thread.join().unwrap_or_else(panicked)
-            };
-            threads.into_iter().map(join).collect()
-        });
-        ended.into_iter().collect()
-    }
-
-    fn run_as(
-        &self,
-        me: Party,
-        transport: MemoryTransport,
-        executable: &Executable,
-        plan: &ProgramPlan,
-        inputs: &Inputs,
-    ) -> Result<Outputs, LocalError> {
-        let given = Given {
-            inputs: executable.given(self, inputs, me)?,
-            ..Given::default()
-        };
-        let config = SessionConfig::new(me, self.parties());
-        let outcome = block_on(async {
-            let session = Session::new(config, transport);
-            let run = async {
-                session.greet().await?;
-                run_program(&session, 1, plan, given, None, &|_| {}).await
-            };
-            let outcome = run.await;
-            session.close().await;
-            outcome
-        });
-        let outcome = outcome.map_err(|error| LocalError::Run { party: me, error })?;
-        Ok(executable.outputs(&outcome.outputs))
+        let planned = self.plan(mix, Some(Goal::Size), &|_| {})?;
+        let ended = planned.run_locally(self, inputs)?;
+        Ok(ended.into_iter().map(|party| party.outputs).collect())
     }
 }

@@ -1,11 +1,13 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
 mod errors;
-mod examples;
+mod faults;
 mod loops;
 mod lowering;
 mod operators;
 mod optimise;
 mod random;
 mod running;
+mod sweep;
 mod tensors;
+mod text;

@@ -270,6 +270,22 @@ fn truth_values_have_logic() {
     );
 }
 
+/// The next bits of `rest / b` after the point, with its sign.
+fn long_rest(rest: i128, b: i128, bits: u32) -> i128 {
+    let (mut left, by) = (rest.unsigned_abs(), b.unsigned_abs());
+    let mut digits = 0_i128;
+    for _ in 0..bits {
+        left *= 2;
+        digits = digits << 1 | i128::from(left >= by);
+        left -= if left >= by { by } else { 0 };
+    }
+    if (rest < 0) == (b < 0) {
+        digits
+    } else {
+        -digits
+    }
+}
+
 #[test]
 fn fixed_point_numbers_are_rounded_down() {
     fn tests<W: madrigal_program::FixedWord, const F: u32>(raw: &[i64])
@@ -314,6 +330,23 @@ fn fixed_point_numbers_are_rounded_down() {
             &numbers,
             |a, b| a.mul_probabilistic(b),
             |a, b| cut(of(a).wrapping_mul(of(b))),
+        );
+        two(
+            &numbers,
+            &numbers,
+            |a, b| a / b,
+            |a, b| {
+                let (a, b) = (of(a), of(b));
+                match (b, a.checked_shl(F).filter(|wide| wide >> F == a)) {
+                    (0, _) => back(-1),
+                    (_, Some(wide)) => back(wide.wrapping_div(b)),
+                    // Beyond the oracle's words: by halves of the quotient.
+                    (_, None) => {
+                        let (whole, rest) = (a / b, a % b);
+                        back((whole << F).wrapping_add(long_rest(rest, b, F)))
+                    }
+                }
+            },
         );
         two(&numbers, &numbers, |a, b| a.lt(b), |a, b| of(a) < of(b));
         one(&numbers, |a| a.square(), |a| cut(of(a).wrapping_mul(of(a))));

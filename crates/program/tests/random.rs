@@ -5,7 +5,11 @@ pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn fresh() -> Self {
-        Self(madrigal_testkit::seed())
+        Self::new(madrigal_testkit::seed())
+    }
+
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
     }
 
     /// 64 bits (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).

@@ -82,7 +82,7 @@ fn random_programs_run_in_every_mix() {
         let recipe = Recipe {
             seed: random.half(),
             parties,
-            operations: if round % 4 == 0 { 30 } else { 6 },
+            operations: if round % 4 == 0 { 50 } else { 6 },
             replicated: mix.bits() == Sharing::Replicated,
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");

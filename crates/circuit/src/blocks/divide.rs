@@ -44,6 +44,29 @@ impl Builder {
         )
     }
 
+    /// `a 2^fraction / b` rounded towards zero, both signed and of one width: the quotient of numbers with
+    /// so many bits after the point, modulo 2^width. For `b` = 0 it is -1, as of [`Builder::divide_signed`].
+    pub fn divide_fixed(&mut self, a: &[Wire], b: &[Wire], fraction: usize) -> Vec<Wire> {
+        same_width(a, b);
+        let zero = self.constant(false);
+        let [a_sign, b_sign] = [a, b].map(|number| number.last().copied().unwrap_or(zero));
+        let (a, b) = (self.abs(a), self.abs(b));
+        let mut dividend = self.number(0, fraction);
+        dividend.extend(a);
+        let (mut quotient, _) = self.digits(&dividend, &b);
+        quotient.truncate(b.len());
+        // With more digits than the divisor has bits, those of a zero divisor are not all ones.
+        let nothing = self.is_zero(&b);
+        let quotient: Vec<Wire> = quotient
+            .into_iter()
+            .map(|digit| self.or(digit, nothing))
+            .collect();
+        let something = self.not(nothing);
+        let differ = self.xor(a_sign, b_sign);
+        let negative = self.and(differ, something);
+        self.negate_if(&quotient, negative)
+    }
+
     /// Quotient digits of a dividend, whose highest come first, by a divisor of any width; and the
     /// partial remainder after the last one, as wide as the divisor and a sign.
     ///

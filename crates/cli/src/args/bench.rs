@@ -5,9 +5,9 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 use parse_size::ByteSuffix;
 
-use super::party::{SHAPED, UNSHAPED, networks};
-use super::values::{parties, threads};
 use super::{EXIT_STATUS, How, TransportArg};
+use madrigal_app::flags::{SHAPED, UNSHAPED, networks};
+use madrigal_app::flags::{parties, threads};
 
 #[derive(Subcommand, Debug)]
 #[command(after_help = EXIT_STATUS)]

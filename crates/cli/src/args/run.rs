@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::{Deserialize, Serialize};
 
-use super::party::networks;
-use super::values::{lanes, parties, party, threads};
+use super::values::{lanes, party};
 use super::{EXIT_STATUS, InputFile, Net, Over, Receivers, Size, Who};
+use madrigal_app::flags::{networks, parties, threads};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]

@@ -6,8 +6,8 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use madrigal_correlations::Needs;
 use serde::{Deserialize, Serialize};
 
-use super::values::threads;
 use super::{EXIT_STATUS, Net, Over, Who};
+use madrigal_app::flags::threads;
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]

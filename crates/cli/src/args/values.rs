@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 
-use madrigal_engine::MAX_THREADS;
 use parse_size::UnitSystem;
 use serde::{Deserialize, Serialize};
 
@@ -114,64 +112,15 @@ impl FromStr for HexBlock {
     }
 }
 
-/// A number of threads of a party.
-pub(super) fn threads(text: &str) -> Result<usize, String> {
-    let threads: Option<usize> = text.parse().ok();
-    threads
-        .filter(|threads| (1..=MAX_THREADS).contains(threads))
-        .ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
-}
-
 /// A number of lanes.
 pub(super) fn lanes() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..=1 << 30)
-}
-
-pub(super) fn parties(text: &str) -> Result<usize, String> {
-    let most = madrigal_core::MAX_PARTIES;
-    let parties = text.parse().ok().filter(|n| (2..=most).contains(n));
-    parties.ok_or_else(|| format!("expected a number of parties, 2 to {most}"))
-}
-
-/// An interface, by name or address, and a port.
-pub(super) fn listen_address(text: &str) -> Result<String, String> {
-    let parts = text.rsplit_once(':');
-    let sound = parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
-    if sound {
-        return Ok(text.to_owned());
-    }
-    Err("expected an address and a port, for example 0.0.0.0:7000 or [::]:7000".to_owned())
 }
 
 /// A party's number, in a list of them.
 pub(super) fn party(text: &str) -> Result<usize, String> {
     let party = text.trim().parse();
     party.map_err(|_| "expected numbers of parties, for example 0,1,1".to_owned())
-}
-
-/// A time such as `500ms`, `10s`, `1.5m`, `1h 30m`; a number alone counts seconds.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let seconds: Option<f64> = text.trim().parse().ok();
-    let seconds = match seconds {
-        Some(seconds) => Some(seconds).filter(|seconds| seconds.is_finite()),
-        None => humantime::parse_duration(text)
-            .ok()
-            .map(|time| time.as_secs_f64()),
-    };
-    let Some(seconds) = seconds else {
-        return Err(
-            "expected a time, for example 500ms, 10s, 2m or 1h; a number alone counts seconds"
-                .to_owned(),
-        );
-    };
-    if seconds <= 0.0 {
-        return Err("expected a time above zero".to_owned());
-    }
-    // A year is as good as for ever, and no clock overflows.
-    if !(1e-3..=31_536_000.0).contains(&seconds) {
-        return Err("expected a time from 1ms to 8760h, which is a year".to_owned());
-    }
-    Ok(Duration::from_secs_f64(seconds))
 }
 
 #[cfg(test)]
@@ -198,27 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_sizes_have_units() {
-        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
-        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        assert_eq!(duration("1.5 min"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1h 30m"), Ok(Duration::from_secs(5400)));
-        for (wrong, why) in [
-            ("", "500ms, 10s"),
-            ("-1", "above zero"),
-            ("0", "above zero"),
-            ("inf", "500ms, 10s"),
-            ("10 parsecs", "counts seconds"),
-            ("-1s", "counts seconds"),
-            ("0ms", "above zero"),
-            ("10000h", "1ms to 8760h"),
-            ("0.1ms", "1ms to 8760h"),
-        ] {
-            let told = duration(wrong).unwrap_err();
-            assert!(told.contains(why), "{wrong}: {told}");
-        }
-        assert_eq!(duration("8760h"), Ok(Duration::from_secs(31_536_000)));
+    fn sizes_have_units() {
         for (text, bytes) in [
             ("64", 64),
             ("64b", 64),

@@ -182,7 +182,7 @@ impl Secret {
         };
         let length = plaintext.len() as u64;
         if Announcement::decode(&Announcement { length, iv }.encode()).is_none() {
-            return Err(Failure::Content(Content::Length { path }));
+            return Err(Content::Length { path }.into());
         }
         Ok(Self {
             path,
@@ -438,7 +438,7 @@ fn finish(args: &AesCtr, statistics: &Statistics) -> Result<()> {
 fn read_key(path: &Path) -> Result<Zeroizing<[u8; BLOCK]>> {
     let text = Zeroizing::new(fs::read(path).map_err(Failure::file("read the key", path))?);
     let malformed = || {
-        Failure::Content(Content::Key {
+        Failure::from(Content::Key {
             path: path.to_owned(),
         })
     };

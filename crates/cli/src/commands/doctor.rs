@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::peers::{self, PeerReport};
 use crate::args::Doctor;
-use crate::exit::{Failure, Result};
+use crate::exit::{Ending, Failure, Result};
 use crate::machine::Machine;
 use crate::numbers::{rate, seconds, table};
 use crate::stats::{print, print_json};
@@ -70,11 +70,12 @@ fn problem(peers: &[PeerReport]) -> Option<Failure> {
     let problems = peers.iter().filter_map(|peer| peer.problem.as_ref());
     // Somebody with a wrong key matters more than somebody who is not there.
     let status = problems.clone().map(|problem| problem.status);
-    Some(Failure::Peers {
+    let peers = Ending::Peers {
         status: status.max_by_key(|status| *status as u8)?,
         problems: problems.count(),
         peers: peers.len(),
-    })
+    };
+    Some(peers.into())
 }
 
 /// The longest round trip and the least bandwidth of those that were measured, to two digits: what

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use madrigal_app::explain::{Operation, operations, operations_table};
 use madrigal_core::time::{Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::{Choice, Circuit, Origin, Plan, PlanTime};
@@ -34,6 +35,8 @@ struct Explanation {
     /// How long the job takes over the network by an estimate; `null` if none is named.
     expected: Option<Expected>,
     parties: Vec<PartyCost>,
+    /// Of the party that has most of each; times are `null` if no network is named.
+    operations: Vec<Operation>,
 }
 
 /// How long the slowest party is expected to take, in seconds.
@@ -129,6 +132,8 @@ fn explain(
         };
         (cost, time)
     };
+    let priced = surroundings.map(|(profile, rates)| (rates, Network(Some(profile)).link()));
+    let priced = priced.as_ref().map(|(rates, link)| (rates, link));
     let (parties, times): (Vec<_>, Vec<_>) = Party::all(spec.parties).map(party).unzip();
     let times: Vec<PlanTime> = times.into_iter().flatten().collect();
     Explanation {
@@ -146,6 +151,7 @@ fn explain(
         },
         expected: surroundings.map(|(_, rates)| Expected::new(&times, &rates)),
         parties,
+        operations: operations(plan.program(), priced),
     }
 }
 
@@ -266,7 +272,9 @@ impl Explanation {
         format!(
             "{}: protocol {}, {}, {} in {} each; {}; phases {}, broadcast {}, {}.\n\
              {origin}\n\
-             {costs}\n\nRounds, bytes, messages and blocks are exact.{times}\n",
+             {costs}\n\n{}\n\n\
+             Rounds, bytes, messages and blocks are exact. What an operation sends in setup is what its\n\
+             correlations would take if they were made by themselves, without base OTs.{times}\n",
             self.circuit.name,
             self.protocol,
             counted(self.lanes, "lane"),
@@ -276,6 +284,7 @@ impl Explanation {
             self.phases,
             self.broadcast,
             counted(plan.program().parts().len() as u64, "part"),
+            operations_table(&self.operations, false),
         )
     }
 }

@@ -23,8 +23,9 @@ use rustls::{ConnectionCommon, SideData};
 use serde::Serialize;
 
 use crate::args::Doctor;
-use crate::exit::{Failure, Result, Status, Usage, of_tls};
+use crate::exit::{Failure, Result, Status, Usage};
 use crate::remote::{identity_files, listen, load_identity};
+use madrigal_app::failure::of_tls;
 
 /// A peer that says nothing for this long is told as silent.
 const SILENCE: Duration = Duration::from_secs(5);

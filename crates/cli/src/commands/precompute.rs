@@ -1,7 +1,7 @@
 //! `precompute`: correlations made ahead, by all parties on this machine or as one real party.
 
 use crate::args::{Precompute, TransportArg};
-use crate::exit::{Result, Usage};
+use crate::exit::Result;
 use crate::local::LocalRun;
 use crate::numbers::{bytes, count, seconds, table};
 use crate::party::Prepared;
@@ -14,7 +14,7 @@ pub fn run(args: Precompute) -> Result<()> {
     let (id, figures) = match (args.who.local, args.who.party) {
         (Some(parties), _) => make_here(&args, parties)?,
         (None, Some(_)) => make_with_others(&args)?,
-        (None, None) => return Err(Usage::NobodyHere.into()),
+        (None, None) => return Err(madrigal_app::failure::Usage::NobodyHere.into()),
     };
     if args.quiet {
         return Ok(());
@@ -57,7 +57,7 @@ fn make_here(args: &Precompute, parties: usize) -> Result<(Vec<u8>, Vec<PartyFig
 
 fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
     let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
-    let store = party.store(&args.store, args.store_key.as_deref());
+    let store = StoreFiles::remote(&args.store, args.store_key.as_deref(), party.identity());
     let _unfinished = store.clone().new_store();
     let own = Own {
         input: None,
@@ -65,7 +65,7 @@ fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
     };
     let task = task(args, party.parties());
     let mut prepared = Prepared::new(&task, party.me(), None, &own)?;
-    let outcome = party.run(&mut prepared, args.quiet)?;
+    let outcome = prepared.run(party, args.quiet)?;
     Ok((outcome.output.unwrap_or_default(), vec![outcome.figures]))
 }
 

@@ -33,7 +33,7 @@ pub fn run(mut args: Run) -> Result<()> {
     match (args.who.local, args.who.party) {
         (Some(parties), _) => run_local(&args, parties),
         (None, Some(_)) => run_remote(&args),
-        (None, None) => Err(Usage::NobodyHere.into()),
+        (None, None) => Err(madrigal_app::failure::Usage::NobodyHere.into()),
     }
 }
 
@@ -198,11 +198,14 @@ fn run_remote(args: &Run) -> Result<()> {
     let transport = party.transport();
     let [input] = input;
     let key = args.store_key.as_deref();
-    let store = args.store.as_ref().map(|store| party.store(store, key));
+    let store = args
+        .store
+        .as_ref()
+        .map(|store| StoreFiles::remote(store, key, party.identity()));
     let own = Own { input, store };
     let mut prepared = Prepared::new(&Task::Compute(job), me, Some(circuit), &own)?;
     drop(own);
-    let outcome = party.run(&mut prepared, args.show.quiet)?;
+    let outcome = prepared.run(party, args.show.quiet)?;
     if let Some(output) = &outcome.output {
         write_result(output, named(args.output.as_deref()))?;
     }

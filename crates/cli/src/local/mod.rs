@@ -1,12 +1,12 @@
 //! All parties on this machine: as threads over memory, or as one process each over loopback.
 
 pub mod child;
-mod everyone;
 mod processes;
 mod threads;
 mod wire;
 
-pub use everyone::everyone;
+pub use madrigal_app::everyone::everyone;
+use madrigal_app::failure::first_cause;
 
 use std::sync::Arc;
 
@@ -57,15 +57,6 @@ impl LocalRun<'_> {
     fn spokesman(&self) -> usize {
         self.task.receivers().first().copied().unwrap_or(0)
     }
-}
-
-/// Of several parties' failures, the one that explains the others: the first that is no echo.
-fn first_cause<T>(failures: Vec<T>, is_echo: impl Fn(&T) -> bool) -> Option<T> {
-    let at = failures
-        .iter()
-        .position(|failure| !is_echo(failure))
-        .unwrap_or(0);
-    failures.into_iter().nth(at)
 }
 
 fn differing(party: usize, spokesman: usize) -> Failure {

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::wire::{self, Assignment, Event, Meeting};
 use super::{LocalOutcome, LocalRun, differing, first_cause};
-use crate::exit::{Failure, Result, Status};
+use crate::exit::{Ending, Failure, Result, Status};
 use crate::numbers::hex;
 use crate::progress::Bars;
 use crate::stats::PartyFigures;
@@ -124,11 +124,12 @@ impl Processes {
                 News::Event(Event::Failed {
                     status, message, ..
                 }) => {
-                    return Err(Failure::Child {
+                    return Err(Ending::Child {
                         party: Party::new(party),
                         status,
                         message,
-                    });
+                    }
+                    .into());
                 }
                 News::Gone => return Err(self.died(party).into()),
                 News::Event(_) | News::Result(_) => {}
@@ -232,11 +233,12 @@ impl Drop for Processes {
 
 impl From<Failed> for Failure {
     fn from(failed: Failed) -> Self {
-        Self::Child {
+        let ending = Ending::Child {
             party: failed.party,
             status: failed.status,
             message: failed.message,
-        }
+        };
+        ending.into()
     }
 }
 

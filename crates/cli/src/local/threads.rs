@@ -8,7 +8,7 @@ use madrigal_net::transport::mesh;
 use madrigal_net::{Session, block_on};
 
 use super::{LocalOutcome, LocalRun, differing, first_cause};
-use crate::exit::{Failure, Result};
+use crate::exit::{Ending, Failure, Result};
 use crate::party::{Outcome, Prepared, Runs};
 use crate::progress::Bars;
 use crate::reach::Network;
@@ -69,11 +69,12 @@ pub(super) fn run(local: &mut LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome>
         }
     }
     if let Some((party, failure)) = first_cause(failures, |(_, failure)| failure.is_echo()) {
-        return Err(Failure::Child {
+        return Err(Ending::Child {
             party,
             status: failure.status(),
             message: failure.to_string(),
-        });
+        }
+        .into());
     }
     together(local, outcomes)
 }

@@ -154,7 +154,8 @@ impl Simpler {
             Op::Binary(Binary::Add | Binary::Sub | Binary::Or | Binary::Xor) => {
                 uniform(1) == Some(0)
             }
-            Op::Binary(Binary::Mul | Binary::Div) => whole && uniform(1) == Some(1),
+            Op::Binary(Binary::Mul) => whole && uniform(1) == Some(1),
+            Op::Binary(Binary::Div) => uniform(1) == Some(1 << sort.element.fraction()),
             Op::Binary(Binary::And) => uniform(1) == Some(sort.element.mask()),
             _ => false,
         };

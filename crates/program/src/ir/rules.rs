@@ -318,7 +318,8 @@ impl Binary {
             Self::Equal if a == b => Some(Type::BOOL),
             Self::Less if a == b && !a.is_bool() => Some(Type::BOOL),
             Self::Add | Self::Sub | Self::Min | Self::Max if a == b && !a.is_bool() => Some(a),
-            Self::Div | Self::Rem if a == b && integer(a) => Some(a),
+            Self::Div if a == b && !a.is_bool() => Some(a),
+            Self::Rem if a == b && integer(a) => Some(a),
             Self::And | Self::Or | Self::Xor if a == b && a.fraction() == 0 => Some(a),
             _ => None,
         }

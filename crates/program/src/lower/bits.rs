@@ -250,6 +250,7 @@ fn binary_bits(op: Binary, element: Type, b: &mut Builder, x: &[Wire], y: &[Wire
         Binary::Add => b.add(x, y),
         Binary::Sub => b.sub(x, y),
         Binary::Mul => b.mul(x, y),
+        Binary::Div if element.fraction() > 0 => b.divide_fixed(x, y, element.fraction() as usize),
         Binary::Div if signed => b.divide_signed(x, y).0,
         Binary::Div => b.quotient(x, y),
         Binary::Rem if signed => b.divide_signed(x, y).1,

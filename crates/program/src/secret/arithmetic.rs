@@ -37,7 +37,7 @@ operators! {
     Add add of Number by binary(Binary::Add);
     Sub sub of Number by binary(Binary::Sub);
     Mul mul of Number by exact_product;
-    Div div of Integer by binary(Binary::Div);
+    Div div of Number by binary(Binary::Div);
     Rem rem of Integer by binary(Binary::Rem);
 }
 
@@ -79,8 +79,7 @@ macro_rules! scalars {
         )*
     };
 }
-scalars! { Add add; Sub sub; Mul mul; }
-scalars! { Div div: u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 }
+scalars! { Add add; Sub sub; Mul mul; Div div; }
 scalars! { Rem rem: u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 }
 
 impl<T: Signed> Neg for Secret<T> {

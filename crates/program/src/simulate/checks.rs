@@ -7,6 +7,7 @@ use crate::element::Type;
 use crate::error::Source;
 use crate::ir::{Binary, Node, Op, Reduction, Unary};
 use crate::simulate::Outputs;
+use crate::simulate::elements::fixed_quotient;
 
 /// What a program gave, and where a number was not what it should be.
 #[derive(Debug, Clone)]
@@ -181,6 +182,10 @@ fn first_wrong(node: &Node, inputs: &[&Array]) -> Option<usize> {
         Op::Binary(Binary::Add) => each(&|at| number(0, at).add(number(1, at))),
         Op::Binary(Binary::Sub) => each(&|at| number(0, at).sub(number(1, at))),
         Op::Binary(Binary::Mul) => each(&|at| number(0, at).mul(number(1, at))),
+        Op::Binary(Binary::Div) if sort.element.fraction() > 0 => {
+            let mut pairs = inputs[0].codes().zip(inputs[1].codes());
+            pairs.position(|(a, b)| !fixed_quotient(sort.element, a, b).1)
+        }
         Op::Binary(Binary::Div) if sort.element.is_signed() => {
             let (least, minus_one) = (sort.element.least(), sort.element.mask());
             let mut pairs = inputs[0].codes().zip(inputs[1].codes());

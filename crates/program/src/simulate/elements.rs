@@ -98,6 +98,10 @@ impl Binary {
                     if less != max { x } else { y }
                 }))
             }
+            Self::Div if element.fraction() > 0 => {
+                let codes = x.codes().zip(y.codes());
+                Words::collect(element, codes.map(|(a, b)| fixed_quotient(element, a, b).0))
+            }
             Self::Div | Self::Rem => {
                 let codes = x.codes().zip(y.codes());
                 let results = codes.map(|(a, b)| self.divide(element, a, b) & element.mask());
@@ -132,6 +136,38 @@ impl Binary {
             }
         }
     }
+}
+
+/// The quotient of two numbers with a fixed point, rounded towards zero and wrapped around, and whether the
+/// type has it. Of 0 there is none: it is the number before 0.
+pub(super) fn fixed_quotient(element: Type, a: u128, b: u128) -> (u128, bool) {
+    let [(a, a_negative), (b, b_negative)] = [a, b].map(|code| {
+        let number = element.extend(code);
+        (number.unsigned_abs(), number < 0)
+    });
+    if b == 0 {
+        return (element.mask(), false);
+    }
+    // Digit by digit, so that the dividend may have more bits than a word. The remainder is below 2^127.
+    let (mut quotient, mut remainder, mut lost) = (0_u128, 0_u128, false);
+    for digit in (0..128 + element.fraction()).rev() {
+        let next = digit.checked_sub(element.fraction());
+        remainder = remainder << 1 | next.map_or(0, |at| a >> at & 1);
+        lost |= quotient >> 127 == 1;
+        quotient <<= 1;
+        if remainder >= b {
+            remainder -= b;
+            quotient |= 1;
+        }
+    }
+    let negative = a_negative != b_negative;
+    // The least number has no counterpart above 0.
+    let most = (element.mask() >> 1) + u128::from(negative);
+    let code = match negative {
+        true => quotient.wrapping_neg(),
+        false => quotient,
+    };
+    (code & element.mask(), !lost && quotient <= most)
 }
 
 /// A code as a word of another's width.

@@ -4,12 +4,14 @@ mod checks;
 mod elements;
 mod ports;
 mod tensors;
+mod text;
 
 use std::sync::Arc;
 
 pub use checks::{Checked, Mistake, Overflow};
 pub(crate) use elements::evaluate;
 pub use ports::{InputError, Inputs, OutputError, Outputs};
+pub use text::TextError;
 
 use crate::array::{Array, Words};
 use crate::computation::Computation;

@@ -20,6 +20,8 @@ pub struct Inputs {
 
 #[derive(Clone)]
 struct Given {
+    /// The place of its port, if that is known.
+    place: Option<usize>,
     name: Option<String>,
     element: Type,
     axes: Vec<usize>,
@@ -48,12 +50,24 @@ impl Inputs {
         let (axes, elements) = elements.parts();
         let codes = elements.iter().map(|element| element.encode());
         self.given.push(Given {
+            place: None,
             name,
             element: T::TYPE,
             axes,
             words: Words::collect(T::TYPE, codes),
         });
         self
+    }
+
+    /// A value by the place of its port.
+    pub(super) fn push(&mut self, port: &InputPort, place: usize, words: Words) {
+        self.given.push(Given {
+            place: Some(place),
+            name: None,
+            element: port.sort.element,
+            axes: port.sort.shape.axes().to_vec(),
+            words,
+        });
     }
 
     /// The values in the order of the ports, as they are wanted there.
@@ -72,9 +86,10 @@ impl Inputs {
         let all = self.given.len() == ports.len();
         let mut arrays: Vec<Option<Arc<Array>>> = vec![None; ports.len()];
         for given in &self.given {
-            let wanted = |(number, port): &(usize, &InputPort)| match &given.name {
-                Some(name) => port.name.as_ref() == Some(name),
-                None => arrays[*number].is_none() && (all || needed(port)),
+            let wanted = |(number, port): &(usize, &InputPort)| match (given.place, &given.name) {
+                (Some(place), _) => *number == place,
+                (None, Some(name)) => port.name.as_ref() == Some(name),
+                (None, None) => arrays[*number].is_none() && (all || needed(port)),
             };
             let mut places = ports.iter().enumerate();
             let (number, port) = places.find(wanted).ok_or_else(|| match &given.name {

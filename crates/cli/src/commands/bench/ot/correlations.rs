@@ -16,7 +16,7 @@ use super::sides::Measured;
 use super::{Bench, Plan};
 use crate::args::Patience;
 use crate::exit::{Failure, Result};
-use crate::party::in_session;
+use crate::reach::in_session;
 
 /// Rows and columns of the matrices.
 const SIZE: usize = 128;

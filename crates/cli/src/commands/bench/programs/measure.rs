@@ -13,10 +13,9 @@ use madrigal_net::Session;
 use madrigal_program::{Array, Executable, Outputs};
 
 use super::workloads::{Made, Workload};
-use crate::args::TransportArg;
+use crate::args::{Patience, TransportArg};
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
-use crate::party::of_engine;
 use crate::reach::Network;
 
 /// How programs are measured.
@@ -104,6 +103,7 @@ pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -
         setting.network,
         made.program.parties(),
         threads,
+        &Patience::default(),
         async |session: &Session| {
             let me = session.me();
             let mut runs = Vec::new();
@@ -121,7 +121,7 @@ pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -
                 let means = store.as_mut().map(Means::from).unwrap_or_default();
                 let given = Given { inputs, means };
                 let outcome = run_program(session, first + 2, &ready.plan, given, None, &|_| {});
-                let outcome = outcome.await.map_err(of_engine)?;
+                let outcome = outcome.await?;
                 check(&ready.executable.outputs(&outcome.outputs), expected)?;
                 let (making, cost) = stored.map_or_else(Default::default, |stored| stored.figures);
                 let times = Times {

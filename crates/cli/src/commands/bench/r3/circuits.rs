@@ -12,7 +12,7 @@ use madrigal_protocols::replicated::PARTIES;
 
 use super::ceilings::{Measured, Part};
 use super::{Setting, Workload};
-use crate::args::BenchR3;
+use crate::args::{BenchR3, Patience};
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
 use crate::reach::Network;
@@ -111,6 +111,7 @@ fn measure(
         Network(None),
         PARTIES,
         spec.threads,
+        &Patience::default(),
         async |session: &Session| {
             let own = &own[session.me().index()];
             let mut parts = Vec::new();

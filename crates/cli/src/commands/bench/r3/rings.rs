@@ -10,7 +10,7 @@ use madrigal_protocols::replicated::{MatrixShape, PARTIES, ReplicatedRings, Ring
 
 use super::ceilings::{Measured, Part};
 use super::{Setting, Workload};
-use crate::args::BenchR3;
+use crate::args::{BenchR3, Patience};
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
 use crate::reach::Network;
@@ -101,6 +101,7 @@ fn measure(
         Network(None),
         PARTIES,
         setting.threads,
+        &Patience::default(),
         async |session: &Session| {
             let job = session.job(1, &[], None).await?;
             let context = job.context().enter(Phase::Online, "bench");

@@ -12,8 +12,11 @@ use serde::{Deserialize, Serialize};
 /// How far one party is in one phase, in the phase's own unit.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Step {
+    /// Else in setup.
     pub online: bool,
+    /// Done so far.
     pub done: u64,
+    /// In all.
     pub total: u64,
 }
 
@@ -40,6 +43,7 @@ struct Shown {
 }
 
 impl Bars {
+    /// Of so many parties; shown on terminals alone.
     pub fn new(parties: usize, quiet: bool) -> Self {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let all = MultiProgress::new();
@@ -72,12 +76,14 @@ impl Bars {
         }
     }
 
+    /// They are here.
     pub fn met(&self) {
         if let Some(shown) = &self.shown {
             shown.meeting.finish_and_clear();
         }
     }
 
+    /// A party has moved on.
     pub fn update(&self, party: usize, step: Step) {
         let Some(shown) = &self.shown else { return };
         let phase = usize::from(step.online);
@@ -95,6 +101,7 @@ impl Bars {
         shown.bars[phase].set_position(slowest);
     }
 
+    /// Takes away what is shown.
     pub fn clear(&self) {
         self.met();
         if let Some(shown) = &self.shown {
@@ -134,6 +141,7 @@ fn left(elapsed: Duration, done: u64, all: Option<u64>) -> Option<Duration> {
 pub struct Steps(Option<ProgressBar>);
 
 impl Steps {
+    /// Of so many steps; shown on terminals alone.
     pub fn new(steps: u64, quiet: bool) -> Self {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let wide = "{bar:30} {pos} of {len}: {wide_msg}";
@@ -152,12 +160,14 @@ impl Steps {
         }
     }
 
+    /// One step is done.
     pub fn advance(&self) {
         if let Some(bar) = &self.0 {
             bar.inc(1);
         }
     }
 
+    /// Takes away what is shown.
     pub fn clear(&self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();

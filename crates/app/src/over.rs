@@ -14,6 +14,7 @@ use crate::reach::Network;
 /// The level that choices are made for: all parties must come to the same, whatever their processors.
 const LEVEL: Level = Level::AesNi;
 
+/// The flags.
 #[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Over {
     /// OT extension, the same at all parties: iknp, softspoken2 to softspoken8, or silent. In this

@@ -7,7 +7,7 @@ use madrigal_kernels::Block;
 use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
 
-use crate::exit::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::machine::Machine;
 
 /// What protocols reach of the rate at which a kernel encrypts blocks in the first-level cache.
@@ -20,6 +20,9 @@ const ZEN_5_COPY: f64 = 20e9;
 
 /// Measures for about half a second. What takes longer to measure is taken from another machine, by
 /// the rate of the kernel that is most like it.
+///
+/// # Errors
+/// A system without a loopback interface.
 pub fn measure() -> Result<Rates> {
     let machine = Machine::measure()?;
     let ceilings = &machine.ceilings;

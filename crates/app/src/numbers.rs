@@ -15,10 +15,12 @@ pub fn table(header: &[&str]) -> Table {
     table
 }
 
+/// Bytes, with a binary prefix.
 pub fn bytes(count: u64) -> String {
     BinaryBytes(count).to_string()
 }
 
+/// A number, with commas.
 pub fn count(count: u64) -> String {
     HumanCount(count).to_string()
 }
@@ -29,6 +31,7 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", count(number))
 }
 
+/// A time, with the unit that suits it.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.0} µs", s * 1e6),
@@ -59,37 +62,11 @@ pub fn rate(per_second: f64, unit: &str) -> String {
     format!("{value:.2} {prefix}{unit}")
 }
 
+/// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_as_people_write_them() {
-        let rates = [
-            (61.5, "rounds/s"),
-            (21_350.4, "lanes/s"),
-            (1.134e9, "blocks/s"),
-        ];
-        let told = rates.map(|(value, unit)| rate(value, unit));
-        assert_eq!(
-            told,
-            ["61.50 rounds/s", "21,350 lanes/s", "1.13 billion blocks/s"]
-        );
-        assert_eq!(
-            [rate(2.5e9, "B/s"), rate(2.5e3, "/s")],
-            ["2.50 GB/s", "2.50 k/s"]
-        );
-        assert_eq!(
-            [counted(1, "lane"), counted(2000, "lane")],
-            ["1 lane", "2,000 lanes"]
-        );
-    }
 }

@@ -11,20 +11,24 @@ use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::{Security, mesh};
 use madrigal_net::{Session, block_on};
 
-use crate::args::{Patience, TransportArg};
-use crate::exit::{Failure, Result};
+use crate::failure::{Failure, Result, first_cause};
+use crate::flags::{Patience, TransportArg};
 use crate::reach::{Network, Way};
 
-/// Does `work` as each of `parties` parties, which compute on `threads` threads, in one session over
+/// Does `work` as each of `parties` parties, which compute on `threads` threads and have so much patience,
+/// in one session over
 /// such a network; their results, in order.
+///
+/// # Errors
+/// The first party's that is no echo of another one's.
 pub fn everyone<T: Send>(
     transport: TransportArg,
     network: Network,
     parties: usize,
     threads: usize,
+    patience: &Patience,
     work: impl AsyncFn(&Session) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let patience = &Patience::default();
     let (work, all) = (&work, Party::all(parties));
     match transport {
         TransportArg::Memory => on_threads(all.zip(mesh(parties)).map(|(me, transport)| {
@@ -106,7 +110,7 @@ fn on_threads<T: Send>(
             Err(failure) => failures.push(failure),
         }
     }
-    match super::first_cause(failures, Failure::is_echo) {
+    match first_cause(failures, Failure::is_echo) {
         Some(failure) => Err(failure),
         None => Ok(done),
     }

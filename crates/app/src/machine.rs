@@ -10,30 +10,38 @@ use comfy_table::Table;
 use madrigal_kernels::{Kernels, Level, ceilings};
 use serde::Serialize;
 
-use crate::exit::{Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::numbers::{rate, seconds, table};
 
 /// One measured limit.
 #[derive(Debug, Clone, Serialize)]
 pub struct Limit {
+    /// What it is a limit of.
     pub name: String,
     /// Per second.
     pub rate: f64,
+    /// What is counted.
     pub unit: &'static str,
 }
 
 /// This machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Machine {
+    /// As it calls itself, where the system tells.
     pub processor: Option<String>,
+    /// Those that this process may use.
     pub cores: usize,
     /// The instructions that kernels use.
     pub level: &'static str,
+    /// All that it has.
     pub levels: Vec<&'static str>,
     /// Of one thread.
     pub kernels: Vec<Limit>,
+    /// Of a byte, through TCP.
     pub loopback_round_trip_seconds: f64,
+    /// In one direction.
     pub loopback_bytes_per_second: f64,
+    /// That a process may have, where the system tells.
     pub open_files: Option<u64>,
     /// All of `kernels`.
     #[serde(skip)]
@@ -48,6 +56,9 @@ pub struct Machine {
 
 impl Machine {
     /// Measures for about a second.
+    ///
+    /// # Errors
+    /// A system without a loopback interface.
     pub fn measure() -> Result<Self> {
         let kernels = Kernels::detect();
         let ceilings = ceilings::measure(kernels);
@@ -73,6 +84,7 @@ impl Machine {
         })
     }
 
+    /// For people.
     pub fn table(&self) -> Table {
         let mut table = table(&["", "this machine"]);
         let mut row = |name: &str, value: String| {

@@ -6,19 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::Progress;
 use madrigal_net::Session;
 use madrigal_net::identity::{Identity, IdentityFiles};
 use madrigal_net::roster::{Roster, RosterEntry};
 use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::Security;
 
-use crate::args::{Net, TransportArg, Who};
-use crate::exit::{Failure, Result, Usage};
-use crate::party::{Outcome, Prepared, Runs};
-use crate::progress::Bars;
+use crate::failure::{Failure, Result, Usage};
+use crate::flags::{Net, Patience, TransportArg, Who};
 use crate::reach::{Network, Way};
-use crate::stores::StoreFiles;
 
 /// This party among the others.
 pub struct RemoteParty<'a> {
@@ -37,6 +33,9 @@ pub struct RemoteParty<'a> {
 
 impl<'a> RemoteParty<'a> {
     /// Reads roster and key, and listens: one of the parties that compute, with a dealer or without.
+    ///
+    /// # Errors
+    /// Files that are missing or wrong, flags that do not go together, a port that is taken.
     pub fn new(who: &Who, net: &'a Net, helpers: usize) -> Result<Self> {
         let (Some(me), Some(path)) = (who.party, &who.roster) else {
             return Err(Usage::NobodyHere.into());
@@ -55,6 +54,9 @@ impl<'a> RemoteParty<'a> {
     }
 
     /// The dealer.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
     pub fn dealer(who: &Who, net: &'a Net) -> Result<Self> {
         let path = who.roster.as_deref().ok_or(Usage::NobodyHere)?;
         let roster = Roster::load(path)?;
@@ -122,18 +124,22 @@ impl<'a> RemoteParty<'a> {
     }
 
     /// The same, computing on this many threads.
+    #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
     }
 
+    /// This party's number.
     pub fn me(&self) -> usize {
         self.me
     }
 
+    /// How many compute.
     pub fn parties(&self) -> usize {
         self.parties
     }
 
+    /// What the parties talk over.
     pub fn transport(&self) -> TransportArg {
         match self.security {
             Security::Clear => TransportArg::Tcp,
@@ -150,30 +156,21 @@ impl<'a> RemoteParty<'a> {
             .collect()
     }
 
-    /// Where this party's store is.
-    pub fn store(&self, directory: &Path, key: Option<&Path>) -> StoreFiles {
-        StoreFiles::remote(directory, key, self.identity.as_deref())
+    /// Base name of the files with this party's key; `None` without TLS.
+    pub fn identity(&self) -> Option<&Path> {
+        self.identity.as_deref()
     }
 
-    /// Takes part.
-    pub fn run(self, prepared: &mut Prepared, quiet: bool) -> Result<Outcome> {
-        let runs = Runs {
-            first_job: 1,
-            patience: &self.net.patience,
-        };
-        let bars = Bars::new(1, quiet);
-        let observe = |progress: Progress| bars.update(0, progress.into());
-        bars.meeting();
-        let done = self.in_session(async |session| {
-            bars.met();
-            prepared.work(session, runs, &observe).await
-        });
-        bars.clear();
-        done
+    /// How patient it is.
+    pub fn patience(&self) -> &'a Patience {
+        &self.net.patience
     }
 
     /// Meets the other parties and does `work` in a session with them. Also with a certificate that
     /// they must refuse: a party that stays away leaves them waiting without a reason.
+    ///
+    /// # Errors
+    /// Parties that do not meet; those of the session, and of `work`.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let addresses = self.addresses();
         // After those who compute; to itself it is no news.
@@ -222,6 +219,9 @@ fn with_dealer(roster: &Roster, path: &Path) -> Result<Roster> {
 }
 
 /// Reads `BASE.key` and `BASE.crt`; without a base, those that bear the party's name.
+///
+/// # Errors
+/// Files that are missing or wrong.
 pub fn load_identity(base: Option<&Path>, name: &str) -> Result<Identity> {
     Ok(Identity::load(&identity_files(&identity_base(base, name)))?)
 }
@@ -230,6 +230,7 @@ fn identity_base(flag: Option<&Path>, name: &str) -> PathBuf {
     flag.unwrap_or(Path::new(name)).to_owned()
 }
 
+/// The two files of an identity.
 pub fn identity_files(base: &Path) -> IdentityFiles {
     let directory = base.parent().unwrap_or(Path::new(""));
     let name = base.file_name().unwrap_or_default().to_string_lossy();
@@ -238,6 +239,9 @@ pub fn identity_files(base: &Path) -> IdentityFiles {
 
 /// Listens where the flag says, or on the port of our address: on loopback if the address is
 /// loopback, else on all interfaces.
+///
+/// # Errors
+/// A port that is taken, or not ours.
 pub fn listen(flag: Option<&str>, entry: &RosterEntry) -> Result<TcpListener> {
     let port = entry.address.port();
     let wanted = match flag {

@@ -4,19 +4,22 @@ use std::net::TcpListener;
 
 use madrigal_core::Party;
 use madrigal_core::time::Link;
-use madrigal_net::Session;
 use madrigal_net::transport::{Profile, Security, Shaped, Transport, connect};
+use madrigal_net::{Session, SessionConfig};
 use tokio::runtime::Builder;
 
-use crate::args::Patience;
-use crate::exit::{Failure, Result, Usage};
-use crate::party::in_session;
+use crate::failure::{Failure, Result, Usage};
+use crate::flags::Patience;
 
 /// `--network`: what the links are made to behave like.
 #[derive(Debug, Clone, Copy)]
 pub struct Network(pub Option<Profile>);
 
 impl Network {
+    /// Reads the value of the flag.
+    ///
+    /// # Errors
+    /// Text that is no profile.
     pub fn parse(text: &str) -> Result<Self> {
         if text == "none" {
             return Ok(Self(None));
@@ -34,6 +37,9 @@ impl Network {
     }
 
     /// Does `work` in a session over a transport that is there already, shaped by the profile.
+    ///
+    /// # Errors
+    /// Those of the session, and of `work`.
     pub async fn in_session<T>(
         self,
         me: Party,
@@ -54,12 +60,17 @@ impl Network {
 
 /// One party's way to the others over TCP.
 pub struct Way<'a> {
+    /// This party.
     pub me: Party,
     /// Where party `i` listens.
     pub addresses: &'a [String],
+    /// Where this party listens, already.
     pub listener: TcpListener,
+    /// What protects the links.
     pub security: &'a Security,
+    /// What the links are made to behave like.
     pub network: Network,
+    /// How long to wait for what.
     pub patience: &'a Patience,
     /// Threads that the party computes with.
     pub threads: usize,
@@ -69,6 +80,9 @@ impl Way<'_> {
     /// Meets the other parties and does `work` in a session with them. A party that computes on one
     /// thread has its sockets on it too, which saves changing threads in each round; else they are on
     /// threads of their own, as many as there are links at most.
+    ///
+    /// # Errors
+    /// Parties that do not meet; those of the session, and of `work`.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let mut builder = if self.threads == 1 {
             Builder::new_current_thread()
@@ -103,4 +117,33 @@ fn to_tokio(listener: TcpListener) -> Result<tokio::net::TcpListener> {
         .set_nonblocking(true)
         .and_then(|()| tokio::net::TcpListener::from_std(listener));
     listener.map_err(Failure::system("cannot listen"))
+}
+
+/// Greets the other parties over `transport`, does `work`, and takes leave. On an error the other
+/// parties are told before it returns.
+///
+/// # Errors
+/// Those of the session, and of `work`.
+pub async fn in_session<T>(
+    me: Party,
+    parties: usize,
+    transport: impl Transport,
+    patience: &Patience,
+    work: impl AsyncFnOnce(&Session) -> Result<T>,
+) -> Result<T> {
+    let mut config = SessionConfig::new(me, parties);
+    // We may have met everybody while two others still look for each other.
+    config.patience = config.patience.max(patience.connect_timeout);
+    config.silence = patience.silence_timeout;
+    config.stall = patience.stall_timeout;
+    if let Some(version) = patience.test_protocol_version {
+        config.protocol_version = version;
+    }
+    let session = Session::new(config, transport);
+    let done = match session.greet().await {
+        Ok(()) => work(&session).await,
+        Err(error) => Err(error.into()),
+    };
+    session.close().await;
+    done
 }

@@ -1,0 +1,263 @@
+//! What a program costs, for each operation, before it runs.
+
+use comfy_table::Table;
+use madrigal_core::time::{Link, Rates};
+use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_engine::{OperationEstimate, PlanTime, ProgramPlan};
+use serde::Serialize;
+
+use crate::command::Made;
+use crate::failure::{Failure, Result};
+use crate::numbers::{bytes, count, counted, seconds, table};
+use crate::rates;
+use crate::reach::Network;
+use crate::run::saving;
+
+/// The answer, as JSON has it.
+#[derive(Serialize)]
+struct Explanation {
+    program: &'static str,
+    parties: usize,
+    mix: String,
+    circuits: &'static str,
+    correlations: String,
+    network: String,
+    threads: usize,
+    phases: String,
+    /// Of the party that has most of each.
+    setup: Costs,
+    online: Costs,
+    total_seconds: f64,
+    memory_bytes: usize,
+    operations: Vec<Operation>,
+}
+
+/// What a phase costs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Costs {
+    /// Messages that wait for each other.
+    pub rounds: u64,
+    /// Payload.
+    pub bytes_sent: u64,
+    /// Payload.
+    pub bytes_received: u64,
+    /// Sent.
+    pub messages: u64,
+    /// Computed.
+    pub aes_blocks: u64,
+    /// Estimated; `null` where nothing is known of the network.
+    pub seconds: Option<f64>,
+}
+
+/// One operation's part, at the party that has most of it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Operation {
+    /// The operation, as parties compare it.
+    pub name: String,
+    /// Where in the source it comes from, and what it is there.
+    pub source: String,
+    /// The sorts of what it makes.
+    pub makes: Vec<String>,
+    /// Blocks of elements that it is done in.
+    pub blocks: usize,
+    /// What it uses up, by kind.
+    pub correlations: String,
+    /// What these cost, made by themselves.
+    pub setup: Costs,
+    /// What it costs online; rounds are those of the operation by itself.
+    pub online: Costs,
+}
+
+impl Costs {
+    fn new(cost: &PhaseCost, seconds: Option<f64>) -> Self {
+        Self {
+            rounds: cost.rounds,
+            bytes_sent: cost.bytes_sent,
+            bytes_received: cost.bytes_received,
+            messages: cost.messages,
+            aes_blocks: cost.aes_blocks,
+            seconds,
+        }
+    }
+
+    /// The larger of each.
+    fn most(self, other: Self) -> Self {
+        Self {
+            rounds: self.rounds.max(other.rounds),
+            bytes_sent: self.bytes_sent.max(other.bytes_sent),
+            bytes_received: self.bytes_received.max(other.bytes_received),
+            messages: self.messages.max(other.messages),
+            aes_blocks: self.aes_blocks.max(other.aes_blocks),
+            seconds: match (self.seconds, other.seconds) {
+                (Some(own), Some(other)) => Some(own.max(other)),
+                (own, other) => own.or(other),
+            },
+        }
+    }
+}
+
+impl Operation {
+    fn new(estimate: OperationEstimate, timed: bool) -> Self {
+        let cost = estimate.cost;
+        let needs = match cost.needs.is_empty() {
+            true => String::new(),
+            false => cost.needs.to_string(),
+        };
+        Self {
+            name: cost.name.unwrap_or_default(),
+            source: cost.label,
+            makes: cost.sorts.iter().map(ToString::to_string).collect(),
+            blocks: estimate.blocks,
+            correlations: needs,
+            setup: Costs::new(&estimate.setup, timed.then_some(estimate.setup_time.total)),
+            online: Costs::new(&cost.online, timed.then_some(estimate.online_time.total)),
+        }
+    }
+}
+
+/// What each operation of a plan costs the party that it costs most, with times if it is known at which rates
+/// and over which links.
+pub fn operations(plan: &ProgramPlan, surroundings: Option<(&Rates, &Link)>) -> Vec<Operation> {
+    let (rates, link) = surroundings.unwrap_or((
+        &Rates::ZEN_5,
+        &Link {
+            latency: 0.0,
+            bytes_per_second: None,
+        },
+    ));
+    let of = |party| {
+        let estimates = plan.estimates(party, rates, link).into_iter();
+        let made = |estimate| Operation::new(estimate, surroundings.is_some());
+        estimates.map(made).collect::<Vec<_>>()
+    };
+    let all = Party::all(plan.spec().graph.parties()).map(of);
+    let most = |mut most: Vec<Operation>, next: Vec<Operation>| {
+        for (most, next) in most.iter_mut().zip(next) {
+            most.setup = most.setup.most(next.setup);
+            most.online = most.online.most(next.online);
+        }
+        most
+    };
+    all.reduce(most).unwrap_or_default()
+}
+
+/// Operations as a table, those that cost nothing at all in one line at its end; with the places where a
+/// program asks for them, if it is one.
+pub fn operations_table(operations: &[Operation], sources: bool) -> Table {
+    let timed = operations.iter().any(|one| one.online.seconds.is_some());
+    let mut header = vec!["operation", "makes"];
+    header.extend(timed.then_some("setup"));
+    header.push("sends in setup");
+    header.extend(timed.then_some("online"));
+    header.extend(["sends online", "rounds", "correlations"]);
+    let mut table = table(&header);
+    let costs = |one: &&Operation| {
+        let (setup, online) = (&one.setup, &one.online);
+        setup.messages + online.messages + online.aes_blocks + online.bytes_received > 0
+    };
+    let local = operations.iter().filter(|one| !costs(one)).count();
+    for one in operations.iter().filter(costs) {
+        let mut row = vec![
+            match sources {
+                true => format!("{}  {}", short(&one.source), one.name),
+                false => one.name.clone(),
+            },
+            one.makes.join(", "),
+        ];
+        row.extend(one.setup.seconds.map(seconds));
+        row.push(bytes(one.setup.bytes_sent));
+        row.extend(one.online.seconds.map(seconds));
+        row.push(bytes(one.online.bytes_sent));
+        row.push(count(one.online.rounds));
+        row.push(one.correlations.clone());
+        table.add_row(row);
+    }
+    if local > 0 {
+        let local = counted(local as u64, "operation");
+        let mut row = vec![format!("{local} without messages")];
+        row.resize(header.len(), String::new());
+        table.add_row(row);
+    }
+    table
+}
+
+/// A place in the source without its folders.
+fn short(source: &str) -> &str {
+    let end = source.find([' ', ':']).unwrap_or(source.len());
+    let start = source[..end].rfind('/').map_or(0, |at| at + 1);
+    &source[start..]
+}
+
+pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
+    let flags = made.flags;
+    let network = Network::parse(&flags.net.network)?;
+    let planned = made.plan()?;
+    let (plan, rates, link) = (&planned.plan, rates::measure()?, network.link());
+    let parties = made.program.parties();
+    let costs = |phase: Phase| {
+        let of = |party| {
+            let time: PlanTime = plan.time(party, &rates, &link);
+            Costs::new(plan.cost(party).phase(phase), Some(time.phase(phase).total))
+        };
+        Party::all(parties).map(of).reduce(Costs::most)
+    };
+    let [Some(setup), Some(online)] = Phase::ALL.map(costs) else {
+        return Err(Failure::bug("a program without parties"));
+    };
+    let total = |party| plan.time(party, &rates, &link).total;
+    let explanation = Explanation {
+        program: made.name,
+        parties,
+        mix: flags.mix.unwrap_or(made.program.mix()).to_string(),
+        circuits: saving(planned.goal),
+        correlations: plan.spec().origin.to_string(),
+        network: flags.net.network.clone(),
+        threads: flags.threads,
+        phases: plan.phases().to_string(),
+        setup,
+        online,
+        total_seconds: Party::all(parties).map(total).fold(0.0, f64::max),
+        memory_bytes: Party::all(parties)
+            .map(|party| plan.memory(party))
+            .max()
+            .unwrap_or(0),
+        operations: operations(plan, Some((&rates, &link))),
+    };
+    if flags.json {
+        let text = serde_json::to_string_pretty(&explanation).map_err(Failure::bug)?;
+        return Ok(text + "\n");
+    }
+    Ok(explanation.text())
+}
+
+impl Explanation {
+    fn text(&self) -> String {
+        let phase = |name: &str, costs: &Costs| {
+            let time = costs.seconds.map_or_else(String::new, seconds);
+            format!(
+                "{name}: about {time}, {} sent by the party that sends most, {}, {}\n",
+                bytes(costs.bytes_sent),
+                counted(costs.messages, "message"),
+                counted(costs.rounds, "round"),
+            )
+        };
+        format!(
+            "{}: {} parties, mix {}, circuits of little {}, {}; network {}, phases {}.\n\
+             {}{}together: about {}, at most {} of memory\n\n{}\n\n\
+             Bytes, messages and rounds are exact; those of an operation are its own, and operations side\n\
+             by side share rounds. Times are estimates for machines like this one.\n",
+            self.program,
+            self.parties,
+            self.mix,
+            self.circuits,
+            self.correlations,
+            self.network,
+            self.phases,
+            phase("setup", &self.setup),
+            phase("online", &self.online),
+            seconds(self.total_seconds),
+            bytes(self.memory_bytes as u64),
+            operations_table(&self.operations, true),
+        )
+    }
+}

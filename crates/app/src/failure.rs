@@ -1,0 +1,344 @@
+//! What a command ends with: one sentence on standard error, and a status that scripts rely on.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use madrigal_core::Party;
+use madrigal_net::Blame;
+use madrigal_net::identity::IdentityError;
+use madrigal_net::roster::RosterError;
+use madrigal_net::tls::TlsError;
+use madrigal_net::transport::ConnectError;
+use serde::{Deserialize, Serialize};
+
+use crate::remedies::{self, with};
+
+/// Outcome of every command.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// The exit statuses; `--help` lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// A fault of this program or machine.
+    Internal = 1,
+    /// A flag or an argument.
+    Usage = 2,
+    /// A file.
+    File = 3,
+    /// A party lost, silent, slow, or out of reach.
+    Network = 4,
+    /// Another party's program, version, key or behaviour.
+    Peer = 5,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+/// A failure that a command adds to those that all have.
+pub trait Fault: std::error::Error + Send + Sync + 'static {
+    /// The exit status that it ends with.
+    fn status(&self) -> Status;
+}
+
+/// Why there is no right result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Flags that do not go together.
+    #[error("{0}")]
+    Usage(#[from] Usage),
+    /// A file cannot be opened, read or written.
+    #[error("cannot {action} {}: {source}; check the path and its permissions", path.display())]
+    File {
+        /// What was to be done, as in "read the input".
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file holds something else than it should.
+    #[error(transparent)]
+    Content(#[from] Content),
+    /// The parties did not all meet.
+    #[error("{}", with(.0, remedies::of_connect(.0)))]
+    Connect(#[from] ConnectError),
+    /// TLS could not be set up.
+    #[error("{}", with(.0, remedies::of_tls(.0)))]
+    Tls(#[from] TlsError),
+    /// The session or a job failed.
+    #[error("{}", with(.0, remedies::of_session(.0)))]
+    Session(#[from] madrigal_net::Error),
+    /// Any of these, where the last party is no party of the computation.
+    #[error("{}", failure.to_string().replace(&dealer.to_string(), "the dealer"))]
+    Dealer {
+        /// The dealer's number.
+        dealer: Party,
+        /// What went wrong.
+        failure: Box<Self>,
+    },
+    /// The port is taken, or not ours to take.
+    #[error("cannot listen at {address}: {source}; {}", listen_hint(.source))]
+    Listen {
+        /// Where.
+        address: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The operating system refused something that no flag mends.
+    #[error("{what}: {source}")]
+    System {
+        /// What it was asked for.
+        what: &'static str,
+        /// What it says.
+        source: io::Error,
+    },
+    /// This program is wrong.
+    #[error("a fault of madrigal: {what}; please report it with this text")]
+    Bug {
+        /// How it showed.
+        what: String,
+    },
+    /// What one command alone knows.
+    #[error("{0}")]
+    Other(Box<dyn Fault>),
+}
+
+/// What is wrong with the flags.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Usage {
+    /// Nobody takes part.
+    #[error(
+        "say who takes part: --local N starts N parties on this machine, --party I --parties parties.toml is one of several machines"
+    )]
+    NobodyHere,
+    /// A party that the list does not have.
+    #[error("--party {party} is not one of the {parties} parties of {}: they are numbered 0 to {} (a dealer is started with `madrigal dealer`)", roster.display(), parties.saturating_sub(1))]
+    NotListed {
+        /// The number that was given.
+        party: usize,
+        /// How many there are.
+        parties: usize,
+        /// The list.
+        roster: PathBuf,
+    },
+    /// A list without a dealer.
+    #[error("{} names no dealer: add the section that `madrigal keygen` prints for the dealer, with `[dealer]` in place of `[[party]]`, the same at all parties", roster.display())]
+    NoDealer {
+        /// The list.
+        roster: PathBuf,
+    },
+    /// Another party's key.
+    #[error(
+        "the key is that of party {owner} in the list of parties, not of party {party}; give the right --party or --identity"
+    )]
+    OtherKey {
+        /// The party that runs here.
+        party: usize,
+        /// Whose key it is.
+        owner: usize,
+    },
+    /// The dealer's key at a party.
+    #[error(
+        "the key is that of the dealer in the list of parties, not of party {party}; give the right --identity, or run `madrigal dealer`"
+    )]
+    DealersKey {
+        /// The party that runs here.
+        party: usize,
+    },
+    /// A party's key at the dealer.
+    #[error(
+        "the key is that of party {owner} in the list of parties, not of the dealer; give the dealer's with --identity"
+    )]
+    NotDealersKey {
+        /// Whose key it is.
+        owner: usize,
+    },
+    /// A transport that does not leave the process.
+    #[error(
+        "--transport {transport} is for parties of one process, as of `run --local`; real parties use tls, or tcp with --insecure"
+    )]
+    LocalTransport {
+        /// Its name.
+        transport: &'static str,
+    },
+    /// TCP between machines.
+    #[error(
+        "--transport tcp between machines sends everything in the clear, and anybody can pose as a party; use tls, or add --insecure if the network is protected otherwise"
+    )]
+    Insecure,
+    /// No network's profile.
+    #[error("--network: {0}; `none` leaves the links as they are")]
+    Network(madrigal_net::transport::ProfileError),
+}
+
+/// A file that holds something else than it should.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Content {
+    /// A circuit.
+    #[error(transparent)]
+    Circuit(#[from] madrigal_circuit::ReadError),
+    /// A circuit that another format cannot hold.
+    #[error(transparent)]
+    Convert(#[from] madrigal_circuit::WriteError),
+    /// A circuit's values.
+    #[error(transparent)]
+    Values(#[from] madrigal_circuit::values::ValuesError),
+    /// The list of parties.
+    #[error("{}", with(.0, remedies::of_roster(.0)))]
+    Roster(#[from] RosterError),
+    /// A key and its certificate.
+    #[error("{}", with(.0, remedies::of_identity(.0)))]
+    Identity(#[from] IdentityError),
+}
+
+impl Failure {
+    /// For `map_err` on what a file operation returns.
+    pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File {
+            action,
+            path,
+            source,
+        }
+    }
+
+    /// For `map_err` on what the system returns.
+    pub fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+
+    /// What cannot be.
+    pub fn bug(what: impl fmt::Display) -> Self {
+        Self::Bug {
+            what: what.to_string(),
+        }
+    }
+
+    /// A command's own.
+    pub fn other(fault: impl Fault) -> Self {
+        Self::Other(Box::new(fault))
+    }
+
+    /// The exit status.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Usage(_) => Status::Usage,
+            Self::File { .. } | Self::Content(_) => Status::File,
+            Self::Connect(error) => match error {
+                ConnectError::Tls(error) => of_tls(error),
+                ConnectError::Unreachable { .. }
+                | ConnectError::Missing { .. }
+                | ConnectError::System { .. } => Status::Network,
+                _ => Status::Peer,
+            },
+            Self::Tls(error) => of_tls(error),
+            Self::Dealer { failure, .. } => failure.status(),
+            Self::Session(error) => match error.blame() {
+                Blame::Network => Status::Network,
+                Blame::Peer => Status::Peer,
+                Blame::Files => Status::File,
+                Blame::Caller => Status::Internal,
+            },
+            Self::Listen { .. } => Status::Network,
+            Self::System { .. } | Self::Bug { .. } => Status::Internal,
+            Self::Other(fault) => fault.status(),
+        }
+    }
+
+    /// Calls the dealer by its name. No other party's number begins with its: it has the greatest.
+    #[must_use]
+    pub fn naming(self, dealer: Option<Party>) -> Self {
+        match dealer {
+            Some(dealer) if self.to_string().contains(&dealer.to_string()) => Self::Dealer {
+                dealer,
+                failure: Box::new(self),
+            },
+            _ => self,
+        }
+    }
+
+    /// Whether it only echoes what another party suffered: of several failures, the one that is no
+    /// echo is told.
+    pub fn is_echo(&self) -> bool {
+        use madrigal_net::Error;
+        if let Self::Dealer { failure, .. } = self {
+            return failure.is_echo();
+        }
+        matches!(
+            self,
+            Self::Session(Error::Aborted { .. } | Error::Lost { .. })
+                | Self::Connect(ConnectError::Missing { .. } | ConnectError::Unreachable { .. })
+        )
+    }
+}
+
+fn listen_hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrNotAvailable => {
+            "this machine does not have that address; give one of its own with --listen"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 are for privileged users; choose another one with --listen and in parties.toml"
+        }
+        _ => {
+            "end the program that uses the port, or choose another one with --listen and in parties.toml"
+        }
+    }
+}
+
+macro_rules! through_content {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::Content(error.into())
+            }
+        }
+    )*};
+}
+through_content!(
+    madrigal_circuit::ReadError,
+    madrigal_circuit::WriteError,
+    madrigal_circuit::values::ValuesError,
+    RosterError,
+    IdentityError
+);
+
+/// What went wrong in a job.
+impl From<madrigal_engine::RunError> for Failure {
+    fn from(error: madrigal_engine::RunError) -> Self {
+        match error {
+            madrigal_engine::RunError::Net(error) => error.into(),
+            other => Self::bug(other),
+        }
+    }
+}
+
+/// The exit status that an error of TLS ends with.
+pub fn of_tls(error: &TlsError) -> Status {
+    match error {
+        TlsError::OwnKeyNotListed { .. }
+        | TlsError::OwnKeyOfAnother { .. }
+        | TlsError::OwnDates { .. } => Status::File,
+        TlsError::NoClock | TlsError::NoSuchPeer { .. } | TlsError::Setup(_) => Status::Internal,
+        TlsError::Altered { .. } | TlsError::Closed { .. } | TlsError::Io { .. } => Status::Network,
+        _ => Status::Peer,
+    }
+}
+
+/// Of several parties' failures, the one that explains the others: the first that is no echo.
+pub fn first_cause<T>(failures: Vec<T>, is_echo: impl Fn(&T) -> bool) -> Option<T> {
+    let at = failures
+        .iter()
+        .position(|failure| !is_echo(failure))
+        .unwrap_or(0);
+    failures.into_iter().nth(at)
+}

@@ -1,0 +1,192 @@
+//! The flags of parties and of what is between them, and values of flags that have a form of their own.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum, ValueHint};
+use madrigal_engine::MAX_THREADS;
+use madrigal_net::transport::Profile;
+use serde::{Deserialize, Serialize};
+
+/// What `--network` does to the links of a run.
+pub const SHAPED: &str = "\
+Make the links between the parties behave like this network: every message arrives half a round trip \
+later, and each direction of each link carries no more than the bandwidth";
+
+/// And what `none` stands for.
+pub const UNSHAPED: &str = "the links as they are";
+
+/// The help of a flag that takes a network's profile: `what`, then each name
+/// with what it stands for; `none` has a meaning of its own.
+pub fn networks(what: &str, none: &str) -> String {
+    let mut known: Vec<Profile> = Vec::new();
+    let mut text = format!("{what}:\n");
+    let mut line = |name: &str, meaning: &str| text.push_str(&format!("\n  {name:<18} {meaning}"));
+    line("none", none);
+    // Several papers measured in the same network: its first name will do.
+    let named = Profile::presets().filter_map(|(name, _)| Some((name, Profile::parse(name).ok()?)));
+    for (name, profile) in named {
+        if !known.contains(&profile) {
+            line(name, &profile.to_string());
+            known.push(profile);
+        }
+    }
+    line(
+        "20ms,100Mbps",
+        "any round trip and bandwidth, each optional",
+    );
+    line(
+        "..,jitter=1ms",
+        "packets may be late by up to this, and overtake each other",
+    );
+    text
+}
+
+/// All parties here, or one real party.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Parties")]
+pub struct Who {
+    /// Start all N parties on this machine
+    #[arg(long, value_name = "N", value_parser = parties, conflicts_with_all = ["party", "roster", "identity", "listen"])]
+    pub local: Option<usize>,
+
+    /// Run as party I of --parties
+    #[arg(long, value_name = "I", requires = "roster")]
+    pub party: Option<usize>,
+
+    /// The file that lists all parties, the same at every party
+    #[arg(long = "parties", value_name = "parties.toml", value_hint = ValueHint::FilePath, id = "roster")]
+    pub roster: Option<PathBuf>,
+
+    /// Our key and certificate: BASE.key and BASE.crt [default: our name in parties.toml]
+    #[arg(long, value_name = "BASE", value_hint = ValueHint::FilePath)]
+    pub identity: Option<PathBuf>,
+
+    /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
+    #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
+    pub listen: Option<String>,
+}
+
+/// How the parties reach each other, and how patient they are.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Network")]
+pub struct Net {
+    /// memory: threads of one process; tcp, tls: one process per party [default: tcp on one machine,
+    /// tls between machines]
+    #[arg(long, value_name = "KIND")]
+    pub transport: Option<TransportArg>,
+
+    /// Allow --transport tcp between machines: anybody on the network can then read and change
+    /// everything
+    #[arg(long)]
+    pub insecure: bool,
+
+    /// Make the links between the parties behave like this network
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED, UNSHAPED))]
+    pub network: String,
+
+    /// How long each waits for what.
+    #[command(flatten)]
+    pub patience: Patience,
+}
+
+/// Times after which waiting ends.
+#[derive(Args, Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Patience {
+    /// End any computation that takes longer than this, for example 90s or 2h. Here and below, a
+    /// number without a unit means seconds [default: none]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub deadline: Option<Duration>,
+
+    /// Give up on a party that sends nothing at all for this long
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub silence_timeout: Duration,
+
+    /// Give up on a party that is alive but for this long does not send what the computation waits
+    /// for
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
+    pub stall_timeout: Duration,
+
+    /// Wait this long for the other parties to start
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub connect_timeout: Duration,
+
+    /// Announce another version of the session protocol; for tests.
+    #[arg(long, value_name = "V", hide = true)]
+    pub test_protocol_version: Option<u32>,
+}
+
+impl Default for Patience {
+    /// As the flags have it.
+    fn default() -> Self {
+        Self {
+            deadline: None,
+            silence_timeout: Duration::from_secs(10),
+            stall_timeout: Duration::from_secs(120),
+            connect_timeout: Duration::from_secs(30),
+            test_protocol_version: None,
+        }
+    }
+}
+
+/// What parties talk over.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TransportArg {
+    /// Threads of one process
+    Memory,
+    /// TCP without encryption or authentication
+    Tcp,
+    /// TLS 1.3; each side is authenticated by its key
+    Tls,
+}
+
+/// A number of threads of a party.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let threads: Option<usize> = text.parse().ok();
+    threads
+        .filter(|threads| (1..=MAX_THREADS).contains(threads))
+        .ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
+}
+
+/// A number of parties.
+pub fn parties(text: &str) -> Result<usize, String> {
+    let most = madrigal_core::MAX_PARTIES;
+    let parties = text.parse().ok().filter(|n| (2..=most).contains(n));
+    parties.ok_or_else(|| format!("expected a number of parties, 2 to {most}"))
+}
+
+/// An interface, by name or address, and a port.
+pub fn listen_address(text: &str) -> Result<String, String> {
+    let parts = text.rsplit_once(':');
+    let sound = parts.is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+    if sound {
+        return Ok(text.to_owned());
+    }
+    Err("expected an address and a port, for example 0.0.0.0:7000 or [::]:7000".to_owned())
+}
+
+/// A time such as `500ms`, `10s`, `1.5m`, `1h 30m`; a number alone counts seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let seconds: Option<f64> = text.trim().parse().ok();
+    let seconds = match seconds {
+        Some(seconds) => Some(seconds).filter(|seconds| seconds.is_finite()),
+        None => humantime::parse_duration(text)
+            .ok()
+            .map(|time| time.as_secs_f64()),
+    };
+    let Some(seconds) = seconds else {
+        return Err(
+            "expected a time, for example 500ms, 10s, 2m or 1h; a number alone counts seconds"
+                .to_owned(),
+        );
+    };
+    if seconds <= 0.0 {
+        return Err("expected a time above zero".to_owned());
+    }
+    // A year is as good as for ever, and no clock overflows.
+    if !(1e-3..=31_536_000.0).contains(&seconds) {
+        return Err("expected a time from 1ms to 8760h, which is a year".to_owned());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}

@@ -1,0 +1,166 @@
+//! Inputs by flag or file.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use madrigal_core::Party;
+use madrigal_program::{Computation, InputPort, Inputs, TextError};
+use zeroize::Zeroizing;
+
+use crate::failure::{Failure, Fault, Result, Status};
+
+/// `--input NAME=VALUES`
+#[derive(Clone)]
+pub(crate) struct InputFlag {
+    name: String,
+    values: Zeroizing<String>,
+}
+
+impl std::fmt::Debug for InputFlag {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}=...", self.name)
+    }
+}
+
+impl FromStr for InputFlag {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, values) = text.split_once('=').ok_or(
+            "expected NAME=VALUES, for example bid=120 or table=@table.csv; --help lists the names",
+        )?;
+        Ok(Self {
+            name: name.to_owned(),
+            values: values.to_owned().into(),
+        })
+    }
+}
+
+/// Inputs that are not those of the program.
+#[derive(Debug, thiserror::Error)]
+enum Problem {
+    #[error("--input {name}=...: the program has no such input, but {known}")]
+    Unknown { name: String, known: String },
+    #[error("--input {name}=... is given twice; give each input once")]
+    Twice { name: String },
+    #[error("--input {name}=... is for {owner}; this is {me}, which reads only its own inputs")]
+    Foreign {
+        name: String,
+        owner: Party,
+        me: Party,
+    },
+    #[error("--input {name}=VALUES is missing: {sort} of {owner}")]
+    Missing {
+        name: String,
+        sort: String,
+        owner: Party,
+    },
+    #[error("--input {name}=...: {error}; the input is {sort}")]
+    Text {
+        name: String,
+        sort: String,
+        error: TextError,
+    },
+    #[error("{}: {error}; the input {name} is {sort}", path.display())]
+    File {
+        name: String,
+        sort: String,
+        path: PathBuf,
+        error: TextError,
+    },
+}
+
+impl Fault for Problem {
+    fn status(&self) -> Status {
+        match self {
+            Self::File { .. } => Status::File,
+            _ => Status::Usage,
+        }
+    }
+}
+
+/// What a flag calls an input.
+fn name(place: usize, port: &InputPort) -> String {
+    port.name.clone().unwrap_or_else(|| place.to_string())
+}
+
+/// Reads what the flags give: of `me` alone, or of all parties where that is `None`. Gives the places of
+/// inputs that have no value, where these are allowed.
+pub(crate) fn read(
+    program: &Computation,
+    flags: &[InputFlag],
+    me: Option<Party>,
+    complete: bool,
+) -> Result<(Inputs, Vec<usize>)> {
+    let ports = program.inputs();
+    let mut given = vec![false; ports.len()];
+    let mut inputs = Inputs::new();
+    for flag in flags {
+        let (name, sort);
+        let mut found = ports.iter().enumerate();
+        let Some((place, port)) = found.find(|(place, port)| self::name(*place, port) == flag.name)
+        else {
+            let names = ports
+                .iter()
+                .enumerate()
+                .map(|(place, port)| self::name(place, port));
+            return Err(Failure::other(Problem::Unknown {
+                name: flag.name.clone(),
+                known: names.collect::<Vec<_>>().join(", "),
+            }));
+        };
+        (name, sort) = (flag.name.clone(), port.sort.to_string());
+        if let Some(me) = me.filter(|&me| me != port.owner) {
+            let owner = port.owner;
+            return Err(Failure::other(Problem::Foreign { name, owner, me }));
+        }
+        if std::mem::replace(&mut given[place], true) {
+            return Err(Failure::other(Problem::Twice { name }));
+        }
+        let (text, path) = text(&flag.values)?;
+        inputs.read(ports, place, &text).map_err(|error| {
+            Failure::other(match path {
+                Some(path) => Problem::File {
+                    name,
+                    sort,
+                    path,
+                    error,
+                },
+                None => Problem::Text { name, sort, error },
+            })
+        })?;
+    }
+    let wanted = |(place, port): &(usize, &InputPort)| {
+        !given[*place] && me.is_none_or(|me| me == port.owner)
+    };
+    let missing: Vec<_> = ports.iter().enumerate().filter(wanted).collect();
+    if let (true, Some((place, port))) = (complete, missing.first()) {
+        return Err(Failure::other(Problem::Missing {
+            name: name(*place, port),
+            sort: port.sort.to_string(),
+            owner: port.owner,
+        }));
+    }
+    Ok((
+        inputs,
+        missing.into_iter().map(|(place, _)| place).collect(),
+    ))
+}
+
+/// The values' text, and the file that it is from.
+fn text(values: &str) -> Result<(Zeroizing<String>, Option<PathBuf>)> {
+    let Some(path) = values.strip_prefix('@') else {
+        return Ok((Zeroizing::new(values.to_owned()), None));
+    };
+    let path = Path::new(path);
+    let mut bytes = Zeroizing::new(Vec::new());
+    let read = match path == Path::new("-") {
+        true => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
+        false => fs::read(path).map(|read| *bytes = read),
+    };
+    read.map_err(Failure::file("read the input", path))?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok((Zeroizing::new(text), Some(path.to_owned())))
+}

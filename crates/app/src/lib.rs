@@ -1,0 +1,26 @@
+//! Programs on typed secrets as commands, and what all commands with parties are made of.
+//!
+//! [`App`] makes of one function that builds a program a command that is all parties on this machine, one
+//! real party, an estimate, or a test. Its parts serve other commands too: flags of parties ([`flags`],
+//! [`over`]), one real party ([`remote`]) or all as threads ([`everyone`](mod@everyone)), failures with exit
+//! statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]).
+
+mod check;
+mod command;
+pub mod everyone;
+pub mod explain;
+pub mod failure;
+pub mod figures;
+pub mod flags;
+mod inputs;
+pub mod machine;
+pub mod numbers;
+pub mod over;
+pub mod progress;
+pub mod rates;
+pub mod reach;
+pub mod remedies;
+pub mod remote;
+mod run;
+
+pub use command::{App, Numbers};

@@ -1,0 +1,99 @@
+//! The flags and commands that mend what a library's error is about: libraries know none of them.
+
+use std::fmt::Display;
+
+use madrigal_net::Error;
+use madrigal_net::identity::IdentityError;
+use madrigal_net::roster::{RosterError, RosterProblem};
+use madrigal_net::tls::TlsError;
+use madrigal_net::transport::ConnectError;
+
+const RENEW: &str = "`madrigal keygen --renew`";
+/// How stores are made.
+pub const STORES: &str =
+    "`madrigal precompute --triples ... --store DIR` makes stores at all parties";
+
+/// The error, and in brackets what is to be changed.
+pub fn with(error: &impl Display, remedy: impl Into<Option<&'static str>>) -> String {
+    match remedy.into() {
+        Some(remedy) => format!("{error} ({remedy})"),
+        None => error.to_string(),
+    }
+}
+
+/// What mends a session.
+pub fn of_session(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::Silent { .. } => "--silence-timeout",
+        Error::Stalled { .. } | Error::Backlog { .. } => "--stall-timeout",
+        Error::Deadline { .. } => "--deadline",
+        Error::Store { .. } => STORES,
+        Error::Program { what, .. } => return of_fact(what),
+        _ => return None,
+    })
+}
+
+/// Where the parties' flags differ.
+fn of_fact(what: &str) -> Option<&'static str> {
+    Some(match what {
+        "protocol" => "protocol: see --protocol",
+        "circuit" | "compiled circuit" => "circuit: see the file of --circuit",
+        "lanes" => "lanes: see the number of lines in the input files, or --lanes",
+        "owners" => "owners: see --owners",
+        "receivers" => "receivers: see --to",
+        "broadcast" => "broadcast: see --broadcast",
+        "threads" => "threads: see --threads",
+        "repetitions" => "repetitions: see --repeat",
+        "extension" => {
+            "extension: see --extension and, for `--extension auto`, --link or --network"
+        }
+        "matrices" => "matrices: see --matrices",
+        "correlations" => {
+            "correlations: see --correlations, --store, --extension, --threads and, for `--extension auto`, --link or --network"
+        }
+        "phases" | "lanes in a part" | "lanes in a block" => "see --phases and --memory",
+        "triples" => "triples: see --triples",
+        _ => return None,
+    })
+}
+
+/// What brings parties together.
+pub fn of_connect(error: &ConnectError) -> Option<&'static str> {
+    Some(match error {
+        ConnectError::Unreachable { .. } | ConnectError::Missing { .. } => "--connect-timeout",
+        ConnectError::Card { .. } | ConnectError::Number { .. } => {
+            "--party, --parties, --correlations"
+        }
+        ConnectError::Foreign { .. } => "--transport",
+        ConnectError::Tls(error) => return of_tls(error),
+        _ => return None,
+    })
+}
+
+/// What mends a certificate.
+pub fn of_tls(error: &TlsError) -> Option<&'static str> {
+    match error {
+        TlsError::OwnDates { .. }
+        | TlsError::RefusedDates { .. }
+        | TlsError::Expired { .. }
+        | TlsError::BadCertificate { .. } => Some(RENEW),
+        _ => None,
+    }
+}
+
+/// What mends a key.
+pub fn of_identity(error: &IdentityError) -> Option<&'static str> {
+    Some(match error {
+        IdentityError::Missing { .. } => "`madrigal keygen`, and --renew for the certificate alone",
+        IdentityError::DamagedKey { .. } => "`madrigal keygen`",
+        IdentityError::KeyExists { .. }
+        | IdentityError::DamagedCertificate { .. }
+        | IdentityError::Mismatch { .. } => RENEW,
+        _ => return None,
+    })
+}
+
+/// What mends the list of parties.
+pub fn of_roster(error: &RosterError) -> Option<&'static str> {
+    matches!(error.problem, RosterProblem::File { .. }).then_some("--parties")
+}

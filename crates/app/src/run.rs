@@ -1,0 +1,248 @@
+//! A program run: by all parties here, or by one of several machines.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use madrigal_circuit::Goal;
+use madrigal_core::Party;
+use madrigal_engine::Progress;
+use madrigal_net::Session;
+use madrigal_program::{Array, Ended, Planned};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::command::Made;
+use crate::everyone::everyone;
+use crate::failure::{Failure, Result};
+use crate::figures::PhaseFigures;
+use crate::flags::TransportArg;
+use crate::inputs;
+use crate::numbers::{bytes, count, seconds, table};
+use crate::progress::Bars;
+use crate::reach::Network;
+use crate::remote::RemoteParty;
+
+/// What a run has come to, as JSON has it.
+#[derive(Serialize)]
+struct Report {
+    program: &'static str,
+    mix: String,
+    circuits: &'static str,
+    correlations: String,
+    threads: usize,
+    transport: TransportArg,
+    network: String,
+    /// Those of the parties here, by name, row by row: numbers that JSON cannot hold exactly are texts.
+    outputs: Map<String, Value>,
+    parties: Vec<PartyFigures>,
+}
+
+/// What one party has spent.
+#[derive(Serialize)]
+struct PartyFigures {
+    party: usize,
+    setup: PhaseFigures,
+    online: PhaseFigures,
+    /// From the opening of the job to its finish at all parties.
+    total_seconds: f64,
+    wire_bytes_sent: u64,
+}
+
+/// What circuits save, in a word.
+pub(crate) fn saving(goal: Goal) -> &'static str {
+    match goal {
+        Goal::Size => "size",
+        Goal::Depth => "depth",
+    }
+}
+
+/// As one of several machines.
+pub(crate) fn as_one<H>(made: &Made<'_, H>, party: RemoteParty<'_>) -> Result<String> {
+    let (flags, me) = (made.flags, Party::new(party.me()));
+    let planned = made.plan()?;
+    let (inputs, _) = inputs::read(&made.program, &flags.inputs, Some(me), true)?;
+    let given = planned.given(&made.program, &inputs, me);
+    let given = given.map_err(Failure::bug)?;
+    drop(inputs);
+    let (transport, deadline) = (party.transport(), party.patience().deadline);
+    let bars = Bars::new(1, flags.quiet);
+    let observe = |progress: Progress| bars.update(0, progress.into());
+    bars.meeting();
+    let ended = party.in_session(async |session| {
+        bars.met();
+        let ended = planned.run(session, 1, given, deadline, &observe).await;
+        Ok(ended?)
+    });
+    bars.clear();
+    tell(made, &planned, transport, &[(me, ended?)])
+}
+
+/// All parties, each a thread of this process.
+pub(crate) fn as_all<H>(made: &Made<'_, H>) -> Result<String> {
+    let flags = made.flags;
+    let parties = made.program.parties();
+    let network = Network::parse(&flags.net.network)?;
+    let planned = made.plan()?;
+    let (inputs, _) = inputs::read(&made.program, &flags.inputs, None, true)?;
+    let transport = flags.net.transport.unwrap_or(TransportArg::Tcp);
+    let patience = &flags.net.patience;
+    let (program, deadline) = (&made.program, patience.deadline);
+    let ended = everyone(
+        transport,
+        network,
+        parties,
+        flags.threads,
+        patience,
+        async |session: &Session| {
+            let given = planned.given(program, &inputs, session.me());
+            let given = given.map_err(Failure::bug)?;
+            let ended = planned.run(session, 1, given, deadline, &|_| {}).await;
+            Ok(ended?)
+        },
+    )?;
+    let ended: Vec<_> = Party::all(parties).zip(ended).collect();
+    tell(made, &planned, transport, &ended)
+}
+
+/// The outputs, as text or JSON; the costs go to standard error.
+fn tell<H>(
+    made: &Made<'_, H>,
+    planned: &Planned,
+    transport: TransportArg,
+    ended: &[(Party, Ended)],
+) -> Result<String> {
+    let flags = made.flags;
+    let parties: Vec<_> = ended.iter().map(PartyFigures::of).collect();
+    let ports = made.program.outputs();
+    // Parties that get an output get the same.
+    let first = |place: usize| {
+        let mut arrays = ended
+            .iter()
+            .filter_map(|(_, one)| one.outputs.arrays().nth(place).flatten());
+        let first = arrays.next();
+        match arrays.all(|array| Some(array) == first) {
+            true => Ok(first),
+            false => Err(Failure::bug("parties got different outputs")),
+        }
+    };
+    let mut outputs = Vec::new();
+    for (place, port) in ports.iter().enumerate() {
+        let name = port.name.clone().unwrap_or_else(|| place.to_string());
+        outputs.extend(first(place)?.map(|array| (name, array)));
+    }
+    if flags.json {
+        let spec = planned.plan.spec();
+        let outputs = outputs.into_iter();
+        let report = Report {
+            program: made.name,
+            mix: flags.mix.unwrap_or(made.program.mix()).to_string(),
+            circuits: saving(planned.goal),
+            correlations: spec.origin.to_string(),
+            threads: flags.threads,
+            transport,
+            network: flags.net.network.clone(),
+            outputs: outputs.map(|(name, array)| (name, json(array))).collect(),
+            parties,
+        };
+        let text = serde_json::to_string_pretty(&report).map_err(Failure::bug)?;
+        return Ok(text + "\n");
+    }
+    if !flags.quiet {
+        let _ = writeln!(std::io::stderr(), "{}", costs(&parties));
+        if outputs.is_empty() {
+            let _ = writeln!(std::io::stderr(), "{}: no output here", made.name);
+        }
+    }
+    let knows_all = |one: &&(Party, Ended)| one.1.outputs.arrays().all(|array| array.is_some());
+    let mut text = match (made.tell, ended.iter().find(knows_all)) {
+        (Some(tell), Some((_, one))) => tell(&made.handles, &one.outputs, &made.numbers),
+        _ => outputs
+            .iter()
+            .map(|(name, array)| line(name, array))
+            .collect(),
+    };
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+impl PartyFigures {
+    fn of((party, ended): &(Party, Ended)) -> Self {
+        let outcome = &ended.outcome;
+        Self {
+            party: party.index(),
+            setup: (&outcome.setup).into(),
+            online: (&outcome.online).into(),
+            total_seconds: outcome.total.as_secs_f64(),
+            wire_bytes_sent: outcome.wire_bytes_sent,
+        }
+    }
+}
+
+/// One output for people.
+fn line(name: &str, array: &Array) -> String {
+    let mut text = format!("{name}:");
+    let axes = array.shape().axes();
+    let row = axes.last().copied().unwrap_or(1).max(1);
+    for (at, element) in array.texts().enumerate() {
+        let between = match at % row {
+            0 if axes.len() > 1 => "\n  ",
+            _ => " ",
+        };
+        let _ = write!(text, "{between}{element}");
+    }
+    text + "\n"
+}
+
+/// The largest integer of which a number of JSON's holds all below.
+const EXACT: u64 = 1 << 53;
+
+/// One output for scripts.
+fn json(array: &Array) -> Value {
+    let element = |text: String| match text.parse::<Value>() {
+        Ok(Value::Number(number)) => {
+            let exact = number.as_i64().map(i64::unsigned_abs).or(number.as_u64());
+            let rational = text.contains('.') && array.element().bits() <= 32;
+            match exact.is_some_and(|number| number <= EXACT) || rational {
+                true => Value::Number(number),
+                false => Value::String(text),
+            }
+        }
+        Ok(Value::Bool(bool)) => Value::Bool(bool),
+        _ => Value::String(text),
+    };
+    let mut elements: Vec<Value> = array.texts().map(element).collect();
+    match (array.shape().rank(), elements.pop()) {
+        (0, Some(only)) => only,
+        (_, last) => {
+            elements.extend(last);
+            Value::Array(elements)
+        }
+    }
+}
+
+fn costs(parties: &[PartyFigures]) -> comfy_table::Table {
+    let mut table = table(&[
+        "party", "phase", "time", "sent", "received", "messages", "rounds",
+    ]);
+    for party in parties {
+        for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
+            let own = if name == "setup" {
+                party.party.to_string()
+            } else {
+                String::new()
+            };
+            table.add_row([
+                own,
+                name.to_owned(),
+                seconds(phase.seconds),
+                bytes(phase.bytes_sent),
+                bytes(phase.bytes_received),
+                count(phase.messages),
+                count(phase.rounds),
+            ]);
+        }
+    }
+    table
+}

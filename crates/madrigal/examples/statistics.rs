@@ -1,0 +1,45 @@
+//! Mean and variance of numbers of which each party has some.
+//!
+//! `cargo run --release --example statistics -- --local 2 --length 3 -i numbers0=31,45,28 -i numbers1=52,39,47`
+
+use std::process::ExitCode;
+
+use madrigal::Party;
+use madrigal::app::App;
+use madrigal::program::{Everyone, Opened, Secret};
+
+pub(crate) fn command() -> App<(Opened<u64>, Opened<u64>)> {
+    App::new(
+        "statistics",
+        "Mean and variance of all parties' numbers; the sum of their squares times their count must stay below 2^64",
+        |p, numbers| {
+            let parts: Vec<Secret<u32>> = Party::all(p.parties())
+                .map(|party| {
+                    let name = format!("numbers{}", party.index());
+                    p.input_named(&name, party, [numbers.get("length")])
+                })
+                .collect();
+            let numbers = p.concat(&parts, 0).cast::<u64>();
+            let sum = numbers.sum_all();
+            // Count times count times the variance: with the sum it tells no more than both results do.
+            let count = numbers.elements() as i64;
+            let spread = numbers.square().sum_all().times(count) - sum.square();
+            (
+                p.open_named("sum", sum, Everyone),
+                p.open_named("spread", spread, Everyone),
+            )
+        },
+    )
+    .number("length", 3, 1 << 20, "Numbers of each party")
+    .telling(|&(sum, spread), outputs, numbers| {
+        let parties = numbers.parties();
+        let count = (parties * numbers.get("length")) as f64;
+        let mean = outputs.get(sum)[0] as f64 / count;
+        let variance = outputs.get(spread)[0] as f64 / (count * count);
+        format!("mean {mean:.4}, variance {variance:.4}")
+    })
+}
+
+fn main() -> ExitCode {
+    command().main()
+}

@@ -1,0 +1,272 @@
+//! A program as a command: what is wrong is told with the flag that mends it, parties on several machines,
+//! estimates.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::thread;
+
+use madrigal::app::App;
+use madrigal::app::remote::identity_files;
+use madrigal::net::identity::{Identity, Validity};
+use madrigal::net::roster::{Roster, RosterEntry};
+use madrigal::program::lower::Mix;
+use madrigal::program::{Everyone, Fixed, Opened};
+use madrigal::{Party, Phase};
+use serde_json::Value;
+
+/// Bids of two parties, weighed: of several types.
+fn weighed() -> App<Opened<bool>> {
+    App::new(
+        "weighed",
+        "Which of two weighed bids is higher",
+        |p, numbers| {
+            let bids = p.input_named::<i32>("bids", Party::new(0), [numbers.get("bids")]);
+            let other = p.input_named::<i32>("other", Party::new(1), ());
+            let weight = p.input_named::<Fixed<i64, 16>>("weight", Party::new(1), ());
+            let secret = p.input::<bool>(Party::new(1), ());
+            let first = bids.sum_all().to_fixed::<i64, 16>() * weight;
+            let higher = first.gt(other.to_fixed::<i64, 16>());
+            p.open_named("first-is-higher", higher & secret, Everyone)
+        },
+    )
+    .number("bids", 2, 100, "Bids of the first party")
+}
+
+fn run(line: &str) -> Result<String, (String, u8)> {
+    let words = std::iter::once("weighed").chain(line.split_whitespace());
+    let done = weighed().run(words);
+    done.map_err(|error| (error.to_string(), error.status() as u8))
+}
+
+const INPUTS: &str = "-i bids=3,0x2 -i other=-7 -i weight=-1.5 -i 3=true";
+
+#[test]
+fn a_run_gives_its_outputs_by_name() {
+    // 5 times -1.5 is less than -7.
+    let told = run(&format!("--local 2 --quiet {INPUTS}")).unwrap();
+    assert_eq!(told, "first-is-higher: false\n");
+    let told = run(&format!("--local 3 --json --transport memory {INPUTS}")).unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["outputs"]["first-is-higher"], false);
+    assert_eq!(told["parties"].as_array().unwrap().len(), 3);
+    assert!(told["parties"][1]["online"]["bytes_sent"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_flag() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("bids.csv");
+    fs::write(&file, "3\n4x\n").unwrap();
+    let file = format!("--local 2 -i bids=@{}", file.display());
+    for (line, status, words) in [
+        ("", 2, "--local N"),
+        (
+            "--local 2",
+            2,
+            "--input bids=VALUES is missing: i32[2] of party 0",
+        ),
+        ("--local 2 -i bids", 2, "expected NAME=VALUES"),
+        (
+            "--local 2 -i bid=1",
+            2,
+            "no such input, but bids, other, weight, 3",
+        ),
+        (
+            "--local 2 -i bids=1,2 -i bids=1,2",
+            2,
+            "--input bids=... is given twice",
+        ),
+        (
+            "--local 2 -i bids=1",
+            2,
+            "--input bids=...: 1 elements, where 2 are expected",
+        ),
+        (
+            "--local 2 -i bids=1,2147483648",
+            2,
+            "line 1: element 2 is no i32",
+        ),
+        ("--local 2 -i bids=1,+2", 2, "line 1: element 2 is no i32"),
+        ("--local 2 -i weight=1e40", 2, "is no Fixed<i64, 16>"),
+        ("--local 2 -i 3=yes", 2, "element 1 is no bool"),
+        (&file, 3, "line 2: element 2 is no i32"),
+        (
+            "--local 2 -i bids=@/nowhere",
+            3,
+            "cannot read the input /nowhere",
+        ),
+        ("--local 2 --bids 101", 2, "--bids"),
+        ("--local 2 --mix R", 2, "--mix"),
+        ("--local 2 --network moon", 2, "--network"),
+        ("--party 0 --parties /nowhere", 3, "/nowhere"),
+        ("dance", 2, "dance"),
+    ] {
+        let (told, found) = run(line).unwrap_err();
+        assert!(told.contains(words), "{line}: {told}");
+        assert_eq!(found, status, "{line}: {told}");
+        // The file's and the flag's numbers are secrets.
+        assert!(
+            !told.contains("4x") && !told.contains("2147483648"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn help_names_inputs_and_outputs() {
+    let (told, _) = run("--help").unwrap_err();
+    for words in [
+        "bids    i32[2] of party 0",
+        "weight  Fixed<i64, 16> of party 1",
+        "first-is-higher  bool to everyone",
+        "--bids <N>",
+        "Exit status:",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+#[test]
+fn an_estimate_says_what_each_operation_costs() {
+    let told = run("explain --json --network wan --mix A+B").unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let operations = told["operations"].as_array().unwrap();
+    let number = |value: &Value, phase: &str, key: &str| value[phase][key].as_u64().unwrap();
+    for key in ["bytes_sent", "messages"] {
+        let parts = operations.iter().map(|one| number(one, "online", key));
+        let [sum, whole] = [parts.sum::<u64>(), number(&told, "online", key)];
+        // Each is of the party that has most of it.
+        assert!(whole <= sum && sum <= 2 * whole, "{key}: {sum} {whole}");
+    }
+    let longest = operations.iter().map(|one| number(one, "online", "rounds"));
+    assert!(longest.max().unwrap() <= number(&told, "online", "rounds"));
+    let source = |one: &Value| one["source"].as_str().unwrap().contains("commands.rs:");
+    assert!(operations.iter().all(source), "{operations:?}");
+    assert!(told["total_seconds"].as_f64().unwrap() > 0.1);
+    let text = run("explain --network wan --mix A+B").unwrap();
+    for words in ["operation", "sends online", "commands.rs:", "setup: about"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn a_long_line_has_shallow_circuits_by_itself() {
+    let compare = |network: &str| {
+        let app = App::new("compare", "", |p, _| {
+            let [a, b] = ["a", "b"].map(|name| p.input_named::<u64>(name, Party::new(0), [100]));
+            p.open(a.lt(b), Everyone)
+        })
+        .parties(3)
+        .mix(Mix::R);
+        let told = app.run(["compare", "explain", "--json", "--network", network]);
+        let told: Value = serde_json::from_str(&told.unwrap()).unwrap();
+        let rounds = told["online"]["rounds"].as_u64().unwrap();
+        (told["circuits"].as_str().unwrap().to_owned(), rounds)
+    };
+    let (circuits, rounds) = compare("100ms,1Gbps");
+    assert_eq!(circuits, "depth");
+    assert!(rounds <= 9, "{rounds}");
+}
+
+/// Keys for two parties and their list.
+fn machines(directory: &Path) {
+    let mut entries = Vec::new();
+    for name in ["alice", "bob"] {
+        let identity = Identity::generate(Validity::days(1).unwrap()).unwrap();
+        identity
+            .save(&identity_files(&directory.join(name)))
+            .unwrap();
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        entries.push(RosterEntry {
+            name: name.into(),
+            address: free.local_addr().unwrap().to_string().parse().unwrap(),
+            key: identity.fingerprint(),
+        });
+    }
+    let list = Roster::new(entries).unwrap().to_toml();
+    fs::write(directory.join("parties.toml"), list).unwrap();
+}
+
+/// What two parties with these arguments get.
+fn both(lines: [&str; 2]) -> [Result<String, (String, u8)>; 2] {
+    let directory = tempfile::tempdir().unwrap();
+    machines(directory.path());
+    thread::scope(|scope| {
+        let parties = [0, 1].map(|me| {
+            let directory = directory.path().display();
+            let name = ["alice", "bob"][me];
+            let line = format!(
+                "--party {me} --parties {directory}/parties.toml --identity {directory}/{name} -q {}",
+                lines[me]
+            );
+            scope.spawn(move || run(&line))
+        });
+        parties.map(|party| party.join().unwrap())
+    })
+}
+
+#[test]
+fn real_parties_bring_their_own_inputs() {
+    let told = both(["-i bids=3,-9", "-i other=-7 -i weight=0.5 -i 3=1"]);
+    for told in told {
+        assert_eq!(told.unwrap(), "first-is-higher: true\n");
+    }
+}
+
+#[test]
+fn a_party_reads_its_own_inputs_alone() {
+    let [first, second] = both([
+        "-i other=3",
+        "--connect-timeout 1s -i other=1 -i weight=0 -i 3=1",
+    ]);
+    let (told, status) = first.unwrap_err();
+    assert!(told.contains("is for party 1; this is party 0"), "{told}");
+    assert_eq!(status, 2);
+    assert_eq!(second.unwrap_err().1, 4);
+}
+
+#[test]
+fn parties_with_different_programs_learn_in_what() {
+    let [first, second] = both([
+        "--bids 3 -i bids=1,2,3",
+        "--bids 2 -i other=1 -i weight=0 -i 3=1",
+    ]);
+    for told in [first, second] {
+        let (told, status) = told.unwrap_err();
+        assert_eq!(status, 5, "{told}");
+        assert!(told.contains("operation 0"), "{told}");
+        assert!(told.contains("3") && told.contains("2"), "{told}");
+    }
+    let [first, _] = both([
+        "-i bids=1,2 --mix B",
+        "-i other=1 -i weight=0 -i 3=1 --mix A+B",
+    ]);
+    let (told, _) = first.unwrap_err();
+    assert!(told.contains("operation"), "{told}");
+}
+
+/// What is explained is what is spent.
+#[test]
+fn costs_are_those_of_the_estimate() {
+    let report = run(&format!("--local 2 --json --mix A+B {INPUTS}")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let told = run("explain --json --mix A+B").unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    for phase in Phase::ALL {
+        let phase = phase.to_string();
+        for key in [
+            "bytes_sent",
+            "bytes_received",
+            "messages",
+            "rounds",
+            "aes_blocks",
+        ] {
+            let spent = report["parties"].as_array().unwrap().iter();
+            let spent = spent.map(|party| party[&phase][key].as_u64().unwrap());
+            assert_eq!(spent.max(), told[&phase][key].as_u64(), "{phase} {key}");
+        }
+    }
+}

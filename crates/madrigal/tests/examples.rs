@@ -1,0 +1,250 @@
+//! The examples compute what they say, in every mix, and tell what is wrong.
+
+use madrigal::app::App;
+use madrigal_testkit::shared_data;
+
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/auction.rs"]
+mod auction;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/cross_table.rs"]
+mod cross_table;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/inner_product.rs"]
+mod inner_product;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/listing1.rs"]
+mod listing1;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/listing2.rs"]
+mod listing2;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/millionaires.rs"]
+mod millionaires;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/nearest.rs"]
+mod nearest;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/percentiles.rs"]
+mod percentiles;
+#[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/statistics.rs"]
+mod statistics;
+
+/// What an example prints, with arguments that spaces separate.
+fn run<H>(app: &App<H>, arguments: &str) -> Result<String, String> {
+    let arguments = std::iter::once("example").chain(arguments.split_whitespace());
+    app.run(arguments).map_err(|error| error.to_string())
+}
+
+/// The same in each mix that its parties can have, over memory; of two and of three parties, if the
+/// arguments leave that open.
+fn in_all_mixes<H>(app: &App<H>, arguments: &str, expected: &str) {
+    for (mix, parties) in [("A+B", 2), ("B", 2), ("A+B", 3), ("B", 3), ("R", 3)] {
+        let local = format!("--local {parties}");
+        let line = match arguments.contains("--local") {
+            false => format!("{local} {arguments}"),
+            true if arguments.contains(&local) => arguments.to_owned(),
+            true => continue,
+        };
+        let line = format!("--quiet --transport memory --mix {mix} {line}");
+        let told = run(app, &line);
+        assert_eq!(told.as_deref(), Ok(expected), "{line}");
+    }
+}
+
+#[test]
+fn the_richer_of_two() {
+    let app = millionaires::command();
+    for (first, second, expected) in [
+        (7, 3, "the first is richer\n"),
+        (3, 7, "the first is not richer\n"),
+        (5, 5, "the first is not richer\n"),
+        (u64::MAX, 0, "the first is richer\n"),
+    ] {
+        in_all_mixes(
+            &app,
+            &format!("-i first={first} -i second={second}"),
+            expected,
+        );
+    }
+}
+
+#[test]
+fn the_winner_pays_the_second_price() {
+    let app = auction::command();
+    let bids = "--local 3 -i bid0=120 -i bid1=340 -i bid2=335";
+    in_all_mixes(&app, bids, "bidder 1 wins and pays 335\n");
+    let two = "--local 2 -q -i bid0=4294967295 -i bid1=0";
+    assert_eq!(run(&app, two).unwrap(), "bidder 0 wins and pays 0\n");
+}
+
+#[test]
+fn inner_products_have_signs() {
+    let app = inner_product::command();
+    let line = "--length 4 -i left=1,2,3,-4 -i right=4,-5,6,9223372036854775807";
+    let expected = [4_i64, -10, 18, (-4_i64).wrapping_mul(i64::MAX)];
+    let expected = expected.into_iter().fold(0, i64::wrapping_add);
+    in_all_mixes(&app, line, &format!("product: {expected}\n"));
+}
+
+#[test]
+fn mean_and_variance_of_all() {
+    let app = statistics::command();
+    let line = "--local 2 --length 3 -i numbers0=31,45,28 -i numbers1=52,39,47";
+    let numbers = [31, 45, 28, 52, 39, 47].map(f64::from);
+    let mean = numbers.iter().sum::<f64>() / 6.0;
+    let variance = numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 6.0;
+    in_all_mixes(
+        &app,
+        line,
+        &format!("mean {mean:.4}, variance {variance:.4}\n"),
+    );
+}
+
+#[test]
+fn percentiles_by_the_nearest_rank() {
+    let app = percentiles::command();
+    let line = "--local 3 --length 2 -i numbers0=31,45 -i numbers1=28,52 -i numbers2=39,47";
+    in_all_mixes(&app, line, "median 39, percentile 90: 52\n");
+    in_all_mixes(
+        &app,
+        &format!("{line} --percent 1"),
+        "median 39, percentile 1: 28\n",
+    );
+}
+
+#[test]
+fn groups_of_those_in_both_lists() {
+    let app = cross_table::command();
+    let line = "--patients 6 --insured 5 -i patient=11,12,13,14,15,16 -i group=0,1,2,0,1,2 \
+                -i insured=16,14,12,10,8 -i cost=5,70,900,1,1";
+    let expected =
+        "group 0: 1 in both, cost 70\ngroup 1: 1 in both, cost 900\ngroup 2: 1 in both, cost 5\n";
+    in_all_mixes(&app, line, expected);
+}
+
+/// Of the shared tables 40 rows each, against the same in the clear.
+#[test]
+fn a_cross_table_of_real_lists() {
+    let Some(tables) = shared_data().map(|data| data.join("data/tables")) else {
+        return;
+    };
+    let read = |name| -> Vec<Vec<u32>> {
+        let text = std::fs::read_to_string(tables.join(name)).unwrap();
+        let rows = text.lines().skip(1);
+        let mut rows: Vec<Vec<u32>> = rows
+            .map(|line| line.split(',').map(|word| word.parse().unwrap()).collect())
+            .collect();
+        rows.sort();
+        rows.truncate(40);
+        rows
+    };
+    let (hospital, insurer) = (read("hospital_a.csv"), read("insurer_b.csv"));
+    let column = |rows: &[Vec<u32>], at: usize| {
+        let words: Vec<_> = rows.iter().map(|row| row[at].to_string()).collect();
+        words.join(",")
+    };
+    let mut expected = String::new();
+    for group in 0..10 {
+        let of_group = hospital.iter().filter(|row| row[2] == group);
+        let both = of_group.filter_map(|row| insurer.iter().find(|other| other[0] == row[0]));
+        let costs: Vec<u32> = both.map(|row| row[1]).collect();
+        let (count, sum) = (costs.len(), costs.iter().sum::<u32>());
+        expected += &format!("group {group}: {count} in both, cost {sum}\n");
+    }
+    let line = format!(
+        "--local 3 --mix R --transport memory -q --patients 40 --insured 40 --groups 10 \
+         -i patient={} -i group={} -i insured={} -i cost={}",
+        column(&hospital, 0),
+        column(&hospital, 2),
+        column(&insurer, 0),
+        column(&insurer, 1)
+    );
+    assert_eq!(run(&cross_table::command(), &line).unwrap(), expected);
+}
+
+#[test]
+fn listing_1_of_the_paper() {
+    let line = "--length 4 -i a=17 -i v=3,99,20,1";
+    in_all_mixes(&listing1::command(), line, "least: 9\n");
+}
+
+#[test]
+fn listing_2_of_the_paper() {
+    let line = "--length 3 -i weights=10,200,3000 -i numbers=5,1,4 -i threshold=4";
+    in_all_mixes(&listing2::command(), line, "weight: 3010\n");
+}
+
+#[test]
+fn the_nearest_entries_of_a_file() {
+    let app = nearest::command();
+    let tables = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/tables");
+    let line = format!(
+        "--entries 12 --samples 2 -i table=@{tables}/faces.csv -i sample=@{tables}/samples.csv"
+    );
+    let expected = "entry 7, at a squared distance of 0\nentry 3, at a squared distance of 16\n";
+    in_all_mixes(&app, &line, expected);
+}
+
+/// Entries and distances as the table's authors computed them.
+#[test]
+fn one_and_sixteen_samples_among_4096() {
+    let Some(tables) = shared_data().map(|data| data.join("data/tables")) else {
+        return;
+    };
+    let table = tables.join("biomatch_db_4096.csv");
+    let samples = std::fs::read_to_string(tables.join("biomatch_samples_4096.csv")).unwrap();
+    let entries: Vec<Vec<i64>> = std::fs::read_to_string(&table)
+        .unwrap()
+        .lines()
+        .map(|line| line.split(',').map(|word| word.parse().unwrap()).collect())
+        .collect();
+    for (count, mix) in [(1, "A+B"), (16, "A+B"), (1, "R"), (16, "R")] {
+        let samples: Vec<&str> = samples.lines().take(count).collect();
+        let expected: String = samples
+            .iter()
+            .map(|sample| {
+                let sample: Vec<i64> = sample
+                    .split(',')
+                    .map(|word| word.parse().unwrap())
+                    .collect();
+                let distance = |entry: &Vec<i64>| -> i64 {
+                    let pairs = entry.iter().zip(&sample);
+                    pairs.map(|(a, b)| (a - b) * (a - b)).sum()
+                };
+                let found = entries.iter().map(distance).enumerate();
+                let (entry, distance) = found.min_by_key(|&(at, distance)| (distance, at)).unwrap();
+                format!("entry {entry}, at a squared distance of {distance}\n")
+            })
+            .collect();
+        let line = format!(
+            "--local 3 --mix {mix} -q --transport memory --entries 4096 --samples {count} \
+             -i table=@{} -i sample={}",
+            table.display(),
+            samples.join(",")
+        );
+        assert_eq!(
+            run(&nearest::command(), &line).unwrap(),
+            expected,
+            "{count} in {mix}"
+        );
+    }
+}
+
+#[test]
+fn each_example_is_a_test_of_itself() {
+    fn right<H>(app: &App<H>, line: &str) {
+        let told = run(app, &format!("check --seed 5 {line}")).unwrap();
+        assert!(told.starts_with("right: "), "{told}");
+    }
+    right(&millionaires::command(), "");
+    right(&auction::command(), "--local 3");
+    right(&inner_product::command(), "--length 7");
+    right(&statistics::command(), "--local 3");
+    right(&percentiles::command(), "");
+    right(&cross_table::command(), "");
+    right(&listing1::command(), "--local 3");
+    right(&listing2::command(), "--length 9");
+    right(&nearest::command(), "--entries 5 --samples 2");
+}

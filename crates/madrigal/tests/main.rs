@@ -1,0 +1,6 @@
+//! The tests of this crate, in one executable: linking many takes longer than running them.
+
+#[cfg(feature = "app")]
+mod commands;
+#[cfg(feature = "app")]
+mod examples;

@@ -1,0 +1,228 @@
+//! Every operator on every type, run by all parties: in every mix, among 2, 3 and 5 parties, in 1, 7, 64 and
+//! 1,000 lanes, edges included, against the oracle.
+//!
+//! All operators of a type are one program, and all types of it one run. By default each type meets each mix
+//! and each number of lanes, but not every pair of these; `MADRIGAL_SWEEP=all` runs all of them.
+
+use madrigal_circuit::Goal;
+use madrigal_core::Party;
+use madrigal_program::lower::Mix;
+use madrigal_program::{
+    Bits, Everyone, Fixed, FixedWord, Inputs, Integer, Number, Plain, Program, Secret, Signed,
+    Unsigned,
+};
+
+use crate::random::Random;
+use crate::running::runs;
+
+/// Mixes with numbers of parties. Arithmetic alone is what A+B does in A: `+ - *`, sums, products, squares,
+/// matrices.
+const MIXES: [(Mix, usize); 7] = [
+    (Mix::AB, 2),
+    (Mix::B, 3),
+    (Mix::R, 3),
+    (Mix::AB, 5),
+    (Mix::B, 2),
+    (Mix::AB, 3),
+    (Mix::B, 5),
+];
+const LANES: [usize; 4] = [1, 7, 64, 1000];
+
+/// A program that grows, with its inputs.
+struct Sweep {
+    program: Program,
+    inputs: Inputs,
+    random: Random,
+    lanes: usize,
+    /// Numbers of so many bits and lanes are too much for what takes a circuit of their square.
+    all: bool,
+}
+
+impl Sweep {
+    /// Edges, small numbers and any, as many as there are lanes.
+    fn values<T: Plain>(&mut self) -> Vec<T> {
+        let bits = T::TYPE.bits();
+        let top = 1_u128 << (bits - 1);
+        let edges = [0, 1, u128::MAX, top, top - 1, top + 1, 2, u128::MAX - 1];
+        let first = self.random.half() as usize;
+        let value = |at: usize| match (first + at) % 3 {
+            0 => edges[(first + at) / 3 % edges.len()],
+            1 => self.random.word() >> (128 - 1 - self.random.half() % u128::from(bits) as u64),
+            _ => self.random.word(),
+        };
+        (0..self.lanes).map(value).map(T::decode).collect()
+    }
+
+    fn input<T: Plain>(&mut self) -> Secret<T> {
+        let values = self.values::<T>();
+        let owner = Party::new(self.random.half() as usize % self.program.parties());
+        let inputs = std::mem::take(&mut self.inputs);
+        self.inputs = inputs.with(values);
+        self.program.input(owner, [self.lanes])
+    }
+
+    fn open<T: Plain>(&mut self, value: Secret<T>) {
+        self.program.open(value, Everyone);
+    }
+
+    /// Whether a circuit of about width^2 gates is not too much.
+    fn may_be_large<T: Plain>(&self) -> bool {
+        self.all || self.lanes * T::TYPE.bits() as usize <= 2048
+    }
+
+    fn on_any<T: Plain>(&mut self) -> [Secret<T>; 2] {
+        let [x, y] = [self.input::<T>(), self.input::<T>()];
+        let condition = self.input::<bool>();
+        self.open(x.eq(&y));
+        self.open(x.ne(&x));
+        self.open(condition.select(&x, &y));
+        self.open(x.reverse(0));
+        let places = self.input::<u8>();
+        self.open((places % 9).look_up(x.slice(0, ..self.lanes.min(7))));
+        [x, y]
+    }
+
+    fn on_bits<T: Bits>(&mut self, [x, y]: &[Secret<T>; 2]) {
+        self.open(x & y);
+        self.open(x | y);
+        self.open(x ^ y);
+        self.open(!x);
+        let rows = self.program.stack(&[x.clone(), y.clone(), x ^ y], 0);
+        self.open(rows.all(0));
+        self.open(rows.any(0));
+        self.open(rows.parity(0));
+    }
+
+    fn on_number<T: Number>(&mut self, [x, y]: &[Secret<T>; 2]) {
+        self.open(x + y);
+        self.open(x - y);
+        self.open(x.times(3));
+        self.open(x.lt(y));
+        self.open(x.ge(y));
+        self.open(x.min(y));
+        self.open(x.max(y));
+        self.open(x.sum(0));
+        self.open(x.prefix_sums(0));
+        let few = x.slice(0, ..self.lanes.min(16));
+        self.open(few.sort());
+        let (most, place) = few.max_with_place();
+        self.open(most);
+        self.open(place);
+        self.open(few.least(0));
+        if self.may_be_large::<T>() {
+            self.open(x * y);
+            self.open(x.square());
+            self.open(x.dot(y));
+            let square = few.reshape([1, few.elements()]);
+            self.open(square.transpose().matmul(square));
+            self.open(x / y);
+        }
+    }
+
+    fn on_integer<T: Integer>(&mut self, [x, y]: &[Secret<T>; 2]) {
+        let by = T::TYPE.bits() / 3;
+        self.open(x << by);
+        self.open(x >> by);
+        self.open(x.rotate_left(by));
+        self.open(x.count_ones());
+        self.open(x.leading_zeros());
+        self.open(x.cast::<i16>());
+        self.open(x.cast::<u128>());
+        if self.may_be_large::<T>() {
+            self.open(x % y);
+            let rows = self.program.stack(&[x.clone(), y.clone(), x + y], 0);
+            self.open(rows.product(0));
+        }
+    }
+
+    fn on_unsigned<T: Unsigned>(&mut self) {
+        let both = self.on_any::<T>();
+        self.on_number(&both);
+        self.on_integer(&both);
+        self.on_bits(&both);
+        let [x, y] = both;
+        let by = y % T::decode(70);
+        self.open(&x << &by);
+        self.open(&x >> &by);
+        self.open(x.rotate_left_by(&by));
+        if self.may_be_large::<T>() {
+            self.open(x.sqrt());
+        }
+    }
+
+    fn on_signed<T: Signed + Integer>(&mut self) {
+        let both = self.on_any::<T>();
+        self.on_number(&both);
+        self.on_integer(&both);
+        self.on_bits(&both);
+        let [x, _] = both;
+        self.open(-&x);
+        self.open(x.abs());
+    }
+
+    fn on_fixed<W: FixedWord, const F: u32>(&mut self) {
+        let both = self.on_any::<Fixed<W, F>>();
+        self.on_number(&both);
+        let [x, _] = both;
+        self.open(-&x);
+        self.open(x.abs());
+        self.open(x.floor());
+        self.open(x.raw().to_fixed::<W, F>());
+    }
+
+    fn on_type(&mut self, number: usize) {
+        match number {
+            0 => {
+                let both = self.on_any::<bool>();
+                self.on_bits(&both);
+                let [x, _] = both;
+                self.open(x.count(0));
+                self.open(x.cast::<i64>());
+            }
+            1 => self.on_unsigned::<u8>(),
+            2 => self.on_unsigned::<u16>(),
+            3 => self.on_unsigned::<u32>(),
+            4 => self.on_unsigned::<u64>(),
+            5 => self.on_unsigned::<u128>(),
+            6 => self.on_signed::<i8>(),
+            7 => self.on_signed::<i16>(),
+            8 => self.on_signed::<i32>(),
+            9 => self.on_signed::<i64>(),
+            10 => self.on_signed::<i128>(),
+            11 => self.on_fixed::<i16, 6>(),
+            12 => self.on_fixed::<i32, 12>(),
+            13 => self.on_fixed::<i64, 20>(),
+            _ => self.on_fixed::<i128, 40>(),
+        }
+    }
+}
+
+const TYPES: usize = 15;
+
+#[test]
+fn every_operator_on_every_type_in_every_mix() {
+    let all = std::env::var("MADRIGAL_SWEEP").is_ok_and(|text| text == "all");
+    let seed = madrigal_testkit::seed();
+    for (number, &(mix, parties)) in MIXES.iter().enumerate() {
+        for turn in 0..if all { LANES.len() } else { 1 } {
+            let goals = [Goal::Size, Goal::Depth];
+            let one = &goals[number % 2..][..1];
+            for &goal in if all { &goals[..] } else { one } {
+                let mut sweep = Sweep {
+                    program: Program::new(parties),
+                    inputs: Inputs::new(),
+                    random: Random::new(seed.wrapping_add((number * LANES.len() + turn) as u64)),
+                    lanes: 0,
+                    all,
+                };
+                for ty in 0..TYPES {
+                    sweep.lanes = LANES[(ty + number + turn) % LANES.len()];
+                    sweep.on_type(ty);
+                }
+                let program = sweep.program.finish().expect("a program that can be");
+                let what = format!("the sweep, turn {turn}, {parties} parties");
+                runs(&program, &sweep.inputs, mix, goal, &what);
+            }
+        }
+    }
+}
