@@ -129,6 +129,8 @@ impl Job {
     pub fn extension(&self, circuit: &Circuit) -> Choice {
         let ots = match self.how.protocol {
             ProtocolArg::B | ProtocolArg::R => circuit.layered().and_count() as u64,
+            // Four triples' worth: a triple, and a product with the offset for each row but one.
+            ProtocolArg::Y => 4 * circuit.layered().and_count() as u64,
             ProtocolArg::Y2 => circuit.inputs().iter().map(|&width| u64::from(width)).sum(),
         };
         let triples = ots.saturating_mul(self.lanes);
@@ -143,6 +145,7 @@ impl Job {
             protocol: match self.how.protocol {
                 ProtocolArg::B => Protocol::B,
                 ProtocolArg::R => Protocol::R,
+                ProtocolArg::Y => Protocol::Y,
                 ProtocolArg::Y2 => Protocol::Y2(match self.how.garbling {
                     GarblingArg::HalfGates => Scheme::HalfGates,
                     GarblingArg::ThreeHalves => Scheme::ThreeHalves,
@@ -191,9 +194,9 @@ impl Job {
 pub fn check_correlations(how: &How) -> Result<()> {
     let (origin, extension) = (how.origin(), how.over.extension.is_named());
     let (flag, why) = match how.protocol {
-        ProtocolArg::Y2 if origin != CorrelationsArg::Ot => (
+        ProtocolArg::Y | ProtocolArg::Y2 if origin != CorrelationsArg::Ot => (
             "--correlations and --store",
-            "protocol Y2 takes labels for inputs from oblivious transfer alone",
+            "protocols Y and Y2 take correlated OTs, which come from oblivious transfer alone",
         ),
         ProtocolArg::R if origin != CorrelationsArg::Ot => (
             "--correlations and --store",

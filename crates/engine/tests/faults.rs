@@ -16,8 +16,8 @@ use madrigal_engine::operations::{
     ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings,
 };
 use madrigal_engine::{
-    Given, Opening, Phases, Plan, ProgramPlan, ProgramSpec, RunError, Shares, Width, evaluate,
-    evaluate_program,
+    Given, JobSpec, Opening, Phases, Plan, ProgramPlan, ProgramSpec, Protocol, RunError, Scheme,
+    Shares, Width, evaluate, evaluate_program,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::Fault;
@@ -33,8 +33,18 @@ struct Job {
     expected: Rows,
 }
 
+/// In which protocol, and with what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Boolean,
+    Dealt,
+    Garbled,
+    GarbledByAll,
+}
+
 /// The session's last party is a dealer, or computes like the others.
-fn job(parties: usize, dealer: bool, seed: u64) -> Job {
+fn job(parties: usize, how: How, seed: u64) -> Job {
+    let dealer = how == How::Dealt;
     let parties = parties - usize::from(dealer);
     let netlist = netlist("int_div8_size.bristol");
     let opening = if seed.is_multiple_of(2) {
@@ -56,10 +66,27 @@ fn job(parties: usize, dealer: bool, seed: u64) -> Job {
         phases,
         memory,
     );
-    let plan = if dealer {
-        crate::common::dealt(&plan)
-    } else {
-        plan
+    let plan = match how {
+        How::Boolean => plan,
+        How::Dealt => crate::common::dealt(&plan),
+        How::Garbled => {
+            let scheme = [Scheme::HalfGates, Scheme::ThreeHalves][(seed >> 4) as usize % 2];
+            crate::common::garbled(&plan, scheme)
+        }
+        How::GarbledByAll => {
+            // Tables of a job in sequential phases are kept.
+            let memory = if phases == Phases::Sequential {
+                64 << 20
+            } else {
+                memory
+            };
+            let spec = JobSpec {
+                protocol: Protocol::Y,
+                memory,
+                ..plan.spec().clone()
+            };
+            Plan::new(spec).unwrap()
+        }
     };
     let plan = crate::common::threaded(&plan, 1 + seed as usize % 5 / 3);
     let inputs = random_rows(
@@ -88,13 +115,14 @@ async fn work(job: Arc<Job>, context: Context) -> Result<Option<Rows>, Error> {
     }
 }
 
-fn try_fault(parties: usize, dealer: bool, seed: u64) -> bool {
+fn try_fault(parties: usize, how: How, seed: u64) -> bool {
+    let dealer = how == How::Dealt;
     let fault = Fault {
         // With a dealer there are few messages.
         at: (seed >> 8) as u32 % if dealer { 24 } else { 90 },
         ..Fault::random(seed, parties)
     };
-    let job = Arc::new(job(parties, dealer, seed));
+    let job = Arc::new(job(parties, how, seed));
     let trial = |patience| {
         let (world, limit) = impatient(parties, seed, patience);
         let (judge, job) = (Arc::clone(&job), Arc::clone(&job));
@@ -186,12 +214,28 @@ fn try_program(program: Program, messages: u32, seed: u64) -> bool {
 
 #[test]
 fn a_job_under_random_faults_ends_right_or_with_an_error() {
-    under_random_faults([2, 3], |parties, seed| try_fault(parties, false, seed));
+    under_random_faults([2, 3], |parties, seed| {
+        try_fault(parties, How::Boolean, seed)
+    });
 }
 
 #[test]
 fn a_job_with_a_dealer_under_random_faults_ends_right_or_with_an_error() {
-    under_random_faults([3, 4], |parties, seed| try_fault(parties, true, seed));
+    under_random_faults([3, 4], |parties, seed| try_fault(parties, How::Dealt, seed));
+}
+
+#[test]
+fn a_garbled_job_under_random_faults_ends_right_or_with_an_error() {
+    under_random_faults([2, 2], |parties, seed| {
+        try_fault(parties, How::Garbled, seed)
+    });
+}
+
+#[test]
+fn a_job_garbled_by_all_under_random_faults_ends_right_or_with_an_error() {
+    under_random_faults([2, 3], |parties, seed| {
+        try_fault(parties, How::GarbledByAll, seed)
+    });
 }
 
 #[test]

@@ -10,12 +10,13 @@ use madrigal_core::time::Link;
 use madrigal_core::{Cost, Party, PhaseCost, Ring};
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat, Constant, Dot,
-    Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Public, Rearrange,
-    Repeat, ReplicatedTool, Rings, Rounding, Row, Share, Square, SumAxis, Truncate,
+    Addends, ArithmeticGmwTool, BitTimes, BmrTool, Boolean, BooleanGmwTool, Compose, Concat,
+    Constant, Dot, FromKeys, FromLabels, Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow,
+    Netlist, Open, Public, Rearrange, Repeat, ReplicatedTool, Rings, Rounding, Row, Share, Square,
+    SumAxis, ThreeHalves, ToKeys, ToLabels, Truncate, YaoTool,
 };
 use madrigal_engine::{
-    Circuit, Element, Given, Graph, Held, Opening, Origin, Outcome, Phases, ProgramPlan,
+    Circuit, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases, ProgramPlan,
     ProgramSpec, Shares, Sharing, Sort, Value, Width, run_program, serve, with_ring,
 };
 use madrigal_kernels::{Block, Prg};
@@ -373,6 +374,103 @@ fn conversions_are_right_and_cost_what_they_say() {
             let mut built = Built::new(3, seed);
             converted::<ReplicatedTool, ReplicatedTool>(&mut built, width, len);
             check_all(&built, seed);
+        }
+    }
+}
+
+/// What a value can be shared in, in this test.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum In {
+    A,
+    B,
+    Y,
+    Y2,
+}
+
+/// A value in another sharing, by the shortest way.
+fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -> Value {
+    let parties = graph.parties();
+    let mut through =
+        |operation: Arc<dyn Operation>, inputs: &[Value]| graph.add(operation, inputs).unwrap();
+    // Bits of a number are added up where they are wanted.
+    if from == In::A {
+        let parts = through(
+            Arc::new(Addends::<ArithmeticGmwTool>::new(parties, false)),
+            &[value],
+        );
+        let mut builder = Builder::new("sum");
+        let bits = width.bits() as u32;
+        let parts_in: Vec<_> = parts.iter().map(|_| builder.input(bits)).collect();
+        let (first, rest) = parts_in.split_first().unwrap();
+        let sum = rest
+            .iter()
+            .fold(first.clone(), |sum, part| builder.add(&sum, part));
+        builder.output(&sum);
+        let sum = Arc::new(Circuit::new(&builder.finish()));
+        return match to {
+            In::A => value,
+            In::B => through(Arc::new(Netlist::<BooleanGmwTool>::new(sum, 1)), &parts)[0],
+            In::Y => {
+                let parts = through(Arc::new(ToKeys), &parts);
+                through(Arc::new(Netlist::<BmrTool>::new(sum, 1)), &parts)[0]
+            }
+            In::Y2 => {
+                let parts = through(Arc::new(ToLabels::<ThreeHalves>::new()), &parts);
+                through(Arc::new(Netlist::<YaoTool>::new(sum, 1)), &parts)[0]
+            }
+        };
+    }
+    if from == to {
+        return value;
+    }
+    let bits = match from {
+        In::Y => through(Arc::new(FromKeys), &[value])[0],
+        In::Y2 => through(Arc::new(FromLabels), &[value])[0],
+        _ => value,
+    };
+    match to {
+        In::A => through(
+            Arc::new(Compose::<ArithmeticGmwTool>::new(width, false)),
+            &[bits],
+        )[0],
+        In::B => bits,
+        In::Y => through(Arc::new(ToKeys), &[bits])[0],
+        In::Y2 => through(Arc::new(ToLabels::<ThreeHalves>::new()), &[bits])[0],
+    }
+}
+
+/// All ways of three conversions, opened where they end.
+#[test]
+fn conversions_in_chains_keep_values() {
+    let seed = seed();
+    for parties in [2, 3, 5] {
+        let all = match parties {
+            2 => &[In::A, In::B, In::Y, In::Y2][..],
+            _ => &[In::A, In::B, In::Y],
+        };
+        for &first in all {
+            let mut built = Built::new(parties, seed);
+            let width = [Width::W8, Width::W32][parties % 2];
+            for (&second, &third) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+                let x = built.ring::<ArithmeticGmwTool>(width, 3);
+                let graph = &mut built.graph;
+                let mut value = convert(graph, x, [In::A, first], width);
+                for way in [[first, second], [second, third], [third, first]] {
+                    value = convert(graph, value, way, width);
+                }
+                match first {
+                    In::A => built.open_to_all::<ArithmeticGmwTool>(value),
+                    In::B => built.open_to_all::<BooleanGmwTool>(value),
+                    In::Y => built.open::<BmrTool>(value, &[1]),
+                    In::Y2 => built.open::<YaoTool>(value, &[0]),
+                }
+            }
+            check(&built, built.spec(), seed);
+            let interleaved = ProgramSpec {
+                phases: Some(Phases::Interleaved),
+                ..built.spec()
+            };
+            check(&built, interleaved, seed);
         }
     }
 }

@@ -13,8 +13,8 @@ use madrigal_engine::operations::{
     ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings,
 };
 use madrigal_engine::{
-    Given, Opening, Phases, Plan, ProgramPlan, ProgramSpec, RunError, Shares, Sharing, Width,
-    evaluate, evaluate_program,
+    Given, Opening, Phases, Plan, ProgramPlan, ProgramSpec, RunError, Scheme, Shares, Sharing,
+    Width, evaluate, evaluate_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error};
@@ -246,6 +246,29 @@ fn three_parties_with_replicated_shares() {
             Opening::Direct,
             crate::common::replicated,
         );
+    }
+}
+
+/// What the garbler sees are masked bits and colours, what the evaluator sees labels and tables.
+#[test]
+fn two_parties_of_which_one_garbles() {
+    for (to, scheme) in [
+        (0, Scheme::HalfGates),
+        (1, Scheme::HalfGates),
+        (1, Scheme::ThreeHalves),
+    ] {
+        check_as(2, to, &[1 - to], Opening::Direct, |plan| {
+            crate::common::garbled(plan, scheme)
+        });
+    }
+}
+
+#[test]
+fn parties_that_garble_together() {
+    for (parties, to, opening) in [(2, 1, Opening::Direct), (3, 0, Opening::Relay)] {
+        let receiver = (to + 1) % parties;
+        let change = crate::common::garbled_by_all;
+        check_as(parties, to, &[receiver], opening, change);
     }
 }
 

@@ -6,9 +6,10 @@ use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, ArithmeticGmwTool, BitTimes, Boolean, BooleanGmwTool, Compose, Concat, Constant, Dot,
-    Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Protocol, Public,
-    Rearrange, Repeat, ReplicatedTool, Row, Share, Square, SumAxis, Truncate,
+    Addends, ArithmeticGmwTool, BitTimes, BmrTool, Boolean, BooleanGmwTool, Compose, Concat,
+    Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, MatrixProduct, Mul, MulPublic,
+    Narrow, Netlist, Open, Protocol, Public, Rearrange, Repeat, ReplicatedTool, Row, Share, Square,
+    SumAxis, ToKeys, ToLabels, Truncate, YaoTool,
 };
 use madrigal_engine::{
     Circuit, Element, Graph, GraphError, Operation, ProgramPlan, ProgramSpec, Shares, Sharing,
@@ -206,6 +207,8 @@ fn engine_sharing(sharing: lower::Sharing) -> Sharing {
         lower::Sharing::Arithmetic => Sharing::A,
         lower::Sharing::Boolean => Sharing::B,
         lower::Sharing::Replicated => Sharing::R,
+        lower::Sharing::Garbled => Sharing::Y,
+        lower::Sharing::GarbledByOne => Sharing::Y2,
     }
 }
 
@@ -219,6 +222,14 @@ macro_rules! in_protocol {
             }
             sharing if sharing == Sharing::B => {
                 type $protocol = BooleanGmwTool;
+                Arc::new($operation)
+            }
+            sharing if sharing == Sharing::Y => {
+                type $protocol = BmrTool;
+                Arc::new($operation)
+            }
+            sharing if sharing == Sharing::Y2 => {
+                type $protocol = YaoTool;
                 Arc::new($operation)
             }
             _ => {
@@ -359,7 +370,13 @@ impl Making {
             Action::Truncate { by, .. } => return self.shifted(step, inputs, *by),
             Action::Split { negated } => {
                 let parties = self.graph.parties();
-                in_ring!(given, P => Addends::<P>::new(parties, *negated))
+                let split = in_ring!(given, P => Addends::<P>::new(parties, *negated));
+                let Some(garble) = garbled_from_bits(out.sharing) else {
+                    return self.add(step, split, inputs);
+                };
+                // All numbers become labels in one message.
+                let parts = self.add(step, split, inputs)?;
+                return self.add(step, garble, &parts);
             }
             Action::Netlist(netlist) => {
                 let circuit = Arc::new(Circuit::new(netlist));
@@ -369,13 +386,36 @@ impl Making {
                 let Element::Ring(width) = out.element else {
                     unreachable!("compose makes ring elements");
                 };
-                in_ring!(out.sharing, P => Compose::<P>::new(width, *signed))
+                let bits = self.in_shares(step, inputs)?;
+                let compose = in_ring!(out.sharing, P => Compose::<P>::new(width, *signed));
+                return self.add(step, compose, &bits);
             }
-            Action::BitTimes => in_ring!(out.sharing, P => BitTimes::<P>::new()),
+            Action::BitTimes => {
+                let bits = self.in_shares(step, inputs)?;
+                let times = in_ring!(out.sharing, P => BitTimes::<P>::new());
+                return self.add(step, times, &bits);
+            }
             Action::Open(to) => in_protocol!(given, P => Open::<P>::new(to.clone())),
             Action::Repeat { count, body } => self.repeat(*count, body, inputs)?,
         };
         self.add(step, operation, inputs)
+    }
+
+    /// The same, with garbled bits in Boolean GMW, from which the way to ring elements goes on.
+    fn in_shares(&mut self, step: &Step, values: &[Value]) -> Result<Vec<Value>, GraphError> {
+        let mut made = Vec::new();
+        for &value in values {
+            let operation: Arc<dyn Operation> = match self.graph.sort(value).sharing {
+                sharing if sharing == Sharing::Y => Arc::new(FromKeys),
+                sharing if sharing == Sharing::Y2 => Arc::new(FromLabels),
+                _ => {
+                    made.push(value);
+                    continue;
+                }
+            };
+            made.extend(self.add(step, operation, &[value])?);
+        }
+        Ok(made)
     }
 
     fn is_public(&self, value: Value) -> bool {
@@ -441,10 +481,20 @@ fn boolean(out: Sort, circuit: Arc<Circuit>) -> Arc<dyn Operation> {
     fn of<P: Boolean>(circuit: Arc<Circuit>, len: usize) -> Arc<dyn Operation> {
         Arc::new(Netlist::<P>::new(circuit, len))
     }
-    if out.sharing == Sharing::R {
-        of::<ReplicatedTool>(circuit, out.len)
-    } else {
-        of::<BooleanGmwTool>(circuit, out.len)
+    match out.sharing {
+        sharing if sharing == Sharing::R => of::<ReplicatedTool>(circuit, out.len),
+        sharing if sharing == Sharing::Y => of::<BmrTool>(circuit, out.len),
+        sharing if sharing == Sharing::Y2 => of::<YaoTool>(circuit, out.len),
+        _ => of::<BooleanGmwTool>(circuit, out.len),
+    }
+}
+
+/// What makes garbled bits of shares in Boolean GMW, where these are wanted.
+fn garbled_from_bits(to: Sharing) -> Option<Arc<dyn Operation>> {
+    match to {
+        to if to == Sharing::Y => Some(Arc::new(ToKeys)),
+        to if to == Sharing::Y2 => Some(Arc::new(ToLabels::<HalfGates>::new())),
+        _ => None,
     }
 }
 
@@ -462,6 +512,8 @@ fn share(from: Sharing, to: Sharing) -> Arc<dyn Operation> {
     match to {
         to if to == Sharing::A => of::<ArithmeticGmwTool>(public, owner),
         to if to == Sharing::B => of::<BooleanGmwTool>(public, owner),
+        to if to == Sharing::Y => of::<BmrTool>(public, owner),
+        to if to == Sharing::Y2 => of::<YaoTool>(public, owner),
         _ => of::<ReplicatedTool>(public, owner),
     }
 }

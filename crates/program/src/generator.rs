@@ -14,8 +14,8 @@ pub struct Recipe {
     pub parties: usize,
     /// Operations, about.
     pub operations: usize,
-    /// Whether values are put in sharings among three servers, or in those of any number of parties.
-    pub replicated: bool,
+    /// What bits are shared in, where a conversion to it is written; `Replicated` for numbers too.
+    pub bits: Sharing,
 }
 
 /// The most elements of a value.
@@ -425,10 +425,10 @@ impl Cook {
             }
             8 => self.keep(row.reverse(axis).flatten()),
             _ => {
-                let sharing = match (self.recipe.replicated, self.yes()) {
-                    (true, _) => Sharing::Replicated,
+                let sharing = match (self.recipe.bits, self.yes()) {
+                    (Sharing::Replicated, _) => Sharing::Replicated,
                     (_, true) => Sharing::Arithmetic,
-                    (_, false) => Sharing::Boolean,
+                    (bits, false) => bits,
                 };
                 self.keep(value.to(sharing));
             }

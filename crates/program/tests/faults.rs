@@ -21,7 +21,14 @@ use crate::random::Random;
 
 /// Trials under way at once: most of a trial is waiting for a limit to pass.
 const AT_ONCE: usize = 6;
-const MIXES: [(Mix, usize); 4] = [(Mix::AB, 2), (Mix::R, 3), (Mix::AB, 3), (Mix::B, 5)];
+const MIXES: [(Mix, usize); 6] = [
+    (Mix::AB, 2),
+    (Mix::R, 3),
+    (Mix::AB, 3),
+    (Mix::B, 5),
+    (Mix::AY2, 2),
+    (Mix::AY, 3),
+];
 
 struct Job {
     program: Computation,
@@ -36,7 +43,7 @@ impl Job {
             seed,
             parties,
             operations: 12,
-            replicated: mix == Mix::R,
+            bits: mix.bits(),
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
         let goal = [Goal::Size, Goal::Depth][seed as usize % 2];

@@ -54,7 +54,7 @@ fn random_programs_become_steps_that_do_the_same() {
             seed: random.half(),
             parties,
             operations: if round % 3 == 0 { 50 } else { 8 },
-            replicated: mix.bits() == Sharing::Replicated,
+            bits: mix.bits(),
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
         agrees(

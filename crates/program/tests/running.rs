@@ -5,7 +5,7 @@ use madrigal_core::Party;
 use madrigal_engine::{Given, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
-use madrigal_program::lower::{Mix, Sharing};
+use madrigal_program::lower::Mix;
 use madrigal_program::{Array, Computation, Inputs, Program};
 use madrigal_testkit::World;
 
@@ -62,13 +62,18 @@ pub(crate) fn runs(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal,
 }
 
 /// Mixes with numbers of parties they are for.
-const MIXES: [(Mix, usize); 6] = [
+const MIXES: [(Mix, usize); 11] = [
     (Mix::AB, 2),
     (Mix::R, 3),
     (Mix::B, 2),
     (Mix::AB, 3),
     (Mix::B, 3),
     (Mix::AB, 5),
+    (Mix::AY2, 2),
+    (Mix::Y2, 2),
+    (Mix::AY, 2),
+    (Mix::AY, 3),
+    (Mix::Y, 3),
 ];
 
 #[test]
@@ -77,16 +82,16 @@ fn random_programs_run_in_every_mix() {
     let count = std::env::var("MADRIGAL_PROGRAMS")
         .ok()
         .and_then(|text| text.parse().ok());
-    for round in 0..count.unwrap_or(36_usize) {
+    for round in 0..count.unwrap_or(44_usize) {
         let (mix, parties) = MIXES[round % MIXES.len()];
         let recipe = Recipe {
             seed: random.half(),
             parties,
             operations: if round % 4 == 0 { 50 } else { 6 },
-            replicated: mix.bits() == Sharing::Replicated,
+            bits: mix.bits(),
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
-        let goal = [Goal::Size, Goal::Depth][round / 6 % 2];
+        let goal = [Goal::Size, Goal::Depth][round / MIXES.len() % 2];
         runs(&program, &inputs, mix, goal, &format!("{recipe:?}"));
     }
 }

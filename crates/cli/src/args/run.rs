@@ -77,8 +77,9 @@ pub struct Work {
 #[derive(Args, Debug, Clone, Serialize, Deserialize)]
 pub struct How {
     /// B: Boolean GMW; all but one of the parties may be corrupted. R: replicated sharing; exactly
-    /// three parties, of which one may be corrupted. Y2: garbled circuits; two parties, of which one may
-    /// be corrupted, and three rounds whatever the circuit's depth. All are semi-honest
+    /// three parties, of which one may be corrupted. Y: BMR, circuits garbled by all parties, of which all
+    /// but one may be corrupted; Y2: garbled circuits of two parties, of which one may be corrupted; both
+    /// take a few rounds whatever the circuit's depth. All are semi-honest
     #[arg(long, value_name = "LETTER", default_value = "B")]
     pub protocol: ProtocolArg,
 
@@ -174,6 +175,9 @@ pub enum ProtocolArg {
     /// Replicated sharing: three parties, one of which may be corrupted (semi-honest)
     #[value(name = "R")]
     R,
+    /// BMR, garbled circuits: N parties, all but one may be corrupted (semi-honest)
+    #[value(name = "Y")]
+    Y,
     /// Garbled circuits: two parties, party 0 garbles (semi-honest)
     #[value(name = "Y2")]
     Y2,

@@ -89,7 +89,7 @@ pub(super) fn wants(graph: &Graph, mix: Mix) -> Vec<Vec<Wants>> {
 fn of_inputs(graph: &Graph, node: &Node, outputs: &[Wants], mix: Mix) -> Vec<Wants> {
     let bits = Wants::one(Domain::Bits);
     let inputs = node.inputs.len();
-    let ring = mix.arithmetic() != super::Sharing::Boolean && ring_can(graph, node, mix);
+    let ring = mix.arithmetic().has_ring() && ring_can(graph, node, mix);
     match &node.op {
         Op::To(sharing) => vec![Wants::one(Domain::of(*sharing, mix)); inputs],
         Op::Cast(element) => {
@@ -126,7 +126,7 @@ fn of_inputs(graph: &Graph, node: &Node, outputs: &[Wants], mix: Mix) -> Vec<Wan
 /// Where a value that nothing has computed yet will be: a guess for the state of loops.
 pub(super) fn guess(graph: &Graph, value: Value, mix: Mix) -> Domain {
     let node = graph.maker(value);
-    let ring = mix.arithmetic() != super::Sharing::Boolean;
+    let ring = mix.arithmetic().has_ring();
     match &node.op {
         _ if graph.sort(value).element.is_bool() => Domain::Bits,
         Op::To(sharing) => Domain::of(*sharing, mix),

@@ -203,7 +203,8 @@ impl<'a> Lowering<'a> {
     /// What a sharing that the program asks for holds.
     fn wanted(&self, wanted: Sharing) -> Result<Domain> {
         let three = |sharing: Sharing| sharing == Sharing::Replicated;
-        if three(wanted) != three(self.mix.bits()) {
+        let other_bits = !wanted.has_ring() && wanted != self.mix.bits();
+        if three(wanted) != three(self.mix.bits()) || other_bits {
             let mix = self.mix.to_string();
             return Err(self.fault(Fault::NotInMix { wanted, mix }));
         }
@@ -212,7 +213,7 @@ impl<'a> Lowering<'a> {
 
     fn choose(&self, number: usize, node: &Node, explicit: Option<Domain>) -> Domain {
         let ring_can = choose::ring_can(self.graph, node, self.mix);
-        let has_ring = self.mix.arithmetic() != Sharing::Boolean;
+        let has_ring = self.mix.arithmetic().has_ring();
         let natives: Vec<Native> = node
             .inputs
             .iter()

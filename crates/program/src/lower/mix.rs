@@ -16,14 +16,25 @@ pub enum Sharing {
     /// `R`: three components, of which each of three parties has two; of a ring where arithmetic is done,
     /// of bits where not.
     Replicated,
+    /// `Y`: labels of circuits that all parties garble together (BMR): a constant number of rounds.
+    Garbled,
+    /// `Y2`: labels of circuits that party 0 garbles and party 1 evaluates.
+    GarbledByOne,
 }
 
 impl Sharing {
-    const LETTERS: [(&'static str, Self); 3] = [
+    const LETTERS: [(&'static str, Self); 5] = [
         ("A", Self::Arithmetic),
         ("B", Self::Boolean),
         ("R", Self::Replicated),
+        ("Y", Self::Garbled),
+        ("Y2", Self::GarbledByOne),
     ];
+
+    /// Whether it has ring elements: replicated sharing has both.
+    pub const fn has_ring(self) -> bool {
+        matches!(self, Self::Arithmetic | Self::Replicated)
+    }
 }
 
 impl fmt::Display for Sharing {
@@ -35,7 +46,8 @@ impl fmt::Display for Sharing {
 
 /// Which sharing does arithmetic (sums, products) and which does the rest (comparisons, bits, shifts).
 ///
-/// Read from and written as letters: `A+B`, `B` (all of it), `R` (both, among three parties).
+/// Read from and written as letters: `A+B`, `B` (all of it), `R` (both, among three parties), and with
+/// garbled circuits for bits `A+Y`, `Y` and, between two parties, `A+Y2`, `Y2`.
 ///
 /// ```
 /// use madrigal_program::lower::Mix;
@@ -46,7 +58,7 @@ impl fmt::Display for Sharing {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mix {
-    /// What sums and products are done in; `Boolean` where a circuit does them too.
+    /// What sums and products are done in; what bits are in where a circuit does them too.
     arithmetic: Sharing,
     /// What everything else is done in.
     bits: Sharing,
@@ -62,7 +74,24 @@ impl Mix {
     /// `R`: three servers.
     pub const R: Self = Self::of(Sharing::Replicated, Sharing::Replicated);
 
-    const ALL: [Self; 3] = [Self::AB, Self::B, Self::R];
+    /// `A+Y`: arithmetic by addition, the rest in circuits that all parties garble.
+    pub const AY: Self = Self::of(Sharing::Arithmetic, Sharing::Garbled);
+    /// `Y`: circuits that all parties garble, for everything.
+    pub const Y: Self = Self::of(Sharing::Garbled, Sharing::Garbled);
+    /// `A+Y2`: two parties; arithmetic by addition, the rest in circuits that party 0 garbles.
+    pub const AY2: Self = Self::of(Sharing::Arithmetic, Sharing::GarbledByOne);
+    /// `Y2`: two parties, circuits that party 0 garbles, for everything.
+    pub const Y2: Self = Self::of(Sharing::GarbledByOne, Sharing::GarbledByOne);
+
+    const ALL: [Self; 7] = [
+        Self::AB,
+        Self::B,
+        Self::R,
+        Self::AY,
+        Self::Y,
+        Self::AY2,
+        Self::Y2,
+    ];
 
     const fn of(arithmetic: Sharing, bits: Sharing) -> Self {
         Self {

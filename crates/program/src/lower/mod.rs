@@ -47,7 +47,7 @@ impl Domain {
     fn of(sharing: Sharing, mix: Mix) -> Self {
         match sharing {
             Sharing::Arithmetic => Self::Ring,
-            Sharing::Boolean => Self::Bits,
+            Sharing::Boolean | Sharing::Garbled | Sharing::GarbledByOne => Self::Bits,
             Sharing::Replicated if mix.arithmetic() == sharing => Self::Ring,
             Sharing::Replicated => Self::Bits,
         }

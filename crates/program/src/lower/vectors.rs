@@ -114,7 +114,7 @@ impl Lowering<'_> {
         match (self.mix.bits(), domain) {
             (Sharing::Replicated, _) => Sharing::Replicated,
             (_, Domain::Ring) => Sharing::Arithmetic,
-            (_, Domain::Bits) => Sharing::Boolean,
+            (bits, Domain::Bits) => bits,
         }
     }
 
