@@ -482,6 +482,15 @@ impl Stock {
         &mut self.correlated_ots
     }
 
+    /// Nothing but the offset.
+    #[must_use]
+    pub fn emptied(self) -> Self {
+        Self {
+            offset: self.offset,
+            ..Self::empty()
+        }
+    }
+
     /// Takes an offset of the caller's, odd and random, for a job whose source has none.
     pub fn set_offset(&mut self, offset: Block) {
         self.offset = Some(Zeroizing::new(offset));

@@ -383,7 +383,13 @@ impl Board {
     pub(crate) fn put_ahead(&self, index: u32, prepared: Prepared, stock: Stock, clock: &Context) {
         let mut state = self.lock();
         let place = &mut state.tasks[index as usize];
-        place.stock = Some(stock);
+        // What is used up keeps the memory of its whole part.
+        let later = &self.schedule.tasks[index as usize].price.later;
+        place.stock = Some(if later.is_empty() {
+            stock.emptied()
+        } else {
+            stock
+        });
         place.ahead.clock = Some(clock.clone());
         place.ahead.kept = Some(prepared.kept);
         if place.ahead.unread > 0 {

@@ -55,7 +55,7 @@ pub(crate) struct Price {
     /// Of setup and of online.
     pub(crate) needs: Needs,
     /// Of online.
-    later: Needs,
+    pub(crate) later: Needs,
     pub(crate) row_bytes: u64,
     pub(crate) nanoseconds: u64,
     /// What it costs to prepare it.

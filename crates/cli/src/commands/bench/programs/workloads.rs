@@ -80,6 +80,7 @@ impl Workload {
 
 pub(super) fn all() -> Vec<Workload> {
     let (ab2, ab3, r3) = ((Mix::AB, 2), (Mix::AB, 3), (Mix::R, 3));
+    let (ay2, ay3) = ((Mix::AY, 2), (Mix::AY, 3));
     let latency = Profile {
         latency: Duration::from_millis(20),
         ..Profile::default()
@@ -113,6 +114,20 @@ pub(super) fn all() -> Vec<Workload> {
             })
         },
         Workload {
+            ops: Some(1000),
+            beyond_base_ots: true,
+            ..Workload::new("y2a/u32/n2", ay2, |random, parties| {
+                conversions(random, parties, [Sharing::Garbled, Sharing::Arithmetic])
+            })
+        },
+        Workload {
+            ops: Some(1000),
+            beyond_base_ots: true,
+            ..Workload::new("a2y/u32/n2", ay2, |random, parties| {
+                conversions(random, parties, [Sharing::Arithmetic, Sharing::Garbled])
+            })
+        },
+        Workload {
             ops: Some(100_000),
             ..Workload::new("lt/u64/n2", ab2, comparisons)
         },
@@ -120,6 +135,12 @@ pub(super) fn all() -> Vec<Workload> {
             matching(random, parties, 1024)
         }),
         Workload::new("biometric/ab/n3/4096", ab3, |random, parties| {
+            matching(random, parties, 4096)
+        }),
+        Workload::new("biometric/ay/n3/1024", ay3, |random, parties| {
+            matching(random, parties, 1024)
+        }),
+        Workload::new("biometric/ay/n3/4096", ay3, |random, parties| {
             matching(random, parties, 4096)
         }),
         Workload::new("biometric/r/n3/4096", r3, |random, parties| {
