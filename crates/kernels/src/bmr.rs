@@ -307,7 +307,7 @@ fn interleave(words: [u64; 3]) -> [u8; ANDS_PER_KEY] {
     // Bit k of a byte, in byte k of a word: copied to all, of which each keeps one.
     let spread = |byte: u64| {
         let kept = byte.wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-        ((kept + 0x7f7f_7f7f_7f7f_7f7f | kept) >> 7) & 0x0101_0101_0101_0101
+        (((kept + 0x7f7f_7f7f_7f7f_7f7f) | kept) >> 7) & 0x0101_0101_0101_0101
     };
     let mut out = [0; ANDS_PER_KEY];
     for (i, out) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
