@@ -191,7 +191,11 @@ fn garbled_circuits() {
             "garble/half" => (32.0, 4.0),
             "evaluate/half" => (32.0, 2.0),
             "garble/threehalves" => (24.64, 6.03),
-            _ => (24.64, 3.0),
+            "evaluate/threehalves" => (24.64, 3.0),
+            "garble/bmr2" => (64.0, 9.0),
+            "evaluate/bmr2" => (64.0, 3.0),
+            "garble/bmr3" => (128.0, 13.0),
+            _ => (128.0, 7.0),
         };
         assert!((number("bytes_per_op") - bytes).abs() < 0.03, "{line}");
         assert!(
@@ -207,8 +211,11 @@ fn garbled_circuits() {
                 .map(|scheme| ["aes", "aes1", "wide"].map(|what| format!("{side}/{scheme}/{what}")))
         })
     };
-    let expected = parts(["evaluate", "garble"]);
-    assert_eq!(names, expected.as_flattened().as_flattened());
+    let two = parts(["evaluate", "garble"]);
+    let all = ["evaluate", "garble"].map(|side| [2, 3].map(|n| format!("{side}/bmr{n}/wide")));
+    let mut expected = [two.as_flattened().as_flattened(), all.as_flattened()].concat();
+    expected.sort_unstable();
+    assert_eq!(names, expected);
     let told = madrigal(
         path,
         "bench garbling --count 1k --repeat 1 --only evaluate/half/aes1",

@@ -239,12 +239,11 @@ impl<'p> All<'p> {
             let mut tables = tables.clone();
             tables[me].fill(0);
             let got = self.evaluate(me, bytes / 2, &active, &tables);
-            for owner in 0..self.shape.parties {
+            for (owner, part) in outputs.iter().enumerate() {
                 let colours = got.colours(owner);
                 let mut bits = colours.clone();
                 xor(bits.as_bytes_mut(), masks.as_bytes());
                 assert!(bits == *expected, "party {me}, by the keys of {owner}");
-                let part = &outputs[owner];
                 let wanted = part.activate(&self.parties[owner].offset, &colours);
                 let lanes = self.shape.lanes;
                 let keys = wanted.unwrap();

@@ -41,9 +41,10 @@
 //! are added: with `k_a ^ k_b`, or with doubling once, one of the multiples would be 0 or 1, and a pair's
 //! hash known or its output free of R.) R has 127 random bits. So `p` evaluations of AES have advantage at
 //! most `2 p B / 2^127` against each honest party, **which no number of gates, lanes or sessions increases**:
-//! 2^117 evaluations for N = 2, 2^114 for N = 5 and four honest ones. Where no query hits, the hashes are
+//! 2^117 evaluations for N = 2, 2^114 for N = 5 with four honest ones. Where no query hits, the hashes are
 //! values of a fresh permutation at different points, different from random by at most `(2 B)^2 / 2^129` for
-//! each key, and two inputs meet with as much once more: 2^-74 for 2^40 ANDs and N = 2, 2^-72 for N = 5.
+//! each key, and two inputs meet with as much once more: 2^-74 for 2^40 ANDs and N = 2, 2^-68
+//! for N = 5, the hashes of all honest parties together.
 //!
 //! **Rows of the OT extension are used unhashed**, with the same Delta in all gates, and Delta is the
 //! free-XOR offset too. P_j, the sender, has q, P_i the row `t = q ^ c R_j`. What P_j and its friends learn
@@ -268,6 +269,21 @@ impl GateHash {
     }
 }
 
+/// Asks for memory that is read soon: a table, of which each piece is a page of its own that the processor
+/// does not foresee.
+#[inline]
+pub fn prefetch(bytes: &[u8]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in bytes.chunks(64) {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the address is within the slice, and all processors of the target have the instruction, which
+        // changes nothing that a program could see.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = bytes;
+}
+
 /// As many of the first ANDs of a range as are a multiple of `unit`, and the others.
 #[inline]
 pub(crate) fn split_range(range: Range<usize>, unit: usize) -> [Range<usize>; 2] {
@@ -291,7 +307,7 @@ fn interleave(words: [u64; 3]) -> [u8; ANDS_PER_KEY] {
     // Bit k of a byte, in byte k of a word: copied to all, of which each keeps one.
     let spread = |byte: u64| {
         let kept = byte.wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-        ((kept + 0x7f7f_7f7f_7f7f_7f7f | kept) >> 7) & 0x0101_0101_0101_0101
+        (((kept + 0x7f7f_7f7f_7f7f_7f7f) | kept) >> 7) & 0x0101_0101_0101_0101
     };
     let mut out = [0; ANDS_PER_KEY];
     for (i, out) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {

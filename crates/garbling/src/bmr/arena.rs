@@ -11,6 +11,9 @@ use crate::bmr::wires::Keys;
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 
+/// Fewer keys of one gate than these are joined together with those of others.
+const WORTH_A_CALL: usize = 8;
+
 /// Rows of `width * lanes` keys, and the results of a layer's ANDs until all of the layer have read their
 /// operands.
 pub(crate) struct Arena {
@@ -19,11 +22,25 @@ pub(crate) struct Arena {
     width: usize,
     /// Behind the rows two more of zeros: a NOT adds nothing.
     keys: Keys,
-    /// Results of the current layer: `width * lanes` for each AND, of `rows.len()` ANDs.
-    results: Keys,
-    rows: Vec<u32>,
+    results: Results,
     /// The number of the next piece.
     next: u64,
+}
+
+/// Results of the current layer: `width * lanes` keys for each AND, of `rows.len()` ANDs.
+pub(crate) struct Results {
+    width: usize,
+    lanes: usize,
+    keys: Keys,
+    rows: Vec<u32>,
+}
+
+/// The keys that are read meanwhile.
+#[derive(Clone, Copy)]
+pub(crate) struct Wires<'a> {
+    width: usize,
+    lanes: usize,
+    keys: &'a [Block],
 }
 
 /// A piece: lanes of one AND, or all lanes of several.
@@ -51,8 +68,12 @@ impl Arena {
             shape,
             width,
             keys: Keys::zeros((shape.rows + 2) * width * shape.lanes),
-            results: Keys::default(),
-            rows: Vec::new(),
+            results: Results {
+                width,
+                lanes: shape.lanes,
+                keys: Keys::default(),
+                rows: Vec::new(),
+            },
             next: first,
         }
     }
@@ -94,9 +115,7 @@ impl Arena {
             return Err(GarblingError::Exhausted { first, pieces });
         };
         self.next = end;
-        let before = self.rows.len();
-        self.rows.extend(ands.iter().map(|and| and.dst));
-        self.make_room(before);
+        let before = self.results.make_room(ands);
         let (gates, lanes) = (self.shape.gates_per_piece(), self.shape.lanes);
         let cut = ands.chunks(gates).enumerate().flat_map(move |(i, ands)| {
             let starts = (0..lanes).step_by(ANDS_PER_KEY);
@@ -113,16 +132,37 @@ impl Arena {
             }))
     }
 
-    /// For the results of all of a layer's ANDs so far, of which there have been `before`.
-    fn make_room(&mut self, before: usize) {
-        let wanted = self.rows.len() * self.row_len();
-        if wanted > self.results.len() {
-            // Growing in place would leave a copy of the keys behind.
-            let mut more = Keys::zeros(wanted.next_power_of_two());
-            let done = before * self.row_len();
-            more[..done].copy_from_slice(&self.results[..done]);
-            self.results = more;
+    /// What is read and what is written while pieces are worked on.
+    pub(crate) fn parts(&mut self) -> (Wires<'_>, &mut Results) {
+        let wires = Wires {
+            width: self.width,
+            lanes: self.shape.lanes,
+            keys: &self.keys,
+        };
+        (wires, &mut self.results)
+    }
+
+    /// Ends a chunk.
+    pub(crate) fn finish(&mut self, chunk: &Chunk<'_>) {
+        if !chunk.ends_layer {
+            return;
         }
+        let len = self.row_len();
+        let results = self.results.keys.chunks(len.max(1));
+        for (&row, result) in self.results.rows.iter().zip(results) {
+            self.keys[row as usize * len..][..len].copy_from_slice(result);
+        }
+        self.results.rows.clear();
+    }
+}
+
+impl Wires<'_> {
+    /// The operands of one AND of a piece, of one of the parties.
+    fn operands_of(&self, piece: &Piece<'_>, and: &And, party: usize) -> [&[Block]; 2] {
+        [and.a, and.b].map(|row| {
+            let start = (row as usize * self.width + party) * self.lanes + piece.lanes.start;
+            &self.keys[start..start + piece.lanes.len()]
+        })
     }
 
     /// The operands of a piece, of one of the parties: where they lie side by side, or gathered.
@@ -132,47 +172,71 @@ impl Arena {
         party: usize,
         gathered: &'a mut Pair,
     ) -> [&'a [Block]; 2] {
-        let (lanes, len) = (self.shape.lanes, piece.lanes.len());
-        let place = |row: u32| {
-            let start = (row as usize * self.width + party) * lanes + piece.lanes.start;
-            &self.keys[start..start + len]
-        };
         if let [and] = piece.ands {
-            return [place(and.a), place(and.b)];
+            return self.operands_of(piece, and, party);
         }
         let [a, b] = &mut *gathered.0;
+        let len = piece.lanes.len();
         let sides = a.chunks_mut(len).zip(b.chunks_mut(len));
         for (and, (a, b)) in piece.ands.iter().zip(sides) {
+            let [x, y] = self.operands_of(piece, and, party);
             if len == 1 {
-                (a[0], b[0]) = (place(and.a)[0], place(and.b)[0]);
+                (a[0], b[0]) = (x[0], y[0]);
             } else {
-                a.copy_from_slice(place(and.a));
-                b.copy_from_slice(place(and.b));
+                a.copy_from_slice(x);
+                b.copy_from_slice(y);
             }
         }
         let len = piece.len();
         [&a[..len], &b[..len]]
     }
 
-    /// Keeps the results of a piece, of one of the parties, until their layer ends.
-    pub(crate) fn keep(&mut self, piece: &Piece<'_>, party: usize, keys: &[Block]) {
-        let (lanes, len) = (self.shape.lanes, piece.lanes.len());
-        for (i, keys) in keys.chunks(len.max(1)).enumerate() {
-            let start = ((piece.first + i) * self.width + party) * lanes + piece.lanes.start;
-            self.results[start..start + len].copy_from_slice(keys);
+    /// What the hashes of a piece begin with, of one of the parties.
+    pub(crate) fn join(
+        &self,
+        kernels: Kernels,
+        piece: &Piece<'_>,
+        party: usize,
+        gathered: &mut Pair,
+        out: &mut [Block],
+    ) {
+        let len = piece.lanes.len();
+        if len < WORTH_A_CALL && piece.ands.len() > 1 {
+            let [a, b] = self.operands(piece, party, gathered);
+            kernels.join_keys(a, b, out);
+        } else {
+            for (and, out) in piece.ands.iter().zip(out.chunks_mut(len)) {
+                let [a, b] = self.operands_of(piece, and, party);
+                kernels.join_keys(a, b, out);
+            }
         }
     }
+}
 
-    /// Ends a chunk.
-    pub(crate) fn finish(&mut self, chunk: &Chunk<'_>) {
-        if !chunk.ends_layer {
-            return;
+impl Results {
+    /// For the results of more ANDs. How many of their layer there have been before.
+    fn make_room(&mut self, ands: &[And]) -> usize {
+        let before = self.rows.len();
+        self.rows.extend(ands.iter().map(|and| and.dst));
+        let each = self.width * self.lanes;
+        let wanted = self.rows.len() * each;
+        if wanted > self.keys.len() {
+            // Growing in place would leave a copy of the keys behind.
+            let mut more = Keys::zeros(wanted.next_power_of_two());
+            let done = before * each;
+            more[..done].copy_from_slice(&self.keys[..done]);
+            self.keys = more;
         }
-        let len = self.row_len();
-        for (&row, result) in self.rows.iter().zip(self.results.chunks(len.max(1))) {
-            self.keys[row as usize * len..][..len].copy_from_slice(result);
+        before
+    }
+
+    /// Keeps the results of a piece, of one of the parties, until their layer ends.
+    pub(crate) fn keep(&mut self, piece: &Piece<'_>, party: usize, keys: &[Block]) {
+        let len = piece.lanes.len();
+        for (i, keys) in keys.chunks(len.max(1)).enumerate() {
+            let start = ((piece.first + i) * self.width + party) * self.lanes + piece.lanes.start;
+            self.keys[start..start + len].copy_from_slice(keys);
         }
-        self.rows.clear();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg};
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, prefetch};
 
 use crate::bmr::arena::{Arena, Pair};
 use crate::bmr::masks::{BlockSeed, keys_of_zero};
@@ -103,29 +103,27 @@ impl Evaluation {
         for piece in arena.pieces(chunk.ands)? {
             let len = piece.len();
             let inputs = &mut inputs[..parties * len];
-            for party in (0..parties).filter(|&party| party != shown) {
-                let [a, b] = arena.operands(&piece, party, gathered);
-                kernels.join_keys(a, b, &mut inputs[party * len..][..len]);
+            let (wires, kept) = arena.parts();
+            for (party, inputs) in inputs.chunks_mut(len).enumerate() {
+                wires.join(kernels, &piece, party, gathered, inputs);
             }
+            let [a, b] = wires.operands(&piece, shown, gathered);
             let [result, colours] = &mut *work.0;
             let (result, colours) = (&mut result[..len], &mut colours[..len]);
             for (column, table) in (0..parties).filter(|&party| party != me).zip(columns) {
-                // Looked up for each column, since keeping results needs the arena.
-                let [a, b] = arena.operands(&piece, shown, gathered);
-                if column == shown {
-                    kernels.join_keys(a, b, &mut inputs[shown * len..][..len]);
-                }
-                let table = &table[64 * piece.at..][..64 * len];
+                let (_, table) = table.split_at(64 * piece.at);
+                let (table, next) = table.split_at(64 * len);
+                prefetch(&next[..next.len().min(table.len())]);
                 let place = (parties, column);
                 hash.evaluate_column(piece.number, place, inputs, a, b, table, result);
                 if column == shown {
                     colours.copy_from_slice(result);
                 }
-                arena.keep(&piece, column, result);
+                kept.keep(&piece, column, result);
             }
             keys_of_zero(prg, *done + piece.at, result);
             kernels.active_keys(offset.expose(), colours, result);
-            arena.keep(&piece, me, result);
+            kept.keep(&piece, me, result);
         }
         *done += chunk.ands.len() * shape.lanes;
         arena.finish(chunk);

@@ -144,11 +144,11 @@ impl Garbling {
             let (len, at) = (piece.len(), *done + piece.at);
             let [inputs, results] = &mut *work.0;
             let (inputs, results) = (&mut inputs[..len], &mut results[..len]);
-            let [a, b] = arena.operands(&piece, 0, gathered);
-            kernels.join_keys(a, b, inputs);
+            let (wires, kept) = arena.parts();
+            wires.join(kernels, &piece, 0, gathered, inputs);
             keys_of_zero(prg, at, results);
             kernels.clear_colours(results);
-            arena.keep(&piece, 0, results);
+            kept.keep(&piece, 0, results);
             let bits = core::array::from_fn(|k| {
                 let mut word = [0; 8];
                 let plane = &products.own[k * plane..][..plane];

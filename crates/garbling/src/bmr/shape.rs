@@ -8,8 +8,9 @@ use sha2::{Digest, Sha256};
 use crate::bmr::COEFFICIENTS;
 use crate::chunk::{Chunk, Program};
 
-/// Fewer lanes than this, and several gates of a layer share a piece; from here on a gate has its own.
-const WIDE: usize = 8;
+/// Fewer lanes than this, and several gates of a layer share a piece, for which their keys are copied; from here
+/// on a gate has its own.
+const WIDE: usize = ANDS_PER_KEY / 2 + 1;
 
 /// Keys of an arena that stay near a core: 1 MiB.
 const KEYS_IN_CACHE: usize = 1 << 16;
@@ -43,8 +44,9 @@ impl Instance {
 
 /// A block of lanes that goes through a circuit, with N parties.
 ///
-/// Its ANDs are cut into pieces as those of two parties are ([`crate::Shape`]). A column of a chunk is the
-/// columns of its pieces, one after the other: 64 bytes for each AND and lane.
+/// Its ANDs are cut into *pieces*, each of which has a key of the hash: with 33 lanes or more, up to 64 lanes of
+/// one gate; with fewer, the lanes of `64 / lanes` gates. A column of a chunk is the columns of its pieces,
+/// one after the other: 64 bytes for each AND and lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Parties, at least 2.

@@ -66,8 +66,8 @@ impl WireSetup {
         }
     }
 
-    /// Fresh wires. `masked`: whether our share of the mask is random; of a wire that one party brings an
-    /// input for, only that party's is.
+    /// Fresh wires. `masked`: whether our shares of the masks are random; if not, they are zero, for the caller
+    /// to set ([`masks_mut`](Self::masks_mut)).
     pub fn random(rows: usize, lanes: usize, masked: bool, random: &mut Prg) -> Self {
         let fill = |bytes: &mut [u8]| random.fill(bytes);
         Self::random_with(rows, lanes, masked, fill)

@@ -9,7 +9,7 @@ macro_rules! bmr {
     ($features:literal, $single:ident) => {
         #[target_feature(enable = $features)]
         pub(crate) fn join_keys(a: &[Block], b: &[Block], out: &mut [Block]) {
-            let whole = a.len() - a.len() % LANES;
+            let whole = crate::bmr::split_range(0..a.len(), LANES)[0].end;
             let (x, y) = (vectors::<1>(&a[..whole]), vectors::<1>(&b[..whole]));
             let vectors = vectors_mut::<1>(blocks_as_bytes_mut(&mut out[..whole]));
             for ((out, a), b) in vectors.iter_mut().zip(x).zip(y) {
@@ -36,7 +36,7 @@ macro_rules! bmr {
 
         #[target_feature(enable = $features)]
         pub(crate) fn active_keys(offset: Block, colours: &[Block], keys: &mut [Block]) {
-            let whole = keys.len() - keys.len() % LANES;
+            let whole = crate::bmr::split_range(0..keys.len(), LANES)[0].end;
             let (first, rest) = keys.split_at_mut(whole);
             let (seen, seen_rest) = colours.split_at(whole);
             let (clear, offset_vector) = (bits(!1, u64::MAX), splat(offset));

@@ -5,7 +5,7 @@ use madrigal_core::{Party, PhaseCost, bits};
 use madrigal_garbling::bmr::{COEFFICIENTS, Shape};
 
 use super::{Bmr, tables};
-use crate::gmw::BooleanGmw;
+use crate::gmw::{BooleanGmw, share_aes_blocks};
 use crate::{Opening, Rounds};
 
 /// Bits that the paper sends in the setup phase for so many ANDs, by all parties together, without outputs
@@ -58,10 +58,22 @@ fn all_pairs(parties: usize) -> Vec<(Party, Party)> {
 /// Costs are for party `me`, and but for rounds, which have functions of their own.
 impl Bmr {
     /// Cost of [`fresh`](Self::fresh).
-    pub fn fresh_cost(me: Party, owner: Option<Party>, rows: usize, lanes: usize) -> PhaseCost {
-        let masked = owner.is_none_or(|owner| owner == me);
+    pub fn fresh_cost(rows: usize, lanes: usize) -> PhaseCost {
         let masks = (rows * Rows::stride_for(lanes)).div_ceil(16);
-        aes((rows * lanes) as u64 + u64::from(masked) * masks as u64)
+        aes((rows * lanes + masks) as u64)
+    }
+
+    /// Cost of [`fresh_input`](Self::fresh_input).
+    pub fn fresh_input_cost(
+        me: Party,
+        owner: Party,
+        parties: usize,
+        rows: usize,
+        lanes: usize,
+    ) -> PhaseCost {
+        let bytes = (rows * Rows::stride_for(lanes)) as u64;
+        let own = u64::from(me == owner) * bytes.div_ceil(16);
+        aes((rows * lanes) as u64 + own + share_aes_blocks(me, owner, parties, bytes))
     }
 
     /// Cost of [`share`](Self::share).

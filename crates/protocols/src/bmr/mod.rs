@@ -29,6 +29,10 @@
 //! - A party needs no column of its own: `(N-1) * 64` bytes for each AND instead of `N * 64`. It makes its own
 //!   active key from its seed and the colour that the others' keys show.
 //! - A key's lowest bit is the colour, so nothing is compared to find it.
+//! - **The mask of an input is shared among all**, without a message, where in the paper the owner has it and the
+//!   others' shares are zero. With that, an output that is the XOR of inputs of two parties would have their
+//!   masks as its shares, and who is sent these would learn both inputs, since all colours are public; so would
+//!   whoever sees its shares in B opened.
 
 mod cost;
 mod tables;
@@ -44,12 +48,12 @@ use madrigal_correlations::BitTriples;
 use madrigal_garbling::bmr::{
     BlockSeed, Choices, Evaluation, Garbling, Instance, Keys, MaskWalk, Products,
 };
-use madrigal_kernels as kernels;
+use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Generator, Result, exchange, exchange_each};
 use zeroize::Zeroizing;
 
 use crate::Opening;
-use crate::gmw::{BooleanGmw, LEADER};
+use crate::gmw::{BooleanGmw, InputSharing, LEADER};
 
 /// Bytes of one column that are garbled at a time, at most, and that a message has at least, where a circuit
 /// has so many.
@@ -67,6 +71,8 @@ pub struct Bmr {
     offset: Offset,
     random: Generator,
     gmw: BooleanGmw,
+    /// For each owner the one that shares the masks of its inputs.
+    input_masks: Vec<InputSharing>,
     everyone: Vec<Party>,
     instance: Instance,
     /// The number of the next piece of the instance.
@@ -93,6 +99,32 @@ pub struct PeerProducts<'a> {
 impl std::fmt::Debug for PeerProducts<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "PeerProducts({})", self.sent.len())
+    }
+}
+
+/// The setup part of an input.
+pub struct InputSetup {
+    owner: Party,
+    part: WireSetup,
+    /// The owner's alone.
+    mask: Option<Rows>,
+}
+
+impl InputSetup {
+    /// The wires.
+    pub fn part(&self) -> &WireSetup {
+        &self.part
+    }
+
+    /// The masks of the wires, which their owner knows.
+    pub fn mask(&self) -> Option<&Rows> {
+        self.mask.as_ref()
+    }
+}
+
+impl std::fmt::Debug for InputSetup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "InputSetup({:?}, of {})", self.part, self.owner)
     }
 }
 
@@ -134,6 +166,7 @@ impl Bmr {
         Ok(Self {
             channels: context.channels()?,
             gmw: BooleanGmw::new(context.step("masks"), opening)?,
+            input_masks: InputSharing::of_everyone(&context)?,
             random: context.private_prg(),
             everyone: Party::all(context.parties()).collect(),
             instance: Instance {
@@ -156,38 +189,46 @@ impl Bmr {
             .for_each(|channel| channel.count_in(context));
     }
 
-    /// Setup parts of fresh wires, for an input of `owner`, or, if there is none, for bits that all share
-    /// ([`from_boolean`](Self::from_boolean)).
-    pub fn fresh(&mut self, owner: Option<Party>, rows: usize, lanes: usize) -> WireSetup {
-        let masked = owner.is_none_or(|owner| owner == self.context.me());
-        WireSetup::random_with(rows, lanes, masked, |bytes| self.random.fill(bytes))
+    /// Setup parts of fresh wires, for bits that all share ([`from_boolean`](Self::from_boolean)).
+    pub fn fresh(&mut self, rows: usize, lanes: usize) -> WireSetup {
+        WireSetup::random_with(rows, lanes, true, |bytes| self.random.fill(bytes))
     }
 
-    /// Shares an input of `owner`, who passes it, a row for each wire of `part`.
+    /// Fresh wires for an input of `owner`, who alone knows their masks. All parties ask for those of one owner
+    /// in the same order.
+    pub fn fresh_input(&mut self, owner: Party, rows: usize, lanes: usize) -> InputSetup {
+        let mine = owner == self.context.me();
+        let mut part = WireSetup::random_with(rows, lanes, mine, |bytes| self.random.fill(bytes));
+        let mask = mine.then(|| part.masks().clone());
+        let share = part.masks_mut();
+        self.input_masks[owner.index()].share(share.as_bytes_mut());
+        share.clear_padding();
+        InputSetup { owner, part, mask }
+    }
+
+    /// Shares an input, which its owner passes, a row for each wire.
     ///
     /// # Errors
     /// Those of the network; that a peer's keys have not the colours that the owner sent.
     ///
     /// # Panics
     /// If the owner passes no input, or one of another shape.
-    pub async fn share(
-        &mut self,
-        owner: Party,
-        part: &WireSetup,
-        input: Option<&Rows>,
-    ) -> Result<ActiveKeys> {
+    pub async fn share(&mut self, setup: &InputSetup, input: Option<&Rows>) -> Result<ActiveKeys> {
+        let InputSetup { owner, part, mask } = setup;
         let (rows, lanes) = (part.rows(), part.lanes());
         let len = bits::bytes_for(rows * lanes);
-        let colours = if owner == self.context.me() {
+        let colours = if let Some(mask) = mask {
             let input = input.expect("the owner has the input");
-            let packed = pack(&added(input, part.masks()));
+            let mut packed = pack(&added(input, mask));
+            // Under a mask that nobody else knows.
+            marks::public(packed.as_mut_slice());
             let message = Bytes::copy_from_slice(&packed);
             for channel in &mut self.channels {
                 channel.send(message.clone()).await?;
             }
             packed
         } else {
-            let from = self.channels.iter_mut().find(|to| to.peer() == owner);
+            let from = self.channels.iter_mut().find(|to| to.peer() == *owner);
             let from = from.expect("there is a channel to every peer");
             Zeroizing::new(from.recv(len).await?.to_vec())
         };
@@ -222,7 +263,9 @@ impl Bmr {
         for (channel, keys) in self.channels.iter().zip(received) {
             let peer = channel.peer().index();
             active.set_party(peer, &keys).expect(FITS);
-            if active.colours(peer) != *colours {
+            let mut shown = active.colours(peer);
+            marks::public(shown.as_bytes_mut());
+            if shown != *colours {
                 return Err(channel.refuse(
                     "keys whose lowest bits are not the colours of their wires, which all parties know: \
                      it must run the same version and the same plan",
@@ -422,7 +465,10 @@ impl Bmr {
 /// # Panics
 /// If `masks` have another shape.
 pub fn reveal(masks: &Rows, active: &ActiveKeys) -> Rows {
-    added(&active.colours(0), masks)
+    let mut bits = added(&active.colours(0), masks);
+    // From here on they are their receiver's to look at.
+    marks::public(bits.as_bytes_mut());
+    bits
 }
 
 /// Our shares in B of bits shared in Y, as party `me` (MOTION 7.3): nothing is sent.

@@ -152,25 +152,26 @@ pub async fn job(
         lanes,
     };
     let program = Program::new(layered);
-    let owners = [Some(Party::new(0)), Some(Party::new(1)), None];
     let rows = parts(layered.input_bits());
 
     let mut setup = Bmr::open(context.enter(Phase::Setup, "setup"), opening, &own)?;
-    let mut fresh = Vec::new();
-    for (owner, rows) in owners.iter().zip(&rows) {
-        fresh.push(setup.fresh(*owner, rows.len(), lanes));
-    }
+    let [first, second, third] = &rows;
+    let owned = [
+        setup.fresh_input(Party::new(0), first.len(), lanes),
+        setup.fresh_input(Party::new(1), second.len(), lanes),
+    ];
+    let mut shared = setup.fresh(third.len(), lanes);
     let count = shape.products(layered);
     let mut dealt: Vec<_> = context
         .peers()
         .map(|peer| Dealt::new(seed, me.index(), peer.index(), count))
         .collect();
     if let Some(cheat) = cheat {
-        cheat(&mut dealt, &mut fresh[0]);
+        cheat(&mut dealt, &mut shared);
     }
     let products: Vec<_> = dealt.iter().map(Dealt::as_products).collect();
     let mut triples = triples(dealer, shape.and_lanes(layered));
-    let all = WireSetup::concat(&fresh.iter().collect::<Vec<_>>()).unwrap();
+    let all = WireSetup::concat(&[owned[0].part(), owned[1].part(), &shared]).unwrap();
     let garbled = setup.garble(&program, &all, &mut triples, &products);
     let (outputs, prepared) = garbled.await?;
     assert!(triples.is_empty());
@@ -180,22 +181,16 @@ pub async fn job(
 
     let mut online = Bmr::open(context.enter(Phase::Online, "online"), opening, &own)?;
     let mut active = Vec::new();
-    for (i, (owner, rows)) in owners.iter().zip(&rows).enumerate() {
+    for (owner, (setup, rows)) in owned.iter().zip([first, second]).enumerate() {
         let plain = select(inputs, rows.clone());
-        active.push(match *owner {
-            Some(owner) => {
-                let mine = (owner == me).then_some(&plain);
-                online.share(owner, &fresh[i], mine).await?
-            }
-            None => {
-                let mut share = Rows::new(rows.len(), lanes);
-                let bits = dealer.share_bits(7, plain.as_bytes());
-                share.as_bytes_mut().copy_from_slice(&bits);
-                share.clear_padding();
-                online.from_boolean(&fresh[i], &share).await?
-            }
-        });
+        let mine = (me.index() == owner).then_some(&plain);
+        active.push(online.share(setup, mine).await?);
     }
+    let mut share = select(inputs, third.clone());
+    let bits = dealer.share_bits(7, share.as_bytes());
+    share.as_bytes_mut().copy_from_slice(&bits);
+    share.clear_padding();
+    active.push(online.from_boolean(&shared, &share).await?);
     let active = ActiveKeys::concat(&active.iter().collect::<Vec<_>>());
     let result = online.evaluate(&program, prepared, &active.unwrap());
     let opened = masks.map(|masks| reveal(&masks, &result));
@@ -230,9 +225,9 @@ pub fn cost(
         ..PhaseCost::default()
     };
     let setup = setup
-        + Bmr::fresh_cost(me, Some(owners[0]), first, lanes)
-        + Bmr::fresh_cost(me, Some(owners[1]), second, lanes)
-        + Bmr::fresh_cost(me, None, third, lanes)
+        + Bmr::fresh_input_cost(me, owners[0], parties, first, lanes)
+        + Bmr::fresh_input_cost(me, owners[1], parties, second, lanes)
+        + Bmr::fresh_cost(third, lanes)
         + Bmr::garble_cost(opening, me, shape, layered)
         + Bmr::open_masks_cost(opening, me, parties, outputs, lanes, to);
 

@@ -3,7 +3,7 @@
 //!
 //! Garbler and evaluator take turns, with a window of tables between them that stays in the cache; each
 //! has its own clock. Labels of inputs are drawn, and outputs compared with the circuit's, off the clock:
-//! nothing wrong has a rate.
+//! nothing wrong has a rate. With N parties, who all do both, it is one of them that is measured.
 
 mod bmr;
 
