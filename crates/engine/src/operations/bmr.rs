@@ -13,7 +13,7 @@ use madrigal_correlations::Stock;
 use madrigal_garbling::{Offset, colours};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
-use madrigal_protocols::bmr::{self, ActiveKeys, Bmr, PeerProducts, Shape, WireSetup};
+use madrigal_protocols::bmr::{self, ActiveKeys, Bmr, InputSetup, PeerProducts, Shape, WireSetup};
 use madrigal_protocols::{Opening, gmw};
 use zeroize::Zeroizing;
 
@@ -168,6 +168,8 @@ fn from_rows(sorts: &[Sort], sharing: Sharing, rows: &Rows) -> Vec<Shares> {
 
 /// What is kept of fresh wires.
 type Fresh = Vec<WireSetup>;
+/// The same of wires for inputs.
+type FreshInputs = Vec<InputSetup>;
 /// What is kept of an opening: the masks, by group, where they are told.
 type Masks = Vec<Option<Rows>>;
 /// What is kept of a circuit.
@@ -191,31 +193,39 @@ impl BmrTool {
         Ok(self.bmr.as_mut().expect("opened just now"))
     }
 
-    fn fresh(&mut self, owner: Option<Party>, sorts: &[Sort], stock: &Stock) -> Result<Fresh> {
+    /// Wires for bits that all share.
+    fn fresh(&mut self, sorts: &[Sort], stock: &Stock) -> Result<Fresh> {
         let bmr = self.bmr(stock)?;
         let of = |group: std::ops::Range<usize>| {
             let (rows, lanes) = shape_of(&sorts[group]);
-            bmr.fresh(owner, rows, lanes)
+            bmr.fresh(rows, lanes)
+        };
+        Ok(groups(sorts).into_iter().map(of).collect())
+    }
+
+    /// Wires for inputs of a party.
+    fn fresh_inputs(&mut self, owner: Party, sorts: &[Sort], stock: &Stock) -> Result<FreshInputs> {
+        let bmr = self.bmr(stock)?;
+        let of = |group: std::ops::Range<usize>| {
+            let (rows, lanes) = shape_of(&sorts[group]);
+            bmr.fresh_input(owner, rows, lanes)
         };
         Ok(groups(sorts).into_iter().map(of).collect())
     }
 
     fn fresh_bill(owner: Option<Party>, sorts: &[Sort], bill: &mut Bill) {
+        let parties = bill.parties();
         for group in groups(sorts) {
             let (rows, lanes) = shape_of(&sorts[group]);
-            bill.ahead(|bill| bill.each(|me| Bmr::fresh_cost(me, owner, rows, lanes)));
-            for party in Party::all(bill.parties()) {
+            bill.ahead(|bill| {
+                bill.each(|me| match owner {
+                    Some(owner) => Bmr::fresh_input_cost(me, owner, parties, rows, lanes),
+                    None => Bmr::fresh_cost(rows, lanes),
+                });
+            });
+            for party in Party::all(parties) {
                 bill.keep(party, (16 * rows * lanes) as u64);
             }
-        }
-    }
-
-    fn prepared(sorts: &[Sort], fresh: Fresh) -> Prepared {
-        let groups = groups(sorts).into_iter().zip(&fresh);
-        let results = groups.flat_map(|(group, setup)| to_shares(&sorts[group], setup, None));
-        Prepared {
-            results: results.collect(),
-            kept: Box::new(fresh),
         }
     }
 
@@ -229,7 +239,7 @@ impl BmrTool {
         let sorts = sorts_of(values);
         let fresh = match prepared {
             Some(kept) => *unpacked::<Fresh>(kept)?,
-            None => self.fresh(None, &sorts, stock)?,
+            None => self.fresh(&sorts, stock)?,
         };
         let mut made = Vec::new();
         for (group, setup) in groups(&sorts).into_iter().zip(fresh) {
@@ -258,8 +268,14 @@ impl Protocol for BmrTool {
         sorts: &[Sort],
         stock: &mut Stock,
     ) -> Result<Prepared> {
-        let fresh = self.fresh(Some(owner), sorts, stock)?;
-        Ok(Self::prepared(sorts, fresh))
+        let fresh = self.fresh_inputs(owner, sorts, stock)?;
+        let groups = groups(sorts).into_iter().zip(&fresh);
+        let results =
+            groups.flat_map(|(group, setup)| to_shares(&sorts[group], setup.part(), None));
+        Ok(Prepared {
+            results: results.collect(),
+            kept: Box::new(fresh),
+        })
     }
 
     async fn share(
@@ -271,15 +287,15 @@ impl Protocol for BmrTool {
     ) -> Result<Vec<Shares>> {
         let sorts = sorts_of(values);
         let fresh = match prepared {
-            Some(kept) => *unpacked::<Fresh>(kept)?,
-            None => self.fresh(Some(owner), &sorts, stock)?,
+            Some(kept) => *unpacked::<FreshInputs>(kept)?,
+            None => self.fresh_inputs(owner, &sorts, stock)?,
         };
         let mut made = Vec::new();
         for (group, setup) in groups(&sorts).into_iter().zip(fresh) {
             let input = rows_of(&values[group.clone()]);
             let bmr = self.bmr(stock)?;
-            let active = bmr.share(owner, &setup, input.as_ref()).await?;
-            made.extend(to_shares(&sorts[group], &setup, Some(&active)));
+            let active = bmr.share(&setup, input.as_ref()).await?;
+            made.extend(to_shares(&sorts[group], setup.part(), Some(&active)));
         }
         Ok(made)
     }
@@ -541,8 +557,13 @@ impl Operation for ToKeys {
         Box::pin(async move {
             let (tool, stock) = turn.tool::<BmrTool>()?;
             let sorts = sorts_of(&inputs);
-            let fresh = tool.fresh(None, &sorts, stock)?;
-            Ok(BmrTool::prepared(&sorts, fresh))
+            let fresh = tool.fresh(&sorts, stock)?;
+            let groups = groups(&sorts).into_iter().zip(&fresh);
+            let results = groups.flat_map(|(group, setup)| to_shares(&sorts[group], setup, None));
+            Ok(Prepared {
+                results: results.collect(),
+                kept: Box::new(fresh),
+            })
         })
     }
 
