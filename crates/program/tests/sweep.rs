@@ -67,7 +67,7 @@ impl Sweep {
 
     /// Whether a circuit of about width^2 gates is not too much.
     fn may_be_large<T: Plain>(&self) -> bool {
-        self.all || self.lanes * T::TYPE.bits() as usize <= 2048
+        self.all || self.lanes * T::TYPE.bits() as usize <= 1024
     }
 
     fn on_any<T: Plain>(&mut self) -> [Secret<T>; 2] {
@@ -103,7 +103,7 @@ impl Sweep {
         self.open(x.max(y));
         self.open(x.sum(0));
         self.open(x.prefix_sums(0));
-        let few = x.slice(0, ..self.lanes.min(16));
+        let few = x.slice(0, ..self.lanes.min(8));
         self.open(few.sort());
         let (most, place) = few.max_with_place();
         self.open(most);
@@ -113,8 +113,12 @@ impl Sweep {
             self.open(x * y);
             self.open(x.square());
             self.open(x.dot(y));
-            let square = few.reshape([1, few.elements()]);
-            self.open(square.transpose().matmul(square));
+            let [row, two] = [1, 2].map(|rows| {
+                few.slice(0, ..few.elements() / rows * rows)
+                    .reshape([rows, few.elements() / rows])
+            });
+            self.open(two.matmul(two.transpose()));
+            self.open(row.matmul(row.transpose()));
             self.open(x / y);
         }
     }
