@@ -5,7 +5,7 @@ use std::time::Instant;
 use madrigal_kernels::{LEVEL_VARIABLE, Level};
 
 use crate::Outcome;
-use crate::process::{cargo, target_folder};
+use crate::process::cargo;
 use crate::suites::{self, Suite};
 
 /// The crates that work on what the kernels give, without sockets or processes: they are tested at
@@ -31,7 +31,7 @@ pub(crate) fn test() -> Outcome {
         began.elapsed().as_secs_f64()
     );
 
-    let mut all = vec![documentation(), outside()];
+    let mut all = vec![documentation()];
     all.extend(executables.iter().map(|executable| executable.suite(None)));
     let levels: Vec<_> = Level::available().collect();
     let (_best, others) = levels.split_last().ok_or("there is no level at all")?;
@@ -53,22 +53,6 @@ pub(crate) fn test() -> Outcome {
         }
     }
     suites::run(all).close(began.elapsed())
-}
-
-/// Those of a crate outside of the workspace, whose dependencies are the same.
-fn outside() -> Suite {
-    let mut command = cargo();
-    let manifest = "examples/own_operation/Cargo.toml";
-    command.args([
-        "test",
-        "--quiet",
-        "--offline",
-        "--locked",
-        "--manifest-path",
-        manifest,
-    ]);
-    command.env("CARGO_TARGET_DIR", target_folder());
-    Suite::new("own_operation".into(), command, false)
 }
 
 /// Those of the documentation, which rustdoc builds, all of a crate together.

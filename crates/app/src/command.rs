@@ -287,8 +287,10 @@ impl<H> App<H> {
     }
 
     fn command(&self) -> Command {
-        let command = Command::new(self.name)
+        let command = Flags::augment_args(Command::new(self.name))
+            // After the flags, which bring a text of their own.
             .about(self.about)
+            .long_about(None)
             .max_term_width(100)
             .after_help(format!("{}{EXIT_STATUS}", self.ports()));
         let heading = "The program";
@@ -301,7 +303,7 @@ impl<H> App<H> {
                 .value_name("N")
                 .value_parser(clap::value_parser!(u64).range(range))
         });
-        Flags::augment_args(command).args(numbers)
+        command.args(numbers)
     }
 
     /// The inputs and outputs of the program as it is without flags.

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::numbers::{bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
-use crate::run::saving;
+use crate::run::{origin, saving};
 
 /// The answer, as JSON has it.
 #[derive(Serialize)]
@@ -159,8 +159,8 @@ pub fn operations_table(operations: &[Operation], sources: bool) -> Table {
     for one in operations.iter().filter(costs) {
         let mut row = vec![
             match sources {
-                true => format!("{}  {}", short(&one.source), one.name),
-                false => one.name.clone(),
+                true => format!("{}  {}", short(&one.source), without_digests(&one.name)),
+                false => without_digests(&one.name).to_owned(),
             },
             one.makes.join(", "),
         ];
@@ -179,6 +179,13 @@ pub fn operations_table(operations: &[Operation], sources: bool) -> Table {
         table.add_row(row);
     }
     table
+}
+
+/// A name without what tells two circuits of one name apart, which is for scripts.
+fn without_digests(name: &str) -> &str {
+    let digests = name.strip_suffix(')').and_then(|name| name.rfind(" ("));
+    let end = digests.filter(|&at| name[at..].contains(" compiled "));
+    &name[..end.unwrap_or(name.len())]
 }
 
 /// A place in the source without its folders.
@@ -210,7 +217,7 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
         parties,
         mix: flags.mix.unwrap_or(made.program.mix()).to_string(),
         circuits: saving(planned.goal),
-        correlations: plan.spec().origin.to_string(),
+        correlations: origin(plan),
         network: flags.net.network.clone(),
         threads: flags.threads,
         phases: plan.phases().to_string(),
@@ -242,7 +249,7 @@ impl Explanation {
             )
         };
         format!(
-            "{}: {} parties, mix {}, circuits of little {}, {}; network {}, phases {}.\n\
+            "{}: {} parties, mix {}, circuits of little {}, correlations {}; network {}, phases {}.\n\
              {}{}together: about {}, at most {} of memory\n\n{}\n\n\
              Bytes, messages and rounds are exact; those of an operation are its own, and operations side\n\
              by side share rounds. Times are estimates for machines like this one.\n",

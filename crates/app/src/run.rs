@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_engine::Progress;
+use madrigal_engine::{ProgramPlan, Progress};
 use madrigal_net::Session;
 use madrigal_program::{Array, Ended, Planned};
 use serde::Serialize;
@@ -53,6 +53,14 @@ pub(crate) fn saving(goal: Goal) -> &'static str {
     match goal {
         Goal::Size => "size",
         Goal::Depth => "depth",
+    }
+}
+
+/// Where correlations come from, if any are used.
+pub(crate) fn origin(plan: &ProgramPlan) -> String {
+    match plan.needs().is_empty() {
+        true => "none".to_owned(),
+        false => plan.spec().origin.to_string(),
     }
 }
 
@@ -131,13 +139,12 @@ fn tell<H>(
         outputs.extend(first(place)?.map(|array| (name, array)));
     }
     if flags.json {
-        let spec = planned.plan.spec();
         let outputs = outputs.into_iter();
         let report = Report {
             program: made.name,
             mix: flags.mix.unwrap_or(made.program.mix()).to_string(),
             circuits: saving(planned.goal),
-            correlations: spec.origin.to_string(),
+            correlations: origin(&planned.plan),
             threads: flags.threads,
             transport,
             network: flags.net.network.clone(),

@@ -362,6 +362,29 @@ fn quotients() {
 }
 
 #[test]
+fn quotients_with_a_fixed_point() {
+    for fraction in [1, 5, 30] {
+        check_pairs(
+            &|b, x, y| vec![b.divide_fixed(x, y, fraction)],
+            &|width, x, y| {
+                let (sx, sy) = (sign(x, width), sign(y, width));
+                // Beyond the width, where words end.
+                let wide = |whole: i128, rest: i128| {
+                    (0..fraction).fold((whole, rest), |(q, r), _| {
+                        let (digit, rest) = (2 * r / sy, 2 * r % sy);
+                        (q.wrapping_mul(2).wrapping_add(digit), rest)
+                    })
+                };
+                vec![match sy {
+                    0 => u128::MAX,
+                    _ => wide(sx / sy, sx % sy).0 as u128,
+                }]
+            },
+        );
+    }
+}
+
+#[test]
 fn square_roots() {
     let mut random = Random::new();
     for width in [2, 4, 6, 8, 12, 32, 64] {

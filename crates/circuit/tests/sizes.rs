@@ -117,6 +117,11 @@ fn circuits_are_as_small_as_the_documents_say() {
             Box::new(|b, x| vec![b.divide_signed(&x[0], &x[1]).0]),
         ),
         row(
+            "quotient, 32 bits, signed, 16 after the point",
+            &[32; 2],
+            Box::new(|b, x| vec![b.divide_fixed(&x[0], &x[1], 16)]),
+        ),
+        row(
             "square root, 64 to 32 bits",
             &[64],
             Box::new(|b, x| vec![b.square_root(&x[0]).0]),

@@ -118,6 +118,10 @@ fn what_is_wrong_is_told_with_its_flag() {
 #[test]
 fn help_names_inputs_and_outputs() {
     let (told, _) = run("--help").unwrap_err();
+    assert!(
+        told.starts_with("Which of two weighed bids is higher"),
+        "{told}"
+    );
     for words in [
         "bids    i32[2] of party 0",
         "weight  Fixed<i64, 16> of party 1",
@@ -150,6 +154,7 @@ fn an_estimate_says_what_each_operation_costs() {
     for words in ["operation", "sends online", "commands.rs:", "setup: about"] {
         assert!(text.contains(words), "{words}: {text}");
     }
+    assert!(!text.contains("compiled"), "{text}");
 }
 
 #[test]
@@ -246,6 +251,43 @@ fn parties_with_different_programs_learn_in_what() {
     ]);
     let (told, _) = first.unwrap_err();
     assert!(told.contains("operation"), "{told}");
+}
+
+/// All names in JSON but those of outputs.
+fn names(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.push(name.clone());
+                if name != "outputs" {
+                    names(value, found);
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| names(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_printed_for_scripts_is_documented() {
+    let documents = include_str!("../../../docs/STATISTICS.md");
+    let (_, section) = documents.split_once("## A program as a command").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let run_line = format!("--local 2 --json --transport memory {INPUTS}");
+    for line in [&*run_line, "explain --json", "check --json --mix A+B"] {
+        let told: Value = serde_json::from_str(&run(line).unwrap()).unwrap();
+        let mut found = Vec::new();
+        names(&told, &mut found);
+        for name in found {
+            let told = [
+                format!("`{name}`"),
+                format!(".{name}`"),
+                format!("`{name}[i]`"),
+            ];
+            assert!(told.iter().any(|name| section.contains(name)), "{name}");
+        }
+    }
 }
 
 /// What is explained is what is spent.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Binary, Graph, Node, Op, Unary, Value};
+use super::{Binary, Graph, Node, Op, Sort, Unary, Value};
 use crate::array::Array;
 use crate::simulate::evaluate;
 
@@ -75,6 +75,10 @@ impl Simpler {
     fn node(&mut self, node: &Node, mut inputs: Vec<Value>) -> Vec<Value> {
         if let Some(array) = self.folded(node, &inputs) {
             return vec![self.constant(array, node)];
+        }
+        if node.op == Op::MatMul && self.graph.sort(inputs[0]).shape.axes().last() == Some(&0) {
+            // Sums of nothing.
+            return vec![self.filled(&node.outputs[0], 0, node)];
         }
         if let Some(value) = self.unneeded(node, &inputs) {
             return vec![value];
@@ -209,7 +213,8 @@ impl Simpler {
             (Binary::Div, Some(by)) if !element.is_signed() => Op::Unary(Unary::ShiftRight(by)),
             (Binary::Rem, Some(by)) if !element.is_signed() => {
                 let low = (1 << by) - 1;
-                inputs[1] = self.filled(inputs[0], low, node);
+                let sort = self.graph.sort(inputs[0]).clone();
+                inputs[1] = self.filled(&sort, low, node);
                 return Op::Binary(Binary::And);
             }
             (Binary::ShiftLeft, _) => Op::Unary(Unary::ShiftLeft(amount(code))),
@@ -224,12 +229,10 @@ impl Simpler {
         op
     }
 
-    /// A public tensor of one element repeated, in the shape of a value.
-    fn filled(&mut self, like: Value, code: u128, node: &Node) -> Value {
+    /// A public tensor of one element repeated.
+    fn filled(&mut self, sort: &Sort, code: u128, node: &Node) -> Value {
         use crate::array::Words;
-        use crate::ir::Sort;
         use crate::shape::{Shape, View};
-        let sort = self.graph.sort(like).clone();
         let words = Words::collect(sort.element, std::iter::once(code));
         let array = Array::new(sort.element, Shape::scalar(), words);
         let one = Node {
@@ -239,7 +242,7 @@ impl Simpler {
         let one = self.constant(array, &one);
         let view = View::broadcast(&Shape::scalar(), &sort.shape);
         let node = Node {
-            outputs: vec![sort],
+            outputs: vec![sort.clone()],
             ..node.clone()
         };
         self.add(Op::View(view), vec![one], &node)
