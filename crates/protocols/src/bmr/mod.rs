@@ -37,6 +37,8 @@
 mod cost;
 mod tables;
 
+use tables::Parcel;
+
 pub use cost::{corrections_bytes, messages_of_column, paper_setup_bits};
 pub use madrigal_garbling::bmr::{ActiveKeys, Shape, WireSetup};
 pub use madrigal_garbling::{Block, Offset, Program};
@@ -134,14 +136,14 @@ pub struct Prepared {
     shape: Shape,
     first: u64,
     seed: BlockSeed,
-    /// The columns of the others, in their order.
-    tables: Vec<Vec<u8>>,
+    /// For each message the columns of the others, in their order.
+    tables: Vec<Vec<Vec<u8>>>,
 }
 
 impl Prepared {
     /// Bytes of memory that the tables take.
     pub fn bytes(&self) -> usize {
-        self.tables.iter().map(Vec::len).sum()
+        self.tables.iter().flatten().map(Vec::len).sum()
     }
 
     /// The block.
@@ -411,11 +413,14 @@ impl Bmr {
             seed,
             tables,
         } = prepared;
+        let parcels = tables::parcels(shape, program);
+        let fit = |(parcel, columns): (&Parcel<'_>, &Vec<Vec<u8>>)| {
+            columns.iter().all(|column| column.len() == parcel.bytes)
+        };
         assert!(
             shape.rows == layered.rows()
-                && tables
-                    .iter()
-                    .all(|table| table.len() == shape.column_bytes(layered.and_count())),
+                && parcels.len() == tables.len()
+                && parcels.iter().zip(&tables).all(fit),
             "what was prepared is of another circuit"
         );
         assert!(
@@ -429,14 +434,14 @@ impl Bmr {
             evaluation.set(row, keys).expect(FITS);
         }
         self.context.metered_now(|| {
-            let mut at = 0;
-            let mut columns = Vec::with_capacity(tables.len());
-            for chunk in shape.chunks(program, CHUNK) {
-                let end = at + shape.column_bytes(chunk.ands.len());
-                columns.clear();
-                columns.extend(tables.iter().map(|table| &table[at..end]));
-                at = end;
-                evaluation.evaluate(&chunk, &columns).expect(FITS);
+            for (parcel, tables) in parcels.iter().zip(tables) {
+                let mut at = 0;
+                for chunk in &parcel.chunks {
+                    let end = at + shape.column_bytes(chunk.ands.len());
+                    let columns: Vec<_> = tables.iter().map(|table| &table[at..end]).collect();
+                    at = end;
+                    evaluation.evaluate(chunk, &columns).expect(FITS);
+                }
             }
         });
         let mut outputs = ActiveKeys::new(shape.parties, layered.outputs().len(), shape.lanes);

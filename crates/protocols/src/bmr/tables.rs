@@ -29,13 +29,14 @@ pub(super) fn lengths(shape: Shape, layered: &Layered) -> Vec<usize> {
 }
 
 /// What goes in one message.
-struct Parcel<'c> {
-    chunks: Vec<Chunk<'c>>,
-    bytes: usize,
+pub(super) struct Parcel<'c> {
+    pub chunks: Vec<Chunk<'c>>,
+    /// Of one column.
+    pub bytes: usize,
 }
 
 /// Also chunks without ANDs, which go with what comes before.
-fn parcels<'c>(shape: Shape, program: &'c Program<'_>) -> Vec<Parcel<'c>> {
+pub(super) fn parcels<'c>(shape: Shape, program: &'c Program<'_>) -> Vec<Parcel<'c>> {
     let mut all: Vec<Parcel<'_>> = Vec::new();
     for chunk in shape.chunks(program, CHUNK) {
         let bytes = shape.column_bytes(chunk.ands.len());
@@ -53,20 +54,43 @@ fn parcels<'c>(shape: Shape, program: &'c Program<'_>) -> Vec<Parcel<'c>> {
     all
 }
 
-/// The columns of all parties but us.
-struct Tables(Mutex<Vec<Vec<u8>>>);
+/// The columns of all parties but us, for each parcel a string each: strings of this length the allocator has at
+/// hand when the block before has been evaluated, where one for all would be new pages each time.
+struct Tables(Mutex<Vec<Vec<Vec<u8>>>>);
 
 impl Tables {
-    fn new(columns: usize, bytes: usize) -> Self {
-        Self(Mutex::new(vec![vec![0; bytes]; columns]))
+    fn new(columns: usize, parcels: usize) -> Self {
+        Self(Mutex::new(vec![vec![Vec::new(); columns]; parcels]))
     }
 
-    fn add(&self, column: usize, at: usize, bytes: &[u8]) {
+    fn with(&self, parcel: usize, column: usize, change: impl FnOnce(&mut Vec<u8>)) {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kernels::xor_into(&mut tables[column][at..at + bytes.len()], bytes);
+        change(&mut tables[parcel][column]);
     }
 
-    fn finish(self) -> Vec<Vec<u8>> {
+    /// Adds a share, or begins with it.
+    fn add(&self, parcel: usize, column: usize, share: &[u8]) {
+        self.with(parcel, column, |table| {
+            if table.is_empty() {
+                *table = share.to_vec();
+            } else {
+                kernels::xor_into(table, share);
+            }
+        });
+    }
+
+    /// As [`add`](Self::add), of a share that is used for nothing else.
+    fn add_owned(&self, parcel: usize, column: usize, share: Vec<u8>) {
+        self.with(parcel, column, |table| {
+            if table.is_empty() {
+                *table = share;
+            } else {
+                kernels::xor_into(table, &share);
+            }
+        });
+    }
+
+    fn finish(self) -> Vec<Vec<Vec<u8>>> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -98,7 +122,7 @@ impl Shares<'_> {
     }
 }
 
-/// Garbles the circuit with all others: gives the columns of all but us, in their order.
+/// Garbles the circuit with all others: gives, for each parcel, the columns of all but us, in their order.
 ///
 /// Boxed, so that it is compiled here and not in every crate that awaits it.
 pub(super) fn add_up<'a>(
@@ -108,11 +132,10 @@ pub(super) fn add_up<'a>(
     program: &'a Program<'_>,
     garbling: &'a mut Garbling,
     products: Products<'a>,
-) -> BoxFuture<'a, Result<Vec<Vec<u8>>>> {
+) -> BoxFuture<'a, Result<Vec<Vec<Vec<u8>>>>> {
     let shape = garbling.shape();
     let parcels = parcels(shape, program);
-    let total = shape.column_bytes(program.layered().and_count());
-    let tables = Tables::new(shape.parties - 1, total);
+    let tables = Tables::new(shape.parties - 1, parcels.len());
     let shares = Shares {
         context: context.clone(),
         garbling,
@@ -140,18 +163,21 @@ async fn directly(
     parcels: Vec<Parcel<'_>>,
     mut shares: Shares<'_>,
     tables: Tables,
-) -> Result<Vec<Vec<u8>>> {
+) -> Result<Vec<Vec<Vec<u8>>>> {
     let (me, parties) = (context.me(), context.parties());
     let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.bytes).collect();
     let (mut senders, receivers) = split(channels);
     let send = async {
-        let mut at = 0;
-        for parcel in &parcels {
-            let columns = shares.garble(parcel);
+        for (at, parcel) in parcels.iter().enumerate() {
+            let mut columns = shares.garble(parcel);
             for (place, column) in columns_for(me, parties).enumerate() {
-                tables.add(place, at, &columns[column]);
+                if parties == 2 {
+                    // Nobody else needs it.
+                    tables.add_owned(at, place, std::mem::take(&mut columns[column]));
+                } else {
+                    tables.add(at, place, &columns[column]);
+                }
             }
-            at += parcel.bytes;
             let columns: Vec<Bytes> = columns.into_iter().map(Bytes::from).collect();
             if parcel.bytes > 0 {
                 for (peer, tx) in &mut senders {
@@ -165,7 +191,7 @@ async fn directly(
         Ok(())
     };
     let receive = receivers.into_iter().map(|(_, rx)| {
-        let add = |place, at, bytes: &Bytes| tables.add(place, at, bytes);
+        let add = |at, place, bytes: &Bytes| tables.add(at, place, bytes);
         receive_columns(context, rx, &lengths, parties - 1, add)
     });
     let (sent, received) = join(send, try_join_all(receive)).await;
@@ -181,7 +207,7 @@ async fn through_relay(
     parcels: Vec<Parcel<'_>>,
     mut shares: Shares<'_>,
     tables: Tables,
-) -> Result<Vec<Vec<u8>>> {
+) -> Result<Vec<Vec<Vec<u8>>>> {
     let parties = context.parties();
     let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.bytes).collect();
     let relay = channels.iter_mut().find(|channel| channel.peer() == RELAY);
@@ -198,7 +224,7 @@ async fn through_relay(
         }
         Ok(())
     };
-    let add = |place, at, bytes: &Bytes| tables.add(place, at, bytes);
+    let add = |at, place, bytes: &Bytes| tables.add(at, place, bytes);
     let receive = receive_columns(context, rx, &lengths, parties - 1, add);
     let (sent, received) = join(send, receive).await;
     sent?;
@@ -213,10 +239,9 @@ async fn as_relay(
     parcels: Vec<Parcel<'_>>,
     mut shares: Shares<'_>,
     tables: Tables,
-) -> Result<Vec<Vec<u8>>> {
+) -> Result<Vec<Vec<Vec<u8>>>> {
     let parties = channels.len() + 1;
-    let mut at = 0;
-    for parcel in &parcels {
+    for (at, parcel) in parcels.iter().enumerate() {
         let mut columns = shares.garble(parcel);
         if parcel.bytes == 0 {
             continue;
@@ -228,9 +253,8 @@ async fn as_relay(
             }
         }
         for (place, column) in columns_for(RELAY, parties).enumerate() {
-            tables.add(place, at, &columns[column]);
+            tables.add(at, place, &columns[column]);
         }
-        at += parcel.bytes;
         let columns: Vec<Bytes> = columns.into_iter().map(Bytes::from).collect();
         for channel in &mut *channels {
             for column in columns_for(channel.peer(), parties) {
@@ -252,7 +276,7 @@ fn split(channels: &mut [Channel]) -> (Ends<'_, Sender>, Ends<'_, Receiver>) {
     ends.unzip()
 }
 
-/// Receives so many columns of each parcel, whose places and beginnings are told. What comes before all is sent
+/// Receives so many columns of each parcel, whose places are told, the parcel's first. What comes before all is sent
 /// counts, as far as rounds are concerned, as received after it: by the context that is given back.
 async fn receive_columns(
     context: &Context,
@@ -263,12 +287,10 @@ async fn receive_columns(
 ) -> Result<Context> {
     let beside = context.beside();
     rx.count_in(&beside);
-    let mut at = 0;
-    for &len in lengths.iter().filter(|&&len| len > 0) {
+    for (at, &len) in lengths.iter().enumerate().filter(|(_, len)| **len > 0) {
         for place in 0..columns {
-            add(place, at, &rx.recv(len).await?);
+            add(at, place, &rx.recv(len).await?);
         }
-        at += len;
     }
     rx.count_in(context);
     Ok(beside)
