@@ -350,7 +350,7 @@ fn add_where(labels: &mut [Block], bits: &[u8], offset: Block) {
     assert!(bits.len() * 8 >= labels.len(), "a bit for each label");
     for (labels, byte) in labels.chunks_mut(8).zip(bits) {
         for (i, label) in labels.iter_mut().enumerate() {
-            *label = *label ^ (Block::mask(byte >> i & 1 == 1) & offset);
+            *label ^= Block::mask(byte >> i & 1 == 1) & offset;
         }
     }
 }

@@ -230,7 +230,7 @@ impl BmrTool {
     }
 
     /// From shares in B.
-    async fn from_boolean(
+    async fn garbled(
         &mut self,
         values: &[Arc<Shares>],
         stock: &Stock,
@@ -575,7 +575,7 @@ impl Operation for ToKeys {
         Box::pin(async move {
             let prepared = turn.kept();
             let (tool, stock) = turn.tool::<BmrTool>()?;
-            tool.from_boolean(&inputs, stock, prepared).await
+            tool.garbled(&inputs, stock, prepared).await
         })
     }
 

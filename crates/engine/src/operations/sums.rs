@@ -79,11 +79,12 @@ impl SumAxis {
                     if self.prefixes {
                         to[place] = label;
                         if let Some(before) = place.checked_sub(self.inner) {
-                            to[place] = to[place] ^ to[before];
+                            let before = to[before];
+                            to[place] ^= before;
                         }
                     } else {
                         let sum = &mut to[place % self.inner];
-                        *sum = *sum ^ label;
+                        *sum ^= label;
                     }
                 }
             }
