@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Rows, values};
 use madrigal_core::Party;
-use madrigal_correlations::Needs;
 use madrigal_correlations::store::Store;
 use madrigal_engine::{
-    Brought, Circuit, Matrices, Means, Origin, Plan, Precomputation, Progress, RunError, StoreSpec,
-    run,
+    Brought, Circuit, Means, Origin, Plan, Precomputation, Progress, RunError, run,
 };
 use madrigal_net::transport::Transport;
 use madrigal_net::{Session, SessionConfig};
 
-use crate::args::{MatricesArg, Patience};
+use crate::args::Patience;
 use crate::exit::{Failure, Result, Usage};
 use crate::stats::{PartyFigures, RunFigures, peak_rss_bytes};
 use crate::work::{self, Job, Own, Task};
@@ -197,20 +195,10 @@ impl Computation {
 
 /// Makes the directory of a new store.
 fn precomputation(task: &work::Precomputation, own: &Own) -> Result<Precomputation> {
-    let holds: Needs = task.triples.parse().map_err(Failure::bug)?;
     let files = own.store.as_ref();
     let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
     let key = files.load_or_make_key()?;
-    let spec = StoreSpec {
-        extension: task.over.choose(task.threads, holds.steps()).extension,
-        threads: task.threads,
-        matrices: match task.matrices {
-            MatricesArg::Lattice => Matrices::Lattice,
-            MatricesArg::Ot => Matrices::Ot,
-        },
-        ..StoreSpec::new(holds)
-    };
-    Precomputation::new(spec, &files.directory, &key).map_err(files.failed())
+    Precomputation::new(task.spec()?, &files.directory, &key).map_err(files.failed())
 }
 
 /// Greets the other parties over `transport`, does `work`, and takes leave. On an error the other

@@ -16,6 +16,8 @@ pub struct Bill {
     row_bytes: u64,
     /// Bytes of each party's fullest link, in the direction that has more of them.
     link_bytes: Vec<u64>,
+    /// Bytes of the longest message.
+    longest: u64,
 }
 
 impl Bill {
@@ -33,6 +35,7 @@ impl Bill {
             needs: Needs::new(),
             row_bytes: 0,
             link_bytes: vec![0; parties],
+            longest: 0,
         }
     }
 
@@ -52,6 +55,7 @@ impl Bill {
         let pairs: Vec<_> = messages.iter().map(|&(from, to, _)| (from, to)).collect();
         let mut fullest = vec![0; self.parties()];
         for &(from, to, bytes) in messages {
+            self.longest = self.longest.max(bytes);
             for party in [from, to] {
                 let fullest = &mut fullest[party.index()];
                 *fullest = bytes.max(*fullest);
@@ -76,6 +80,7 @@ impl Bill {
                 self.link_bytes[party.index()] += bytes;
             }
         }
+        self.longest = self.longest.max(bytes);
         self.clock.open(opening, to);
     }
 
@@ -90,6 +95,7 @@ impl Bill {
         for party in Party::all(self.parties()) {
             let cost = cost(party);
             self.link_bytes[party.index()] += cost.bytes_sent.max(cost.bytes_received);
+            self.longest = self.longest.max(cost.bytes_sent);
             self.costs[party.index()] += PhaseCost { rounds: 0, ..cost };
         }
     }
@@ -114,6 +120,7 @@ impl Bill {
             self.needs.add(kind, count * times as usize);
         }
         self.row_bytes += once.row_bytes * times;
+        self.longest = self.longest.max(once.longest);
     }
 
     /// The count of rounds.
@@ -145,6 +152,7 @@ impl Bill {
             clock: self.clock,
             costs: self.costs,
             link_bytes: self.link_bytes,
+            longest: self.longest,
             needs: self.needs,
             row_bytes: self.row_bytes,
         }
@@ -156,6 +164,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Rounds,
     pub(crate) costs: Vec<PhaseCost>,
     pub(crate) link_bytes: Vec<u64>,
+    pub(crate) longest: u64,
     pub(crate) needs: Needs,
     pub(crate) row_bytes: u64,
 }

@@ -22,9 +22,8 @@ use crate::bill::{Bill, Parts};
 use crate::graph::{Graph, Node, Value};
 use crate::regions::{Region, blocks, lanes_of, regions};
 use crate::sort::Sort;
+use crate::strands::{Lead, Strands};
 
-/// The most strands of a program. Each costs channels to all peers, for each protocol that it uses.
-const MAX_STRANDS: usize = 256;
 /// The most tasks of a program: a plan goes through all of them.
 const MAX_TASKS: usize = 1 << 20;
 /// Parts that an interleaved program has at least, where there are blocks enough.
@@ -52,6 +51,7 @@ pub(crate) struct Price {
     pub(crate) link_bytes: Vec<u64>,
     pub(crate) needs: Needs,
     pub(crate) row_bytes: u64,
+    pub(crate) lead: Lead,
     pub(crate) nanoseconds: u64,
 }
 
@@ -343,13 +343,12 @@ impl Schedule {
                 ready.push(Reverse((0, Reverse(way[task]), task as u32)));
             }
         }
-        let mut free: Vec<u64> = Vec::new();
+        let mut strands = Strands::default();
         let mut order = Vec::with_capacity(tasks.len());
         while let Some(Reverse((at, _, task))) = ready.pop() {
             let index = task as usize;
-            let strand = pick(&mut free, at);
-            let end = free[strand].max(at) + tasks[index].price.nanoseconds;
-            free[strand] = end;
+            let price = &tasks[index].price;
+            let (strand, end) = strands.put(at, price.lead, price.nanoseconds);
             tasks[index].strand = strand as u32;
             order.push(task);
             let mut ended = |next: usize, waits: &mut Vec<usize>| {
@@ -373,7 +372,7 @@ impl Schedule {
             }
         }
         assert_eq!(order.len(), tasks.len(), "no task waits for itself");
-        self.strands = vec![Vec::new(); free.len()];
+        self.strands = vec![Vec::new(); strands.len()];
         let mut by_start = Vec::with_capacity(tasks.len());
         for (place, &task) in order.iter().enumerate() {
             let task = &tasks[task as usize];
@@ -492,21 +491,6 @@ impl Gates {
     }
 }
 
-/// A strand that is free at `at`, if need be a new one; else the one that is free first.
-fn pick(free: &mut Vec<u64>, at: u64) -> usize {
-    // The one that became free last: few strands have much to do, the others are not opened.
-    let waiting = (0..free.len()).filter(|&strand| free[strand] <= at);
-    if let Some(strand) = waiting.max_by_key(|&strand| (free[strand], Reverse(strand))) {
-        return strand;
-    }
-    if free.len() < MAX_STRANDS {
-        free.push(0);
-        return free.len() - 1;
-    }
-    let first = (0..free.len()).min_by_key(|&strand| (free[strand], strand));
-    first.expect("there are strands")
-}
-
 pub(crate) fn is_lane_wise(node: &Node) -> bool {
     node.operation
         .as_ref()
@@ -534,13 +518,16 @@ fn bill_of(graph: &Graph, node: u32, len: usize, bill: &mut Bill) {
 pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Price {
     let mut bill = Bill::new(graph.parties(), limits.opening);
     bill_of(graph, node, len, &mut bill);
+    let parts = bill.into_parts();
+    let lead = Lead::of(&parts);
     let Parts {
         clock: rounds,
         mut costs,
         link_bytes,
+        longest: _,
         needs,
         row_bytes,
-    } = bill.into_parts();
+    } = parts;
     for (party, cost) in Party::all(graph.parties()).zip(&mut costs) {
         cost.rounds = rounds.of(party);
     }
@@ -549,6 +536,7 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
         link_bytes,
         needs,
         row_bytes,
+        lead,
         nanoseconds: 0,
     };
     // All parties must arrive at the same order: rates and arithmetic are fixed, and the party that has

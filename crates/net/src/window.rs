@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 /// The largest window that a receiver may grant, in bytes as [`message_cost`](crate::frame::message_cost)
 /// counts them: 5 Gbit/s at a round trip of 100 ms.
-pub const MAX_WINDOW: u64 = 64 << 20;
+pub const MAX_WINDOW: u64 = madrigal_core::time::LARGEST_WINDOW;
 
 /// A receiver holds its permission back until it is worth this part of the window.
 const HELD_BACK: u64 = 8;
 /// A window grows when the channel stands still for this part of the time.
 const STILL: u32 = 8;
 /// A window grows by no more than this factor at a time.
-const MOST: u64 = 4;
+const MOST: u64 = madrigal_core::time::GROWTH;
 /// Frames that are sent together come together, up to about so many bytes.
 const PACKET: u64 = 64 << 10;
 

@@ -89,11 +89,11 @@ pub fn run(args: Explain) -> Result<()> {
     job.how.over.or_network(&args.network);
     let choice = job.extension(&circuit);
     let plan = job.plan(Arc::clone(&circuit))?;
-    let machine = match network.0 {
-        Some(_) => Some(rates::measure()?),
+    let machine = match network.profile {
+        Some(_) => Some(rates::measure(plan.program().trial().as_ref())?),
         None => None,
     };
-    let explanation = explain(&plan, choice, &args.network, network.0.zip(machine));
+    let explanation = explain(&plan, choice, &args.network, network.profile.zip(machine));
     if args.json {
         return print_json(&explanation);
     }
@@ -110,7 +110,7 @@ fn explain(
     let party = |party: Party| {
         let cost = plan.cost(party);
         let time = surroundings
-            .map(|(profile, rates)| plan.time(party, &rates, &Network(Some(profile)).link()));
+            .map(|(profile, rates)| plan.time(party, &rates, &Network::new(Some(profile)).link()));
         let phase = |phase: Phase| {
             let mut estimate = PhaseEstimate::new(cost.phase(phase));
             if let Some(((profile, _), time)) = surroundings.zip(time) {
