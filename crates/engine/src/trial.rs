@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use madrigal_core::time::{Bill, Link, Rates, Work};
+use madrigal_core::time::{Rates, Work};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::{
     Extension, Kind, MatrixShape, Needs, Origin, OtCosts, OtSource, Stock, SupplyCosts,
@@ -115,29 +115,20 @@ impl Trial {
             ..work
         };
         // Nothing goes through the operating system.
-        let computing = |cost: PhaseCost, work: Work, rates: &Rates| {
-            let aes_blocks = cost.aes_blocks;
-            let cost = PhaseCost {
-                aes_blocks,
-                ..PhaseCost::default()
-            };
-            let bill = Bill::in_one_chain(cost, work, 1);
-            bill.time(rates, &Link::default()).computing
-        };
-        let slower = times.next / computing(next, again, &rates).max(f64::MIN_POSITIVE);
-        let slower = slower.clamp(1.0 / MOST, MOST);
+        let aes = |cost: PhaseCost| cost.aes_blocks as f64 / rates.aes_blocks;
+        let besides = again.seconds(&rates).max(f64::MIN_POSITIVE);
+        // All that is no AES, however little: the rates for AES come from a kernel.
+        let slower = ((times.next - aes(next)) / besides).clamp(1.0 / MOST, MOST);
         let mut rates = Rates {
-            aes_blocks: rates.aes_blocks / slower,
             extended_ots: rates.extended_ots / slower,
             silent_rows: rates.silent_rows / slower,
-            tree_leaves: rates.tree_leaves / slower,
             base_ots: base / times.base_ots.max(1e-6),
             ..rates
         };
-        let known = computing(first, again, &rates);
-        let begun = (times.first - known).max(begin.tree_leaves / (rates.tree_leaves * MOST));
-        if begin.tree_leaves > 0.0 && begun > 0.0 {
-            rates.tree_leaves = begin.tree_leaves / begun;
+        if begin.tree_leaves > 0.0 {
+            let begun = times.first - aes(first) - again.seconds(&rates);
+            let usual = begin.tree_leaves / rates.tree_leaves;
+            rates.tree_leaves = begin.tree_leaves / begun.clamp(usual / MOST, usual * MOST);
         }
         rates
     }

@@ -253,13 +253,17 @@ impl Explanation {
             Some(expected) => format!(
                 "\n\nOver the network `{}` the job takes about {}: setup about {}, online about {}.\n\
                  This is an estimate, computing included, if every party has a machine like this one to\n\
-                 itself (as measured now: {}, {}).",
+                 itself (as measured now: {}, {}{}).",
                 self.network,
                 seconds(expected.total_seconds),
                 seconds(expected.setup_seconds),
                 seconds(expected.online_seconds),
                 rate(expected.rates.aes_blocks_per_second, "AES blocks/s"),
                 rate(expected.rates.base_ots_per_second, "base OTs/s"),
+                match plan.program().trial() {
+                    Some(_) => "; the job's correlations by a trial",
+                    None => "",
+                },
             ),
             None => String::new(),
         };
