@@ -101,7 +101,8 @@ impl Strands {
     /// A strand that is free at `at`, if need be a new one; else the one that is free first. Where all
     /// would run too far ahead, one that gets no further ahead by the task, or least.
     fn pick(&mut self, at: u64, lead: Lead) -> usize {
-        let fits = |strand: &Strand| self.ahead + strand.more(lead) <= UNHEARD;
+        let all_fit = self.ahead + lead.bytes <= UNHEARD;
+        let fits = |strand: &Strand| all_fit || self.ahead + strand.more(lead) <= UNHEARD;
         let all = self.all.iter().enumerate();
         // The one that became free last: few strands have much to do, the others are not opened.
         let waiting = all

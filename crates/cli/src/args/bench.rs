@@ -170,7 +170,7 @@ pub struct BenchLines {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this text in its name, for example wan/n3 or silent; may be repeated
+    /// Measure only what has this text in its name, for example far/n3 or silent; may be repeated
     #[arg(long, value_name = "SUBSTRING")]
     pub only: Vec<String>,
 

@@ -91,9 +91,8 @@ impl<'a> Measurement<'a> {
                 let half = usual / 2.0;
                 // The line's clock begins before the parties greet each other.
                 network = falling(&self.row.line, TRIPS * trip + half)?;
-                // What has not been sent by then takes ten times as long.
-                let rest = (bytes - half).max(0.0);
-                1.5 * alone.max(waiting + bytes + 9.0 * rest)
+                // The half that has not been sent by then takes ten times as long.
+                1.5 * alone.max(waiting + bytes / 2.0 + 10.0 * bytes / 2.0)
             }
         };
         let (measured, figures) = self.median(&network)?;
@@ -231,8 +230,13 @@ impl<'a> Measurement<'a> {
 
     /// What bytes and rounds take each, where computing takes nothing.
     fn least(&self) -> Result<(f64, f64)> {
-        let time = self.expected(&Rates::UNBOUNDED, &self.link)?;
-        Ok((time.sending, time.waiting))
+        let time = |link: &Link| self.expected(&Rates::UNBOUNDED, link);
+        // A line that is as narrow waits for rounds alone, and not for windows.
+        let narrow = Link {
+            bytes_per_second: Some(1.0),
+            ..self.link
+        };
+        Ok((time(&self.link)?.sending, time(&narrow)?.waiting))
     }
 
     /// Online rounds of one block.
