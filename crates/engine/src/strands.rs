@@ -123,7 +123,13 @@ impl Strands {
             .clone()
             .filter(|(_, strand)| fits(strand))
             .min_by_key(first);
-        let least = || all.min_by_key(|(number, strand)| (strand.more(lead), strand.free, *number));
+        // Those that get further ahead are few: what one way takes is bounded for each strand.
+        let least = |(number, strand): &(usize, &Strand)| {
+            let more = strand.more(lead);
+            let ahead = if more > 0 { strand.ahead() } else { 0 };
+            (more, Reverse(ahead), strand.free, *number)
+        };
+        let least = || all.min_by_key(least);
         let (number, _) = fitting.or_else(least).expect("there are strands");
         number
     }
