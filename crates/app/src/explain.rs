@@ -199,7 +199,11 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
     let flags = made.flags;
     let network = Network::parse(&flags.net.network)?;
     let planned = made.plan()?;
-    let (plan, rates, link) = (&planned.plan, rates::measure()?, network.link());
+    let (plan, rates, link) = (
+        &planned.plan,
+        rates::measure(planned.plan.trial().as_ref())?,
+        network.link(),
+    );
     let parties = made.program.parties();
     let costs = |phase: Phase| {
         let of = |party| {

@@ -43,9 +43,6 @@ pub struct Machine {
     pub loopback_bytes_per_second: f64,
     /// That a process may have, where the system tells.
     pub open_files: Option<u64>,
-    /// All of `kernels`.
-    #[serde(skip)]
-    pub ceilings: ceilings::Ceilings,
     /// AES blocks per second while hashing: what setup is held against.
     #[serde(skip)]
     pub hashed_blocks: f64,
@@ -80,7 +77,6 @@ impl Machine {
             open_files: open_files(),
             hashed_blocks: ceilings.hash.rate,
             aes_blocks: ceilings.aes.rate,
-            ceilings,
         })
     }
 
@@ -122,7 +118,7 @@ impl Machine {
 }
 
 /// Seconds of a round trip and bytes per second of a TCP connection to ourselves.
-fn loopback() -> io::Result<(f64, f64)> {
+pub fn loopback() -> io::Result<(f64, f64)> {
     const PINGS: usize = 1000;
     const BYTES: usize = 128 << 20;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;

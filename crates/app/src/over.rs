@@ -33,14 +33,15 @@ pub struct Over {
 impl Over {
     /// Takes the network that the parties are made to feel for their link, if none was named.
     pub fn or_network(&mut self, network: &str) {
-        if self.link.is_none() && network != "none" {
-            self.link = network.parse().ok();
+        let known = Network::parse(network).ok().and_then(|known| known.profile);
+        if self.link.is_none() && known.is_some() {
+            self.link = Some(Link(network.to_owned()));
         }
     }
 
     /// What a plan may expect of the line between two parties.
     pub fn line(&self) -> Line {
-        Network(self.link.as_ref().and_then(Link::profile)).link()
+        Network::new(self.link.as_ref().and_then(Link::profile)).link()
     }
 
     /// The extension for this many triples on this many threads, and why.
@@ -100,7 +101,7 @@ pub struct Link(String);
 impl Link {
     fn profile(&self) -> Option<Profile> {
         // `none` is no profile.
-        Profile::parse(&self.0).ok()
+        Network::parse(&self.0).ok()?.profile
     }
 }
 

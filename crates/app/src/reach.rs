@@ -1,6 +1,7 @@
 //! From addresses to a session: sockets, runtimes, network profiles.
 
 use std::net::TcpListener;
+use std::time::Duration;
 
 use madrigal_core::Party;
 use madrigal_core::time::Link;
@@ -12,25 +13,43 @@ use crate::failure::{Failure, Result, Usage};
 use crate::flags::Patience;
 
 /// `--network`: what the links are made to behave like.
-#[derive(Debug, Clone, Copy)]
-pub struct Network(pub Option<Profile>);
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Network {
+    /// `None`: as they are.
+    pub profile: Option<Profile>,
+    /// What they are like so long after the session began.
+    pub later: Option<(Duration, Profile)>,
+}
 
 impl Network {
-    /// Reads the value of the flag.
-    ///
-    /// # Errors
-    /// Text that is no profile.
-    pub fn parse(text: &str) -> Result<Self> {
-        if text == "none" {
-            return Ok(Self(None));
+    /// What does not change.
+    pub const fn new(profile: Option<Profile>) -> Self {
+        Self {
+            profile,
+            later: None,
         }
-        let profile = Profile::parse(text).map_err(Usage::Network)?;
-        Ok(Self(Some(profile)))
     }
 
-    /// What plans are to expect of it.
+    /// `none`, a profile, or one that changes: `PROFILE/TIME/PROFILE`.
+    pub fn parse(text: &str) -> Result<Self> {
+        if text == "none" {
+            return Ok(Self::new(None));
+        }
+        let profile = |text| Profile::parse(text).map_err(Usage::Network);
+        // Units have a slash too.
+        let Some((first, rest)) = split_change(text) else {
+            return Ok(Self::new(Some(profile(text)?)));
+        };
+        let (first, (after, later)) = (profile(first)?, (rest.0, profile(rest.1)?));
+        Ok(Self {
+            profile: Some(first),
+            later: Some((after, later)),
+        })
+    }
+
+    /// What plans are to expect of it: of one that changes, what it begins with.
     pub fn link(self) -> Link {
-        self.0.map_or_else(Link::default, |profile| Link {
+        self.profile.map_or_else(Link::default, |profile| Link {
             latency: profile.latency.as_secs_f64(),
             bytes_per_second: profile.bits_per_second.map(|bits| bits as f64 / 8.0),
         })
@@ -48,14 +67,25 @@ impl Network {
         patience: &Patience,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
-        match self.0 {
-            None => in_session(me, parties, transport, patience, work).await,
-            Some(profile) => {
-                let shaped = Shaped::new(transport, profile);
-                in_session(me, parties, shaped, patience, work).await
-            }
-        }
+        let Some(profile) = self.profile else {
+            return in_session(me, parties, transport, patience, work).await;
+        };
+        let shaped = match self.later {
+            None => Shaped::new(transport, profile),
+            Some((after, later)) => Shaped::changing(transport, profile, after, later),
+        };
+        in_session(me, parties, shaped, patience, work).await
     }
+}
+
+/// A network that changes: what it is like, after how long it changes, and into what.
+fn split_change(text: &str) -> Option<(&str, (Duration, &str))> {
+    let mut slashes = text.match_indices('/').map(|(at, _)| at);
+    slashes.find_map(|at| {
+        let (after, later) = text[at + 1..].split_once('/')?;
+        let after = humantime::parse_duration(after.trim()).ok()?;
+        Some((&text[..at], (after, later)))
+    })
 }
 
 /// One party's way to the others over TCP.

@@ -5,14 +5,11 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Rows, values};
 use madrigal_core::Party;
-use madrigal_correlations::Needs;
 use madrigal_correlations::store::Store;
-use madrigal_engine::{
-    Brought, Circuit, Matrices, Means, Origin, Plan, Precomputation, Progress, StoreSpec, run,
-};
+use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Precomputation, Progress, run};
 use madrigal_net::Session;
 
-use crate::args::{MatricesArg, Patience};
+use crate::args::Patience;
 use crate::exit::{Failure, Result, Usage};
 use crate::progress::Bars;
 use crate::remote::RemoteParty;
@@ -212,18 +209,8 @@ impl Computation {
 
 /// Makes the directory of a new store.
 fn precomputation(task: &work::Precomputation, own: &Own) -> Result<Precomputation> {
-    let holds: Needs = task.triples.parse().map_err(Failure::bug)?;
     let files = own.store.as_ref();
     let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
     let key = files.load_or_make_key()?;
-    let spec = StoreSpec {
-        extension: task.over.choose(task.threads, holds.steps()).extension,
-        threads: task.threads,
-        matrices: match task.matrices {
-            MatricesArg::Lattice => Matrices::Lattice,
-            MatricesArg::Ot => Matrices::Ot,
-        },
-        ..StoreSpec::new(holds)
-    };
-    Precomputation::new(spec, &files.directory, &key).map_err(files.failed())
+    Precomputation::new(task.spec()?, &files.directory, &key).map_err(files.failed())
 }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Rows, values};
 use madrigal_core::Party;
-use madrigal_engine::{Choice, Circuit, JobSpec, Opening, Origin, Phases, Plan, Protocol, Scheme};
+use madrigal_correlations::Needs;
+use madrigal_engine::{
+    Choice, Circuit, JobSpec, Matrices, Opening, Origin, Phases, Plan, Protocol, Scheme, StoreSpec,
+};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -68,6 +71,22 @@ pub struct Precomputation {
     pub matrices: MatricesArg,
     /// Threads of each party.
     pub threads: usize,
+}
+
+impl Precomputation {
+    /// What the store is to be.
+    pub fn spec(&self) -> Result<StoreSpec> {
+        let holds: Needs = self.triples.parse().map_err(Failure::bug)?;
+        Ok(StoreSpec {
+            extension: self.over.choose(self.threads, holds.steps()).extension,
+            threads: self.threads,
+            matrices: match self.matrices {
+                MatricesArg::Lattice => Matrices::Lattice,
+                MatricesArg::Ot => Matrices::Ot,
+            },
+            ..StoreSpec::new(holds)
+        })
+    }
 }
 
 /// What one party brings.

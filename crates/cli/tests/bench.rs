@@ -325,3 +325,76 @@ fn programs_by_name() {
     let all = ["mul/u64/n3", "matmul/u64/1000/n2", "lt/u64/n2", "figure1"];
     madrigal(path, "bench programs --only nothing").bad(2, &all);
 }
+
+/// Small jobs of each kind; whether they keep to limits that are meant for large ones does not matter.
+#[test]
+fn jobs_over_lines_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let wanted = [
+        "far/n2/dealer",
+        "far/n2/softspoken4/u64",
+        "far/r/online",
+        "chance3",
+        "falling",
+        "disordered",
+    ];
+    let only: String = wanted
+        .iter()
+        .map(|name| format!(" --only {name}"))
+        .collect();
+    let line = format!("bench lines --json --scale 0.0002 --seed 5{only}");
+    let told = madrigal(path, &line).good();
+    assert_eq!(told.stderr, "");
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64().unwrap_or(-1.0);
+        for field in [
+            "seconds",
+            "limit_seconds",
+            "line_seconds",
+            "expected_seconds",
+        ] {
+            assert!(number(field) > 0.0, "{field}: {line}");
+        }
+        let ratio = number("expected_seconds") / number("seconds");
+        assert!(
+            (number("expected_ratio") / ratio - 1.0).abs() < 1e-9,
+            "{line}"
+        );
+        assert_eq!(number("seed"), 5.0);
+        names.push(line["name"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(names.len(), wanted.len(), "{names:?}");
+    for wanted in wanted {
+        assert!(
+            names.iter().any(|name| name.starts_with(wanted)),
+            "{wanted}"
+        );
+    }
+    // The same seed draws the same lines.
+    let again = madrigal(path, "bench lines --scale 0.0002 --seed 5 --only chance3").good();
+    let drawn = |text: &str| {
+        let network = text.split("chance3/").nth(1).unwrap_or_default();
+        let cells: Vec<&str> = network.split('|').map(str::trim).collect();
+        cells.get(1).map(|&cell| cell.to_owned())
+    };
+    let network = drawn(&again.stdout).unwrap_or_default();
+    assert!(
+        told.stdout.contains(&format!("\"network\":\"{network}\"")),
+        "{network}"
+    );
+    let all = ["narrow/n5/silent", "far/n3/million"];
+    madrigal(path, "bench lines --only nothing").bad(2, &all);
+}
+
+#[test]
+fn a_network_may_change() {
+    let directory = adder();
+    let path = directory.path();
+    let run = "run --circuit sum.txt --local 2 --input 0=a --input 1=b --quiet --network";
+    madrigal(path, &format!("{run} 2ms,100Mbps/5ms/1ms,10Mbps")).good();
+    madrigal(path, &format!("{run} 1ms/1s/nowhere")).bad(2, &["`nowhere` is no network"]);
+    madrigal(path, &format!("{run} 1ms/soon/1ms")).bad(2, &["is no network"]);
+}

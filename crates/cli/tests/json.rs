@@ -104,6 +104,10 @@ fn every_field_is_documented_and_no_other() {
         &["The lines of `madrigal bench programs --json`"],
         &told("bench programs --repeat 1 --only b2a --json"),
     );
+    check(
+        &["The lines of `madrigal bench lines --json`"],
+        &told("bench lines --scale 0.001 --only far/n2/softspoken2 --json"),
+    );
 }
 
 #[test]

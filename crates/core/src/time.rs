@@ -20,12 +20,24 @@
 //! In a *stream* all messages but the first follow each other without waiting, as many as the line
 //! holds; the last one's rounds come at the end:
 //!
-//! waiting + max(computing, sending)
+//! waiting + growing + max(computing, sending)
+//!
+//! *Growing*: a channel's [window](FIRST_WINDOW) is small at first. A line that holds more stands still
+//! for the rest of each round trip until the window is as large, which takes two round trips for
+//! the first step and one for each other one, of a factor of [`GROWTH`]. What goes through at the pace of
+//! the slower of line and computing needs no larger window than that.
 //!
 //! Not in the model: what other programs and other parties on the same machine take of it, packets
 //! that are lost, jitter, and TLS.
 
 use crate::PhaseCost;
+
+/// Bytes that may be under way on a channel at first.
+pub const FIRST_WINDOW: u64 = 4 << 20;
+/// And at most.
+pub const LARGEST_WINDOW: u64 = 64 << 20;
+/// By how much a window grows at a time.
+pub const GROWTH: u64 = 4;
 
 /// What one core of a machine does in a second, if it does nothing else.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -70,6 +82,37 @@ impl Rates {
         messages: 2e5,
         hop: 30e-6,
     };
+
+    /// Those of a machine that takes no time: what is left is the network's.
+    pub const UNBOUNDED: Self = Self {
+        aes_blocks: f64::INFINITY,
+        base_ots: f64::INFINITY,
+        extended_ots: f64::INFINITY,
+        silent_rows: f64::INFINITY,
+        tree_leaves: f64::INFINITY,
+        row_bytes: f64::INFINITY,
+        store_bytes: f64::INFINITY,
+        network_bytes: f64::INFINITY,
+        messages: f64::INFINITY,
+        hop: 0.0,
+    };
+
+    /// Those of who has this part of a core, 0 to 1.
+    #[must_use]
+    pub fn of_part(self, part: f64) -> Self {
+        Self {
+            aes_blocks: self.aes_blocks * part,
+            base_ots: self.base_ots * part,
+            extended_ots: self.extended_ots * part,
+            silent_rows: self.silent_rows * part,
+            tree_leaves: self.tree_leaves * part,
+            row_bytes: self.row_bytes * part,
+            store_bytes: self.store_bytes * part,
+            network_bytes: self.network_bytes * part,
+            messages: self.messages * part,
+            hop: self.hop,
+        }
+    }
 }
 
 /// What a party computes beside AES blocks, in units that a machine has rates for.
@@ -162,7 +205,7 @@ pub struct Time {
     pub computing: f64,
     /// The fullest link at work.
     pub sending: f64,
-    /// For messages that have to arrive before others can be sent.
+    /// For messages that have to arrive before others can be sent, and for windows that are too small.
     pub waiting: f64,
     /// From the beginning to the end.
     pub total: f64,
@@ -197,10 +240,14 @@ impl Bill {
         let fullest = bytes_sent.max(bytes_received) as f64 / self.links.max(1) as f64;
         let sending = link.bytes_per_second.map_or(0.0, |rate| fullest / rate);
         let hop = link.latency + rates.hop;
-        let waiting = rounds as f64 * hop;
+        let mut waiting = rounds as f64 * hop;
         let one_chain = match self.order {
             Order::Chains(chains) => waiting + (computing + sending) / chains.max(1) as f64,
-            Order::Stream => waiting + computing.max(sending),
+            Order::Stream => {
+                let busy = computing.max(sending);
+                waiting += growing(fullest, busy, 2.0 * hop);
+                waiting + busy
+            }
         };
         Time {
             computing,
@@ -209,6 +256,27 @@ impl Bill {
             total: one_chain.max(computing).max(sending),
         }
     }
+}
+
+/// How long a channel stands still because its window is too small, where `bytes` would take so many
+/// seconds otherwise.
+fn growing(bytes: f64, seconds: f64, round_trip: f64) -> f64 {
+    let pace = bytes / seconds.max(f64::MIN_POSITIVE);
+    let (mut window, mut left, mut still) = (FIRST_WINDOW as f64, bytes, 0.0);
+    let largest = LARGEST_WINDOW as f64;
+    let mut first = true;
+    while left > window && window < pace * round_trip {
+        let each = round_trip - window / pace;
+        if window >= largest {
+            return still + (left / window).floor() * each;
+        }
+        still += each;
+        left -= window;
+        if !std::mem::take(&mut first) {
+            window = (window * GROWTH as f64).min(largest);
+        }
+    }
+    still
 }
 
 impl Time {
@@ -291,6 +359,29 @@ mod tests {
             ..bill(Order::Chains(1))
         };
         close(threads.time(&MACHINE, &link).computing, 0.0055);
+    }
+
+    /// Against a channel that was followed frame by frame.
+    #[test]
+    fn a_long_fat_line_waits_for_its_window() {
+        let line = |milliseconds: f64, megabits: f64, mib: f64| {
+            let (round_trip, pace) = (milliseconds / 1e3, megabits * 1e6 / 8.0);
+            let bytes = mib * f64::from(1 << 20);
+            growing(bytes, bytes / pace, round_trip) / round_trip
+        };
+        for (milliseconds, megabits, mib, round_trips) in [
+            (100.0, 1000.0, 4.0, 0.0),
+            (100.0, 1000.0, 8.0, 0.71),
+            (100.0, 1000.0, 256.0, 1.38),
+            (100.0, 500.0, 256.0, 0.75),
+            (200.0, 1000.0, 256.0, 2.10),
+            (200.0, 5000.0, 512.0, 6.53),
+            (20.0, 1000.0, 256.0, 0.0),
+        ] {
+            let found = line(milliseconds, megabits, mib);
+            let off = 0.1 + 0.08 * round_trips;
+            assert!((found - round_trips).abs() < off, "{found} {round_trips}");
+        }
     }
 
     #[test]

@@ -173,19 +173,21 @@ impl Line {
         Ok(call.finish())
     }
 
-    pub(crate) async fn matrix_triple<T: Ring>(
+    pub(crate) async fn matrix_triples<T: Ring>(
         &mut self,
         shape: MatrixShape,
+        count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<MatrixTriple<T>> {
+    ) -> Result<Vec<MatrixTriple<T>>> {
         let context = self.context.clone();
-        if [shape.rows, shape.inner, shape.columns].contains(&0) {
-            return Ok(matrices::empty(&context, shape));
+        if count == 0 || [shape.rows, shape.inner, shape.columns].contains(&0) {
+            return Ok(matrices::empty(&context, shape, count));
         }
         if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
-            return encrypted.triple(shape, made).await;
+            return encrypted.triples(shape, count, made).await;
         }
-        matrices::triple(self.links(Group::Matrices).await?, &context, shape, made).await
+        let links = self.links(Group::Matrices).await?;
+        matrices::triples(links, &context, shape, count, made).await
     }
 
     pub(crate) async fn vector_triples(

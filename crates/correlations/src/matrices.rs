@@ -97,28 +97,57 @@ impl<T: Ring> MatrixTriple<T> {
 }
 
 /// What takes no messages: the product is empty, or of nothing.
-pub(crate) fn empty<T: Ring>(context: &Context, shape: MatrixShape) -> MatrixTriple<T> {
+pub(crate) fn empty<T: Ring>(
+    context: &Context,
+    shape: MatrixShape,
+    count: usize,
+) -> Vec<MatrixTriple<T>> {
     let mut prg = context.private_prg();
-    let mut some = |count| random::<T>(&mut prg, count);
-    let a = some(shape.rows * shape.inner);
-    let b = some(shape.inner * shape.columns);
-    let c = Zeroizing::new(vec![T::ZERO; shape.rows * shape.columns]);
-    MatrixTriple::new(shape, a, b, c)
+    let MatrixShape {
+        rows,
+        inner,
+        columns,
+    } = shape;
+    let mut some = |each: usize| random::<T>(&mut prg, count * each);
+    let (a, b) = (some(rows * inner), some(inner * columns));
+    let c = Zeroizing::new(vec![T::ZERO; count * rows * columns]);
+    apart(shape, count, [a, b, c])
 }
 
-/// Makes one triple, of a product that is not empty.
-pub(crate) async fn triple<T: Ring>(
+/// Matrices that lie one after the other, as triples.
+fn apart<T: Ring>(
+    shape: MatrixShape,
+    count: usize,
+    [a, b, c]: [Zeroizing<Vec<T>>; 3],
+) -> Vec<MatrixTriple<T>> {
+    if count == 1 {
+        return vec![MatrixTriple::new(shape, a, b, c)];
+    }
+    let one = |all: &[T], index: usize| {
+        let each = all.len() / count;
+        Zeroizing::new(all[index * each..(index + 1) * each].to_vec())
+    };
+    let triple = |index| {
+        let [a, b, c] = [&a, &b, &c].map(|all| one(all, index));
+        MatrixTriple::new(shape, a, b, c)
+    };
+    (0..count).map(triple).collect()
+}
+
+/// Makes triples, of products that are not empty.
+pub(crate) async fn triples<T: Ring>(
     links: &mut Links,
     context: &Context,
     shape: MatrixShape,
+    count: usize,
     made: &dyn Fn(usize),
-) -> Result<MatrixTriple<T>> {
-    let layout = MatrixLayout::new::<T>(shape);
+) -> Result<Vec<MatrixTriple<T>>> {
+    let layout = MatrixLayout::new::<T>(shape).times(count);
     let MatrixLayout { p, k, q, .. } = layout;
     let mut prg = context.private_prg();
-    let (x, y) = (random::<T>(&mut prg, p * k), random::<T>(&mut prg, k * q));
-    let mut z = Zeroizing::new(vec![T::ZERO; p * q]);
-    rings::multiply_add(&x, &y, &mut z, k, q);
+    let x = random::<T>(&mut prg, count * p * k);
+    let y = random::<T>(&mut prg, count * k * q);
+    let mut z = own_products(count, &x, &y, [p, k, q]);
     let mut work = Work {
         layout,
         x: &x,
@@ -128,12 +157,43 @@ pub(crate) async fn triple<T: Ring>(
     };
     links.run(&mut work, made).await?;
     let swapped = shape.rows > shape.columns;
-    Ok(if swapped {
-        let (a, b) = (transpose(&y, k, q), transpose(&x, p, k));
-        MatrixTriple::new(shape, a, b, transpose(&z, p, q))
-    } else {
-        MatrixTriple::new(shape, x, y, z)
-    })
+    Ok(in_shape(shape, count, [p, k, q], swapped, [x, y, z]))
+}
+
+/// Z = X Y of what one party holds.
+fn own_products<T: Ring>(
+    count: usize,
+    x: &[T],
+    y: &[T],
+    [p, k, q]: [usize; 3],
+) -> Zeroizing<Vec<T>> {
+    let mut z = Zeroizing::new(vec![T::ZERO; count * p * q]);
+    let factors = x.chunks_exact(p * k).zip(y.chunks_exact(k * q));
+    for ((x, y), z) in factors.zip(z.chunks_exact_mut(p * q)) {
+        rings::multiply_add(x, y, z, k, q);
+    }
+    z
+}
+
+/// The triples of X (p x k), Y (k x q) and Z, which lie one after the other: as they are, or, `swapped`,
+/// their transposes the other way round.
+fn in_shape<T: Ring>(
+    shape: MatrixShape,
+    count: usize,
+    [p, k, q]: [usize; 3],
+    swapped: bool,
+    [x, y, z]: [Zeroizing<Vec<T>>; 3],
+) -> Vec<MatrixTriple<T>> {
+    if !swapped {
+        return apart(shape, count, [x, y, z]);
+    }
+    let parts = x.chunks_exact(p * k).zip(y.chunks_exact(k * q));
+    let parts = parts.zip(z.chunks_exact(p * q));
+    let triple = |((x, y), z)| {
+        let (a, b) = (transpose(y, k, q), transpose(x, p, k));
+        MatrixTriple::new(shape, a, b, transpose(z, p, q))
+    };
+    parts.map(triple).collect()
 }
 
 /// One call.

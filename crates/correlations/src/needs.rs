@@ -217,14 +217,31 @@ impl OtCosts {
             Kind::SquarePairs(width) => with_ring!(width, T => self.square_pairs::<T>(count)),
             Kind::SharedBits(width) => with_ring!(width, T => self.shared_bits::<T>(count)),
             Kind::MatrixTriples(width, shape) => {
-                let mut one = || with_ring!(width, T => self.matrix_triple::<T>(shape));
-                (0..count).fold(PhaseCost::default(), |total, _| total + one())
+                let together = matrices_together(width, shape);
+                let calls = (0..count).step_by(together);
+                let mut call = |start: usize| {
+                    let now = together.min(count - start);
+                    with_ring!(width, T => self.matrix_triples::<T>(shape, now))
+                };
+                calls.fold(PhaseCost::default(), |total, start| total + call(start))
             }
             Kind::CorrelatedOts { sender, receiver } => {
                 self.correlated_ots(&[((sender, receiver), count)])
             }
         }
     }
+}
+
+/// Bytes of a party's shares of the matrix triples that a stock has made in one call.
+const TOGETHER: usize = 16 << 20;
+
+/// Matrix triples that a stock has made in one call: they are copied when they are there.
+pub(crate) fn matrices_together(width: Width, shape: MatrixShape) -> usize {
+    let bits: u128 = Kind::MatrixTriples(width, shape)
+        .columns()
+        .iter()
+        .fold(0, |all, &column| all.saturating_add(column));
+    usize::try_from(8 * TOGETHER as u128 / bits.max(1)).map_or(1, |fit| fit.max(1))
 }
 
 impl AddAssign<&Needs> for Needs {
@@ -338,8 +355,10 @@ impl<T: Ring> Shelf<T> {
         }
         for (shape, count) in needs.matrices {
             let mut matrices = Vec::with_capacity(count);
-            for _ in 0..count {
-                matrices.push(source.matrix_triple(shape, made).await?);
+            let together = matrices_together(Width::of::<T>(), shape);
+            while matrices.len() < count {
+                let now = together.min(count - matrices.len());
+                matrices.append(&mut source.matrix_triples(shape, now, made).await?);
             }
             shelf.matrices.insert(shape, matrices);
         }

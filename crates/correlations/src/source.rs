@@ -70,6 +70,26 @@ pub trait Source: BitTripleSource {
         made: &dyn Fn(usize),
     ) -> impl Future<Output = Result<MatrixTriple<T>>>;
 
+    /// Makes this party's shares of `count` fresh matrix triples of one shape over Z_2^l, in one call: all
+    /// of them are there at once.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn matrix_triples<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> impl Future<Output = Result<Vec<MatrixTriple<T>>>> {
+        async move {
+            let mut triples = Vec::with_capacity(count);
+            for _ in 0..count {
+                triples.push(self.matrix_triple(shape, made).await?);
+            }
+            Ok(triples)
+        }
+    }
+
     /// Makes this party's shares of `count` fresh vector triples, of vectors of `length` bits.
     ///
     /// # Errors
@@ -238,15 +258,25 @@ impl Source for OtSource {
         shape: MatrixShape,
         made: &dyn Fn(usize),
     ) -> Result<MatrixTriple<T>> {
+        let mut triples = self.matrix_triples(shape, 1, made).await?;
+        Ok(triples.remove(0))
+    }
+
+    async fn matrix_triples<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<Vec<MatrixTriple<T>>> {
         let MatrixShape {
             rows,
             inner,
             columns,
         } = shape;
         self.context
-            .tally("matrix triples", &[1, T::BITS, rows, inner, columns]);
+            .tally("matrix triples", &[count, T::BITS, rows, inner, columns]);
         let work = async move |line: &mut Line, _, made: &dyn Fn(usize)| {
-            line.matrix_triple(shape, made).await
+            line.matrix_triples(shape, count, made).await
         };
         let mut parts = self.lines.run(1, 1, made, work).await?;
         Ok(parts.remove(0))
@@ -425,13 +455,20 @@ impl OtCosts {
 
     /// Cost of [`matrix_triple`](Source::matrix_triple): with p = min(m, n), q = max(m, n), to each
     /// peer p k l OTs, and as many strings of q elements that take half their bytes. Two rounds. By
-    /// encryption: what [`madrigal_lattice::Layout`] says, each way with each peer; two rounds for each
-    /// request.
+    /// encryption: what [`madrigal_lattice::Layout`] says, each way with each peer; two rounds for
+    /// requests of about 26 MB.
     pub fn matrix_triple<T: Ring>(&mut self, shape: MatrixShape) -> PhaseCost {
+        self.matrix_triples::<T>(shape, 1)
+    }
+
+    /// Cost of [`matrix_triples`](Source::matrix_triples): that of as many, but two rounds for all of them.
+    /// By encryption, requests of about 26 MB go together.
+    pub fn matrix_triples<T: Ring>(&mut self, shape: MatrixShape, count: usize) -> PhaseCost {
         if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
-            return encrypted.triple::<T>(self.parties, shape);
+            return encrypted.triples::<T>(self.parties, shape, count);
         }
-        self.call(Group::Matrices, 1, 1, |_| MatrixLayout::new::<T>(shape))
+        let layout = MatrixLayout::new::<T>(shape).times(count);
+        self.call(Group::Matrices, 1, 1, |_| layout)
     }
 
     /// Cost of [`vector_triples`](Source::vector_triples): an OT with each peer and the bytes of a

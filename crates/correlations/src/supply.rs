@@ -143,6 +143,15 @@ impl SupplyCosts {
         }
     }
 
+    /// What of [`work`](Self::work) comes before the first correlation: a source that has made some needs
+    /// no more of it.
+    pub fn first_work(&self) -> Work {
+        match self {
+            Self::Ot(costs) => costs.bit_triples_work(0),
+            Self::Dealer(_) | Self::Store { .. } => Work::default(),
+        }
+    }
+
     /// Links that the messages to other parties are spread over.
     pub fn links(&self) -> usize {
         match self {
@@ -340,6 +349,20 @@ impl Source for Supply {
             Self::Dealer(source) => source.matrix_triple(shape, made).await,
             #[cfg(feature = "store")]
             Self::Store(source) => source.matrix_triple(shape, made).await,
+        }
+    }
+
+    async fn matrix_triples<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<Vec<MatrixTriple<T>>> {
+        match self {
+            Self::Ot(source) => source.matrix_triples(shape, count, made).await,
+            Self::Dealer(source) => source.matrix_triples(shape, count, made).await,
+            #[cfg(feature = "store")]
+            Self::Store(source) => source.matrix_triples(shape, count, made).await,
         }
     }
 

@@ -93,6 +93,85 @@ fn matrices_of_several_parties() {
     matrix::<u32>(5, [3, 2, 3]);
 }
 
+/// Several triples of one shape in one call: right, at the declared cost, in the rounds of one.
+fn several<T: Ring>(parties: usize, sizes: [usize; 3], count: usize, lattice: bool) {
+    let [rows, inner, columns] = sizes;
+    let shape = MatrixShape {
+        rows,
+        inner,
+        columns,
+    };
+    let products = AtomicUsize::new(0);
+    let heard = &products;
+    let results = World::new(parties, seed()).run(|context| async move {
+        let mut source = OtSource::new(&context, Extension::default()).await?;
+        if lattice {
+            source = source.with_lattice_matrices()?;
+        }
+        let made = |more| {
+            heard.fetch_add(more, Relaxed);
+        };
+        let triples = source.matrix_triples::<T>(shape, count, &made).await?;
+        let take = |triple: MatrixTriple<T>| triple.take().map(|matrix| matrix.to_vec());
+        Ok(triples.into_iter().map(take).collect::<Vec<_>>())
+    });
+    let all = if inner == 0 {
+        0
+    } else {
+        rows * inner * columns
+    };
+    assert_eq!(products.into_inner(), parties * count * all, "{shape:?}");
+    for (me, (_, cost)) in Party::all(parties).zip(&results) {
+        let costs = || {
+            let costs = OtCosts::new(Extension::default(), me, parties);
+            match lattice {
+                true => costs.with_lattice_matrices(),
+                false => costs,
+            }
+        };
+        let expected = costs().base() + costs().matrix_triples::<T>(shape, count);
+        assert_eq!(cost.setup, expected, "{shape:?}, {me} of {parties}");
+        let one = costs().base() + costs().matrix_triple::<T>(shape);
+        assert_eq!(expected.rounds, if count == 0 { 2 } else { one.rounds });
+    }
+    for triple in 0..count {
+        is_product(shape, |matrix, i| {
+            let shares = results.iter().map(|(party, _)| party[triple][matrix][i]);
+            shares.fold(T::ZERO, Ring::add)
+        });
+    }
+}
+
+#[test]
+fn several_matrices_in_one_call() {
+    for lattice in [false, true] {
+        several::<u64>(2, [3, 5, 7], 4, lattice);
+        several::<u16>(3, [9, 2, 4], 3, lattice);
+        several::<u8>(2, [1, 3, 2], 70, lattice);
+        several::<u32>(2, [2, 0, 3], 2, lattice);
+        several::<u64>(2, [2, 2, 2], 0, lattice);
+    }
+    several::<u32>(5, [3, 2, 3], 2, true);
+}
+
+/// More than goes together: 10 requests of 6.3 MB, of which four fit.
+#[test]
+fn many_encrypted_matrices_take_more_rounds() {
+    let shape = MatrixShape {
+        rows: 64,
+        inner: 4096,
+        columns: 1,
+    };
+    let mut costs = OtCosts::new(Extension::default(), Party::new(0), 2).with_lattice_matrices();
+    let one = costs.matrix_triples::<u64>(shape, 1);
+    let together = (26 << 20) / (one.bytes_sent as usize);
+    let mut again = costs.clone();
+    let fit = again.matrix_triples::<u64>(shape, together.max(1));
+    assert!(one.rounds >= 2 && fit.rounds >= one.rounds);
+    let many = costs.matrix_triples::<u64>(shape, 40);
+    assert!(many.rounds > 2 && many.rounds < 80, "{many:?}");
+}
+
 fn encrypted<T: Ring>(parties: usize, sizes: &[[usize; 3]]) {
     encrypted_in::<T>(parties, sizes, |_| {});
 }

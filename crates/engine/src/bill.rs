@@ -30,6 +30,8 @@ pub(crate) struct Stage {
     /// Bytes of each party's fullest link, in the direction that has more of them.
     pub(crate) link_bytes: Vec<u64>,
     pub(crate) row_bytes: u64,
+    /// Bytes of the longest message.
+    pub(crate) longest: u64,
     pub(crate) needs: Needs,
 }
 
@@ -39,6 +41,7 @@ impl Stage {
             clock,
             costs: vec![PhaseCost::default(); parties],
             link_bytes: vec![0; parties],
+            longest: 0,
             row_bytes: 0,
             needs: Needs::new(),
         }
@@ -110,6 +113,7 @@ impl Bill {
         let mut fullest = vec![0; self.parties()];
         let stage = self.stage();
         for &(from, to, bytes) in messages {
+            stage.longest = stage.longest.max(bytes);
             for party in [from, to] {
                 let fullest = &mut fullest[party.index()];
                 *fullest = bytes.max(*fullest);
@@ -135,6 +139,7 @@ impl Bill {
                 stage.link_bytes[party.index()] += bytes;
             }
         }
+        stage.longest = stage.longest.max(bytes);
         stage.clock.open(opening, to);
     }
 
@@ -150,6 +155,7 @@ impl Bill {
             let cost = cost(party);
             let stage = self.stage();
             stage.link_bytes[party.index()] += cost.bytes_sent.max(cost.bytes_received);
+            stage.longest = stage.longest.max(cost.bytes_sent);
             stage.costs[party.index()] += PhaseCost { rounds: 0, ..cost };
         }
     }
@@ -181,6 +187,7 @@ impl Bill {
                 *all += one * times;
             }
             stage.row_bytes += once.row_bytes * times;
+            stage.longest = stage.longest.max(once.longest);
             for (kind, count) in once.needs.kinds() {
                 stage.needs.add(kind, count * times as usize);
             }

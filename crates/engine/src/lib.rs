@@ -29,8 +29,10 @@ mod shares;
 mod sort;
 #[cfg(feature = "store")]
 mod stores;
+mod strands;
 mod time;
 mod trace;
+mod trial;
 
 pub use bill::Bill;
 pub use carry_out::{Given, Outcome, TaskReport, evaluate_program, run_program};
@@ -49,6 +51,7 @@ pub use sort::{Element, Sharing, Sort};
 #[cfg(feature = "store")]
 pub use stores::{Matrices, Precomputation, StoreReport, StoreSpec};
 pub use time::PlanTime;
+pub use trial::{Trial, TrialTimes};
 
 pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin, Width};
 pub use madrigal_garbling::Scheme;

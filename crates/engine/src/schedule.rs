@@ -22,9 +22,8 @@ use crate::bill::{Bill, Parts, Stage};
 use crate::graph::{Graph, Node, Value};
 use crate::regions::{Region, blocks, lanes_of, regions};
 use crate::sort::Sort;
+use crate::strands::{Lead, Strands};
 
-/// The most strands of a program. Each costs channels to all peers, for each protocol that it uses.
-const MAX_STRANDS: usize = 256;
 /// The most tasks of a program: a plan goes through all of them.
 const MAX_TASKS: usize = 1 << 20;
 /// Parts that an interleaved program has at least, where there are blocks enough.
@@ -57,6 +56,7 @@ pub(crate) struct Price {
     /// Of online.
     pub(crate) later: Needs,
     pub(crate) row_bytes: u64,
+    pub(crate) lead: Lead,
     pub(crate) nanoseconds: u64,
     /// What it costs to prepare it.
     pub(crate) setup: Stage,
@@ -426,13 +426,12 @@ impl Schedule {
                 ready.push(Reverse((0, Reverse(way[task]), task as u32)));
             }
         }
-        let mut free: Vec<u64> = Vec::new();
+        let mut strands = Strands::default();
         let mut order = Vec::with_capacity(tasks.len());
         while let Some(Reverse((at, _, task))) = ready.pop() {
             let index = task as usize;
-            let strand = pick(&mut free, at);
-            let end = free[strand].max(at) + tasks[index].price.nanoseconds;
-            free[strand] = end;
+            let price = &tasks[index].price;
+            let (strand, end) = strands.put(at, price.lead, price.nanoseconds);
             tasks[index].strand = strand as u32;
             order.push(task);
             let mut ended = |next: usize, waits: &mut Vec<usize>| {
@@ -456,7 +455,7 @@ impl Schedule {
             }
         }
         assert_eq!(order.len(), tasks.len(), "no task waits for itself");
-        self.strands = vec![Vec::new(); free.len()];
+        self.strands = vec![Vec::new(); strands.len()];
         let mut by_start = Vec::with_capacity(tasks.len());
         for (place, &task) in order.iter().enumerate() {
             let task = &tasks[task as usize];
@@ -577,21 +576,6 @@ impl Gates {
     }
 }
 
-/// A strand that is free at `at`, if need be a new one; else the one that is free first.
-fn pick(free: &mut Vec<u64>, at: u64) -> usize {
-    // The one that became free last: few strands have much to do, the others are not opened.
-    let waiting = (0..free.len()).filter(|&strand| free[strand] <= at);
-    if let Some(strand) = waiting.max_by_key(|&strand| (free[strand], Reverse(strand))) {
-        return strand;
-    }
-    if free.len() < MAX_STRANDS {
-        free.push(0);
-        return free.len() - 1;
-    }
-    let first = (0..free.len()).min_by_key(|&strand| (free[strand], strand));
-    first.expect("there are strands")
-}
-
 pub(crate) fn is_lane_wise(node: &Node) -> bool {
     node.operation
         .as_ref()
@@ -627,6 +611,7 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
         online,
         kept,
     } = bill.into_parts();
+    let lead = Lead::of([&setup, &online]);
     let mut needs = online.needs.clone();
     needs += &setup.needs;
     let mut costs = online.costs;
@@ -639,6 +624,7 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
         needs,
         later: online.needs,
         row_bytes: online.row_bytes,
+        lead,
         nanoseconds: 0,
         setup,
         kept,

@@ -51,13 +51,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use futures_util::future::LocalBoxFuture;
+use madrigal_core::time::{Link, Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations::store::{NewStore, Store, StoreError, StoreId, StoreKey};
-use madrigal_correlations::{Extension, MAX_THREADS, Needs, OtCosts, OtSource};
+use madrigal_correlations::{Extension, MAX_THREADS, Needs, OtCosts, OtSource, SupplyCosts};
 use madrigal_net::{Error, Fact, Session};
 
 use crate::plan::Plan;
 use crate::report::{PhaseReport, Progress};
+use crate::time::{JOB_ROUNDS, bills};
+use crate::trial::Trial;
 
 /// What a new store holds, and how that is made. All parties have the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,12 +109,38 @@ impl StoreSpec {
 
     /// What one of `parties` parties will spend in the setup phase, to the byte.
     pub fn cost(&self, me: Party, parties: usize) -> PhaseCost {
+        NewStore::ot_cost(self.costs(me, parties), &self.holds, parties)
+    }
+
+    /// How long one of `parties` parties is expected to take, as [`ProgramPlan::time`](
+    /// crate::ProgramPlan::time) has it; what the disk takes is not in it.
+    pub fn time(&self, me: Party, parties: usize, rates: &Rates, link: &Link) -> Time {
+        let costs = SupplyCosts::Ot(self.costs(me, parties));
+        let bills = bills(&costs, &self.holds, self.cost(me, parties));
+        let [start, correlations] = bills.map(|bill| bill.time(rates, link));
+        let job = JOB_ROUNDS as f64 * (link.latency + rates.hop);
+        let mut time = start.then(correlations);
+        time.waiting += job;
+        time.total += job;
+        time
+    }
+
+    /// A trial of what it is to hold.
+    pub fn trial(&self) -> Trial {
+        Trial::new(
+            self.extension,
+            self.matrices == Matrices::Lattice,
+            &self.holds,
+        )
+    }
+
+    /// Those of the source.
+    pub(crate) fn costs(&self, me: Party, parties: usize) -> OtCosts {
         let costs = OtCosts::with_threads(self.extension, self.threads, me, parties);
-        let costs = match self.matrices {
+        match self.matrices {
             Matrices::Lattice => costs.with_lattice_matrices(),
             Matrices::Ot => costs,
-        };
-        NewStore::ot_cost(costs, &self.holds, parties)
+        }
     }
 
     /// What all parties must agree on.

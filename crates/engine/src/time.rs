@@ -1,7 +1,8 @@
 //! How long a plan takes: the bills of its phases, by the model of [`madrigal_core::time`].
 
 use madrigal_core::time::{Bill, Link, Order, Rates, Time};
-use madrigal_core::{Party, Phase};
+use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_correlations::{Needs, SupplyCosts};
 
 use crate::plan::Phases;
 use crate::program::ProgramPlan;
@@ -9,7 +10,7 @@ use crate::schedule::{Task, seconds};
 
 /// Rounds of a job beside those of its phases: all parties say what they want, that they are done, and
 /// hear that all are. Measured at a round trip of a second, where they are all that is left.
-const JOB_ROUNDS: u64 = 3;
+pub(crate) const JOB_ROUNDS: u64 = 3;
 
 /// How long one party is expected to take.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -68,24 +69,7 @@ impl ProgramPlan {
     fn setup_bills(&self, me: Party) -> [Bill; 2] {
         let spec = self.spec();
         let costs = spec.origin.costs(me, spec.graph.parties());
-        let needs = self.needs();
-        let start = costs.start(&needs);
-        let mut rest = self.cost(me).setup;
-        rest.rounds -= start.rounds;
-        rest.bytes_sent -= start.bytes_sent;
-        rest.bytes_received -= start.bytes_received;
-        rest.messages -= start.messages;
-        rest.aes_blocks -= start.aes_blocks;
-        [
-            Bill::in_one_chain(start, costs.start_work(&needs), costs.links()),
-            Bill {
-                cost: rest,
-                work: costs.work(&needs),
-                links: costs.links(),
-                threads: costs.threads(),
-                order: Order::Stream,
-            },
-        ]
+        bills(&costs, &self.needs(), self.cost(me).setup)
     }
 
     /// All tasks, by the schedule: no less than all computing, no less than all bytes, no less than the
@@ -108,4 +92,30 @@ impl ProgramPlan {
             ..whole
         }
     }
+}
+
+/// The start of a source, and the correlations: `whole` is the cost of both.
+pub(crate) fn bills(costs: &SupplyCosts, needs: &Needs, whole: PhaseCost) -> [Bill; 2] {
+    let mut start = costs.start(needs);
+    let rest = PhaseCost {
+        rounds: whole.rounds - start.rounds,
+        bytes_sent: whole.bytes_sent - start.bytes_sent,
+        bytes_received: whole.bytes_received - start.bytes_received,
+        messages: whole.messages - start.messages,
+        aes_blocks: whole.aes_blocks - start.aes_blocks,
+    };
+    if let SupplyCosts::Dealer(_) = costs {
+        // It is the end, and nobody waits for it.
+        start.rounds = 0;
+    }
+    [
+        Bill::in_one_chain(start, costs.start_work(needs), costs.links()),
+        Bill {
+            cost: rest,
+            work: costs.work(needs),
+            links: costs.links(),
+            threads: costs.threads(),
+            order: Order::Stream,
+        },
+    ]
 }

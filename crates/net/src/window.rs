@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 /// The largest window that a receiver may grant, in bytes as [`message_cost`](crate::frame::message_cost)
 /// counts them: 5 Gbit/s at a round trip of 100 ms.
-pub const MAX_WINDOW: u64 = 64 << 20;
+pub const MAX_WINDOW: u64 = madrigal_core::time::LARGEST_WINDOW;
 
 /// A receiver holds its permission back until it is worth this part of the window.
 const HELD_BACK: u64 = 8;
 /// A window grows when the channel stands still for this part of the time.
 const STILL: u32 = 8;
 /// A window grows by no more than this factor at a time.
-const MOST: u64 = 4;
+const MOST: u64 = madrigal_core::time::GROWTH;
 /// Frames that are sent together come together, up to about so many bytes.
 const PACKET: u64 = 64 << 10;
 
@@ -60,8 +60,8 @@ pub(crate) struct Window {
     /// What the sender may have sent in total, as it was told.
     granted: u64,
     room: Arc<Room>,
-    /// The sender has said that it may send no more.
-    blocked: bool,
+    /// The sender has said that it may send no more than this in total; 0 if it has not, or could since.
+    blocked: u64,
     /// Since when it may not and we wait.
     still: Option<Instant>,
     turn: Option<Turn>,
@@ -82,7 +82,7 @@ impl Window {
             grown: 0,
             granted: bytes,
             room: Arc::clone(room),
-            blocked: false,
+            blocked: 0,
             still: None,
             turn: None,
         }
@@ -110,7 +110,7 @@ impl Window {
     /// The sender had used up this permission, `arrived` bytes have come. We wait for it or not.
     pub(crate) fn blocked(&mut self, limit: u64, arrived: u64, waiting: bool, now: Instant) {
         // Else it has heard of more since, and what it sent then has overtaken its complaint.
-        self.blocked = arrived <= limit;
+        self.blocked = if arrived <= limit { limit } else { 0 };
         if waiting {
             self.waits(now);
         }
@@ -118,20 +118,25 @@ impl Window {
 
     /// The receiver has consumed all that came, and waits.
     pub(crate) fn waits(&mut self, now: Instant) {
-        if self.blocked {
+        if self.blocked > 0 {
             self.still.get_or_insert(now);
         }
     }
 
     /// A frame of this size has come after `arrived` bytes.
     pub(crate) fn arrives(&mut self, size: u64, arrived: u64, now: Instant) {
-        self.blocked = false;
+        let still = self.still.take();
+        // Else it was sent before the complaint, which has overtaken it: there will be more to wait for.
+        let after = arrived + size > self.blocked;
+        if after {
+            self.blocked = 0;
+        }
         let turn = self.turn.get_or_insert(Turn {
             since: now,
             arrived,
             still: Duration::ZERO,
         });
-        let Some(still) = self.still.take() else {
+        let Some(still) = still.filter(|_| after) else {
             return;
         };
         let (elapsed, came) = (now - turn.since, arrived - turn.arrived);
@@ -158,7 +163,7 @@ impl Window {
         self.bytes -= self.grown;
         self.room.give_back(std::mem::take(&mut self.grown));
         // What was granted stays so.
-        self.blocked = false;
+        self.blocked = 0;
         self.still = None;
     }
 }
@@ -221,6 +226,69 @@ mod tests {
         (window.bytes(), receiver - epoch)
     }
 
+    /// What happens on a line that brings everything up to `jitter` late, by chance.
+    #[derive(PartialEq, Eq, PartialOrd, Ord)]
+    enum Event {
+        Frame(u64),
+        Complaint(u64),
+        Credit(u64),
+    }
+
+    /// The same over such a line, with a receiver that takes at once what is in order.
+    fn run_disordered(
+        latency: Duration,
+        bytes_per_second: f64,
+        jitter: Duration,
+        frames: u64,
+    ) -> (u64, Duration) {
+        use std::cmp::Reverse;
+        let epoch = Instant::now();
+        let mut window = Window::new(4 * MIB, &room());
+        let on_line = Duration::from_secs_f64(FRAME as f64 / bytes_per_second);
+        let mut chance = 1_u64;
+        let mut late = move || {
+            // A generator of Lehmer's.
+            chance = chance * 48_271 % 0x7fff_ffff;
+            jitter.mul_f64(chance as f64 / f64::from(0x7fff_ffff_u32))
+        };
+        let mut events = std::collections::BinaryHeap::new();
+        let (mut limit, mut complained, mut sent, mut line) = (4 * MIB, 0, 0, epoch);
+        let (mut arrived, mut next, mut now) = (0, 0, epoch);
+        let mut early = std::collections::BTreeSet::new();
+        loop {
+            while sent < frames && (sent + 1) * FRAME <= limit {
+                line = line.max(now) + on_line;
+                events.push(Reverse((line + latency + late(), Event::Frame(sent))));
+                sent += 1;
+            }
+            if sent < frames && complained < limit {
+                complained = limit;
+                let at = line.max(now) + latency + late();
+                events.push(Reverse((at, Event::Complaint(limit))));
+            }
+            let Some(Reverse((at, event))) = events.pop() else {
+                return (window.bytes(), now - epoch);
+            };
+            now = at;
+            match event {
+                Event::Credit(allowed) => limit = limit.max(allowed),
+                Event::Complaint(limit) => window.blocked(limit, arrived, true, now),
+                Event::Frame(number) => {
+                    window.arrives(FRAME, arrived, now);
+                    arrived += FRAME;
+                    early.insert(number);
+                    while early.remove(&next) {
+                        next += 1;
+                        if let Some(allowed) = window.consumed(next * FRAME) {
+                            events.push(Reverse((now + latency + late(), Event::Credit(allowed))));
+                        }
+                    }
+                    window.waits(now);
+                }
+            }
+        }
+    }
+
     fn room() -> Arc<Room> {
         Room::new(MAX_WINDOW)
     }
@@ -232,6 +300,21 @@ mod tests {
         assert!((12 * MIB..40 * MIB).contains(&window), "{window}");
         let line = Duration::from_secs_f64(4000.0 * FRAME as f64 / 125e6);
         assert!(time < line + 6 * latency, "{time:?} for {line:?}");
+    }
+
+    /// A complaint may overtake what was sent before it.
+    #[test]
+    fn so_does_one_that_brings_frames_in_another_order() {
+        let (latency, frames) = (Duration::from_millis(50), 2000);
+        let line = Duration::from_secs_f64(frames as f64 * FRAME as f64 / 125e6);
+        for jitter in [0, 1, 5, 20].map(Duration::from_millis) {
+            let (window, time) = run_disordered(latency, 125e6, jitter, frames);
+            assert!((12 * MIB..40 * MIB).contains(&window), "{window}");
+            assert!(
+                time < line + 10 * latency,
+                "{time:?} for {line:?} {jitter:?}"
+            );
+        }
     }
 
     #[test]

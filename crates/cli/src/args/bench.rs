@@ -24,6 +24,9 @@ pub enum Bench {
     R3(BenchR3),
     /// Programs on typed secrets: products, conversions, comparisons, matching
     Programs(BenchPrograms),
+    /// Jobs over lines with latency: against what the line and computing alone take, and against what
+    /// `explain` expects
+    Lines(BenchLines),
 }
 
 #[derive(Args, Debug)]
@@ -154,6 +157,34 @@ pub struct BenchPrograms {
     /// 40ms]
     #[arg(long, value_name = "PROFILE", long_help = networks(&format!("{BY_DEFAULT} {SHAPED}"), UNSHAPED))]
     pub network: Option<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchLines {
+    /// Number of runs of each kind; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example far/n3 or silent; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// Leave out what has this text in its name; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub except: Vec<String>,
+
+    /// Scale the size of every job by this factor, for example 0.1; the limits are meant for 1
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    pub scale: f64,
+
+    /// Draw the five lines by chance from this number [default: a new one, which is told]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
 
     /// Print JSON: one object per line for each name
     #[arg(long)]

@@ -92,11 +92,11 @@ pub fn run(args: Explain) -> Result<()> {
     job.how.over.or_network(&args.network);
     let choice = job.extension(&circuit);
     let plan = job.plan(Arc::clone(&circuit))?;
-    let machine = match network.0 {
-        Some(_) => Some(rates::measure()?),
+    let machine = match network.profile {
+        Some(_) => Some(rates::measure(plan.program().trial().as_ref())?),
         None => None,
     };
-    let explanation = explain(&plan, choice, &args.network, network.0.zip(machine));
+    let explanation = explain(&plan, choice, &args.network, network.profile.zip(machine));
     if args.json {
         return print_json(&explanation);
     }
@@ -113,7 +113,7 @@ fn explain(
     let party = |party: Party| {
         let cost = plan.cost(party);
         let time = surroundings
-            .map(|(profile, rates)| plan.time(party, &rates, &Network(Some(profile)).link()));
+            .map(|(profile, rates)| plan.time(party, &rates, &Network::new(Some(profile)).link()));
         let phase = |phase: Phase| {
             let mut estimate = PhaseEstimate::new(cost.phase(phase));
             if let Some(((profile, _), time)) = surroundings.zip(time) {
@@ -132,7 +132,7 @@ fn explain(
         };
         (cost, time)
     };
-    let priced = surroundings.map(|(profile, rates)| (rates, Network(Some(profile)).link()));
+    let priced = surroundings.map(|(profile, rates)| (rates, Network::new(Some(profile)).link()));
     let priced = priced.as_ref().map(|(rates, link)| (rates, link));
     let (parties, times): (Vec<_>, Vec<_>) = Party::all(spec.parties).map(party).unzip();
     let times: Vec<PlanTime> = times.into_iter().flatten().collect();
@@ -259,13 +259,17 @@ impl Explanation {
             Some(expected) => format!(
                 "\n\nOver the network `{}` the job takes about {}: setup about {}, online about {}.\n\
                  This is an estimate, computing included, if every party has a machine like this one to\n\
-                 itself (as measured now: {}, {}).",
+                 itself (as measured now: {}, {}{}).",
                 self.network,
                 seconds(expected.total_seconds),
                 seconds(expected.setup_seconds),
                 seconds(expected.online_seconds),
                 rate(expected.rates.aes_blocks_per_second, "AES blocks/s"),
                 rate(expected.rates.base_ots_per_second, "base OTs/s"),
+                match plan.program().trial() {
+                    Some(_) => "; the job's correlations by a trial",
+                    None => "",
+                },
             ),
             None => String::new(),
         };

@@ -31,6 +31,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
 use crate::matrices::{MatrixShape, MatrixTriple};
+use crate::needs::matrices_together;
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
 use crate::source::Source;
@@ -40,6 +41,10 @@ use kinds::Strings;
 use request::Request;
 
 const STEP: &str = "dealer";
+
+/// Requests that a party makes before it takes what they bring. They stay far below a window, so that no
+/// party waits to make them while the dealer waits to answer.
+const AHEAD: usize = 1024;
 
 /// Who gets the strings that cannot be expanded.
 const CORRECTED: Party = Party::new(0);
@@ -119,8 +124,15 @@ impl DealerSource {
                 count,
             },
             crate::Kind::MatrixTriples(width, shape) => {
-                let width = width.bits();
-                return cost(me, Request::Matrix { width, shape }).times(count as u64);
+                let bits = width.bits();
+                let one = cost(me, Request::Matrix { width: bits, shape });
+                let together = matrices_together(width, shape);
+                let whole = count / together * together.div_ceil(AHEAD);
+                let waits = whole + (count % together).div_ceil(AHEAD);
+                return PhaseCost {
+                    rounds: one.rounds * waits as u64,
+                    ..one.times(count as u64)
+                };
             }
             // It deals none: `Origin::serves`.
             crate::Kind::CorrelatedOts { .. } => return PhaseCost::default(),
@@ -128,39 +140,64 @@ impl DealerSource {
         cost(me, request)
     }
 
-    fn strings<'a>(
-        &'a mut self,
-        request: Request,
-        made: &'a dyn Fn(usize),
-    ) -> LocalBoxFuture<'a, Result<Strings>> {
-        Box::pin(self.dealt(request, made))
+    async fn strings(&mut self, request: Request, made: &dyn Fn(usize)) -> Result<Strings> {
+        let mut all = self.dealt(request, 1, made).await?;
+        Ok(all.remove(0))
     }
 
-    async fn dealt(&mut self, request: Request, made: &dyn Fn(usize)) -> Result<Strings> {
+    /// What `count` requests of this kind bring, none of which waits for another.
+    fn dealt<'a>(
+        &'a mut self,
+        request: Request,
+        count: usize,
+        made: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<Vec<Strings>>> {
+        Box::pin(async move {
+            let mut all = Vec::with_capacity(count);
+            while all.len() < count {
+                let now = AHEAD.min(count - all.len());
+                self.deal_together(request, now, &mut all, made).await?;
+            }
+            Ok(all)
+        })
+    }
+
+    async fn deal_together(
+        &mut self,
+        request: Request,
+        count: usize,
+        dealt: &mut Vec<Strings>,
+        made: &dyn Fn(usize),
+    ) -> Result<()> {
         if std::mem::replace(&mut self.broken, true) {
             let reason = "an earlier call to the dealer failed or was given up; start a new job";
             return Err(Error::Ended {
                 reason: reason.into(),
             });
         }
-        let mut all = Strings::with_room_for(request.whole());
         if !request.is_empty() {
-            self.channel.send(request.to_bytes().to_vec()).await?;
-        }
-        for (kind, items) in request.pieces() {
-            let corrected = self.context.me() == CORRECTED;
-            let mut strings = kind.expand(&mut self.prg, !corrected);
-            if corrected {
-                let theirs = self.channel.recv(kind.dependent_bytes()).await?;
-                strings.dependent.copy_from_slice(&theirs);
-                wipe(theirs);
+            for _ in 0..count {
+                self.channel.send(request.to_bytes().to_vec()).await?;
             }
-            all.append(&strings);
-            made(items);
-            breathe().await;
+        }
+        for _ in 0..count {
+            let mut all = Strings::with_room_for(request.whole());
+            for (kind, items) in request.pieces() {
+                let corrected = self.context.me() == CORRECTED;
+                let mut strings = kind.expand(&mut self.prg, !corrected);
+                if corrected {
+                    let theirs = self.channel.recv(kind.dependent_bytes()).await?;
+                    strings.dependent.copy_from_slice(&theirs);
+                    wipe(theirs);
+                }
+                all.append(&strings);
+                made(items);
+                breathe().await;
+            }
+            dealt.push(all);
         }
         self.broken = false;
-        Ok(all)
+        Ok(())
     }
 }
 
@@ -323,10 +360,24 @@ impl Source for DealerSource {
         shape: MatrixShape,
         made: &dyn Fn(usize),
     ) -> Result<MatrixTriple<T>> {
+        let mut triples = self.matrix_triples(shape, 1, made).await?;
+        Ok(triples.remove(0))
+    }
+
+    async fn matrix_triples<T: Ring>(
+        &mut self,
+        shape: MatrixShape,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> Result<Vec<MatrixTriple<T>>> {
         let width = T::BITS;
-        let strings = self.strings(Request::Matrix { width, shape }, made).await?;
-        let [a, b] = strings.independent.map(|string| elements(&string));
-        Ok(MatrixTriple::new(shape, a, b, elements(&strings.dependent)))
+        let request = Request::Matrix { width, shape };
+        let triple = |strings: Strings| {
+            let [a, b] = strings.independent.map(|string| elements(&string));
+            MatrixTriple::new(shape, a, b, elements(&strings.dependent))
+        };
+        let dealt = self.dealt(request, count, made).await?;
+        Ok(dealt.into_iter().map(triple).collect())
     }
 
     async fn vector_triples(

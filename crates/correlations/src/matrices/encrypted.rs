@@ -3,24 +3,27 @@
 //!
 //! Each party encrypts its share X_i and sends it to all others, which multiply by their Y_j: Z = X Y =
 //! sum_i X_i Y_i + sum_{i != j} X_i Y_j. Which of A and B is encrypted, and so whether Z is C or its
-//! transpose, is what takes fewer bytes. Two rounds for each request, and large matrices take several: a
-//! party sends all its answers to one as it makes them, and then goes on to the next.
+//! transpose, is what takes fewer bytes. A party sends its requests for several triples together,
+//! and then all its answers to them as it makes them: two rounds. Large matrices take several requests, and
+//! what is requested at a time is bounded ([`TOGETHER`]).
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 use futures_util::future::{join, try_join_all};
 use madrigal_core::{PhaseCost, Ring};
-use madrigal_kernels::rings;
 use madrigal_lattice::{Asked, Layout, Owner, Request, Responder};
 use madrigal_net::{Channel, Context, Error, Result, breathe, exchange};
 use zeroize::Zeroizing;
 
-use super::strings::transpose;
-use super::{MatrixShape, MatrixTriple};
+use super::{MatrixShape, MatrixTriple, in_shape, own_products};
 use crate::kind::Width;
 use crate::links::OUT_OF_STEP;
 use crate::rings::{random, random_blocks};
+
+/// Bytes of requests that go together, unless one is longer: what one may have at most. A party keeps
+/// two and a half times as much for each peer while it answers.
+const TOGETHER: usize = 26 << 20;
 
 /// The keys of one width.
 struct Keys {
@@ -73,6 +76,36 @@ impl Oriented {
     }
 }
 
+/// Requests that go together, each with the number of its triple.
+type Group = Vec<(usize, Request)>;
+
+impl Oriented {
+    /// The requests for `count` triples, in order.
+    fn groups(self, count: usize) -> impl Iterator<Item = Group> {
+        let requests = move |triple| self.layout.requests().map(move |one| (triple, one));
+        let mut left = (0..count).flat_map(requests).peekable();
+        std::iter::from_fn(move || {
+            let mut group = vec![left.next()?];
+            let mut bytes = self.layout.request_len(&group[0].1);
+            while let Some((_, next)) = left.peek() {
+                bytes += self.layout.request_len(next);
+                if bytes > TOGETHER {
+                    break;
+                }
+                group.extend(left.next());
+            }
+            Some(group)
+        })
+    }
+
+    /// Where the matrix with these sizes of a triple lies: X has the first and second, Y the second and
+    /// third, Z the first and third.
+    fn place(&self, one: usize, other: usize, triple: usize) -> Range<usize> {
+        let each = self.sizes[one] * self.sizes[other];
+        triple * each..(triple + 1) * each
+    }
+}
+
 /// Whether there is an encryption for elements of this width.
 pub(crate) fn serves<T: Ring>() -> bool {
     T::BITS <= 64
@@ -90,12 +123,13 @@ impl Encrypted {
         })
     }
 
-    /// Makes one triple. `made` hears of products of elements.
-    pub(crate) async fn triple<T: Ring>(
+    /// Makes triples, of products that are not empty. `made` hears of products of elements.
+    pub(crate) async fn triples<T: Ring>(
         &mut self,
         shape: MatrixShape,
+        count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<MatrixTriple<T>> {
+    ) -> Result<Vec<MatrixTriple<T>>> {
         if std::mem::replace(&mut self.broken, true) {
             return Err(Error::Ended {
                 reason: OUT_OF_STEP.into(),
@@ -106,31 +140,23 @@ impl Encrypted {
         };
         let [p, k, q] = way.sizes;
         let mut prg = self.context.private_prg();
-        let (x, y) = (random::<T>(&mut prg, p * k), random::<T>(&mut prg, k * q));
-        let mut z = Zeroizing::new(vec![T::ZERO; p * q]);
-        rings::multiply_add(&x, &y, &mut z, k, q);
-        let z = RefCell::new(z);
+        let x = random::<T>(&mut prg, count * p * k);
+        let y = random::<T>(&mut prg, count * k * q);
+        let z = RefCell::new(own_products(count, &x, &y, way.sizes));
         let width = Width::of::<T>() as usize;
         let mut keys = match self.keys[width].take() {
             Some(keys) => keys,
             None => self.start::<T>(),
         };
-        for request in way.layout.requests() {
-            let asked = self.ask(&mut keys, &way.layout, &request, &x).await?;
-            let each = rows_made(&request);
-            let tell = |columns: &Range<usize>| made(each * columns.len());
-            self.answer(&mut keys, &way.layout, &request, &asked, &y, &z, &tell)
+        for group in way.groups(count) {
+            let asked = self.ask(&mut keys, &way, &group, &x).await?;
+            self.answer(&mut keys, &way, &group, &asked, &y, &z, made)
                 .await?;
         }
         self.keys[width] = Some(keys);
         self.broken = false;
-        let z = z.into_inner();
-        Ok(if way.swapped {
-            let (a, b) = (transpose(&y, k, q), transpose(&x, p, k));
-            MatrixTriple::new(shape, a, b, transpose(&z, p, q))
-        } else {
-            MatrixTriple::new(shape, x, y, z)
-        })
+        let matrices = [x, y, z.into_inner()];
+        Ok(in_shape(shape, count, way.sizes, way.swapped, matrices))
     }
 
     fn start<T: Ring>(&self) -> Keys {
@@ -145,22 +171,27 @@ impl Encrypted {
         }
     }
 
-    /// Sends a request to all, and takes all of theirs.
+    /// Sends a group's requests to all, and takes all of theirs: for each peer, as many.
     async fn ask<T: Ring>(
         &mut self,
         keys: &mut Keys,
-        layout: &Layout,
-        request: &Request,
+        way: &Oriented,
+        group: &Group,
         x: &[T],
-    ) -> Result<Vec<Asked>> {
+    ) -> Result<Vec<Vec<Asked>>> {
+        let layout = &way.layout;
         let mut message = std::mem::take(&mut keys.unsent);
         let ahead = message.len();
-        message.append(&mut keys.owner.request(layout, request, x));
+        for (triple, request) in group {
+            let x = &x[way.place(0, 1, *triple)];
+            message.append(&mut keys.owner.request(layout, request, x));
+            breathe().await;
+        }
         let expected = message.len();
         let received = exchange(&mut self.requests, message, expected).await?;
         let mut all = Vec::with_capacity(received.len());
         for (index, (channel, message)) in self.requests.iter().zip(received).enumerate() {
-            let (key, message) = message.split_at(ahead);
+            let (key, mut message) = message.split_at(ahead);
             let refuse = |error| channel.refuse(error);
             if ahead > 0 {
                 let seed = self.context.private_prg().next_block();
@@ -168,7 +199,13 @@ impl Encrypted {
                 keys.responders.push(responder);
             }
             let responder = &keys.responders[index];
-            all.push(responder.read(layout, request, message).map_err(refuse)?);
+            let mut theirs = Vec::with_capacity(group.len());
+            for (_, request) in group {
+                let one;
+                (one, message) = message.split_at(layout.request_len(request));
+                theirs.push(responder.read(layout, request, one).map_err(refuse)?);
+            }
+            all.push(theirs);
         }
         Ok(all)
     }
@@ -178,15 +215,15 @@ impl Encrypted {
     async fn answer<T: Ring>(
         &mut self,
         keys: &mut Keys,
-        layout: &Layout,
-        request: &Request,
-        asked: &[Asked],
+        way: &Oriented,
+        group: &Group,
+        asked: &[Vec<Asked>],
         y: &[T],
         z: &RefCell<Zeroizing<Vec<T>>>,
-        made: &dyn Fn(&Range<usize>),
+        made: &dyn Fn(usize),
     ) -> Result<()> {
         let received = self.context.beside();
-        let owner = &keys.owner;
+        let (layout, owner) = (&way.layout, &keys.owner);
         let first = self.answers.first().map(Channel::peer);
         let pairs = self.answers.iter_mut().zip(&mut keys.responders).zip(asked);
         let pairs = pairs.map(|((channel, responder), asked)| {
@@ -194,25 +231,31 @@ impl Encrypted {
             let Channel { tx, rx } = channel;
             rx.count_in(&received);
             let send = async move {
-                for columns in layout.answers() {
-                    let message = {
-                        let z = &mut z.borrow_mut();
-                        responder.answer(asked, &columns, y, z)
-                    };
-                    tx.send(message).await?;
-                    breathe().await;
+                for ((triple, _), asked) in group.iter().zip(asked) {
+                    let y = &y[way.place(1, 2, *triple)];
+                    for columns in layout.answers() {
+                        let message = {
+                            let z = &mut z.borrow_mut()[way.place(0, 2, *triple)];
+                            responder.answer(asked, &columns, y, z)
+                        };
+                        tx.send(message).await?;
+                        breathe().await;
+                    }
                 }
                 Ok(())
             };
             let receive = async move {
-                for columns in layout.answers() {
-                    let expected = layout.answer_len(request, &columns);
-                    let message = rx.recv(expected).await?;
-                    owner
-                        .open(layout, request, &columns, &message, &mut z.borrow_mut())
-                        .map_err(|error| rx.refuse(error))?;
-                    if leads {
-                        made(&columns);
+                for (triple, request) in group {
+                    for columns in layout.answers() {
+                        let expected = layout.answer_len(request, &columns);
+                        let message = rx.recv(expected).await?;
+                        let z = &mut z.borrow_mut()[way.place(0, 2, *triple)];
+                        owner
+                            .open(layout, request, &columns, &message, z)
+                            .map_err(|error| rx.refuse(error))?;
+                        if leads {
+                            made(rows_made(request) * columns.len());
+                        }
                     }
                 }
                 Ok(())
@@ -235,9 +278,8 @@ fn rows_made(request: &Request) -> usize {
 
 /// What the first call of a width costs on top: the key is part of the first request. Owner and
 /// responders each draw a seed.
-fn key_cost<T: Ring>(peers: usize) -> PhaseCost {
+fn key_cost<T: Ring>(peers: u64) -> PhaseCost {
     let [bytes, make, take] = Responder::key_cost(T::BITS).unwrap_or_default();
-    let peers = peers as u64;
     PhaseCost {
         rounds: 0,
         bytes_sent: peers * bytes,
@@ -255,37 +297,45 @@ pub(crate) struct EncryptedCosts {
 }
 
 impl EncryptedCosts {
-    pub(crate) fn triple<T: Ring>(&mut self, parties: usize, shape: MatrixShape) -> PhaseCost {
+    pub(crate) fn triples<T: Ring>(
+        &mut self,
+        parties: usize,
+        shape: MatrixShape,
+        count: usize,
+    ) -> PhaseCost {
         let MatrixShape {
             rows,
             inner,
             columns,
         } = shape;
         let mut total = PhaseCost {
-            aes_blocks: random_blocks(rows * inner, T::BYTES)
-                + random_blocks(inner * columns, T::BYTES),
+            aes_blocks: random_blocks(count * rows * inner, T::BYTES)
+                + random_blocks(count * inner * columns, T::BYTES),
             ..PhaseCost::default()
         };
-        let Some(way) = Oriented::new::<T>(shape) else {
+        let Some(way) = Oriented::new::<T>(shape).filter(|_| count > 0) else {
             return total;
         };
-        let peers = parties - 1;
+        let peers = parties as u64 - 1;
         if !std::mem::replace(&mut self.started[Width::of::<T>() as usize], true) {
             total += key_cost::<T>(peers);
         }
         let answers = way.layout.answers().count() as u64;
+        for group in way.groups(count) {
+            total.rounds += 2;
+            total.messages += peers * (1 + answers * group.len() as u64);
+        }
         for (request, times) in way.layout.kinds() {
             let bytes = way.layout.request_len(&request) + way.layout.answers_len(&request);
             let blocks = way.layout.aes_blocks(&request);
-            let peers = peers as u64;
             let one = PhaseCost {
-                rounds: 2,
+                rounds: 0,
                 bytes_sent: peers * bytes as u64,
                 bytes_received: peers * bytes as u64,
-                messages: peers * (1 + answers),
+                messages: 0,
                 aes_blocks: blocks.owner + peers * blocks.responder,
             };
-            total += one.times(times as u64);
+            total += one.times((count * times) as u64);
         }
         total
     }

@@ -14,9 +14,12 @@ const PART_BYTES: usize = 256 << 10;
 /// OTs in one part, at most.
 const PART_OTS: usize = 8192;
 
-/// The product as it is computed: X (p x k) gives the choices, the rows of Y (k x q) the strings.
+/// The products as they are computed: X (p x k) gives the choices, the rows of Y (k x q) the strings. The
+/// matrices of all products lie one after the other.
 #[derive(Clone, Copy)]
 pub(crate) struct MatrixLayout {
+    /// Products.
+    pub(super) count: usize,
     pub(super) p: usize,
     pub(super) k: usize,
     pub(super) q: usize,
@@ -26,11 +29,17 @@ pub(crate) struct MatrixLayout {
 impl MatrixLayout {
     pub(crate) fn new<T: Ring>(shape: MatrixShape) -> Self {
         Self {
+            count: 1,
             p: shape.rows.min(shape.columns),
             k: shape.inner,
             q: shape.rows.max(shape.columns),
             bits: T::BITS,
         }
+    }
+
+    /// So many of it.
+    pub(crate) const fn times(self, count: usize) -> Self {
+        Self { count, ..self }
     }
 
     /// Words of corrections for one entry of X: all but the one in the middle fill words in pairs,
@@ -67,9 +76,11 @@ impl MatrixLayout {
 
     /// The place of entry `entry` of X in the product: the row of Y that it meets, the row of Z.
     pub(super) fn place(self, entry: usize) -> (Range<usize>, Range<usize>) {
+        // Rows of all products together.
         let (row, column) = (entry / self.k, entry % self.k);
+        let met = row / self.p * self.k + column;
         (
-            column * self.q..(column + 1) * self.q,
+            met * self.q..(met + 1) * self.q,
             row * self.q..(row + 1) * self.q,
         )
     }
@@ -81,14 +92,19 @@ impl Layout for MatrixLayout {
         let fit = (PART_BYTES / self.entry_bytes().max(1)).min(PART_OTS / self.bits);
         let tile = 128 / self.bits;
         let size = (fit / tile).max(1) * tile;
-        let count = if self.q == 0 { 0 } else { self.p * self.k };
+        let count = if self.q == 0 {
+            0
+        } else {
+            self.count * self.p * self.k
+        };
         layout::parts(count, size)
     }
 
     /// X and Y.
     fn drawn(&self) -> u64 {
         let bytes = self.bits / 8;
-        random_blocks(self.p * self.k, bytes) + random_blocks(self.k * self.q, bytes)
+        let [x, y] = [self.p, self.q].map(|side| self.count * self.k * side);
+        random_blocks(x, bytes) + random_blocks(y, bytes)
     }
 
     fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {

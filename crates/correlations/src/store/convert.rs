@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 use super::chunks::Columns;
 use crate::bit_triples::Scratch;
 use crate::kind::{Kind, with_ring};
+use crate::matrices::MatrixTriple;
 use crate::source::Source;
 
 /// Has `source` make `count` items of a kind.
@@ -43,10 +44,8 @@ pub(super) async fn make(
             written([bits.take(count).b])
         }),
         Kind::MatrixTriples(width, shape) => with_ring!(width, T => {
-            let mut matrices = Vec::new();
-            for _ in 0..count {
-                matrices.push(source.matrix_triple::<T>(shape, made).await?.take());
-            }
+            let made = source.matrix_triples::<T>(shape, count, made).await?;
+            let matrices: Vec<_> = made.into_iter().map(MatrixTriple::take).collect();
             let column = |index: usize| {
                 let bytes = matrices.iter().map(|matrix| matrix[index].len() * T::BYTES);
                 let mut all = Zeroizing::new(Vec::with_capacity(bytes.sum()));

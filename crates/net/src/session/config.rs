@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use madrigal_core::Party;
+use madrigal_core::time::FIRST_WINDOW;
 
 use crate::frame::{FRAME_COST, MAX_PAYLOAD, WIRE_VERSION};
 
@@ -52,7 +53,7 @@ impl SessionConfig {
             me,
             parties,
             name: "madrigal".into(),
-            window: 4 << 20,
+            window: FIRST_WINDOW,
             growth: 64 << 20,
             store: 256 << 20,
             patience: Duration::from_secs(10),

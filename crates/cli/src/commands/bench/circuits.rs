@@ -52,9 +52,7 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
         repeat: args.repeat,
     };
     let plan = job.plan(Arc::clone(&circuit))?;
-    let inputs = (0..args.parties).map(|party| random_values(&job, party, &circuit));
-    let own = inputs.map(|input| input.map(|input| Own { input, store: None }));
-    let own = own.collect::<Result<Vec<_>>>()?;
+    let own = random_inputs(&job, &circuit)?;
     let machine = Machine::measure()?;
     let outcome = LocalRun {
         task: &Task::Compute(job),
@@ -73,6 +71,13 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
         return print_json(&report);
     }
     print(report.text().as_bytes())
+}
+
+/// What each party brings to a job.
+pub(super) fn random_inputs(job: &Job, circuit: &Circuit) -> Result<Vec<Own>> {
+    let inputs = (0..job.parties).map(|party| random_values(job, party, circuit));
+    let own = inputs.map(|input| input.map(|input| Own { input, store: None }));
+    own.collect()
 }
 
 /// Lines of random values for a party; they need not be secret.

@@ -2,6 +2,7 @@
 
 mod circuits;
 mod garbling;
+mod lines;
 mod measured;
 mod ot;
 mod programs;
@@ -19,5 +20,6 @@ pub fn run(args: Bench) -> Result<()> {
         Bench::Garbling(args) => garbling::run(&args),
         Bench::R3(args) => r3::run(&args),
         Bench::Programs(args) => programs::run(&args),
+        Bench::Lines(args) => lines::run(&args),
     }
 }

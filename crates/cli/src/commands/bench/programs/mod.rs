@@ -34,7 +34,7 @@ pub fn run(args: &BenchPrograms) -> Result<()> {
         return Err(Usage::NothingToMeasure { names }.into());
     }
     let network = args.network.as_deref().map(Network::parse).transpose()?;
-    let (machine, rates) = (Machine::measure()?, rates::measure()?);
+    let (machine, rates) = (Machine::measure()?, rates::measure(None)?);
     let steps = Steps::new(wanted.len() as u64, args.json);
     let mut rows = (!args.json).then(header);
     for workload in &wanted {

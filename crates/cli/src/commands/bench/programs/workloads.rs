@@ -57,7 +57,7 @@ impl Workload {
             ops: None,
             beyond_base_ots: false,
             from_stores: false,
-            network: Network(None),
+            network: Network::new(None),
             make,
             parts: &[],
         }
@@ -147,7 +147,7 @@ pub(super) fn all() -> Vec<Workload> {
             matching(random, parties, 4096)
         }),
         Workload {
-            network: Network(Some(latency)),
+            network: Network::new(Some(latency)),
             parts: &[
                 |random, parties| figure1(random, parties, [true, false]),
                 |random, parties| figure1(random, parties, [false, true]),

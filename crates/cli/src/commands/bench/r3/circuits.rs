@@ -108,7 +108,7 @@ fn measure(
     let (expected, own) = (&expected, &own(plan, inputs));
     let parties = everyone(
         setting.transport,
-        Network(None),
+        Network::new(None),
         PARTIES,
         spec.threads,
         &Patience::default(),

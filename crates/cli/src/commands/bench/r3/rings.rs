@@ -98,7 +98,7 @@ fn measure(
 ) -> Result<Measured> {
     let parties = everyone(
         setting.transport,
-        Network(None),
+        Network::new(None),
         PARTIES,
         setting.threads,
         &Patience::default(),
