@@ -39,6 +39,7 @@ pub fn networks(what: &str, none: &str) -> String {
         "..,jitter=1ms",
         "packets may be late by up to this, and overtake each other",
     );
+    line("wan/2s/lan", "the one for so long, then the other");
     text
 }
 

@@ -14,10 +14,10 @@ pub struct OperationEstimate {
     pub cost: OperationCost,
     /// Blocks of elements that it is done in.
     pub blocks: usize,
-    /// What its correlations cost, made by themselves: bytes, messages and AES blocks add up to those of
+    /// What its correlations cost, made by themselves, and preparing it: bytes, messages and AES blocks add up to those of
     /// the setup but for its start (base OTs) and for what correlations share where they are made together.
     pub setup: PhaseCost,
-    /// How long making them takes.
+    /// How long that takes.
     pub setup_time: Time,
     /// How long its blocks take, if nothing else is at work.
     pub online_time: Time,
@@ -37,12 +37,18 @@ impl ProgramPlan {
             online.link_bytes += price.link_bytes[me.index()] * blocks as u64;
             online.row_bytes += price.row_bytes * blocks as u64;
             online.rounds = online.rounds.max(price.costs[me.index()].rounds);
+            let ahead = &price.setup;
+            online.ahead_rounds = online.ahead_rounds.max(ahead.clock.of(me));
+            online.ahead_link_bytes += ahead.link_bytes[me.index()] * blocks as u64;
+            online.ahead_row_bytes += ahead.row_bytes * blocks as u64;
         }
         let operations = self.operations(me).into_iter().zip(work);
         let made = operations.filter(|(cost, _)| cost.name.is_some());
         made.map(|(mut cost, online)| {
             // Blocks that cannot be under way at once wait for each other.
-            cost.online.rounds = online.rounds * (online.blocks as u64).div_ceil(under_way).max(1);
+            let waves = (online.blocks as u64).div_ceil(under_way).max(1);
+            cost.online.rounds = online.rounds * waves;
+            cost.ahead.rounds = online.ahead_rounds * waves;
             let online_time = seconds(
                 cost.online,
                 online.link_bytes,
@@ -51,11 +57,19 @@ impl ProgramPlan {
                 rates,
                 link,
             );
-            let (setup, setup_time) = self.correlations(me, &cost, rates, link);
+            let (correlations, made) = self.correlations(me, &cost, rates, link);
+            let prepared = seconds(
+                cost.ahead,
+                online.ahead_link_bytes,
+                online.ahead_row_bytes,
+                spec.threads,
+                rates,
+                link,
+            );
             OperationEstimate {
                 blocks: online.blocks,
-                setup,
-                setup_time,
+                setup: correlations + cost.ahead,
+                setup_time: made.then(prepared),
                 online_time,
                 cost,
             }
@@ -95,4 +109,7 @@ struct Online {
     rounds: u64,
     link_bytes: u64,
     row_bytes: u64,
+    ahead_rounds: u64,
+    ahead_link_bytes: u64,
+    ahead_row_bytes: u64,
 }

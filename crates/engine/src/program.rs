@@ -273,12 +273,14 @@ impl ProgramPlan {
                 name: node.operation.as_ref().map(|operation| operation.name()),
                 label: node.label.clone(),
                 sorts: node.outputs.clone(),
+                ahead: PhaseCost::default(),
                 online: PhaseCost::default(),
                 needs: Needs::new(),
             })
             .collect();
         for (node, price, blocks) in self.prices() {
             let operation = &mut operations[node];
+            operation.ahead += price.setup.costs[me.index()].times(blocks as u64);
             operation.online += price.costs[me.index()].times(blocks as u64);
             for (kind, count) in price.needs.kinds() {
                 operation.needs.add(kind, count * blocks);
@@ -403,6 +405,8 @@ pub struct OperationCost {
     pub label: String,
     /// What it makes.
     pub sorts: Vec<Sort>,
+    /// Bytes, messages and AES blocks of [preparing](crate::Operation::prepare) it, beside its correlations.
+    pub ahead: PhaseCost,
     /// Bytes, messages and AES blocks online.
     pub online: PhaseCost,
     /// The correlations it uses up.
