@@ -85,7 +85,7 @@ pub trait Protocol: Tool {
     /// Why not.
     fn holds(element: Element, parties: usize) -> std::result::Result<(), Mismatch>;
 
-    /// Whether inputs, circuits and openings can be [prepared](Operation::prepare).
+    /// Whether inputs, circuits and openings can be [prepared](crate::Operation::prepare).
     const PREPARES: bool = false;
 
     /// What can be done for [`share`](Self::share) before the values are there.
