@@ -96,7 +96,8 @@ impl<P: Rings> Operation for MultiplyKnown<P> {
                 return Err(turn.refuse(&Mismatch::new("a number wanted")));
             };
             let (tool, stock) = turn.tool::<P>()?;
-            let shared = tool.share(self.owner, &inputs[1..]).await?;
+            let shared = tool.share(self.owner, &inputs[1..], stock, None);
+            let shared = shared.await?;
             let product =
                 with_ring!(width, T => tool.bit_times::<T>(stock, bit, &shared[0]).await?);
             Ok(vec![product])
