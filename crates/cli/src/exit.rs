@@ -39,7 +39,7 @@ pub enum Ending {
 pub enum Usage {
     #[error("--store and --correlations ot or dealer name two origins; leave one out")]
     TwoOrigins,
-    #[error("{flag}: no correlations are made here, {why}; leave the flag out")]
+    #[error("{flag}: {why}; leave the flag out")]
     NoCorrelations {
         flag: &'static str,
         why: &'static str,

@@ -215,16 +215,17 @@ pub fn check_correlations(how: &How) -> Result<()> {
     let (flag, why) = match how.protocol {
         ProtocolArg::Y | ProtocolArg::Y2 if origin != CorrelationsArg::Ot => (
             "--correlations and --store",
-            "protocols Y and Y2 take correlated OTs, which come from oblivious transfer alone",
+            "protocols Y and Y2 take correlated OTs, which the parties make themselves and neither a dealer nor a store has",
         ),
         ProtocolArg::R if origin != CorrelationsArg::Ot => (
             "--correlations and --store",
-            "protocol R computes without any",
+            "protocol R computes without correlations",
         ),
-        ProtocolArg::R if extension => ("--extension", "protocol R computes without any"),
-        ProtocolArg::B if extension && origin != CorrelationsArg::Ot => {
-            ("--extension", "a dealer or a store has them already")
-        }
+        ProtocolArg::R if extension => ("--extension", "protocol R computes without correlations"),
+        ProtocolArg::B if extension && origin != CorrelationsArg::Ot => (
+            "--extension",
+            "no correlations are made here, a dealer or a store has them already",
+        ),
         _ => return Ok(()),
     };
     Err(Usage::NoCorrelations { flag, why }.into())
