@@ -109,6 +109,17 @@ impl Builder {
         self.depths[wire.0 as usize]
     }
 
+    /// Nodes so far, inputs and constants included.
+    pub(crate) fn size(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Makes gates anew from now on, even if they were made before.
+    pub(crate) fn forget(&mut self) {
+        self.made
+            .retain(|node, _| matches!(node, Node::Constant(_)));
+    }
+
     /// `a ^ b`
     pub fn xor(&mut self, a: Wire, b: Wire) -> Wire {
         // Inverters move behind XORs, where two of them meet and vanish.

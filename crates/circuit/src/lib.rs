@@ -22,6 +22,7 @@
 //! [`Netlist::evaluate`] is the plain oracle that everything else is compared with.
 
 pub mod blocks;
+pub mod branches;
 mod bristol;
 mod builder;
 mod compile;

@@ -1,6 +1,7 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
 mod blocks;
+mod branches;
 mod errors;
 mod floats;
 mod known_answers;

@@ -91,6 +91,8 @@ registry! {
     Sha256 ROSTER = b"madrigal roster 1";
     /// Widths and gates (collision resistance). Its length comes first.
     Sha256 NETLIST = b"madrigal netlist 1";
+    /// A circuit with branches (collision resistance). Its length comes first.
+    Sha256 BRANCHES = b"madrigal branches 1";
     /// A compiled program (collision resistance). Its length comes first.
     Sha256 LAYERED = b"madrigal layered 1";
     /// A program's operations in words (collision resistance). The length of each comes first.

@@ -12,6 +12,7 @@
 
 pub mod arithmetic;
 pub mod bmr;
+pub mod branches;
 mod convolution;
 pub mod gmw;
 mod inputs;

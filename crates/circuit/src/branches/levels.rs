@@ -1,0 +1,444 @@
+//! Which AND is done in which layer.
+//!
+//! There are as many layers as the longest chain of ANDs, entries and exits demands. Within that an AND
+//! of a branch is put where ANDs of the other branches are: what a conditional costs online is, in each
+//! layer, the most ANDs that one of its branches has there. The profile that is aimed at is the least
+//! that any schedule could have: by each layer as many ANDs as the branch with the most deadlines by then
+//! must have done. The sum of that is the largest branch. Each branch follows it, those with the earliest
+//! deadline first, and raises it only where it must.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::compile::Form;
+use super::nodes::{Kind, Nodes, ROOT};
+
+/// Of nodes that no output needs.
+pub(super) const DEAD: u32 = u32::MAX;
+
+pub(super) struct Levels {
+    /// How many layers.
+    pub(super) depth: u32,
+    /// The layer of each AND; of others, the first layer that needs them (`depth` for outputs). [`DEAD`]
+    /// for what is not needed.
+    pub(super) layer: Vec<u32>,
+    /// The layer in which each conditional is entered.
+    pub(super) enter: Vec<u32>,
+    /// The layer in which its outputs are chosen, where branches are not gated.
+    pub(super) exit: Vec<u32>,
+}
+
+/// What is alive, and from and until when.
+struct Window {
+    alive: Vec<bool>,
+    /// Before which layer a node can be there at the earliest, and must be there.
+    first: Vec<u32>,
+    needed: Vec<u32>,
+    enter: Vec<u32>,
+    exit: Vec<u32>,
+    /// The first layer in which ANDs of a branch can be done.
+    begins: Vec<u32>,
+    depth: u32,
+}
+
+impl Nodes {
+    /// The nodes that one needs, by its kind.
+    fn operands(&self, node: usize, mut each: impl FnMut(u32)) {
+        let guard = self.nodes[node].guard;
+        let choice = |guard: u32| &self.choices[self.guards[guard as usize].conditional as usize];
+        match self.nodes[node].kind {
+            Kind::Zero | Kind::Input => {}
+            Kind::Not(a) => each(a),
+            Kind::Xor(a, b) => [a, b].into_iter().for_each(each),
+            Kind::And(a, b) => {
+                each(a);
+                each(b);
+                if self.form == Form::Free && guard != ROOT {
+                    choice(guard).code.iter().copied().for_each(each);
+                }
+            }
+            Kind::Active => choice(guard).code.iter().copied().for_each(each),
+            Kind::Gated(input) => {
+                let choice = choice(guard);
+                each(choice.inputs[input as usize]);
+                choice.code.iter().copied().for_each(each);
+            }
+            Kind::Chosen(conditional, bit) => {
+                let choice = &self.choices[conditional as usize];
+                choice.code.iter().copied().for_each(&mut each);
+                let made = choice.outputs.iter();
+                made.for_each(|outputs| each(outputs[bit as usize]));
+            }
+        }
+    }
+
+    /// The conditional that a node is an entry or exit of.
+    fn conditional(&self, node: usize) -> Option<usize> {
+        let guard = self.nodes[node].guard;
+        match self.nodes[node].kind {
+            Kind::Active | Kind::Gated(_) => Some(self.guards[guard as usize].conditional as usize),
+            Kind::Chosen(conditional, _) => Some(conditional as usize),
+            _ => None,
+        }
+    }
+
+    /// The branches around a node of a branch, from the inside.
+    fn around(&self, mut guard: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::from_fn(move || {
+            if guard == ROOT {
+                return None;
+            }
+            let this = guard;
+            guard = self.choices[self.guards[guard as usize].conditional as usize].parent;
+            Some(this)
+        })
+    }
+
+    fn alive(&self) -> Vec<bool> {
+        let mut alive = vec![false; self.nodes.len()];
+        self.outputs
+            .iter()
+            .for_each(|&node| alive[node as usize] = true);
+        for node in (0..self.nodes.len()).rev().filter(|&node| node > 0) {
+            if !alive[node] {
+                continue;
+            }
+            self.operands(node, |operand| alive[operand as usize] = true);
+            if self.form == Form::Free && matches!(self.nodes[node].kind, Kind::And(..)) {
+                for guard in self.around(self.nodes[node].guard) {
+                    let choice = self.guards[guard as usize].conditional as usize;
+                    let code = &self.choices[choice].code;
+                    code.iter().for_each(|&bit| alive[bit as usize] = true);
+                }
+            }
+        }
+        alive
+    }
+
+    fn window(&self) -> Window {
+        let alive = self.alive();
+        let count = self.nodes.len();
+        let mut first = vec![0u32; count];
+        let mut enter = vec![DEAD; self.choices.len()];
+        let mut exit = vec![DEAD; self.choices.len()];
+        let mut begins = vec![0u32; self.guards.len()];
+        // Entries and exits are as early as all that goes through them, so they are looked at ahead: what
+        // belongs to one conditional is not needed before the last of it.
+        let mut through: Vec<Vec<u32>> = vec![Vec::new(); self.choices.len()];
+        let mut chosen: Vec<Vec<u32>> = vec![Vec::new(); self.choices.len()];
+        for (node, _) in alive.iter().enumerate().filter(|&(_, &alive)| alive) {
+            let Some(conditional) = self.conditional(node) else {
+                continue;
+            };
+            match self.nodes[node].kind {
+                Kind::Gated(input) => {
+                    through[conditional].push(self.choices[conditional].inputs[input as usize]);
+                }
+                Kind::Chosen(_, bit) => {
+                    let made = self.choices[conditional].outputs.iter();
+                    chosen[conditional].extend(made.map(|outputs| outputs[bit as usize]));
+                }
+                _ => {}
+            }
+        }
+        let at = |first: &[u32], nodes: &[u32]| {
+            nodes
+                .iter()
+                .map(|&node| first[node as usize])
+                .max()
+                .unwrap_or(0)
+        };
+        for node in 0..count {
+            if !alive[node] {
+                continue;
+            }
+            let guard = self.nodes[node].guard;
+            if let (Form::Free, Kind::And(..)) = (self.form, self.nodes[node].kind) {
+                // From the outside in.
+                let around: Vec<u32> = self.around(guard).collect();
+                for &guard in around.iter().rev() {
+                    let conditional = self.guards[guard as usize].conditional as usize;
+                    let choice = &self.choices[conditional];
+                    if enter[conditional] == DEAD {
+                        enter[conditional] = at(&first, &choice.code);
+                    }
+                    begins[guard as usize] =
+                        (enter[conditional] + 1).max(begins[choice.parent as usize]);
+                }
+            }
+            if let Some(conditional) = self.conditional(node)
+                && enter[conditional] == DEAD
+            {
+                let code = at(&first, &self.choices[conditional].code);
+                enter[conditional] = code.max(at(&first, &through[conditional]));
+            }
+            first[node] = match self.nodes[node].kind {
+                Kind::Zero | Kind::Input => 0,
+                Kind::Not(a) => first[a as usize],
+                Kind::Xor(a, b) => first[a as usize].max(first[b as usize]),
+                Kind::And(a, b) => {
+                    let ready = first[a as usize].max(first[b as usize]);
+                    ready.max(begins[guard as usize]) + 1
+                }
+                Kind::Active | Kind::Gated(_) => {
+                    enter[self.guards[guard as usize].conditional as usize] + 1
+                }
+                Kind::Chosen(conditional, _) => {
+                    let conditional = conditional as usize;
+                    if exit[conditional] == DEAD {
+                        let ready = at(&first, &chosen[conditional]);
+                        exit[conditional] = ready.max(enter[conditional] + 1);
+                    }
+                    exit[conditional] + 1
+                }
+            };
+        }
+        let depth = at(&first, &self.outputs);
+        let mut needed = vec![depth; count];
+        for node in (0..count).rev().filter(|&node| alive[node]) {
+            let before = match self.nodes[node].kind {
+                Kind::And(..) => needed[node] - 1,
+                Kind::Active | Kind::Gated(_) => {
+                    enter[self.guards[self.nodes[node].guard as usize].conditional as usize]
+                }
+                Kind::Chosen(conditional, _) => exit[conditional as usize],
+                _ => needed[node],
+            };
+            let code = self.conditional(node).map(|conditional| enter[conditional]);
+            let in_branch =
+                self.form == Form::Free && matches!(self.nodes[node].kind, Kind::And(..));
+            let mut lower = |operand: u32, before: u32| {
+                let needed = &mut needed[operand as usize];
+                *needed = before.min(*needed);
+            };
+            match self.nodes[node].kind {
+                Kind::And(a, b) | Kind::Xor(a, b) => {
+                    lower(a, before);
+                    lower(b, before);
+                }
+                _ => self.operands(node, |operand| lower(operand, before)),
+            }
+            if in_branch {
+                for guard in self.around(self.nodes[node].guard) {
+                    let conditional = self.guards[guard as usize].conditional as usize;
+                    let code = &self.choices[conditional].code;
+                    code.iter().for_each(|&bit| lower(bit, enter[conditional]));
+                }
+            } else if let (Some(before), Some(conditional)) = (code, self.conditional(node)) {
+                let code = &self.choices[conditional].code;
+                code.iter().for_each(|&bit| lower(bit, before));
+            }
+        }
+        Window {
+            alive,
+            first,
+            needed,
+            enter,
+            exit,
+            begins,
+            depth,
+        }
+    }
+
+    /// The schedule.
+    pub(super) fn levels(&self) -> Levels {
+        let window = self.window();
+        let ands = self.schedule(&window);
+        let depth = window.depth;
+        // When what is not an AND is needed: as late as can be, because a row that waits takes memory.
+        let mut layer = vec![DEAD; self.nodes.len()];
+        self.outputs
+            .iter()
+            .for_each(|&node| layer[node as usize] = depth);
+        for node in (0..self.nodes.len()).rev() {
+            if !window.alive[node] {
+                continue;
+            }
+            let mut lower = |operand: u32, before: u32| {
+                let layer = &mut layer[operand as usize];
+                *layer = before.min(*layer);
+            };
+            match self.nodes[node].kind {
+                Kind::And(a, b) => {
+                    lower(a, ands[node]);
+                    lower(b, ands[node]);
+                    if self.form == Form::Free {
+                        for guard in self.around(self.nodes[node].guard) {
+                            let conditional = self.guards[guard as usize].conditional as usize;
+                            let code = &self.choices[conditional].code;
+                            let before = window.enter[conditional];
+                            code.iter().for_each(|&bit| lower(bit, before));
+                        }
+                    }
+                    continue;
+                }
+                Kind::Chosen(conditional, bit) => {
+                    let conditional = conditional as usize;
+                    let choice = &self.choices[conditional];
+                    let code = choice.code.iter();
+                    code.for_each(|&node| lower(node, window.enter[conditional]));
+                    let made = choice.outputs.iter();
+                    made.for_each(|outputs| lower(outputs[bit as usize], window.exit[conditional]));
+                }
+                Kind::Active | Kind::Gated(_) => {
+                    let conditional = self.conditional(node).expect("an entry");
+                    self.operands(node, |operand| lower(operand, window.enter[conditional]));
+                }
+                _ => {
+                    let before = layer[node];
+                    self.operands(node, |operand| {
+                        let layer = &mut layer[operand as usize];
+                        *layer = before.min(*layer);
+                    });
+                }
+            }
+        }
+        for (node, &and) in ands.iter().enumerate() {
+            if matches!(self.nodes[node].kind, Kind::And(..)) {
+                layer[node] = and;
+            } else if !window.alive[node] {
+                layer[node] = DEAD;
+            }
+        }
+        Levels {
+            depth,
+            layer,
+            enter: window.enter,
+            exit: window.exit,
+        }
+    }
+
+    /// The layer of each AND that is alive.
+    fn schedule(&self, window: &Window) -> Vec<u32> {
+        let depth = window.depth as usize;
+        let mut profiles: Vec<Vec<usize>> = self
+            .choices
+            .iter()
+            .map(|choice| self.least_profile(window, choice.guards.clone()))
+            .collect();
+        let mut done = Vec::new();
+        // What one branch raises, the others may use: so once more with what all need.
+        for _ in 0..3 {
+            let before: usize = profiles.iter().flatten().sum();
+            done = self.follow(window, &mut profiles);
+            if profiles.iter().flatten().sum::<usize>() == before {
+                break;
+            }
+        }
+        debug_assert!(
+            done.iter()
+                .all(|&layer| layer == DEAD || (layer as usize) < depth)
+        );
+        done
+    }
+
+    fn least_profile(&self, window: &Window, guards: std::ops::Range<u32>) -> Vec<usize> {
+        let depth = window.depth as usize;
+        if self.form == Form::Free {
+            return vec![0; depth];
+        }
+        let mut due = vec![vec![0usize; depth]; guards.len()];
+        for (node, made) in self.nodes.iter().enumerate() {
+            if window.alive[node]
+                && matches!(made.kind, Kind::And(..))
+                && guards.contains(&made.guard)
+            {
+                let last = window.needed[node] as usize - 1;
+                due[(made.guard - guards.start) as usize][last] += 1;
+            }
+        }
+        let mut sums = vec![0usize; guards.len()];
+        let mut before = 0;
+        (0..depth)
+            .map(|layer| {
+                for (sum, due) in sums.iter_mut().zip(&due) {
+                    *sum += due[layer];
+                }
+                let most = sums.iter().copied().max().unwrap_or(0).max(before);
+                let more = most - before;
+                before = most;
+                more
+            })
+            .collect()
+    }
+
+    /// Goes through the layers once. Raises profiles where a branch has more to do.
+    fn follow(&self, window: &Window, profiles: &mut [Vec<usize>]) -> Vec<u32> {
+        let count = self.nodes.len();
+        let mut missing = vec![0u8; count];
+        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); count];
+        // What comes by itself, by the layer that it is there for.
+        let mut comes: Vec<Vec<u32>> = vec![Vec::new(); window.depth as usize + 1];
+        for node in 0..count {
+            if !window.alive[node] {
+                continue;
+            }
+            match self.nodes[node].kind {
+                Kind::Not(a) => {
+                    missing[node] = 1;
+                    readers[a as usize].push(node as u32);
+                }
+                Kind::Xor(a, b) | Kind::And(a, b) => {
+                    missing[node] = 2;
+                    readers[a as usize].push(node as u32);
+                    readers[b as usize].push(node as u32);
+                }
+                _ => comes[window.first[node] as usize].push(node as u32),
+            }
+        }
+        let mut waiting: Vec<BinaryHeap<Reverse<(u32, u32)>>> =
+            vec![BinaryHeap::new(); self.guards.len()];
+        let mut later: Vec<Vec<u32>> = vec![Vec::new(); window.depth as usize + 1];
+        let mut layers = vec![DEAD; count];
+        let mut there = Vec::new();
+        for layer in 0..window.depth {
+            let at = layer as usize;
+            there.append(&mut comes[at]);
+            for node in std::mem::take(&mut later[at]) {
+                let guard = self.nodes[node as usize].guard;
+                let last = window.needed[node as usize] - 1;
+                waiting[guard as usize].push(Reverse((last, node)));
+            }
+            while let Some(node) = there.pop() {
+                for reader in std::mem::take(&mut readers[node as usize]) {
+                    missing[reader as usize] -= 1;
+                    if missing[reader as usize] > 0 {
+                        continue;
+                    }
+                    if !matches!(self.nodes[reader as usize].kind, Kind::And(..)) {
+                        there.push(reader);
+                        continue;
+                    }
+                    let guard = self.nodes[reader as usize].guard;
+                    let begins = window.begins[guard as usize];
+                    if begins > layer {
+                        later[begins as usize].push(reader);
+                    } else {
+                        let last = window.needed[reader as usize] - 1;
+                        waiting[guard as usize].push(Reverse((last, reader)));
+                    }
+                }
+            }
+            for (guard, waiting) in waiting.iter_mut().enumerate() {
+                let conditional = self.guards[guard].conditional as usize;
+                let profile = profiles
+                    .get_mut(conditional)
+                    .map(|profile| &mut profile[at]);
+                let room = profile.as_deref().copied().unwrap_or(0);
+                let mut done = 0;
+                while let Some(&Reverse((last, node))) = waiting.peek()
+                    && (last <= layer || done < room)
+                {
+                    waiting.pop();
+                    layers[node as usize] = layer;
+                    comes[at + 1].push(node);
+                    done += 1;
+                }
+                if let Some(profile) = profile {
+                    *profile = done.max(*profile);
+                }
+            }
+        }
+        layers
+    }
+}

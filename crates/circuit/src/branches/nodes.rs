@@ -1,0 +1,301 @@
+//! A circuit with branches as one graph of nodes, each in the branch that it belongs to.
+
+use std::collections::HashMap;
+
+use super::compile::Form;
+use super::{Branching, Step};
+use crate::netlist::{Gate, Netlist};
+
+/// The circuit outside of all branches.
+pub(super) const ROOT: u32 = 0;
+/// The node that is 0.
+pub(super) const ZERO: u32 = 0;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Zero,
+    Input,
+    Not(u32),
+    Xor(u32, u32),
+    And(u32, u32),
+    /// 1 where this branch is active.
+    Active,
+    /// An input of the conditional, where this branch is active, else 0.
+    Gated(u32),
+    /// An output of the conditional.
+    Chosen(u32, u32),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    /// The branch that it is in.
+    pub(super) guard: u32,
+}
+
+/// A branch of a conditional.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GuardNode {
+    pub(super) conditional: u32,
+    pub(super) branch: u32,
+}
+
+pub(super) struct Choice {
+    /// The branch that it stands in.
+    pub(super) parent: u32,
+    /// Its own branches.
+    pub(super) guards: std::ops::Range<u32>,
+    /// The bits that say which branch is active.
+    pub(super) code: Vec<u32>,
+    pub(super) inputs: Vec<u32>,
+    /// Where branches are not gated: the outputs of each.
+    pub(super) outputs: Vec<Vec<u32>>,
+}
+
+/// Nodes in topological order.
+pub(super) struct Nodes {
+    pub(super) form: Form,
+    pub(super) nodes: Vec<Node>,
+    pub(super) guards: Vec<GuardNode>,
+    pub(super) choices: Vec<Choice>,
+    pub(super) input_bits: usize,
+    pub(super) outputs: Vec<u32>,
+    made: HashMap<(u32, Kind), u32>,
+}
+
+impl Nodes {
+    pub(super) fn of(branching: &Branching, form: Form) -> Self {
+        let input_bits = branching.input_bits();
+        let node = |kind| Node { kind, guard: ROOT };
+        let mut nodes = vec![node(Kind::Zero)];
+        nodes.extend((0..input_bits).map(|_| node(Kind::Input)));
+        let mut all = Self {
+            form,
+            nodes,
+            guards: vec![GuardNode {
+                conditional: u32::MAX,
+                branch: 0,
+            }],
+            choices: Vec::new(),
+            input_bits,
+            outputs: Vec::new(),
+            made: HashMap::new(),
+        };
+        let inputs = (1..=input_bits as u32).collect();
+        all.outputs = all.add(branching, ROOT, inputs);
+        all
+    }
+
+    fn add(&mut self, branching: &Branching, guard: u32, inputs: Vec<u32>) -> Vec<u32> {
+        let mut wires = inputs;
+        for step in branching.steps() {
+            let of = |list: &[u32]| -> Vec<u32> {
+                list.iter().map(|&wire| wires[wire as usize]).collect()
+            };
+            let made = match step {
+                Step::Circuit { netlist, inputs } => {
+                    let given = of(inputs);
+                    self.netlist(netlist, guard, given)
+                }
+                Step::Choice {
+                    inputs, branches, ..
+                } if branches.len() == 1 => {
+                    let given = of(inputs);
+                    self.add(&branches[0], guard, given)
+                }
+                Step::Choice {
+                    index,
+                    inputs,
+                    branches,
+                } => {
+                    let (index, given) = (of(index), of(inputs));
+                    self.choice(index, given, branches, guard)
+                }
+            };
+            wires.extend(made);
+        }
+        let of = |&wire: &u32| wires[wire as usize];
+        branching.results().iter().map(of).collect()
+    }
+
+    fn choice(
+        &mut self,
+        mut code: Vec<u32>,
+        inputs: Vec<u32>,
+        branches: &[std::sync::Arc<Branching>],
+        parent: u32,
+    ) -> Vec<u32> {
+        let gated = self.form == Form::Gated;
+        if gated && parent != ROOT {
+            // Where the branch around it is not active, none of these shall be.
+            code.push(self.active(parent));
+        }
+        let conditional = self.choices.len() as u32;
+        let first = self.guards.len() as u32;
+        let guards = first..first + branches.len() as u32;
+        self.guards
+            .extend((0..branches.len() as u32).map(|branch| GuardNode {
+                conditional,
+                branch,
+            }));
+        self.choices.push(Choice {
+            parent,
+            guards: guards.clone(),
+            code,
+            inputs: inputs.clone(),
+            outputs: Vec::new(),
+        });
+        let mut outputs: Vec<Vec<u32>> = Vec::new();
+        for (branch, guard) in branches.iter().zip(guards) {
+            let given = if gated {
+                (0..inputs.len() as u32)
+                    .map(|input| self.node(guard, Kind::Gated(input)))
+                    .collect()
+            } else {
+                inputs.clone()
+            };
+            outputs.push(self.add(branch, guard, given));
+        }
+        let width = outputs[0].len();
+        if gated {
+            // All but one are 0.
+            return (0..width)
+                .map(|bit| {
+                    outputs
+                        .iter()
+                        .fold(ZERO, |sum, made| self.xor(parent, sum, made[bit]))
+                })
+                .collect();
+        }
+        self.choices[conditional as usize].outputs = outputs;
+        (0..width as u32)
+            .map(|bit| self.node(parent, Kind::Chosen(conditional, bit)))
+            .collect()
+    }
+
+    fn netlist(&mut self, netlist: &Netlist, guard: u32, inputs: Vec<u32>) -> Vec<u32> {
+        let mut wires = inputs;
+        wires.resize(netlist.wires() as usize, ZERO);
+        for &gate in netlist.gates() {
+            let of = |wire: u32| wires[wire as usize];
+            match gate {
+                Gate::Xor { a, b, out } => wires[out as usize] = self.xor(guard, of(a), of(b)),
+                Gate::And { a, b, out } => wires[out as usize] = self.and(guard, of(a), of(b)),
+                Gate::Or { a, b, out } => {
+                    let (a, b) = (of(a), of(b));
+                    let (both, either) = (self.and(guard, a, b), self.xor(guard, a, b));
+                    wires[out as usize] = self.xor(guard, both, either);
+                }
+                Gate::Inv { a, out } => {
+                    let one = self.one(guard);
+                    wires[out as usize] = self.xor(guard, of(a), one);
+                }
+                Gate::Const { bit, out } => {
+                    wires[out as usize] = if bit { self.one(guard) } else { ZERO };
+                }
+                Gate::Copy { a, out } => wires[out as usize] = of(a),
+                Gate::Mand(gate) => {
+                    let mand = netlist.mand(gate);
+                    for ((&x, &y), &z) in mand.x.iter().zip(mand.y).zip(mand.z) {
+                        let (x, y) = (wires[x as usize], wires[y as usize]);
+                        wires[z as usize] = self.and(guard, x, y);
+                    }
+                }
+            }
+        }
+        let outputs = netlist.output_wires();
+        outputs.map(|wire| wires[wire as usize]).collect()
+    }
+
+    /// What 1 is: where branches are gated, 1 in the active one alone.
+    fn one(&mut self, guard: u32) -> u32 {
+        if self.form == Form::Gated && guard != ROOT {
+            self.active(guard)
+        } else {
+            self.node(ROOT, Kind::Not(ZERO))
+        }
+    }
+
+    fn active(&mut self, guard: u32) -> u32 {
+        self.node(guard, Kind::Active)
+    }
+
+    fn kind(&self, node: u32) -> Kind {
+        self.nodes[node as usize].kind
+    }
+
+    fn xor(&mut self, guard: u32, a: u32, b: u32) -> u32 {
+        if a == b {
+            return ZERO;
+        }
+        if a == ZERO {
+            return b;
+        }
+        if b == ZERO {
+            return a;
+        }
+        for (one, other) in [(a, b), (b, a)] {
+            if self.kind(one) == Kind::Not(ZERO) {
+                return self.not(guard, other);
+            }
+            if let Kind::Not(inner) = self.kind(one) {
+                let sum = self.xor(guard, inner, other);
+                return self.not(guard, sum);
+            }
+            // Two inversions of a gated value.
+            if let Kind::Xor(x, y) = self.kind(one) {
+                if y == other && self.kind(y) == Kind::Active {
+                    return x;
+                }
+                if x == other && self.kind(x) == Kind::Active {
+                    return y;
+                }
+            }
+        }
+        self.node(guard, Kind::Xor(a.min(b), a.max(b)))
+    }
+
+    fn not(&mut self, guard: u32, a: u32) -> u32 {
+        match self.kind(a) {
+            Kind::Not(inner) => inner,
+            _ => self.node(guard, Kind::Not(a)),
+        }
+    }
+
+    fn and(&mut self, guard: u32, a: u32, b: u32) -> u32 {
+        let one = Kind::Not(ZERO);
+        if a == ZERO || b == ZERO {
+            return ZERO;
+        }
+        if a == b || self.kind(a) == one {
+            return b;
+        }
+        if self.kind(b) == one {
+            return a;
+        }
+        if self.kind(a) == Kind::Not(b) || self.kind(b) == Kind::Not(a) {
+            return ZERO;
+        }
+        // All values of a gated branch are 0 where it is not active.
+        if self.kind(a) == Kind::Active {
+            return b;
+        }
+        if self.kind(b) == Kind::Active {
+            return a;
+        }
+        self.node(guard, Kind::And(a.min(b), a.max(b)))
+    }
+
+    /// The node of this kind, made if it is not there.
+    fn node(&mut self, guard: u32, kind: Kind) -> u32 {
+        // The same sum in two branches is one node; an AND belongs to its branch's triples.
+        let place = match kind {
+            Kind::Xor(..) | Kind::Not(..) | Kind::Chosen(..) => ROOT,
+            _ => guard,
+        };
+        *self.made.entry((place, kind)).or_insert_with(|| {
+            self.nodes.push(Node { kind, guard });
+            self.nodes.len() as u32 - 1
+        })
+    }
+}

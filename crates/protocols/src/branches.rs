@@ -1,0 +1,570 @@
+//! Secret choice: which of several branches is active, and masks that follow it.
+//!
+//! A conditional has codes 0 to 2^w - 1, one of which is *hot* in each lane: that of the active branch.
+//! Before any input is there the parties draw a random hot code and masks that depend on it
+//! ([`Branches::prepare`]); when the real code is shared, they open its difference to the random one,
+//! which tells nothing, and everybody rearranges what was made ([`Selector::activate`]). Then, for each
+//! code, the parties share
+//!
+//! - a bit that is 1 if it is hot,
+//! - *kept* masks: random bits if it is hot, else zeros (MOTIF's vector-scalar products of the hot bit
+//!   with a random vector),
+//! - *dropped* masks: zeros if it is hot, else random bits (MaskGen of Masked Triples).
+//!
+//! Masks of different codes are independent. How they are made, for each lane:
+//!
+//! | | rounds | vector triples | correlations beside that, and messages |
+//! |---|---|---|---|
+//! | one bit of code | 0 | 1 | none: the triple's bit is the hot code (Masked Triples, Fig. 5) |
+//! | w bits | w | 2^w | 2^w - w - 1 bit triples, opened; one bit opened for each code |
+//!
+//! With two parties and more than 128 masks, vectors have 128 bits and are seeds: for a code that is hot
+//! both parties' seeds differ and expand to a random string between them, else they are equal and expand
+//! to a string of zeros (Masked Triples, Fig. 7). Else vectors are as long as the masks (Fig. 5 with 6: that of
+//! two masks only one needs to be sent is what the triples do already).
+//!
+//! **Why that is secure.** All that is opened is masked by shared random bits that are used once: the code by
+//! the random code, the hot bits by the bits of the vector triples. A seed is a share of s r with a random
+//! vector r: to each party it is uniform whatever s is, and where it is not the other's, the other's is
+//! uniform given it. A generator's expansion of it is then indistinguishable from random bits; each seed is
+//! expanded once.
+
+use madrigal_core::{Party, PhaseCost, bits};
+use madrigal_correlations::{Needs, Stock};
+use madrigal_kernels::{self as kernels, Block, Prg};
+use madrigal_net::{Context, Generator, Result};
+use zeroize::Zeroizing;
+
+use crate::Opening;
+use crate::gmw::{BooleanGmw, LEADER};
+
+/// Packed bits, wiped when dropped.
+pub type Bits = Zeroizing<Vec<u8>>;
+
+/// Bits of a seed.
+const SEED: usize = 128;
+
+/// What is wanted for a conditional, in each lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Wanted {
+    /// Bits of the code, at least one.
+    pub bits: usize,
+    /// Masks that are random where a code is hot.
+    pub kept: usize,
+    /// Masks that are random where it is not.
+    pub dropped: usize,
+}
+
+/// What was made for a conditional, for a random code.
+pub struct Selector {
+    lanes: usize,
+    /// Shares of the bits of the random code, a string of a bit for each lane.
+    code: Vec<Bits>,
+    slots: Vec<Slot>,
+}
+
+/// What belongs to one code: strings of rows, of a bit for each lane, without padding between them.
+#[derive(Default)]
+pub struct Slot {
+    /// Shares of 1 where it is hot: one row.
+    pub hot: Bits,
+    /// Shares of random bits where it is hot, else of 0.
+    pub kept: Bits,
+    /// Shares of random bits where it is not hot, else of 0.
+    pub dropped: Bits,
+}
+
+impl Wanted {
+    /// Codes.
+    pub const fn codes(self) -> usize {
+        1 << self.bits
+    }
+
+    const fn masks(self) -> usize {
+        self.kept + self.dropped
+    }
+
+    const fn seeded(self, parties: usize) -> bool {
+        parties == 2 && self.masks() > SEED
+    }
+
+    /// Bytes of each part of a direct vector.
+    const fn parts(self) -> [usize; 2] {
+        [bits::bytes_for(self.kept), bits::bytes_for(self.dropped)]
+    }
+
+    /// Bits of a vector triple.
+    const fn length(self, parties: usize) -> usize {
+        let [kept, _] = self.parts();
+        match self.seeded(parties) {
+            true => SEED,
+            false => 8 * kept + self.dropped,
+        }
+    }
+
+    /// Vector triples in each lane.
+    const fn vectors(self) -> usize {
+        match (self.masks(), self.bits) {
+            (0, _) => 0,
+            (_, 1) => 1,
+            _ => self.codes(),
+        }
+    }
+
+    /// Whether the random code is drawn bit by bit: else it is the vector triple's bit.
+    const fn draws(self) -> bool {
+        self.bits > 1 || self.masks() == 0
+    }
+
+    /// ANDs that turn `bits` drawn bits into hot codes, for the next bit.
+    const fn decoding(bit: usize) -> usize {
+        (1 << bit) - 1
+    }
+
+    /// Correlations that [`Branches::prepare`] takes for so many lanes.
+    pub fn needs(self, parties: usize, lanes: usize, needs: &mut Needs) {
+        let ands: usize = (1..self.bits).map(Self::decoding).sum();
+        needs.bit_triples(ands * lanes);
+        if self.vectors() > 0 {
+            needs.vector_triples(self.length(parties), self.vectors() * lanes);
+        }
+    }
+
+    /// AES blocks that each party computes in [`Branches::prepare`], but for correlations.
+    pub fn aes_blocks(self, parties: usize, lanes: usize) -> u64 {
+        let mut blocks = 0;
+        if self.draws() {
+            blocks += self.bits * bits::bytes_for(lanes).div_ceil(16);
+        }
+        if self.seeded(parties) {
+            let [kept, dropped] = self.parts();
+            let each = if self.bits == 1 {
+                (kept + dropped).div_ceil(16)
+            } else {
+                kept.div_ceil(16) + dropped.div_ceil(16)
+            };
+            blocks += self.codes() * lanes * each;
+        }
+        blocks as u64
+    }
+
+    /// Bytes that a party keeps of it.
+    pub fn bytes(self, lanes: usize) -> u64 {
+        let rows = self.codes() * (1 + self.masks()) + self.bits;
+        (rows * lanes / 8) as u64
+    }
+}
+
+/// What [`Branches::prepare`] opens for such conditionals: how many bits in each of its rounds. The first ones are
+/// ANDs of so many bits.
+pub fn rounds(wanted: &[Wanted], lanes: usize) -> (Vec<usize>, usize) {
+    let most = wanted.iter().map(|wanted| wanted.bits).max().unwrap_or(0);
+    let ands = (1..most).map(|bit| {
+        let deep = wanted.iter().filter(|wanted| wanted.bits > bit).count();
+        deep * Wanted::decoding(bit) * lanes
+    });
+    let hot = wanted
+        .iter()
+        .filter(|wanted| wanted.bits > 1 && wanted.vectors() > 0);
+    let opened = hot.map(|wanted| wanted.codes() * lanes).sum();
+    (ands.collect(), opened)
+}
+
+/// The interactive part, on channels of its own.
+pub struct Branches {
+    context: Context,
+    gmw: BooleanGmw,
+    random: Generator,
+    everyone: Vec<Party>,
+}
+
+impl std::fmt::Debug for Branches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Branches({:?})", self.gmw)
+    }
+}
+
+impl Branches {
+    /// Opens the channels of `context`.
+    ///
+    /// # Errors
+    /// Those of [`Context::channels`].
+    pub fn new(context: Context, opening: Opening) -> Result<Self> {
+        Ok(Self {
+            gmw: BooleanGmw::new(context.clone(), opening)?,
+            random: context.private_prg(),
+            everyone: Party::all(context.parties()).collect(),
+            context,
+        })
+    }
+
+    /// Counts rounds from now on in `context`.
+    pub fn count_in(&mut self, context: &Context) {
+        self.context = self.context.counting_in(context);
+        self.gmw.count_in(context);
+    }
+
+    /// Who we are.
+    pub fn me(&self) -> Party {
+        self.context.me()
+    }
+
+    /// ANDs, and openings.
+    pub fn gmw(&mut self) -> &mut BooleanGmw {
+        &mut self.gmw
+    }
+
+    /// Opens a string of masked bits to all.
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn open(&mut self, masked: &[u8], count: usize) -> Result<Bits> {
+        if count == 0 {
+            return Ok(Bits::default());
+        }
+        let opened = self.gmw.open(masked, count, &self.everyone).await?;
+        Ok(opened.expect("all get it"))
+    }
+
+    /// Random codes and masks for conditionals, for so many lanes each.
+    ///
+    /// # Errors
+    /// Those of the network.
+    ///
+    /// # Panics
+    /// If `stock` has not what they [need](Wanted::needs): a plan was wrong.
+    pub async fn prepare(
+        &mut self,
+        wanted: &[Wanted],
+        lanes: usize,
+        stock: &mut Stock,
+    ) -> Result<Vec<Selector>> {
+        let parties = self.context.parties();
+        let mut vectors = Vec::new();
+        for wanted in wanted {
+            let count = wanted.vectors() * lanes;
+            let length = wanted.length(parties);
+            vectors.push((count > 0).then(|| stock.vector_triples(length, count)));
+        }
+        // Random codes.
+        let bytes = bits::bytes_for(lanes);
+        let mut codes: Vec<Vec<Bits>> = Vec::new();
+        for wanted in wanted {
+            let drawn = if wanted.draws() { wanted.bits } else { 0 };
+            let mut draw = || {
+                let mut bits = Bits::new(vec![0; bytes]);
+                self.random.fill(&mut bits);
+                bits::clear_tail(&mut bits, lanes);
+                bits
+            };
+            codes.push((0..drawn).map(|_| draw()).collect());
+        }
+        let mut shares: Vec<Vec<[Bits; 3]>> = Vec::new();
+        for (vectors, wanted) in vectors.iter_mut().zip(wanted) {
+            shares.push(match vectors {
+                None => Vec::new(),
+                Some(vectors) => {
+                    let each = bits::bytes_for(wanted.length(parties)) * lanes;
+                    let taken = vectors.take(wanted.vectors() * lanes);
+                    let of = |slot: usize| {
+                        let part = |string: &[u8]| {
+                            Bits::new(string[slot * each..(slot + 1) * each].to_vec())
+                        };
+                        let a = &taken.a[slot * lanes..(slot + 1) * lanes];
+                        [packed(a), part(taken.b), part(taken.c)]
+                    };
+                    (0..wanted.vectors()).map(of).collect()
+                }
+            });
+        }
+        for ((codes, shares), wanted) in codes.iter_mut().zip(&shares).zip(wanted) {
+            if !wanted.draws() {
+                codes.push(shares[0][0].clone());
+            }
+        }
+        let hot = self.decode(wanted, &codes, lanes, stock).await?;
+        // Where the bits of vector triples are others than the hot bits, that is made good.
+        let (_, count) = rounds(wanted, lanes);
+        let mut masked = Bits::new(vec![0; bits::bytes_for(count)]);
+        let mut at = 0;
+        let corrected = |wanted: &Wanted| wanted.bits > 1 && wanted.vectors() > 0;
+        for ((hot, shares), wanted) in hot.iter().zip(&shares).zip(wanted) {
+            for (hot, [bit, ..]) in hot.iter().zip(shares).filter(|_| corrected(wanted)) {
+                let mut difference = hot.clone();
+                kernels::xor_into(&mut difference, bit);
+                bits::put(&mut masked, at, &difference, lanes);
+                at += lanes;
+            }
+        }
+        let opened = self.open(&masked, count).await?;
+        let mut at = 0;
+        let mut selectors = Vec::new();
+        for (((wanted, code), hot), shares) in wanted.iter().zip(codes).zip(hot).zip(shares) {
+            let mut slots: Vec<Slot> = hot
+                .into_iter()
+                .map(|hot| Slot {
+                    hot,
+                    ..Slot::default()
+                })
+                .collect();
+            if wanted.bits == 1 && wanted.vectors() > 0 {
+                let [_, r, product] = &shares[0];
+                let mut rest = product.clone();
+                kernels::xor_into(&mut rest, r);
+                let one = self.expand_both(*wanted, product, lanes);
+                let zero = self.expand_both(*wanted, &rest, lanes);
+                let ([zero_kept, zero_dropped], [one_kept, one_dropped]) = (zero, one);
+                // What is random where the code is 1 is what is dropped where it is 0.
+                (slots[0].kept, slots[0].dropped) = (zero_kept, one_dropped);
+                (slots[1].kept, slots[1].dropped) = (one_kept, zero_dropped);
+            } else {
+                for (slot, [_, r, product]) in slots.iter_mut().zip(shares) {
+                    let mut difference = Bits::new(vec![0; bytes]);
+                    bits::take(&opened, at, &mut difference, lanes);
+                    at += lanes;
+                    let mut kept = product;
+                    let each = kept.len() / lanes.max(1);
+                    let pairs = kept.chunks_exact_mut(each).zip(r.chunks_exact(each));
+                    for (lane, (kept, r)) in pairs.enumerate() {
+                        // Known to all.
+                        if difference[lane / 8] >> (lane % 8) & 1 == 1 {
+                            kernels::xor_into(kept, r);
+                        }
+                    }
+                    let mut dropped = kept.clone();
+                    kernels::xor_into(&mut dropped, &r);
+                    slot.kept = self.expand(*wanted, &kept, 0, lanes);
+                    slot.dropped = self.expand(*wanted, &dropped, 1, lanes);
+                }
+            }
+            selectors.push(Selector { lanes, code, slots });
+        }
+        Ok(selectors)
+    }
+
+    /// The hot bit of each code, from the bits of codes.
+    async fn decode(
+        &mut self,
+        wanted: &[Wanted],
+        codes: &[Vec<Bits>],
+        lanes: usize,
+        stock: &mut Stock,
+    ) -> Result<Vec<Vec<Bits>>> {
+        let leads = self.context.me() == LEADER;
+        let inverted = |bits: &Bits| {
+            let mut bits = bits.clone();
+            if leads {
+                kernels::not_into(&mut bits);
+                bits::clear_tail(&mut bits, lanes);
+            }
+            bits
+        };
+        let mut hot: Vec<Vec<Bits>> = codes
+            .iter()
+            .map(|code| vec![inverted(&code[0]), code[0].clone()])
+            .collect();
+        let (ands, _) = rounds(wanted, lanes);
+        for (bit, count) in (1..).zip(ands) {
+            let strings = || Bits::new(vec![0; bits::bytes_for(count)]);
+            let (mut x, mut y, mut z) = (strings(), strings(), strings());
+            let mut at = 0;
+            for (hot, code) in hot.iter().zip(codes) {
+                if code.len() <= bit {
+                    continue;
+                }
+                for hot in &hot[..Wanted::decoding(bit)] {
+                    bits::put(&mut x, at, hot, lanes);
+                    bits::put(&mut y, at, &code[bit], lanes);
+                    at += lanes;
+                }
+            }
+            debug_assert_eq!(at, count);
+            let triples = stock.bit_triples_left();
+            self.gmw.and(triples, &x, &y, count, &mut z).await?;
+            let mut at = 0;
+            for (hot, code) in hot.iter_mut().zip(codes) {
+                if code.len() <= bit {
+                    continue;
+                }
+                // The last one follows: all of them add up to the bit.
+                let mut last = code[bit].clone();
+                let mut high = Vec::new();
+                for _ in 0..Wanted::decoding(bit) {
+                    let mut product = Bits::new(vec![0; bits::bytes_for(lanes)]);
+                    bits::take(&z, at, &mut product, lanes);
+                    at += lanes;
+                    kernels::xor_into(&mut last, &product);
+                    high.push(product);
+                }
+                high.push(last);
+                for (low, high) in hot.iter_mut().zip(&high) {
+                    kernels::xor_into(low, high);
+                }
+                hot.append(&mut high);
+            }
+        }
+        Ok(hot)
+    }
+
+    /// The masks of one kind, from the seed or the vector of each lane.
+    fn expand(&self, wanted: Wanted, vectors: &[u8], kind: usize, lanes: usize) -> Bits {
+        let parts = wanted.parts();
+        let rows = [wanted.kept, wanted.dropped][kind];
+        if wanted.seeded(self.context.parties()) {
+            let expanded = self.stretch(vectors, parts[kind]);
+            return rows_of(&expanded, parts[kind], 0, rows, lanes);
+        }
+        rows_of(vectors, parts[0] + parts[1], kind * parts[0], rows, lanes)
+    }
+
+    /// Both, from the same seed or vector.
+    fn expand_both(&self, wanted: Wanted, vectors: &[u8], lanes: usize) -> [Bits; 2] {
+        let [kept, dropped] = wanted.parts();
+        let each = kept + dropped;
+        let expanded = if wanted.seeded(self.context.parties()) {
+            &self.stretch(vectors, each)
+        } else {
+            vectors
+        };
+        [
+            rows_of(expanded, each, 0, wanted.kept, lanes),
+            rows_of(expanded, each, kept, wanted.dropped, lanes),
+        ]
+    }
+
+    /// `bytes` bytes from each seed.
+    fn stretch(&self, seeds: &[u8], bytes: usize) -> Bits {
+        let seeds = seeds.as_chunks::<{ SEED / 8 }>().0;
+        let mut expanded = Bits::new(vec![0; seeds.len() * bytes]);
+        self.context.metered_now(|| {
+            for (seed, out) in seeds.iter().zip(expanded.chunks_exact_mut(bytes.max(1))) {
+                Prg::new(Block::from_bytes(*seed)).fill(out);
+            }
+        });
+        expanded
+    }
+
+    /// What [`prepare`](Self::prepare) costs `me`, but for rounds and correlations.
+    pub fn prepare_cost(
+        opening: Opening,
+        me: Party,
+        parties: usize,
+        wanted: &[Wanted],
+        lanes: usize,
+    ) -> PhaseCost {
+        let (ands, opened) = rounds(wanted, lanes);
+        let all: Vec<Party> = Party::all(parties).collect();
+        let mut cost = PhaseCost::default();
+        for count in ands {
+            cost += BooleanGmw::and_cost(opening, me, parties, count);
+        }
+        if opened > 0 {
+            cost += BooleanGmw::open_cost(opening, me, parties, opened, &all);
+        }
+        let blocks = wanted
+            .iter()
+            .map(|wanted| wanted.aes_blocks(parties, lanes));
+        cost.aes_blocks += blocks.sum::<u64>();
+        cost
+    }
+}
+
+impl Selector {
+    /// Shares of the bits of the random code, from the lowest on: a row each. The real code's bits are opened
+    /// under them.
+    pub fn code(&self) -> &[Bits] {
+        &self.code
+    }
+
+    /// The sum of all codes' kept masks: shares of random bits, that of the hot code.
+    pub fn kept(&self) -> Bits {
+        let mut sum = self.slots[0].kept.clone();
+        for slot in &self.slots[1..] {
+            kernels::xor_into(&mut sum, &slot.kept);
+        }
+        sum
+    }
+
+    /// What belongs to each code, given the difference between the real code and the random one: the bits
+    /// of it that were opened, a row each.
+    pub fn activate(mut self, difference: &[&[u8]]) -> Vec<Slot> {
+        for (bit, &row) in difference.iter().enumerate() {
+            let longest = self.slots.iter().map(|slot| {
+                let lengths = [slot.hot.len(), slot.kept.len(), slot.dropped.len()];
+                lengths.into_iter().max().unwrap_or(0)
+            });
+            let longest = 8 * longest.max().unwrap_or(0);
+            let mask = repeat(row, self.lanes, longest.div_ceil(self.lanes.max(1)));
+            for low in (0..self.slots.len()).filter(|code| code >> bit & 1 == 0) {
+                let (left, right) = self.slots.split_at_mut(low + (1 << bit));
+                let (low, high) = (&mut left[low], &mut right[0]);
+                swap(&mut low.hot, &mut high.hot, &mask);
+                swap(&mut low.kept, &mut high.kept, &mask);
+                swap(&mut low.dropped, &mut high.dropped, &mask);
+            }
+        }
+        std::mem::take(&mut self.slots)
+    }
+}
+
+/// Exchanges the bits of two strings where the mask is 1.
+fn swap(a: &mut [u8], b: &mut [u8], mask: &[u8]) {
+    for ((a, b), mask) in a.iter_mut().zip(b).zip(mask) {
+        let difference = (*a ^ *b) & mask;
+        *a ^= difference;
+        *b ^= difference;
+    }
+}
+
+/// A row of `lanes` bits, so many times.
+pub fn repeat(row: &[u8], lanes: usize, times: usize) -> Bits {
+    let all = lanes * times;
+    let mut string = Bits::new(vec![0; bits::bytes_for(all)]);
+    if all == 0 {
+        return string;
+    }
+    bits::put(&mut string, 0, row, lanes);
+    let mut filled = lanes;
+    while filled < all {
+        let more = filled.min(all - filled);
+        let copy = Bits::new(string[..bits::bytes_for(more)].to_vec());
+        bits::put(&mut string, filled, &copy, more);
+        filled += more;
+    }
+    string
+}
+
+/// Bytes of value 0 or 1 as bits.
+fn packed(bytes: &[u8]) -> Bits {
+    let mut string = Bits::new(vec![0; bits::bytes_for(bytes.len())]);
+    for (index, byte) in bytes.iter().enumerate() {
+        string[index / 8] |= (byte & 1) << (index % 8);
+    }
+    string
+}
+
+/// Rows of a bit for each lane, without padding, from the bytes of each lane, which lie `each` apart: those
+/// from byte `first` on.
+fn rows_of(lanewise: &[u8], each: usize, first: usize, rows: usize, lanes: usize) -> Bits {
+    let mut string = Bits::new(vec![0; bits::bytes_for(rows * lanes)]);
+    if rows == 0 || lanes == 0 {
+        return string;
+    }
+    let from = &lanewise[first..];
+    if lanes == 1 {
+        string.copy_from_slice(&from[..bits::bytes_for(rows)]);
+        bits::clear_tail(&mut string, rows);
+        return string;
+    }
+    let row_bytes = bits::bytes_for(lanes);
+    if lanes.is_multiple_of(8) {
+        kernels::transpose_bits(from, lanes, rows, each, &mut string, row_bytes);
+        return string;
+    }
+    let mut padded = Bits::new(vec![0; rows * row_bytes]);
+    kernels::transpose_bits(from, lanes, rows, each, &mut padded, row_bytes);
+    for (row, bits) in padded.chunks_exact(row_bytes).enumerate() {
+        bits::put(&mut string, row * lanes, bits, lanes);
+    }
+    string
+}
