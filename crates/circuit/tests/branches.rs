@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use madrigal_circuit::branches::{
-    Branching, Draft, Form, Guarded, MAX_NESTING, Random, index_bits,
-};
+use madrigal_circuit::branches::{Branching, Draft, Form, Guarded, MAX_NESTING, Random, nested};
 use madrigal_circuit::{Builder, Layered, Rows};
 use proptest::prelude::*;
 
@@ -19,52 +17,6 @@ impl Dice {
             .wrapping_add(1);
         ((self.0 >> 33) as usize) % bound.max(1)
     }
-}
-
-/// A circuit with so many inputs and outputs, with conditionals in it up to this depth.
-fn circuit(dice: &mut Dice, inputs: u32, outputs: usize, depth: usize) -> Branching {
-    let mut draft = Draft::new("random", &[inputs]);
-    let mut wires: Vec<u32> = (0..inputs).collect();
-    for _ in 0..1 + dice.roll(3) {
-        if depth == 0 || dice.roll(2) == 0 {
-            let width = 1 + dice.roll(6);
-            let mut builder = Builder::new("part");
-            let mut made = builder.input(width as u32);
-            for _ in 0..dice.roll(12) {
-                let (a, b) = (made[dice.roll(made.len())], made[dice.roll(made.len())]);
-                let gate = match dice.roll(5) {
-                    0 => builder.xor(a, b),
-                    1 => builder.or(a, b),
-                    2 => builder.not(a),
-                    3 if dice.roll(4) == 0 => builder.constant(true),
-                    _ => builder.and(a, b),
-                };
-                made.push(gate);
-            }
-            let last: Vec<_> = (0..1 + dice.roll(4))
-                .map(|_| made[dice.roll(made.len())])
-                .collect();
-            builder.output(&last);
-            let given: Vec<u32> = (0..width).map(|_| wires[dice.roll(wires.len())]).collect();
-            let netlist = Arc::new(builder.finish());
-            wires.extend(draft.circuit(netlist, &given).expect("it fits"));
-        } else {
-            let branches = 1 + dice.roll(5);
-            let (width, made) = (1 + dice.roll(4) as u32, 1 + dice.roll(3));
-            let branches: Vec<_> = (0..branches)
-                .map(|_| Arc::new(circuit(dice, width, made, depth - 1)))
-                .collect();
-            let mut pick = |count: usize| -> Vec<u32> {
-                (0..count).map(|_| wires[dice.roll(wires.len())]).collect()
-            };
-            let (index, given) = (pick(index_bits(branches.len())), pick(width as usize));
-            wires.extend(draft.choice(&index, &given, branches).expect("it fits"));
-        }
-    }
-    let results: Vec<u32> = (0..outputs)
-        .map(|_| wires[dice.roll(wires.len())])
-        .collect();
-    draft.finish(&[&results]).expect("its own wires")
 }
 
 fn random_rows(dice: &mut Dice, rows: usize, lanes: usize) -> Rows {
@@ -97,8 +49,8 @@ proptest! {
 
     #[test]
     fn all_forms_compute_the_same(seed: u64, depth in 0..4_usize, lanes in 1..70_usize) {
+        let branching = nested(seed, 6, 5, depth);
         let dice = &mut Dice(seed);
-        let branching = circuit(dice, 6, 5, depth);
         let inputs = random_rows(dice, 6, lanes);
         agree(&branching, &inputs);
     }

@@ -24,7 +24,7 @@ use crate::netlist::{Netlist, Words};
 use crate::rows::Rows;
 
 pub use compile::{Conditional, Form, Group, Guard, Guarded, GuardedLayer};
-pub use random::{Random, RandomError};
+pub use random::{Random, RandomError, nested};
 
 /// The most branches of one conditional.
 pub const MAX_BRANCHES: usize = 1 << 12;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use madrigal_kernels::{Block, Prg};
 
-use super::{BranchError, Branching};
+use super::{BranchError, Branching, Draft, index_bits};
 use crate::builder::{Builder, Wire};
 use crate::netlist::Netlist;
 
@@ -115,6 +115,62 @@ impl Random {
         }
         let name = format!("random of {branches} branches, seed {seed}");
         Branching::conditional(&name, made).map_err(|_: BranchError| RandomError(*self))
+    }
+}
+
+/// A circuit of a few small netlists and conditionals of up to 5 branches, nested up to `depth`: for tests of what
+/// evaluates such circuits. All kinds of gates, constants and unused wires occur.
+pub fn nested(seed: u64, inputs: u32, outputs: usize, depth: usize) -> Branching {
+    let mut random = Numbers(Prg::new(Block::new(seed, 0x6e65_7374)));
+    random.circuit(inputs.max(1), outputs, depth)
+}
+
+impl Numbers {
+    fn circuit(&mut self, inputs: u32, outputs: usize, depth: usize) -> Branching {
+        let mut draft = Draft::new("random", &[inputs]);
+        let mut wires: Vec<u32> = (0..inputs).collect();
+        for _ in 0..1 + self.below(3) {
+            let made = if depth == 0 || self.below(2) == 0 {
+                let width = 1 + self.below(6);
+                let netlist = Arc::new(self.part(width as u32));
+                draft.circuit(netlist, &self.some(&wires, width))
+            } else {
+                let count = 1 + self.below(5);
+                let (width, made) = (1 + self.below(4), 1 + self.below(3));
+                let branches: Vec<_> = (0..count)
+                    .map(|_| Arc::new(self.circuit(width as u32, made, depth - 1)))
+                    .collect();
+                let index = self.some(&wires, index_bits(count));
+                draft.choice(&index, &self.some(&wires, width), branches)
+            };
+            wires.extend(made.expect("wires and widths fit"));
+        }
+        let results = self.some(&wires, outputs);
+        draft.finish(&[&results]).expect("its own wires")
+    }
+
+    fn some<T: Copy>(&mut self, list: &[T], count: usize) -> Vec<T> {
+        (0..count).map(|_| self.of(list)).collect()
+    }
+
+    fn part(&mut self, width: u32) -> Netlist {
+        let mut builder = Builder::new("part");
+        let mut wires = builder.input(width);
+        for _ in 0..self.below(12) {
+            let (a, b) = (self.of(&wires), self.of(&wires));
+            let wire = match self.below(6) {
+                0 => builder.xor(a, b),
+                1 => builder.or(a, b),
+                2 => builder.not(a),
+                3 if self.below(4) == 0 => builder.constant(true),
+                _ => builder.and(a, b),
+            };
+            wires.push(wire);
+        }
+        let count = 1 + self.below(4);
+        let outputs = self.some(&wires, count);
+        builder.output(&outputs);
+        builder.finish()
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | inputs, openings, public constants | every sharing | `edges.rs` |
 //! | Boolean circuits | every [`Boolean`] protocol | `netlist.rs` |
+//! | circuits with secret branches | B | `branches/` |
 //! | sums, products, dot products | A, R | `ring.rs` |
 //! | products of matrices | A, R | `matrices.rs` |
 //! | loops | every sharing | `repeat.rs` |
@@ -14,6 +15,7 @@
 mod arithmetic_gmw;
 mod bmr;
 mod boolean_gmw;
+mod branches;
 mod convert;
 mod edges;
 mod local;
@@ -46,6 +48,7 @@ use crate::sort::{Element, Sharing, Sort};
 pub use arithmetic_gmw::ArithmeticGmwTool;
 pub use bmr::{BmrTool, FromKeys, ToKeys};
 pub use boolean_gmw::BooleanGmwTool;
+pub use branches::{Branch, BranchTool, Scheme};
 pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Public, Share};
 pub use local::{Concat, Layout, Narrow, Rearrange, Row};
