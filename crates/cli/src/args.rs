@@ -14,7 +14,10 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueHint};
 
-pub use bench::{Bench, BenchCircuit, BenchGarbling, BenchLines, BenchOt, BenchPrograms, BenchR3};
+pub use bench::{
+    Bench, BenchBranches, BenchCircuit, BenchGarbling, BenchLines, BenchOt, BenchPaper,
+    BenchPrograms, BenchR3,
+};
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
 pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};

@@ -58,6 +58,8 @@ pub enum Usage {
     Level(madrigal_kernels::LevelError),
     #[error("--only matches nothing; give a part of one of these names: {names}")]
     NothingToMeasure { names: String },
+    #[error("{0}: see --ands, --layers and --branches")]
+    Random(madrigal_circuit::branches::RandomError),
     #[error("{flag}: {source}; correct {flag} or the number of parties")]
     Party {
         flag: &'static str,

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use madrigal_circuit::branches::{Branching, Random, nested};
+use madrigal_circuit::Builder;
+use madrigal_circuit::branches::{Branching, Draft, Random, nested};
 use madrigal_core::Party;
 use madrigal_engine::operations::{BooleanGmwTool, Branch, Scheme};
 use madrigal_engine::{Opening, Phases, ProgramPlan, ProgramSpec};
@@ -15,8 +16,29 @@ use crate::programs::{Built, check};
 
 type B = BooleanGmwTool;
 
+/// Branches of very different sizes, three of four possible numbers, with a conditional in one of them.
+pub(crate) fn uneven() -> Branching {
+    let part = |ands: usize| {
+        let mut builder = Builder::new("part");
+        let mut bits = builder.input(4);
+        for and in 0..ands {
+            let (a, b) = (and % 4, (and + 1) % 4);
+            let both = builder.and(bits[a], bits[b]);
+            bits[a] = builder.not(both);
+        }
+        builder.output(&bits[..2]);
+        Branching::netlist(Arc::new(builder.finish()))
+    };
+    let mut inner = Draft::new("inner", &[4]);
+    let branches = vec![Arc::new(part(2)), Arc::new(part(5))];
+    let chosen = inner.choice(&[3], &[0, 1, 2, 3], branches).unwrap();
+    let inner = inner.finish(&[&chosen]).unwrap();
+    let branches = vec![Arc::new(part(0)), Arc::new(part(7)), Arc::new(inner)];
+    Branching::conditional("uneven", branches).unwrap()
+}
+
 /// A program that shares random inputs, evaluates the circuit, and opens what it gives.
-fn built(
+pub(crate) fn built(
     branching: &Arc<Branching>,
     scheme: Scheme,
     parties: usize,
@@ -35,6 +57,18 @@ fn built(
         built.open_to_all::<B>(output);
     }
     built
+}
+
+#[test]
+fn branches_of_different_sizes() {
+    let seed = seed();
+    let branching = Arc::new(uneven());
+    for scheme in Scheme::ALL {
+        for parties in [2, 3, 5] {
+            let built = built(&branching, scheme, parties, 130, seed);
+            check(&built, spec(&built, seed >> parties), seed);
+        }
+    }
 }
 
 fn spec(built: &Built, seed: u64) -> ProgramSpec {

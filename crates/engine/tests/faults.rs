@@ -13,7 +13,7 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
 use madrigal_engine::operations::{
-    ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings,
+    ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings, Scheme as BranchScheme,
 };
 use madrigal_engine::{
     Given, JobSpec, Opening, Phases, Plan, ProgramPlan, ProgramSpec, Protocol, RunError, Scheme,
@@ -243,6 +243,27 @@ fn a_program_in_a_and_b_under_random_faults_ends_right_or_with_an_error() {
     under_random_faults([2, 3], |parties, seed| {
         let program = program::<ArithmeticGmwTool, BooleanGmwTool>(parties, seed);
         try_program(program, 40, seed)
+    });
+}
+
+#[test]
+fn secret_branches_under_random_faults_end_right_or_with_an_error() {
+    under_random_faults([2, 3], |parties, seed| {
+        let scheme = BranchScheme::ALL[seed as usize % 3];
+        let lanes = [1, 300][seed as usize / 4 % 2];
+        let branching = Arc::new(crate::branches::uneven());
+        let built = crate::branches::built(&branching, scheme, parties, lanes, seed);
+        let spec = ProgramSpec {
+            opening: [Opening::Direct, Opening::Relay][seed as usize / 8 % 2],
+            phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],
+            ..ProgramSpec::new(built.graph.clone())
+        };
+        let program = Program {
+            plan: ProgramPlan::new(spec).unwrap(),
+            expected: built.graph.simulate(&built.inputs).unwrap(),
+            inputs: built.inputs,
+        };
+        try_program(program, 24, seed)
     });
 }
 

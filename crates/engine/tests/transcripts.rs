@@ -4,17 +4,19 @@
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use std::sync::Arc;
+
 use crate::common::{netlist, own, plan};
 use crate::programs::{Built, conversions, own as own_values};
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
 use madrigal_engine::operations::{
-    ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings,
+    self, ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, Open, ReplicatedTool, Rings, Share,
 };
 use madrigal_engine::{
-    Given, Opening, Phases, Plan, ProgramPlan, ProgramSpec, RunError, Scheme, Shares, Sharing,
-    Width, evaluate, evaluate_program,
+    Element, Given, Graph, Opening, Origin, Phases, Plan, ProgramPlan, ProgramSpec, RunError,
+    Scheme, Shares, Sharing, Sort, Width, evaluate, evaluate_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error};
@@ -39,7 +41,11 @@ fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
 /// The same of a program.
 fn ones_of_values(plan: &ProgramPlan, inputs: &[Shares], to: Party, seed: u64) -> Vec<u32> {
     let graph = &plan.spec().graph;
-    count(graph.parties(), to, seed, async |context: Context| {
+    let all = graph.parties() + plan.spec().origin.helpers();
+    count(all, to, seed, async |context: Context| {
+        if context.me().index() == graph.parties() {
+            return deal(&context.enter(Phase::Setup, "setup")).await;
+        }
         let given = Given {
             inputs: own_values(graph, inputs, context.me()),
             ..Given::default()
@@ -199,6 +205,61 @@ fn check_program<P: Rings, B: Boolean>(parties: usize, to: usize, opening: Openi
         a.len(),
     );
     must_agree(&a, &b, &about);
+}
+
+/// Party `to` has what the branches work on, another one the number of the active branch, and another one gets
+/// the result. Whichever branch is active, one of them or none, `to` sees the same.
+fn check_branches(scheme: operations::Scheme, parties: usize, to: usize, opening: Opening) {
+    let seed = seed();
+    let (lanes, chooser) = (3, (to + 1) % parties);
+    let branching = Arc::new(crate::branches::uneven());
+    let mut graph = Graph::new(parties);
+    let clear = |owner: usize| Sharing::clear(&[Party::new(owner)]);
+    let shared = [(chooser, 2), (to, 4)].map(|(owner, bits)| {
+        let input = graph.input(Sort::new(clear(owner), Element::Bits(bits), lanes));
+        let share = Share::<BooleanGmwTool>::new(Party::new(owner));
+        graph.add_one(share, &[input]).unwrap()
+    });
+    let branch = operations::Branch::new(branching, scheme);
+    let made = graph.add_one(branch, &shared).unwrap();
+    let open = Open::<BooleanGmwTool>::new(vec![Party::new(chooser)]);
+    let opened = graph.add_one(open, &[made]).unwrap();
+    graph.output(opened);
+    // What base OTs and extensions send is looked at elsewhere.
+    let plan = ProgramPlan::new(ProgramSpec {
+        opening,
+        origin: Origin::Dealer,
+        ..ProgramSpec::new(graph)
+    })
+    .unwrap();
+    let inputs = |active: usize| -> Vec<Shares> {
+        let mut index = Rows::new(2, lanes);
+        for (bit, lane) in (0..2).flat_map(|bit| (0..lanes).map(move |lane| (bit, lane))) {
+            index.set(bit, lane, active >> bit & 1 == 1);
+        }
+        let mut data = Rows::new(4, lanes);
+        (0..4).for_each(|bit| data.set(bit, bit % lanes, true));
+        let index = Shares::rows(clear(chooser), &index);
+        vec![index, Shares::rows(clear(to), &data)]
+    };
+    let transcript = |active: usize| {
+        let seed = seed ^ (active as u64) << 60;
+        ones_of_values(&plan, &inputs(active), Party::new(to), seed)
+    };
+    let first = transcript(0);
+    for active in 1..4 {
+        let about = format!("{scheme:?}, {parties} parties, to {to}, {opening}, branch {active}");
+        must_agree(&first, &transcript(active), &about);
+    }
+}
+
+#[test]
+fn which_branch_is_active() {
+    for scheme in operations::Scheme::ALL {
+        check_branches(scheme, 2, 0, Opening::Direct);
+        check_branches(scheme, 2, 1, Opening::Direct);
+        check_branches(scheme, 3, 0, Opening::Relay);
+    }
 }
 
 #[test]

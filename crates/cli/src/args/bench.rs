@@ -24,6 +24,10 @@ pub enum Bench {
     R3(BenchR3),
     /// Programs on typed secrets: products, conversions, comparisons, matching
     Programs(BenchPrograms),
+    /// Circuits with secret branches: all branches computed, and the ways to share their cost
+    Branches(BenchBranches),
+    /// Figures of the papers, ours beside theirs
+    Paper(BenchPaper),
     /// Jobs over lines with latency: against what the line and computing alone take, and against what
     /// `explain` expects
     Lines(BenchLines),
@@ -159,6 +163,84 @@ pub struct BenchPrograms {
     pub network: Option<String>,
 
     /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchBranches {
+    /// Numbers of branches
+    #[arg(long, value_name = "B,..", value_delimiter = ',', default_value = "2,4,8,16,32", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub branches: Vec<u16>,
+
+    /// Number of parties
+    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
+    /// OT extension: iknp, as the papers count, softspoken2 to softspoken8, or silent
+    #[arg(long, value_name = "NAME", default_value = "iknp")]
+    pub extension: madrigal_correlations::Extension,
+
+    /// ANDs of each branch, and as many XORs
+    #[arg(long, value_name = "COUNT", default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub ands: u32,
+
+    /// Layers of each branch
+    #[arg(long, value_name = "LAYERS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub layers: u32,
+
+    /// Lanes: evaluations side by side, each with an active branch of its own
+    #[arg(long, value_name = "L", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub lanes: u32,
+
+    /// What the circuits are drawn from
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example masked/ or b16; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// What the parties, each a thread of this process, talk over
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Make the links between the parties behave like this network: the papers' lan (1 Gbit/s, 2 ms
+    /// round trip), shared-lan (50 Mbit/s, 2 ms) or wan (100 Mbit/s, 20 ms), or as for other commands,
+    /// for example 40ms,100Mbps
+    #[arg(long, value_name = "PROFILE")]
+    pub network: Option<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchPaper {
+    /// Which figure: 5 to 7 are of MOTIF, 8 to 12 of Masked Triples
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(5..=12))]
+    pub figure: u8,
+
+    /// Write a plot, figureNUMBER.svg, to this directory, which is created if it does not exist
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub plots: Option<std::path::PathBuf>,
+
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Circuits that figure 8 draws
+    #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub circuits: u32,
+
+    /// Print JSON: one object per line for each point
     #[arg(long)]
     pub json: bool,
 }

@@ -33,6 +33,35 @@ pub enum Circuit {
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
     },
+    /// Make a random circuit, as papers on circuits with branches measure with: branches of as many gates
+    /// each, and the outputs of the one whose number is the first input value
+    #[command(after_help = EXIT_STATUS)]
+    Random {
+        /// Branches; 1 makes a circuit without any
+        #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=4096))]
+        branches: u16,
+        /// ANDs of each branch
+        #[arg(long, value_name = "COUNT", default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(..=10_000_000))]
+        ands: u32,
+        /// XORs of each branch
+        #[arg(long, value_name = "COUNT", default_value_t = 30_000, value_parser = clap::value_parser!(u32).range(..=10_000_000))]
+        xors: u32,
+        /// Layers that the gates of each branch are spread over
+        #[arg(long, value_name = "LAYERS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        layers: u32,
+        /// Input bits of each branch, the same for all
+        #[arg(long, value_name = "BITS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
+        inputs: u32,
+        /// Output bits
+        #[arg(long, value_name = "BITS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        outputs: u32,
+        /// What the circuit is drawn from: the same number makes the same circuit
+        #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+        seed: u64,
+        /// Write here, in Bristol Fashion [default: -, standard output]
+        #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        output: Option<PathBuf>,
+    },
     /// Evaluate a circuit in the clear, on one machine
     #[command(after_help = EXIT_STATUS)]
     Eval {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use madrigal_circuit::branches::Random;
 use madrigal_circuit::{Format, Rows, values};
 use madrigal_engine::Circuit as Compiled;
 use serde::Serialize;
@@ -39,6 +40,29 @@ pub fn run(command: Circuit) -> Result<()> {
             };
             check(&[&file], output.as_deref())?;
             let text = read_netlist(&file)?.write_as(format)?;
+            write_result(&text, named(output.as_deref()))
+        }
+        Circuit::Random {
+            branches,
+            ands,
+            xors,
+            layers,
+            inputs,
+            outputs,
+            seed,
+            output,
+        } => {
+            check(&[], output.as_deref())?;
+            let shape = Random {
+                inputs,
+                outputs,
+                layers: layers as usize,
+                ands: ands as usize,
+                xors: xors as usize,
+            };
+            let made = shape.conditional(branches.into(), seed);
+            let netlist = made.map_err(Usage::Random)?.flatten_apart();
+            let text = netlist.write_as(Format::BristolFashion)?;
             write_result(&text, named(output.as_deref()))
         }
         Circuit::Eval {

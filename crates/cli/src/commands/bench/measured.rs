@@ -1,7 +1,12 @@
 //! What was measured of one name, as a line of JSON and as a row of a table. What all benchmarks tell
 //! is here; what is one benchmark's own stands beside it, see [`Own`].
 
+use std::time::Instant;
+
 use comfy_table::Table;
+use madrigal_core::Phase;
+use madrigal_correlations::{Extension, OtSource};
+use madrigal_net::Session;
 use serde::Serialize;
 
 use crate::exit::Result;
@@ -126,4 +131,24 @@ pub(super) fn is_wanted(only: &[String], name: &str) -> bool {
 /// `1.20 M/s`.
 pub(super) fn per_second(per_second: f64) -> String {
     rate(per_second, "/s")
+}
+
+/// What the base OTs of one job take, in a job of their own, after which all parties go on together. It
+/// has none where none are `wanted`.
+pub(super) async fn base_ots(
+    session: &Session,
+    id: u32,
+    wanted: bool,
+    extension: Extension,
+    threads: usize,
+) -> Result<f64> {
+    let job = session.job(id, &[], None).await?;
+    let context = job.context().enter(Phase::Setup, "base OTs");
+    let start = Instant::now();
+    if wanted {
+        OtSource::with_threads(&context, extension, threads).await?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    job.finish().await?;
+    Ok(if wanted { seconds } else { 0.0 })
 }

@@ -1,5 +1,6 @@
 //! `bench`: what this machine makes of known work, beside what it can do at most.
 
+mod branches;
 mod circuits;
 mod garbling;
 mod lines;
@@ -20,6 +21,8 @@ pub fn run(args: Bench) -> Result<()> {
         Bench::Garbling(args) => garbling::run(&args),
         Bench::R3(args) => r3::run(&args),
         Bench::Programs(args) => programs::run(&args),
+        Bench::Branches(args) => branches::run(&args),
+        Bench::Paper(args) => branches::figures::run(&args),
         Bench::Lines(args) => lines::run(&args),
     }
 }

@@ -1,17 +1,17 @@
 //! A program run by all parties, again and again, and compared with its meaning in the clear.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
-use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_core::{Party, PhaseCost};
+use madrigal_correlations::Extension;
 use madrigal_correlations::store::{Store, StoreKey};
-use madrigal_correlations::{Extension, OtSource};
 use madrigal_engine::{Given, Means, Origin, Precomputation, ProgramPlan, StoreSpec, run_program};
 use madrigal_net::Session;
 use madrigal_program::{Array, Executable, Outputs};
 
+use super::super::measured::base_ots;
 use super::workloads::{Made, Workload};
 use crate::args::{Patience, TransportArg};
 use crate::exit::{Failure, Result};
@@ -112,7 +112,8 @@ pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -
                 let inputs = inputs.map_err(Failure::bug)?;
                 let first = 3 * run + 1;
                 let with_ots = !from_stores && !ready.plan.needs().is_empty();
-                let base_ots = base_ots(session, first, with_ots, threads).await?;
+                let base_ots =
+                    base_ots(session, first, with_ots, Extension::default(), threads).await?;
                 let stored = match from_stores {
                     true => Some(Stored::new(session, first + 1, &ready.plan).await?),
                     false => None,
@@ -154,20 +155,6 @@ pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -
         costs: parties.iter().map(|runs| runs[0].1).collect(),
         goal: ready.goal,
     })
-}
-
-/// What the base OTs of one job take, in a job of their own, after which all parties go on together. It
-/// has none where none are `wanted`.
-async fn base_ots(session: &Session, id: u32, wanted: bool, threads: usize) -> Result<f64> {
-    let job = session.job(id, &[], None).await?;
-    let context = job.context().enter(Phase::Setup, "base OTs");
-    let start = Instant::now();
-    if wanted {
-        OtSource::with_threads(&context, Extension::default(), threads).await?;
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    job.finish().await?;
-    Ok(if wanted { seconds } else { 0.0 })
 }
 
 /// A party's store, which is removed in the end.
