@@ -16,7 +16,7 @@
 //! | | rounds | vector triples | correlations beside that, and messages |
 //! |---|---|---|---|
 //! | one bit of code | 0 | 1 | none: the triple's bit is the hot code (Masked Triples, Fig. 5) |
-//! | w bits | w | 2^w | 2^w - w - 1 bit triples, opened; one bit opened for each code |
+//! | w bits | log2(w) rounded up | 2^w | 2^w - w - 1 bit triples, of which w/2 are pairs of bits and their product as they are, and the others are opened; one bit opened for each code |
 //!
 //! With two parties and more than 128 masks, vectors have 128 bits and are seeds: for a code that is hot
 //! both parties' seeds differ and expand to a random string between them, else they are equal and expand
@@ -30,7 +30,7 @@
 //! expanded once.
 
 use madrigal_core::{Party, PhaseCost, bits};
-use madrigal_correlations::{Needs, Stock};
+use madrigal_correlations::{Needs, Scratch, Stock};
 use madrigal_kernels::{self as kernels, Block, Prg};
 use madrigal_net::{Context, Generator, Result};
 use zeroize::Zeroizing;
@@ -116,15 +116,36 @@ impl Wanted {
         self.bits > 1 || self.masks() == 0
     }
 
-    /// ANDs that turn `bits` drawn bits into hot codes, for the next bit.
-    const fn decoding(bit: usize) -> usize {
-        (1 << bit) - 1
+    /// Bits of the parts that a random code is put together from: two bits whose product is a bit triple's,
+    /// and one more where their number is odd.
+    fn parts_of_code(self) -> Vec<usize> {
+        let pairs = std::iter::repeat_n(2, self.bits / 2);
+        pairs.chain(std::iter::repeat_n(1, self.bits % 2)).collect()
+    }
+
+    /// ANDs in each round in which two parts become one, as long as there are two.
+    fn decoding(self) -> Vec<usize> {
+        let mut parts = self.parts_of_code();
+        let mut rounds = Vec::new();
+        while parts.len() > 1 {
+            let ands = parts
+                .chunks_exact(2)
+                .map(|pair| pair_ands(pair[0], pair[1]));
+            rounds.push(ands.sum());
+            parts = parts.chunks(2).map(|pair| pair.iter().sum()).collect();
+        }
+        rounds
     }
 
     /// Correlations that [`Branches::prepare`] takes for so many lanes.
     pub fn needs(self, parties: usize, lanes: usize, needs: &mut Needs) {
-        let ands: usize = (1..self.bits).map(Self::decoding).sum();
-        needs.bit_triples(ands * lanes);
+        let pairs = self
+            .parts_of_code()
+            .iter()
+            .filter(|&&bits| bits == 2)
+            .count();
+        let ands: usize = self.decoding().iter().sum();
+        needs.bit_triples((pairs + ands) * lanes);
         if self.vectors() > 0 {
             needs.vector_triples(self.length(parties), self.vectors() * lanes);
         }
@@ -134,7 +155,7 @@ impl Wanted {
     pub fn aes_blocks(self, parties: usize, lanes: usize) -> u64 {
         let mut blocks = 0;
         if self.draws() {
-            blocks += self.bits * bits::bytes_for(lanes).div_ceil(16);
+            blocks += self.bits % 2 * bits::bytes_for(lanes).div_ceil(16);
         }
         if self.seeded(parties) {
             let [kept, dropped] = self.parts();
@@ -155,13 +176,19 @@ impl Wanted {
     }
 }
 
+/// ANDs that make one part of a code of two.
+const fn pair_ands(low: usize, high: usize) -> usize {
+    ((1 << low) - 1) * ((1 << high) - 1)
+}
+
 /// What [`Branches::prepare`] opens for such conditionals: how many bits in each of its rounds. The first ones are
 /// ANDs of so many bits.
 pub fn rounds(wanted: &[Wanted], lanes: usize) -> (Vec<usize>, usize) {
-    let most = wanted.iter().map(|wanted| wanted.bits).max().unwrap_or(0);
-    let ands = (1..most).map(|bit| {
-        let deep = wanted.iter().filter(|wanted| wanted.bits > bit).count();
-        deep * Wanted::decoding(bit) * lanes
+    let decoding: Vec<Vec<usize>> = wanted.iter().map(|wanted| wanted.decoding()).collect();
+    let most = decoding.iter().map(Vec::len).max().unwrap_or(0);
+    let ands = (0..most).map(|round| {
+        let ands = decoding.iter().filter_map(|rounds| rounds.get(round));
+        ands.sum::<usize>() * lanes
     });
     let hot = wanted
         .iter()
@@ -248,16 +275,29 @@ impl Branches {
         }
         // Random codes.
         let bytes = bits::bytes_for(lanes);
-        let mut codes: Vec<Vec<Bits>> = Vec::new();
-        for wanted in wanted {
-            let drawn = if wanted.draws() { wanted.bits } else { 0 };
-            let mut draw = || {
-                let mut bits = Bits::new(vec![0; bytes]);
-                self.random.fill(&mut bits);
-                bits::clear_tail(&mut bits, lanes);
-                bits
-            };
-            codes.push((0..drawn).map(|_| draw()).collect());
+        let mut codes: Vec<Vec<Bits>> = vec![Vec::new(); wanted.len()];
+        let mut hot: Vec<Vec<Vec<Bits>>> = vec![Vec::new(); wanted.len()];
+        let mut scratch = Scratch::default();
+        for ((wanted, codes), hot) in wanted.iter().zip(&mut codes).zip(&mut hot) {
+            for bits in wanted.parts_of_code() {
+                if bits == 2 {
+                    let taken = stock.bit_triples_left().take(lanes, &mut scratch);
+                    let pair = [taken.a, taken.b, taken.c].map(|string| {
+                        let mut row = Bits::new(string[..bytes].to_vec());
+                        bits::clear_tail(&mut row, lanes);
+                        row
+                    });
+                    hot.push(self.hot_of_pair(&pair, lanes));
+                    let [a, b, _] = pair;
+                    codes.extend([a, b]);
+                } else if wanted.draws() {
+                    let mut bit = Bits::new(vec![0; bytes]);
+                    self.random.fill(&mut bit);
+                    bits::clear_tail(&mut bit, lanes);
+                    hot.push(vec![self.inverted(&bit, lanes), bit.clone()]);
+                    codes.push(bit);
+                }
+            }
         }
         let mut shares: Vec<Vec<[Bits; 3]>> = Vec::new();
         for (vectors, wanted) in vectors.iter_mut().zip(wanted) {
@@ -277,12 +317,16 @@ impl Branches {
                 }
             });
         }
-        for ((codes, shares), wanted) in codes.iter_mut().zip(&shares).zip(wanted) {
+        for (((codes, hot), shares), wanted) in
+            codes.iter_mut().zip(&mut hot).zip(&shares).zip(wanted)
+        {
             if !wanted.draws() {
-                codes.push(shares[0][0].clone());
+                let bit = shares[0][0].clone();
+                hot.push(vec![self.inverted(&bit, lanes), bit.clone()]);
+                codes.push(bit);
             }
         }
-        let hot = self.decode(wanted, &codes, lanes, stock).await?;
+        let hot = self.decode(wanted, hot, lanes, stock).await?;
         // Where the bits of vector triples are others than the hot bits, that is made good.
         let (_, count) = rounds(wanted, lanes);
         let mut masked = Bits::new(vec![0; bits::bytes_for(count)]);
@@ -342,68 +386,73 @@ impl Branches {
         Ok(selectors)
     }
 
-    /// The hot bit of each code, from the bits of codes.
+    fn inverted(&self, bits: &Bits, lanes: usize) -> Bits {
+        let mut bits = bits.clone();
+        if self.context.me() == LEADER {
+            kernels::not_into(&mut bits);
+            bits::clear_tail(&mut bits, lanes);
+        }
+        bits
+    }
+
+    /// The hot bits of two bits, given with their product.
+    fn hot_of_pair(&self, [a, b, both]: &[Bits; 3], lanes: usize) -> Vec<Bits> {
+        let sum = |x: &Bits, y: &Bits| {
+            let mut sum = x.clone();
+            kernels::xor_into(&mut sum, y);
+            sum
+        };
+        let (first, second) = (sum(a, both), sum(b, both));
+        let none = self.inverted(&sum(&first, b), lanes);
+        vec![none, first, second, both.clone()]
+    }
+
+    /// The hot bit of each code, from those of the parts of codes.
     async fn decode(
         &mut self,
         wanted: &[Wanted],
-        codes: &[Vec<Bits>],
+        mut parts: Vec<Vec<Vec<Bits>>>,
         lanes: usize,
         stock: &mut Stock,
     ) -> Result<Vec<Vec<Bits>>> {
-        let leads = self.context.me() == LEADER;
-        let inverted = |bits: &Bits| {
-            let mut bits = bits.clone();
-            if leads {
-                kernels::not_into(&mut bits);
-                bits::clear_tail(&mut bits, lanes);
-            }
-            bits
-        };
-        let mut hot: Vec<Vec<Bits>> = codes
-            .iter()
-            .map(|code| vec![inverted(&code[0]), code[0].clone()])
-            .collect();
         let (ands, _) = rounds(wanted, lanes);
-        for (bit, count) in (1..).zip(ands) {
+        for count in ands {
             let strings = || Bits::new(vec![0; bits::bytes_for(count)]);
             let (mut x, mut y, mut z) = (strings(), strings(), strings());
             let mut at = 0;
-            for (hot, code) in hot.iter().zip(codes) {
-                if code.len() <= bit {
-                    continue;
-                }
-                for hot in &hot[..Wanted::decoding(bit)] {
-                    bits::put(&mut x, at, hot, lanes);
-                    bits::put(&mut y, at, &code[bit], lanes);
-                    at += lanes;
+            let pairs = parts.iter().flat_map(|parts| parts.chunks_exact(2));
+            for (low, high) in pairs.map(|pair| (&pair[0], &pair[1])) {
+                for high in &high[..high.len() - 1] {
+                    for low in &low[..low.len() - 1] {
+                        bits::put(&mut x, at, low, lanes);
+                        bits::put(&mut y, at, high, lanes);
+                        at += lanes;
+                    }
                 }
             }
             debug_assert_eq!(at, count);
             let triples = stock.bit_triples_left();
             self.gmw.and(triples, &x, &y, count, &mut z).await?;
             let mut at = 0;
-            for (hot, code) in hot.iter_mut().zip(codes) {
-                if code.len() <= bit {
-                    continue;
+            let mut product = || {
+                let mut product = Bits::new(vec![0; bits::bytes_for(lanes)]);
+                bits::take(&z, at, &mut product, lanes);
+                at += lanes;
+                product
+            };
+            for parts in &mut parts {
+                let before = std::mem::take(parts);
+                let mut before = before.into_iter();
+                while let Some(low) = before.next() {
+                    parts.push(match before.next() {
+                        Some(high) => outer(&low, &high, &mut product),
+                        None => low,
+                    });
                 }
-                // The last one follows: all of them add up to the bit.
-                let mut last = code[bit].clone();
-                let mut high = Vec::new();
-                for _ in 0..Wanted::decoding(bit) {
-                    let mut product = Bits::new(vec![0; bits::bytes_for(lanes)]);
-                    bits::take(&z, at, &mut product, lanes);
-                    at += lanes;
-                    kernels::xor_into(&mut last, &product);
-                    high.push(product);
-                }
-                high.push(last);
-                for (low, high) in hot.iter_mut().zip(&high) {
-                    kernels::xor_into(low, high);
-                }
-                hot.append(&mut high);
             }
         }
-        Ok(hot)
+        let only = |mut parts: Vec<Vec<Bits>>| parts.pop().unwrap_or_default();
+        Ok(parts.into_iter().map(only).collect())
     }
 
     /// The masks of one kind, from the seed or the vector of each lane.
@@ -505,6 +554,28 @@ impl Selector {
         }
         std::mem::take(&mut self.slots)
     }
+}
+
+/// The hot bits of codes of two parts. Products of all but the last of each are given; the others follow, because
+/// the hot bits of a part add up to 1.
+fn outer(low: &[Bits], high: &[Bits], product: &mut impl FnMut() -> Bits) -> Vec<Bits> {
+    let (most_low, most_high) = (low.len() - 1, high.len() - 1);
+    let mut all: Vec<Bits> = Vec::with_capacity(low.len() * high.len());
+    // What is left of the low part's bits for the last of the high part.
+    let mut left = low.to_vec();
+    for high in &high[..most_high] {
+        let mut last = high.clone();
+        for left in &mut left[..most_low] {
+            let product = product();
+            kernels::xor_into(&mut last, &product);
+            kernels::xor_into(left, &product);
+            all.push(product);
+        }
+        kernels::xor_into(&mut left[most_low], &last);
+        all.push(last);
+    }
+    all.extend(left);
+    all
 }
 
 /// Exchanges the bits of two strings where the mask is 1.
