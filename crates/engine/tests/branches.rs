@@ -144,6 +144,29 @@ fn many_lanes_in_blocks() {
     }
 }
 
+/// Three parties have long masks from seeds too.
+#[test]
+fn three_parties_and_long_masks() {
+    let seed = seed();
+    let random = Random {
+        inputs: 40,
+        outputs: 9,
+        layers: 6,
+        ands: 2500,
+        xors: 500,
+    };
+    for (branches, lanes) in [(2, 1), (3, 5)] {
+        let branching = Arc::new(random.conditional(branches, seed).unwrap());
+        for scheme in [Scheme::Masked, Scheme::Merged] {
+            let built = built(&branching, scheme, 3, lanes, seed);
+            let plan = ProgramPlan::new(built.spec()).unwrap();
+            let corrections = plan.cost(Party::new(0)).setup.bytes_sent;
+            println!("{branches} branches, {scheme:?}: {corrections} bytes of setup");
+            check(&built, spec(&built, seed >> branches), seed);
+        }
+    }
+}
+
 #[test]
 fn a_conditional_takes_the_triples_of_its_largest_branch() {
     let random = Random {

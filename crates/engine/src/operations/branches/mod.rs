@@ -40,7 +40,7 @@ use madrigal_core::{Party, bits};
 use madrigal_correlations::Kind;
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::branches::{Branches, rounds};
+use madrigal_protocols::branches::{Branches, openings};
 
 use self::layout::Layout;
 use self::work::{Ready, Work};
@@ -175,20 +175,28 @@ impl Operation for Branch {
                 wanted.needs(parties, lanes, bill.needs());
             }
             bill.needs().add(Kind::BitTriples, layout.pooled() * lanes);
-            let (ands, opened) = rounds(&wanted, lanes);
-            for count in ands {
+            let made = openings(&wanted, parties, lanes);
+            for count in made.ands {
                 bill.open(2 * bits::bytes_for(count) as u64, &all);
             }
-            for count in [opened, 3 * layout.pooled() * lanes] {
+            let mut open = |count: usize, to: &[Party]| {
                 if count > 0 {
-                    bill.open(bits::bytes_for(count) as u64, &all);
+                    bill.open(bits::bytes_for(count) as u64, to);
                 }
+            };
+            open(made.hot, &all);
+            open(made.dealt, &all);
+            if made.dealt > 0 {
+                all[1..]
+                    .iter()
+                    .for_each(|&party| open(made.dealt, &[party]));
             }
-            let blocks = wanted
-                .iter()
-                .map(|wanted| wanted.aes_blocks(parties, lanes));
-            let blocks = blocks.sum();
-            all.iter().for_each(|&party| bill.aes(party, blocks));
+            open(3 * layout.pooled() * lanes, &all);
+            for &party in &all {
+                let blocks = wanted.iter();
+                let blocks = blocks.map(|wanted| wanted.aes_blocks(party, parties, lanes));
+                bill.aes(party, blocks.sum());
+            }
         });
         let kept = wanted.iter().map(|wanted| wanted.bytes(lanes)).sum::<u64>();
         let pools = (3 * layout.pooled() * lanes / 8) as u64;

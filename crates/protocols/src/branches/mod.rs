@@ -20,8 +20,10 @@
 //!
 //! With two parties and more than 128 masks, vectors have 128 bits and are seeds: for a code that is hot
 //! both parties' seeds differ and expand to a random string between them, else they are equal and expand
-//! to a string of zeros (Masked Triples, Fig. 7). Else vectors are as long as the masks (Fig. 5 with 6: that of
-//! two masks only one needs to be sent is what the triples do already).
+//! to a string of zeros (Masked Triples, Fig. 7). With three parties and more than 4096 masks of a kind there are
+//! seeds too (`three.rs` here: 4 more vector triples of 128 or 256 bits for each code and kind, and three more
+//! rounds). Else vectors are as long as the masks (Fig. 5 with 6: that of two masks only one needs to be sent
+//! is what the triples do already).
 //!
 //! **Why that is secure.** All that is opened is masked by shared random bits that are used once: the code by
 //! the random code, the hot bits by the bits of the vector triples. A seed is a share of s r with a random
@@ -29,7 +31,9 @@
 //! uniform given it. A generator's expansion of it is then indistinguishable from random bits; each seed is
 //! expanded once.
 
-use madrigal_core::{Party, PhaseCost, bits};
+mod three;
+
+use madrigal_core::{Party, bits};
 use madrigal_correlations::{Needs, Scratch, Stock};
 use madrigal_kernels::{self as kernels, Block, Prg};
 use madrigal_net::{Context, Generator, Result};
@@ -86,6 +90,30 @@ impl Wanted {
 
     const fn seeded(self, parties: usize) -> bool {
         parties == 2 && self.masks() > SEED
+    }
+
+    /// Which kinds of masks three parties have from seeds.
+    const fn dealt(self, parties: usize) -> [bool; 2] {
+        [
+            parties == 3 && self.kept > three::WORTHWHILE,
+            parties == 3 && self.dropped > three::WORTHWHILE,
+        ]
+    }
+
+    /// Those seeds: of each code.
+    fn items(self, parties: usize, lanes: usize) -> usize {
+        let kinds = self.dealt(parties).into_iter().filter(|&dealt| dealt);
+        kinds.count() * self.codes() * lanes
+    }
+
+    /// What is left to vectors.
+    const fn own(self, parties: usize) -> Self {
+        let [kept, dropped] = self.dealt(parties);
+        Self {
+            bits: self.bits,
+            kept: if kept { 0 } else { self.kept },
+            dropped: if dropped { 0 } else { self.dropped },
+        }
     }
 
     /// Bytes of each part of a direct vector.
@@ -146,13 +174,34 @@ impl Wanted {
             .count();
         let ands: usize = self.decoding().iter().sum();
         needs.bit_triples((pairs + ands) * lanes);
-        if self.vectors() > 0 {
-            needs.vector_triples(self.length(parties), self.vectors() * lanes);
+        let own = self.own(parties);
+        if own.vectors() > 0 {
+            needs.vector_triples(own.length(parties), own.vectors() * lanes);
+        }
+        let items = self.items(parties, lanes);
+        if items > 0 {
+            three::needs(items, needs);
         }
     }
 
-    /// AES blocks that each party computes in [`Branches::prepare`], but for correlations.
-    pub fn aes_blocks(self, parties: usize, lanes: usize) -> u64 {
+    /// AES blocks that `me` computes in [`Branches::prepare`], but for correlations.
+    pub fn aes_blocks(self, me: Party, parties: usize, lanes: usize) -> u64 {
+        let mut blocks = 0;
+        let rows = [self.kept, self.dropped];
+        for (dealt, rows) in self.dealt(parties).into_iter().zip(rows) {
+            if dealt {
+                let each = bits::bytes_for(rows).div_ceil(16);
+                blocks += 2 * self.codes() * lanes * each;
+            }
+        }
+        let items = self.items(parties, lanes);
+        if items > 0 {
+            blocks += three::drawn_blocks(me, items);
+        }
+        (blocks + self.own(parties).own_blocks(parties, lanes)) as u64
+    }
+
+    fn own_blocks(self, parties: usize, lanes: usize) -> usize {
         let mut blocks = 0;
         if self.draws() {
             blocks += self.bits % 2 * bits::bytes_for(lanes).div_ceil(16);
@@ -166,7 +215,7 @@ impl Wanted {
             };
             blocks += self.codes() * lanes * each;
         }
-        blocks as u64
+        blocks
     }
 
     /// Bytes that a party keeps of it.
@@ -181,20 +230,38 @@ const fn pair_ands(low: usize, high: usize) -> usize {
     ((1 << low) - 1) * ((1 << high) - 1)
 }
 
-/// What [`Branches::prepare`] opens for such conditionals: how many bits in each of its rounds. The first ones are
-/// ANDs of so many bits.
-pub fn rounds(wanted: &[Wanted], lanes: usize) -> (Vec<usize>, usize) {
+/// What [`Branches::prepare`] opens for such conditionals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Openings {
+    /// ANDs of so many bits each, in the first rounds.
+    pub ands: Vec<usize>,
+    /// Then so many bits, to all.
+    pub hot: usize,
+    /// Then, of three parties, so many bits to all, and as many to the second and to the third party.
+    pub dealt: usize,
+}
+
+/// What is opened, in order.
+pub fn openings(wanted: &[Wanted], parties: usize, lanes: usize) -> Openings {
     let decoding: Vec<Vec<usize>> = wanted.iter().map(|wanted| wanted.decoding()).collect();
     let most = decoding.iter().map(Vec::len).max().unwrap_or(0);
     let ands = (0..most).map(|round| {
         let ands = decoding.iter().filter_map(|rounds| rounds.get(round));
         ands.sum::<usize>() * lanes
     });
+    let items: usize = wanted
+        .iter()
+        .map(|wanted| wanted.items(parties, lanes))
+        .sum();
     let hot = wanted
         .iter()
-        .filter(|wanted| wanted.bits > 1 && wanted.vectors() > 0);
-    let opened = hot.map(|wanted| wanted.codes() * lanes).sum();
-    (ands.collect(), opened)
+        .filter(|wanted| wanted.bits > 1 && wanted.own(parties).vectors() > 0);
+    let hot: usize = hot.map(|wanted| wanted.codes() * lanes).sum();
+    Openings {
+        ands: ands.collect(),
+        hot: hot + items * three::FIRST,
+        dealt: items * three::SECOND,
+    }
 }
 
 /// The interactive part, on channels of its own.
@@ -267,6 +334,9 @@ impl Branches {
         stock: &mut Stock,
     ) -> Result<Vec<Selector>> {
         let parties = self.context.parties();
+        let asked = wanted;
+        let wanted: Vec<Wanted> = asked.iter().map(|wanted| wanted.own(parties)).collect();
+        let wanted = &wanted[..];
         let mut vectors = Vec::new();
         for wanted in wanted {
             let count = wanted.vectors() * lanes;
@@ -326,10 +396,15 @@ impl Branches {
                 codes.push(bit);
             }
         }
-        let hot = self.decode(wanted, hot, lanes, stock).await?;
+        let made = openings(asked, parties, lanes);
+        let hot = self.decode(&made.ands, hot, lanes, stock).await?;
+        let items = self.bits_of_items(asked, &hot, lanes);
+        let dealing = match items.is_empty() {
+            true => None,
+            false => Some(three::Dealing::new(self, items, stock)),
+        };
         // Where the bits of vector triples are others than the hot bits, that is made good.
-        let (_, count) = rounds(wanted, lanes);
-        let mut masked = Bits::new(vec![0; bits::bytes_for(count)]);
+        let mut masked = Bits::new(vec![0; bits::bytes_for(made.hot)]);
         let mut at = 0;
         let corrected = |wanted: &Wanted| wanted.bits > 1 && wanted.vectors() > 0;
         for ((hot, shares), wanted) in hot.iter().zip(&shares).zip(wanted) {
@@ -340,7 +415,14 @@ impl Branches {
                 at += lanes;
             }
         }
-        let opened = self.open(&masked, count).await?;
+        if let Some(dealing) = &dealing {
+            dealing.mask(&mut masked, at);
+        }
+        let opened = self.open(&masked, made.hot).await?;
+        let seeds = match dealing {
+            Some(dealing) => dealing.finish(self, &opened, at).await?,
+            None => Default::default(),
+        };
         let mut at = 0;
         let mut selectors = Vec::new();
         for (((wanted, code), hot), shares) in wanted.iter().zip(codes).zip(hot).zip(shares) {
@@ -383,7 +465,48 @@ impl Branches {
             }
             selectors.push(Selector { lanes, code, slots });
         }
+        let mut item = 0;
+        for (wanted, selector) in asked.iter().zip(&mut selectors) {
+            let [kept, dropped] = wanted.dealt(parties);
+            for slot in &mut selector.slots {
+                for (dealt, rows, mask) in [
+                    (kept, wanted.kept, &mut slot.kept),
+                    (dropped, wanted.dropped, &mut slot.dropped),
+                ] {
+                    if dealt {
+                        let each = bits::bytes_for(rows);
+                        let place = item * SEED / 8..(item + lanes) * SEED / 8;
+                        let [mut one, other] =
+                            [0, 1].map(|of| self.stretch(&seeds[of][place.clone()], each));
+                        kernels::xor_into(&mut one, &other);
+                        *mask = rows_of(&one, each, 0, rows, lanes);
+                        item += lanes;
+                    }
+                }
+            }
+        }
         Ok(selectors)
+    }
+
+    /// Shares of whether masks from seeds are random, for each code, kind and lane.
+    fn bits_of_items(&self, asked: &[Wanted], hot: &[Vec<Bits>], lanes: usize) -> Vec<u8> {
+        let mut bits = Vec::new();
+        for (wanted, hot) in asked.iter().zip(hot) {
+            let [kept, dropped] = wanted.dealt(self.context.parties());
+            for hot in hot {
+                let each = |row: &Bits| -> Vec<u8> {
+                    let lanes = 0..lanes;
+                    lanes.map(|lane| row[lane / 8] >> (lane % 8) & 1).collect()
+                };
+                if kept {
+                    bits.extend(each(hot));
+                }
+                if dropped {
+                    bits.extend(each(&self.inverted(hot, lanes)));
+                }
+            }
+        }
+        bits
     }
 
     fn inverted(&self, bits: &Bits, lanes: usize) -> Bits {
@@ -410,13 +533,12 @@ impl Branches {
     /// The hot bit of each code, from those of the parts of codes.
     async fn decode(
         &mut self,
-        wanted: &[Wanted],
+        ands: &[usize],
         mut parts: Vec<Vec<Vec<Bits>>>,
         lanes: usize,
         stock: &mut Stock,
     ) -> Result<Vec<Vec<Bits>>> {
-        let (ands, _) = rounds(wanted, lanes);
-        for count in ands {
+        for &count in ands {
             let strings = || Bits::new(vec![0; bits::bytes_for(count)]);
             let (mut x, mut y, mut z) = (strings(), strings(), strings());
             let mut at = 0;
@@ -491,30 +613,6 @@ impl Branches {
             }
         });
         expanded
-    }
-
-    /// What [`prepare`](Self::prepare) costs `me`, but for rounds and correlations.
-    pub fn prepare_cost(
-        opening: Opening,
-        me: Party,
-        parties: usize,
-        wanted: &[Wanted],
-        lanes: usize,
-    ) -> PhaseCost {
-        let (ands, opened) = rounds(wanted, lanes);
-        let all: Vec<Party> = Party::all(parties).collect();
-        let mut cost = PhaseCost::default();
-        for count in ands {
-            cost += BooleanGmw::and_cost(opening, me, parties, count);
-        }
-        if opened > 0 {
-            cost += BooleanGmw::open_cost(opening, me, parties, opened, &all);
-        }
-        let blocks = wanted
-            .iter()
-            .map(|wanted| wanted.aes_blocks(parties, lanes));
-        cost.aes_blocks += blocks.sum::<u64>();
-        cost
     }
 }
 
