@@ -8,6 +8,7 @@ mod arithmetic_faults;
 mod arithmetic_matrices;
 mod bmr;
 mod bmr_faults;
+mod branches;
 mod gmw;
 mod replicated_bits;
 mod replicated_conversions;
