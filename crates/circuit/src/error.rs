@@ -24,6 +24,50 @@ pub enum ReadErrorKind {
     /// A gate is wrong.
     #[error(transparent)]
     Gate(#[from] GateError),
+    /// A statement of ABY's format is wrong.
+    #[error(transparent)]
+    Aby(#[from] AbyError),
+}
+
+/// A wrong statement of a file in ABY's format.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AbyError {
+    /// A token that should be a wire's number and is none.
+    #[error(
+        "expected the number of a wire, found '{found}', which is no decimal number below 2^32"
+    )]
+    NotAWire {
+        /// The offending token, shortened.
+        found: String,
+    },
+    /// Too few or too many wires.
+    #[error("{statement} takes {expected} wires, found {found}; correct the line")]
+    Wires {
+        /// The statement.
+        statement: &'static str,
+        /// How many it takes.
+        expected: usize,
+        /// How many stand there.
+        found: usize,
+    },
+    /// A wire that is read before it is assigned.
+    #[error("wire {wire} is read before any line assigns it; lines must come in topological order")]
+    Undefined {
+        /// The wire.
+        wire: i64,
+    },
+    /// A wire that is assigned twice.
+    #[error(
+        "wire {wire} is assigned a second time; each wire is an input, a constant or the output of one gate"
+    )]
+    Reassigned {
+        /// The wire.
+        wire: i64,
+    },
+    /// No line says what the outputs are.
+    #[error("no line `O` names an output; the file was cut off, fetch it again")]
+    NoOutput,
 }
 
 /// A wrong header of a netlist file.

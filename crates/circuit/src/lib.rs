@@ -1,4 +1,5 @@
-//! Boolean netlists: Bristol readers and writers, circuits of operators, layering, evaluation.
+//! Boolean netlists: readers of Bristol's, ABY's and HyCC's formats, writers of Bristol's, circuits of
+//! operators, layering, evaluation.
 //!
 //! ```
 //! use madrigal_circuit::{Layered, Limits, Netlist, values};
@@ -16,11 +17,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! From the file to the protocol: [`Netlist::read`] takes both Bristol formats, [`Layered::compile`]
+//! From the file to the protocol: [`Netlist::read`] takes both Bristol formats and ABY's, [`Layered::compile`]
 //! turns the gates into layers of local operations and of ANDs over as few rows as are alive at
 //! once, [`values`] turns lines of hexadecimal numbers into bit-sliced [`Rows`] and back.
 //! [`Netlist::evaluate`] is the plain oracle that everything else is compared with.
 
+mod aby;
 pub mod blocks;
 pub mod branches;
 mod bristol;
@@ -28,15 +30,19 @@ mod builder;
 mod compile;
 mod error;
 mod eval;
+pub mod hycc;
 mod layered;
 mod netlist;
 mod rows;
 mod stats;
+mod text;
 pub mod values;
 
 pub use bristol::Limits;
 pub use builder::{Builder, Goal, Wire};
-pub use error::{GateError, HeaderError, ReadError, ReadErrorKind, ShapeError, WriteError};
+pub use error::{
+    AbyError, GateError, HeaderError, ReadError, ReadErrorKind, ShapeError, WriteError,
+};
 pub use layered::{And, Layer, Layered, LocalOp};
 pub use netlist::{Format, Gate, Mand, MandGate, Netlist};
 pub use rows::Rows;

@@ -1,9 +1,11 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
+mod aby;
 mod blocks;
 mod branches;
 mod errors;
 mod floats;
+mod hycc;
 mod known_answers;
 mod random;
 mod sizes;

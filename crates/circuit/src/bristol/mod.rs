@@ -43,7 +43,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    fn wires(&self) -> u32 {
+    pub(crate) fn wires(&self) -> u32 {
         self.wires.min(MAX_WIRES)
     }
 }

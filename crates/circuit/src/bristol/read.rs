@@ -3,10 +3,12 @@
 use super::Limits;
 use crate::error::{GateError, HeaderError, ReadError, ReadErrorKind};
 use crate::netlist::{Assembler, Format, Gate, Netlist};
+use crate::text::{Lines, number, shown, tokens};
 use crate::values::BYTE_ORDER_MARK;
 
 impl Netlist {
-    /// Reads a netlist in either Bristol format, recognised by its header. `name` is for messages.
+    /// Reads a netlist in either Bristol format, recognised by its header, or in ABY's
+    /// ([`read_aby`](Self::read_aby)), which has none. `name` is for messages.
     ///
     /// A byte order mark before the text, blanks at the ends of lines, blank lines, CR before LF and
     /// a missing last line end are accepted; beyond that the text must be exact: counts as announced,
@@ -16,13 +18,14 @@ impl Netlist {
     /// # Errors
     /// [`ReadError`] names the file, the line, and what to correct.
     pub fn read(name: &str, text: &[u8], limits: &Limits) -> Result<Self, ReadError> {
-        let mut lines = Lines {
-            rest: text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text),
-            number: 0,
-        };
+        let unmarked = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        if Self::is_aby(unmarked) {
+            return Self::read_aby(name, unmarked, limits);
+        }
+        let mut lines = Lines::new(unmarked);
         read(name, text.len(), &mut lines, limits).map_err(|kind| ReadError {
             name: name.into(),
-            line: lines.number.max(1),
+            line: lines.number().max(1),
             kind,
         })
     }
@@ -240,57 +243,4 @@ fn gate(
         }
     };
     assembler.gate(gate)
-}
-
-/// Lines that are not blank, with their numbers.
-#[derive(Clone)]
-struct Lines<'a> {
-    rest: &'a [u8],
-    number: u64,
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        while !self.rest.is_empty() {
-            let end = self.rest.iter().position(|&byte| byte == b'\n');
-            let (line, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-            self.rest = rest.get(1..).unwrap_or_default();
-            self.number += 1;
-            let line = line.trim_ascii();
-            if !line.is_empty() {
-                return Some(line);
-            }
-        }
-        None
-    }
-}
-
-fn tokens(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(u8::is_ascii_whitespace)
-        .filter(|token| !token.is_empty())
-}
-
-/// A decimal number below 2^32.
-fn number(token: &[u8]) -> Option<u32> {
-    let mut value = 0u32;
-    for &byte in token {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value.checked_mul(10)?.checked_add(digit.into())?;
-    }
-    Some(value)
-}
-
-/// A token as a message may show it: short, printable.
-fn shown(token: &[u8]) -> String {
-    let (head, more) = if token.len() > 24 {
-        (&token[..24], "...")
-    } else {
-        (token, "")
-    };
-    format!("{}{more}", head.escape_ascii())
 }

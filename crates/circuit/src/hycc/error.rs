@@ -1,0 +1,252 @@
+//! What can be wrong with modules, bundles, and how they fit together.
+
+use thiserror::Error;
+
+/// A module's file that could not be read; names the file and the place.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}, byte {offset}: {kind}")]
+pub struct ModuleError {
+    /// The name that the caller gave the file.
+    pub file: String,
+    /// Where, in bytes from its beginning.
+    pub offset: u64,
+    /// What is wrong there.
+    pub kind: ModuleErrorKind,
+}
+
+/// What is wrong with a module.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ModuleErrorKind {
+    /// Nothing follows where something should.
+    #[error("the file ends within {expected}; it was cut off, fetch it again")]
+    Short {
+        /// What should have come.
+        expected: &'static str,
+    },
+    /// Something follows where nothing should.
+    #[error("{bytes} bytes follow the module's end; the file is damaged, fetch it again")]
+    Trailing {
+        /// How many.
+        bytes: usize,
+    },
+    /// Another kind of file.
+    #[error(
+        "expected the number 0xcb11c06c with which HyCC's modules begin, found {found:#010x}; is this a HyCC module?"
+    )]
+    Magic {
+        /// What came.
+        found: u32,
+    },
+    /// Another version of the format.
+    #[error(
+        "the module is of version {found} of the format; only version 5 is known, compile it anew"
+    )]
+    Version {
+        /// What came.
+        found: u8,
+    },
+    /// More than the caller's limits allow.
+    #[error(
+        "{found} {what}, the limit is {limit}; split the module, or read it with other `Limits` in the library"
+    )]
+    Limit {
+        /// What is too many.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many may be.
+        limit: u64,
+    },
+    /// A number that cannot be there.
+    #[error("{what} {found} cannot be; the file is damaged, or of another format")]
+    Value {
+        /// What it would be.
+        what: &'static str,
+        /// What came.
+        found: u64,
+    },
+    /// A name that is no text.
+    #[error("a name is no text in UTF-8; the file is damaged")]
+    Name,
+    /// What the header announces is not what comes.
+    #[error(
+        "the header announces {expected} {what}, the file has {found}; it is damaged, fetch it again"
+    )]
+    Count {
+        /// Of what.
+        what: &'static str,
+        /// As announced.
+        expected: u64,
+        /// As it is.
+        found: u64,
+    },
+    /// Pins that do not fit a variable's bits.
+    #[error("the pins of {name:?} have {found} bits, its type has {expected}; the file is damaged")]
+    Pins {
+        /// The variable.
+        name: String,
+        /// Bits of its type.
+        expected: u64,
+        /// Bits of its pins.
+        found: u64,
+    },
+    /// A wire that is not there.
+    #[error(
+        "wire {wire} does not exist here, where there are {wires}; gates must come in topological order"
+    )]
+    Wire {
+        /// The wire.
+        wire: u32,
+        /// How many there are.
+        wires: u32,
+    },
+    /// A wire of another width.
+    #[error("{gate} takes {expected}, found wire {wire} of {found} bits")]
+    Width {
+        /// What reads the wire.
+        gate: &'static str,
+        /// What it takes.
+        expected: &'static str,
+        /// The wire.
+        wire: u32,
+        /// Its width.
+        found: u8,
+    },
+    /// Two variables of one name.
+    #[error("two {side} are named {name:?}; variables are told apart by their names")]
+    Twice {
+        /// Which variables.
+        side: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Calls that wait for each other.
+    #[error(
+        "the arguments of a call of {callee:?} depend on what it returns; no order of calls will do"
+    )]
+    Circular {
+        /// Who is called.
+        callee: String,
+    },
+}
+
+/// A bundle that could not be read; names the file and the line.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// A line that is no text.
+    #[error("{file}, line {line}: the line is no text in UTF-8; is this a bundle of HyCC modules?")]
+    Text {
+        /// The name that the caller gave the file.
+        file: String,
+        /// The line, counted from 1.
+        line: u64,
+    },
+    /// A sharing that there is not.
+    #[error("{file}, line {line}: {found:?} is no sharing; write `yao` or `gmw` after the colon")]
+    Sharing {
+        /// The name that the caller gave the file.
+        file: String,
+        /// The line, counted from 1.
+        line: u64,
+        /// What came.
+        found: String,
+    },
+    /// No modules.
+    #[error("{file}: the bundle names no module; give one module's file on each line")]
+    Empty {
+        /// The name that the caller gave the file.
+        file: String,
+    },
+    /// More modules than can be.
+    #[error("{file}: more than {limit} modules; split the bundle")]
+    Limit {
+        /// The name that the caller gave the file.
+        file: String,
+        /// How many may be.
+        limit: u64,
+    },
+}
+
+/// Modules that do not fit together.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// Two modules of one name.
+    #[error(
+        "{first} and {second} are both the module {module:?}; a program has one variant of each, name a bundle that lists one"
+    )]
+    Twice {
+        /// The module.
+        module: String,
+        /// Its first file.
+        first: String,
+        /// Its second file.
+        second: String,
+    },
+    /// No module to begin with.
+    #[error(
+        "no module is named mpc_main among {modules}; a program begins there, or is a single module"
+    )]
+    NoMain {
+        /// How many modules there are.
+        modules: usize,
+    },
+    /// A callee that is not there.
+    #[error("{file}: the module calls {callee:?}, which no file has; add it to the bundle")]
+    NoCallee {
+        /// The caller's file.
+        file: String,
+        /// Who is called.
+        callee: String,
+    },
+    /// Arguments or returns that the callee does not have.
+    #[error("{file}: a call of {callee:?} with {problem}; are both files of one compilation?")]
+    Call {
+        /// The caller's file.
+        file: String,
+        /// Who is called.
+        callee: String,
+        /// What does not fit.
+        problem: String,
+    },
+    /// Modules that call themselves, through others or not.
+    #[error(
+        "{file}: the module calls itself, directly or through others; circuits have no recursion"
+    )]
+    Recursive {
+        /// The module's file.
+        file: String,
+    },
+    /// Calls within calls within calls.
+    #[error("calls go {depth} deep, the limit is {limit}; inline some modules")]
+    Deep {
+        /// How deep.
+        depth: usize,
+        /// How deep they may go.
+        limit: usize,
+    },
+    /// Too large when each call has its own gates.
+    #[error(
+        "the program has {found} {what} with all of its calls, the limit is {limit}; read it with other `Limits` in the library"
+    )]
+    Limit {
+        /// What is too many.
+        what: &'static str,
+        /// How many there are.
+        found: u64,
+        /// How many may be.
+        limit: u64,
+    },
+    /// A word that no ring has.
+    #[error(
+        "{file}: a word of {bits} bits where a call joins bits and words; words have 8, 16, 32 or 64"
+    )]
+    Word {
+        /// The module's file.
+        file: String,
+        /// Its bits.
+        bits: u32,
+    },
+}

@@ -1,0 +1,212 @@
+//! Modules put together: who calls whom, with which variables.
+
+use std::collections::HashMap;
+
+use super::bundle::BitSharing;
+use super::error::LinkError;
+use super::read::{Call, Module};
+use crate::bristol::Limits;
+
+/// How deep calls may go.
+const MOST_DEEP: usize = 128;
+
+/// The name of the module that a program begins with.
+const MAIN: &str = "mpc_main";
+
+/// A program's modules, each with how its bits are shared, and their calls resolved.
+#[derive(Debug, Clone)]
+pub struct Linked {
+    pub(super) modules: Vec<(Module, BitSharing)>,
+    pub(super) main: usize,
+    /// For each module, for each of its calls.
+    pub(super) targets: Vec<Vec<Target>>,
+}
+
+/// Where a call leads.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    /// The module.
+    pub(super) module: usize,
+    /// For each of the callee's inputs, which argument it is.
+    pub(super) arguments: Vec<usize>,
+    /// For each return, which of the callee's outputs it is.
+    pub(super) returns: Vec<usize>,
+}
+
+impl Linked {
+    /// Puts a program together. It begins with the module `mpc_main`, or with its only one.
+    ///
+    /// # Errors
+    /// [`LinkError`] names the file that does not fit.
+    pub fn new(modules: Vec<(Module, BitSharing)>, limits: &Limits) -> Result<Self, LinkError> {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (place, (module, _)) in modules.iter().enumerate() {
+            if let Some(first) = places.insert(module.name(), place) {
+                return Err(LinkError::Twice {
+                    module: module.name().into(),
+                    first: modules[first].0.file().into(),
+                    second: module.file().into(),
+                });
+            }
+        }
+        let main = match (places.get(MAIN), &modules[..]) {
+            (Some(&main), _) => main,
+            (None, [_]) => 0,
+            _ => {
+                let modules = modules.len();
+                return Err(LinkError::NoMain { modules });
+            }
+        };
+        let mut targets = Vec::with_capacity(modules.len());
+        for (module, _) in &modules {
+            let target = |call: &Call| {
+                let place = places.get(&call.callee[..]);
+                let &place = place.ok_or_else(|| LinkError::NoCallee {
+                    file: module.file().into(),
+                    callee: call.callee.clone(),
+                })?;
+                target(module, call, place, &modules[place].0)
+            };
+            targets.push(
+                module
+                    .calls()
+                    .iter()
+                    .map(target)
+                    .collect::<Result<_, _>>()?,
+            );
+        }
+        let linked = Self {
+            modules,
+            main,
+            targets,
+        };
+        linked.measure(limits)?;
+        Ok(linked)
+    }
+
+    /// The module that the program begins with.
+    pub fn main(&self) -> &Module {
+        &self.modules[self.main].0
+    }
+
+    /// All modules, each with how its bits are shared.
+    pub fn modules(&self) -> impl ExactSizeIterator<Item = (&Module, BitSharing)> {
+        self.modules
+            .iter()
+            .map(|(module, sharing)| (module, *sharing))
+    }
+
+    /// That calls come to an end, and before too many wires.
+    fn measure(&self, limits: &Limits) -> Result<(), LinkError> {
+        const NEW: usize = usize::MAX;
+        const OPEN: usize = usize::MAX - 1;
+        // How deep each module's calls go, and its wires with all of them.
+        let mut depths = vec![NEW; self.modules.len()];
+        let mut wires = vec![0u64; self.modules.len()];
+        let mut waiting: Vec<(usize, usize)> = Vec::new();
+        for start in 0..self.modules.len() {
+            if depths[start] == NEW {
+                depths[start] = OPEN;
+                waiting.push((start, 0));
+            }
+            while let Some((place, next)) = waiting.last_mut() {
+                let (place, call) = (*place, *next);
+                *next += 1;
+                let module = &self.modules[place].0;
+                if let Some(target) = self.targets[place].get(call) {
+                    match depths[target.module] {
+                        NEW => {
+                            depths[target.module] = OPEN;
+                            waiting.push((target.module, 0));
+                        }
+                        OPEN => {
+                            let file = self.modules[target.module].0.file().into();
+                            return Err(LinkError::Recursive { file });
+                        }
+                        _ => {}
+                    }
+                    continue;
+                }
+                let calls = || self.targets[place].iter().zip(module.calls());
+                let depth = calls().map(|(target, _)| depths[target.module] + 1).max();
+                let depth = depth.unwrap_or(0);
+                if depth > MOST_DEEP {
+                    let limit = MOST_DEEP;
+                    return Err(LinkError::Deep { depth, limit });
+                }
+                // Where a word meets bits there are wires for both.
+                let of = |(target, call): (&Target, &Call)| {
+                    let joined = call.arguments.iter().chain(&call.returns);
+                    let bits: u64 = joined.map(|one| one.ty.bits()).sum();
+                    wires[target.module].saturating_add(2 * bits)
+                };
+                let own = module.widths.len() as u64;
+                wires[place] = calls().map(of).fold(own, u64::saturating_add);
+                depths[place] = depth;
+                waiting.pop();
+            }
+        }
+        let (found, limit) = (wires[self.main], u64::from(limits.wires()));
+        match found > limit {
+            true => Err(LinkError::Limit {
+                what: "wires",
+                found,
+                limit,
+            }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Variables of a call matched with the callee's, by name.
+fn target(
+    caller: &Module,
+    call: &Call,
+    place: usize,
+    callee: &Module,
+) -> Result<Target, LinkError> {
+    let wrong = |problem: String| LinkError::Call {
+        file: caller.file().into(),
+        callee: call.callee.clone(),
+        problem,
+    };
+    let (arguments, inputs) = (call.arguments.len(), callee.inputs().len());
+    let (returns, outputs) = (call.returns.len(), callee.outputs().len());
+    if (arguments, returns) != (inputs, outputs) {
+        return Err(wrong(format!(
+            "{arguments} arguments and {returns} returns, where it has {inputs} and {outputs}"
+        )));
+    }
+    let width = |name: &str, own: u64, other: u64| match own == other {
+        true => Ok(()),
+        false => Err(wrong(format!(
+            "{name:?} of {own} bits, where it has {other}"
+        ))),
+    };
+    let by_name = |names: Vec<&str>| -> HashMap<String, usize> {
+        let all = names.into_iter().enumerate();
+        all.map(|(place, name)| (name.to_owned(), place)).collect()
+    };
+    let given = by_name(call.arguments.iter().map(|one| &one.name[..]).collect());
+    let made = by_name(callee.outputs().iter().map(|one| &one.name[..]).collect());
+    let mut target = Target {
+        module: place,
+        arguments: Vec::with_capacity(inputs),
+        returns: Vec::with_capacity(returns),
+    };
+    for input in callee.inputs() {
+        let argument = given.get(&input.name);
+        let &argument = argument.ok_or_else(|| wrong(format!("no argument {:?}", input.name)))?;
+        let own = call.arguments[argument].ty.bits();
+        width(&input.name, own, input.ty.bits())?;
+        target.arguments.push(argument);
+    }
+    for one in &call.returns {
+        let output = made.get(&one.name);
+        let &output =
+            output.ok_or_else(|| wrong(format!("a return {:?}, which it has not", one.name)))?;
+        width(&one.name, one.ty.bits(), callee.outputs()[output].ty.bits())?;
+        target.returns.push(output);
+    }
+    Ok(target)
+}
