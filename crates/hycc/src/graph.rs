@@ -1,0 +1,567 @@
+//! A program's nodes become operations of the engine, stage by stage.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use madrigal_circuit::hycc::{Flat, Op};
+use madrigal_circuit::{Builder, Goal, Wire};
+use madrigal_core::Party;
+use madrigal_engine::operations::{Addends, ArithmeticGmwTool, Compose, Linear, Mul, Square};
+use madrigal_engine::{Circuit, Element, Graph, GraphError, Sharing, Sort, Value, Width};
+
+use crate::nodes::{Making, Place, netlist, open_bits, open_words, share_bits, share_words};
+use crate::stages::{BitProtocol, Group, Options, Stages, operands};
+
+/// Terms beyond which a sum is one by itself.
+const MOST_TERMS: usize = 256;
+
+/// A program for the engine.
+#[derive(Debug, Clone)]
+pub(crate) struct Made {
+    pub(crate) graph: Graph,
+    /// Of each of the graph's inputs the nodes: words, or bits as planes.
+    pub(crate) inputs: Vec<Vec<u32>>,
+    /// Of each output's nodes, where they are.
+    pub(crate) outputs: Vec<Vec<Piece>>,
+}
+
+/// Where an output's bit or word is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Piece {
+    /// It follows from constants.
+    Known { value: u64, width: u8 },
+    /// In the graph's output of this number: a word, or, of bits, a plane.
+    At {
+        output: usize,
+        place: usize,
+        width: u8,
+    },
+}
+
+/// Where a group's bits go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    /// To gates in this protocol; to words by way of B.
+    Gates(BitProtocol),
+    /// To the parties that get outputs: nothing else may be among them.
+    Output,
+}
+
+/// Bits of a group that are needed elsewhere, as planes of one value.
+#[derive(Default)]
+struct Export {
+    nodes: Vec<u32>,
+    planes: HashMap<u32, usize>,
+    value: Option<Value>,
+}
+
+/// A sum of words times factors, and a constant.
+struct Form {
+    terms: Vec<(u32, u64)>,
+    constant: u64,
+}
+
+struct Lowering<'a> {
+    flat: &'a Flat,
+    options: &'a Options,
+    stages: Stages,
+    making: Making,
+    inputs: Vec<Vec<u32>>,
+    exports: BTreeMap<(Group, Target), Export>,
+    words: HashMap<u32, Place>,
+    /// Sums that are part of a single other one.
+    forms: HashMap<u32, Form>,
+    /// How often a word is read; once more where that is not by a sum.
+    uses: Vec<u8>,
+}
+
+pub(crate) fn make(
+    flat: &Flat,
+    options: &Options,
+    parties: usize,
+    lanes: usize,
+    to: &[Party],
+) -> Result<Made, GraphError> {
+    let stages = Stages::new(flat, options, parties);
+    let mut lowering = Lowering {
+        uses: vec![0; flat.nodes.len()],
+        flat,
+        options,
+        stages,
+        making: Making {
+            graph: Graph::new(parties),
+            lanes,
+            label: String::new(),
+        },
+        inputs: Vec::new(),
+        exports: BTreeMap::new(),
+        words: HashMap::new(),
+        forms: HashMap::new(),
+    };
+    lowering.find_uses();
+    lowering.all_stages()?;
+    let outputs = lowering.open(to)?;
+    Ok(Made {
+        graph: lowering.making.graph,
+        inputs: lowering.inputs,
+        outputs,
+    })
+}
+
+impl Lowering<'_> {
+    fn known(&self, node: u32) -> Option<u64> {
+        self.stages.known[node as usize]
+    }
+
+    fn width(&self, node: u32) -> u8 {
+        self.flat.nodes[node as usize].width
+    }
+
+    /// Who reads what.
+    fn find_uses(&mut self) {
+        for at in 0..self.flat.nodes.len() {
+            let Some(group) = self.stages.groups[at] else {
+                continue;
+            };
+            for operand in operands(self.flat, &self.flat.nodes[at].op) {
+                match group {
+                    _ if self.known(operand).is_some() => {}
+                    Group::Circuit { protocol, .. } if self.width(operand) == 1 => {
+                        if self.stages.groups[operand as usize] != Some(group) {
+                            self.export(operand, Target::Gates(protocol));
+                        }
+                    }
+                    Group::Combine { .. } => self.export(operand, Target::Gates(BitProtocol::B)),
+                    Group::Linear { .. } => self.count(operand, 1),
+                    _ => self.count(operand, 2),
+                }
+            }
+        }
+        for node in self.flat.output_nodes.iter().flatten().copied() {
+            match (self.known(node), self.width(node)) {
+                (Some(_), _) => {}
+                (None, 1) => self.export(node, Target::Output),
+                _ => self.count(node, 2),
+            }
+        }
+    }
+
+    fn count(&mut self, node: u32, uses: u8) {
+        let count = &mut self.uses[node as usize];
+        *count = count.saturating_add(uses);
+    }
+
+    fn export(&mut self, node: u32, target: Target) {
+        let group = self.stages.groups[node as usize].expect("what is read is made");
+        let export = self.exports.entry((group, target)).or_default();
+        export.planes.entry(node).or_insert_with(|| {
+            export.nodes.push(node);
+            export.nodes.len() - 1
+        });
+    }
+
+    fn all_stages(&mut self) -> Result<(), GraphError> {
+        let mut members: BTreeMap<Group, Vec<u32>> = BTreeMap::new();
+        for (node, group) in (0..).zip(&self.stages.groups) {
+            if let Some(group) = group {
+                members.entry(*group).or_default().push(node);
+            }
+        }
+        let mut stages: Vec<Vec<(Group, Vec<u32>)>> = Vec::new();
+        stages.resize_with(self.stages.last as usize + 1, Vec::new);
+        for (group, nodes) in members {
+            stages[group.stage() as usize].push((group, nodes));
+        }
+        for (stage, mut groups) in stages.into_iter().enumerate() {
+            // Sums are of what else their stage makes.
+            groups.sort_by_key(|(group, _)| (matches!(group, Group::Linear { .. }), *group));
+            for (group, nodes) in groups {
+                self.making.label = match group {
+                    Group::Input { owner, .. } => format!("inputs of party {owner}"),
+                    Group::Circuit { .. } => format!("gates of stage {stage}"),
+                    Group::Combine { .. } => format!("words of bits in stage {stage}"),
+                    Group::Product { .. } => format!("products of stage {stage}"),
+                    Group::Linear { .. } => format!("sums of stage {stage}"),
+                };
+                match group {
+                    Group::Input { owner, width } => self.input(group, owner, width, nodes)?,
+                    Group::Circuit { protocol, .. } => self.circuit(group, protocol, &nodes)?,
+                    Group::Combine { width, .. } => self.combine(width, &nodes)?,
+                    Group::Product { width, square, .. } => self.product(width, square, &nodes)?,
+                    Group::Linear { .. } => self.linear(&nodes)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn input(
+        &mut self,
+        group: Group,
+        owner: u8,
+        width: u8,
+        nodes: Vec<u32>,
+    ) -> Result<(), GraphError> {
+        let (party, lanes) = (Party::new(owner.into()), self.making.lanes);
+        let clear = Sharing::clear(&[party]);
+        if width > 1 {
+            let sort = Sort::new(clear, Element::Ring(ring(width)), nodes.len() * lanes);
+            let value = self.making.graph.input(sort);
+            let value = self.making.one(share_words(party), &[value])?;
+            self.place(&nodes, value);
+            self.inputs.push(nodes);
+            return Ok(());
+        }
+        let value = self
+            .making
+            .graph
+            .input(Sort::new(clear, Element::Bits(nodes.len()), lanes));
+        let protocol = self.flat.nodes[nodes[0] as usize].sharing;
+        let protocol = self.options.protocol(protocol, self.making.graph.parties());
+        let value = self.making.one(share_bits(protocol, party), &[value])?;
+        let mut builder = Builder::new("bits of inputs");
+        let planes = builder.input(nodes.len() as u32);
+        let wires = nodes.iter().copied().zip(planes).collect();
+        self.inputs.push(nodes);
+        self.finish(group, protocol, builder, &wires, &[value])
+    }
+
+    /// The words of a vector.
+    fn place(&mut self, nodes: &[u32], value: Value) {
+        let count = nodes.len();
+        for (at, &node) in nodes.iter().enumerate() {
+            self.words.insert(node, Place { value, at, count });
+        }
+    }
+
+    fn gather(&mut self, nodes: impl Iterator<Item = u32>) -> Result<Value, GraphError> {
+        let places: Vec<Place> = nodes.map(|node| self.words[&node]).collect();
+        self.making.gather(&places)
+    }
+
+    /// Gates of one protocol that wait for nothing but each other.
+    fn circuit(
+        &mut self,
+        group: Group,
+        protocol: BitProtocol,
+        nodes: &[u32],
+    ) -> Result<(), GraphError> {
+        let goal = match protocol {
+            BitProtocol::B => Goal::Depth,
+            _ => Goal::Size,
+        };
+        let mut builder = Builder::new(&self.making.label).with_goal(goal);
+        let mut wires: HashMap<u32, Wire> = HashMap::new();
+        let (mut sources, mut split) = (BTreeSet::new(), BTreeMap::new());
+        for &node in nodes {
+            for operand in operands(self.flat, &self.flat.nodes[node as usize].op) {
+                let made_by = self.stages.groups[operand as usize];
+                match made_by {
+                    _ if self.known(operand).is_some() || made_by == Some(group) => {}
+                    _ if self.width(operand) > 1 => {
+                        let words: &mut BTreeSet<u32> =
+                            split.entry(self.width(operand)).or_default();
+                        words.insert(operand);
+                    }
+                    Some(source) => drop(sources.insert(source)),
+                    None => unreachable!("what is read is made, or known"),
+                }
+            }
+        }
+        let mut inputs = Vec::new();
+        for source in sources {
+            let export = &self.exports[&(source, Target::Gates(protocol))];
+            inputs.push(export.value.expect("made in an earlier stage"));
+            let planes = builder.input(export.nodes.len() as u32);
+            wires.extend(export.nodes.iter().copied().zip(planes));
+        }
+        let mut words: HashMap<u32, Vec<Wire>> = HashMap::new();
+        for (width, split) in split {
+            let parties = self.making.graph.parties();
+            let all = self.gather(split.iter().copied())?;
+            let addends = Addends::<ArithmeticGmwTool>::new(parties, false);
+            let parts = self.making.add(Arc::new(addends), &[all])?;
+            let parts = self.making.convert(&parts, BitProtocol::B, protocol)?;
+            for (at, &word) in split.iter().enumerate() {
+                let mut numbers = Vec::with_capacity(parts.len());
+                for &part in &parts {
+                    inputs.push(self.making.part(part, at, split.len())?);
+                    numbers.push(builder.input(width.into()));
+                }
+                words.insert(word, builder.add_all(&numbers));
+            }
+        }
+        for &node in nodes {
+            let known = &self.stages.known;
+            let wire = |builder: &mut Builder, operand: &u32| match known[*operand as usize] {
+                Some(bit) => builder.constant(bit == 1),
+                None => wires[operand],
+            };
+            let made = match &self.flat.nodes[node as usize].op {
+                Op::Not(a) => {
+                    let a = wire(&mut builder, a);
+                    builder.not(a)
+                }
+                Op::Split { word, bit } => words[word][usize::from(*bit)],
+                Op::And(a, b) | Op::Or(a, b) | Op::Xor(a, b) => {
+                    let (x, y) = (wire(&mut builder, a), wire(&mut builder, b));
+                    match &self.flat.nodes[node as usize].op {
+                        Op::And(..) => builder.and(x, y),
+                        Op::Or(..) => builder.or(x, y),
+                        _ => builder.xor(x, y),
+                    }
+                }
+                _ => unreachable!("a circuit has gates of bits"),
+            };
+            wires.insert(node, made);
+        }
+        self.finish(group, protocol, builder, &wires, &inputs)
+    }
+
+    /// The circuit of a group, and its bits where they are needed.
+    fn finish(
+        &mut self,
+        group: Group,
+        protocol: BitProtocol,
+        mut builder: Builder,
+        wires: &HashMap<u32, Wire>,
+        inputs: &[Value],
+    ) -> Result<(), GraphError> {
+        let targets = [BitProtocol::B, BitProtocol::Y, BitProtocol::Y2].map(Target::Gates);
+        let targets = targets.into_iter().chain([Target::Output]);
+        let targets: Vec<_> = targets
+            .filter(|&target| self.exports.contains_key(&(group, target)))
+            .collect();
+        for &target in &targets {
+            let nodes = self.exports[&(group, target)].nodes.iter();
+            let bits: Vec<Wire> = nodes.map(|node| wires[node]).collect();
+            builder.output(&bits);
+        }
+        let circuit = Circuit::new(&builder.finish());
+        let values = self.making.add(netlist(protocol, circuit), inputs)?;
+        for (&target, value) in targets.iter().zip(values) {
+            let value = match target {
+                Target::Gates(other) => self.making.convert(&[value], protocol, other)?[0],
+                Target::Output => value,
+            };
+            let export = self.exports.get_mut(&(group, target));
+            export.expect("filtered above").value = Some(value);
+        }
+        Ok(())
+    }
+
+    /// Words of bits, which come to B on their way.
+    fn combine(&mut self, width: u8, nodes: &[u32]) -> Result<(), GraphError> {
+        let bits = |node: u32| match &self.flat.nodes[node as usize].op {
+            Op::Combine(bits) => self.flat.combined(bits),
+            _ => unreachable!("a word of bits"),
+        };
+        let mut builder = Builder::new("bits of words");
+        let mut wires: HashMap<u32, Wire> = HashMap::new();
+        let mut inputs = Vec::new();
+        let all = nodes.iter().flat_map(|&node| bits(node));
+        let unknown = all.filter(|&&bit| self.known(bit).is_none());
+        let sources: BTreeSet<Group> = unknown
+            .filter_map(|&bit| self.stages.groups[bit as usize])
+            .collect();
+        for source in sources {
+            let export = &self.exports[&(source, Target::Gates(BitProtocol::B))];
+            inputs.push(export.value.expect("made in an earlier stage"));
+            let planes = builder.input(export.nodes.len() as u32);
+            wires.extend(export.nodes.iter().copied().zip(planes));
+        }
+        for &node in nodes {
+            let wire = |bit: &u32| match self.known(*bit) {
+                Some(bit) => builder.constant(bit == 1),
+                None => wires[bit],
+            };
+            let word: Vec<Wire> = bits(node).iter().map(wire).collect();
+            builder.output(&word);
+        }
+        let circuit = Circuit::new(&builder.finish());
+        let words = self.making.add(netlist(BitProtocol::B, circuit), &inputs)?;
+        let planes = self.making.joined(&words)?;
+        let compose = Compose::<ArithmeticGmwTool>::new(ring(width), false);
+        let value = self.making.one(Arc::new(compose), &[planes])?;
+        self.place(nodes, value);
+        Ok(())
+    }
+
+    fn product(&mut self, _: u8, square: bool, nodes: &[u32]) -> Result<(), GraphError> {
+        let factors = |node: &u32| match self.flat.nodes[*node as usize].op {
+            Op::Mul(a, b) => (a, b),
+            _ => unreachable!("a product"),
+        };
+        let (a, b): (Vec<u32>, Vec<u32>) = nodes.iter().map(factors).unzip();
+        let a = self.gather(a.into_iter())?;
+        let value = match square {
+            true => self
+                .making
+                .one(Arc::new(Square::<ArithmeticGmwTool>::new()), &[a])?,
+            false => {
+                let b = self.gather(b.into_iter())?;
+                self.making
+                    .one(Arc::new(Mul::<ArithmeticGmwTool>::new()), &[a, b])?
+            }
+        };
+        self.place(nodes, value);
+        Ok(())
+    }
+
+    /// Sums of one stage: those that are part of one other sum alone are made with it, and those of one
+    /// kind together.
+    fn linear(&mut self, nodes: &[u32]) -> Result<(), GraphError> {
+        type Kind = (u32, u8, Vec<u64>, u64);
+        let mut levels: HashMap<u32, u32> = HashMap::new();
+        let mut sums: BTreeMap<Kind, Vec<(u32, Vec<u32>)>> = BTreeMap::new();
+        for &node in nodes {
+            let form = match &self.flat.nodes[node as usize].op {
+                Op::Add(a, b) => self.form(*a).plus(self.form(*b)),
+                Op::Sub(a, b) => {
+                    let b = self.form(*b).times(u64::MAX);
+                    self.form(*a).plus(b)
+                }
+                Op::Neg(a) => self.form(*a).times(u64::MAX),
+                Op::Mul(a, b) => match (self.known(*a), self.known(*b)) {
+                    (Some(a), _) => self.form(*b).times(a),
+                    (_, Some(b)) => self.form(*a).times(b),
+                    _ => unreachable!("a product"),
+                },
+                _ => unreachable!("a sum"),
+            };
+            if self.uses[node as usize] < 2 && form.terms.len() <= MOST_TERMS {
+                self.forms.insert(node, form);
+                continue;
+            }
+            let level = form
+                .terms
+                .iter()
+                .filter_map(|(term, _)| levels.get(term))
+                .max();
+            let level = level.map_or(0, |level| level + 1);
+            levels.insert(node, level);
+            let (terms, factors) = form.terms.into_iter().unzip();
+            let kind = (level, self.width(node), factors, form.constant);
+            sums.entry(kind).or_default().push((node, terms));
+        }
+        for ((_, width, factors, constant), sums) in sums {
+            let mut inputs = Vec::with_capacity(factors.len());
+            for term in 0..factors.len() {
+                inputs.push(self.gather(sums.iter().map(|(_, terms)| terms[term]))?);
+            }
+            // As numbers with signs, which are shorter to tell.
+            let signed = |number: u64| {
+                let above = 64 - u32::from(width);
+                i128::from((number << above) as i64 >> above) as u128
+            };
+            let factors = factors.into_iter().map(signed).collect();
+            let sum = Linear::<ArithmeticGmwTool>::new(factors, signed(constant));
+            let value = self.making.one(Arc::new(sum), &inputs)?;
+            let nodes: Vec<u32> = sums.iter().map(|(node, _)| *node).collect();
+            self.place(&nodes, value);
+        }
+        Ok(())
+    }
+
+    /// What a word is a sum of. A sum without a value of its own is asked for once.
+    fn form(&mut self, node: u32) -> Form {
+        if let Some(constant) = self.known(node) {
+            let terms = Vec::new();
+            return Form { terms, constant };
+        }
+        self.forms.remove(&node).unwrap_or_else(|| Form {
+            terms: vec![(node, 1)],
+            constant: 0,
+        })
+    }
+
+    /// Opens the outputs; where each of their bits and words is then.
+    fn open(&mut self, to: &[Party]) -> Result<Vec<Vec<Piece>>, GraphError> {
+        self.making.label = "outputs".into();
+        let mut words: BTreeMap<u8, Vec<u32>> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for node in self.flat.output_nodes.iter().flatten().copied() {
+            if self.width(node) > 1 && self.known(node).is_none() && seen.insert(node) {
+                words.entry(self.width(node)).or_default().push(node);
+            }
+        }
+        let mut places: HashMap<u32, (usize, usize)> = HashMap::new();
+        let mut count = 0;
+        for nodes in words.into_values() {
+            let value = self.gather(nodes.iter().copied())?;
+            let value = self.making.one(open_words(to), &[value])?;
+            self.making.graph.output(value);
+            let own = (0..).map(|place| (count, place));
+            places.extend(nodes.into_iter().zip(own));
+            count += 1;
+        }
+        // Bits of one protocol in one message.
+        let mut bits: BTreeMap<BitProtocol, Vec<(Value, &Export)>> = BTreeMap::new();
+        for ((group, target), export) in &self.exports {
+            if *target == Target::Output {
+                let protocol = match group {
+                    Group::Circuit { protocol, .. } => *protocol,
+                    _ => {
+                        let sharing = self.flat.nodes[export.nodes[0] as usize].sharing;
+                        self.options.protocol(sharing, self.making.graph.parties())
+                    }
+                };
+                let value = export.value.expect("all groups are made");
+                bits.entry(protocol).or_default().push((value, export));
+            }
+        }
+        for (protocol, exports) in bits {
+            let values: Vec<Value> = exports.iter().map(|(value, _)| *value).collect();
+            let opened = self.making.add(open_bits(protocol, to), &values)?;
+            for (value, (_, export)) in opened.into_iter().zip(exports) {
+                self.making.graph.output(value);
+                let own = (0..).map(|plane| (count, plane));
+                places.extend(export.nodes.iter().copied().zip(own));
+                count += 1;
+            }
+        }
+        let piece = |&node: &u32| {
+            let width = self.width(node);
+            match self.known(node) {
+                Some(value) => Piece::Known { value, width },
+                None => {
+                    let (output, place) = places[&node];
+                    Piece::At {
+                        output,
+                        place,
+                        width,
+                    }
+                }
+            }
+        };
+        let outputs = self.flat.output_nodes.iter();
+        Ok(outputs
+            .map(|nodes| nodes.iter().map(piece).collect())
+            .collect())
+    }
+}
+
+impl Form {
+    fn plus(mut self, mut other: Self) -> Self {
+        if self.terms.len() < other.terms.len() {
+            std::mem::swap(&mut self, &mut other);
+        }
+        self.terms.append(&mut other.terms);
+        self.constant = self.constant.wrapping_add(other.constant);
+        self
+    }
+
+    fn times(mut self, factor: u64) -> Self {
+        for (_, own) in &mut self.terms {
+            *own = own.wrapping_mul(factor);
+        }
+        self.constant = self.constant.wrapping_mul(factor);
+        self
+    }
+}
+
+fn ring(width: u8) -> Width {
+    let mut all = Width::ALL.into_iter();
+    let found = all.find(|own| own.bits() == usize::from(width));
+    found.expect("words have 8, 16, 32 or 64 bits")
+}

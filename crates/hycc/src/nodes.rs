@@ -1,0 +1,203 @@
+//! Where nodes' values are in the graph, and how they are put in order.
+
+use std::sync::Arc;
+
+use madrigal_core::Party;
+use madrigal_engine::operations::{
+    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Concat, FromKeys, FromLabels, HalfGates, Layout,
+    Netlist, Open, Rearrange, Share, ToKeys, ToLabels, YaoTool,
+};
+use madrigal_engine::{Circuit, Graph, GraphError, Operation, Value};
+
+use crate::stages::BitProtocol;
+
+/// A word: the `at`-th of `count` in a vector, each with an element for each lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) value: Value,
+    pub(crate) at: usize,
+    pub(crate) count: usize,
+}
+
+/// Elements beyond which orders are told as grids, not one by one.
+const PICKED: usize = 1 << 16;
+
+/// Makes operations with a common name for messages.
+pub(crate) struct Making {
+    pub(crate) graph: Graph,
+    pub(crate) lanes: usize,
+    /// What the operations are for.
+    pub(crate) label: String,
+}
+
+impl Making {
+    pub(crate) fn add(
+        &mut self,
+        operation: Arc<dyn Operation>,
+        inputs: &[Value],
+    ) -> Result<Vec<Value>, GraphError> {
+        self.graph
+            .add_labelled(operation, inputs, self.label.clone())
+    }
+
+    /// Of an operation with one result.
+    pub(crate) fn one(
+        &mut self,
+        operation: Arc<dyn Operation>,
+        inputs: &[Value],
+    ) -> Result<Value, GraphError> {
+        Ok(self.add(operation, inputs)?[0])
+    }
+
+    /// Words in this order, as one vector. There is at least one.
+    pub(crate) fn gather(&mut self, places: &[Place]) -> Result<Value, GraphError> {
+        let runs = runs(places);
+        let lanes = self.lanes;
+        let first = places[0];
+        if let [run] = runs[..]
+            && (run.start, run.step, run.count) == (0, 1, first.count)
+        {
+            return Ok(first.value);
+        }
+        let alone = places.iter().all(|place| place.value == first.value);
+        if alone && runs.len() > 2 && places.len() * lanes <= PICKED {
+            let lane = |place: &Place| {
+                let start = place.at * lanes;
+                (start..start + lanes).map(|at| at as u32)
+            };
+            let picked: Arc<[u32]> = places.iter().flat_map(lane).collect();
+            return self.one(
+                Arc::new(Rearrange::new(Layout::Picked(picked))),
+                &[first.value],
+            );
+        }
+        let mut parts = Vec::with_capacity(runs.len());
+        for run in runs {
+            let whole = (run.start, run.step, run.count) == (0, 1, run.of);
+            parts.push(match whole {
+                true => run.value,
+                false => {
+                    let axes = vec![(run.count, run.step * lanes as isize), (lanes, 1)];
+                    let start = run.start * lanes;
+                    let layout = Layout::Grid { start, axes };
+                    self.one(Arc::new(Rearrange::new(layout)), &[run.value])?
+                }
+            });
+        }
+        self.joined(&parts)
+    }
+
+    /// Values one after the other.
+    pub(crate) fn joined(&mut self, parts: &[Value]) -> Result<Value, GraphError> {
+        match parts {
+            [one] => Ok(*one),
+            _ => self.one(Arc::new(Concat { rows: 1 }), parts),
+        }
+    }
+
+    /// The `at`-th of `count` values that lie one after the other in each of these.
+    pub(crate) fn part(
+        &mut self,
+        value: Value,
+        at: usize,
+        count: usize,
+    ) -> Result<Value, GraphError> {
+        self.gather(&[Place { value, at, count }])
+    }
+
+    /// Bits in another protocol.
+    pub(crate) fn convert(
+        &mut self,
+        values: &[Value],
+        from: BitProtocol,
+        to: BitProtocol,
+    ) -> Result<Vec<Value>, GraphError> {
+        if from == to {
+            return Ok(values.to_vec());
+        }
+        let shared = match from {
+            BitProtocol::B => values.to_vec(),
+            BitProtocol::Y => self.add(Arc::new(FromKeys), values)?,
+            BitProtocol::Y2 => self.add(Arc::new(FromLabels), values)?,
+        };
+        match to {
+            BitProtocol::B => Ok(shared),
+            BitProtocol::Y => self.add(Arc::new(ToKeys), &shared),
+            BitProtocol::Y2 => self.add(Arc::new(ToLabels::<HalfGates>::new()), &shared),
+        }
+    }
+}
+
+/// Words of one vector, evenly spaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Run {
+    value: Value,
+    start: usize,
+    step: isize,
+    count: usize,
+    /// Words of the vector.
+    of: usize,
+}
+
+fn runs(places: &[Place]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for place in places {
+        if let Some(run) = runs.last_mut()
+            && run.value == place.value
+        {
+            let last = run.start as isize + run.step * (run.count as isize - 1);
+            let step = place.at as isize - last;
+            if run.count == 1 || step == run.step {
+                (run.step, run.count) = (step, run.count + 1);
+                continue;
+            }
+        }
+        runs.push(Run {
+            value: place.value,
+            start: place.at,
+            step: 1,
+            count: 1,
+            of: place.count,
+        });
+    }
+    runs
+}
+
+/// A clear value of bits becomes shared.
+pub(crate) fn share_bits(protocol: BitProtocol, owner: Party) -> Arc<dyn Operation> {
+    match protocol {
+        BitProtocol::B => Arc::new(Share::<BooleanGmwTool>::new(owner)),
+        BitProtocol::Y => Arc::new(Share::<BmrTool>::new(owner)),
+        BitProtocol::Y2 => Arc::new(Share::<YaoTool>::new(owner)),
+    }
+}
+
+/// A clear value of words becomes shared.
+pub(crate) fn share_words(owner: Party) -> Arc<dyn Operation> {
+    Arc::new(Share::<ArithmeticGmwTool>::new(owner))
+}
+
+/// A circuit, which has inputs.
+pub(crate) fn netlist(protocol: BitProtocol, circuit: Circuit) -> Arc<dyn Operation> {
+    let circuit = Arc::new(circuit);
+    match protocol {
+        BitProtocol::B => Arc::new(Netlist::<BooleanGmwTool>::new(circuit, 0)),
+        BitProtocol::Y => Arc::new(Netlist::<BmrTool>::new(circuit, 0)),
+        BitProtocol::Y2 => Arc::new(Netlist::<YaoTool>::new(circuit, 0)),
+    }
+}
+
+/// Bits become known.
+pub(crate) fn open_bits(protocol: BitProtocol, to: &[Party]) -> Arc<dyn Operation> {
+    let to = to.to_vec();
+    match protocol {
+        BitProtocol::B => Arc::new(Open::<BooleanGmwTool>::new(to)),
+        BitProtocol::Y => Arc::new(Open::<BmrTool>::new(to)),
+        BitProtocol::Y2 => Arc::new(Open::<YaoTool>::new(to)),
+    }
+}
+
+/// Words become known.
+pub(crate) fn open_words(to: &[Party]) -> Arc<dyn Operation> {
+    Arc::new(Open::<ArithmeticGmwTool>::new(to.to_vec()))
+}
