@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::Write as _;
 
-use madrigal_core::PhaseCost;
-use madrigal_engine::PhaseReport;
+use madrigal_core::{Party, PhaseCost};
+use madrigal_engine::{Outcome, PhaseReport};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
+use crate::numbers::{bytes, count, seconds, table};
 
 /// One phase of one party in one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -44,6 +45,60 @@ impl From<&PhaseReport> for PhaseFigures {
     fn from(report: &PhaseReport) -> Self {
         Self::new(report.time.as_secs_f64(), &report.spent)
     }
+}
+
+/// What one party has spent in one run of a program.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct PartyFigures {
+    /// Which one.
+    pub party: usize,
+    /// Before any input was needed.
+    pub setup: PhaseFigures,
+    /// With inputs.
+    pub online: PhaseFigures,
+    /// From the opening of the job to its finish at all parties.
+    pub total_seconds: f64,
+    /// With headers and control messages.
+    pub wire_bytes_sent: u64,
+}
+
+impl PartyFigures {
+    /// From what the engine tells.
+    pub fn new(party: Party, outcome: &Outcome) -> Self {
+        Self {
+            party: party.index(),
+            setup: (&outcome.setup).into(),
+            online: (&outcome.online).into(),
+            total_seconds: outcome.total.as_secs_f64(),
+            wire_bytes_sent: outcome.wire_bytes_sent,
+        }
+    }
+}
+
+/// What parties have spent, for people.
+pub fn costs(parties: &[PartyFigures]) -> comfy_table::Table {
+    let mut table = table(&[
+        "party", "phase", "time", "sent", "received", "messages", "rounds",
+    ]);
+    for party in parties {
+        for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
+            let own = if name == "setup" {
+                party.party.to_string()
+            } else {
+                String::new()
+            };
+            table.add_row([
+                own,
+                name.to_owned(),
+                seconds(phase.seconds),
+                bytes(phase.bytes_sent),
+                bytes(phase.bytes_received),
+                count(phase.messages),
+                count(phase.rounds),
+            ]);
+        }
+    }
+    table
 }
 
 /// Prints an object on several lines.

@@ -14,10 +14,9 @@ use serde_json::{Map, Value};
 use crate::command::Made;
 use crate::everyone::everyone;
 use crate::failure::{Failure, Result};
-use crate::figures::PhaseFigures;
+use crate::figures::{PartyFigures, costs};
 use crate::flags::TransportArg;
 use crate::inputs;
-use crate::numbers::{bytes, count, seconds, table};
 use crate::progress::Bars;
 use crate::reach::Network;
 use crate::remote::RemoteParty;
@@ -35,17 +34,6 @@ struct Report {
     /// Those of the parties here, by name, row by row: numbers that JSON cannot hold exactly are texts.
     outputs: Map<String, Value>,
     parties: Vec<PartyFigures>,
-}
-
-/// What one party has spent.
-#[derive(Serialize)]
-struct PartyFigures {
-    party: usize,
-    setup: PhaseFigures,
-    online: PhaseFigures,
-    /// From the opening of the job to its finish at all parties.
-    total_seconds: f64,
-    wire_bytes_sent: u64,
 }
 
 /// What circuits save, in a word.
@@ -120,7 +108,10 @@ fn tell<H>(
     ended: &[(Party, Ended)],
 ) -> Result<String> {
     let flags = made.flags;
-    let parties: Vec<_> = ended.iter().map(PartyFigures::of).collect();
+    let parties: Vec<_> = ended
+        .iter()
+        .map(|(party, ended)| PartyFigures::new(*party, &ended.outcome))
+        .collect();
     let ports = made.program.outputs();
     // Parties that get an output get the same.
     let first = |place: usize| {
@@ -174,19 +165,6 @@ fn tell<H>(
     Ok(text)
 }
 
-impl PartyFigures {
-    fn of((party, ended): &(Party, Ended)) -> Self {
-        let outcome = &ended.outcome;
-        Self {
-            party: party.index(),
-            setup: (&outcome.setup).into(),
-            online: (&outcome.online).into(),
-            total_seconds: outcome.total.as_secs_f64(),
-            wire_bytes_sent: outcome.wire_bytes_sent,
-        }
-    }
-}
-
 /// One output for people.
 fn line(name: &str, array: &Array) -> String {
     let mut text = format!("{name}:");
@@ -227,29 +205,4 @@ fn json(array: &Array) -> Value {
             Value::Array(elements)
         }
     }
-}
-
-fn costs(parties: &[PartyFigures]) -> comfy_table::Table {
-    let mut table = table(&[
-        "party", "phase", "time", "sent", "received", "messages", "rounds",
-    ]);
-    for party in parties {
-        for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
-            let own = if name == "setup" {
-                party.party.to_string()
-            } else {
-                String::new()
-            };
-            table.add_row([
-                own,
-                name.to_owned(),
-                seconds(phase.seconds),
-                bytes(phase.bytes_sent),
-                bytes(phase.bytes_received),
-                count(phase.messages),
-                count(phase.rounds),
-            ]);
-        }
-    }
-    table
 }

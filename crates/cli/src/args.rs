@@ -24,8 +24,8 @@ pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
 pub use madrigal_app::over::Over;
 pub use party::{Dealer, Doctor, Keygen};
 pub use run::{
-    BroadcastArg, CorrelationsArg, Explain, GarblingArg, How, PhasesArg, ProtocolArg, Run, Show,
-    Work,
+    BitsArg, BroadcastArg, CorrelationsArg, Explain, GarbledArg, GarblingArg, How, PhasesArg,
+    ProtocolArg, Run, Show, Work,
 };
 pub use store::{MatricesArg, Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};

@@ -188,12 +188,7 @@ impl Statistics {
         if !show.quiet && !show.to_stdout() {
             let _ = writeln!(std::io::stderr(), "{}", self.table());
         }
-        if show.to_stdout() {
-            print_json(self)?;
-        } else if let Some(path) = &show.stats {
-            write_json(self, path)?;
-        }
-        Ok(())
+        show.write(self)
     }
 
     /// The costs as a table.
@@ -291,6 +286,15 @@ impl Spread {
 impl Show {
     pub fn to_stdout(&self) -> bool {
         self.json || self.stats.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Writes statistics where they are wanted as JSON.
+    pub fn write(&self, statistics: &impl Serialize) -> Result<()> {
+        match &self.stats {
+            _ if self.to_stdout() => print_json(statistics),
+            Some(path) => write_json(statistics, path),
+            None => Ok(()),
+        }
     }
 
     /// The file for statistics.

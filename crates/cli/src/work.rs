@@ -122,7 +122,7 @@ impl Job {
             return Err(Usage::Owners {
                 found: owners.len(),
                 expected: values,
-                circuit: work.circuit.clone(),
+                circuit: work.circuit().to_owned(),
             }
             .into());
         }
@@ -134,7 +134,7 @@ impl Job {
         };
         check_parties("--to", &to, parties)?;
         Ok(Self {
-            circuit: Source::File(work.circuit.clone()),
+            circuit: Source::File(work.circuit().to_owned()),
             parties,
             owners,
             to,

@@ -10,6 +10,7 @@ use madrigal_engine::{
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::graph::{Made, Piece, make};
@@ -144,9 +145,31 @@ impl Hybrid {
         &self.made.graph
     }
 
-    /// The plan's beginning, with all else as usual; change what is to be otherwise.
+    /// The plan's beginning, with all else as usual; change what is to be otherwise. The parties agree on
+    /// what is computed, and on the names and types of what goes in and comes out.
     pub fn spec(&self) -> ProgramSpec {
-        ProgramSpec::new(self.made.graph.clone())
+        let mut hash = Sha256::new();
+        let mut put = |text: &str| {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        };
+        // Variants of one module differ in the order of their inputs.
+        let mut inputs: Vec<_> = self.inputs.iter().collect();
+        inputs.sort_by(|a, b| a.name.cmp(&b.name));
+        for input in inputs {
+            put(&format!("{} of {}: {}", input.name, input.owner, input.ty));
+        }
+        for (output, pieces) in self.outputs.iter().zip(&self.made.outputs) {
+            put(&format!("{}: {}, {pieces:?}", output.name, output.ty));
+        }
+        let digest = hash.finalize();
+        let digest: String = digest[..16]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let mut spec = ProgramSpec::new(self.made.graph.clone());
+        spec.also = vec![("variables".to_owned(), digest)];
+        spec
     }
 
     /// What goes in.

@@ -127,6 +127,11 @@ impl Values {
         run.flat_map(|run| run.keys().map(|name| &name[..]))
     }
 
+    /// A value as HyCC writes it, from its bits, a byte for each.
+    pub fn written(bits: &[u8], ty: &Type) -> String {
+        text::written(bits, ty)
+    }
+
     /// A variable in a run as HyCC writes it, without its name.
     pub fn text(&self, run: usize, name: &str, ty: &Type) -> Option<String> {
         self.bits(run, name).map(|bits| text::written(bits, ty))

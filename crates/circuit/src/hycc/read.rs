@@ -140,6 +140,16 @@ impl Module {
         &self.calls
     }
 
+    /// Whether any of its wires is a word.
+    pub fn has_words(&self) -> bool {
+        self.widths.iter().any(|&width| width > 1)
+    }
+
+    /// Whether any of its wires is a bit.
+    pub fn has_bits(&self) -> bool {
+        self.widths.contains(&1)
+    }
+
     /// Its own gates.
     pub fn gates(&self) -> &[Gate] {
         &self.gates

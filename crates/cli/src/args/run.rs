@@ -1,6 +1,6 @@
 //! The flags of what computes a circuit: `run`, and `explain`, which says before what it takes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum, ValueHint};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,8 @@ pub struct Run {
     pub who: Who,
 
     /// Inputs of party P: one line per lane with that party's values as hexadecimal numbers, in
-    /// circuit order. With --party, `FILE` alone is enough
+    /// circuit order. With --party, `FILE` alone is enough. With --hycc also NAME=VALUE, or NAME=@FILE;
+    /// others on this machine can see what stands on the command line
     #[arg(long = "input", value_name = "P=FILE", help_heading = "Values")]
     pub inputs: Vec<InputFile>,
 
@@ -30,7 +31,7 @@ pub struct Run {
     /// Take correlations from the store that `madrigal precompute` made; implies --correlations
     /// store. With --local, party I's store is DIR/partyI. Every party needs its own store, from
     /// the same `precompute`
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Correlations")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "hycc", help_heading = "Correlations")]
     pub store: Option<PathBuf>,
 
     /// The file with the store's key [default: BASE.store-key next to our identity, or DIR.key if
@@ -45,7 +46,7 @@ pub struct Run {
     pub show: Show,
 
     /// Compute K times and report mean, median and standard deviation
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Statistics")]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "hycc", help_heading = "Statistics")]
     pub repeat: u32,
 }
 
@@ -53,9 +54,12 @@ pub struct Run {
 #[derive(Args, Debug, Clone)]
 #[command(next_help_heading = "Work")]
 pub struct Work {
-    /// Circuit in Bristol or Bristol Fashion format
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub circuit: PathBuf,
+    /// Circuit in Bristol, Bristol Fashion or ABY format
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "hycc")]
+    pub circuit: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub hycc: Hycc,
 
     #[command(flatten)]
     pub how: How,
@@ -68,9 +72,70 @@ pub struct Work {
     #[arg(long, value_name = "all|P,...", default_value = "all")]
     pub to: Receivers,
 
-    /// Number of lanes; needed by a party without inputs
+    /// Number of lanes, with --hycc of runs; needed by a party without inputs
     #[arg(long, value_name = "L", value_parser = lanes())]
     pub lanes: Option<u64>,
+}
+
+impl Work {
+    /// The circuit's file, where no HyCC program is named.
+    pub fn circuit(&self) -> &Path {
+        self.circuit.as_deref().unwrap_or(Path::new(""))
+    }
+}
+
+/// A program of the HyCC compiler instead of a circuit.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "HyCC")]
+pub struct Hycc {
+    /// Instead of --circuit, a program of the HyCC compiler: the folder with its modules and bundles, or
+    /// one bundle (*.cmb) or module (*.circ). Words are computed in A; bits in B or in garbled circuits,
+    /// as the bundle says of each module. Inputs are given by name, --input NAME=VALUE, or as a
+    /// party's file of lines NAME := VALUE; with runs separated by lines ---. INPUT_A... is of party 0,
+    /// INPUT_B... of party 1
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with_all = ["circuit", "protocol", "garbling", "correlations", "owners"])]
+    pub hycc: Option<PathBuf>,
+
+    /// Which bundle of the folder [default: ps_optimized, yaohybrid, gmwhybrid, yaoonly or gmwonly,
+    /// the first that is there, else the only one]
+    #[arg(long, value_name = "NAME", requires = "hycc")]
+    pub bundle: Option<String>,
+
+    /// Protocol of garbled circuits: Y2 between two parties, or Y [default: Y2 for two parties, else Y]
+    #[arg(long, value_name = "LETTER", requires = "hycc")]
+    pub garbled: Option<GarbledArg>,
+
+    /// Protocol of the bits of all modules, whatever the bundle says
+    #[arg(
+        long,
+        value_name = "LETTER",
+        requires = "hycc",
+        conflicts_with = "garbled"
+    )]
+    pub bits: Option<BitsArg>,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GarbledArg {
+    /// BMR: all parties garble
+    #[value(name = "Y")]
+    Y,
+    /// Two parties: party 0 garbles
+    #[value(name = "Y2")]
+    Y2,
+}
+
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BitsArg {
+    /// Boolean GMW
+    #[value(name = "B")]
+    B,
+    /// BMR: all parties garble
+    #[value(name = "Y")]
+    Y,
+    /// Two parties: party 0 garbles
+    #[value(name = "Y2")]
+    Y2,
 }
 
 /// How a circuit is computed.

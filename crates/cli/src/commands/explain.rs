@@ -85,8 +85,11 @@ struct PhaseEstimate {
 }
 
 pub fn run(args: Explain) -> Result<()> {
+    if args.work.hycc.hycc.is_some() {
+        return super::hycc::explain(&args);
+    }
     let network = Network::parse(&args.network)?;
-    let circuit = Arc::new(Circuit::new(&read_netlist(&args.work.circuit)?));
+    let circuit = Arc::new(Circuit::new(&read_netlist(args.work.circuit())?));
     let mut job = Job::from_flags(&args.work, args.parties, &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
     job.how.over.or_network(&args.network);

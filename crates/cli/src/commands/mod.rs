@@ -6,6 +6,7 @@ pub mod dealer;
 pub mod demo;
 pub mod doctor;
 pub mod explain;
+pub mod hycc;
 pub mod keygen;
 pub mod pages;
 mod peers;

@@ -1,4 +1,4 @@
-//! `run`: a circuit, by all parties on this machine or as one real party.
+//! `run`: a circuit, by all parties on this machine or as one real party. HyCC programs: [`super::hycc`].
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -29,6 +29,9 @@ pub fn run(mut args: Run) -> Result<()> {
         return Err(Usage::NoStore.into());
     }
     args.work.how.over.or_network(&args.net.network);
+    if args.work.hycc.hycc.is_some() {
+        return super::hycc::run(&args);
+    }
     check_files(&args)?;
     match (args.who.local, args.who.party) {
         (Some(parties), _) => run_local(&args, parties),
@@ -59,7 +62,7 @@ fn check_files(args: &Run) -> Result<()> {
     let inputs = args.inputs.iter().map(|input| &input.path);
     let others = [&args.who.roster, &args.store_key];
     let read = others.into_iter().flatten().chain(inputs);
-    let read = read.chain([&args.work.circuit]).map(PathBuf::as_path);
+    let read = read.map(PathBuf::as_path).chain([args.work.circuit()]);
     let result = Output {
         flag: "--output",
         action: "write the result",
@@ -69,7 +72,7 @@ fn check_files(args: &Run) -> Result<()> {
 }
 
 fn run_local(args: &Run, parties: usize) -> Result<()> {
-    let path = &args.work.circuit;
+    let path = args.work.circuit();
     if let Some(store) = &args.store {
         check_local(store, parties)?;
     }
@@ -177,7 +180,7 @@ fn run_remote(args: &Run) -> Result<()> {
     let helpers = args.work.how.helpers();
     let party =
         RemoteParty::new(&args.who, &args.net, helpers)?.with_threads(args.work.how.threads);
-    let circuit = Arc::new(Circuit::new(&read_netlist(&args.work.circuit)?));
+    let circuit = Arc::new(Circuit::new(&read_netlist(args.work.circuit())?));
     let mut job = Job::from_flags(&args.work, party.parties(), &circuit)?;
     let me = party.me();
     let mut file = None;

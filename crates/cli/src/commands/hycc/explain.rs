@@ -1,0 +1,220 @@
+//! What a HyCC program costs, before it runs.
+
+use madrigal_app::explain::{Operation, operations, operations_table};
+use madrigal_circuit::hycc::Gate;
+use madrigal_core::time::Rates;
+use madrigal_core::{Party, Phase, PhaseCost};
+use madrigal_engine::ProgramPlan;
+use madrigal_hycc::Loaded;
+use serde::Serialize;
+
+use super::{hybrid, options, origin, plan, read};
+use crate::args::{Explain, Work};
+use crate::exit::Result;
+use crate::numbers::{bytes, count, counted, seconds, table};
+use crate::rates;
+use crate::reach::Network;
+use crate::stats::{print, print_json};
+
+/// One module, as JSON has it.
+#[derive(Debug, Serialize)]
+pub struct ModuleFigures {
+    name: String,
+    file: String,
+    /// What its words and bits are in: `A` if it has no bits.
+    protocols: String,
+    gates: usize,
+    and: usize,
+    mul: usize,
+    calls: usize,
+}
+
+/// The answer, as JSON has it.
+#[derive(Serialize)]
+struct Explanation {
+    program: String,
+    parties: usize,
+    lanes: usize,
+    modules: Vec<ModuleFigures>,
+    correlations: String,
+    network: String,
+    phases: String,
+    costs: Vec<PartyCost>,
+    /// How long the slowest party is expected to take; `null` if no network is named.
+    total_seconds: Option<f64>,
+    /// Of the party that has most of each.
+    operations: Vec<Operation>,
+}
+
+#[derive(Serialize)]
+struct PartyCost {
+    party: usize,
+    setup: PhaseFigures,
+    online: PhaseFigures,
+    memory_bytes: usize,
+}
+
+#[derive(Serialize)]
+struct PhaseFigures {
+    rounds: u64,
+    bytes_sent: u64,
+    bytes_received: u64,
+    messages: u64,
+    aes_blocks: u64,
+}
+
+impl PhaseFigures {
+    fn new(cost: &PhaseCost) -> Self {
+        Self {
+            rounds: cost.rounds,
+            bytes_sent: cost.bytes_sent,
+            bytes_received: cost.bytes_received,
+            messages: cost.messages,
+            aes_blocks: cost.aes_blocks,
+        }
+    }
+}
+
+/// The modules and what they are computed in.
+pub fn modules(work: &Work, loaded: &Loaded, parties: usize) -> Vec<ModuleFigures> {
+    let options = options(work);
+    let of = |(module, sharing): (&madrigal_circuit::hycc::Module, _)| {
+        let gates = module.gates();
+        let of = |kind: fn(&Gate) -> bool| gates.iter().filter(|gate| kind(gate)).count();
+        let bits = options.protocol(sharing, parties).letter();
+        let protocols = match (module.has_words(), module.has_bits()) {
+            (true, true) => format!("A+{bits}"),
+            (true, false) => "A".to_owned(),
+            _ => bits.to_owned(),
+        };
+        ModuleFigures {
+            name: module.name().into(),
+            file: module.file().into(),
+            protocols,
+            gates: gates.len(),
+            and: of(|gate| matches!(gate, Gate::And(..) | Gate::Or(..))),
+            mul: of(|gate| matches!(gate, Gate::Mul(..))),
+            calls: module.calls().len(),
+        }
+    };
+    loaded.linked.modules().map(of).collect()
+}
+
+pub fn explain(args: &Explain) -> Result<()> {
+    let network = Network::parse(&args.network)?;
+    let mut work = args.work.clone();
+    work.how.over.or_network(&args.network);
+    let loaded = read(&work)?;
+    let runs = usize::try_from(work.lanes.unwrap_or(1)).unwrap_or(usize::MAX);
+    let hybrid = hybrid(&work, &loaded, args.parties, runs)?;
+    let plan = plan(&work, &hybrid)?;
+    let rates: Option<Rates> = match network.profile {
+        Some(_) => Some(rates::measure(plan.trial().as_ref())?),
+        None => None,
+    };
+    let link = network.link();
+    let surroundings = rates.as_ref().map(|rates| (rates, &link));
+    let time = |(rates, link)| {
+        let total = |party| plan.time(party, rates, link).total;
+        Party::all(args.parties).map(total).fold(0.0, f64::max)
+    };
+    let party = |party: Party| {
+        let cost = plan.cost(party);
+        PartyCost {
+            party: party.index(),
+            setup: PhaseFigures::new(cost.phase(Phase::Setup)),
+            online: PhaseFigures::new(cost.phase(Phase::Online)),
+            memory_bytes: plan.memory(party),
+        }
+    };
+    let explanation = Explanation {
+        program: loaded.path.display().to_string(),
+        parties: args.parties,
+        lanes: hybrid.runs(),
+        modules: modules(&work, &loaded, args.parties),
+        correlations: origin(&plan),
+        network: args.network.clone(),
+        phases: plan.phases().to_string(),
+        costs: Party::all(args.parties).map(party).collect(),
+        total_seconds: surroundings.map(time),
+        operations: operations(&plan, surroundings),
+    };
+    match args.json {
+        true => print_json(&explanation),
+        false => print(explanation.text(&hybrid, &plan).as_bytes()),
+    }
+}
+
+impl Explanation {
+    fn text(&self, hybrid: &madrigal_hycc::Hybrid, plan: &ProgramPlan) -> String {
+        let mut modules = table(&["module", "file", "in", "gates", "AND, OR", "MUL", "calls"]);
+        for module in &self.modules {
+            let file = module.file.rsplit('/').next().unwrap_or(&module.file);
+            modules.add_row([
+                module.name.clone(),
+                file.to_owned(),
+                module.protocols.clone(),
+                count(module.gates as u64),
+                count(module.and as u64),
+                count(module.mul as u64),
+                count(module.calls as u64),
+            ]);
+        }
+        let mut costs = table(&[
+            "party",
+            "phase",
+            "rounds",
+            "sends",
+            "receives",
+            "messages",
+            "AES blocks",
+            "memory",
+        ]);
+        for party in &self.costs {
+            for (name, phase) in [("setup", &party.setup), ("online", &party.online)] {
+                let first = name == "setup";
+                let only = |text: String| if first { text } else { String::new() };
+                costs.add_row([
+                    only(party.party.to_string()),
+                    name.to_owned(),
+                    count(phase.rounds),
+                    bytes(phase.bytes_sent),
+                    bytes(phase.bytes_received),
+                    count(phase.messages),
+                    count(phase.aes_blocks),
+                    only(bytes(party.memory_bytes as u64)),
+                ]);
+            }
+        }
+        let mut ports = String::new();
+        for input in hybrid.inputs() {
+            let owner = input.owner;
+            ports += &format!("  {}: {}, of party {owner}\n", input.name, input.ty);
+        }
+        ports += "Outputs:\n";
+        for output in hybrid.outputs() {
+            ports += &format!("  {}: {}\n", output.name, output.ty);
+        }
+        let time = match self.total_seconds {
+            Some(total) => format!(
+                "\nOver the network `{}` it takes about {}, if every party has a machine like this one.\n",
+                self.network,
+                seconds(total)
+            ),
+            None => String::new(),
+        };
+        format!(
+            "{}: {} parties, {}, phases {}, correlations {}, {}.\n{modules}\n\nInputs:\n{ports}\n{costs}\n\n{}\n\n\
+             Rounds, bytes, messages and blocks are exact. What an operation sends in setup is what its\n\
+             correlations would take if they were made by themselves, without base OTs. Gates that do not wait\n\
+             for each other are one operation, whichever modules they stand in.\n{time}",
+            self.program,
+            self.parties,
+            counted(self.lanes as u64, "run"),
+            self.phases,
+            self.correlations,
+            counted(plan.parts().len() as u64, "part"),
+            operations_table(&self.operations, true),
+        )
+    }
+}

@@ -1,0 +1,98 @@
+//! What can be wrong with a HyCC program, its parties and its inputs.
+
+use std::path::PathBuf;
+
+use madrigal_app::failure::{Failure, Fault, Status};
+use madrigal_core::Party;
+use madrigal_engine::ProgramError;
+use madrigal_hycc::{HybridError, LoadError, TextError, ValuesError};
+
+/// Files that are no program.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}{remedy}", error = .0, remedy = remedy(.0))]
+pub struct Program(pub LoadError);
+
+fn remedy(error: &LoadError) -> &'static str {
+    match error {
+        LoadError::Several { .. } => ": --bundle NAME",
+        _ => "",
+    }
+}
+
+/// Parties that a program is not for.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; correct --local, --parties, --to, --lanes, --garbled or --bits")]
+pub struct Parties(pub HybridError);
+
+/// A plan that cannot be.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}; correct --threads, --memory, --phases or --lanes")]
+pub struct Plan(pub ProgramError);
+
+/// Inputs that are not those of the program.
+#[derive(Debug, thiserror::Error)]
+pub enum Inputs {
+    #[error(
+        "--input {given}: neither a file nor NAME=VALUE with one of the inputs {known}; a party's file is P=FILE"
+    )]
+    Unknown { given: String, known: String },
+    #[error("--input {name}=... is given twice; give each input once")]
+    Twice { name: String },
+    #[error("--input {name}=... is of {owner}; this is {me}, which reads only its own inputs")]
+    Foreign {
+        name: String,
+        owner: Party,
+        me: Party,
+    },
+    #[error("--input {party}=...: party {party} has no input of this program; leave the flag out")]
+    Needless { party: usize },
+    #[error("--input {name}=...: {error}")]
+    Text { name: String, error: TextError },
+    #[error("{}: {error}", path.display())]
+    File { path: PathBuf, error: TextError },
+    #[error("{}: {error}", path.display())]
+    Content { path: PathBuf, error: ValuesError },
+    #[error("{0}; give --input NAME=VALUE, or a party's file with --input P=FILE")]
+    Missing(ValuesError),
+}
+
+impl Fault for Program {
+    fn status(&self) -> Status {
+        match self.0 {
+            LoadError::Several { .. } => Status::Usage,
+            _ => Status::File,
+        }
+    }
+}
+
+impl Fault for Parties {
+    fn status(&self) -> Status {
+        Status::Usage
+    }
+}
+
+impl Fault for Plan {
+    fn status(&self) -> Status {
+        Status::Usage
+    }
+}
+
+impl Fault for Inputs {
+    fn status(&self) -> Status {
+        match self {
+            Self::File { .. } | Self::Content { .. } => Status::File,
+            _ => Status::Usage,
+        }
+    }
+}
+
+macro_rules! own {
+    ($($fault:ty),*) => {$(
+        impl From<$fault> for Failure {
+            fn from(fault: $fault) -> Self {
+                Self::other(fault)
+            }
+        }
+    )*};
+}
+own!(Program, Parties, Plan, Inputs);

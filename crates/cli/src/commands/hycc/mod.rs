@@ -1,0 +1,98 @@
+//! Programs of the HyCC compiler: `run --hycc` and `explain --hycc`.
+
+mod explain;
+mod failure;
+mod inputs;
+mod run;
+
+use std::path::Path;
+
+use madrigal_circuit::Limits;
+use madrigal_core::Party;
+use madrigal_engine::{Opening, Origin, Phases, ProgramPlan, ProgramSpec};
+use madrigal_hycc::{BitProtocol, Hybrid, Loaded, Options, load};
+
+use crate::args::{BitsArg, BroadcastArg, GarbledArg, PhasesArg, Receivers, Work};
+use crate::exit::{Result, Usage};
+
+pub use explain::explain;
+pub use run::run;
+
+/// Reads the program that the flags name.
+fn read(work: &Work) -> Result<Loaded> {
+    let path = work.hycc.hycc.as_deref().unwrap_or(Path::new(""));
+    let loaded = load(path, work.hycc.bundle.as_deref(), &Limits::default());
+    Ok(loaded.map_err(failure::Program)?)
+}
+
+fn options(work: &Work) -> Options {
+    Options {
+        garbled: work.hycc.garbled.map(|garbled| match garbled {
+            GarbledArg::Y => BitProtocol::Y,
+            GarbledArg::Y2 => BitProtocol::Y2,
+        }),
+        bits: work.hycc.bits.map(|bits| match bits {
+            BitsArg::B => BitProtocol::B,
+            BitsArg::Y => BitProtocol::Y,
+            BitsArg::Y2 => BitProtocol::Y2,
+        }),
+    }
+}
+
+/// The program for so many parties and runs.
+fn hybrid(work: &Work, loaded: &Loaded, parties: usize, runs: usize) -> Result<Hybrid> {
+    let to: Vec<Party> = match &work.to {
+        Receivers::All => Party::all(parties).collect(),
+        Receivers::These(to) if to.is_empty() => return Err(Usage::NoReceiver.into()),
+        Receivers::These(to) => {
+            let party = |&index: &usize| {
+                Party::checked(index, parties).map_err(|source| Usage::Party {
+                    flag: "--to",
+                    source,
+                })
+            };
+            to.iter().map(party).collect::<Result<_, _>>()?
+        }
+    };
+    let made = Hybrid::new(&loaded.flat, &options(work), parties, runs, &to);
+    Ok(made.map_err(failure::Parties)?)
+}
+
+/// Its plan. The extension is chosen once it is known how much is needed.
+fn plan(work: &Work, hybrid: &Hybrid) -> Result<ProgramPlan> {
+    let how = &work.how;
+    let with = |origin: Option<Origin>| {
+        let usual = hybrid.spec();
+        let spec = ProgramSpec {
+            origin: origin.unwrap_or(usual.origin),
+            opening: match how.broadcast {
+                BroadcastArg::Direct | BroadcastArg::Auto => Opening::Direct,
+                BroadcastArg::Relay => Opening::Relay,
+            },
+            phases: match how.phases {
+                PhasesArg::Auto => None,
+                PhasesArg::Sequential => Some(Phases::Sequential),
+                PhasesArg::Interleaved => Some(Phases::Interleaved),
+            },
+            memory: usize::try_from(how.memory.0).unwrap_or(usize::MAX),
+            threads: how.threads,
+            line: how.over.line(),
+            ..usual
+        };
+        ProgramPlan::new(spec).map_err(failure::Plan)
+    };
+    let first = with(None)?;
+    let choice = how.over.choose(how.threads, first.needs().steps());
+    Ok(with(Some(Origin::Ot {
+        extension: choice.extension,
+        threads: how.threads,
+    }))?)
+}
+
+/// Where correlations come from, if any are used.
+fn origin(plan: &ProgramPlan) -> String {
+    match plan.needs().is_empty() {
+        true => "none".to_owned(),
+        false => plan.spec().origin.to_string(),
+    }
+}

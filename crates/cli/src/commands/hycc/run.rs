@@ -1,0 +1,235 @@
+//! A HyCC program run, by all parties here or as one of several machines.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use madrigal_app::everyone::everyone;
+use madrigal_app::figures::{PartyFigures, costs};
+use madrigal_circuit::hycc::Type;
+use madrigal_core::Party;
+use madrigal_engine::{Outcome, ProgramPlan, Progress, run_program};
+use madrigal_hycc::{Hybrid, Loaded, Values};
+use madrigal_net::Session;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{failure, hybrid, inputs, origin, plan, read};
+use crate::args::{Receivers, Run, TransportArg};
+use crate::exit::{Failure, Result, Usage};
+use crate::files::{self, Output, named};
+use crate::progress::Bars;
+use crate::reach::Network;
+use crate::remote::RemoteParty;
+use crate::stats::write_result;
+
+/// What a run has come to, as JSON has it.
+#[derive(Serialize)]
+struct Report {
+    madrigal: &'static str,
+    program: String,
+    /// Parties of the computation.
+    parties: usize,
+    modules: Vec<super::explain::ModuleFigures>,
+    lanes: usize,
+    phases: String,
+    correlations: String,
+    threads: usize,
+    transport: TransportArg,
+    network: String,
+    /// Those of the parties here, by name, for each run: numbers that JSON cannot hold exactly are texts.
+    outputs: Vec<Map<String, Value>>,
+    figures: Vec<PartyFigures>,
+}
+
+pub fn run(args: &Run) -> Result<()> {
+    if args.who.local.is_none() && args.who.party.is_none() {
+        return Err(madrigal_app::failure::Usage::NobodyHere.into());
+    }
+    let loaded = read(&args.work)?;
+    check_files(args, &loaded)?;
+    match args.who.local {
+        Some(parties) => by_all(args, &loaded, parties),
+        None => by_one(args, &loaded),
+    }
+}
+
+/// What is to be written, before anything is computed.
+fn check_files(args: &Run, loaded: &Loaded) -> Result<()> {
+    let inputs = args.inputs.iter().map(|input| &input.path);
+    let read = loaded.files.iter().chain(inputs).chain(&args.who.roster);
+    let result = Output {
+        flag: "--output",
+        action: "write the result",
+        path: named(args.output.as_deref()),
+    };
+    let read = read.map(PathBuf::as_path);
+    files::check(read, &[result, args.show.output()])
+}
+
+fn by_all(args: &Run, loaded: &Loaded, parties: usize) -> Result<()> {
+    let work = &args.work;
+    let values = inputs::read(&loaded.flat, &args.inputs, parties, None, work.lanes)?;
+    let hybrid = hybrid(work, loaded, parties, values.runs())?;
+    for me in Party::all(parties) {
+        hybrid
+            .given(me, &values)
+            .map_err(failure::Inputs::Missing)?;
+    }
+    let plan = plan(work, &hybrid)?;
+    let network = Network::parse(&args.net.network)?;
+    let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
+    let (patience, deadline) = (&args.net.patience, args.net.patience.deadline);
+    let bars = Bars::new(parties, args.show.quiet);
+    let done = everyone(
+        transport,
+        network,
+        parties,
+        work.how.threads,
+        patience,
+        async |session: &Session| {
+            let me = session.me();
+            let given = hybrid.given(me, &values).map_err(Failure::bug)?;
+            let observe = |progress: Progress| bars.update(me.index(), progress.into());
+            let done = run_program(session, 1, &plan, given, deadline, &observe).await;
+            Ok(done?)
+        },
+    );
+    bars.clear();
+    let done: Vec<_> = Party::all(parties).zip(done?).collect();
+    tell(args, loaded, &hybrid, &plan, transport, &done)
+}
+
+fn by_one(args: &Run, loaded: &Loaded) -> Result<()> {
+    let work = &args.work;
+    let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(work.how.threads);
+    let (parties, me) = (party.parties(), Party::new(party.me()));
+    let values = inputs::read(&loaded.flat, &args.inputs, parties, Some(me), work.lanes)?;
+    let hybrid = hybrid(work, loaded, parties, values.runs())?;
+    if hybrid.inputs_of(me).next().is_none() && work.lanes.is_none() {
+        let party = me.index();
+        return Err(Usage::LanesUnknown { party }.into());
+    }
+    let given = hybrid.given(me, &values);
+    let given = given.map_err(failure::Inputs::Missing)?;
+    drop(values);
+    let plan = plan(work, &hybrid)?;
+    let (transport, deadline) = (party.transport(), party.patience().deadline);
+    let bars = Bars::new(1, args.show.quiet);
+    let observe = |progress: Progress| bars.update(0, progress.into());
+    bars.meeting();
+    let done = party.in_session(async |session| {
+        bars.met();
+        let done = run_program(session, 1, &plan, given, deadline, &observe).await;
+        Ok(done?)
+    });
+    bars.clear();
+    tell(args, loaded, &hybrid, &plan, transport, &[(me, done?)])
+}
+
+/// The outputs, as HyCC writes them; costs on standard error, or both as JSON.
+fn tell(
+    args: &Run,
+    loaded: &Loaded,
+    hybrid: &Hybrid,
+    plan: &ProgramPlan,
+    transport: TransportArg,
+    done: &[(Party, Outcome)],
+) -> Result<()> {
+    let mut outputs: Option<Values> = None;
+    for (party, outcome) in done {
+        let own = hybrid.values(*party, &outcome.outputs);
+        if own.is_some() && outputs.is_some() && own != outputs {
+            return Err(Failure::bug("parties got different outputs"));
+        }
+        outputs = outputs.or(own);
+    }
+    let result = named(args.output.as_deref());
+    if let Some(values) = outputs
+        .as_ref()
+        .filter(|_| result.is_some() || !args.show.to_stdout())
+    {
+        write_result(text(hybrid, values).as_bytes(), result)?;
+    }
+    let figures: Vec<_> = done
+        .iter()
+        .map(|(party, outcome)| PartyFigures::new(*party, outcome))
+        .collect();
+    if !args.show.quiet && !args.show.to_stdout() {
+        // Nobody is left to tell if standard error is gone.
+        let _ = writeln!(std::io::stderr(), "{}", costs(&figures));
+        if let (None, Some((me, _)), Receivers::These(_)) = (&outputs, done.first(), &args.work.to)
+        {
+            let _ = writeln!(std::io::stderr(), "madrigal: {me} gets no result (--to)");
+        }
+    }
+    let report = Report {
+        madrigal: env!("CARGO_PKG_VERSION"),
+        program: loaded.path.display().to_string(),
+        parties: plan.spec().graph.parties(),
+        modules: super::explain::modules(&args.work, loaded, plan.spec().graph.parties()),
+        lanes: hybrid.runs(),
+        phases: plan.phases().to_string(),
+        correlations: origin(plan),
+        threads: args.work.how.threads,
+        transport,
+        network: args.net.network.clone(),
+        outputs: outputs
+            .iter()
+            .flat_map(|values| objects(hybrid, values))
+            .collect(),
+        figures,
+    };
+    args.show.write(&report)
+}
+
+/// Lines `NAME := VALUE;`, with `---` between runs.
+fn text(hybrid: &Hybrid, values: &Values) -> String {
+    let mut text = String::new();
+    for run in 0..values.runs() {
+        text.push_str(if run > 0 { "---\n" } else { "" });
+        for variable in hybrid.outputs() {
+            let value = values.text(run, &variable.name, &variable.ty);
+            let _ = writeln!(text, "{} := {};", variable.name, value.unwrap_or_default());
+        }
+    }
+    text
+}
+
+fn objects(hybrid: &Hybrid, values: &Values) -> Vec<Map<String, Value>> {
+    let object = |run| {
+        let of = |variable: &madrigal_circuit::hycc::Variable| {
+            let mut bits = values.bits(run, &variable.name).unwrap_or_default();
+            (variable.name.clone(), json(&mut bits, &variable.ty))
+        };
+        hybrid.outputs().iter().map(of).collect()
+    };
+    (0..values.runs()).map(object).collect()
+}
+
+/// The largest integer of which a number of JSON's holds all below.
+const EXACT: u64 = 1 << 53;
+
+/// The next value of a type.
+fn json(bits: &mut &[u8], ty: &Type) -> Value {
+    match ty {
+        Type::Array { len, element } => {
+            let len = if element.bits() == 0 { 0 } else { *len };
+            Value::Array((0..len).map(|_| json(bits, element)).collect())
+        }
+        Type::Struct(members) => {
+            let member = |(name, ty): &(String, Type)| (name.clone(), json(bits, ty));
+            Value::Object(members.iter().map(member).collect())
+        }
+        Type::Integer { .. } | Type::Bool => {
+            let (own, rest) = bits.split_at((ty.bits() as usize).min(bits.len()));
+            *bits = rest;
+            let text = Values::written(own, ty);
+            let number = text
+                .parse::<i64>()
+                .ok()
+                .filter(|number| number.unsigned_abs() <= EXACT);
+            number.map_or(Value::String(text), Value::from)
+        }
+    }
+}
