@@ -75,6 +75,22 @@ fn every_field_is_documented_and_no_other() {
         &["`madrigal circuit info --json`", CIRCUIT],
         &told("circuit info sum.txt --json"),
     );
+    crate::hycc::program(path);
+    // Names of the program's own are no fields.
+    let without = |told: String| {
+        told.replace("\"greater\"", "\"name\"")
+            .replace("\"best\"", "\"name\"")
+    };
+    check(
+        &["`madrigal run --hycc --json`"],
+        &without(told(
+            "run --hycc program --local 2 --input INPUT_A=3 --input INPUT_B=5 --json",
+        )),
+    );
+    check(
+        &["`madrigal explain --hycc --json`"],
+        &told("explain --hycc program --network wan --json"),
+    );
     check(
         &["`madrigal explain --json`", CIRCUIT],
         &told("explain --circuit sum.txt --network wan --json"),

@@ -13,6 +13,7 @@ mod demo;
 mod errors;
 mod files;
 mod help;
+mod hycc;
 mod json;
 mod known_answers;
 mod parties;

@@ -13,6 +13,27 @@
 //!   are called.
 //!
 //! [`Values`] are inputs and outputs by name, as HyCC writes them: `INPUT_A := {a: [1, 2, 3];};`.
+//!
+//! ```no_run
+//! use madrigal_circuit::Limits;
+//! use madrigal_core::Party;
+//! use madrigal_engine::ProgramPlan;
+//! use madrigal_hycc::{Hybrid, Options, Values, load};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let loaded = load("biomatch64".as_ref(), Some("yaohybrid"), &Limits::default())?;
+//! let everyone: Vec<Party> = Party::all(2).collect();
+//! let hybrid = Hybrid::new(&loaded.flat, &Options::default(), 2, 1, &everyone)?;
+//! let plan = ProgramPlan::new(hybrid.spec())?; // with its costs, before anything is sent
+//! let mut inputs = hybrid.inputs().iter();
+//! let sample = inputs.find(|input| input.name == "INPUT_B_sample").ok_or("another program")?;
+//! let mut mine = Values::new(1);
+//! mine.set(0, &sample.name, &sample.ty, "[1, 2, 3, 4]")?;
+//! let given = hybrid.given(Party::new(1), &mine)?; // for `madrigal_engine::run_program`
+//! # drop((plan, given));
+//! # Ok(())
+//! # }
+//! ```
 
 mod graph;
 mod hybrid;

@@ -2,11 +2,11 @@
 //! them shows.
 //!
 //! This is the small public API in one place. Computations on numbers are written as [`program`]s on typed
-//! secrets, which choose circuits and conversions by themselves; an [`app::App`] makes a command of one, as
+//! secrets, which choose circuits and conversions by themselves, or in C for the compiler HyCC ([`hycc`]); an [`app::App`] makes a command of one, as
 //! the files of `examples/` do. The computation of one circuit takes
 //! five things:
 //!
-//! 1. a [`circuit`]: read from a Bristol file, or built in code ([`circuit::Builder`]);
+//! 1. a [`circuit`]: read from a Bristol or ABY file, or built in code ([`circuit::Builder`]);
 //! 2. a [`Plan`], made from a [`JobSpec`]: who owns which input, who gets the output, how many
 //!    lanes. It is the same at all parties and knows the cost before anything is sent;
 //! 3. a [`net::Session`] with the other parties, over a [transport](net::transport): memory, TCP,
@@ -78,6 +78,7 @@ pub use madrigal_app as app;
 pub use madrigal_circuit as circuit;
 pub use madrigal_correlations as correlations;
 pub use madrigal_engine as engine;
+pub use madrigal_hycc as hycc;
 pub use madrigal_net as net;
 pub use madrigal_program as program;
 

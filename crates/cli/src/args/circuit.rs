@@ -13,17 +13,17 @@ pub enum Circuit {
     /// Show what a circuit consists of
     #[command(after_help = EXIT_STATUS)]
     Info {
-        /// Circuit in Bristol or Bristol Fashion format
+        /// Circuit in Bristol, Bristol Fashion or ABY format
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write a circuit in the other format
+    /// Write a circuit in another format
     #[command(after_help = EXIT_STATUS)]
     Convert {
-        /// Circuit in Bristol or Bristol Fashion format
+        /// Circuit in Bristol, Bristol Fashion or ABY format
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Format to write
@@ -65,7 +65,7 @@ pub enum Circuit {
     /// Evaluate a circuit in the clear, on one machine
     #[command(after_help = EXIT_STATUS)]
     Eval {
-        /// Circuit in Bristol or Bristol Fashion format
+        /// Circuit in Bristol, Bristol Fashion or ABY format
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Input file: one line per lane with all input values as hexadecimal numbers, in circuit

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use madrigal_circuit::branches::Random;
-use madrigal_circuit::{Format, Rows, values};
+use madrigal_circuit::{Format, Netlist, Rows, values};
 use madrigal_engine::Circuit as Compiled;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::commands::run::count_lanes;
 use crate::exit::{Failure, Result, Usage};
 use crate::files::{self, Output, named};
 use crate::numbers::{count, table};
-use crate::source::read_netlist;
+use crate::source::{netlist_of, read_circuit, read_netlist};
 use crate::stats::{CircuitFigures, print, print_json, write_result};
 use crate::work::Input;
 
@@ -93,11 +93,13 @@ fn check(read: &[&Path], output: Option<&Path>) -> Result<()> {
 }
 
 fn info(file: &Path, json: bool) -> Result<()> {
-    let netlist = read_netlist(file)?;
+    let text = read_circuit(file)?;
+    let netlist = netlist_of(file, &text)?;
     let circuit = Compiled::new(&netlist);
     let stats = circuit.stats();
     let info = Info {
         format: match netlist.format() {
+            _ if Netlist::is_aby(&text) => "aby",
             Format::Bristol => "bristol",
             Format::BristolFashion => "bristol-fashion",
         },
