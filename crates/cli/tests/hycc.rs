@@ -222,7 +222,7 @@ fn mistakes_are_told() {
         &format!("run --hycc program --protocol B {given}"),
         &["--protocol"],
     );
-    fails(2, &format!("run --circuit x --bits B {given}"), &["--hycc"]);
+    fails(2, &format!("run --circuit x --bits B {given}"), &["--bits"]);
     fails(2, "run --local 2", &["--circuit"]);
     fails(
         2,

@@ -86,31 +86,43 @@ impl Work {
 
 /// A program of the HyCC compiler instead of a circuit.
 #[derive(Args, Debug, Clone)]
-#[command(next_help_heading = "HyCC")]
 pub struct Hycc {
     /// Instead of --circuit, a program of the HyCC compiler: the folder with its modules and bundles, or
     /// one bundle (*.cmb) or module (*.circ). Words are computed in A; bits in B or in garbled circuits,
     /// as the bundle says of each module. Inputs are given by name, --input NAME=VALUE, or as a
     /// party's file of lines NAME := VALUE; with runs separated by lines ---. INPUT_A... is of party 0,
     /// INPUT_B... of party 1
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with_all = ["circuit", "protocol", "garbling", "correlations", "owners"])]
+    #[arg(long, help_heading = "HyCC", value_name = "DIR", value_hint = ValueHint::AnyPath, conflicts_with_all = ["circuit", "protocol", "garbling", "correlations", "owners"])]
     pub hycc: Option<PathBuf>,
 
     /// Which bundle of the folder [default: ps_optimized, yaohybrid, gmwhybrid, yaoonly or gmwonly,
     /// the first that is there, else the only one]
-    #[arg(long, value_name = "NAME", requires = "hycc")]
+    #[arg(
+        long,
+        help_heading = "HyCC",
+        value_name = "NAME",
+        requires = "hycc",
+        conflicts_with = "circuit"
+    )]
     pub bundle: Option<String>,
 
     /// Protocol of garbled circuits: Y2 between two parties, or Y [default: Y2 for two parties, else Y]
-    #[arg(long, value_name = "LETTER", requires = "hycc")]
+    #[arg(
+        long,
+        help_heading = "HyCC",
+        value_name = "LETTER",
+        requires = "hycc",
+        conflicts_with = "circuit"
+    )]
     pub garbled: Option<GarbledArg>,
 
     /// Protocol of the bits of all modules, whatever the bundle says
     #[arg(
         long,
+        help_heading = "HyCC",
         value_name = "LETTER",
         requires = "hycc",
-        conflicts_with = "garbled"
+        conflicts_with_all = ["circuit", "garbled"]
     )]
     pub bits: Option<BitsArg>,
 }
