@@ -345,3 +345,77 @@ fn circuits_of_aby_are_circuits() {
     madrigal(path, "circuit info wrong.aby")
         .bad(3, &["wrong.aby, line 7", "wire 9 is read before"]);
 }
+
+/// A value of the shared answers, as HyCC writes it.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Array(elements) => {
+            let all: Vec<_> = elements.iter().map(written).collect();
+            format!("[{}]", all.join(", "))
+        }
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| format!("{name}: {};", written(value));
+            format!(
+                "{{{}}}",
+                members.iter().map(member).collect::<Vec<_>>().join(" ")
+            )
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Each folder of the shared programs, as the compiler's users have it: in the bundle that is taken by
+/// itself, and in the Boolean one; by two and by three parties.
+#[test]
+fn all_shared_programs() {
+    let Some(shared) = crate::known_answers::shared_data() else {
+        println!("no shared data: set MADRIGAL_SHARED to test all programs");
+        return;
+    };
+    let shared = shared.join("hycc");
+    let answers = std::fs::read_to_string(shared.join("known_answers.json")).unwrap();
+    let answers: Value = serde_json::from_str(&answers).unwrap();
+    let mut count = 0;
+    for (name, answer) in answers["programs"].as_object().unwrap() {
+        let folder = shared.join(name);
+        if !folder.join("yaohybrid.cmb").is_file() {
+            continue;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let cases = answer["cases"].as_array().unwrap();
+        for owner in ["A", "B"] {
+            let run = |case: &Value| -> String {
+                let all = answer["inputs"].as_array().unwrap().iter();
+                let own = all.filter(|input| input["owner"] == owner);
+                let line = |input: &Value| {
+                    let name = input["name"].as_str().unwrap();
+                    format!("{name} := {};\n", written(&case["inputs"][name]))
+                };
+                own.map(line).collect()
+            };
+            let runs: Vec<_> = cases.iter().map(run).collect();
+            write(path, owner, &runs.join("---\n"));
+        }
+        for (parties, bundle) in [(2, "yaohybrid"), (3, "yaohybrid"), (2, "gmwhybrid")] {
+            let bundle = match bundle {
+                "yaohybrid" => String::new(),
+                other => format!("--bundle {other}"),
+            };
+            let line = format!(
+                "run --hycc {} {bundle} --local {parties} --input 0=A --input 1=B --json",
+                folder.display()
+            );
+            let told = madrigal(path, &line).good().stdout;
+            let told: Value = serde_json::from_str(&told).unwrap();
+            for (run, case) in cases.iter().enumerate() {
+                for (name, expected) in case["outputs"].as_object().unwrap() {
+                    let found = written(&told["outputs"][run][name]).replace('"', "");
+                    assert_eq!(found, written(expected), "{line}: {name}");
+                    count += 1;
+                }
+            }
+        }
+    }
+    assert!(count > 200, "{count} outputs");
+}

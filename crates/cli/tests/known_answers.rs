@@ -24,7 +24,7 @@ fn own_data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../circuit/tests/data")
 }
 
-fn shared_data() -> Option<PathBuf> {
+pub fn shared_data() -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let root = std::env::var_os("MADRIGAL_SHARED").map_or(beside, PathBuf::from);
     let found = [root.join("circuits"), root.join("data/circuits")]

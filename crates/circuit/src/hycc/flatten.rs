@@ -90,7 +90,15 @@ impl Linked {
             flat.input_nodes.push(nodes);
         }
         let arguments = flat.input_nodes.clone();
-        flat.output_nodes = self.instance(&mut flat, self.main, &arguments)?;
+        let outputs = self.instance(&mut flat, self.main, &arguments)?;
+        // A word that is made of bits to be an output need not be made.
+        let parts = |node: u32| match &flat.nodes[node as usize].op {
+            Op::Combine(bits) => flat.combined(bits).to_vec(),
+            _ => vec![node],
+        };
+        let outputs = outputs.into_iter();
+        let outputs = outputs.map(|nodes| nodes.into_iter().flat_map(parts).collect());
+        flat.output_nodes = outputs.collect();
         Ok(flat)
     }
 
