@@ -73,7 +73,8 @@ fn script(mut bytes: &[u8], open: u64) -> Vec<Frame> {
             }
         };
         let header = Header {
-            kind: [Kind::Data, Kind::Credit, Kind::Control, Kind::Blocked][usize::from(head[0] & 3)],
+            kind: [Kind::Data, Kind::Credit, Kind::Control, Kind::Blocked]
+                [usize::from(head[0] & 3)],
             last: head[0] & 4 == 4,
             job: spread(head[1]),
             step: if head[2] < 128 { open } else { head[2].into() },

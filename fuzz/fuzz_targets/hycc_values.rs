@@ -19,7 +19,13 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let types = [
         ("a", int(32, true)),
         ("b", array(2, array(2, int(7, false)))),
-        ("c", Type::Struct(vec![("x".into(), int(8, true)), ("y".into(), array(3, Type::Bool))])),
+        (
+            "c",
+            Type::Struct(vec![
+                ("x".into(), int(8, true)),
+                ("y".into(), array(3, Type::Bool)),
+            ]),
+        ),
         ("d", int(130, true)),
     ];
     let type_of = |name: &str| types.iter().find(|(own, _)| *own == name).map(|(_, ty)| ty);
@@ -32,7 +38,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             let ty = type_of(name).expect("only these are read");
             let written = values.text(run, name, ty).expect("it has a value");
             let mut again = Values::new(1);
-            again.set(0, name, ty, &written).expect("what was written can be read");
+            again
+                .set(0, name, ty, &written)
+                .expect("what was written can be read");
             assert_eq!(again.bits(0, name), values.bits(run, name), "{name}");
         }
     }

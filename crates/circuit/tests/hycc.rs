@@ -243,6 +243,62 @@ fn damage_is_read_or_refused() {
     }
 }
 
+/// Several bytes changed at random: what is still read can be put together and evaluated.
+#[test]
+fn random_damage_is_read_or_refused() {
+    let limits = Limits {
+        gates: 1 << 12,
+        wires: 1 << 14,
+        input_bits: 1 << 12,
+        values: 64,
+    };
+    let mut state = madrigal_testkit::seed();
+    let mut random = move |below: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let whole = calls().map(|module| module.bytes());
+    let alone = [every_gate().bytes()];
+    let mut read = 0;
+    for _ in 0..20_000 {
+        let mut files = match random(2) {
+            0 => whole.to_vec(),
+            _ => alone.to_vec(),
+        };
+        for _ in 0..1 + random(3) {
+            let file = random(files.len());
+            let place = random(files[file].len());
+            files[file][place] = match random(3) {
+                0 => random(256) as u8,
+                1 => files[file][place].wrapping_add(1),
+                _ => files[file][place] ^ 1 << random(8),
+            };
+        }
+        let modules = files.iter().map(|bytes| {
+            let module = Module::read("changed", bytes, &limits)?;
+            Ok((module, BitSharing::Gmw))
+        });
+        let modules: Result<Vec<_>, madrigal_circuit::hycc::ModuleError> = modules.collect();
+        let Ok(modules) = modules else { continue };
+        let flat = Linked::new(modules, &limits).and_then(|linked| linked.flatten());
+        let Ok(flat) = flat else { continue };
+        let ones = |width: u64| vec![1; width as usize];
+        let inputs: Vec<_> = flat
+            .inputs
+            .iter()
+            .map(|input| ones(input.ty.bits()))
+            .collect();
+        for (output, bits) in flat.outputs.iter().zip(flat.evaluate(&inputs)) {
+            assert_eq!(bits.len() as u64, output.ty.bits());
+        }
+        read += 1;
+    }
+    println!("{read} of 20000 were programs");
+    assert!(read > 500);
+}
+
 /// What a few bytes announce takes no memory.
 #[test]
 fn announcements_take_no_memory() {

@@ -288,7 +288,7 @@ fn mistakes_are_told() {
     write(path, "program/yaohybrid.cmb", "mpc_main@arith.circ\n");
     fails(
         3,
-        &format!("explain --hycc program"),
+        "explain --hycc program",
         &["yaohybrid.cmb", "greater", "no file has"],
     );
     write(path, "program/mine.txt", "mpc_main@arith.circ\n");

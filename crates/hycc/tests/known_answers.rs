@@ -79,8 +79,10 @@ fn all_shared_data() {
             .filter_map(|key| answer[key].as_array());
         for file in lists.flatten() {
             let file = file.as_str().unwrap();
+            // Products bit by bit are large.
+            let most = if file.ends_with("only.cmb") { 2 } else { 12 };
             for parties in [2, 3] {
-                check(&folder, file, answer, &Options::default(), parties, 12);
+                check(&folder, file, answer, &Options::default(), parties, most);
                 count += 1;
             }
         }
