@@ -171,7 +171,7 @@ fn random_programs_mean_what_they_say() {
         let flat = program(&mut random, width);
         let runs = [1, 3, 70][random.below(3)];
         let inputs = inputs(&mut random, &flat, runs);
-        let parties = [2, 3, 2, 5][round % 4 ^ round / 4 % 4];
+        let parties = [2, 3, 2, 5][(round + round / 4) % 4];
         let options = match (parties, random.below(4)) {
             (2, 0) => Options {
                 garbled: Some(BitProtocol::Y),
