@@ -96,10 +96,6 @@ fn layers_of_branches_are_aligned() {
         let most = layer.groups.iter().map(|group| program.ands(group).len());
         slots += most.max().unwrap_or(0);
     }
-    println!(
-        "{slots} ANDs online for 16 branches of 30000 in {} layers",
-        program.depth()
-    );
     // With each gate as early as can be it would be some 90,000.
     assert!((30_000..33_000).contains(&slots), "{slots}");
 }

@@ -8,8 +8,10 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::branches::{Bits, Branches, Wanted};
 use madrigal_testkit::{World, seed};
 
-/// One party's part: the code's bits and its slots before they are rearranged, by conditional.
-type Part = Vec<(Vec<Bits>, Vec<[Bits; 3]>)>;
+/// One party's share of a conditional: the code's bits, and its slots before they are rearranged.
+type Chosen = (Vec<Bits>, Vec<[Bits; 3]>);
+/// Of all conditionals.
+type Part = Vec<Chosen>;
 
 async fn part(context: Context, wanted: &[Wanted], lanes: usize) -> madrigal_net::Result<Part> {
     let setup = context.enter(Phase::Setup, "setup");
@@ -53,9 +55,8 @@ fn check(parties: usize, wanted: &[Wanted], lanes: usize, seed: u64) {
     let parts: Vec<(Part, _)> =
         World::new(parties, seed).run(|context| part(context, wanted, lanes));
     for (index, wanted) in wanted.iter().enumerate() {
-        let of = |pick: &dyn Fn(&(Vec<Bits>, Vec<[Bits; 3]>)) -> &Bits| {
-            sum(parts.iter().map(|(part, _)| pick(&part[index])))
-        };
+        let of =
+            |pick: &dyn Fn(&Chosen) -> &Bits| sum(parts.iter().map(|(part, _)| pick(&part[index])));
         let code: Vec<Vec<u8>> = (0..wanted.bits)
             .map(|bit| of(&|part| &part.0[bit]))
             .collect();

@@ -189,7 +189,7 @@ impl Numbers {
     fn below(&mut self, bound: usize) -> usize {
         let mut bytes = [0; 8];
         self.0.fill(&mut bytes);
-        (u128::from(u64::from_le_bytes(bytes)) * bound as u128 >> 64) as usize
+        ((u128::from(u64::from_le_bytes(bytes)) * bound as u128) >> 64) as usize
     }
 
     fn of<T: Copy>(&mut self, list: &[T]) -> T {

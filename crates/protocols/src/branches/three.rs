@@ -8,10 +8,9 @@
 //! | u = 0 | X, Y | one of X and Y, S | the other one, S |
 //! | u = 1 | X, Y | one of X and Y, S | the same one, fresh |
 //!
-//! P_0 draws X and Y. With D = X ^ Y and random shared bits s, p, q: P_1's seeds are B = X ^ s D and a random
-//! shared S, exchanged if p is 1; P_2's are C = X ^ D ^ s D ^ u D and S ^ u F with random shared F, exchanged if q is
-//! 1. The products are vector-scalar products by vector triples, whose bits are s, p and q; F is a triple's own
-//! vector.
+//! P_0 draws X and Y; D is their XOR. With random shared bits s, p, q, P_1 is given B = X ^ s D and a random shared
+//! S, exchanged if p is 1; P_2 is given C = X ^ D ^ s D ^ u D and S ^ u F with random shared F, exchanged if q is 1.
+//! The products are vector-scalar products by vector triples, whose bits are s, p and q, and whose vector is F.
 //!
 //! **Why that is secure.** Opened are a sum of u and a triple's bit, and vectors under triples' vectors: uniform
 //! strings. What two parties are given is, in both cases, four uniform seeds of which one of the first's is
