@@ -328,10 +328,10 @@ impl Graph {
     ) -> Value {
         let node = u32::try_from(self.nodes.len()).expect("fewer than 2^32 operations");
         let sorts: Vec<Sort> = inputs.iter().map(|&value| *self.sort(value)).collect();
-        let labelled = inputs.iter().zip(&sorts);
-        let mut labelled = labelled.filter(|(_, sort)| sort.sharing.has_labels());
+        let begun = inputs.iter().zip(&sorts);
+        let mut begun = begun.filter(|(_, sort)| sort.sharing.begins_ahead());
         let prepares = operation.as_ref().is_some_and(|op| op.prepares(&sorts))
-            && labelled.all(|(value, _)| self.nodes[value.node as usize].prepares);
+            && begun.all(|(value, _)| self.nodes[value.node as usize].prepares);
         self.nodes.push(Node {
             operation,
             inputs,

@@ -49,7 +49,7 @@ pub trait Operation: Send + Sync {
     fn bill(&self, inputs: &[Sort], bill: &mut Bill);
 
     /// Whether something can be done for it before any input is there, in [`prepare`](Self::prepare), given
-    /// that all its inputs with labels were prepared too.
+    /// that all its inputs with labels or masks were prepared too.
     fn prepares(&self, _inputs: &[Sort]) -> bool {
         false
     }
@@ -57,7 +57,8 @@ pub trait Operation: Send + Sync {
     /// Does before any input is there what depends on the program alone: draws labels, garbles. Gives what
     /// is known of the results by then, and what [`online`](Self::online) will find in
     /// [`Turn::prepared`]. All parties call it at the same place of their schedules. `inputs` are what
-    /// preparing made of those with labels; the others are not known yet.
+    /// preparing made of those with labels or masks, of the latter without their public parts; the others
+    /// are not known yet.
     ///
     /// Where phases overlap, and where an input was not prepared, it is not called: then `online` does all
     /// of it.

@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 use crate::circuit::Circuit;
 use crate::graph::{Graph, Value};
 use crate::operations::{
-    BmrTool, Boolean, BooleanGmwTool, HalfGates, Netlist, Open, ReplicatedTool, Share, ThreeHalves,
-    YaoTool,
+    BetaTool, BmrTool, Boolean, BooleanGmwTool, HalfGates, Netlist, Open, ReplicatedTool, Share,
+    ThreeHalves, YaoTool,
 };
 use crate::program::{ProgramError, ProgramPlan, ProgramSpec};
 use crate::protocol::Protocol;
@@ -419,6 +419,7 @@ fn graph(spec: &JobSpec) -> Graph {
         Protocol::B => graph_in::<BooleanGmwTool>(spec),
         Protocol::R => graph_in::<ReplicatedTool>(spec),
         Protocol::Y => graph_in::<BmrTool>(spec),
+        Protocol::Beta => graph_in::<BetaTool>(spec),
         Protocol::Y2(Scheme::HalfGates) => graph_in::<YaoTool<HalfGates>>(spec),
         Protocol::Y2(Scheme::ThreeHalves) => graph_in::<YaoTool<ThreeHalves>>(spec),
     }

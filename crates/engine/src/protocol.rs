@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use madrigal_core::MAX_PARTIES;
 use madrigal_garbling::Scheme;
-use madrigal_protocols::{replicated, yao};
+use madrigal_protocols::{aby2, replicated, yao};
 
 /// The protocol that evaluates a circuit, by its letter in the papers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -20,6 +20,9 @@ pub enum Protocol {
     Y2(Scheme),
     /// BMR ([`madrigal_protocols::bmr`]): any number of parties, all but one corrupted.
     Y,
+    /// Masked sharing ([`madrigal_protocols::aby2`]): two parties, one corrupted; setup depends on the circuit,
+    /// and an AND opens one bit online.
+    Beta,
 }
 
 impl fmt::Display for Protocol {
@@ -28,6 +31,7 @@ impl fmt::Display for Protocol {
             Self::B => "B",
             Self::R => "R",
             Self::Y => "Y",
+            Self::Beta => "beta",
             Self::Y2(Scheme::HalfGates) => "Y2",
             Self::Y2(Scheme::ThreeHalves) => "Y2 by three halves",
         })
@@ -41,6 +45,7 @@ impl Protocol {
             Self::B | Self::Y => 2..=MAX_PARTIES,
             Self::R => replicated::PARTIES..=replicated::PARTIES,
             Self::Y2(_) => yao::PARTIES..=yao::PARTIES,
+            Self::Beta => aby2::PARTIES..=aby2::PARTIES,
         }
     }
 
@@ -48,14 +53,14 @@ impl Protocol {
     pub fn components(self) -> usize {
         match self {
             Self::B | Self::Y | Self::Y2(_) => 1,
-            Self::R => 2,
+            Self::R | Self::Beta => 2,
         }
     }
 
     /// Boolean triples for each AND.
     pub fn triples_per_and(self) -> usize {
         match self {
-            Self::B | Self::Y => 1,
+            Self::B | Self::Y | Self::Beta => 1,
             Self::R | Self::Y2(_) => 0,
         }
     }

@@ -12,6 +12,8 @@ pub struct Sharing {
     components: usize,
     /// Whether a bit's share is labels of 128 bits.
     labels: bool,
+    /// Whether it is a public part and a share of a mask.
+    masks: bool,
     /// Parties that know a clear value, a bit each; none for what is shared.
     holders: u64,
 }
@@ -27,6 +29,10 @@ impl Sharing {
     pub const Y2: Self = Self::garbled("Y2");
     /// Garbled and evaluated by all.
     pub const Y: Self = Self::garbled("Y");
+    /// Ring elements of two parties: a public part, and a share of its mask (ABY2.0).
+    pub const ALPHA: Self = Self::masked("alpha");
+    /// Bits of two parties: a public part, and a share of its mask (ABY2.0).
+    pub const BETA: Self = Self::masked("beta");
     /// Clear, known to all.
     pub const PUBLIC: Self = Self {
         holders: u64::MAX,
@@ -40,7 +46,17 @@ impl Sharing {
             name,
             components,
             labels: false,
+            masks: false,
             holders: 0,
+        }
+    }
+
+    /// A sharing by its protocol's name, where all know a public part, the first component, and each party
+    /// has a share of its mask, the second one, which comes from what was done before inputs were there.
+    pub const fn masked(name: &'static str) -> Self {
+        Self {
+            masks: true,
+            ..Self::new(name, 2)
         }
     }
 
@@ -74,6 +90,17 @@ impl Sharing {
     /// Whether a bit's share is labels of 128 bits.
     pub const fn has_labels(self) -> bool {
         self.labels
+    }
+
+    /// Whether a share is a public part and a share of its mask.
+    pub const fn has_masks(self) -> bool {
+        self.masks
+    }
+
+    /// Whether a part of a share may be there before any input is: then operations on it can be
+    /// [prepared](crate::Operation::prepare) only where those that made it were.
+    pub const fn begins_ahead(self) -> bool {
+        self.labels || self.masks
     }
 
     /// Whether the value is in the clear, at least at one party.

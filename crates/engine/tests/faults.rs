@@ -38,6 +38,7 @@ struct Job {
 enum How {
     Boolean,
     Dealt,
+    Masked,
     Garbled,
     GarbledByAll,
 }
@@ -69,6 +70,7 @@ fn job(parties: usize, how: How, seed: u64) -> Job {
     let plan = match how {
         How::Boolean => plan,
         How::Dealt => crate::common::dealt(&plan),
+        How::Masked => crate::common::masked(&plan),
         How::Garbled => {
             let scheme = [Scheme::HalfGates, Scheme::ThreeHalves][(seed >> 4) as usize % 2];
             crate::common::garbled(&plan, scheme)
@@ -222,6 +224,13 @@ fn a_job_under_random_faults_ends_right_or_with_an_error() {
 #[test]
 fn a_job_with_a_dealer_under_random_faults_ends_right_or_with_an_error() {
     under_random_faults([3, 4], |parties, seed| try_fault(parties, How::Dealt, seed));
+}
+
+#[test]
+fn a_job_with_masks_under_random_faults_ends_right_or_with_an_error() {
+    under_random_faults([2, 2], |parties, seed| {
+        try_fault(parties, How::Masked, seed)
+    });
 }
 
 #[test]

@@ -136,6 +136,15 @@ impl Case<'_> {
             check(&plan, &netlist, seed);
             check(&crate::common::threaded(&plan, 3), &netlist, seed);
         }
+        if self.parties == 2 {
+            let plan = crate::common::masked(&plan);
+            check(&plan, &netlist, seed);
+            check(&crate::common::dealt(&plan), &netlist, seed);
+            if plan.triples() > 0 {
+                check(&crate::common::stored(&plan), &netlist, seed);
+            }
+            check(&crate::common::threaded(&plan, 2), &netlist, seed);
+        }
         if [1, 7, 10, 64, 100, 1000].contains(&self.lanes)
             && [1, self.parties].contains(&self.to.len())
         {
@@ -441,6 +450,13 @@ fn garbling_wants_two_parties_and_correlated_ots() {
     };
     let refused = Plan::new(three).map(drop);
     let parties = 3;
+    assert_eq!(refused, Err(PlanError::Parties { protocol, parties }));
+    let protocol = Protocol::Beta;
+    let three = JobSpec {
+        protocol,
+        ..plan.spec().clone()
+    };
+    let refused = Plan::new(three).map(drop);
     assert_eq!(refused, Err(PlanError::Parties { protocol, parties }));
     let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
     for origin in [Origin::Dealer, Origin::Store] {

@@ -334,6 +334,13 @@ fn parties_that_garble_together() {
 }
 
 #[test]
+fn parties_with_masks() {
+    for to in 0..2 {
+        check_as(2, to, &[1 - to], Opening::Direct, crate::common::masked);
+    }
+}
+
+#[test]
 fn parties_with_a_dealer() {
     for to in 0..2 {
         check_as(2, to, &[1 - to], Opening::Direct, crate::common::dealt);

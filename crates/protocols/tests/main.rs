@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod common;
+mod aby2;
 mod arithmetic;
 mod arithmetic_conversions;
 mod arithmetic_faults;

@@ -18,7 +18,7 @@ use madrigal_protocols::{Opening, gmw};
 use zeroize::Zeroizing;
 
 use super::yao::offset;
-use super::{Boolean, Kept, Protocol, in_sharing};
+use super::{Boolean, Kept, Protocol, in_sharing, unpacked};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
@@ -174,12 +174,6 @@ type FreshInputs = Vec<InputSetup>;
 type Masks = Vec<Option<Rows>>;
 /// What is kept of a circuit.
 type Garbled = (bmr::Prepared, WireSetup);
-
-fn unpacked<K: 'static>(kept: Kept) -> Result<Box<K>> {
-    kept.downcast().map_err(|_| Error::Ended {
-        reason: "a bug in madrigal: something else was prepared".to_owned(),
-    })
-}
 
 impl BmrTool {
     fn bmr(&mut self, stock: &Stock) -> Result<&mut Bmr> {

@@ -7,7 +7,7 @@ use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_net::Result;
 
-use super::{Protocol, in_sharing, same_ring};
+use super::{Protocol, in_sharing, prepared_locally, same_ring};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::Shares;
@@ -121,6 +121,21 @@ impl<P: Protocol> Operation for Constant<P> {
     }
 
     fn bill(&self, _: &[Sort], _: &mut Bill) {}
+
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::SHARING.has_masks()
+    }
+
+    /// The masks are zeros.
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        let zeros = |value: &Arc<Shares>| Shares::zeros(value.sort().shared(P::SHARING));
+        let results = inputs.iter().map(zeros).collect();
+        Box::pin(std::future::ready(Ok(prepared_locally(results))))
+    }
 
     fn online<'a>(
         &'a self,

@@ -13,6 +13,7 @@
 //! | sums along an axis | every sharing | `sums.rs` |
 
 mod arithmetic_gmw;
+mod beta;
 mod bmr;
 mod boolean_gmw;
 mod branches;
@@ -46,6 +47,7 @@ use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
 pub use arithmetic_gmw::ArithmeticGmwTool;
+pub use beta::BetaTool;
 pub use bmr::{BmrTool, FromKeys, ToKeys};
 pub use boolean_gmw::BooleanGmwTool;
 pub use branches::{Branch, BranchTool, Scheme};
@@ -70,6 +72,26 @@ fn unprepared() -> Error {
         reason: "a bug in madrigal: a protocol that prepares nothing was to prepare something"
             .into(),
     }
+}
+
+/// What was kept, which an operation finds again.
+fn unpacked<K: 'static>(kept: Kept) -> Result<Box<K>> {
+    kept.downcast().map_err(|_| Error::Ended {
+        reason: "a bug in madrigal: something else was prepared".to_owned(),
+    })
+}
+
+/// What a local operation makes of what is known of its inputs before they are there.
+fn prepared_locally(results: Vec<Shares>) -> Prepared {
+    Prepared {
+        results,
+        kept: Box::new(()),
+    }
+}
+
+/// Whether local operations are done ahead too: where masks go through them.
+fn masks_flow(inputs: &[Sort]) -> bool {
+    inputs.iter().any(|sort| sort.sharing.has_masks())
 }
 
 /// A protocol that values can be brought into and opened from.

@@ -100,6 +100,15 @@ pub fn garbled(plan: &Plan, scheme: Scheme) -> Plan {
     Plan::new(spec).unwrap()
 }
 
+/// The same, in protocol beta.
+pub fn masked(plan: &Plan) -> Plan {
+    let spec = JobSpec {
+        protocol: Protocol::Beta,
+        ..plan.spec().clone()
+    };
+    Plan::new(spec).unwrap()
+}
+
 /// The same, garbled by all.
 pub fn garbled_by_all(plan: &Plan) -> Plan {
     let spec = JobSpec {

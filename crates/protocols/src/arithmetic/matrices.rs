@@ -131,7 +131,7 @@ impl ArithmeticGmw {
 }
 
 /// Elements of a left matrix.
-pub(super) const fn left(shape: MatrixShape) -> usize {
+pub(crate) const fn left(shape: MatrixShape) -> usize {
     shape.rows * shape.inner
 }
 
@@ -149,7 +149,7 @@ fn copy<T: Ring>(to: &mut &mut [T], from: &mut &[T], count: usize) {
 }
 
 /// `z += sum of x y`, where messages move on between bands of rows.
-pub(super) async fn add_products<T: Ring>(
+pub(crate) async fn add_products<T: Ring>(
     z: &mut [T],
     factors: [(&[T], &[T]); 2],
     shape: MatrixShape,

@@ -42,6 +42,7 @@ pub use conversions::share_addend;
 pub use linear::{add_constant, add_constants, scale};
 pub use madrigal_correlations::MatrixShape;
 pub use masked::MaskedMatrix;
+pub(crate) use matrices::{add_products, left};
 
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_kernels::{marks, rings};

@@ -1,0 +1,598 @@
+//! Protocols alpha and beta by themselves: right against the plain values, at the declared cost, for lengths
+//! that fill no byte, and with nothing of the inputs in what travels.
+#![allow(clippy::unwrap_used)] // tests
+
+use madrigal_core::{Cost, Party, Phase, PhaseCost, Ring, bits};
+use madrigal_correlations::{BitTriples, MatrixShape};
+use madrigal_kernels::rings;
+use madrigal_net::{Context, Error, Result};
+use madrigal_protocols::Rounds;
+use madrigal_protocols::aby2::{
+    Aby2, draw_aes, exchange_cost, reveal_cost, subsets, tell_cost, unmasked, unmasked_bits,
+};
+use madrigal_testkit::{World, seed};
+
+use crate::common::additive::Dealer;
+use crate::common::values;
+
+const COUNTS: [usize; 6] = [1, 7, 8, 64, 100, 1000];
+
+/// Both halves of a party.
+struct Halves {
+    setup: Aby2,
+    online: Aby2,
+    dealer: Dealer,
+}
+
+impl Halves {
+    fn new(context: &Context, seed: u64) -> Result<Self> {
+        let [setup, online] = [(Phase::Setup, "setup"), (Phase::Online, "online")]
+            .map(|(phase, name)| Aby2::new(context.enter(phase, name)));
+        let dealer = Dealer {
+            seed,
+            parties: 2,
+            me: context.me(),
+        };
+        Ok(Self {
+            setup: setup?,
+            online: online?,
+            dealer,
+        })
+    }
+
+    fn me(&self) -> Party {
+        self.online.me()
+    }
+
+    /// A party's bits under masks: public part and our share.
+    async fn bits(&mut self, owner: Party, plain: &[u8], count: usize) -> Result<[Vec<u8>; 2]> {
+        let mut masks = vec![0; bits::bytes_for(count)];
+        self.setup.draw_input(owner, &mut masks);
+        let values = (owner == self.me()).then_some(plain);
+        let public = self.online.share_bits(owner, values, &masks, count).await?;
+        Ok([public.to_vec(), masks])
+    }
+
+    async fn elements<T: Ring>(&mut self, owner: Party, plain: &[T]) -> Result<[Vec<T>; 2]> {
+        let mut masks = vec![T::ZERO; plain.len()];
+        self.setup
+            .draw_input(owner, rings::as_bytes_mut(&mut masks));
+        let values = (owner == self.me()).then_some(plain);
+        let public = self.online.share_elements(owner, values, &masks).await?;
+        Ok([public.to_vec(), masks])
+    }
+
+    /// The bits themselves, at those of `to`.
+    async fn open_bits(
+        &mut self,
+        public: &[u8],
+        masks: &[u8],
+        count: usize,
+        to: &[Party],
+    ) -> Result<Option<Vec<u8>>> {
+        let masks = self.setup.open_bit_masks(masks, count, to).await?;
+        Ok(masks.map(|masks| {
+            let both = masks.iter().zip(public);
+            let mut bits: Vec<u8> = both.map(|(a, b)| a ^ b).collect();
+            bits::clear_tail(&mut bits, count);
+            bits
+        }))
+    }
+
+    async fn open<T: Ring>(&mut self, public: &[T], masks: &[T]) -> Result<Vec<T>> {
+        let all: Vec<Party> = Party::all(2).collect();
+        let mut opened = self.setup.open_masks(masks, &all).await?.unwrap().to_vec();
+        rings::add_into(&mut opened, public);
+        Ok(opened)
+    }
+
+    /// Our shares of the masks of results.
+    fn fresh<T: Ring>(&mut self, count: usize) -> Vec<T> {
+        let mut masks = vec![T::ZERO; count];
+        self.setup.draw(rings::as_bytes_mut(&mut masks));
+        masks
+    }
+}
+
+/// Bit triples of a dealer's.
+fn bit_triples(dealer: Dealer, label: u64, count: usize) -> BitTriples {
+    let bytes = bits::bytes_for(count);
+    let [a, b] = [0, 1].map(|i| values::<u8>(dealer.seed, 50 + 8 * label + i, bytes));
+    let c: Vec<u8> = a.iter().zip(&b).map(|(a, b)| a & b).collect();
+    let [a, b, c] =
+        [(2, a), (3, b), (4, c)].map(|(i, bits)| dealer.share_bits(8 * label + i, &bits).into());
+    BitTriples::new(a, b, c, count)
+}
+
+/// Plain bits of a test, all ones in some places.
+fn plain_bits(seed: u64, label: u64, count: usize) -> Vec<u8> {
+    let mut plain = values::<u8>(seed, label, bits::bytes_for(count));
+    bits::clear_tail(&mut plain, count);
+    plain
+}
+
+/// Runs one job as both; gives its results, and checks what it cost.
+fn run<R: Send>(
+    seed: u64,
+    about: &str,
+    job: impl AsyncFn(&mut Halves) -> Result<R> + Sync,
+    declared: impl Fn(Party) -> Cost,
+) -> Vec<R> {
+    let results = World::new(2, seed).run(|context| {
+        let job = &job;
+        async move { job(&mut Halves::new(&context, seed)?).await }
+    });
+    let check = |(me, (result, spent)): (Party, (R, Cost))| {
+        assert_eq!(spent, declared(me), "{me}: {about}");
+        result
+    };
+    Party::all(2).zip(results).map(check).collect()
+}
+
+/// The sum of messages, and the rounds that they take one after the other.
+fn cost(me: Party, blocks: u64, steps: &[Step<'_>]) -> PhaseCost {
+    let mut clock = Rounds::new(2);
+    let mut sum = PhaseCost {
+        aes_blocks: blocks,
+        ..PhaseCost::default()
+    };
+    for step in steps {
+        let (spent, messages) = match *step {
+            Step::Both(bytes) => (exchange_cost(bytes), vec![(FIRST, SECOND), (SECOND, FIRST)]),
+            Step::Tell(from, bytes) => (tell_cost(me, from, bytes), vec![(from, other(from))]),
+            Step::Reveal(to, bytes) => (
+                reveal_cost(me, to, bytes),
+                to.iter().map(|&to| (other(to), to)).collect(),
+            ),
+        };
+        sum += spent;
+        clock.exchange(&messages);
+    }
+    PhaseCost {
+        rounds: clock.of(me),
+        ..sum
+    }
+}
+
+fn other(party: Party) -> Party {
+    Party::new(1 - party.index())
+}
+
+/// Messages that are sent before any of them is awaited, of so many bytes.
+#[derive(Clone, Copy)]
+enum Step<'a> {
+    Both(usize),
+    Tell(Party, usize),
+    Reveal(&'a [Party], usize),
+}
+use Step::{Both, Reveal, Tell};
+
+const FIRST: Party = Party::new(0);
+const SECOND: Party = Party::new(1);
+
+#[test]
+fn ands_of_bits() {
+    let seed = seed();
+    for count in COUNTS {
+        for to in [&[FIRST, SECOND][..], &[FIRST], &[SECOND]] {
+            let [a, b] = [1, 2].map(|label| plain_bits(seed, label, count));
+            let (a, b) = (&a, &b);
+            let bytes = bits::bytes_for(count);
+            let results = run(
+                seed,
+                &format!("{count} bits to {to:?}"),
+                async |halves| {
+                    let [x, x_mask] = halves.bits(FIRST, a, count).await?;
+                    let [y, y_mask] = halves.bits(SECOND, b, count).await?;
+                    let fresh = halves.fresh::<u8>(bytes);
+                    let mut triples = bit_triples(halves.dealer, 0, count);
+                    let mut kept = vec![0; bytes];
+                    let setup = &mut halves.setup;
+                    setup
+                        .bit_products(&mut triples, &x_mask, &y_mask, count, &mut kept)
+                        .await?;
+                    assert!(triples.is_empty());
+                    kept.iter_mut().zip(&fresh).for_each(|(a, b)| *a ^= b);
+                    let mut z = vec![0; bytes];
+                    let online = &mut halves.online;
+                    online
+                        .and([&x, &y], [&x_mask, &y_mask], &kept, count, &mut z)
+                        .await?;
+                    halves.open_bits(&z, &fresh, count, to).await
+                },
+                |me| Cost {
+                    // Masks of an input of each, and of the result.
+                    setup: cost(
+                        me,
+                        2 * draw_aes(bytes),
+                        &[Both(2 * bytes), Reveal(to, bytes)],
+                    ),
+                    online: cost(
+                        me,
+                        0,
+                        &[Tell(FIRST, bytes), Tell(SECOND, bytes), Both(bytes)],
+                    ),
+                },
+            );
+            let product: Vec<u8> = a.iter().zip(b).map(|(a, b)| a & b).collect();
+            for (me, opened) in Party::all(2).zip(results) {
+                assert_eq!(opened, to.contains(&me).then(|| product.clone()), "{count}");
+            }
+        }
+    }
+}
+
+#[test]
+fn ands_of_three_and_four() {
+    let seed = seed();
+    for k in [3, 4] {
+        for count in COUNTS {
+            let bytes = bits::bytes_for(count);
+            let all: Vec<Vec<u8>> = (0..k as u64)
+                .map(|label| {
+                    // Mostly ones, so that the product is not all zeros.
+                    let other = plain_bits(seed, 30 + label, count);
+                    let these = plain_bits(seed, label, count);
+                    these.iter().zip(other).map(|(a, b)| a | b).collect()
+                })
+                .collect();
+            let all = &all;
+            let (larger, pairs) = (subsets(k).len(), k * (k - 1) / 2);
+            let results = run(
+                seed,
+                &format!("{count} bits, {k} factors"),
+                async |halves| {
+                    let (mut public, mut masks) = (Vec::new(), Vec::new());
+                    for (place, bits) in all.iter().enumerate() {
+                        let owner = Party::new(place % 2);
+                        let [x, mask] = halves.bits(owner, bits, count).await?;
+                        public.push(x);
+                        masks.push(mask);
+                    }
+                    let fresh = halves.fresh::<u8>(bytes);
+                    let masks: Vec<&[u8]> = masks.iter().map(|row| &row[..]).collect();
+                    let public: Vec<&[u8]> = public.iter().map(|row| &row[..]).collect();
+                    let mut triples = bit_triples(halves.dealer, 1, larger * count);
+                    let made = halves.setup.subset_products(&mut triples, &masks, count);
+                    let made = made.await?;
+                    assert!(triples.is_empty());
+                    let mut z = vec![0; bytes];
+                    let online = &mut halves.online;
+                    online
+                        .and_many(&public, &masks, &made, &fresh, count, &mut z)
+                        .await?;
+                    halves.open_bits(&z, &fresh, count, &[SECOND]).await
+                },
+                |me| {
+                    let own = (0..k).filter(|place| place % 2 == me.index()).count();
+                    let inputs = (0..k).map(|place| Tell(Party::new(place % 2), bytes));
+                    let online: Vec<Step<'_>> = inputs.chain([Both(bytes)]).collect();
+                    let [first, second] =
+                        [pairs, larger - pairs].map(|sets| 2 * bits::bytes_for(sets * count));
+                    let setup = [Both(first), Both(second), Reveal(&[SECOND], bytes)];
+                    Cost {
+                        setup: cost(me, (own as u64 + 1) * draw_aes(bytes), &setup),
+                        online: cost(me, 0, &online),
+                    }
+                },
+            );
+            let product: Vec<u8> = (0..bytes)
+                .map(|i| all.iter().fold(0xff, |product, row| product & row[i]))
+                .collect();
+            assert_eq!(results, [None, Some(product)], "{count} bits, {k} factors");
+        }
+    }
+}
+
+/// What a job costs where each party has one input of so many bytes, and results of `fresh` bytes are opened to
+/// both.
+fn job_cost(me: Party, [first, second]: [usize; 2], setup: usize, fresh: usize) -> Cost {
+    let both = [FIRST, SECOND];
+    let own = [first, second][me.index()];
+    let setup: Vec<Step<'_>> = [setup]
+        .into_iter()
+        .filter(|&bytes| bytes > 0)
+        .map(Both)
+        .chain([Reveal(&both, fresh)])
+        .collect();
+    let inputs = [Tell(FIRST, first), Tell(SECOND, second), Both(fresh)];
+    Cost {
+        setup: cost(me, draw_aes(own) + draw_aes(fresh), &setup),
+        online: cost(me, 0, &inputs),
+    }
+}
+
+fn products_of<T: Ring>(seed: u64, count: usize) {
+    let [a, b] = [1, 2].map(|label| values::<T>(seed, label, count));
+    let (a, b) = (&a, &b);
+    let bytes = count * T::BYTES;
+    let results = run(
+        seed,
+        &format!("{count} x u{}", T::BITS),
+        async |halves| {
+            let [x, x_mask] = halves.elements(FIRST, a).await?;
+            let [y, y_mask] = halves.elements(SECOND, b).await?;
+            let fresh = halves.fresh::<T>(count);
+            let mut kept = vec![T::ZERO; count];
+            let mut triples = halves.dealer.triples(1, count);
+            let setup = &mut halves.setup;
+            setup
+                .products(&mut triples, &x_mask, &y_mask, &mut kept)
+                .await?;
+            rings::sub_into(&mut kept, &fresh);
+            let mut z = vec![T::ZERO; count];
+            let online = &mut halves.online;
+            online
+                .mul([&x, &y], [&x_mask, &y_mask], &kept, &mut z)
+                .await?;
+            halves.open(&z, &fresh).await
+        },
+        |me| job_cost(me, [bytes; 2], 2 * bytes, bytes),
+    );
+    let mut product = a.clone();
+    rings::mul_into(&mut product, b);
+    assert!(results.iter().all(|opened| *opened == product));
+}
+
+fn squares_of<T: Ring>(seed: u64, count: usize) {
+    let a = &values::<T>(seed, 1, count);
+    let bytes = count * T::BYTES;
+    let results = run(
+        seed,
+        &format!("{count} x u{}", T::BITS),
+        async |halves| {
+            let [x, mask] = halves.elements(SECOND, a).await?;
+            let fresh = halves.fresh::<T>(count);
+            let mut kept = vec![T::ZERO; count];
+            let mut pairs = halves.dealer.pairs(1, count);
+            halves.setup.squares(&mut pairs, &mask, &mut kept).await?;
+            rings::sub_into(&mut kept, &fresh);
+            let mut z = vec![T::ZERO; count];
+            halves.online.square(&x, &mask, &kept, &mut z).await?;
+            halves.open(&z, &fresh).await
+        },
+        |me| {
+            let both = [FIRST, SECOND];
+            let own = if me == SECOND { draw_aes(bytes) } else { 0 };
+            Cost {
+                setup: cost(
+                    me,
+                    own + draw_aes(bytes),
+                    &[Both(bytes), Reveal(&both, bytes)],
+                ),
+                online: cost(me, 0, &[Tell(SECOND, bytes), Both(bytes)]),
+            }
+        },
+    );
+    let mut product = a.clone();
+    rings::mul_into(&mut product, a);
+    assert!(results.iter().all(|opened| *opened == product));
+}
+
+fn dots_of<T: Ring>(seed: u64, count: usize) {
+    for length in [1, 3, 10] {
+        let [a, b] = [1, 2].map(|label| values::<T>(seed, label, count * length));
+        let (a, b) = (&a, &b);
+        let (wide, bytes) = (count * length * T::BYTES, count * T::BYTES);
+        let results = run(
+            seed,
+            &format!("{count} x {length} x u{}", T::BITS),
+            async |halves| {
+                let [x, x_mask] = halves.elements(FIRST, a).await?;
+                let [y, y_mask] = halves.elements(SECOND, b).await?;
+                let fresh = halves.fresh::<T>(count);
+                let mut kept = vec![T::ZERO; count];
+                let mut triples = halves.dealer.triples(1, count * length);
+                let setup = &mut halves.setup;
+                setup
+                    .dots(&mut triples, &x_mask, &y_mask, length, &mut kept)
+                    .await?;
+                rings::sub_into(&mut kept, &fresh);
+                let mut z = vec![T::ZERO; count];
+                let online = &mut halves.online;
+                online
+                    .dot([&x, &y], [&x_mask, &y_mask], &kept, length, &mut z)
+                    .await?;
+                halves.open(&z, &fresh).await
+            },
+            |me| job_cost(me, [wide; 2], 2 * wide, bytes),
+        );
+        let mut products = a.clone();
+        rings::mul_into(&mut products, b);
+        let sums = products.chunks(length);
+        let sums: Vec<T> = sums
+            .map(|part| part.iter().fold(T::ZERO, |sum, x| sum.add(*x)))
+            .collect();
+        assert!(results.iter().all(|opened| *opened == sums));
+    }
+}
+
+fn matrices_of<T: Ring>(seed: u64, rows: usize) {
+    let shapes = [
+        MatrixShape {
+            rows,
+            inner: 5,
+            columns: 3,
+        },
+        MatrixShape {
+            rows: 2,
+            inner: 1,
+            columns: rows,
+        },
+    ];
+    let sum = |of: &dyn Fn(&MatrixShape) -> usize| shapes.iter().map(of).sum::<usize>();
+    let [left, right, made] = [
+        sum(&|shape| shape.rows * shape.inner),
+        sum(&|shape| shape.inner * shape.columns),
+        sum(&|shape| shape.rows * shape.columns),
+    ];
+    let (a, b) = (&values::<T>(seed, 1, left), &values::<T>(seed, 2, right));
+    let results = run(
+        seed,
+        &format!("{shapes:?} of u{}", T::BITS),
+        async |halves| {
+            let [x, x_mask] = halves.elements(FIRST, a).await?;
+            let [y, y_mask] = halves.elements(SECOND, b).await?;
+            let fresh = halves.fresh::<T>(made);
+            let mut kept = vec![T::ZERO; made];
+            let labels = shapes.iter().zip(1..);
+            let triples = labels.map(|(&shape, label)| halves.dealer.matrices(label, shape));
+            let triples = triples.collect();
+            let setup = &mut halves.setup;
+            setup.matrices(triples, &x_mask, &y_mask, &mut kept).await?;
+            rings::sub_into(&mut kept, &fresh);
+            let mut z = vec![T::ZERO; made];
+            let online = &mut halves.online;
+            online
+                .matrix_products(&shapes, [&x, &y], [&x_mask, &y_mask], &kept, &mut z)
+                .await?;
+            halves.open(&z, &fresh).await
+        },
+        |me| {
+            let [left, right, made] = [left, right, made].map(|count| count * T::BYTES);
+            job_cost(me, [left, right], left + right, made)
+        },
+    );
+    let mut products = vec![T::ZERO; made];
+    let (mut x, mut y, mut z) = (&a[..], &b[..], &mut products[..]);
+    for shape in shapes {
+        let own;
+        (own, z) = z.split_at_mut(shape.rows * shape.columns);
+        let (left, right) = (shape.rows * shape.inner, shape.inner * shape.columns);
+        rings::multiply_add(&x[..left], &y[..right], own, shape.inner, shape.columns);
+        (x, y) = (&x[left..], &y[right..]);
+    }
+    assert!(results.iter().all(|opened| *opened == products));
+}
+
+/// Numbers in beta become numbers in alpha.
+fn composed<T: Ring>(seed: u64, count: usize) {
+    for width in [1, 5, T::BITS] {
+        // Bit i of all numbers lies before bit i + 1 of any.
+        let total = width * count;
+        let a = &plain_bits(seed, 1, total);
+        let (input, bytes) = (bits::bytes_for(total), count * T::BYTES);
+        let results = run(
+            seed,
+            &format!("{count} numbers of {width} bits, u{}", T::BITS),
+            async |halves| {
+                let [x, x_mask] = halves.bits(FIRST, a, total).await?;
+                let fresh = halves.fresh::<T>(count);
+                let mut shared = halves.dealer.bits::<T>(1, total);
+                let flips = halves.setup.flips(&mut shared, &x_mask, total).await?;
+                let mut z = vec![T::ZERO; count];
+                halves
+                    .online
+                    .compose(&x, &flips, width, &fresh, &mut z)
+                    .await?;
+                halves.open(&z, &fresh).await
+            },
+            |me| {
+                let both = [FIRST, SECOND];
+                let own = if me == FIRST { draw_aes(input) } else { 0 };
+                let setup = [Both(input), Reveal(&both, bytes)];
+                Cost {
+                    setup: cost(me, own + draw_aes(bytes), &setup),
+                    online: cost(me, 0, &[Tell(FIRST, input), Both(bytes)]),
+                }
+            },
+        );
+        let bit = |at: usize| T::from_u128(u128::from(a[at / 8] >> (at % 8) & 1));
+        let number =
+            |j: usize| (0..width).fold(T::ZERO, |sum, i| sum.add(bit(i * count + j).shl(i)));
+        let numbers: Vec<T> = (0..count).map(number).collect();
+        assert!(
+            results.iter().all(|opened| *opened == numbers),
+            "{count} of {width}"
+        );
+    }
+}
+
+fn bits_times<T: Ring>(seed: u64, count: usize) {
+    let (b, a) = (&plain_bits(seed, 1, count), &values::<T>(seed, 2, count));
+    let (input, bytes) = (bits::bytes_for(count), count * T::BYTES);
+    let results = run(
+        seed,
+        &format!("{count} bits times u{}", T::BITS),
+        async |halves| {
+            let [bits, bit_masks] = halves.bits(FIRST, b, count).await?;
+            let [x, x_mask] = halves.elements(SECOND, a).await?;
+            let fresh = halves.fresh::<T>(count);
+            let mut shared = halves.dealer.bits::<T>(1, count);
+            let mut triples = halves.dealer.triples::<T>(2, count);
+            let setup = &mut halves.setup;
+            let made = setup.bit_masks_times(&mut shared, &mut triples, &bit_masks, &x_mask);
+            let (flips, kept) = made.await?;
+            let mut z = vec![T::ZERO; count];
+            let online = &mut halves.online;
+            online
+                .bit_times(&bits, (&flips, &kept), [&x, &x_mask], &fresh, &mut z)
+                .await?;
+            halves.open(&z, &fresh).await
+        },
+        |me| job_cost(me, [input, bytes], 2 * bytes + input, bytes),
+    );
+    let bit = |i: usize| T::from_u128(u128::from(b[i / 8] >> (i % 8) & 1));
+    let products: Vec<T> = (0..count).map(|i| bit(i).mul(a[i])).collect();
+    assert!(results.iter().all(|opened| *opened == products), "{count}");
+}
+
+for_all_widths! {
+    products_of_elements => products_of(COUNTS);
+    squares_of_elements => squares_of(COUNTS);
+    dot_products => dots_of([1, 7, 100]);
+    matrix_products => matrices_of([1, 7, 64]);
+    numbers_from_bits => composed([1, 7, 100]);
+    bits_times_elements => bits_times(COUNTS);
+}
+
+/// From A and B one message of what is masked, and back none.
+#[test]
+fn between_masked_and_plain_shares() {
+    let seed = seed();
+    for count in COUNTS {
+        let bytes = bits::bytes_for(count);
+        let (a, b) = (&values::<u32>(seed, 1, count), &plain_bits(seed, 2, count));
+        let results = run(
+            seed,
+            &format!("{count}"),
+            async |halves| {
+                let me = halves.me();
+                let share = halves.dealer.share(1, a);
+                let mut masks = halves.fresh::<u32>(count);
+                let public = halves.online.mask(&share, &masks).await?;
+                unmasked(me, &public, &mut masks);
+                let share = halves.dealer.share_bits(2, b);
+                let mut bit_masks = halves.fresh::<u8>(bytes);
+                let online = &mut halves.online;
+                let public = online.mask_bits(&share, &bit_masks, count).await?;
+                unmasked_bits(me, &public, &mut bit_masks);
+                bits::clear_tail(&mut bit_masks, count);
+                Ok((masks, bit_masks))
+            },
+            |me| Cost {
+                setup: cost(me, draw_aes(4 * count) + draw_aes(bytes), &[]),
+                online: cost(me, 0, &[Both(4 * count), Both(bytes)]),
+            },
+        );
+        let [(mut sum, mut bits), (theirs, their_bits)] = results.try_into().unwrap();
+        rings::add_into(&mut sum, &theirs);
+        bits.iter_mut().zip(&their_bits).for_each(|(a, b)| *a ^= b);
+        assert!(sum == *a && bits == *b, "{count}");
+    }
+}
+
+/// Three parties are told that there are too many, before anything is sent.
+#[test]
+fn two_parties_only() {
+    let failed = World::new(3, seed()).run(|context| async move {
+        match Aby2::new(context.enter(Phase::Setup, "setup")) {
+            Ok(_) => Ok(String::new()),
+            Err(Error::Ended { reason }) => Ok(reason),
+            Err(other) => Err(other),
+        }
+    });
+    for (reason, _) in failed {
+        assert!(reason.contains("for two parties, not 3"), "{reason}");
+    }
+}
