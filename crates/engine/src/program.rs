@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use madrigal_core::time::Link;
 use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost};
-use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin};
+use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin, SupplyCosts};
 use madrigal_net::Fact;
 use madrigal_protocols::Opening;
 use sha2::{Digest, Sha256};
@@ -247,14 +247,19 @@ impl ProgramPlan {
         }
     }
 
-    /// By part, the rounds after which each party has its correlations.
+    /// By part, the rounds that each party has heard of when it has its correlations.
     fn supply_rounds(&self) -> Vec<Vec<u64>> {
         let parties = self.spec.graph.parties();
         let needs = self.needs();
         let mut all: Vec<_> = Party::all(parties)
             .map(|party| self.spec.origin.costs(party, parties))
             .collect();
-        let mut rounds: Vec<u64> = all.iter().map(|costs| costs.start(&needs).rounds).collect();
+        // What a dealer is sent beside requests ends the job: nobody has heard of it.
+        let first = |costs: &SupplyCosts| match self.spec.origin {
+            Origin::Dealer => 0,
+            _ => costs.start(&needs).rounds,
+        };
+        let mut rounds: Vec<u64> = all.iter().map(first).collect();
         let mut after = |part: &Needs| {
             let parties = all.iter_mut().zip(&mut rounds);
             parties.for_each(|(costs, rounds)| *rounds += costs.fill(part).rounds);

@@ -451,13 +451,18 @@ fn garbling_wants_two_parties_and_correlated_ots() {
     let refused = Plan::new(three).map(drop);
     let parties = 3;
     assert_eq!(refused, Err(PlanError::Parties { protocol, parties }));
-    let protocol = Protocol::Beta;
-    let three = JobSpec {
-        protocol,
+    let masked = JobSpec {
+        protocol: Protocol::Beta,
         ..plan.spec().clone()
     };
-    let refused = Plan::new(three).map(drop);
-    assert_eq!(refused, Err(PlanError::Parties { protocol, parties }));
+    let refused = Plan::new(masked).map(drop);
+    assert_eq!(
+        refused,
+        Err(PlanError::Parties {
+            protocol: Protocol::Beta,
+            parties
+        })
+    );
     let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
     for origin in [Origin::Dealer, Origin::Store] {
         let spec = JobSpec {
