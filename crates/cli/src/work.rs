@@ -147,7 +147,9 @@ impl Job {
     /// The OT extension of its correlations, if they are made by OT, and why.
     pub fn extension(&self, circuit: &Circuit) -> Choice {
         let ots = match self.how.protocol {
-            ProtocolArg::B | ProtocolArg::R => circuit.layered().and_count() as u64,
+            ProtocolArg::B | ProtocolArg::R | ProtocolArg::Beta => {
+                circuit.layered().and_count() as u64
+            }
             // Four triples' worth: a triple, and a product with the offset for each row but one.
             ProtocolArg::Y => 4 * circuit.layered().and_count() as u64,
             ProtocolArg::Y2 => circuit.inputs().iter().map(|&width| u64::from(width)).sum(),
@@ -165,6 +167,7 @@ impl Job {
                 ProtocolArg::B => Protocol::B,
                 ProtocolArg::R => Protocol::R,
                 ProtocolArg::Y => Protocol::Y,
+                ProtocolArg::Beta => Protocol::Beta,
                 ProtocolArg::Y2 => Protocol::Y2(match self.how.garbling {
                     GarblingArg::HalfGates => Scheme::HalfGates,
                     GarblingArg::ThreeHalves => Scheme::ThreeHalves,
@@ -222,7 +225,7 @@ pub fn check_correlations(how: &How) -> Result<()> {
             "protocol R computes without correlations",
         ),
         ProtocolArg::R if extension => ("--extension", "protocol R computes without correlations"),
-        ProtocolArg::B if extension && origin != CorrelationsArg::Ot => (
+        ProtocolArg::B | ProtocolArg::Beta if extension && origin != CorrelationsArg::Ot => (
             "--extension",
             "no correlations are made here, a dealer or a store has them already",
         ),

@@ -13,7 +13,8 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
 use madrigal_engine::operations::{
-    ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings, Scheme as BranchScheme,
+    AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings,
+    Scheme as BranchScheme,
 };
 use madrigal_engine::{
     Given, JobSpec, Opening, Phases, Plan, ProgramPlan, ProgramSpec, Protocol, RunError, Scheme,
@@ -273,6 +274,14 @@ fn secret_branches_under_random_faults_end_right_or_with_an_error() {
             inputs: built.inputs,
         };
         try_program(program, 24, seed)
+    });
+}
+
+#[test]
+fn a_program_in_alpha_and_beta_under_random_faults_ends_right_or_with_an_error() {
+    under_random_faults([2, 2], |parties, seed| {
+        let program = program::<AlphaTool, BetaTool>(parties, seed);
+        try_program(program, 40, seed)
     });
 }
 

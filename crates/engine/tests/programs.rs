@@ -10,10 +10,10 @@ use madrigal_core::time::Link;
 use madrigal_core::{Cost, Party, PhaseCost, Ring};
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, ArithmeticGmwTool, BitTimes, BmrTool, Boolean, BooleanGmwTool, Compose, Concat,
-    Constant, Dot, FromKeys, FromLabels, Layout, Linear, MatrixProduct, Mul, MulPublic, Narrow,
-    Netlist, Open, Public, Rearrange, Repeat, ReplicatedTool, Rings, Rounding, Row, Share, Square,
-    SumAxis, ThreeHalves, ToKeys, ToLabels, Truncate, YaoTool,
+    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
+    Compose, Concat, Constant, Dot, FromKeys, FromLabels, Layout, Linear, Mask, MatrixProduct, Mul,
+    MulPublic, Narrow, Netlist, Open, Public, Rearrange, Repeat, ReplicatedTool, Rings, Rounding,
+    Row, Share, Square, SumAxis, ThreeHalves, ToKeys, ToLabels, Truncate, Unmask, YaoTool,
 };
 use madrigal_engine::{
     Circuit, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases, ProgramPlan,
@@ -353,6 +353,9 @@ fn operations_on_rings_are_right_and_cost_what_they_say() {
             let mut built = Built::new(3, seed);
             ring_operations::<ReplicatedTool>(&mut built, width, len);
             check(&built, built.spec(), seed);
+            let mut built = Built::new(2, seed);
+            ring_operations::<AlphaTool>(&mut built, width, len);
+            check_all(&built, seed);
         }
     }
 }
@@ -374,6 +377,9 @@ fn conversions_are_right_and_cost_what_they_say() {
             let mut built = Built::new(3, seed);
             converted::<ReplicatedTool, ReplicatedTool>(&mut built, width, len);
             check_all(&built, seed);
+            let mut built = Built::new(2, seed);
+            converted::<AlphaTool, BetaTool>(&mut built, width, len);
+            check_all(&built, seed);
         }
     }
 }
@@ -385,6 +391,8 @@ enum In {
     B,
     Y,
     Y2,
+    Alpha,
+    Beta,
 }
 
 /// A value in another sharing, by the shortest way.
@@ -392,12 +400,23 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
     let parties = graph.parties();
     let mut through =
         |operation: Arc<dyn Operation>, inputs: &[Value]| graph.add(operation, inputs).unwrap();
+    if from == to {
+        return value;
+    }
+    if from == In::Alpha && to != In::Beta {
+        let value = through(Arc::new(Unmask::<AlphaTool>::new()), &[value])[0];
+        return convert(graph, value, [In::A, to], width);
+    }
     // Bits of a number are added up where they are wanted.
-    if from == In::A {
-        let parts = through(
-            Arc::new(Addends::<ArithmeticGmwTool>::new(parties, false)),
-            &[value],
-        );
+    if from == In::A && to == In::Alpha {
+        return through(Arc::new(Mask::<AlphaTool>::new()), &[value])[0];
+    }
+    if matches!(from, In::A | In::Alpha) {
+        let addends: Arc<dyn Operation> = match from {
+            In::Alpha => Arc::new(Addends::<AlphaTool>::new(parties, false)),
+            _ => Arc::new(Addends::<ArithmeticGmwTool>::new(parties, false)),
+        };
+        let parts = through(addends, &[value]);
         let mut builder = Builder::new("sum");
         let bits = width.bits() as u32;
         let parts_in: Vec<_> = parts.iter().map(|_| builder.input(bits)).collect();
@@ -408,7 +427,7 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
         builder.output(&sum);
         let sum = Arc::new(Circuit::new(&builder.finish()));
         return match to {
-            In::A => value,
+            In::A | In::Alpha => value,
             In::B => through(Arc::new(Netlist::<BooleanGmwTool>::new(sum, 1)), &parts)[0],
             In::Y => {
                 let parts = through(Arc::new(ToKeys), &parts);
@@ -418,24 +437,36 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
                 let parts = through(Arc::new(ToLabels::<ThreeHalves>::new()), &parts);
                 through(Arc::new(Netlist::<YaoTool>::new(sum, 1)), &parts)[0]
             }
+            In::Beta => {
+                let parts = match from {
+                    In::A => through(Arc::new(Mask::<BetaTool>::new()), &parts),
+                    _ => parts,
+                };
+                through(Arc::new(Netlist::<BetaTool>::new(sum, 1)), &parts)[0]
+            }
         };
     }
-    if from == to {
-        return value;
+    if [from, to] == [In::Beta, In::Alpha] {
+        let compose = Compose::<AlphaTool>::new(width, false);
+        return through(Arc::new(compose), &[value])[0];
     }
     let bits = match from {
         In::Y => through(Arc::new(FromKeys), &[value])[0],
         In::Y2 => through(Arc::new(FromLabels), &[value])[0],
+        In::Beta => through(Arc::new(Unmask::<BetaTool>::new()), &[value])[0],
         _ => value,
     };
+    let compose = Compose::<ArithmeticGmwTool>::new(width, false);
     match to {
-        In::A => through(
-            Arc::new(Compose::<ArithmeticGmwTool>::new(width, false)),
-            &[bits],
-        )[0],
+        In::A => through(Arc::new(compose), &[bits])[0],
         In::B => bits,
         In::Y => through(Arc::new(ToKeys), &[bits])[0],
         In::Y2 => through(Arc::new(ToLabels::<ThreeHalves>::new()), &[bits])[0],
+        In::Alpha => {
+            let number = through(Arc::new(compose), &[bits]);
+            through(Arc::new(Mask::<AlphaTool>::new()), &number)[0]
+        }
+        In::Beta => through(Arc::new(Mask::<BetaTool>::new()), &[bits])[0],
     }
 }
 
@@ -448,31 +479,149 @@ fn conversions_in_chains_keep_values() {
             2 => &[In::A, In::B, In::Y, In::Y2][..],
             _ => &[In::A, In::B, In::Y],
         };
-        for &first in all {
-            let mut built = Built::new(parties, seed);
-            let width = [Width::W8, Width::W32][parties % 2];
-            for (&second, &third) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
-                let x = built.ring::<ArithmeticGmwTool>(width, 3);
-                let graph = &mut built.graph;
-                let mut value = convert(graph, x, [In::A, first], width);
-                for way in [[first, second], [second, third], [third, first]] {
-                    value = convert(graph, value, way, width);
-                }
-                match first {
-                    In::A => built.open_to_all::<ArithmeticGmwTool>(value),
-                    In::B => built.open_to_all::<BooleanGmwTool>(value),
-                    In::Y => built.open::<BmrTool>(value, &[1]),
-                    In::Y2 => built.open::<YaoTool>(value, &[0]),
-                }
-            }
-            check(&built, built.spec(), seed);
-            let interleaved = ProgramSpec {
-                phases: Some(Phases::Interleaved),
-                ..built.spec()
-            };
-            check(&built, interleaved, seed);
-        }
+        chains(parties, all, seed);
     }
+}
+
+/// The twenty conversions of five two-party protocols.
+#[test]
+fn conversions_of_two_parties_in_chains_keep_values() {
+    let all = [In::A, In::B, In::Y2, In::Alpha, In::Beta];
+    chains(2, &all, seed());
+}
+
+fn chains(parties: usize, all: &[In], seed: u64) {
+    for &first in all {
+        let mut built = Built::new(parties, seed);
+        let width = [Width::W8, Width::W32][parties % 2];
+        for (&second, &third) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+            let x = built.ring::<ArithmeticGmwTool>(width, 3);
+            let graph = &mut built.graph;
+            let mut value = convert(graph, x, [In::A, first], width);
+            for way in [[first, second], [second, third], [third, first]] {
+                value = convert(graph, value, way, width);
+            }
+            match first {
+                In::A => built.open_to_all::<ArithmeticGmwTool>(value),
+                In::B => built.open_to_all::<BooleanGmwTool>(value),
+                In::Y => built.open::<BmrTool>(value, &[1]),
+                In::Y2 => built.open::<YaoTool>(value, &[0]),
+                In::Alpha => built.open_to_all::<AlphaTool>(value),
+                In::Beta => built.open::<BetaTool>(value, &[1]),
+            }
+        }
+        check(&built, built.spec(), seed);
+        let interleaved = ProgramSpec {
+            phases: Some(Phases::Interleaved),
+            ..built.spec()
+        };
+        check(&built, interleaved, seed);
+    }
+}
+
+/// What conversions of 100 numbers of 32 bits between masked sharing and the others send: bytes of both
+/// parties together in setup, but for correlations, and online, and rounds online. Circuits that add numbers
+/// up are left out.
+#[test]
+fn conversions_with_masks_send_what_they_say() {
+    let (width, len) = (Width::W32, 100);
+    let (elements, bits) = (4 * 100, 32 * 100 / 8);
+    let spent = |start: In, steps: &[Arc<dyn Operation>]| {
+        let mut built = Built::new(2, 1);
+        let x = match start {
+            In::A => built.ring::<ArithmeticGmwTool>(width, len),
+            In::Alpha => built.ring::<AlphaTool>(width, len),
+            In::B => built.bits::<BooleanGmwTool>(32, len),
+            _ => built.bits::<BetaTool>(32, len),
+        };
+        let cost = |built: &Built| {
+            let plan = ProgramPlan::new(ProgramSpec {
+                origin: Origin::Dealer,
+                phases: Some(Phases::Sequential),
+                ..built.spec()
+            });
+            let plan = plan.unwrap();
+            let costs = [0, 1].map(|party| plan.cost(Party::new(party)));
+            let online = costs.map(|cost| cost.online.bytes_sent).iter().sum::<u64>();
+            let rounds = costs.map(|cost| cost.online.rounds).into_iter().max();
+            // With a dealer that is asked for the same each time, what is more is sent by parties.
+            let setup = costs.map(|cost| cost.setup.bytes_sent).iter().sum::<u64>();
+            let asked = plan.needs().kinds().len() as u64;
+            (setup, online, rounds.unwrap(), asked)
+        };
+        let before = cost(&built);
+        let mut values = vec![x];
+        for step in steps {
+            values = built.graph.add(Arc::clone(step), &values).unwrap();
+        }
+        let after = cost(&built);
+        let requests = 2 * 18 * (after.3 + u64::from(after.3 > 0) - before.3);
+        (
+            after.0 - before.0 - requests,
+            after.1 - before.1,
+            after.2 - before.2,
+        )
+    };
+    let both = |bytes: u64| 2 * bytes;
+    let of = |operation: Vec<Arc<dyn Operation>>, start: In| spent(start, &operation);
+    assert_eq!(
+        of(vec![Arc::new(Mask::<AlphaTool>::new())], In::A),
+        (0, both(elements), 1)
+    );
+    assert_eq!(
+        of(vec![Arc::new(Mask::<BetaTool>::new())], In::B),
+        (0, both(bits), 1)
+    );
+    assert_eq!(
+        of(vec![Arc::new(Unmask::<AlphaTool>::new())], In::Alpha),
+        (0, 0, 0)
+    );
+    assert_eq!(
+        of(vec![Arc::new(Unmask::<BetaTool>::new())], In::Beta),
+        (0, 0, 0)
+    );
+    // The second party's number in setup, the first one's online.
+    let addends = Addends::<AlphaTool>::new(2, false);
+    assert_eq!(of(vec![Arc::new(addends)], In::Alpha), (bits, bits, 1));
+    // From beta to alpha all bits' masks in setup, elements online.
+    let compose = Compose::<AlphaTool>::new(width, false);
+    assert_eq!(
+        of(vec![Arc::new(compose)], In::Beta),
+        (both(bits), both(elements), 1)
+    );
+}
+
+/// An alpha product sends online half of what one in A does, and a matrix product as much as the result has.
+#[test]
+fn products_open_their_results_alone() {
+    fn online(built: &Built) -> PhaseCost {
+        ProgramPlan::new(built.spec())
+            .unwrap()
+            .cost(Party::new(0))
+            .online
+    }
+    fn spent<P: Rings>(operation: impl Operation + 'static, lens: [usize; 2]) -> u64 {
+        let mut built = Built::new(2, 1);
+        let factors = lens.map(|len| built.ring::<P>(Width::W64, len));
+        let before = online(&built).bytes_sent;
+        built.graph.add_one(operation, &factors).unwrap();
+        online(&built).bytes_sent - before
+    }
+    type A = ArithmeticGmwTool;
+    type Alpha = AlphaTool;
+    assert_eq!(spent::<A>(Mul::<A>::new(), [100; 2]), 2 * 800);
+    assert_eq!(spent::<Alpha>(Mul::<Alpha>::new(), [100; 2]), 800);
+    assert_eq!(spent::<Alpha>(Dot::<Alpha>::new(50), [100; 2]), 2 * 8);
+    let shape = MatrixShape {
+        rows: 3,
+        inner: 100,
+        columns: 5,
+    };
+    let lens = [300, 500];
+    let product = MatrixProduct::<A>::new(1, shape);
+    assert_eq!(spent::<A>(product, lens), 800 * 8);
+    let product = MatrixProduct::<Alpha>::new(1, shape);
+    assert_eq!(spent::<Alpha>(product, lens), 15 * 8);
 }
 
 #[test]
@@ -640,6 +789,9 @@ fn loops_run_as_often_as_they_say() {
         }
         let mut built = Built::new(3, seed);
         loops::<ReplicatedTool, ReplicatedTool>(&mut built, width);
+        check_all(&built, seed);
+        let mut built = Built::new(2, seed);
+        loops::<AlphaTool, BetaTool>(&mut built, width);
         check_all(&built, seed);
     }
 }

@@ -12,7 +12,7 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
 use madrigal_engine::operations::{
-    self, ArithmeticGmwTool, Boolean, BooleanGmwTool, Mul, Open, ReplicatedTool, Rings, Share,
+    self, AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Mul, Open, ReplicatedTool, Rings, Share,
 };
 use madrigal_engine::{
     Element, Given, Graph, Opening, Origin, Phases, Plan, ProgramPlan, ProgramSpec, RunError,
@@ -269,6 +269,13 @@ fn programs_in_a_and_b() {
     check_program::<A, B>(2, 0, Opening::Direct);
     check_program::<A, B>(2, 1, Opening::Direct);
     check_program::<A, B>(3, 0, Opening::Relay);
+}
+
+#[test]
+fn programs_in_alpha_and_beta() {
+    for to in 0..2 {
+        check_program::<AlphaTool, BetaTool>(2, to, Opening::Direct);
+    }
 }
 
 #[test]

@@ -156,7 +156,8 @@ pub struct How {
     /// B: Boolean GMW; all but one of the parties may be corrupted. R: replicated sharing; exactly
     /// three parties, of which one may be corrupted. Y: BMR, circuits garbled by all parties, of which all
     /// but one may be corrupted; Y2: garbled circuits of two parties, of which one may be corrupted; both
-    /// take a few rounds whatever the circuit's depth. All are semi-honest
+    /// take a few rounds whatever the circuit's depth. beta: ABY2.0, two parties, of which one may be
+    /// corrupted; setup knows the circuit, and online is half of B's. All are semi-honest
     #[arg(long, value_name = "LETTER", default_value = "B")]
     pub protocol: ProtocolArg,
 
@@ -258,6 +259,9 @@ pub enum ProtocolArg {
     /// Garbled circuits: two parties, party 0 garbles (semi-honest)
     #[value(name = "Y2")]
     Y2,
+    /// ABY2.0, masked bits: two parties; an AND opens one bit online (semi-honest)
+    #[value(name = "beta")]
+    Beta,
 }
 
 #[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

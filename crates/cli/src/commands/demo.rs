@@ -398,7 +398,7 @@ fn tell(secret: &Secret, how: &How, statistics: &Statistics, here: bool, key: &s
     let holds = match how.protocol {
         ProtocolArg::B | ProtocolArg::Y => "even if all but one pool what they saw, as long as",
         ProtocolArg::R => "as long as no two of the three pool what they saw, and",
-        ProtocolArg::Y2 => "as long as the two do not pool what they saw, and",
+        ProtocolArg::Y2 | ProtocolArg::Beta => "as long as the two do not pool what they saw, and",
     };
     let dealer = match how.origin() {
         CorrelationsArg::Dealer => " and the dealer works with none of them",

@@ -15,7 +15,7 @@ use madrigal_protocols::aby2::{self, Aby2};
 use zeroize::Zeroizing;
 
 use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
-use super::{Boolean, Kept, Protocol, unpacked};
+use super::{Boolean, Kept, Masked, Protocol, unpacked};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
@@ -119,19 +119,19 @@ fn sorts_of(values: &[Arc<Shares>]) -> Vec<Sort> {
 }
 
 /// Values with these public parts and masks, packed.
-fn assembled(sorts: &[Sort], public: &[u8], masks: &[u8]) -> Vec<Shares> {
+pub(super) fn assembled(sorts: &[Sort], public: &[u8], masks: &[u8]) -> Vec<Shares> {
     let sorts = sorts.iter().map(|sort| sort.shared(Sharing::BETA));
     unpack(sorts, &[public, masks])
 }
 
 /// The same before the public parts are there.
-fn masked(sorts: &[Sort], masks: &[u8]) -> Vec<Shares> {
+pub(super) fn masked(sorts: &[Sort], masks: &[u8]) -> Vec<Shares> {
     assembled(sorts, &vec![0; masks.len()], masks)
 }
 
 impl BetaTool {
     /// Our shares of masks for values: all of them fresh, or those of an input.
-    pub(super) fn draw(&mut self, owner: Option<Party>, sorts: &[Sort]) -> Bits {
+    fn draw(&mut self, owner: Option<Party>, sorts: &[Sort]) -> Bits {
         let mut masks = Zeroizing::new(vec![0; bits::bytes_for(string_bits(sorts))]);
         match owner {
             Some(owner) => self.aby2.draw_input(owner, &mut masks),
@@ -141,36 +141,12 @@ impl BetaTool {
     }
 
     /// The same as what is prepared.
-    pub(super) fn drawn(&mut self, owner: Option<Party>, sorts: &[Sort]) -> Prepared {
+    fn drawn(&mut self, owner: Option<Party>, sorts: &[Sort]) -> Prepared {
         let masks = self.draw(owner, sorts);
         Prepared {
             results: masked(sorts, &masks),
             kept: Box::new(masks),
         }
-    }
-
-    /// From shares in B, under masks that may have been drawn.
-    pub(super) async fn mask(
-        &mut self,
-        values: &[Arc<Shares>],
-        prepared: Option<Kept>,
-    ) -> Result<Vec<Shares>> {
-        let sorts = sorts_of(values);
-        let masks = match prepared {
-            Some(kept) => *unpacked::<Bits>(kept)?,
-            None => self.draw(None, &sorts),
-        };
-        let share = pack(values, 0);
-        let count = string_bits(&sorts);
-        let public = self.aby2.mask_bits(&share, &masks, count).await?;
-        Ok(assembled(&sorts, &public, &masks))
-    }
-
-    /// Its cost.
-    pub(super) fn mask_bill(sorts: &[Sort], bill: &mut Bill) {
-        let bytes = bits::bytes_for(string_bits(sorts));
-        drawn(both(), bytes, bill);
-        exchange(bytes, bill);
     }
 }
 
@@ -263,6 +239,45 @@ impl Protocol for BetaTool {
 
     fn leads(_: Party) -> [bool; 2] {
         [true, false]
+    }
+}
+
+impl Masked for BetaTool {
+    const PLAIN: Sharing = Sharing::B;
+
+    fn prepare_mask(&mut self, sorts: &[Sort]) -> Prepared {
+        self.drawn(None, sorts)
+    }
+
+    async fn mask(
+        &mut self,
+        values: &[Arc<Shares>],
+        prepared: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
+        let sorts = sorts_of(values);
+        let masks = match prepared {
+            Some(kept) => *unpacked::<Bits>(kept)?,
+            None => self.draw(None, &sorts),
+        };
+        let (share, count) = (pack(values, 0), string_bits(&sorts));
+        let public = self.aby2.mask_bits(&share, &masks, count).await?;
+        Ok(assembled(&sorts, &public, &masks))
+    }
+
+    fn mask_bill(sorts: &[Sort], bill: &mut Bill) {
+        let bytes = bits::bytes_for(string_bits(sorts));
+        drawn(both(), bytes, bill);
+        exchange(bytes, bill);
+    }
+
+    fn unmask(me: Party, value: &Shares) -> Shares {
+        let mut share = Shares::zeros(value.sort().shared(Sharing::B));
+        for plane in 0..value.sort().element.bits() {
+            let to = share.plane_mut(plane, 0);
+            to.copy_from_slice(value.plane(plane, MASK));
+            aby2::unmasked_bits(me, value.plane(plane, PUBLIC), to);
+        }
+        share
     }
 }
 

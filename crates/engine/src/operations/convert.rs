@@ -1,4 +1,4 @@
-//! Between ring elements and bits, in A with B and within R.
+//! Between ring elements and bits: in A with B, in alpha with beta, and within R.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use madrigal_net::Result;
 use madrigal_protocols::planes;
 
 use super::ring::width;
-use super::{Rings, in_sharing, only};
+use super::{Rings, Step, finish_step, in_sharing, only, prepare_step};
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
@@ -32,6 +32,11 @@ impl<P: Rings> Addends<P> {
             negated,
             protocol: PhantomData,
         }
+    }
+
+    const fn step(&self) -> Step {
+        let negated = self.negated;
+        Step::Addends { negated }
     }
 }
 
@@ -61,12 +66,32 @@ impl<P: Rings> Operation for Addends<P> {
         crate::with_ring!(width(&inputs[0]), T => P::addends_bill::<T>(len, bill));
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let width = width(inputs[0].sort());
+            prepare_step::<P>(turn, width, self.step(), &inputs).await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
+            if let Some(kept) = turn.kept() {
+                let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+                return finish_step::<P>(turn, width(inputs[0].sort()), self.step(), &all, kept)
+                    .await;
+            }
             let (tool, _) = turn.tool::<P>()?;
             let x = &inputs[0];
             crate::with_ring!(width(x.sort()), T => tool.addends::<T>(x, self.negated).await)
@@ -103,6 +128,17 @@ impl<P: Rings> Compose<P> {
             signed,
             protocol: PhantomData,
         }
+    }
+
+    /// The elements with these bits, taken as unsigned.
+    async fn composed(&self, turn: &mut Turn<'_>, planes: &Shares) -> Result<Shares> {
+        if let Some(kept) = turn.kept() {
+            let inputs = [planes];
+            let made = finish_step::<P>(turn, self.width, Step::Compose, &inputs, kept);
+            return Ok(made.await?.remove(0));
+        }
+        let (tool, stock) = turn.tool::<P>()?;
+        crate::with_ring!(self.width, T => tool.compose::<T>(stock, planes).await)
     }
 
     /// The place of the sign where a signed number has fewer bits than the ring.
@@ -145,6 +181,21 @@ impl<P: Rings> Operation for Compose<P> {
         crate::with_ring!(self.width, T => P::compose_bill::<T>(planes, len, bill));
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let width = self.width;
+            prepare_step::<P>(turn, width, Step::Compose, &inputs).await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
@@ -152,11 +203,8 @@ impl<P: Rings> Operation for Compose<P> {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let leads = P::leads(turn.me());
-            let (tool, stock) = turn.tool::<P>()?;
             let Some(sign) = self.sign(inputs[0].sort()) else {
-                let z =
-                    crate::with_ring!(self.width, T => tool.compose::<T>(stock, &inputs[0]).await);
-                return Ok(vec![z?]);
+                return Ok(vec![self.composed(turn, &inputs[0]).await?]);
             };
             // With its highest bit flipped, the number is as much larger as that bit counts.
             let mut planes = Shares::clone(&inputs[0]);
@@ -164,14 +212,13 @@ impl<P: Rings> Operation for Compose<P> {
             for component in components.clone().filter(|&component| leads[component]) {
                 madrigal_kernels::not_into(planes.plane_mut(sign, component));
             }
-            let z = crate::with_ring!(self.width, T => {
-                let mut z = tool.compose::<T>(stock, &planes).await?;
-                let more = T::ONE.shl(sign);
+            let mut z = self.composed(turn, &planes).await?;
+            crate::with_ring!(self.width, T => {
+                let more = <T as Ring>::ONE.shl(sign);
                 for component in components.filter(|&component| leads[component]) {
                     let elements = z.component_mut::<T>(component).iter_mut();
                     elements.for_each(|z| *z = z.sub(more));
                 }
-                z
             });
             Ok(vec![z])
         })
@@ -240,12 +287,32 @@ impl<P: Rings> Operation for BitTimes<P> {
         crate::with_ring!(width(&inputs[1]), T => P::bit_times_bill::<T>(len, bill));
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let width = width(inputs[1].sort());
+            prepare_step::<P>(turn, width, Step::BitTimes, &inputs).await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
+            if let Some(kept) = turn.kept() {
+                let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+                return finish_step::<P>(turn, width(inputs[1].sort()), Step::BitTimes, &all, kept)
+                    .await;
+            }
             let (tool, stock) = turn.tool::<P>()?;
             let (bits, x) = (&inputs[0], &inputs[1]);
             let z = crate::with_ring!(width(x.sort()), T => {

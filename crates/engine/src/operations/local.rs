@@ -8,9 +8,10 @@ use madrigal_correlations::Width;
 use madrigal_net::Result;
 use zeroize::Zeroizing;
 
-use super::only;
+use super::masks::locally;
+use super::{masks_flow, only};
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::Shares;
 use crate::sort::{Element, Sort};
 
@@ -223,6 +224,18 @@ impl Operation for Rearrange {
         bill.touch(4 * inputs[0].of_len(self.0.len()).bytes() as u64);
     }
 
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        locally(|| vec![self.of(&inputs[0])])
+    }
+
     fn online<'a>(
         &'a self,
         _: &'a mut Turn<'_>,
@@ -294,6 +307,19 @@ impl Operation for Concat {
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         bill.touch(inputs.iter().map(|sort| 2 * sort.bytes() as u64).sum());
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+        locally(|| vec![self.of(&all)])
     }
 
     fn online<'a>(
@@ -444,6 +470,18 @@ impl Operation for Narrow {
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         bill.touch(2 * inputs[0].bytes() as u64);
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        locally(|| vec![self.of(&inputs[0])])
     }
 
     fn online<'a>(

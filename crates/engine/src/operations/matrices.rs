@@ -1,4 +1,4 @@
-//! Products of matrices, in A and in R.
+//! Products of matrices, in A, R and alpha.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use madrigal_net::Result;
 use zeroize::Zeroizing;
 
 use super::ring::width;
-use super::{Rings, in_sharing};
+use super::{Kept, Rings, Step, finish_step, in_sharing, prepare_step};
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
@@ -75,20 +75,30 @@ impl<P: Rings> MatrixProduct<P> {
         Shares::ring(P::SHARING, components.map(of).collect())
     }
 
-    async fn shared<T: Held>(&self, turn: &mut Turn<'_>, x: &Shares, y: &Shares) -> Result<Shares> {
-        let (tool, stock) = turn.tool::<P>()?;
-        if self.batch == 1 {
-            return tool.matrix_product::<T>(stock, x, y, self.shape).await;
-        }
+    /// The pairs of matrices.
+    fn pairs(&self, x: &Shares, y: &Shares) -> Vec<[Shares; 2]> {
         let MatrixShape {
             rows,
             inner,
             columns,
         } = self.shape;
+        let (left, right) = (rows * inner, inner * columns);
+        let of = |pair: usize| {
+            [
+                x.slice(pair * left..(pair + 1) * left),
+                y.slice(pair * right..(pair + 1) * right),
+            ]
+        };
+        (0..self.batch).map(of).collect()
+    }
+
+    async fn shared<T: Held>(&self, turn: &mut Turn<'_>, x: &Shares, y: &Shares) -> Result<Shares> {
+        let (tool, stock) = turn.tool::<P>()?;
+        if self.batch == 1 {
+            return tool.matrix_product::<T>(stock, x, y, self.shape).await;
+        }
         let mut products = Vec::with_capacity(self.batch);
-        for pair in 0..self.batch {
-            let x = x.slice(pair * rows * inner..(pair + 1) * rows * inner);
-            let y = y.slice(pair * inner * columns..(pair + 1) * inner * columns);
+        for [x, y] in self.pairs(x, y) {
             products.push(tool.matrix_product::<T>(stock, &x, &y, self.shape).await?);
         }
         Ok(Shares::concat(&products.iter().collect::<Vec<_>>()))
@@ -162,6 +172,33 @@ impl<P: Rings> Operation for MatrixProduct<P> {
         });
     }
 
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        P::PREPARES && inputs.iter().all(|sort| !sort.sharing.is_clear())
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let width = width(inputs[0].sort());
+            let (mut results, mut all) = (Vec::new(), Vec::new());
+            for pair in self.pairs(&inputs[0], &inputs[1]) {
+                let step = Step::Matrix(self.shape);
+                let pair = pair.map(Arc::new);
+                let prepared = prepare_step::<P>(turn, width, step, &pair).await?;
+                results.extend(prepared.results);
+                all.push(prepared.kept);
+            }
+            let results = vec![Shares::concat(&results.iter().collect::<Vec<_>>())];
+            Ok(Prepared {
+                results,
+                kept: Box::new(all),
+            })
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
@@ -169,6 +206,15 @@ impl<P: Rings> Operation for MatrixProduct<P> {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let (x, y) = (&inputs[0], &inputs[1]);
+            if let Some(kept) = turn.prepared::<Vec<Kept>>() {
+                let mut made = Vec::new();
+                for (pair, kept) in self.pairs(x, y).into_iter().zip(*kept) {
+                    let (step, width) = (Step::Matrix(self.shape), width(x.sort()));
+                    let [x, y] = &pair;
+                    made.extend(finish_step::<P>(turn, width, step, &[x, y], kept).await?);
+                }
+                return Ok(vec![Shares::concat(&made.iter().collect::<Vec<_>>())]);
+            }
             let clear = x.sort().sharing.is_clear() || y.sort().sharing.is_clear();
             let z = crate::with_ring!(width(x.sort()), T => match clear {
                 true => self.with_public::<T>(x, y),

@@ -5,13 +5,14 @@
 //! | inputs, openings, public constants | every sharing | `edges.rs` |
 //! | Boolean circuits | every [`Boolean`] protocol | `netlist.rs` |
 //! | circuits with secret branches | B | `branches/` |
-//! | sums, products, dot products | A, R | `ring.rs` |
-//! | products of matrices | A, R | `matrices.rs` |
+//! | sums, products, dot products | A, R, alpha | `ring.rs` |
+//! | products of matrices | A, R, alpha | `matrices.rs` |
 //! | loops | every sharing | `repeat.rs` |
-//! | conversions | A to B, B to A, within R; between B and Y2; between B and Y | `convert.rs`; `yao.rs`; `bmr.rs` |
+//! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2; between B and Y; between A and alpha, B and beta | `convert.rs`; `yao.rs`; `bmr.rs`; `masks.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
 //! | sums along an axis | every sharing | `sums.rs` |
 
+mod alpha;
 mod arithmetic_gmw;
 mod beta;
 mod bmr;
@@ -20,6 +21,7 @@ mod branches;
 mod convert;
 mod edges;
 mod local;
+mod masks;
 mod matrices;
 mod netlist;
 mod repeat;
@@ -35,17 +37,18 @@ use std::sync::Arc;
 
 use madrigal_circuit::And;
 use madrigal_core::Party;
-use madrigal_correlations::{MatrixShape, Stock};
+use madrigal_correlations::{MatrixShape, Stock, Width};
 use madrigal_kernels::Block;
 use madrigal_net::{Error, Result};
 
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
-use crate::operation::{Mismatch, Prepared, Tool};
+use crate::operation::{Mismatch, Prepared, Tool, Turn};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
+pub use alpha::AlphaTool;
 pub use arithmetic_gmw::ArithmeticGmwTool;
 pub use beta::BetaTool;
 pub use bmr::{BmrTool, FromKeys, ToKeys};
@@ -54,6 +57,7 @@ pub use branches::{Branch, BranchTool, Scheme};
 pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Public, Share};
 pub use local::{Concat, Layout, Narrow, Rearrange, Row};
+pub use masks::{Mask, Masked, Unmask};
 pub use matrices::MatrixProduct;
 pub use netlist::Netlist;
 pub use repeat::Repeat;
@@ -231,10 +235,53 @@ pub trait Layers: Protocol {
     fn ands_bill(ands: usize, lanes: usize, bill: &mut Bill);
 }
 
+/// What is done to ring elements in one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// [`Rings::mul`].
+    Mul,
+    /// [`Rings::square`].
+    Square,
+    /// [`Rings::dot`] of vectors of so many elements.
+    Dot(usize),
+    /// [`Rings::matrix_product`].
+    Matrix(MatrixShape),
+    /// [`Rings::compose`].
+    Compose,
+    /// [`Rings::bit_times`].
+    BitTimes,
+    /// [`Rings::addends`].
+    Addends {
+        /// Whether all numbers but the first one are.
+        negated: bool,
+    },
+}
+
 /// A protocol that computes on elements of rings.
 pub trait Rings: Protocol {
     /// The Boolean sharing that its conversions go to and come from.
     const BITS: Sharing;
+
+    /// What can be done for a step before inputs are there, of protocols that [prepare](Protocol::PREPARES);
+    /// T is the ring of the elements.
+    fn prepare_step<T: Held>(
+        &mut self,
+        _step: Step,
+        _inputs: &[&Shares],
+        _stock: &mut Stock,
+    ) -> impl Future<Output = Result<Prepared>> {
+        std::future::ready(Err(unprepared()))
+    }
+
+    /// The rest of it.
+    fn finish_step<T: Held>(
+        &mut self,
+        _step: Step,
+        _inputs: &[&Shares],
+        _kept: Kept,
+    ) -> impl Future<Output = Result<Vec<Shares>>> {
+        std::future::ready(Err(unprepared()))
+    }
 
     /// Products, element by element.
     fn mul<T: Held>(
@@ -314,6 +361,30 @@ pub trait Rings: Protocol {
 
     /// Its cost.
     fn bit_times_bill<T: Held>(len: usize, bill: &mut Bill);
+}
+
+/// Prepares a step of elements of this ring.
+async fn prepare_step<P: Rings>(
+    turn: &mut Turn<'_>,
+    width: Width,
+    step: Step,
+    inputs: &[Arc<Shares>],
+) -> Result<Prepared> {
+    let (tool, stock) = turn.tool::<P>()?;
+    let inputs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+    crate::with_ring!(width, T => tool.prepare_step::<T>(step, &inputs, stock).await)
+}
+
+/// The rest of it.
+async fn finish_step<P: Rings>(
+    turn: &mut Turn<'_>,
+    width: Width,
+    step: Step,
+    inputs: &[&Shares],
+    kept: Kept,
+) -> Result<Vec<Shares>> {
+    let (tool, _) = turn.tool::<P>()?;
+    crate::with_ring!(width, T => tool.finish_step::<T>(step, inputs, kept).await)
 }
 
 /// That values are all bits, or all of one ring: they can share a message.

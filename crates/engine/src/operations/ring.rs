@@ -1,4 +1,4 @@
-//! Sums and products of ring elements, in A and in R.
+//! Sums and products of ring elements, in A, R and alpha.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,9 +10,10 @@ use madrigal_kernels::rings;
 use madrigal_net::Result;
 use zeroize::Zeroizing;
 
-use super::{Rings, in_sharing};
+use super::masks::locally;
+use super::{Rings, Step, finish_step, in_sharing, masks_flow, prepare_step};
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
@@ -121,6 +122,24 @@ impl<P: Rings> Operation for Linear<P> {
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         bill.touch(inputs.iter().map(|sort| 3 * sort.bytes() as u64).sum());
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        let leads = P::leads(turn.me());
+        let inputs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+        locally(|| {
+            vec![crate::with_ring!(width(inputs[0].sort()), T => {
+                self.all::<T>(&inputs, P::SHARING, leads)
+            })]
+        })
     }
 
     fn online<'a>(
@@ -238,12 +257,32 @@ impl<P: Rings> Operation for Mul<P> {
         crate::with_ring!(width(&inputs[0]), T => P::mul_bill::<T>(len, bill));
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let width = width(inputs[0].sort());
+            prepare_step::<P>(turn, width, Step::Mul, &inputs).await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
+            if let Some(kept) = turn.kept() {
+                let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+                return finish_step::<P>(turn, width(inputs[0].sort()), Step::Mul, &all, kept)
+                    .await;
+            }
             let (tool, stock) = turn.tool::<P>()?;
             let (x, y) = (&inputs[0], &inputs[1]);
             let z = crate::with_ring!(width(x.sort()), T => tool.mul::<T>(stock, x, y).await);
@@ -278,12 +317,32 @@ impl<P: Rings> Operation for Square<P> {
         crate::with_ring!(width(&inputs[0]), T => P::square_bill::<T>(len, bill));
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let width = width(inputs[0].sort());
+            prepare_step::<P>(turn, width, Step::Square, &inputs).await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
+            if let Some(kept) = turn.kept() {
+                let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+                return finish_step::<P>(turn, width(inputs[0].sort()), Step::Square, &all, kept)
+                    .await;
+            }
             let (tool, stock) = turn.tool::<P>()?;
             let x = &inputs[0];
             let z = crate::with_ring!(width(x.sort()), T => tool.square::<T>(stock, x).await);
@@ -341,12 +400,38 @@ impl<P: Rings> Operation for Dot<P> {
         crate::with_ring!(width(&inputs[0]), T => P::dot_bill::<T>(len, self.length, bill));
     }
 
+    fn prepares(&self, _: &[Sort]) -> bool {
+        P::PREPARES
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        Box::pin(async move {
+            let width = width(inputs[0].sort());
+            prepare_step::<P>(turn, width, Step::Dot(self.length), &inputs).await
+        })
+    }
+
     fn online<'a>(
         &'a self,
         turn: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
+            if let Some(kept) = turn.kept() {
+                let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+                return finish_step::<P>(
+                    turn,
+                    width(inputs[0].sort()),
+                    Step::Dot(self.length),
+                    &all,
+                    kept,
+                )
+                .await;
+            }
             let (tool, stock) = turn.tool::<P>()?;
             let (x, y) = (&inputs[0], &inputs[1]);
             let z = crate::with_ring!(width(x.sort()), T => {

@@ -6,9 +6,10 @@ use futures_util::future::LocalBoxFuture;
 use madrigal_core::Ring;
 use madrigal_net::Result;
 
-use super::only;
+use super::masks::locally;
+use super::{masks_flow, only};
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Turn};
+use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::Shares;
 use crate::sort::{Element, Sort};
 
@@ -138,6 +139,18 @@ impl Operation for SumAxis {
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         bill.touch(2 * inputs[0].bytes() as u64);
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        locally(|| vec![self.of(&inputs[0])])
     }
 
     fn online<'a>(
