@@ -332,6 +332,11 @@ impl Board {
         let mut read = Vec::new();
         for &input in &graph.node(task.node).inputs {
             let range = schedule.reads(graph, task, input);
+            let maker = graph.node(input.node).operation.as_ref();
+            if let Some(value) = maker.and_then(|operation| operation.constant()) {
+                inputs.push(vec![(Arc::new(value.slice(range.clone())), 0..range.len())]);
+                continue;
+            }
             let sort = graph.sort(input).of_len(range.len());
             let sources = match graph.node(input.node).operation {
                 Some(_) => pieces_of(schedule, &self.places, input, &range),

@@ -330,7 +330,14 @@ impl Graph {
         let sorts: Vec<Sort> = inputs.iter().map(|&value| *self.sort(value)).collect();
         let begun = inputs.iter().zip(&sorts);
         let mut begun = begun.filter(|(_, sort)| sort.sharing.begins_ahead());
-        let prepares = operation.as_ref().is_some_and(|op| op.prepares(&sorts))
+        let constant = |value: &Value| {
+            let maker = self.nodes[value.node as usize].operation.as_ref();
+            maker.is_some_and(|op| op.constant().is_some())
+        };
+        let mut clear = inputs.iter().zip(&sorts);
+        let clear = clear.all(|(value, sort)| !sort.sharing.is_clear() || constant(value));
+        let able = |op: &Arc<dyn Operation>| op.prepares(&sorts) && (clear || !op.needs_clear());
+        let prepares = operation.as_ref().is_some_and(able)
             && begun.all(|(value, _)| self.nodes[value.node as usize].prepares);
         self.nodes.push(Node {
             operation,

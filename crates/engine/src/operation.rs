@@ -54,11 +54,22 @@ pub trait Operation: Send + Sync {
         false
     }
 
+    /// Whether preparing it needs the clear values among its inputs: then it is prepared where they are
+    /// [part of the program](Self::constant) alone.
+    fn needs_clear(&self) -> bool {
+        false
+    }
+
+    /// Its only result, where that is part of the program.
+    fn constant(&self) -> Option<&Shares> {
+        None
+    }
+
     /// Does before any input is there what depends on the program alone: draws labels, garbles. Gives what
     /// is known of the results by then, and what [`online`](Self::online) will find in
     /// [`Turn::prepared`]. All parties call it at the same place of their schedules. `inputs` are what
-    /// preparing made of those with labels or masks, of the latter without their public parts; the others
-    /// are not known yet.
+    /// preparing made of those with labels or masks, of the latter without their public parts, and what is part of the program; the others are not known
+    /// yet.
     ///
     /// Where phases overlap, and where an input was not prepared, it is not called: then `online` does all
     /// of it.

@@ -580,15 +580,42 @@ fn conversions_with_masks_send_what_they_say() {
         of(vec![Arc::new(Unmask::<BetaTool>::new())], In::Beta),
         (0, 0, 0)
     );
-    // The second party's number in setup, the first one's online.
+    // The second party's number in setup, the first one's online, the way that its input went before.
     let addends = Addends::<AlphaTool>::new(2, false);
-    assert_eq!(of(vec![Arc::new(addends)], In::Alpha), (bits, bits, 1));
+    assert_eq!(of(vec![Arc::new(addends)], In::Alpha), (bits, bits, 0));
     // From beta to alpha all bits' masks in setup, elements online.
     let compose = Compose::<AlphaTool>::new(width, false);
     assert_eq!(
         of(vec![Arc::new(compose)], In::Beta),
         (both(bits), both(elements), 1)
     );
+}
+
+/// What is part of the program keeps what follows prepared: a product after products with constants takes one
+/// round, after its inputs.
+#[test]
+fn products_with_constants_are_prepared() {
+    let seed = seed();
+    let mut built = Built::new(2, seed);
+    let x = built.ring::<AlphaTool>(Width::W64, 4);
+    let graph = &mut built.graph;
+    let table = Shares::ring_of::<u64>(Sharing::PUBLIC, vec![3, 1, 4, 1]);
+    let table = graph.add_one(Public::new(table), &[]).unwrap();
+    let y = graph
+        .add_one(MulPublic::<AlphaTool>::new(), &[x, table])
+        .unwrap();
+    let shape = MatrixShape {
+        rows: 2,
+        inner: 2,
+        columns: 2,
+    };
+    let product = MatrixProduct::<AlphaTool>::new(1, shape);
+    let y = graph.add_one(product, &[table, y]).unwrap();
+    let z = graph.add_one(Mul::<AlphaTool>::new(), &[x, y]).unwrap();
+    built.open_to_all::<AlphaTool>(z);
+    let plan = ProgramPlan::new(built.spec()).unwrap();
+    assert_eq!(plan.cost(Party::new(1)).online.rounds, 2);
+    check_all(&built, seed);
 }
 
 /// An alpha product sends online half of what one in A does, and a matrix product as much as the result has.

@@ -6,10 +6,10 @@ use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, ArithmeticGmwTool, BitTimes, BmrTool, Boolean, BooleanGmwTool, Compose, Concat,
-    Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, MatrixProduct, Mul, MulPublic,
-    Narrow, Netlist, Open, Protocol, Public, Rearrange, Repeat, ReplicatedTool, Row, Share, Square,
-    SumAxis, ToKeys, ToLabels, Truncate, YaoTool,
+    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
+    Compose, Concat, Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, Mask,
+    MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Protocol, Public, Rearrange, Repeat,
+    ReplicatedTool, Row, Share, Square, SumAxis, ToKeys, ToLabels, Truncate, Unmask, YaoTool,
 };
 use madrigal_engine::{
     Circuit, Element, Graph, GraphError, Operation, ProgramPlan, ProgramSpec, Shares, Sharing,
@@ -209,6 +209,8 @@ fn engine_sharing(sharing: lower::Sharing) -> Sharing {
         lower::Sharing::Replicated => Sharing::R,
         lower::Sharing::Garbled => Sharing::Y,
         lower::Sharing::GarbledByOne => Sharing::Y2,
+        lower::Sharing::Alpha => Sharing::ALPHA,
+        lower::Sharing::Beta => Sharing::BETA,
     }
 }
 
@@ -232,6 +234,14 @@ macro_rules! in_protocol {
                 type $protocol = YaoTool;
                 Arc::new($operation)
             }
+            sharing if sharing == Sharing::ALPHA => {
+                type $protocol = AlphaTool;
+                Arc::new($operation)
+            }
+            sharing if sharing == Sharing::BETA => {
+                type $protocol = BetaTool;
+                Arc::new($operation)
+            }
             _ => {
                 type $protocol = ReplicatedTool;
                 Arc::new($operation)
@@ -247,6 +257,10 @@ macro_rules! in_ring {
             sharing if sharing == Sharing::R => {
                 type $protocol = ReplicatedTool;
                 Arc::new($operation) as Arc<dyn Operation>
+            }
+            sharing if sharing == Sharing::ALPHA => {
+                type $protocol = AlphaTool;
+                Arc::new($operation)
             }
             _ => {
                 type $protocol = ArithmeticGmwTool;
@@ -370,12 +384,18 @@ impl Making {
             Action::Truncate { by, .. } => return self.shifted(step, inputs, *by),
             Action::Split { negated } => {
                 let parties = self.graph.parties();
-                let split = in_ring!(given, P => Addends::<P>::new(parties, *negated));
                 let Some(garble) = garbled_from_bits(out.sharing) else {
+                    let split = in_ring!(given, P => Addends::<P>::new(parties, *negated));
                     return self.add(step, split, inputs);
                 };
-                // All numbers become labels in one message.
-                let parts = self.add(step, split, inputs)?;
+                // All numbers become labels in one message; masks would take one more.
+                let shares = match given == Sharing::ALPHA {
+                    true => self.add(step, Arc::new(Unmask::<AlphaTool>::new()), inputs)?,
+                    false => inputs.to_vec(),
+                };
+                let plain = self.graph.sort(shares[0]).sharing;
+                let split = in_ring!(plain, P => Addends::<P>::new(parties, *negated));
+                let parts = self.add(step, split, &shares)?;
                 return self.add(step, garble, &parts);
             }
             Action::Netlist(netlist) => {
@@ -387,11 +407,19 @@ impl Making {
                     unreachable!("compose makes ring elements");
                 };
                 let bits = self.in_shares(step, inputs)?;
+                if out.sharing == Sharing::ALPHA && self.graph.sort(bits[0]).sharing == Sharing::B {
+                    let compose = Compose::<ArithmeticGmwTool>::new(width, *signed);
+                    let shares = self.add(step, Arc::new(compose), &bits)?;
+                    return self.add(step, Arc::new(Mask::<AlphaTool>::new()), &shares);
+                }
                 let compose = in_ring!(out.sharing, P => Compose::<P>::new(width, *signed));
                 return self.add(step, compose, &bits);
             }
             Action::BitTimes => {
-                let bits = self.in_shares(step, inputs)?;
+                let mut bits = self.in_shares(step, inputs)?;
+                if out.sharing == Sharing::ALPHA && self.graph.sort(bits[0]).sharing == Sharing::B {
+                    bits[0] = self.add(step, Arc::new(Mask::<BetaTool>::new()), &bits[..1])?[0];
+                }
                 let times = in_ring!(out.sharing, P => BitTimes::<P>::new());
                 return self.add(step, times, &bits);
             }
@@ -485,6 +513,7 @@ fn boolean(out: Sort, circuit: Arc<Circuit>) -> Arc<dyn Operation> {
         sharing if sharing == Sharing::R => of::<ReplicatedTool>(circuit, out.len),
         sharing if sharing == Sharing::Y => of::<BmrTool>(circuit, out.len),
         sharing if sharing == Sharing::Y2 => of::<YaoTool>(circuit, out.len),
+        sharing if sharing == Sharing::BETA => of::<BetaTool>(circuit, out.len),
         _ => of::<BooleanGmwTool>(circuit, out.len),
     }
 }
@@ -514,6 +543,8 @@ fn share(from: Sharing, to: Sharing) -> Arc<dyn Operation> {
         to if to == Sharing::B => of::<BooleanGmwTool>(public, owner),
         to if to == Sharing::Y => of::<BmrTool>(public, owner),
         to if to == Sharing::Y2 => of::<YaoTool>(public, owner),
+        to if to == Sharing::ALPHA => of::<AlphaTool>(public, owner),
+        to if to == Sharing::BETA => of::<BetaTool>(public, owner),
         _ => of::<ReplicatedTool>(public, owner),
     }
 }

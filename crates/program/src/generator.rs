@@ -16,6 +16,8 @@ pub struct Recipe {
     pub operations: usize,
     /// What bits are shared in, where a conversion to it is written; `Replicated` for numbers too.
     pub bits: Sharing,
+    /// What ring elements are in: [`Mix::ring`](crate::lower::Mix::ring).
+    pub ring: Sharing,
 }
 
 /// The most elements of a value.
@@ -427,7 +429,7 @@ impl Cook {
             _ => {
                 let sharing = match (self.recipe.bits, self.yes()) {
                     (Sharing::Replicated, _) => Sharing::Replicated,
-                    (_, true) => Sharing::Arithmetic,
+                    (_, true) => self.recipe.ring,
                     (bits, false) => bits,
                 };
                 self.keep(value.to(sharing));

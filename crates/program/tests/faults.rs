@@ -23,13 +23,14 @@ use crate::random::Random;
 const AT_ONCE: usize = 4;
 /// The most correlations of a trial, as steps of making them.
 const MOST_STEPS: u64 = 1 << 16;
-const MIXES: [(Mix, usize); 6] = [
+const MIXES: [(Mix, usize); 7] = [
     (Mix::AB, 2),
     (Mix::R, 3),
     (Mix::AB, 3),
     (Mix::B, 5),
     (Mix::AY2, 2),
     (Mix::AY, 3),
+    (Mix::ALPHA_BETA, 2),
 ];
 
 struct Job {
@@ -55,6 +56,7 @@ impl Job {
             parties,
             operations: 12,
             bits: mix.bits(),
+            ring: mix.ring(),
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
         let goal = [Goal::Size, Goal::Depth][seed as usize % 2];

@@ -62,7 +62,7 @@ pub(crate) fn runs(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal,
 }
 
 /// Mixes with numbers of parties they are for.
-const MIXES: [(Mix, usize); 11] = [
+const MIXES: [(Mix, usize); 14] = [
     (Mix::AB, 2),
     (Mix::R, 3),
     (Mix::B, 2),
@@ -74,6 +74,9 @@ const MIXES: [(Mix, usize); 11] = [
     (Mix::AY, 2),
     (Mix::AY, 3),
     (Mix::Y, 3),
+    (Mix::ALPHA_BETA, 2),
+    (Mix::ALPHA_Y2, 2),
+    (Mix::BETA, 2),
 ];
 
 #[test]
@@ -82,13 +85,14 @@ fn random_programs_run_in_every_mix() {
     let count = std::env::var("MADRIGAL_PROGRAMS")
         .ok()
         .and_then(|text| text.parse().ok());
-    for round in 0..count.unwrap_or(44_usize) {
+    for round in 0..count.unwrap_or(56_usize) {
         let (mix, parties) = MIXES[round % MIXES.len()];
         let recipe = Recipe {
             seed: random.half(),
             parties,
             operations: if round % 4 == 0 { 50 } else { 6 },
             bits: mix.bits(),
+            ring: mix.ring(),
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
         let goal = [Goal::Size, Goal::Depth][round / MIXES.len() % 2];

@@ -5,6 +5,7 @@
 use madrigal_core::{Cost, Party, Phase, PhaseCost, Ring, bits};
 use madrigal_correlations::{BitTriples, MatrixShape};
 use madrigal_kernels::rings;
+use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Rounds;
 use madrigal_protocols::aby2::{
@@ -595,4 +596,25 @@ fn two_parties_only() {
     for (reason, _) in failed {
         assert!(reason.contains("for two parties, not 3"), "{reason}");
     }
+}
+
+/// Bits past the end of a peer's string are refused, by name.
+#[test]
+fn padding_that_is_not_zero_is_refused() {
+    let world = World::new(2, seed());
+    let results = world.run_over(mesh(2), |context| async move {
+        let online = context.enter(Phase::Online, "online");
+        if context.me() == SECOND {
+            let mut channel = online.channel(FIRST)?;
+            channel.send(vec![0xff]).await?;
+            return Ok(());
+        }
+        let mut aby2 = Aby2::new(online)?;
+        aby2.mask_bits(&[0], &[0], 7).await.map(drop)
+    });
+    let error = results[0].as_ref().map(drop).unwrap_err().to_string();
+    assert!(
+        error.contains("party 1") && error.contains("the padding of its masked bits is not zero"),
+        "{error}"
+    );
 }

@@ -286,6 +286,10 @@ impl Operation for Public {
         Ok(vec![*self.0.sort()])
     }
 
+    fn constant(&self) -> Option<&Shares> {
+        Some(&self.0)
+    }
+
     fn is_lane_wise(&self) -> bool {
         false
     }

@@ -10,7 +10,9 @@ use madrigal_net::Result;
 use zeroize::Zeroizing;
 
 use super::ring::width;
-use super::{Kept, Rings, Step, finish_step, in_sharing, prepare_step};
+use super::{
+    Kept, Rings, Step, finish_step, in_sharing, masks_flow, prepare_step, prepared_locally,
+};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::{Held, Shares};
@@ -173,7 +175,11 @@ impl<P: Rings> Operation for MatrixProduct<P> {
     }
 
     fn prepares(&self, inputs: &[Sort]) -> bool {
-        P::PREPARES && inputs.iter().all(|sort| !sort.sharing.is_clear())
+        masks_flow(inputs)
+    }
+
+    fn needs_clear(&self) -> bool {
+        true
     }
 
     fn prepare<'a>(
@@ -183,6 +189,11 @@ impl<P: Rings> Operation for MatrixProduct<P> {
     ) -> LocalBoxFuture<'a, Result<Prepared>> {
         Box::pin(async move {
             let width = width(inputs[0].sort());
+            if inputs.iter().any(|value| value.sort().sharing.is_clear()) {
+                let (x, y) = (&inputs[0], &inputs[1]);
+                let z = crate::with_ring!(width, T => self.with_public::<T>(x, y));
+                return Ok(prepared_locally(vec![z]));
+            }
             let (mut results, mut all) = (Vec::new(), Vec::new());
             for pair in self.pairs(&inputs[0], &inputs[1]) {
                 let step = Step::Matrix(self.shape);

@@ -196,6 +196,18 @@ fn plain_products<T: Held>(x: &Shares, y: &Shares) -> Shares {
     Shares::ring_of(Sharing::PUBLIC, z)
 }
 
+impl<P: Rings> MulPublic<P> {
+    fn of(shared: &Shares, public: &Shares) -> Shares {
+        let mut z = shared.clone();
+        crate::with_ring!(width(shared.sort()), T => {
+            for component in 0..P::SHARING.components() {
+                rings::mul_into(z.component_mut::<T>(component), public.component(0));
+            }
+        });
+        z
+    }
+}
+
 impl<P: Rings> Operation for MulPublic<P> {
     fn name(&self) -> String {
         format!("mul-public/1 in {}", P::SHARING)
@@ -216,18 +228,30 @@ impl<P: Rings> Operation for MulPublic<P> {
         bill.touch(3 * inputs[0].bytes() as u64);
     }
 
+    fn needs_clear(&self) -> bool {
+        true
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        locally(|| vec![Self::of(&inputs[0], &inputs[1])])
+    }
+
     fn online<'a>(
         &'a self,
         _: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        let mut z = Shares::clone(&inputs[0]);
-        crate::with_ring!(width(inputs[0].sort()), T => {
-            for component in 0..P::SHARING.components() {
-                rings::mul_into(z.component_mut::<T>(component), inputs[1].component(0));
-            }
-        });
-        Box::pin(std::future::ready(Ok(vec![z])))
+        Box::pin(std::future::ready(Ok(vec![Self::of(
+            &inputs[0], &inputs[1],
+        )])))
     }
 
     fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {

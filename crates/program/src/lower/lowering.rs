@@ -202,9 +202,11 @@ impl<'a> Lowering<'a> {
 
     /// What a sharing that the program asks for holds.
     fn wanted(&self, wanted: Sharing) -> Result<Domain> {
-        let three = |sharing: Sharing| sharing == Sharing::Replicated;
-        let other_bits = !wanted.has_ring() && wanted != self.mix.bits();
-        if three(wanted) != three(self.mix.bits()) || other_bits {
+        let own = match wanted.has_ring() {
+            true => self.mix.ring(),
+            false => self.mix.bits(),
+        };
+        if wanted != own {
             let mix = self.mix.to_string();
             return Err(self.fault(Fault::NotInMix { wanted, mix }));
         }

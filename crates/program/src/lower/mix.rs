@@ -20,20 +20,26 @@ pub enum Sharing {
     Garbled,
     /// `Y2`: labels of circuits that party 0 garbles and party 1 evaluates.
     GarbledByOne,
+    /// `alpha`: a public part and shares of a mask that add up, between two parties (ABY2.0).
+    Alpha,
+    /// `beta`: the same of bits.
+    Beta,
 }
 
 impl Sharing {
-    const LETTERS: [(&'static str, Self); 5] = [
+    const LETTERS: [(&'static str, Self); 7] = [
         ("A", Self::Arithmetic),
         ("B", Self::Boolean),
         ("R", Self::Replicated),
         ("Y", Self::Garbled),
         ("Y2", Self::GarbledByOne),
+        ("alpha", Self::Alpha),
+        ("beta", Self::Beta),
     ];
 
     /// Whether it has ring elements: replicated sharing has both.
     pub const fn has_ring(self) -> bool {
-        matches!(self, Self::Arithmetic | Self::Replicated)
+        matches!(self, Self::Arithmetic | Self::Replicated | Self::Alpha)
     }
 }
 
@@ -47,7 +53,8 @@ impl fmt::Display for Sharing {
 /// Which sharing does arithmetic (sums, products) and which does the rest (comparisons, bits, shifts).
 ///
 /// Read from and written as letters: `A+B`, `B` (all of it), `R` (both, among three parties), and with
-/// garbled circuits for bits `A+Y`, `Y` and, between two parties, `A+Y2`, `Y2`.
+/// garbled circuits for bits `A+Y`, `Y` and, between two parties, `A+Y2`, `Y2`; also between two parties, with
+/// masks that are drawn before inputs are there, `alpha+beta`, `alpha+Y2` and `beta`.
 ///
 /// ```
 /// use madrigal_program::lower::Mix;
@@ -83,7 +90,14 @@ impl Mix {
     /// `Y2`: two parties, circuits that party 0 garbles, for everything.
     pub const Y2: Self = Self::of(Sharing::GarbledByOne, Sharing::GarbledByOne);
 
-    const ALL: [Self; 7] = [
+    /// `alpha+beta`: two parties; setup knows the program, and online a product opens its result alone.
+    pub const ALPHA_BETA: Self = Self::of(Sharing::Alpha, Sharing::Beta);
+    /// `alpha+Y2`: two parties; masked arithmetic, the rest in circuits that party 0 garbles.
+    pub const ALPHA_Y2: Self = Self::of(Sharing::Alpha, Sharing::GarbledByOne);
+    /// `beta`: two parties, circuits on masked bits for everything.
+    pub const BETA: Self = Self::of(Sharing::Beta, Sharing::Beta);
+
+    const ALL: [Self; 10] = [
         Self::AB,
         Self::B,
         Self::R,
@@ -91,6 +105,9 @@ impl Mix {
         Self::Y,
         Self::AY2,
         Self::Y2,
+        Self::ALPHA_BETA,
+        Self::ALPHA_Y2,
+        Self::BETA,
     ];
 
     const fn of(arithmetic: Sharing, bits: Sharing) -> Self {
@@ -119,6 +136,15 @@ impl Mix {
     /// What everything else is done in.
     pub const fn bits(self) -> Sharing {
         self.bits
+    }
+
+    /// What ring elements are in, also where they are only asked for by name.
+    pub const fn ring(self) -> Sharing {
+        match (self.arithmetic, self.bits) {
+            (ring, _) if ring.has_ring() => ring,
+            (_, Sharing::Beta) => Sharing::Alpha,
+            _ => Sharing::Arithmetic,
+        }
     }
 
     /// Whether conversions must be written in the program.

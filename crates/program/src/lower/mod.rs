@@ -46,8 +46,10 @@ impl Domain {
     /// What a sharing holds; one that holds both, what arithmetic is done on.
     fn of(sharing: Sharing, mix: Mix) -> Self {
         match sharing {
-            Sharing::Arithmetic => Self::Ring,
-            Sharing::Boolean | Sharing::Garbled | Sharing::GarbledByOne => Self::Bits,
+            Sharing::Arithmetic | Sharing::Alpha => Self::Ring,
+            Sharing::Boolean | Sharing::Garbled | Sharing::GarbledByOne | Sharing::Beta => {
+                Self::Bits
+            }
             Sharing::Replicated if mix.arithmetic() == sharing => Self::Ring,
             Sharing::Replicated => Self::Bits,
         }

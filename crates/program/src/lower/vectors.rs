@@ -113,7 +113,7 @@ impl Lowering<'_> {
     pub(super) fn sharing(&self, domain: Domain) -> Sharing {
         match (self.mix.bits(), domain) {
             (Sharing::Replicated, _) => Sharing::Replicated,
-            (_, Domain::Ring) => Sharing::Arithmetic,
+            (_, Domain::Ring) => self.mix.ring(),
             (bits, Domain::Bits) => bits,
         }
     }
