@@ -179,6 +179,10 @@ fn the_demonstration_claims_what_its_protocol_holds() {
         let all_but_one = told.stdout.contains("all but one");
         assert_eq!(all_but_one, !rest.ends_with('R'), "{told}");
     }
+    let two = "demo aes-ctr --file file --local 2 --transport memory --protocol beta";
+    let told = madrigal(path, two).good();
+    let claim = "as long as the two do not pool what they saw";
+    assert!(told.stdout.contains(claim), "{told}");
 }
 
 #[test]

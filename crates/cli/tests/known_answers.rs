@@ -72,12 +72,14 @@ struct Way {
     correlations: &'static str,
 }
 
-const WAYS: [Way; 5] = [
+const WAYS: [Way; 7] = [
     way(2, "B", "ot"),
     way(3, "B", "ot"),
     way(5, "B", "ot"),
     way(3, "B", "dealer"),
     way(3, "R", "ot"),
+    way(2, "beta", "ot"),
+    way(2, "beta", "dealer"),
 ];
 
 const fn way(parties: usize, protocol: &'static str, correlations: &'static str) -> Way {

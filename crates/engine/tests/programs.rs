@@ -591,6 +591,26 @@ fn conversions_with_masks_send_what_they_say() {
     );
 }
 
+#[test]
+fn masks_are_for_two_parties() {
+    let mut graph = Graph::new(3);
+    let sort = |element| Sort::new(Sharing::clear(&[Party::new(1)]), element, 4);
+    let bits = graph.input(sort(Element::Bits(8)));
+    let number = graph.input(sort(Element::Ring(Width::W64)));
+    let error = graph.add_one(Share::<BetaTool>::new(Party::new(1)), &[bits]);
+    let text = error.unwrap_err().to_string();
+    assert!(
+        text.contains("beta is for two parties, not 3; B is for any number"),
+        "{text}"
+    );
+    let error = graph.add_one(Share::<AlphaTool>::new(Party::new(1)), &[number]);
+    let text = error.unwrap_err().to_string();
+    assert!(
+        text.contains("alpha is for two parties, not 3; A is for any number"),
+        "{text}"
+    );
+}
+
 /// What is part of the program keeps what follows prepared: a product after products with constants takes one
 /// round, after its inputs.
 #[test]
