@@ -12,7 +12,8 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
 use madrigal_engine::operations::{
-    self, AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Mul, Open, ReplicatedTool, Rings, Share,
+    self, AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Mul, Open,
+    ReplicatedTool, Rings, Share,
 };
 use madrigal_engine::{
     Element, Given, Graph, Opening, Origin, Phases, Plan, ProgramPlan, ProgramSpec, RunError,
