@@ -16,8 +16,8 @@ use madrigal_engine::operations::{
     Row, Share, Square, SumAxis, ThreeHalves, ToKeys, ToLabels, Truncate, Unmask, YaoTool,
 };
 use madrigal_engine::{
-    Circuit, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases, ProgramPlan,
-    ProgramSpec, Shares, Sharing, Sort, Value, Width, run_program, serve, with_ring,
+    Bill, Circuit, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases,
+    ProgramPlan, ProgramSpec, Shares, Sharing, Sort, Value, Width, run_program, serve, with_ring,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
@@ -525,8 +525,8 @@ fn chains(parties: usize, all: &[In], seed: u64) {
 #[test]
 fn conversions_with_masks_send_what_they_say() {
     let (width, len) = (Width::W32, 100);
-    let (elements, bits) = (4 * 100, 32 * 100 / 8);
-    let spent = |start: In, steps: &[Arc<dyn Operation>]| {
+    let (elements, bits) = (4 * 100_u64, 32 * 100 / 8_u64);
+    let spent = |start: In, operation: Arc<dyn Operation>| {
         let mut built = Built::new(2, 1);
         let x = match start {
             In::A => built.ring::<ArithmeticGmwTool>(width, len),
@@ -534,61 +534,41 @@ fn conversions_with_masks_send_what_they_say() {
             In::B => built.bits::<BooleanGmwTool>(32, len),
             _ => built.bits::<BetaTool>(32, len),
         };
-        let cost = |built: &Built| {
-            let plan = ProgramPlan::new(ProgramSpec {
-                origin: Origin::Dealer,
-                phases: Some(Phases::Sequential),
-                ..built.spec()
-            });
-            let plan = plan.unwrap();
-            let costs = [0, 1].map(|party| plan.cost(Party::new(party)));
-            let online = costs.map(|cost| cost.online.bytes_sent).iter().sum::<u64>();
-            let rounds = costs.map(|cost| cost.online.rounds).into_iter().max();
-            // With a dealer that is asked for the same each time, what is more is sent by parties.
-            let setup = costs.map(|cost| cost.setup.bytes_sent).iter().sum::<u64>();
-            let asked = plan.needs().kinds().len() as u64;
-            (setup, online, rounds.unwrap(), asked)
+        let parties = [0, 1].map(Party::new);
+        let online = |built: &Built| {
+            let plan = ProgramPlan::new(built.spec()).unwrap();
+            let costs = parties.map(|party| plan.cost(party).online);
+            let bytes: u64 = costs.iter().map(|cost| cost.bytes_sent).sum();
+            (
+                bytes,
+                costs.map(|cost| cost.rounds).into_iter().max().unwrap(),
+            )
         };
-        let before = cost(&built);
-        let mut values = vec![x];
-        for step in steps {
-            values = built.graph.add(Arc::clone(step), &values).unwrap();
-        }
-        let after = cost(&built);
-        let requests = 2 * 18 * (after.3 + u64::from(after.3 > 0) - before.3);
-        (
-            after.0 - before.0 - requests,
-            after.1 - before.1,
-            after.2 - before.2,
-        )
+        // Where nothing is prepared all of it is online.
+        let mut whole = Bill::new(2, Opening::Direct);
+        operation.bill(&[*built.graph.sort(x)], &mut whole);
+        let whole: u64 = parties.map(|party| whole.of(party).bytes_sent).iter().sum();
+        let before = online(&built);
+        built.graph.add(operation, &[x]).unwrap();
+        let after = online(&built);
+        let bytes = after.0 - before.0;
+        (whole - bytes, bytes, after.1 - before.1)
     };
     let both = |bytes: u64| 2 * bytes;
-    let of = |operation: Vec<Arc<dyn Operation>>, start: In| spent(start, &operation);
-    assert_eq!(
-        of(vec![Arc::new(Mask::<AlphaTool>::new())], In::A),
-        (0, both(elements), 1)
-    );
-    assert_eq!(
-        of(vec![Arc::new(Mask::<BetaTool>::new())], In::B),
-        (0, both(bits), 1)
-    );
-    assert_eq!(
-        of(vec![Arc::new(Unmask::<AlphaTool>::new())], In::Alpha),
-        (0, 0, 0)
-    );
-    assert_eq!(
-        of(vec![Arc::new(Unmask::<BetaTool>::new())], In::Beta),
-        (0, 0, 0)
-    );
+    let mask = Arc::new(Mask::<AlphaTool>::new());
+    assert_eq!(spent(In::A, mask), (0, both(elements), 1));
+    let mask = Arc::new(Mask::<BetaTool>::new());
+    assert_eq!(spent(In::B, mask), (0, both(bits), 1));
+    let unmask = Arc::new(Unmask::<AlphaTool>::new());
+    assert_eq!(spent(In::Alpha, unmask), (0, 0, 0));
+    let unmask = Arc::new(Unmask::<BetaTool>::new());
+    assert_eq!(spent(In::Beta, unmask), (0, 0, 0));
     // The second party's number in setup, the first one's online, the way that its input went before.
-    let addends = Addends::<AlphaTool>::new(2, false);
-    assert_eq!(of(vec![Arc::new(addends)], In::Alpha), (bits, bits, 0));
+    let addends = Arc::new(Addends::<AlphaTool>::new(2, false));
+    assert_eq!(spent(In::Alpha, addends), (bits, bits, 0));
     // From beta to alpha all bits' masks in setup, elements online.
-    let compose = Compose::<AlphaTool>::new(width, false);
-    assert_eq!(
-        of(vec![Arc::new(compose)], In::Beta),
-        (both(bits), both(elements), 1)
-    );
+    let compose = Arc::new(Compose::<AlphaTool>::new(width, false));
+    assert_eq!(spent(In::Beta, compose), (both(bits), both(elements), 1));
 }
 
 #[test]
