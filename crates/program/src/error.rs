@@ -175,9 +175,9 @@ pub enum Fault {
         /// The operator.
         operator: String,
     },
-    /// A value of a loop's body outside of it.
+    /// A value of the body of a loop or a branch outside of it.
     #[error(
-        "{operator} of a value of a loop's body outside of the body; make it part of the loop's state or result"
+        "{operator} of a value of a loop's body or a secret branch outside of it; make it part of the loop's state, or of what the body gives"
     )]
     Escaped {
         /// The operator.
@@ -188,6 +188,36 @@ pub enum Fault {
     InLoop {
         /// `an input` or `an opening`.
         what: &'static str,
+    },
+    /// An input or an opening in a secret branch.
+    #[error(
+        "{what} in a secret branch, where all would see whether that branch is active; it belongs before or after the conditional"
+    )]
+    InBranch {
+        /// `an input` or `an opening`.
+        what: &'static str,
+    },
+    /// Branches of one conditional that give different numbers of values.
+    #[error("branch {branch} of {operator} gives {found} values, and branch 0 gives {expected}; all must give as many")]
+    Branches {
+        /// The conditional.
+        operator: String,
+        /// Which branch, counted from 0; of `if_secret` the first one is 0.
+        branch: usize,
+        /// Values that branch 0 gives.
+        expected: usize,
+        /// Values that this one gives.
+        found: usize,
+    },
+    /// A conditional without branches, or with too many.
+    #[error("{operator} of {found} branches; there must be 1 to {most}")]
+    BranchCount {
+        /// The conditional.
+        operator: String,
+        /// Branches.
+        found: usize,
+        /// The most that there can be.
+        most: usize,
     },
     /// A loop whose body changes the sort of its state.
     #[error(

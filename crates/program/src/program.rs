@@ -27,13 +27,18 @@ pub(crate) struct Recorder {
     closed: Cell<bool>,
     /// The first error of the whole program.
     error: Rc<RefCell<Option<ProgramError>>>,
+    /// Of the whole program: the secret branches that are being recorded, the inner ones last. What is done
+    /// then to values from around them is a part of the branch, too.
+    branches: Rc<RefCell<Vec<Rc<Recorder>>>>,
 }
 
 struct Outer {
     recorder: Rc<Recorder>,
-    /// Inputs that the loop has by itself: its state, its rows.
+    /// Inputs that the loop has by itself: its state, its rows; that a conditional has: its index.
     carried: usize,
     captured: RefCell<Vec<Value>>,
+    /// How many of these were there before.
+    common: usize,
     arguments: RefCell<HashMap<Value, Value>>,
 }
 
@@ -45,7 +50,23 @@ impl Recorder {
             depth: 0,
             closed: Cell::new(false),
             error: Rc::default(),
+            branches: Rc::default(),
         })
+    }
+
+    /// Keeps an error of an input or an opening that stands in a body.
+    fn fail_in_body(&self, what: &'static str, at: Source) {
+        if self.outer.is_none() {
+            return;
+        }
+        let in_branch = !self.branches.borrow().is_empty();
+        self.fail(
+            at,
+            match in_branch {
+                true => Fault::InBranch { what },
+                false => Fault::InLoop { what },
+            },
+        );
     }
 
     /// Keeps an error, unless there is one already.
@@ -106,8 +127,13 @@ impl Recorder {
             return Some(argument);
         }
         let mut captured = outer.captured.borrow_mut();
-        let op = Op::Argument(outer.carried + captured.len());
-        captured.push(value);
+        // Branches of one conditional have their arguments in common.
+        let known = captured.iter().take(outer.common).position(|&at| at == value);
+        let place = known.unwrap_or_else(|| {
+            captured.push(value);
+            captured.len() - 1
+        });
+        let op = Op::Argument(outer.carried + place);
         let sort = outer.recorder.sort(value);
         let argument = self.graph.borrow_mut().leaf(op, sort, at);
         outer.arguments.borrow_mut().insert(value, argument);
@@ -117,6 +143,16 @@ impl Recorder {
     /// The inner one of two graphs.
     pub(crate) fn inner<'a>(a: &'a Rc<Self>, b: &'a Rc<Self>) -> &'a Rc<Self> {
         if b.depth > a.depth { b } else { a }
+    }
+
+    /// Where an operator on values of this graph and of those around it is recorded: here, or in the secret
+    /// branch that is being recorded.
+    pub(crate) fn here(self: &Rc<Self>) -> Rc<Self> {
+        let branches = self.branches.borrow();
+        match branches.last() {
+            Some(branch) if branch.depth > self.depth => Rc::clone(branch),
+            _ => Rc::clone(self),
+        }
     }
 }
 
@@ -192,10 +228,7 @@ impl Program {
     ) -> Secret<T> {
         let at = Source::here();
         let shape = self.shape(&shape.axes(), at);
-        if self.recorder.depth > 0 {
-            let what = "an input";
-            self.recorder.fail(at, Fault::InLoop { what });
-        }
+        self.recorder.fail_in_body("an input", at);
         if let Err(fault) = check_parties(&[owner], self.parties) {
             self.recorder.fail(at, fault);
         }
@@ -288,11 +321,14 @@ impl Program {
         &self.recorder
     }
 
-    /// Records a loop's body; `leaves` makes what it starts from. Gives the body, the values around it
-    /// that it uses, unless there was an error, and what `body` gives.
+    /// Records the body of a loop or a branch. Gives the body, the values around it that it uses, unless
+    /// there was an error, and what `body` gives. It has `carried` inputs by itself, and then those of
+    /// `common`, whether it uses them or not.
     pub(crate) fn body<R>(
         &mut self,
+        place: Place,
         carried: usize,
+        common: Vec<Value>,
         body: impl FnOnce(&mut Program) -> R,
         results: impl FnOnce(&R) -> Vec<(Rc<Recorder>, Option<Value>)>,
         at: Source,
@@ -302,13 +338,19 @@ impl Program {
             outer: Some(Outer {
                 recorder: Rc::clone(&self.recorder),
                 carried,
-                captured: RefCell::default(),
+                common: common.len(),
+                captured: RefCell::new(common),
                 arguments: RefCell::default(),
             }),
             depth: self.recorder.depth + 1,
             closed: Cell::new(false),
             error: Rc::clone(&self.recorder.error),
+            branches: Rc::clone(&self.recorder.branches),
         });
+        let branches = &self.recorder.branches;
+        if place == Place::Branch {
+            branches.borrow_mut().push(Rc::clone(&recorder));
+        }
         let mut inner = Program {
             recorder: Rc::clone(&recorder),
             parties: self.parties,
@@ -317,9 +359,15 @@ impl Program {
             mix: None,
         };
         let result = body(&mut inner);
+        if place == Place::Branch {
+            branches.borrow_mut().pop();
+        }
         let mut complete = true;
         for (from, value) in results(&result) {
-            let operator = "the result of a loop";
+            let operator = match place {
+                Place::Loop => "the result of a loop",
+                Place::Branch => "the result of a secret branch",
+            };
             let value = value.and_then(|value| recorder.import(&from, value, operator, at));
             match value {
                 Some(value) => recorder.graph.borrow_mut().add_result(value),
@@ -344,7 +392,14 @@ impl Program {
     }
 }
 
-/// A loop's body, and the values around it that it uses.
+/// What a body is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Loop,
+    Branch,
+}
+
+/// A body, and the values around it that it uses.
 pub(crate) type Body = (Arc<Graph>, Vec<Value>);
 
 /// Opens values one by one, for [`Open`].
@@ -361,10 +416,7 @@ impl Opener<'_> {
         let (program, at) = (&mut *self.program, self.at);
         let number = program.outputs.len();
         let recorder = &program.recorder;
-        if recorder.depth > 0 {
-            let what = "an opening";
-            recorder.fail(at, Fault::InLoop { what });
-        }
+        recorder.fail_in_body("an opening", at);
         if let Err(fault) = check_parties(&self.to, program.parties) {
             recorder.fail(at, fault);
         }

@@ -76,6 +76,7 @@ impl Graph {
                         rows.is_some_and(|rows| body.fits(rows))
                     }
                     Op::Repeat { body, .. } => body.fits(rows),
+                    Op::Choose(branches) => branches.iter().all(|body| body.fits(rows)),
                     _ => true,
                 }
         })
@@ -163,6 +164,21 @@ impl Rows {
                 let body = body.with_rows(self.count, &flags);
                 let outputs = self.outputs(&node.outputs);
                 let first = self.graph.push(op(body), operands, outputs, node.at);
+                results(first, node.outputs.len(), true)
+            }
+            Op::Choose(branches) => {
+                if inputs.iter().all(|input| !input.many) {
+                    let branches = branches.iter().map(|body| Arc::new(body.without_maps()));
+                    return self.same(Op::Choose(branches.collect()), node, inputs);
+                }
+                let mut operands: Vec<Value> = inputs.iter().map(|input| input.value).collect();
+                let flags: Vec<bool> = inputs.iter().map(|input| input.many).collect();
+                operands[0] = self.many(inputs[0], node.at);
+                let branches = branches.iter();
+                let branches = branches.map(|body| Arc::new(body.with_rows(self.count, &flags)));
+                let outputs = self.outputs(&node.outputs);
+                let op = Op::Choose(branches.collect());
+                let first = self.graph.push(op, operands, outputs, node.at);
                 results(first, node.outputs.len(), true)
             }
             op if inputs.iter().all(|input| !input.many) => self.same(op.clone(), node, inputs),

@@ -52,6 +52,7 @@ impl fmt::Display for Op {
                 write!(f, "repeat {count} times, state of {carried}")
             }
             Self::Map { count, carried, .. } => write!(f, "map over {count} rows of {carried}"),
+            Self::Choose(branches) => write!(f, "choice among {} branches", branches.len()),
         }
     }
 }
@@ -111,7 +112,7 @@ impl fmt::Display for Reduction {
 
 impl Graph {
     /// Each node in words: its number, what it does with which values, and what comes out. Bodies of
-    /// loops follow their node, indented.
+    /// loops and branches follow their node, indented.
     pub(crate) fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         self.describe_into(&mut lines, 0);
@@ -127,6 +128,11 @@ impl Graph {
             lines.push(format!("{indent}{number}: {op} ({inputs}) -> {outputs}"));
             if let Op::Repeat { body, .. } | Op::Map { body, .. } = &node.op {
                 body.describe_into(lines, depth + 1);
+            }
+            if let Op::Choose(branches) = &node.op {
+                for branch in branches.iter() {
+                    branch.describe_into(lines, depth + 1);
+                }
             }
         }
         lines.push(format!("{indent}results ({})", names(self.results())));

@@ -237,6 +237,10 @@ pub enum Op {
         /// What is done to each row.
         body: Arc<Graph>,
     },
+    /// In each element the results of the branch, counted from 0, whose number stands in that element of the
+    /// first input: an unsigned integer, or a bit. Zeros where there is no branch of that number. The other
+    /// inputs are what branches take from around them. All results have the shape of the first input.
+    Choose(Arc<[Arc<Graph>]>),
 }
 
 /// An operation with its operands.
@@ -335,6 +339,12 @@ impl Graph {
             .sorts(&sorts)
             .map_err(|fault| ProgramError { at, fault })?;
         Ok(self.push(op, inputs, outputs, at))
+    }
+
+    /// The same without results, and these.
+    pub(crate) fn without_results(mut self) -> (Self, Vec<Value>) {
+        let results = std::mem::take(&mut self.results);
+        (self, results)
     }
 
     /// A value that leaves the graph.

@@ -87,6 +87,11 @@ impl Simpler {
         if let Op::Repeat { body, carried, .. } | Op::Map { body, carried, .. } = &mut op {
             *body = Arc::new(self.with_constants(body, *carried, &inputs).optimised());
         }
+        if let Op::Choose(branches) = &mut op {
+            let bodies = branches.iter();
+            let bodies = bodies.map(|body| self.with_constants(body, 1, &inputs).optimised());
+            *branches = bodies.map(Arc::new).collect();
+        }
         if op.commutes() {
             inputs.sort();
         }
@@ -128,7 +133,11 @@ impl Simpler {
     /// The result, if all operands are public and it is not much larger than they are.
     fn folded(&self, node: &Node, inputs: &[Value]) -> Option<Array> {
         let leaf = inputs.is_empty() || node.outputs.len() != 1;
-        if leaf || matches!(node.op, Op::To(_) | Op::Repeat { .. } | Op::Map { .. }) {
+        let more = matches!(
+            node.op,
+            Op::To(_) | Op::Repeat { .. } | Op::Map { .. } | Op::Choose(_)
+        );
+        if leaf || more {
             return None;
         }
         let arrays: Option<Vec<&Array>> = inputs

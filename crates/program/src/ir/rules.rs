@@ -1,6 +1,6 @@
 //! What each operation makes of the sorts of its operands.
 
-use super::{Binary, Op, Reduction, Sort, Unary, not_defined};
+use super::{Binary, Graph, Op, Reduction, Sort, Unary, not_defined};
 use crate::element::Type;
 use crate::error::Fault;
 use crate::shape::Shape;
@@ -211,6 +211,25 @@ impl Op {
                     outputs.push(Sort::new(sort.element, sized(&axes)?));
                 }
                 Ok(outputs)
+            }
+            (Op::Choose(branches), [index, ..]) => {
+                let number = index.element.fraction() == 0 && !index.element.is_signed();
+                let two = !index.element.is_bool() || branches.len() <= 2;
+                let Some(first) = branches.first().filter(|_| number && two) else {
+                    return Err(wrong());
+                };
+                let sorts = |graph: &Graph| -> Vec<Sort> {
+                    let results = graph.results().iter();
+                    results.map(|&result| graph.sort(result).clone()).collect()
+                };
+                let outputs = sorts(first);
+                for sort in &outputs {
+                    self.same_shape(index, sort)?;
+                }
+                match branches.iter().find(|&branch| sorts(branch) != outputs) {
+                    Some(_) => Err(self.lengths("its branches give values of other sorts".into())),
+                    None => Ok(outputs),
+                }
             }
             _ => Err(self.lengths(format!("{} operands", inputs.len()))),
         }

@@ -6,7 +6,7 @@ use super::{Secret, Tensor};
 use crate::element::Plain;
 use crate::error::{Fault, Source};
 use crate::ir::{Op, Sort, Value};
-use crate::program::{Program, Recorder};
+use crate::program::{Place, Program, Recorder};
 
 /// How many times a loop's body was run before: public, and another number each time.
 #[derive(Clone)]
@@ -45,8 +45,8 @@ pub trait State: Sized {
 /// One value of a [`State`].
 #[derive(Clone)]
 pub struct Part {
-    recorder: Rc<Recorder>,
-    value: Option<Value>,
+    pub(super) recorder: Rc<Recorder>,
+    pub(super) value: Option<Value>,
 }
 
 impl<T: Plain> State for Secret<T> {
@@ -130,7 +130,9 @@ impl Program {
             .map(|&value| self.recorder().sort(value))
             .collect();
         let recorded = self.body(
+            Place::Loop,
             inputs.len(),
+            Vec::new(),
             |p| {
                 let value = Some(p.counter(at));
                 let index = Index {
@@ -194,7 +196,9 @@ impl Program {
             })
             .collect();
         let (recorded, made) = self.body(
+            Place::Loop,
             carried,
+            Vec::new(),
             |p| {
                 let arguments = p.arguments(&sorts, at);
                 body(p, rows.made_of(&mut arguments.into_iter()))
@@ -251,7 +255,7 @@ impl Program {
     }
 }
 
-fn values<S: State>(state: &S) -> Vec<(Rc<Recorder>, Option<Value>)> {
+pub(super) fn values<S: State>(state: &S) -> Vec<(Rc<Recorder>, Option<Value>)> {
     let parts = state.parts().into_iter();
     parts.map(|part| (part.recorder, part.value)).collect()
 }

@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod bits;
+mod branches;
 mod compare;
 mod convert;
 mod loops;

@@ -78,6 +78,7 @@ impl Tensor {
     pub(super) fn results(&self, op: Op, others: &[&Self], count: u32, at: Source) -> Vec<Self> {
         let recorders = others.iter().map(|other| &other.recorder);
         let recorder = recorders.fold(&self.recorder, |a, b| Recorder::inner(a, b));
+        let recorder = &recorder.here();
         let name = op.to_string();
         let all = std::iter::once(self).chain(others.iter().copied());
         let inputs: Option<Vec<Value>> =
