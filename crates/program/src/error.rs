@@ -198,7 +198,9 @@ pub enum Fault {
         what: &'static str,
     },
     /// Branches of one conditional that give different numbers of values.
-    #[error("branch {branch} of {operator} gives {found} values, and branch 0 gives {expected}; all must give as many")]
+    #[error(
+        "branch {branch} of {operator} gives {found} values, and branch 0 gives {expected}; all must give as many"
+    )]
     Branches {
         /// The conditional.
         operator: String,

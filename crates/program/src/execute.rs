@@ -6,7 +6,7 @@ use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
+    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool, Branch,
     Compose, Concat, Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, Mask,
     MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Protocol, Public, Rearrange, Repeat,
     ReplicatedTool, Row, Share, Square, SumAxis, ToKeys, ToLabels, Truncate, Unmask, YaoTool,
@@ -20,7 +20,7 @@ use crate::array::{Array, Words};
 use crate::computation::{Computation, OutputPort};
 use crate::error::ProgramError;
 use crate::ir::Rounding;
-use crate::lower::{self, Action, Body, Holding, Lowered, Mix, Places, Step};
+use crate::lower::{self, Action, Body, Holding, Lowered, Mix, Places, Step, Way};
 use crate::simulate::{InputError, Inputs, Outputs};
 
 /// A program for the engine: its graph, and how the program's inputs and outputs are the graph's.
@@ -401,6 +401,12 @@ impl Making {
             Action::Netlist(netlist) => {
                 let circuit = Arc::new(Circuit::new(netlist));
                 boolean(out, circuit)
+            }
+            Action::Branches(branching, Way::Multiplexed) => {
+                boolean(out, Arc::new(Circuit::new(&branching.flatten())))
+            }
+            Action::Branches(branching, Way::Shared(scheme)) => {
+                Arc::new(Branch::new(Arc::clone(branching), *scheme))
             }
             Action::Compose { signed } => {
                 let Element::Ring(width) = out.element else {

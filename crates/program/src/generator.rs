@@ -1,6 +1,8 @@
 //! Random programs, for tests that compare two ways to run them. Any seed gives a program that can be, with
 //! inputs for it.
 
+mod choices;
+
 use crate::element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Unsigned};
 use crate::lower::Sharing;
 use crate::{Computation, Everyone, Inputs, Party, Program, ProgramError, Secret, Shape};
@@ -196,7 +198,7 @@ impl Cook {
     }
 
     fn operation(&mut self) {
-        match self.below(16) {
+        match self.below(18) {
             0 => self.on_bools(),
             1 => self.on_unsigned::<u8>(),
             2 => self.on_unsigned::<u16>(),
@@ -212,7 +214,8 @@ impl Cook {
             12 => self.on_fixed::<i32, 12>(),
             13 => self.on_fixed::<i64, 20>(),
             14 => self.on_fixed::<i128, 40>(),
-            _ => self.on_loops(),
+            15 => self.on_loops(),
+            _ => self.on_choices(),
         }
     }
 

@@ -15,7 +15,7 @@ use madrigal_net::{Session, SessionConfig, block_on};
 use crate::computation::Computation;
 use crate::execute::{Executable, ExecuteError};
 use crate::local::LocalError;
-use crate::lower::Mix;
+use crate::lower::{Conditional, Lowered, Mix, Way};
 use crate::simulate::{InputError, Inputs, Outputs};
 
 /// A program with its plan.
@@ -27,6 +27,8 @@ pub struct Planned {
     pub plan: ProgramPlan,
     /// What its circuits save.
     pub goal: Goal,
+    /// Its conditionals on secrets, and how they are computed.
+    pub conditionals: Vec<Conditional>,
 }
 
 /// What one party has when a program has ended.
@@ -41,7 +43,7 @@ pub struct Ended {
 impl Computation {
     /// Plans the program in a mix; `adjust` says what is to be otherwise than usual: the line between the
     /// parties, above all. Without a goal, circuits save what takes less time on that line: ANDs, or layers
-    /// of them. The choice is by fixed [rates](Rates::ZEN_5), so that all parties come to the same.
+    /// of them. Conditionals on secrets are computed in whichever way takes the least time there. The choice is by fixed [rates](Rates::ZEN_5), so that all parties come to the same.
     ///
     /// ```
     /// use madrigal_circuit::Goal;
@@ -64,24 +66,82 @@ impl Computation {
         goal: Option<Goal>,
         adjust: &dyn Fn(&mut ProgramSpec),
     ) -> Result<Planned, ExecuteError> {
-        let planned = |goal| -> Result<Planned, ExecuteError> {
-            let executable = self.executable(mix, goal)?;
+        let planned = |goal, lowered: &Lowered| -> Result<Planned, ExecuteError> {
+            let executable = lowered.executable()?;
             let mut spec = executable.spec();
             adjust(&mut spec);
             Ok(Planned {
                 plan: ProgramPlan::new(spec)?,
                 executable,
                 goal,
+                conditionals: lowered.conditionals(),
             })
         };
-        if let Some(goal) = goal {
-            return planned(goal);
+        let goals = match goal {
+            Some(goal) => vec![goal],
+            None => vec![Goal::Size, Goal::Depth],
+        };
+        let mut best = Fastest::default();
+        for goal in goals {
+            let multiplexed = planned(goal, &self.lower_with(mix, goal, false)?)?;
+            let none = multiplexed.conditionals.is_empty();
+            best.take(multiplexed, ());
+            if none {
+                continue;
+            }
+            let lowered = self.lower_with(mix, goal, true)?;
+            let steps = lowered.conditionals().len() - lowered.multiplexed.len();
+            if steps == 0 {
+                continue;
+            }
+            let mut fastest = Fastest::default();
+            for way in Way::ALL {
+                let ways = vec![way; steps];
+                fastest.take(planned(goal, &lowered.with_ways(&ways))?, ways);
+            }
+            if (2..=EACH).contains(&steps) {
+                for step in 0..steps {
+                    for way in Way::ALL {
+                        let mut ways = fastest.with().clone();
+                        if std::mem::replace(&mut ways[step], way) != way {
+                            fastest.take(planned(goal, &lowered.with_ways(&ways))?, ways);
+                        }
+                    }
+                }
+            }
+            best.take(fastest.planned(), ());
         }
-        let (size, depth) = (planned(Goal::Size)?, planned(Goal::Depth)?);
-        Ok(match depth.seconds() < size.seconds() {
-            true => depth,
-            false => size,
-        })
+        Ok(best.planned())
+    }
+}
+
+/// Up to how many conditionals each is computed in the way that is best for it; more are all computed in
+/// one way.
+const EACH: usize = 4;
+
+/// The plan that takes the least time, the first of equal ones, and what it came of.
+struct Fastest<T>(Option<(f64, Planned, T)>);
+
+impl<T> Default for Fastest<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> Fastest<T> {
+    fn take(&mut self, planned: Planned, with: T) {
+        let seconds = planned.seconds();
+        if self.0.as_ref().is_none_or(|(least, ..)| seconds < *least) {
+            self.0 = Some((seconds, planned, with));
+        }
+    }
+
+    fn with(&self) -> &T {
+        &self.0.as_ref().expect("a plan was taken").2
+    }
+
+    fn planned(self) -> Planned {
+        self.0.expect("a plan was taken").1
     }
 }
 

@@ -128,7 +128,10 @@ impl Recorder {
         }
         let mut captured = outer.captured.borrow_mut();
         // Branches of one conditional have their arguments in common.
-        let known = captured.iter().take(outer.common).position(|&at| at == value);
+        let known = captured
+            .iter()
+            .take(outer.common)
+            .position(|&at| at == value);
         let place = known.unwrap_or_else(|| {
             captured.push(value);
             captured.len() - 1

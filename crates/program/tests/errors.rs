@@ -99,6 +99,17 @@ fn every_operator_refuses() {
         Fault::Foreign { .. } => |_p, x, y| { let _ = &y; x + Program::new(2).constant(3u32) };
         Fault::InLoop { .. } => |p, x, y| { let _ = &y; p.repeat(2, x, |p, _, x| x + p.input::<u32>(ALICE, ())) };
         Fault::InLoop { .. } => |p, x, y| { let _ = &y; p.repeat(2, x, |p, _, x| { p.open(&x, BOB); x }) };
+        Fault::InBranch { .. } => |p, x, y| { let _ = &y; p.if_secret(x.lt(3), |p| p.input::<u32>(ALICE, ()), |_| x.at(0, 0).at(0, 0)) };
+        Fault::InBranch { .. } => |p, x, y| { let _ = &y; p.if_secret(x.lt(3), |_| x.clone(), |p| { p.open(&x, BOB); x.clone() }) };
+        Fault::InBranch { .. } => |p, x, y| p.match_secret(&y, [&|p| p.repeat(2, y.clone(), |p, _, y| { p.open(&x, BOB); y })]);
+        Fault::InBranch { .. } => |p, x, y| { let _ = &x; p.repeat(2, y, |p, _, y| p.if_secret(y.lt(3), |p| { p.open(&y, BOB); y.clone() }, |_| &y + 1)) };
+        Fault::Broadcast { .. } => |p, x, y| p.if_secret(x.lt(3), |_| x.clone(), |_| y.clone());
+        Fault::Broadcast { .. } => |p, x, y| p.match_secret(&y, [&|_| x.clone(), &|_| &x + 1]);
+        Fault::Branches { .. } => |p, x, y| p.if_secret(x.lt(3), |_| vec![x.clone()], |_| vec![x.clone(), y.at(0, 0)]);
+        Fault::BranchCount { .. } => |p, x, y| { let _ = &y; p.match_numbered(&x, 0, |_, _| x.clone()) };
+        Fault::BranchCount { .. } => |p, x, y| { let _ = &y; p.match_numbered(&x, 5000, |_, _| x.at(0, 0)) };
+        Fault::Escaped { .. } => |p, x, y| { let _ = &y; let mut kept = None; let made = p.if_secret(x.lt(3), |_| { kept = Some(&x + 1); x.clone() }, |_| &x * 2); made + kept.expect("the branch was recorded") };
+        Fault::Foreign { .. } => |p, x, y| { let _ = &y; p.if_secret(x.lt(3), |_| x.clone(), |_| Program::new(2).constant(3u32)) };
         Fault::State { .. } => |p, x, y| { let _ = &y; p.repeat(2, x, |_, _, x| x.sum(0)) };
         Fault::Lengths { .. } => |p, x, y| { let _ = &y; p.repeat(2, vec![x], |_, _, x| [x.clone(), x].concat()) };
         Fault::Range { .. } => |p, x, y| { let _ = &x; p.repeat(3, x.at(0, 0), |_, i, x| x + y.row(i)) };

@@ -4,6 +4,7 @@
 //! of its own; in that graph [`Op::Argument`] stands for the loop's inputs.
 
 mod batch;
+mod choices;
 mod describe;
 mod optimise;
 mod rules;
@@ -11,6 +12,7 @@ mod rules;
 use std::fmt;
 use std::sync::Arc;
 
+pub(crate) use choices::elements_each;
 pub(crate) use describe::digest;
 
 use crate::array::Array;

@@ -214,7 +214,7 @@ impl Op {
             }
             (Op::Choose(branches), [index, ..]) => {
                 let number = index.element.fraction() == 0 && !index.element.is_signed();
-                let two = !index.element.is_bool() || branches.len() <= 2;
+                let two = !index.element.is_bool() || branches.len() == 2;
                 let Some(first) = branches.first().filter(|_| number && two) else {
                     return Err(wrong());
                 };

@@ -52,6 +52,8 @@ pub(super) enum BitOp {
     Entry(Arc<Array>),
     /// A number where a bit is 1, else 0.
     Mask,
+    /// Of a secret number of one of so many branches what a circuit with branches takes.
+    Index(usize),
 }
 
 impl BitOp {
@@ -148,6 +150,7 @@ impl BitOp {
                 hot.into_iter().map(|bit| vec![bit]).collect()
             }
             (Self::Entry(table), [place]) => entry(b, table, place),
+            (Self::Index(branches), [number]) => super::branches::index(b, *branches, number),
             (Self::Mask, [bit, x]) => vec![b.mask(x, bit[0])],
             _ => unreachable!("{self:?} of {} operands", inputs.len()),
         }
@@ -168,6 +171,7 @@ impl BitOp {
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
             Self::Exchange { .. } => inputs.to_vec(),
             Self::OneHot(entries) => vec![1; *entries],
+            Self::Index(branches) => super::branches::index_widths(*branches, inputs[0]),
             Self::Entry(table) => {
                 let width = table.shape().axes()[1];
                 vec![table.element().bits(); width]
@@ -192,6 +196,7 @@ impl BitOp {
             Self::OneHot(_) => "one-hot code".into(),
             Self::Entry(_) => "look-up".into(),
             Self::Mask => "mask".into(),
+            Self::Index(_) => "number of a branch".into(),
         }
     }
 }

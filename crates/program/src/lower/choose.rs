@@ -118,6 +118,7 @@ fn of_inputs(graph: &Graph, node: &Node, outputs: &[Wants], mix: Mix) -> Vec<Wan
             }
             found
         }
+        Op::Choose(_) => vec![bits; inputs],
         _ if ring => vec![Wants::one(Domain::Ring); inputs],
         _ => vec![bits; inputs],
     }

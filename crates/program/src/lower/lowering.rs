@@ -168,6 +168,11 @@ impl<'a> Lowering<'a> {
                 carried,
                 body,
             } => self.repeat(number, node, *count, *carried, body, circuits)?,
+            Op::Choose(_) => {
+                for (output, slot) in self.branches(node)?.into_iter().enumerate() {
+                    self.forms[number][output].bits = Some(slot);
+                }
+            }
             _ => {
                 let domain = self.choose(number, node, explicit);
                 if domain == Domain::Ring && self.joins_sum(number, node) {

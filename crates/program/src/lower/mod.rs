@@ -12,6 +12,7 @@
 //! it is needed in.
 
 mod bits;
+mod branches;
 mod choose;
 mod circuits;
 mod draft;
@@ -28,9 +29,12 @@ use madrigal_circuit::Goal;
 
 use crate::computation::Computation;
 use crate::error::ProgramError;
+use crate::ir::{Graph, Node, Op};
 
 pub use mix::{Mix, MixError, Sharing};
-pub use steps::{Action, Body, Element, Held, Holding, Lowered, Places, Slot, Step};
+pub use steps::{
+    Action, Body, Conditional, Element, Held, Holding, Lowered, Places, Slot, Step, Way,
+};
 
 use draft::Circuits;
 use lowering::Lowering;
@@ -63,7 +67,33 @@ impl Computation {
     /// A sharing that the mix does not have; where the mix is [manual](Mix::manual) a value that is not in
     /// the sharing that its operator needs.
     pub fn lower(&self, mix: Mix, goal: Goal) -> Result<Lowered, ProgramError> {
+        self.lower_with(mix, goal, true)
+    }
+
+    /// The same, where conditionals on secrets become circuits with branches, or may not.
+    pub(crate) fn lower_with(
+        &self,
+        mix: Mix,
+        goal: Goal,
+        branches: bool,
+    ) -> Result<Lowered, ProgramError> {
         let graph = self.graph().without_maps().optimised();
+        let mut multiplexed = Vec::new();
+        let mut keep = |_: &Graph, node: &Node| {
+            let keep = branches
+                && mix.bits() == Sharing::Boolean
+                && branches::circuits(node, goal).is_some();
+            if let (Op::Choose(branches), false) = (&node.op, keep) {
+                multiplexed.push(Conditional {
+                    at: node.at,
+                    branches: branches.len(),
+                    elements: node.outputs[0].shape.elements(),
+                    way: Way::Multiplexed,
+                });
+            }
+            keep
+        };
+        let graph = graph.with_choices(&mut keep).optimised();
         let mut circuits = Circuits::default();
         let lowering = Lowering::new(&graph, mix, self.parties(), self.inputs(), goal);
         let body = lowering.program(self.outputs(), &mut circuits)?;
@@ -72,6 +102,7 @@ impl Computation {
             mix,
             body,
             outputs: self.outputs().to_vec(),
+            multiplexed,
         })
     }
 }

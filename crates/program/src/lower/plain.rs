@@ -202,6 +202,10 @@ impl Run<'_> {
                 addends
             }
             Action::Netlist(netlist) => circuit(netlist, inputs, &step.outputs),
+            Action::Branches(branching, _) => {
+                let (rows, lanes) = rows_of(inputs, &step.outputs);
+                from_rows(&branching.evaluate(&rows), lanes, &step.outputs)
+            }
             Action::Compose { signed } => {
                 let bits = inputs[0].element().bits();
                 let from = if *signed {
@@ -278,8 +282,18 @@ fn by_operation(
 }
 
 fn circuit(netlist: &Netlist, inputs: &[Vector], outputs: &[Held]) -> Vec<Vector> {
+    let (rows, lanes) = rows_of(inputs, outputs);
+    let made = netlist
+        .evaluate(&rows)
+        .expect("a circuit takes the bits of a step's operands");
+    from_rows(&made, lanes, outputs)
+}
+
+/// A row for each bit of all inputs, and the number of elements.
+fn rows_of(inputs: &[Vector], outputs: &[Held]) -> (Rows, usize) {
     let lanes = outputs.first().map_or(0, |held| held.len);
-    let mut rows = Rows::new(netlist.input_bits() as usize, lanes);
+    let bits = inputs.iter().map(|input| input.element().bits() as usize);
+    let mut rows = Rows::new(bits.sum(), lanes);
     let mut row = 0;
     for input in inputs {
         let codes: Vec<u128> = input.codes().collect();
@@ -291,9 +305,10 @@ fn circuit(netlist: &Netlist, inputs: &[Vector], outputs: &[Held]) -> Vec<Vector
             row += 1;
         }
     }
-    let made = netlist
-        .evaluate(&rows)
-        .expect("a circuit takes the bits of a step's operands");
+    (rows, lanes)
+}
+
+fn from_rows(made: &Rows, lanes: usize, outputs: &[Held]) -> Vec<Vector> {
     let mut row = 0;
     let mut vectors = Vec::new();
     for held in outputs {

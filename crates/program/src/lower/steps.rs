@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use madrigal_circuit::Netlist;
+use madrigal_circuit::branches::Branching;
 use madrigal_core::Party;
+use madrigal_engine::operations::Scheme;
 
 use crate::array::Array;
 use crate::computation::OutputPort;
@@ -218,6 +220,9 @@ pub enum Action {
     /// Bits: what the circuit makes of each element. Its inputs are the operands, in order, its outputs the
     /// results.
     Netlist(Arc<Netlist>),
+    /// Bits: what a circuit with secret branches makes of each element. Its inputs are the operands, in order,
+    /// its outputs the results.
+    Branches(Arc<Branching>, Way),
     /// Bits b_0, b_1, ... of each element to the ring element that is the sum of 2^i b_i; the highest one
     /// counts negative where they are a signed number.
     Compose {
@@ -236,6 +241,63 @@ pub enum Action {
         /// What is done each time.
         body: Arc<Body>,
     },
+}
+
+/// How a conditional on secrets is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// All branches, of whose results one is chosen.
+    Multiplexed,
+    /// Branches in `B` that share their cost.
+    Shared(Scheme),
+}
+
+impl Way {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Multiplexed,
+        Self::Shared(Scheme::Vectors),
+        Self::Shared(Scheme::Masked),
+        Self::Shared(Scheme::Merged),
+    ];
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Multiplexed => f.write_str("multiplexed"),
+            Self::Shared(scheme) => f.write_str(scheme.name()),
+        }
+    }
+}
+
+/// A conditional on secrets of a program, and how it is computed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conditional {
+    /// Where it was asked for.
+    pub at: Source,
+    /// How many branches it has.
+    pub branches: usize,
+    /// How many choices are made: its elements.
+    pub elements: usize,
+    /// How it is computed.
+    pub way: Way,
+}
+
+impl fmt::Display for Conditional {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            at,
+            branches,
+            elements,
+            way,
+        } = self;
+        write!(f, "{at}: {elements} choices among {branches} branches, ")?;
+        match way {
+            Way::Multiplexed => f.write_str("all computed and multiplexed"),
+            Way::Shared(scheme) => write!(f, "at the cost of one ({})", scheme.name()),
+        }
+    }
 }
 
 /// An action with its operands.
@@ -279,6 +341,8 @@ pub struct Lowered {
     /// The steps; the results are the outputs in order.
     pub body: Body,
     pub(crate) outputs: Vec<OutputPort>,
+    /// Conditionals that are not steps of their own, because all their branches are steps.
+    pub(crate) multiplexed: Vec<Conditional>,
 }
 
 impl Lowered {
@@ -286,11 +350,61 @@ impl Lowered {
     pub fn describe(&self) -> Vec<String> {
         let mut lines = Vec::new();
         self.body.describe_into(&mut lines, "");
+        lines.extend(self.multiplexed.iter().map(ToString::to_string));
         lines
+    }
+
+    /// All conditionals on secrets, those that are steps first.
+    pub fn conditionals(&self) -> Vec<Conditional> {
+        let mut all = Vec::new();
+        self.body.conditionals(&mut all);
+        all.extend(self.multiplexed.iter().cloned());
+        all
+    }
+
+    /// The same with the conditionals that are steps, in order, computed in other ways.
+    #[must_use]
+    pub fn with_ways(&self, ways: &[Way]) -> Self {
+        let mut ways = ways.iter().copied();
+        Self {
+            body: self.body.with_ways(&mut ways),
+            ..self.clone()
+        }
     }
 }
 
 impl Body {
+    fn conditionals(&self, all: &mut Vec<Conditional>) {
+        for step in &self.steps {
+            match &step.action {
+                Action::Branches(branching, way) => all.push(Conditional {
+                    at: step.at,
+                    branches: outer_branches(branching),
+                    elements: step.outputs[0].len,
+                    way: *way,
+                }),
+                Action::Repeat { body, .. } => body.conditionals(all),
+                _ => {}
+            }
+        }
+    }
+
+    fn with_ways(&self, ways: &mut dyn Iterator<Item = Way>) -> Self {
+        let mut body = self.clone();
+        for step in &mut body.steps {
+            match &mut step.action {
+                Action::Branches(_, way) => {
+                    if let Some(other) = ways.next() {
+                        *way = other;
+                    }
+                }
+                Action::Repeat { body, .. } => *body = Arc::new(body.with_ways(ways)),
+                _ => {}
+            }
+        }
+        body
+    }
+
     fn describe_into(&self, lines: &mut Vec<String>, indent: &str) {
         for (number, step) in self.steps.iter().enumerate() {
             let slot = |slot: &Slot| match slot.output {
@@ -341,10 +455,21 @@ impl fmt::Display for Action {
                     stats.and_depth
                 )
             }
+            Self::Branches(_, way) => write!(f, "branches, {way}"),
             Self::Compose { .. } => f.write_str("compose"),
             Self::BitTimes => f.write_str("bit times number"),
             Self::Open(_) => f.write_str("open"),
             Self::Repeat { count, .. } => write!(f, "repeat {count} times"),
         }
     }
+}
+
+/// Branches of the conditional that a circuit with branches is.
+fn outer_branches(branching: &Branching) -> usize {
+    let mut steps = branching.steps().iter();
+    let count = steps.find_map(|step| match step {
+        madrigal_circuit::branches::Step::Choice { branches, .. } => Some(branches.len()),
+        madrigal_circuit::branches::Step::Circuit { .. } => None,
+    });
+    count.unwrap_or(1)
 }

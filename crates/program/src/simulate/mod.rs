@@ -1,5 +1,6 @@
 //! Programs in the clear: the oracle of tests, and the debugger of their authors.
 
+mod branches;
 mod checks;
 mod elements;
 mod ports;
@@ -33,7 +34,9 @@ impl Computation {
     }
 
     /// The same, which also looks for numbers that left their type's range, and for divisors that are 0
-    /// and places that are in no table.
+    /// and places that are in no table. In a secret branch that counts where the branch is active: of one
+    /// that is active in some elements only, what is done to each of these by itself is looked at, and
+    /// what mixes them is not.
     ///
     /// # Errors
     /// If the inputs are not those that the program asks for.
@@ -53,11 +56,17 @@ impl Computation {
 struct Run<'a> {
     inputs: &'a [Arc<Array>],
     overflows: Option<&'a mut Vec<Overflow>>,
+    /// In a secret branch.
+    active: Option<branches::Active>,
 }
 
 impl<'a> Run<'a> {
     fn new(inputs: &'a [Arc<Array>], overflows: Option<&'a mut Vec<Overflow>>) -> Self {
-        Self { inputs, overflows }
+        Self {
+            inputs,
+            overflows,
+            active: None,
+        }
     }
 
     /// The results of a graph; `turn` is how many times a loop's body was run before.
@@ -99,10 +108,14 @@ impl<'a> Run<'a> {
                     arguments.truncate(*carried);
                     arguments
                 }
+                Op::Choose(branches) => self.choose(node, branches, &inputs),
                 op => {
                     let operands: Vec<&Array> = inputs.iter().map(Arc::as_ref).collect();
                     if let Some(overflows) = &mut self.overflows {
-                        overflows.extend(checks::overflow(node, &operands));
+                        overflows.extend(match &self.active {
+                            Some(active) => active.overflow(node, &operands),
+                            None => checks::overflow(node, &operands),
+                        });
                     }
                     let made = evaluate(op, &operands, &node.outputs);
                     made.into_iter().map(Arc::new).collect()

@@ -1,0 +1,117 @@
+//! Secret branches in the clear.
+
+use std::sync::Arc;
+
+use super::{Overflow, Run, checks};
+use crate::array::{Array, Words};
+use crate::ir::{Graph, Node, Op, Sort};
+use crate::shape::Shape;
+
+/// Where the branch that is being computed is active.
+#[derive(Debug, Clone)]
+pub(super) struct Active {
+    shape: Shape,
+    elements: Vec<bool>,
+}
+
+impl Active {
+    /// Where a branch is active that stands in another one.
+    fn inside(self, outer: Option<&Self>) -> Self {
+        match outer {
+            Some(outer) if outer.shape == self.shape => Self {
+                elements: (self.elements.iter().zip(&outer.elements))
+                    .map(|(inner, outer)| *inner && *outer)
+                    .collect(),
+                shape: self.shape,
+            },
+            _ => self,
+        }
+    }
+
+    /// What goes wrong in an operation where the branch is active. Of a branch that is active in some
+    /// elements only, operations are looked at that treat each of these by itself.
+    pub(super) fn overflow(&self, node: &Node, inputs: &[&Array]) -> Option<Overflow> {
+        if self.elements.iter().all(|&active| active) {
+            return checks::overflow(node, inputs);
+        }
+        let rank = self.shape.rank();
+        let op = match &node.op {
+            Op::Unary(_) | Op::Binary(_) | Op::Cast(_) => node.op.clone(),
+            Op::Reduce(reduction, axis) if *axis >= rank => Op::Reduce(*reduction, axis - rank + 1),
+            Op::PrefixSums(axis) if *axis >= rank => Op::PrefixSums(axis - rank + 1),
+            _ => return None,
+        };
+        let places: Vec<usize> = (0..self.elements.len())
+            .filter(|&at| self.elements[at])
+            .collect();
+        let rest = |shape: &Shape| {
+            let rest = shape.axes().strip_prefix(self.shape.axes())?;
+            let few = Shape::of([&[places.len()], rest].concat());
+            Some((rest.iter().product::<usize>(), few))
+        };
+        let mut few = Vec::new();
+        for input in inputs {
+            let (size, shape) = rest(input.shape())?;
+            let picked = places.iter().flat_map(|at| at * size..(at + 1) * size);
+            let words = input.words().pick(picked);
+            few.push(Array::new(input.element(), shape, words));
+        }
+        let sort = &node.outputs[0];
+        let (size, shape) = rest(&sort.shape)?;
+        let node = Node {
+            op,
+            outputs: vec![Sort::new(sort.element, shape)],
+            ..node.clone()
+        };
+        let found = checks::overflow(&node, &few.iter().collect::<Vec<_>>())?;
+        let place = places[found.place / size] * size + found.place % size;
+        Some(Overflow { place, ..found })
+    }
+}
+
+impl Run<'_> {
+    /// The results of the branches that are active, element by element. Branches that are active nowhere
+    /// are not computed.
+    pub(super) fn choose(
+        &mut self,
+        node: &Node,
+        branches: &[Arc<Graph>],
+        inputs: &[Arc<Array>],
+    ) -> Vec<Arc<Array>> {
+        let index: Vec<u128> = inputs[0].codes().collect();
+        let mut codes: Vec<Vec<u128>> = vec![vec![0; index.len()]; node.outputs.len()];
+        let outer = self.active.take();
+        for (number, branch) in (0..).zip(branches) {
+            let chosen: Vec<bool> = index.iter().map(|&index| index == number).collect();
+            if !chosen.contains(&true) {
+                continue;
+            }
+            let active = Active {
+                shape: inputs[0].shape().clone(),
+                elements: chosen.clone(),
+            };
+            let active = active.inside(outer.as_ref());
+            // Of a branch in a branch that is not active nothing is looked at, but something comes out.
+            let silent = !active.elements.contains(&true);
+            self.active = Some(active);
+            let looked = if silent { self.overflows.take() } else { None };
+            let results = self.graph(branch, inputs, 0);
+            if silent {
+                self.overflows = looked;
+            }
+            for (codes, result) in codes.iter_mut().zip(results) {
+                for (at, code) in result.codes().enumerate().filter(|&(at, _)| chosen[at]) {
+                    codes[at] = code;
+                }
+            }
+        }
+        self.active = outer;
+        let sorts = node.outputs.iter().zip(codes);
+        sorts
+            .map(|(sort, codes)| {
+                let words = Words::collect(sort.element, codes.into_iter());
+                Arc::new(Array::new(sort.element, sort.shape.clone(), words))
+            })
+            .collect()
+    }
+}
