@@ -27,7 +27,7 @@ impl Graph {
     }
 
     /// Without nodes that no result needs.
-    fn alive(&self) -> Graph {
+    pub(crate) fn alive(&self) -> Graph {
         let mut needed = vec![false; self.nodes().len()];
         for result in self.results() {
             needed[result.node as usize] = true;

@@ -93,7 +93,9 @@ impl Computation {
             }
             keep
         };
+        // What is simpler afterwards may need another choice, and what is chosen last must stay as it is.
         let graph = graph.with_choices(&mut keep).optimised();
+        let graph = graph.with_choices(&mut keep).alive();
         let mut circuits = Circuits::default();
         let lowering = Lowering::new(&graph, mix, self.parties(), self.inputs(), goal);
         let body = lowering.program(self.outputs(), &mut circuits)?;
