@@ -29,7 +29,18 @@ struct Explanation {
     online: Costs,
     total_seconds: f64,
     memory_bytes: usize,
+    /// Conditionals on secrets, and how they are computed.
+    conditionals: Vec<String>,
+    /// Where their branches share their cost, what it would be without that.
+    multiplexed: Option<Multiplexed>,
     operations: Vec<Operation>,
+}
+
+/// A program all of whose branches are computed: of the party that has most of each.
+#[derive(Serialize)]
+struct Multiplexed {
+    total_seconds: f64,
+    bytes_sent: u64,
 }
 
 /// What a phase costs.
@@ -215,7 +226,20 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
     let [Some(setup), Some(online)] = Phase::ALL.map(costs) else {
         return Err(Failure::bug("a program without parties"));
     };
-    let total = |party| plan.time(party, &rates, &link).total;
+    let seconds = |plan: &ProgramPlan| {
+        let total = |party| plan.time(party, &rates, &link).total;
+        Party::all(parties).map(total).fold(0.0, f64::max)
+    };
+    let multiplexed = planned.multiplexed.as_deref().map(|plan| Multiplexed {
+        total_seconds: seconds(plan),
+        bytes_sent: Party::all(parties)
+            .map(|party| Phase::ALL.map(|phase| plan.cost(party).phase(phase).bytes_sent))
+            .map(|bytes| bytes.iter().sum())
+            .max()
+            .unwrap_or(0),
+    });
+    let conditionals = planned.conditionals.iter();
+    let conditionals = conditionals.map(|conditional| short(&conditional.to_string()).to_owned());
     let explanation = Explanation {
         program: made.name,
         parties,
@@ -227,11 +251,13 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
         phases: plan.phases().to_string(),
         setup,
         online,
-        total_seconds: Party::all(parties).map(total).fold(0.0, f64::max),
+        total_seconds: seconds(plan),
         memory_bytes: Party::all(parties)
             .map(|party| plan.memory(party))
             .max()
             .unwrap_or(0),
+        conditionals: conditionals.collect(),
+        multiplexed,
         operations: operations(plan, Some((&rates, &link))),
     };
     if flags.json {
@@ -252,9 +278,19 @@ impl Explanation {
                 counted(costs.rounds, "round"),
             )
         };
+        let mut choices: String = (self.conditionals.iter())
+            .map(|conditional| format!("{conditional}\n"))
+            .collect();
+        if let Some(multiplexed) = &self.multiplexed {
+            choices += &format!(
+                "with all branches computed and multiplexed: about {}, {} sent\n",
+                seconds(multiplexed.total_seconds),
+                bytes(multiplexed.bytes_sent),
+            );
+        }
         format!(
             "{}: {} parties, mix {}, circuits of little {}, correlations {}; network {}, phases {}.\n\
-             {}{}together: about {}, at most {} of memory\n\n{}\n\n\
+             {}{}together: about {}, at most {} of memory\n{choices}\n{}\n\n\
              Bytes, messages and rounds are exact; those of an operation are its own, and operations side\n\
              by side share rounds. Times are estimates for machines like this one.\n",
             self.program,

@@ -3,6 +3,7 @@
 //!
 //! `cargo run --release --example scoring -- --local 2 --records 3 -i rule=0,5,15 -i income=52,31,78 -i debt=5,40,2 -i age=31,58,44 -i late=0,3,1`
 //!
+//! `... -- explain --local 2 --network wan` says what it costs, and what it would cost to compute all rules.
 
 use std::process::ExitCode;
 

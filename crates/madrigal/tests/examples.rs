@@ -28,6 +28,9 @@ mod nearest;
 #[path = "../examples/percentiles.rs"]
 mod percentiles;
 #[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/scoring.rs"]
+mod scoring;
+#[allow(dead_code, reason = "its main function is for the command line")]
 #[path = "../examples/statistics.rs"]
 mod statistics;
 
@@ -111,6 +114,64 @@ fn percentiles_by_the_nearest_rank() {
         &app,
         &format!("{line} --percent 1"),
         "median 39, percentile 1: 28\n",
+    );
+}
+
+#[test]
+fn each_record_is_scored_by_its_own_rule() {
+    let (income, debt) = ([52u32, 31, 78, 90, 20, 61], [5u32, 40, 2, 11, 30, 7]);
+    let (age, late) = ([31u32, 58, 44, 27, 70, 39], [0u32, 3, 1, 2, 9, 0]);
+    let rules = [0u32, 5, 15, 2, 14, 16];
+    let score = |at: usize| {
+        let (income, debt, age, late) = (income[at], debt[at], age[at], late[at]);
+        let strict = rules[at] / 4 + 1;
+        match rules[at] {
+            16.. => 0,
+            rule => match rule % 4 {
+                0 => income * 100 / (debt + late * strict + 1),
+                1 => age * 300 / (debt * 100 * strict / (income + 1) + 10),
+                2 => {
+                    let (points, minus) =
+                        (income * 3 + age * 2 + 500, debt * 2 * strict + late * 25);
+                    if points > minus {
+                        points - minus
+                    } else {
+                        late.min(1)
+                    }
+                }
+                _ => {
+                    let square = (income.max(80) - 80).pow(2) + debt.pow(2) * strict + late.pow(2);
+                    1000 - square.isqrt().min(1000)
+                }
+            },
+        }
+    };
+    let scores: Vec<String> = (0..6).map(|at| score(at).to_string()).collect();
+    let list = |numbers: [u32; 6]| numbers.map(|number| number.to_string()).join(",");
+    let line = format!(
+        "--records 6 -i rule={} -i income={} -i debt={} -i age={} -i late={}",
+        list(rules),
+        list(income),
+        list(debt),
+        list(age),
+        list(late)
+    );
+    let expected = format!("scores: {}\n", scores.join(","));
+    // The agency gets none.
+    let app = scoring::command();
+    in_all_mixes(&app, &line, &expected);
+    let told = run(
+        &app,
+        "explain --local 2 --records 10000 --network shared-lan",
+    );
+    let told = told.expect("an explanation");
+    assert!(
+        told.contains("10000 choices among 16 branches, at the cost of one"),
+        "{told}"
+    );
+    assert!(
+        told.contains("with all branches computed and multiplexed"),
+        "{told}"
     );
 }
 
@@ -244,6 +305,7 @@ fn each_example_is_a_test_of_itself() {
     right(&statistics::command(), "--local 3");
     right(&percentiles::command(), "");
     right(&cross_table::command(), "");
+    right(&scoring::command(), "--records 40");
     right(&listing1::command(), "--local 3");
     right(&listing2::command(), "--length 9");
     right(&nearest::command(), "--entries 5 --samples 2");

@@ -29,6 +29,8 @@ pub struct Planned {
     pub goal: Goal,
     /// Its conditionals on secrets, and how they are computed.
     pub conditionals: Vec<Conditional>,
+    /// Where branches share their cost: what it would be if all were computed and multiplexed.
+    pub multiplexed: Option<Box<ProgramPlan>>,
 }
 
 /// What one party has when a program has ended.
@@ -75,18 +77,17 @@ impl Computation {
                 executable,
                 goal,
                 conditionals: lowered.conditionals(),
+                multiplexed: None,
             })
         };
         let goals = match goal {
             Some(goal) => vec![goal],
             None => vec![Goal::Size, Goal::Depth],
         };
-        let mut best = Fastest::default();
+        let (mut plain, mut best) = (Fastest::default(), Fastest::default());
         for goal in goals {
-            let multiplexed = planned(goal, &self.lower_with(mix, goal, false)?)?;
-            let none = multiplexed.conditionals.is_empty();
-            best.take(multiplexed, ());
-            if none {
+            plain.take(planned(goal, &self.lower_with(mix, goal, false)?)?, ());
+            if plain.conditionals().is_empty() {
                 continue;
             }
             let lowered = self.lower_with(mix, goal, true)?;
@@ -111,7 +112,17 @@ impl Computation {
             }
             best.take(fastest.planned(), ());
         }
-        Ok(best.planned())
+        let plain = plain.planned();
+        let Some((seconds, best, ())) = best.0 else {
+            return Ok(plain);
+        };
+        Ok(match seconds < plain.seconds() {
+            true => Planned {
+                multiplexed: Some(Box::new(plain.plan)),
+                ..best
+            },
+            false => plain,
+        })
     }
 }
 
@@ -134,6 +145,11 @@ impl<T> Fastest<T> {
         if self.0.as_ref().is_none_or(|(least, ..)| seconds < *least) {
             self.0 = Some((seconds, planned, with));
         }
+    }
+
+    fn conditionals(&self) -> &[Conditional] {
+        let taken = self.0.as_ref();
+        taken.map_or(&[], |(_, planned, _)| &planned.conditionals)
     }
 
     fn with(&self) -> &T {

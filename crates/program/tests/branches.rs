@@ -152,6 +152,7 @@ fn every_way_gives_the_same() {
         let plan = executable.plan().expect("a plan that can be");
         let planned = madrigal_program::Planned {
             conditionals: lowered.conditionals(),
+            multiplexed: None,
             executable,
             plan,
             goal: Goal::Size,
@@ -299,23 +300,25 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
         };
         let best = program.plan(Mix::B, None, &slow).expect("a plan");
         let lowered = program.lower(Mix::B, best.goal).expect("a mix");
-        println!(
-            "{latency} {bandwidth:?}: {:?} {} {}",
-            best.goal,
-            best.conditionals[0],
-            seconds(&best)
-        );
+        let conditional = &best.conditionals[0];
+        assert!(matches!(conditional.way, Way::Shared(_)), "{conditional}");
+        let multiplexed = best
+            .multiplexed
+            .as_deref()
+            .expect("what it is compared with");
+        let bytes = |plan: &madrigal_engine::ProgramPlan| plan.cost(ALICE).setup.bytes_sent;
+        assert!(3 * bytes(&best.plan) < bytes(multiplexed), "{conditional}");
         for way in Way::ALL {
             let executable = lowered.with_ways(&[way]).executable().expect("operations");
             let mut spec = executable.spec();
             slow(&mut spec);
             let other = madrigal_program::Planned {
                 conditionals: Vec::new(),
+                multiplexed: None,
                 plan: madrigal_engine::ProgramPlan::new(spec).expect("a plan"),
                 executable,
                 goal: best.goal,
             };
-            println!("  {way} {}", seconds(&other));
             assert!(seconds(&best) <= seconds(&other), "{way} at {latency} s");
         }
     }
