@@ -6,8 +6,8 @@ use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
-    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool, Branch,
-    Compose, Concat, Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, Mask,
+    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
+    Branch, Compose, Concat, Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, Mask,
     MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Protocol, Public, Rearrange, Repeat,
     ReplicatedTool, Row, Share, Square, SumAxis, ToKeys, ToLabels, Truncate, Unmask, YaoTool,
 };

@@ -33,6 +33,7 @@
 //! | move without cost | [`Secret::reshape`], [`Secret::slice`], [`Secret::permute`], [`Program::concat`], ... |
 //! | change types | [`Secret::cast`], [`Secret::to_fixed`], [`Secret::floor`] |
 //! | loop | [`Program::repeat`], [`Program::map`]: one node each, however often the body runs |
+//! | branch on secrets | [`Program::if_secret`], [`Program::match_secret`]: in `B` at hardly more than the largest branch's cost |
 //! | say who computes how | [`Secret::to`], [`Program::with_default`] |
 //!
 //! A finished [`Computation`] runs in the clear ([`Computation::simulate`]; [`Computation::check`] also finds

@@ -150,7 +150,7 @@ impl BitOp {
                 hot.into_iter().map(|bit| vec![bit]).collect()
             }
             (Self::Entry(table), [place]) => entry(b, table, place),
-            (Self::Index(branches), [number]) => super::branches::index(b, *branches, number),
+            (Self::Index(branches), [number]) => super::conditionals::index(b, *branches, number),
             (Self::Mask, [bit, x]) => vec![b.mask(x, bit[0])],
             _ => unreachable!("{self:?} of {} operands", inputs.len()),
         }
@@ -171,7 +171,7 @@ impl BitOp {
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
             Self::Exchange { .. } => inputs.to_vec(),
             Self::OneHot(entries) => vec![1; *entries],
-            Self::Index(branches) => super::branches::index_widths(*branches, inputs[0]),
+            Self::Index(branches) => super::conditionals::index_widths(*branches, inputs[0]),
             Self::Entry(table) => {
                 let width = table.shape().axes()[1];
                 vec![table.element().bits(); width]

@@ -10,11 +10,17 @@
 //! by public amounts and what only moves elements stay where their operands are. So do sums of values that
 //! are there as bits if nothing needs the result in the ring. A party's input is shared in each way that
 //! it is needed in.
+//!
+//! Conditionals on secrets ([`Program::if_secret`](crate::Program::if_secret)) become one operation in `B`, whose
+//! branches share their cost, where all that branches do is done to the lanes of the condition one by one:
+//! then arithmetic is done on bits there, too. All others become all their branches and a choice of each
+//! element, by operations that any mix has; their branches are lowered like anything else.
 
 mod bits;
 mod branches;
 mod choose;
 mod circuits;
+mod conditionals;
 mod draft;
 mod forms;
 mod loops;
