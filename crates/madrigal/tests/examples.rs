@@ -162,7 +162,7 @@ fn each_record_is_scored_by_its_own_rule() {
     in_all_mixes(&app, &line, &expected);
     let told = run(
         &app,
-        "explain --local 2 --records 10000 --network shared-lan",
+        "explain --local 2 --records 10000 --network motif-shared-lan",
     );
     let told = told.expect("an explanation");
     assert!(
