@@ -198,7 +198,7 @@ impl Cook {
     }
 
     fn operation(&mut self) {
-        match self.below(18) {
+        match self.below(17) {
             0 => self.on_bools(),
             1 => self.on_unsigned::<u8>(),
             2 => self.on_unsigned::<u16>(),

@@ -307,7 +307,7 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
             .as_deref()
             .expect("what it is compared with");
         let bytes = |plan: &madrigal_engine::ProgramPlan| plan.cost(ALICE).setup.bytes_sent;
-        assert!(3 * bytes(&best.plan) < bytes(multiplexed), "{conditional}");
+        assert!(bytes(&best.plan) < bytes(multiplexed), "{conditional}");
         for way in Way::ALL {
             let executable = lowered.with_ways(&[way]).executable().expect("operations");
             let mut spec = executable.spec();

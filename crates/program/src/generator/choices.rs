@@ -59,7 +59,8 @@ impl Material {
                 |p| state.borrow_mut().branch(p, depth),
             );
         }
-        let count = 1 + self.below(5);
+        // Those that hold others are fewer, or programs become large.
+        let count = 1 + self.below(5 - 2 * depth);
         let index = self.index.clone();
         p.match_numbered(index, count, |p, _| self.branch(p, depth))
     }
