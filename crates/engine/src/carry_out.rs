@@ -477,7 +477,24 @@ struct Runner {
 }
 
 impl Runner {
+    /// All tasks of the strand. Its failure ends the others at once: those that wait for each other hear
+    /// of it from the board alone, and `try_join_all` tells of the failure of one of many futures only
+    /// when those before it have ended.
     async fn work(
+        &mut self,
+        graph: &Graph,
+        schedule: &Schedule,
+        board: &Board,
+        tell: &dyn Fn(Event),
+    ) -> Result<Vec<TaskReport>, Error> {
+        let done = self.tasks(graph, schedule, board, tell).await;
+        if let Err(error) = &done {
+            board.fail(error);
+        }
+        done
+    }
+
+    async fn tasks(
         &mut self,
         graph: &Graph,
         schedule: &Schedule,

@@ -215,6 +215,41 @@ fn try_program(program: Program, messages: u32, seed: u64) -> bool {
     must_end_well(&format!("MADRIGAL_FAULT={parties},{seed}"), trial).fired
 }
 
+/// More strands than `try_join_all` looks at each by itself, most of which wait for others and not for messages.
+#[test]
+fn strands_that_wait_for_each_other_hear_of_a_fault() {
+    let seed = seed();
+    for trial in 0..24 {
+        let seed = seed.wrapping_add(trial << 8);
+        let mut built = Built::new(2, seed);
+        let mut chains: Vec<_> = (0..48)
+            .map(|_| built.ring::<ArithmeticGmwTool>(Width::W8, 1))
+            .collect();
+        for step in 0..4 {
+            let before = chains.clone();
+            for (place, chain) in chains.iter_mut().enumerate() {
+                let other = before[(place + 7 * step + 5) % before.len()];
+                let product = Mul::<ArithmeticGmwTool>::new();
+                *chain = built.graph.add_one(product, &[*chain, other]).unwrap();
+            }
+        }
+        for chain in chains {
+            built.open_to_all::<ArithmeticGmwTool>(chain);
+        }
+        let spec = ProgramSpec {
+            phases: Some(Phases::Interleaved),
+            memory: 16 << 10,
+            ..ProgramSpec::new(built.graph.clone())
+        };
+        let program = Program {
+            plan: ProgramPlan::new(spec).unwrap(),
+            expected: built.graph.simulate(&built.inputs).unwrap(),
+            inputs: built.inputs,
+        };
+        try_program(program, 24, seed);
+    }
+}
+
 #[test]
 fn a_job_under_random_faults_ends_right_or_with_an_error() {
     under_random_faults([2, 3], |parties, seed| {
