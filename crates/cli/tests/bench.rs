@@ -326,6 +326,48 @@ fn programs_by_name() {
     madrigal(path, "bench programs --only nothing").bad(2, &all);
 }
 
+#[test]
+fn branches_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let flags = "--branches 2,5 --ands 300 --layers 4 --repeat 1 --network lan";
+    let told = madrigal(path, &format!("bench branches --json {flags}")).good();
+    let lines: Vec<Value> = told
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is a JSON object"))
+        .collect();
+    let names: Vec<&str> = lines
+        .iter()
+        .map(|line| line["name"].as_str().unwrap())
+        .collect();
+    let ways = ["plain", "motif", "masked", "merged"];
+    let expected = [2, 5].map(|b| ways.map(|way| format!("{way}/b{b}")));
+    assert_eq!(names, expected.concat());
+    for line in &lines {
+        let number = |field: &str| line[field].as_u64().expect("a number");
+        assert!(number("setup_bytes") < number("total_bytes"), "{line}");
+        assert!(number("rounds") > 0 && number("ots") >= 600, "{line}");
+        assert!(line["seconds"].as_f64() > Some(0.0), "{line}");
+    }
+    let ots = |name: usize| lines[name]["ots"].as_u64().unwrap();
+    assert!(ots(4) > 4 * ots(6), "five branches, and one's triples");
+    let table = madrigal(
+        path,
+        &format!("bench branches --only masked/b5 -N 3 {flags}"),
+    )
+    .good();
+    assert!(table.stdout.contains("masked/b5"), "{table}");
+    madrigal(path, "bench branches --only nothing").bad(2, &["plain/b2", "merged/b32"]);
+    let small = "circuit random --branches 3 --inputs 8 --outputs 4 --ands 40 --xors 20 --layers 3";
+    let circuit = madrigal(path, &format!("{small} --output random.txt"));
+    circuit.good();
+    let info = madrigal(path, "circuit info random.txt --json").good();
+    let info: Value = serde_json::from_str(&info.stdout).unwrap();
+    assert!(info["and"].as_u64() >= Some(120), "{info}");
+    madrigal(path, "circuit random --inputs 1").bad(2, &["--ands"]);
+}
+
 /// Small jobs of each kind; whether they keep to limits that are meant for large ones does not matter.
 #[test]
 fn jobs_over_lines_by_name() {
