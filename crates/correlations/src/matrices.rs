@@ -20,6 +20,7 @@ mod strings;
 
 use std::ops::Range;
 
+pub use madrigal_core::MatrixShape;
 use madrigal_core::{Party, Ring};
 use madrigal_kernels::rings::{self, Masks};
 use madrigal_net::{Context, Result};
@@ -35,17 +36,6 @@ use crate::layout::Layout;
 use crate::links::{Answer, Ask, Call, Links};
 use crate::products::pack;
 use crate::rings::random;
-
-/// The sizes of a matrix product: m x k times k x n.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct MatrixShape {
-    /// m: rows of A and C.
-    pub rows: usize,
-    /// k: columns of A, rows of B.
-    pub inner: usize,
-    /// n: columns of B and C.
-    pub columns: usize,
-}
 
 /// One party's shares of a matrix triple, all row by row. Not `Clone`; wiped when dropped.
 pub struct MatrixTriple<T: Ring> {

@@ -168,6 +168,39 @@ impl Array {
             .then(|| Self::new(T::TYPE, shape.clone(), Words::collect(T::TYPE, codes)))
     }
 
+    /// The numbers of a type nearest to these, in the order of the shape; `None` if there are not as many as it says, or
+    /// any is out of the type's range or none.
+    pub fn from_f64(element: Type, shape: &Shape, numbers: &[f64]) -> Option<Self> {
+        let (scale, bits) = (2f64.powi(element.fraction() as i32), element.bits() as i32);
+        let (least, limit) = match element.is_signed() {
+            true => (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)),
+            false => (0.0, 2f64.powi(bits)),
+        };
+        let code = |number: &f64| {
+            let scaled = (number * scale).round();
+            let fits = scaled >= least && scaled < limit;
+            let code = match element.is_signed() {
+                true => scaled as i128 as u128,
+                false => scaled as u128,
+            };
+            fits.then_some(code & element.mask())
+        };
+        let codes: Option<Vec<u128>> = numbers.iter().map(code).collect();
+        let codes = codes.filter(|codes| shape.elements() == codes.len())?;
+        let words = Words::collect(element, codes.into_iter());
+        Some(Self::new(element, shape.clone(), words))
+    }
+
+    /// The elements as numbers, rounded to the 53 bits that `f64` has.
+    pub fn to_f64(&self) -> Vec<f64> {
+        let scale = 2f64.powi(self.element.fraction() as i32);
+        let number = |code: u128| match self.element.is_signed() {
+            true => self.element.extend(code) as f64 / scale,
+            false => code as f64 / scale,
+        };
+        self.codes().map(number).collect()
+    }
+
     /// The type of the elements.
     pub fn element(&self) -> Type {
         self.element

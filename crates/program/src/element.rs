@@ -22,6 +22,19 @@ impl Type {
     /// What places and counts are given as.
     pub const PLACE: Self = Self::unsigned(32);
 
+    /// Numbers of so many bits with so many of them after the point, as [`Fixed`] has them: 16, 32, 64 or 128 bits,
+    /// of which one at least is after the point, one before it, and one a sign.
+    pub const fn fixed(bits: u32, fraction: u32) -> Option<Self> {
+        let fits = fraction > 0 && fraction < bits.saturating_sub(1);
+        match bits {
+            16 | 32 | 64 | 128 if fits => Some(Self {
+                fraction,
+                ..Self::signed(bits)
+            }),
+            _ => None,
+        }
+    }
+
     /// An unsigned integer. Those of programs have 1, 8, 16, 32, 64 or 128 bits.
     pub(crate) const fn unsigned(bits: u32) -> Self {
         Self {

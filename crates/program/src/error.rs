@@ -109,6 +109,26 @@ pub enum Fault {
         /// The second one's.
         right: Shape,
     },
+    /// Images and filters that do not fit.
+    #[error(
+        "a convolution of images {images} with filters {filters} in {groups} groups: images have axes for themselves, channels, rows and columns; filters for themselves, the channels of a group, rows and columns, no more of these than the padded image; groups divide channels and filters; strides and dilations are not 0"
+    )]
+    Convolution {
+        /// The images' shape.
+        images: Shape,
+        /// The filters'.
+        filters: Shape,
+        /// Groups of channels.
+        groups: usize,
+    },
+    /// A value of another type.
+    #[error("a value of {found} where one of {expected} is wanted; cast it, or say the other type")]
+    OtherType {
+        /// What is wanted.
+        expected: Type,
+        /// What there is.
+        found: Type,
+    },
     /// A range or an index beyond an axis.
     #[error("{from}..{to} along axis {axis} of a value of shape {shape}: the axis is shorter")]
     Range {

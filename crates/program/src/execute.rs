@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
     Branch, Compose, Concat, Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, Mask,
@@ -348,15 +347,8 @@ impl Making {
             Action::Mul => in_ring!(out.sharing, P => Mul::<P>::new()),
             Action::Square => in_ring!(out.sharing, P => Square::<P>::new()),
             Action::Dot { length } => in_ring!(out.sharing, P => Dot::<P>::new(*length)),
-            Action::MatMul {
-                sizes: [batch, rows, inner, columns],
-            } => {
-                let shape = MatrixShape {
-                    rows: *rows,
-                    inner: *inner,
-                    columns: *columns,
-                };
-                in_ring!(out.sharing, P => MatrixProduct::<P>::new(*batch, shape))
+            Action::Product(product) => {
+                in_ring!(out.sharing, P => MatrixProduct::<P>::of(*product))
             }
             Action::Sum([_, count, inner]) => Arc::new(SumAxis {
                 count: *count,

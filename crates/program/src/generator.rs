@@ -5,7 +5,7 @@ mod choices;
 
 use crate::element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Unsigned};
 use crate::lower::Sharing;
-use crate::{Computation, Everyone, Inputs, Party, Program, ProgramError, Secret, Shape};
+use crate::{Computation, Everyone, Inputs, Party, Program, ProgramError, Secret, Shape, Window};
 
 /// What a random program is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -396,6 +396,21 @@ impl Cook {
             19 => {
                 let other: Secret<T> = self.fitting(row.shape());
                 self.keep(row.dot(other));
+            }
+            20 if self.yes() => {
+                // Images of one row, which are the filters too, or a part of them.
+                let [outer, inner] = [row.elements() / last.max(1), last];
+                let image = row.reshape([1, 1, outer, inner]);
+                let size = [outer, inner].map(|length| length.min(2));
+                let filter = image.slice(2, ..size[0]).slice(3, ..size[1]);
+                let window = Window {
+                    stride: [1 + self.below(2), 1],
+                    padding: [[self.below(2), 0], [0, self.below(3)]],
+                    ..Window::default()
+                };
+                if outer > 0 && inner > 0 {
+                    self.keep(image.convolve(filter, window).flatten());
+                }
             }
             20 => {
                 let left = row.reshape([row.elements() / last.max(1), last]);

@@ -64,13 +64,14 @@ pub use computation::{Computation, InputPort, OutputPort};
 pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
 pub use error::{Fault, ProgramError, Source};
 pub use execute::{Executable, ExecuteError};
+pub use ir::Rounding;
 pub use local::LocalError;
 #[doc(no_inline)]
 pub use madrigal_core::Party;
 pub use opening::{Everyone, Open, Opened, Receivers};
 pub use planned::{Ended, Planned};
 pub use program::{Opener, Program};
-pub use secret::{Beside, Index, Operand, Part, Secret, State};
+pub use secret::{Beside, Index, Operand, Part, Secret, State, Tensor, Window};
 pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
 pub use simulate::{
     Checked, InputError, Inputs, Mistake, OutputError, Outputs, Overflow, TextError,

@@ -82,7 +82,7 @@ impl<T: Plain> Open for Secret<T> {
 
     fn open(&self, opener: &mut Opener<'_>) -> Opened<T> {
         Opened {
-            number: opener.open(self),
+            number: opener.open(self.tensor()),
             element: PhantomData,
         }
     }

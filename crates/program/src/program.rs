@@ -14,7 +14,7 @@ use crate::error::{Fault, ProgramError, Source, check_parties};
 use crate::ir::{Graph, Op, Sort, Value};
 use crate::lower::Mix;
 use crate::opening::{Open, Receivers};
-use crate::secret::Secret;
+use crate::secret::{Secret, Tensor};
 use crate::shape::{IntoShape, Shape};
 
 /// Where operators record themselves: the graph of a program, or of a loop's body.
@@ -208,7 +208,8 @@ impl Program {
     /// A secret that a party brings along when the program is run: a tensor of this shape.
     #[track_caller]
     pub fn input<T: Plain>(&mut self, owner: Party, shape: impl IntoShape) -> Secret<T> {
-        self.any_input(None, owner, shape)
+        let input = self.any_input(None, owner, T::TYPE, &shape.axes());
+        Secret::of(input)
     }
 
     /// The same with a name, by which programs for the terminal ask for it.
@@ -219,18 +220,20 @@ impl Program {
         owner: Party,
         shape: impl IntoShape,
     ) -> Secret<T> {
-        self.any_input(Some(name), owner, shape)
+        let input = self.any_input(Some(name), owner, T::TYPE, &shape.axes());
+        Secret::of(input)
     }
 
     #[track_caller]
-    fn any_input<T: Plain>(
+    pub(crate) fn any_input(
         &mut self,
         name: Option<&str>,
         owner: Party,
-        shape: impl IntoShape,
-    ) -> Secret<T> {
+        element: Type,
+        axes: &[usize],
+    ) -> Tensor {
         let at = Source::here();
-        let shape = self.shape(&shape.axes(), at);
+        let shape = self.shape(axes, at);
         self.recorder.fail_in_body("an input", at);
         if let Err(fault) = check_parties(&[owner], self.parties) {
             self.recorder.fail(at, fault);
@@ -240,7 +243,7 @@ impl Program {
             let (name, side) = (name.into(), "input");
             self.recorder.fail(at, Fault::Name { name, side });
         }
-        let sort = Sort::new(T::TYPE, shape);
+        let sort = Sort::new(element, shape);
         let op = Op::Input(self.inputs.len());
         self.inputs.push(InputPort {
             owner,
@@ -249,7 +252,7 @@ impl Program {
             at,
         });
         let value = self.recorder.graph.borrow_mut().leaf(op, sort, at);
-        Secret::new(&self.recorder, Some(value))
+        Tensor::new(&self.recorder, Some(value))
     }
 
     /// A public tensor, which mixes with secrets. Elements meet operators without it too: `x + 3`.
@@ -262,32 +265,32 @@ impl Program {
     /// ([`Everyone`](crate::Everyone)). Gives what the results are fetched with.
     #[track_caller]
     pub fn open<O: Open>(&mut self, values: O, to: impl Receivers) -> O::Handles {
-        let to = to.receivers(self.parties);
-        values.open(&mut Opener {
-            program: self,
-            name: None,
-            to,
-            at: Source::here(),
-        })
+        self.open_any(None, to, Source::here(), |opener| values.open(opener))
     }
 
     /// The same with a name, by which programs for the terminal show the result; the values of a tuple
     /// share it.
     #[track_caller]
     pub fn open_named<O: Open>(&mut self, name: &str, values: O, to: impl Receivers) -> O::Handles {
-        let at = Source::here();
-        if self
-            .outputs
-            .iter()
-            .any(|port| port.name.as_deref() == Some(name))
-        {
+        self.open_any(Some(name), to, Source::here(), |opener| values.open(opener))
+    }
+
+    pub(crate) fn open_any<R>(
+        &mut self,
+        name: Option<&str>,
+        to: impl Receivers,
+        at: Source,
+        open: impl FnOnce(&mut Opener<'_>) -> R,
+    ) -> R {
+        let taken = |port: &OutputPort| name.is_some() && port.name.as_deref() == name;
+        if let (Some(name), true) = (name, self.outputs.iter().any(taken)) {
             let (name, side) = (name.into(), "output");
             self.recorder.fail(at, Fault::Name { name, side });
         }
         let to = to.receivers(self.parties);
-        values.open(&mut Opener {
+        open(&mut Opener {
             program: self,
-            name: Some(name.into()),
+            name: name.map(Into::into),
             to,
             at,
         })
@@ -415,7 +418,7 @@ pub struct Opener<'a> {
 
 impl Opener<'_> {
     /// Opens a value; gives the output's number.
-    pub(crate) fn open<T: Plain>(&mut self, value: &Secret<T>) -> usize {
+    pub(crate) fn open(&mut self, value: &Tensor) -> usize {
         let (program, at) = (&mut *self.program, self.at);
         let number = program.outputs.len();
         let recorder = &program.recorder;
@@ -423,14 +426,14 @@ impl Opener<'_> {
         if let Err(fault) = check_parties(&self.to, program.parties) {
             recorder.fail(at, fault);
         }
-        let opened = value.tensor().import(recorder, "an opening", at);
+        let opened = value.import(recorder, "an opening", at);
         if let Some(opened) = opened {
             recorder.graph.borrow_mut().add_result(opened);
         }
         program.outputs.push(OutputPort {
             to: self.to.clone(),
             name: self.name.clone(),
-            sort: Sort::new(T::TYPE, value.shape().clone()),
+            sort: Sort::new(value.element(), value.shape().clone()),
             at,
         });
         number

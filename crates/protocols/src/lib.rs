@@ -15,7 +15,6 @@ pub mod aby2;
 pub mod arithmetic;
 pub mod bmr;
 pub mod branches;
-mod convolution;
 pub mod gmw;
 mod inputs;
 mod opening;

@@ -2,8 +2,8 @@
 //! that fill no byte, and with nothing of the inputs in what travels.
 #![allow(clippy::unwrap_used)] // tests
 
-use madrigal_core::{Cost, Party, Phase, PhaseCost, Ring, bits};
-use madrigal_correlations::{BitTriples, MatrixShape};
+use madrigal_core::{Cost, Party, Phase, PhaseCost, Product, Ring, bits};
+use madrigal_correlations::BitTriples;
 use madrigal_kernels::rings;
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error, Result};
@@ -14,6 +14,7 @@ use madrigal_protocols::aby2::{
 use madrigal_testkit::{World, seed};
 
 use crate::common::additive::Dealer;
+use crate::common::products::{plain, products};
 use crate::common::values;
 
 const COUNTS: [usize; 6] = [1, 7, 8, 64, 100, 1000];
@@ -408,61 +409,46 @@ fn dots_of<T: Ring>(seed: u64, count: usize) {
     }
 }
 
-fn matrices_of<T: Ring>(seed: u64, rows: usize) {
-    let shapes = [
-        MatrixShape {
-            rows,
-            inner: 5,
-            columns: 3,
-        },
-        MatrixShape {
-            rows: 2,
-            inner: 1,
-            columns: rows,
-        },
-    ];
-    let sum = |of: &dyn Fn(&MatrixShape) -> usize| shapes.iter().map(of).sum::<usize>();
-    let [left, right, made] = [
-        sum(&|shape| shape.rows * shape.inner),
-        sum(&|shape| shape.inner * shape.columns),
-        sum(&|shape| shape.rows * shape.columns),
-    ];
+/// Whose operands both take a message to share.
+fn filled() -> impl Iterator<Item = Product> {
+    let products = products().into_iter();
+    products.filter(|product| product.lengths().iter().all(|&len| len > 0))
+}
+
+fn sums_of<T: Ring>(seed: u64, product: Product) {
+    let [left, right, made] = product.lengths();
     let (a, b) = (&values::<T>(seed, 1, left), &values::<T>(seed, 2, right));
     let results = run(
         seed,
-        &format!("{shapes:?} of u{}", T::BITS),
+        &format!("{product:?} of u{}", T::BITS),
         async |halves| {
             let [x, x_mask] = halves.elements(FIRST, a).await?;
             let [y, y_mask] = halves.elements(SECOND, b).await?;
             let fresh = halves.fresh::<T>(made);
             let mut kept = vec![T::ZERO; made];
-            let labels = shapes.iter().zip(1..);
-            let triples = labels.map(|(&shape, label)| halves.dealer.matrices(label, shape));
-            let triples = triples.collect();
+            let triples = halves.dealer.pieces(1, &product);
             let setup = &mut halves.setup;
-            setup.matrices(triples, &x_mask, &y_mask, &mut kept).await?;
+            setup
+                .product_masks(&product, triples, &x_mask, &y_mask, &mut kept)
+                .await?;
             rings::sub_into(&mut kept, &fresh);
             let mut z = vec![T::ZERO; made];
             let online = &mut halves.online;
             online
-                .matrix_products(&shapes, [&x, &y], [&x_mask, &y_mask], &kept, &mut z)
+                .product_publics(&product, [&x, &y], [&x_mask, &y_mask], &kept, &mut z)
                 .await?;
             halves.open(&z, &fresh).await
         },
         |me| {
-            let [left, right, made] = [left, right, made].map(|count| count * T::BYTES);
-            job_cost(me, [left, right], left + right, made)
+            let (count, shape) = product.pieces();
+            let [opened, of_pieces, _] = shape.lengths();
+            let opened = count * (opened + of_pieces);
+            let [left, right, opened, made] =
+                [left, right, opened, made].map(|count| count * T::BYTES);
+            job_cost(me, [left, right], opened, made)
         },
     );
-    let mut products = vec![T::ZERO; made];
-    let (mut x, mut y, mut z) = (&a[..], &b[..], &mut products[..]);
-    for shape in shapes {
-        let own;
-        (own, z) = z.split_at_mut(shape.rows * shape.columns);
-        let (left, right) = (shape.rows * shape.inner, shape.inner * shape.columns);
-        rings::multiply_add(&x[..left], &y[..right], own, shape.inner, shape.columns);
-        (x, y) = (&x[left..], &y[right..]);
-    }
+    let products = plain(&product, a, b);
     assert!(results.iter().all(|opened| *opened == products));
 }
 
@@ -542,7 +528,7 @@ for_all_widths! {
     products_of_elements => products_of(COUNTS);
     squares_of_elements => squares_of(COUNTS);
     dot_products => dots_of([1, 7, 100]);
-    matrix_products => matrices_of([1, 7, 64]);
+    products_of_matrices_and_convolutions => sums_of(filled());
     numbers_from_bits => composed([1, 7, 100]);
     bits_times_elements => bits_times(COUNTS);
 }

@@ -9,7 +9,8 @@ use madrigal_correlations::{Extension, Kept, Needs, OtSource, Stock};
 use madrigal_kernels::rings;
 use madrigal_net::MIN_WINDOW;
 use madrigal_protocols::arithmetic::{
-    ArithmeticGmw, InputSharing, MatrixShape, add_constant, add_constants, scale, share_aes_blocks,
+    ArithmeticGmw, InputSharing, MatrixShape, Product, add_constant, add_constants, scale,
+    share_aes_blocks,
 };
 use madrigal_protocols::{Opening, Rounds};
 use madrigal_testkit::{World, seed};
@@ -168,6 +169,7 @@ fn dots<T: Ring>(seed: u64, count: usize) {
             inner: length,
             columns: 1,
         };
+        let product = Product::Matrices(count, shape);
         everywhere(seed, |world @ (_, parties, opening)| {
             let results = run(
                 world,
@@ -181,14 +183,13 @@ fn dots<T: Ring>(seed: u64, count: usize) {
                     let labels = 3..3 + count as u64;
                     let triples = labels.map(|label| dealer.matrices(label, shape)).collect();
                     let mut same = vec![T::ONE; count];
-                    gmw.matrix_products(triples, &x, &y, &mut same).await?;
+                    gmw.products(&product, triples, &x, &y, &mut same).await?;
                     Ok((z, same))
                 },
                 2,
                 |me| {
-                    let shapes = vec![shape; count];
                     ArithmeticGmw::dot_cost::<T>(opening, me, parties, count, length)
-                        + ArithmeticGmw::matrix_products_cost::<T>(opening, me, parties, &shapes)
+                        + ArithmeticGmw::products_cost::<T>(opening, me, parties, &product)
                 },
             );
             let (z, same): (Vec<_>, Vec<_>) = results.into_iter().unzip();
@@ -239,8 +240,14 @@ fn made<T: Kept>(seed: u64, count: usize) {
             assert!(triples.is_empty() && shared.is_empty());
             let mut product = vec![T::ZERO; 6];
             let matrix = stock.matrix_triple::<T>(shape);
-            gmw.matrix_products(vec![matrix], x, &y, &mut product)
-                .await?;
+            gmw.products(
+                &Product::Matrices(1, shape),
+                vec![matrix],
+                x,
+                &y,
+                &mut product,
+            )
+            .await?;
             let mut z = z.concat();
             z.extend(product);
             Ok(z)

@@ -13,7 +13,7 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::arithmetic::{ArithmeticGmw, MatrixShape};
+use madrigal_protocols::arithmetic::{ArithmeticGmw, MatrixShape, Product};
 use madrigal_testkit::{Transcript, World, impatient, must_end_well, run_with_fault, seed};
 
 /// Every operation that sends something, on shares of `inputs`; gives the shares of the results.
@@ -193,7 +193,8 @@ fn messages_of_a_wrong_length_name_their_sender() {
                     columns: 1,
                 };
                 let triple = dealer.matrices(0, shape);
-                gmw.matrix_products(vec![triple], &x, &x, &mut [0]).await
+                let product = Product::Matrices(1, shape);
+                gmw.products(&product, vec![triple], &x, &x, &mut [0]).await
             });
             wrong_length(opening, length(2), async |gmw, dealer| {
                 let mut shared = dealer.bits::<u32>(0, 9);

@@ -14,7 +14,7 @@ use madrigal_core::Party;
 use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::transport::{Fault, FaultKind, Faulty, mesh};
 use madrigal_net::{Context, Result};
-use madrigal_protocols::replicated::{Depth, MatrixShape, RingShares, deal};
+use madrigal_protocols::replicated::{Depth, MatrixShape, Product, RingShares, deal};
 use madrigal_testkit::{Transcript, World, seed};
 
 /// Elements of each batch: a byte per row of bits.
@@ -39,7 +39,7 @@ async fn program(context: Context, inputs: u16, run: u64, cheater: Option<Party>
         inner: 4,
         columns: 2,
     };
-    rings.matrix_product(&x, &y, shape).await?;
+    rings.products(&x, &y, &Product::Matrices(1, shape)).await?;
     rings.truncate_probabilistic(&x, 5).await?;
     for depth in [Depth::Ripple, Depth::Tree] {
         rings.set_depth(Some(depth));

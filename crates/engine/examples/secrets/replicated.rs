@@ -6,7 +6,7 @@ use std::error::Error;
 use madrigal_core::{Party, Phase, Ring};
 use madrigal_net::Result;
 use madrigal_protocols::replicated::{
-    Convolution, Depth, MatrixShape, PARTIES, ReplicatedRings, RingShares, combine,
+    Convolution, Depth, MatrixShape, PARTIES, Product, ReplicatedRings, RingShares, combine,
 };
 
 use crate::{Outcome, Path, generator, hidden, opened, right, shown, world};
@@ -214,18 +214,14 @@ fn matrices<T: Ring>() -> Outcome {
         inner: 4,
         columns: 5,
     };
-    let convolution = Convolution {
-        channels: 1,
-        image: [3, 4],
-        filters: 1,
-        filter: [2, 2],
-        stride: [1, 1],
-        padding: [1, 0],
-    };
+    let convolution = Product::Convolution(Convolution {
+        padding: [[1, 1], [0, 0]],
+        ..Convolution::new(1, [3, 4], 1, [2, 2])
+    });
     let (x, y) = (elements::<T>(130, 12), elements::<T>(131, 20));
     let results = run([&x, &y], async |rings, [x, y]| {
-        let product = rings.matrix_product(&x, &y, shape).await?;
-        let convolved = rings.convolve(&x, &y.slice(0..4), &convolution).await?;
+        let product = rings.products(&x, &y, &Product::Matrices(1, shape)).await?;
+        let convolved = rings.products(&y.slice(0..4), &x, &convolution).await?;
         Ok([product, convolved])
     });
     let (x, y) = (shown(&x), shown(&y));

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use madrigal_core::Party;
-use madrigal_correlations::{Kind, MatrixShape, Stock, Width};
+use madrigal_core::{Party, Product};
+use madrigal_correlations::{Kind, Stock, Width};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing};
 use zeroize::Zeroizing;
 
+use super::matrices::matrix_triples;
 use super::{Kept, Protocol, Rings};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
@@ -202,27 +203,31 @@ impl Rings for ArithmeticGmwTool {
         Self::mul_bill::<T>(len * length, bill);
     }
 
-    async fn matrix_product<T: Held>(
+    async fn product<T: Held>(
         &mut self,
         stock: &mut Stock,
         x: &Shares,
         y: &Shares,
-        shape: MatrixShape,
+        product: Product,
     ) -> Result<Shares> {
-        let mut z = Zeroizing::new(vec![T::ZERO; shape.rows * shape.columns]);
-        let triple = stock.matrix_triple::<T>(shape);
+        let [.., len] = product.lengths();
+        let mut z = Zeroizing::new(vec![T::ZERO; len]);
+        let triples = matrix_triples::<T>(product, stock);
         let (x, y) = (x.component(0), y.component(0));
-        self.gmw.matrix_products(vec![triple], x, y, &mut z).await?;
+        let making = self.gmw.products(&product, triples, x, y, &mut z);
+        making.await?;
         Ok(Shares::ring_of(Sharing::A, z))
     }
 
-    fn matrix_product_bill<T: Held>(shape: MatrixShape, bill: &mut Bill) {
+    fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
+        let (count, shape) = product.pieces();
         bill.needs()
-            .add(Kind::MatrixTriples(Width::of::<T>(), shape), 1);
-        let operands = shape.inner * (shape.rows + shape.columns);
+            .add(Kind::MatrixTriples(Width::of::<T>(), shape), count);
+        let [left, right, _] = shape.lengths();
+        let operands = count * (left + right);
         opened_to_all(operands * T::BYTES, bill);
         // Three products of matrices; elements of the second are read once for each band of rows.
-        let products = shape.rows * shape.inner * shape.columns;
+        let products = product.multiplications();
         bill.touch((3 * products * T::BYTES / 16 + 6 * operands * T::BYTES) as u64);
     }
 

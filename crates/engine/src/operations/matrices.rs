@@ -1,69 +1,62 @@
-//! Products of matrices, in A, R and alpha.
+//! Products of matrices, and convolutions, in A, R and alpha.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_correlations::{MatrixShape, Width};
+use madrigal_core::{MatrixShape, Product};
+use madrigal_correlations::{MatrixTriple, Stock, Width};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use zeroize::Zeroizing;
 
 use super::ring::width;
-use super::{
-    Kept, Rings, Step, finish_step, in_sharing, masks_flow, prepare_step, prepared_locally,
-};
+use super::{Rings, Step, finish_step, in_sharing, masks_flow, prepare_step, prepared_locally};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
-/// Products of pairs of matrices, row by row, one pair after the other. Where all know one of the two, nothing
-/// is sent.
+/// Products of pairs of matrices, row by row, one pair after the other; or convolutions, of filters by images. Where
+/// all know one of the two operands, nothing is sent.
 pub struct MatrixProduct<P> {
-    batch: usize,
-    shape: MatrixShape,
+    product: Product,
     protocol: PhantomData<fn() -> P>,
+}
+
+/// A triple for each of the products of matrices that it consists of.
+pub(super) fn matrix_triples<T: Held>(product: Product, stock: &mut Stock) -> Vec<MatrixTriple<T>> {
+    let (count, shape) = product.pieces();
+    (0..count)
+        .map(|_| stock.matrix_triple::<T>(shape))
+        .collect()
 }
 
 impl<P: Rings> MatrixProduct<P> {
     /// So many pairs of this shape.
     pub const fn new(batch: usize, shape: MatrixShape) -> Self {
+        Self::of(Product::Matrices(batch, shape))
+    }
+
+    /// Products of any shape.
+    pub const fn of(product: Product) -> Self {
         Self {
-            batch,
-            shape,
+            product,
             protocol: PhantomData,
         }
     }
 
-    /// Elements of both matrices and of the product.
-    fn lengths(&self) -> Option<[usize; 3]> {
-        let MatrixShape {
-            rows,
-            inner,
-            columns,
-        } = self.shape;
-        let of = |m: usize, n: usize| m.checked_mul(n)?.checked_mul(self.batch);
-        // What the product costs is counted too: a bound on its cube, that no sum overflows.
-        of(rows, inner)?
-            .checked_mul(columns)?
-            .checked_mul(1 << 10)?;
-        Some([of(rows, inner)?, of(inner, columns)?, of(rows, columns)?])
-    }
-
-    /// The product of one component with clear matrices, either of them.
+    /// The product of one component with clear operands, either of them.
     fn product<T: Held>(&self, x: &[T], y: &[T]) -> Zeroizing<Vec<T>> {
-        let MatrixShape {
-            rows,
-            inner,
-            columns,
-        } = self.shape;
-        let mut z = Zeroizing::new(vec![T::ZERO; self.batch * rows * columns]);
-        for pair in 0..self.batch {
-            let x = &x[pair * rows * inner..][..rows * inner];
-            let y = &y[pair * inner * columns..][..inner * columns];
-            let z = &mut z[pair * rows * columns..][..rows * columns];
-            rings::multiply_add(x, y, z, inner, columns);
+        let (count, shape) = self.product.pieces();
+        let [.., len] = shape.lengths();
+        let mut z = Zeroizing::new(vec![T::ZERO; self.product.lengths()[2]]);
+        let mut part = Zeroizing::new(vec![T::ZERO; len]);
+        for piece in 0..count {
+            part.fill(T::ZERO);
+            let (x, y) = (&x[self.product.left(piece)], self.product.right(piece, y));
+            rings::multiply_add(x, &y, &mut part, shape.inner, shape.columns);
+            self.product.add(piece, 0..shape.columns, &part, &mut z);
         }
         z
     }
@@ -75,35 +68,6 @@ impl<P: Rings> MatrixProduct<P> {
         };
         let components = 0..P::SHARING.components();
         Shares::ring(P::SHARING, components.map(of).collect())
-    }
-
-    /// The pairs of matrices.
-    fn pairs(&self, x: &Shares, y: &Shares) -> Vec<[Shares; 2]> {
-        let MatrixShape {
-            rows,
-            inner,
-            columns,
-        } = self.shape;
-        let (left, right) = (rows * inner, inner * columns);
-        let of = |pair: usize| {
-            [
-                x.slice(pair * left..(pair + 1) * left),
-                y.slice(pair * right..(pair + 1) * right),
-            ]
-        };
-        (0..self.batch).map(of).collect()
-    }
-
-    async fn shared<T: Held>(&self, turn: &mut Turn<'_>, x: &Shares, y: &Shares) -> Result<Shares> {
-        let (tool, stock) = turn.tool::<P>()?;
-        if self.batch == 1 {
-            return tool.matrix_product::<T>(stock, x, y, self.shape).await;
-        }
-        let mut products = Vec::with_capacity(self.batch);
-        for [x, y] in self.pairs(x, y) {
-            products.push(tool.matrix_product::<T>(stock, &x, &y, self.shape).await?);
-        }
-        Ok(Shares::concat(&products.iter().collect::<Vec<_>>()))
     }
 }
 
@@ -117,37 +81,40 @@ fn ring_of(x: &Sort, y: &Sort) -> Result<Width, Mismatch> {
 
 impl<P: Rings> Operation for MatrixProduct<P> {
     fn name(&self) -> String {
+        let (count, shape) = self.product.pieces();
         let MatrixShape {
             rows,
             inner,
             columns,
-        } = self.shape;
-        let batch = self.batch;
-        format!(
-            "matrix-product/1 in {}, {batch} of {rows}x{inner}x{columns}",
-            P::SHARING
-        )
+        } = shape;
+        let sizes = format!("{count} of {rows}x{inner}x{columns}");
+        match self.product {
+            Product::Matrices(..) => format!("matrix-product/1 in {}, {sizes}", P::SHARING),
+            Product::Convolution(convolution) => {
+                format!("convolution/1 in {}, {sizes}: {convolution}", P::SHARING)
+            }
+        }
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
         let [x, y] = inputs else {
-            return Err(Mismatch::new("two matrices wanted"));
+            return Err(Mismatch::new("two operands wanted"));
         };
         ring_of(x, y)?;
         let public = |sort: &Sort| sort.sharing.is_public(parties);
         if public(x) && public(y) {
-            return Err(Mismatch::new("one of two matrices is shared"));
+            return Err(Mismatch::new("one of two operands is shared"));
         }
         for sort in inputs.iter().filter(|sort| !public(sort)) {
             in_sharing(P::SHARING, sort)?;
             P::holds(sort.element, parties)?;
         }
-        match self.lengths() {
+        match self.product.checked_lengths() {
             Some([left, right, len]) if [left, right] == [x.len, y.len] && left > 0 => {
                 Ok(vec![x.shared(P::SHARING).of_len(len)])
             }
             _ => Err(Mismatch::new(format!(
-                "{x} and {y} are no matrices for {}",
+                "{x} and {y} are no operands for {}",
                 self.name()
             ))),
         }
@@ -159,19 +126,10 @@ impl<P: Rings> Operation for MatrixProduct<P> {
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
         if inputs.iter().any(|sort| sort.sharing.is_clear()) {
-            let MatrixShape {
-                rows,
-                inner,
-                columns,
-            } = self.shape;
-            let products = self.batch * rows * inner * columns;
+            let products = self.product.multiplications();
             return bill.touch((products * inputs[0].element.bits() / 64) as u64);
         }
-        crate::with_ring!(width(&inputs[0]), T => {
-            for _ in 0..self.batch {
-                P::matrix_product_bill::<T>(self.shape, bill);
-            }
-        });
+        crate::with_ring!(width(&inputs[0]), T => P::product_bill::<T>(self.product, bill));
     }
 
     fn prepares(&self, inputs: &[Sort]) -> bool {
@@ -194,19 +152,8 @@ impl<P: Rings> Operation for MatrixProduct<P> {
                 let z = crate::with_ring!(width, T => self.with_public::<T>(x, y));
                 return Ok(prepared_locally(vec![z]));
             }
-            let (mut results, mut all) = (Vec::new(), Vec::new());
-            for pair in self.pairs(&inputs[0], &inputs[1]) {
-                let step = Step::Matrix(self.shape);
-                let pair = pair.map(Arc::new);
-                let prepared = prepare_step::<P>(turn, width, step, &pair).await?;
-                results.extend(prepared.results);
-                all.push(prepared.kept);
-            }
-            let results = vec![Shares::concat(&results.iter().collect::<Vec<_>>())];
-            Ok(Prepared {
-                results,
-                kept: Box::new(all),
-            })
+            let step = Step::Product(self.product);
+            prepare_step::<P>(turn, width, step, &inputs).await
         })
     }
 
@@ -217,20 +164,18 @@ impl<P: Rings> Operation for MatrixProduct<P> {
     ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
         Box::pin(async move {
             let (x, y) = (&inputs[0], &inputs[1]);
-            if let Some(kept) = turn.prepared::<Vec<Kept>>() {
-                let mut made = Vec::new();
-                for (pair, kept) in self.pairs(x, y).into_iter().zip(*kept) {
-                    let (step, width) = (Step::Matrix(self.shape), width(x.sort()));
-                    let [x, y] = &pair;
-                    made.extend(finish_step::<P>(turn, width, step, &[x, y], kept).await?);
-                }
-                return Ok(vec![Shares::concat(&made.iter().collect::<Vec<_>>())]);
+            let width = width(x.sort());
+            if x.sort().sharing.is_clear() || y.sort().sharing.is_clear() {
+                let z = crate::with_ring!(width, T => self.with_public::<T>(x, y));
+                return Ok(vec![z]);
             }
-            let clear = x.sort().sharing.is_clear() || y.sort().sharing.is_clear();
-            let z = crate::with_ring!(width(x.sort()), T => match clear {
-                true => self.with_public::<T>(x, y),
-                false => self.shared::<T>(turn, x, y).await?,
-            });
+            if let Some(kept) = turn.kept() {
+                let step = Step::Product(self.product);
+                return finish_step::<P>(turn, width, step, &[x, y], kept).await;
+            }
+            let (tool, stock) = turn.tool::<P>()?;
+            let z =
+                crate::with_ring!(width, T => tool.product::<T>(stock, x, y, self.product).await?);
             Ok(vec![z])
         })
     }

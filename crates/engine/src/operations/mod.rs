@@ -6,7 +6,7 @@
 //! | Boolean circuits | every [`Boolean`] protocol | `netlist.rs` |
 //! | circuits with secret branches | B | `branches/` |
 //! | sums, products, dot products | A, R, alpha | `ring.rs` |
-//! | products of matrices | A, R, alpha | `matrices.rs` |
+//! | products of matrices, convolutions | A, R, alpha | `matrices.rs` |
 //! | loops | every sharing | `repeat.rs` |
 //! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2; between B and Y; between A and alpha, B and beta | `convert.rs`; `yao.rs`; `bmr.rs`; `masks.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
@@ -36,8 +36,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use madrigal_circuit::And;
-use madrigal_core::Party;
-use madrigal_correlations::{MatrixShape, Stock, Width};
+use madrigal_core::{Party, Product};
+use madrigal_correlations::{Stock, Width};
 use madrigal_kernels::Block;
 use madrigal_net::{Error, Result};
 
@@ -244,8 +244,8 @@ pub enum Step {
     Square,
     /// [`Rings::dot`] of vectors of so many elements.
     Dot(usize),
-    /// [`Rings::matrix_product`].
-    Matrix(MatrixShape),
+    /// [`Rings::product`].
+    Product(Product),
     /// [`Rings::compose`].
     Compose,
     /// [`Rings::bit_times`].
@@ -316,17 +316,17 @@ pub trait Rings: Protocol {
     /// Its cost, for so many results.
     fn dot_bill<T: Held>(len: usize, length: usize, bill: &mut Bill);
 
-    /// The product of two matrices, row by row.
-    fn matrix_product<T: Held>(
+    /// Products of matrices, or of convolutions, with the left operand in `x`.
+    fn product<T: Held>(
         &mut self,
         stock: &mut Stock,
         x: &Shares,
         y: &Shares,
-        shape: MatrixShape,
+        product: Product,
     ) -> impl Future<Output = Result<Shares>>;
 
     /// Its cost.
-    fn matrix_product_bill<T: Held>(shape: MatrixShape, bill: &mut Bill);
+    fn product_bill<T: Held>(product: Product, bill: &mut Bill);
 
     /// How many numbers in [`BITS`](Self::BITS) add up to one of this protocol's, among so many parties.
     fn addend_count(parties: usize) -> usize;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Party, bits};
-use madrigal_correlations::{MatrixShape, Stock};
+use madrigal_core::{Party, Product, bits};
+use madrigal_correlations::Stock;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use madrigal_protocols::planes;
@@ -80,26 +80,20 @@ impl Rings for ReplicatedTool {
         bill.touch((6 * len * (length + 1) * T::BYTES) as u64);
     }
 
-    async fn matrix_product<T: Held>(
+    async fn product<T: Held>(
         &mut self,
         _: &mut Stock,
         x: &Shares,
         y: &Shares,
-        shape: MatrixShape,
+        product: Product,
     ) -> Result<Shares> {
         let (x, y) = (to_ring::<T>(x), to_ring::<T>(y));
-        let shape = madrigal_protocols::replicated::MatrixShape {
-            rows: shape.rows,
-            inner: shape.inner,
-            columns: shape.columns,
-        };
-        Ok(shared(&self.rings()?.matrix_product(&x, &y, shape).await?))
+        Ok(shared(&self.rings()?.products(&x, &y, &product).await?))
     }
 
-    fn matrix_product_bill<T: Held>(shape: MatrixShape, bill: &mut Bill) {
-        tally(bill, |tally| tally.mul::<T>(shape.rows * shape.columns));
-        let products = shape.rows * shape.inner * shape.columns;
-        bill.touch((2 * products * T::BYTES / 16) as u64);
+    fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
+        tally(bill, |tally| tally.products::<T>(&product));
+        bill.touch((2 * product.multiplications() * T::BYTES / 16) as u64);
     }
 
     fn addend_count(_: usize) -> usize {

@@ -3,6 +3,7 @@
 //! Every operation can take one more axis in front. Where a value of the body does not depend on the row
 //! it keeps its shape, and is repeated only where it meets one that does.
 
+use madrigal_core::Convolution;
 use std::sync::Arc;
 
 use super::{Graph, Node, Op, Sort, Value};
@@ -225,6 +226,7 @@ impl Rows {
                 return results(first, 1, true);
             }
             Op::MatMul | Op::LookUp => return self.matrices(op, node, inputs),
+            Op::Convolve(convolution) => return self.convolutions(convolution, node, inputs),
             op => op.clone(),
         };
         let mut operands = Vec::new();
@@ -272,6 +274,77 @@ impl Rows {
         let product = self.graph.push(op.clone(), operands, vec![sort], at);
         let value = self.reshape(product, result.axes().to_vec(), at);
         results(value, 1, true)
+    }
+
+    /// More images for the same filters; where each row has its own ones, more groups of channels.
+    fn convolutions(&mut self, convolution: &Convolution, node: &Node, inputs: &[Row]) -> Vec<Row> {
+        let at = node.at;
+        let result = self.in_front(&node.outputs[0].shape);
+        let &[rows, images, filters, height, width] = result.axes() else {
+            unreachable!("a convolution's results have four axes")
+        };
+        let mut made = *convolution;
+        let element = node.outputs[0].element;
+        let [x, y] = convolution.image;
+        if !inputs[0].many {
+            made.images *= rows;
+            let many = self.many(inputs[1], at);
+            let many = self.reshape(many, vec![rows * images, made.channels, x, y], at);
+            let operands = vec![inputs[0].value, many];
+            let sort = Sort::new(
+                element,
+                Shape::of(vec![rows * images, filters, height, width]),
+            );
+            let product = self
+                .graph
+                .push(Op::Convolve(made), operands, vec![sort], at);
+            let value = self.reshape(product, result.axes().to_vec(), at);
+            return results(value, 1, true);
+        }
+        made.groups *= rows;
+        made.channels *= rows;
+        made.filters *= rows;
+        let left = self.many(inputs[0], at);
+        let window = convolution.filter;
+        let channels = convolution.channels;
+        let axes = vec![
+            made.filters,
+            channels / convolution.groups,
+            window[0],
+            window[1],
+        ];
+        let left = self.reshape(left, axes, at);
+        let right = self.many(inputs[1], at);
+        let right = self.reshape(right, vec![rows, images, channels * x * y], at);
+        let right = self.exchanged(right, at);
+        let right = self.reshape(right, vec![images, made.channels, x, y], at);
+        let sort = Sort::new(
+            element,
+            Shape::of(vec![images, made.filters, height, width]),
+        );
+        let product = self
+            .graph
+            .push(Op::Convolve(made), vec![left, right], vec![sort], at);
+        let area = filters * height * width;
+        let product = self.reshape(product, vec![images, rows, area], at);
+        let product = self.exchanged(product, at);
+        let value = self.reshape(product, result.axes().to_vec(), at);
+        results(value, 1, true)
+    }
+
+    /// With the first two of three axes exchanged.
+    fn exchanged(&mut self, value: Value, at: Source) -> Value {
+        let sort = self.graph.sort(value).clone();
+        let &[a, b, c] = sort.shape.axes() else {
+            unreachable!("there are three axes")
+        };
+        let view = View {
+            shape: Shape::of(vec![b, a, c]),
+            strides: [c, b * c, 1].map(|stride| stride as isize).into(),
+            offset: 0,
+        };
+        let sort = Sort::new(sort.element, view.shape.clone());
+        self.graph.push(Op::View(view), vec![value], vec![sort], at)
     }
 
     fn reshape(&mut self, value: Value, axes: Vec<usize>, at: Source) -> Value {

@@ -46,6 +46,7 @@ impl fmt::Display for Op {
                 write!(f, "sort, the {keep} {order} ones")
             }
             Self::MatMul => f.write_str("matrix product"),
+            Self::Convolve(convolution) => write!(f, "convolution of {convolution}"),
             Self::LookUp => f.write_str("look-up"),
             Self::To(sharing) => write!(f, "to {sharing}"),
             Self::Repeat { count, carried, .. } => {

@@ -9,6 +9,7 @@ mod describe;
 mod optimise;
 mod rules;
 
+use madrigal_core::Convolution;
 use std::fmt;
 use std::sync::Arc;
 
@@ -214,6 +215,9 @@ pub enum Op {
     /// Matrix products `[batch, m, k] x [batch, k, n] -> [batch, m, n]` modulo 2^bits; bits after the point
     /// add up.
     MatMul,
+    /// Filters `[filters, channels / groups, y, x]` and images `[images, channels, rows, columns]` give
+    /// `[images, filters, rows, columns]`, modulo 2^bits; bits after the point add up.
+    Convolve(Convolution),
     /// `[batch, entries, width]` and places `[batch, count]` of an unsigned type give
     /// `[batch, count, width]`: the entries at the places, zeros where there is no entry.
     LookUp,

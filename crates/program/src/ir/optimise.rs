@@ -76,7 +76,8 @@ impl Simpler {
         if let Some(array) = self.folded(node, &inputs) {
             return vec![self.constant(array, node)];
         }
-        if node.op == Op::MatMul && self.graph.sort(inputs[0]).shape.axes().last() == Some(&0) {
+        let product = matches!(node.op, Op::MatMul | Op::Convolve(_));
+        if product && self.graph.sort(inputs[0]).shape.axes()[1..].contains(&0) {
             // Sums of nothing.
             return vec![self.filled(&node.outputs[0], 0, node)];
         }

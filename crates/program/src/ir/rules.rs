@@ -1,5 +1,7 @@
 //! What each operation makes of the sorts of its operands.
 
+use madrigal_core::{Convolution, Product};
+
 use super::{Binary, Graph, Op, Reduction, Sort, Unary, not_defined};
 use crate::element::Type;
 use crate::error::Fault;
@@ -156,6 +158,40 @@ impl Op {
                     return Err(inner());
                 }
                 one(element, sized(&[*batch, *m, *n])?)
+            }
+            (Op::Convolve(convolution), [filters, images]) => {
+                let element = Binary::Mul
+                    .element(filters.element, images.element)
+                    .ok_or_else(wrong)?;
+                let unfit = || Fault::Convolution {
+                    images: images.shape.clone(),
+                    filters: filters.shape.clone(),
+                    groups: convolution.groups,
+                };
+                let product = Product::Convolution(*convolution);
+                let output = convolution.checked_output();
+                let Some([rows, columns]) = output.filter(|_| product.checked_lengths().is_some())
+                else {
+                    return Err(unfit());
+                };
+                let Convolution {
+                    images: count,
+                    channels,
+                    groups,
+                    ..
+                } = *convolution;
+                let [image, filter] = [convolution.image, convolution.filter];
+                let wanted = [
+                    [convolution.filters, channels / groups, filter[0], filter[1]],
+                    [count, channels, image[0], image[1]],
+                ];
+                if [filters.shape.axes(), images.shape.axes()] != [&wanted[0][..], &wanted[1]] {
+                    return Err(unfit());
+                }
+                one(
+                    element,
+                    sized(&[count, convolution.filters, rows, columns])?,
+                )
             }
             (Op::LookUp, [table, places]) => {
                 let index = places.element;

@@ -30,7 +30,7 @@ pub(super) fn is_arithmetic(op: &Op) -> bool {
         Op::Unary(unary) => matches!(unary, Unary::Negate | Unary::Square),
         Op::Binary(binary) => matches!(binary, Binary::Add | Binary::Sub | Binary::Mul),
         Op::Reduce(reduction, _) => matches!(reduction, Reduction::Sum | Reduction::Product),
-        Op::PrefixSums(_) | Op::MatMul | Op::Truncate { .. } => true,
+        Op::PrefixSums(_) | Op::MatMul | Op::Convolve(_) | Op::Truncate { .. } => true,
         _ => false,
     }
 }

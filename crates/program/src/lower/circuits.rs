@@ -2,6 +2,7 @@
 
 use madrigal_circuit::Goal;
 use madrigal_circuit::blocks::sorting_network;
+use madrigal_core::Convolution;
 
 use super::Domain;
 use super::bits::BitOp;
@@ -44,6 +45,7 @@ impl Lowering<'_> {
             Op::PrefixSums(axis) => self.bits_prefix_sums(node.inputs[0], *axis),
             Op::Sort { descending, keep } => self.sorted(&node.inputs, *descending, *keep),
             Op::MatMul => self.bits_matrix_product(node),
+            Op::Convolve(convolution) => self.bits_convolution(node, convolution),
             Op::LookUp => self.bits_look_up(node),
             op => unreachable!("{op} is no operation on bits"),
         }
@@ -348,6 +350,34 @@ impl Lowering<'_> {
         let op = BitOp::Binary(Binary::Mul, sort.element);
         let products = self.bit_op(op, operands, batch * m * n * k)[0];
         Ok(vec![self.bits_sum(products, [batch * m * n, k, 1])?])
+    }
+
+    /// All products side by side, `[images, filters, rows, columns, window]`, and their sums.
+    fn bits_convolution(&mut self, node: &Node, convolution: &Convolution) -> Result<Vec<Slot>> {
+        let sort = &node.outputs[0];
+        let (element, len) = (sort.element, sort.shape.elements());
+        let terms: Vec<_> = (0..len).flat_map(|at| convolution.terms(at)).collect();
+        if terms.is_empty() {
+            return Ok(vec![self.filled_with(0, element, len, Domain::Bits)]);
+        }
+        let mut gathered = |value: Value, place: &dyn Fn(usize, Option<usize>) -> Option<usize>| {
+            let slot = self.bits_slot(value)?;
+            let count = self.len(value);
+            let zero = self.filled_with(0, self.element(value), 1, Domain::Bits);
+            let places = terms.iter().map(|&(filter, image)| place(filter, image));
+            let places = Places::Rows {
+                rows: 1,
+                from: count + 1,
+                places: places.map(|place| place.unwrap_or(count)).collect(),
+            };
+            let padded = self.join(&[slot, zero], 1);
+            Ok(Operand::Slot(self.gather(padded, places)))
+        };
+        let filters = gathered(node.inputs[0], &|filter, _| Some(filter))?;
+        let images = gathered(node.inputs[1], &|_, image| image)?;
+        let op = BitOp::Binary(Binary::Mul, element);
+        let products = self.bit_op(op, vec![filters, images], terms.len())[0];
+        Ok(vec![self.bits_sum(products, [len, terms.len() / len, 1])?])
     }
 
     fn bits_look_up(&mut self, node: &Node) -> Result<Vec<Slot>> {

@@ -1,5 +1,6 @@
 //! Steps in the clear: each does on whole values what its protocol does on shares.
 
+use madrigal_core::Product;
 use std::sync::Arc;
 
 use madrigal_circuit::{Netlist, Rows};
@@ -144,16 +145,15 @@ impl Run<'_> {
                     Some(&shapes),
                 )]
             }
-            Action::MatMul {
-                sizes: [batch, m, k, n],
-            } => {
-                let shapes = [vec![*batch, *m, *k], vec![*batch, *k, *n]];
-                vec![by_operation(
-                    &Op::MatMul,
-                    inputs,
-                    &step.outputs[0],
-                    Some(&shapes),
-                )]
+            Action::Product(Product::Convolution(convolution)) => by(Op::Convolve(*convolution)),
+            Action::Product(Product::Matrices(batch, shape)) => {
+                let shapes = [
+                    vec![*batch, shape.rows, shape.inner],
+                    vec![*batch, shape.inner, shape.columns],
+                ];
+                let shapes = Some(&shapes[..]);
+                let product = by_operation(&Op::MatMul, inputs, &step.outputs[0], shapes);
+                vec![product]
             }
             Action::Sum(sizes) => {
                 let reduction = match step.outputs[0].element {

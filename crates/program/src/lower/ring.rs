@@ -6,6 +6,7 @@ use super::steps::{Action, Element, Places, Slot};
 use super::{Domain, Sharing};
 use crate::ir::{Binary, Node, Op, Reduction, Unary, Value};
 use crate::shape::{Shape, View};
+use madrigal_core::{MatrixShape, Product};
 
 impl Lowering<'_> {
     /// Whether a product of two secrets is of use to one sum alone, which then takes both together.
@@ -79,12 +80,20 @@ impl Lowering<'_> {
                 let x = self.ring_slot(node.inputs[0])?;
                 Ok(self.action(Action::PrefixSums(sizes), &[x], held))
             }
-            Op::MatMul => {
-                let [batch, m, n] = sort.shape.axes() else {
-                    unreachable!("matrices come in batches")
+            Op::MatMul | Op::Convolve(_) => {
+                let product = match (&node.op, sort.shape.axes()) {
+                    (Op::Convolve(convolution), _) => Product::Convolution(*convolution),
+                    (_, &[batch, rows, columns]) => {
+                        let inner = self.shape(node.inputs[0]).axes()[2];
+                        let shape = MatrixShape {
+                            rows,
+                            inner,
+                            columns,
+                        };
+                        Product::Matrices(batch, shape)
+                    }
+                    _ => unreachable!("matrices come in batches"),
                 };
-                let k = self.shape(node.inputs[0]).axes()[2];
-                let sizes = [*batch, *m, k, *n];
                 let [a, b] = [node.inputs[0], node.inputs[1]];
                 // A public matrix stays public, unless both are.
                 let public = [a, b].map(|value| self.is_public(value));
@@ -98,7 +107,7 @@ impl Lowering<'_> {
                 } else {
                     self.ring_slot(b)
                 }?;
-                Ok(self.action(Action::MatMul { sizes }, &[a, b], held))
+                Ok(self.action(Action::Product(product), &[a, b], held))
             }
             Op::Truncate { by, rounding } => {
                 let x = self.ring_slot(node.inputs[0])?;
@@ -238,9 +247,14 @@ impl Lowering<'_> {
             Native::Free if self.is_public(table) => self.public_slot(table)?,
             _ => self.ring_slot(table)?,
         };
-        let sizes = [batch, self.len(places) / batch.max(1), entries, width];
+        let shape = MatrixShape {
+            rows: self.len(places) / batch.max(1),
+            inner: entries,
+            columns: width,
+        };
+        let product = Product::Matrices(batch, shape);
         let held = self.ring_of(element.bits(), len);
-        Ok(self.action(Action::MatMul { sizes }, &[hot, table], held))
+        Ok(self.action(Action::Product(product), &[hot, table], held))
     }
 
     /// For each place of a value the one-hot code of `entries` bits, side by side.

@@ -1,5 +1,6 @@
 //! What a program becomes: steps on vectors of known sharing, element and length.
 
+use madrigal_core::{MatrixShape, Product};
 use std::fmt;
 use std::sync::Arc;
 
@@ -188,12 +189,9 @@ pub enum Action {
         /// Elements of a row.
         length: usize,
     },
-    /// Ring elements `[batch, m, k]` and `[batch, k, n]`: their matrix products `[batch, m, n]`. If either
-    /// is public it costs nothing.
-    MatMul {
-        /// batch, m, k and n.
-        sizes: [usize; 4],
-    },
+    /// Ring elements of two operands: products of matrices `[batch, m, k]` and `[batch, k, n]`, or
+    /// convolutions of filters and images. If either is public it costs nothing.
+    Product(Product),
     /// `[before, length, after]`: the sums along the middle axis, `[before, after]`; of bits the XOR, bit
     /// by bit. Costs nothing.
     Sum([usize; 3]),
@@ -440,7 +438,17 @@ impl fmt::Display for Action {
             Self::Mul => f.write_str("product"),
             Self::Square => f.write_str("square"),
             Self::Dot { length } => write!(f, "dot products of {length}"),
-            Self::MatMul { sizes } => write!(f, "matrix products {sizes:?}"),
+            Self::Product(Product::Matrices(batch, shape)) => {
+                let MatrixShape {
+                    rows,
+                    inner,
+                    columns,
+                } = shape;
+                write!(f, "matrix products {:?}", [*batch, *rows, *inner, *columns])
+            }
+            Self::Product(Product::Convolution(convolution)) => {
+                write!(f, "convolution of {convolution}")
+            }
             Self::Sum(sizes) => write!(f, "sum of {sizes:?}"),
             Self::PrefixSums(sizes) => write!(f, "prefix sums of {sizes:?}"),
             Self::Narrow => f.write_str("narrow"),

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
-use super::{Operand, Secret};
+use super::{Operand, Secret, Window};
 use crate::element::{Fixed, FixedWord, Integer, Number, Plain, Signed, Unsigned};
 use crate::error::Source;
 use crate::ir::{Binary, Op, Reduction, Rounding, Unary};
@@ -178,6 +178,17 @@ impl<T: Number> Secret<T> {
         let at = Source::here();
         let other = self.beside(other, at);
         let product = self.tensor.matrix_product(&other.tensor, at);
+        Self::of(product.truncated(T::TYPE, Rounding::Exact, at))
+    }
+
+    /// Two-dimensional convolutions of images `[images, channels, rows, columns]` with filters
+    /// `[filters, channels / groups, rows, columns]`: `[images, filters, rows, columns]`. The sum of
+    /// fixed-point products is rounded down once.
+    #[track_caller]
+    pub fn convolve(&self, filters: impl Operand<T>, window: Window) -> Self {
+        let at = Source::here();
+        let filters = self.beside(filters, at);
+        let product = self.tensor.convolve(&filters.tensor, window);
         Self::of(product.truncated(T::TYPE, Rounding::Exact, at))
     }
 

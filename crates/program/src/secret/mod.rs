@@ -5,6 +5,7 @@ mod bits;
 mod branches;
 mod compare;
 mod convert;
+mod dynamic;
 mod loops;
 mod operand;
 mod reduce;
@@ -16,9 +17,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+pub use dynamic::Window;
 pub use loops::{Index, Part, State};
 pub use operand::{Beside, Operand};
-pub(crate) use tensor::Tensor;
+pub use tensor::Tensor;
 
 use crate::array::Array;
 use crate::element::{Plain, Type};
@@ -78,7 +80,7 @@ impl<T: Plain> Secret<T> {
     }
 
     /// A tensor whose elements are of this type.
-    fn of(tensor: Tensor) -> Self {
+    pub(crate) fn of(tensor: Tensor) -> Self {
         Self {
             tensor,
             element: PhantomData,

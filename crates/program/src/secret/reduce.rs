@@ -11,10 +11,8 @@ impl<T: Plain> Secret<T> {
     }
 
     fn find(&self, extreme: Extreme, at: Source) -> (Self, Secret<u32>) {
-        let axis = self.rank().saturating_sub(1);
-        let mut found = self.tensor.results(Op::Find(extreme, axis), &[], 2, at);
-        let place = found.swap_remove(1);
-        (Self::of(found.swap_remove(0)), Secret::of(place))
+        let [extreme, place] = self.tensor.find(extreme, at);
+        (Self::of(extreme), Secret::of(place))
     }
 }
 

@@ -9,27 +9,63 @@ use crate::ir::{Binary, Op, Rounding, Value};
 use crate::program::Recorder;
 use crate::shape::{Shape, View};
 
-/// A value of a program, or what is left after an error.
+/// A tensor of secrets whose element [type](Type) is a value, not one of Rust: what front ends work with
+/// that learn types when they run, and what [`Secret`](super::Secret) is beneath its type.
+///
+/// Operators record themselves in the program, as those of secrets do. They convert nothing: operands of other
+/// types than an operation takes are an error of the program. Products of numbers with a fixed point keep
+/// the bits after it of both factors, until [`truncate`](Self::truncate) cuts some off.
+///
+/// ```
+/// use madrigal_program::{Array, Inputs, Party, Program, Rounding, Shape, Type};
+/// let element = Type::fixed(64, 16).ok_or("a type")?;
+/// let mut p = Program::new(2);
+/// let x = p.tensor_input(None, Party::new(0), element, &[2, 3]);
+/// let weights = Array::from_f64(element, &Shape::checked(&[3]).ok_or("a shape")?, &[1.0, 0.5, -2.0]);
+/// let weights = p.tensor_constant(weights.ok_or("numbers in range")?);
+/// let y = x.matmul(&weights).truncate(16, Rounding::Exact);
+/// assert_eq!(y.shape().axes(), [2]);
+/// p.open_tensor(None, &y, Party::new(1));
+/// let program = p.finish()?;
+/// let shape = Shape::checked(&[2, 3]).ok_or("a shape")?;
+/// let x = Array::from_f64(element, &shape, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).ok_or("numbers in range")?;
+/// let outputs = program.simulate(&Inputs::new().with_array(None, x))?;
+/// let y = outputs.arrays().next().flatten().ok_or("an output")?;
+/// assert_eq!(y.to_f64(), [-4.0, -5.5]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
-pub(crate) struct Tensor {
+#[must_use = "an operation that nothing uses is left out of the program"]
+pub struct Tensor {
     pub(super) recorder: Rc<Recorder>,
     /// `None` where there was an error.
     pub(super) value: Option<Value>,
     /// Where there was an error: of an operand.
     pub(super) shape: Shape,
+    /// The same.
+    element: Type,
 }
 
 impl Tensor {
     pub(crate) fn new(recorder: &Rc<Recorder>, value: Option<Value>) -> Self {
-        let shape = match value {
-            Some(value) => recorder.sort(value).shape,
-            None => Shape::scalar(),
+        let (shape, element) = match value {
+            Some(value) => {
+                let sort = recorder.sort(value);
+                (sort.shape, sort.element)
+            }
+            None => (Shape::scalar(), Type::BOOL),
         };
         Self {
             recorder: Rc::clone(recorder),
             value,
             shape,
+            element,
         }
+    }
+
+    /// The type of the elements.
+    pub fn element(&self) -> Type {
+        self.element
     }
 
     /// A public tensor, unless there are not as many elements as the axes say.

@@ -237,6 +237,14 @@ fn first_wrong(node: &Node, inputs: &[&Array]) -> Option<usize> {
                 })
             })
         }
+        Op::Convolve(convolution) => each(&|at| {
+            convolution
+                .terms(at)
+                .try_fold(zero, |sum, (filter, place)| match place {
+                    Some(place) => sum.add(number(0, filter).mul(number(1, place))?),
+                    None => Some(sum),
+                })
+        }),
         _ => None,
     }
 }

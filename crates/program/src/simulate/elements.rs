@@ -33,6 +33,7 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[Sort]) -> Vec<Arra
             tensors::sort(keys, along, *descending, *keep)
         }
         (Op::MatMul, [a, b]) => vec![tensors::matrix_product(a, b)],
+        (Op::Convolve(shape), [filters, images]) => vec![tensors::convolve(shape, filters, images)],
         (Op::LookUp, [table, places]) => vec![tensors::look_up(table, places)],
         _ => unreachable!(
             "{op} of {} operands is no operation on tensors",

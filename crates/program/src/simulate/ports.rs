@@ -46,6 +46,19 @@ impl Inputs {
         self.given(Some(name.into()), elements)
     }
 
+    /// The next value, or one for the input of this name, of a type that is known when the program runs.
+    #[must_use]
+    pub fn with_array(mut self, name: Option<&str>, array: Array) -> Self {
+        self.given.push(Given {
+            place: None,
+            name: name.map(Into::into),
+            element: array.element(),
+            axes: array.shape().axes().to_vec(),
+            words: array.words().clone(),
+        });
+        self
+    }
+
     fn given<T: Plain>(mut self, name: Option<String>, elements: impl IntoArray<T>) -> Self {
         let (axes, elements) = elements.parts();
         let codes = elements.iter().map(|element| element.encode());

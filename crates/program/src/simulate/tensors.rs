@@ -1,6 +1,7 @@
 //! Operations along axes, and on matrices and tables.
 
 use madrigal_circuit::blocks::sorting_network;
+use madrigal_core::{Convolution, Product};
 
 use super::elements::NarrowTo;
 use crate::array::{Array, Words, each, pair};
@@ -166,6 +167,22 @@ pub(super) fn matrix_product(a: &Array, b: &Array) -> Words {
             }
         }
         product
+    })
+}
+
+pub(super) fn convolve(shape: &Convolution, filters: &Array, images: &Array) -> Words {
+    let [.., len] = Product::Convolution(*shape).lengths();
+    pair!(filters.words(), images.words(), filters, images => {
+        let sum = |output: usize| {
+            let mut sum = 0;
+            for (filter, place) in shape.terms(output) {
+                if let Some(place) = place {
+                    sum = filters[filter].wrapping_mul(images[place]).wrapping_add(sum);
+                }
+            }
+            sum
+        };
+        (0..len).map(sum).collect::<Vec<_>>()
     })
 }
 

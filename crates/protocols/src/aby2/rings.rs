@@ -7,7 +7,7 @@ use madrigal_net::Result;
 use zeroize::Zeroizing;
 
 use super::{Aby2, LEADER};
-use crate::arithmetic::{MatrixShape, add_products, left};
+use crate::arithmetic::{Product, add_products, assert_triples, finish_products, masked_factors};
 use crate::secret::Secret;
 
 /// Elements that are wiped.
@@ -88,45 +88,22 @@ impl Aby2 {
         Ok(())
     }
 
-    /// Setup of matrix products, one for each triple and of its shape: shares of the products of the masks
-    /// `x`, the left matrices one after the other, and `y`. As many elements each way as x and y have.
-    pub async fn matrices<T: Ring>(
+    /// Setup of products of matrices, or of convolutions, from a triple for each of [`Product::pieces`]: shares of
+    /// the products of the masks `x` (of filters) and `y` (of images). As many elements each way as x has, and
+    /// y as matrices.
+    pub async fn product_masks<T: Ring>(
         &mut self,
+        product: &Product,
         triples: Vec<MatrixTriple<T>>,
         x: &[T],
         y: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        let shapes: Vec<MatrixShape> = triples.iter().map(MatrixTriple::shape).collect();
-        assert_sizes(&shapes, [x.len(), y.len(), z.len()]);
-        let mut opened = Secret::zeros(x.len() + y.len());
+        assert_triples(product, &triples, [x.len(), y.len(), z.len()]);
         let mut shares: Vec<_> = triples.into_iter().map(MatrixTriple::take).collect();
-        let (d, e) = opened.split_at_mut(x.len());
-        d.copy_from_slice(x);
-        e.copy_from_slice(y);
-        let (mut left, mut right) = (&mut d[..], &mut e[..]);
-        for [a, b, _] in &shares {
-            let (here, after) = left.split_at_mut(a.len());
-            rings::sub_into(here, a);
-            left = after;
-            let (here, after) = right.split_at_mut(b.len());
-            rings::sub_into(here, b);
-            right = after;
-        }
+        let mut opened = masked_factors(product, &shares, x, y);
         self.add_up(&mut opened).await?;
-        let (mut d, mut e) = opened.split_at(x.len());
-        let mut rest = z;
-        for (shape, [a, b, c]) in shapes.into_iter().zip(&mut shares) {
-            let (own_d, own_e);
-            ((own_d, d), (own_e, e)) = (d.split_at(a.len()), e.split_at(b.len()));
-            let (product, after) = rest.split_at_mut(c.len());
-            rest = after;
-            product.copy_from_slice(c);
-            if self.leads() {
-                rings::add_into(b, own_e);
-            }
-            add_products(product, [(own_d, b), (a, own_e)], shape).await;
-        }
+        finish_products(product, &mut shares, &opened, self.leads(), z).await;
         Ok(())
     }
 
@@ -179,32 +156,36 @@ impl Aby2 {
         self.add_up(z).await
     }
 
-    /// The public parts of products of matrices of these shapes, which lie one after the other, as of
-    /// products: one element for each of the results.
-    pub async fn matrix_products<T: Ring>(
+    /// The public parts of products of matrices, or of convolutions, as of products: one element for each of
+    /// the results.
+    pub async fn product_publics<T: Ring>(
         &mut self,
-        shapes: &[MatrixShape],
+        product: &Product,
         public: [&[T]; 2],
         masks: [&[T]; 2],
         kept: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        let ([mut x, mut y], [mut a, b]) = (public, masks);
-        assert_sizes(shapes, [x.len(), y.len(), z.len()]);
+        let ([x, y], [a, b]) = (public, masks);
+        assert_eq!(
+            [x.len(), y.len(), z.len()],
+            product.lengths(),
+            "{product:?}"
+        );
         z.copy_from_slice(kept);
         let mut second = Secret::from(b.to_vec());
         if self.leads() {
             rings::add_into(&mut second, y);
         }
-        let (mut b, mut rest) = (&second[..], &mut z[..]);
-        for &shape in shapes {
-            let (left, right) = (left(shape), shape.inner * shape.columns);
-            let ([own_x, own_a], [own_y, own_b]);
-            ((own_x, x), (own_a, a)) = (x.split_at(left), a.split_at(left));
-            ((own_y, y), (own_b, b)) = (y.split_at(right), b.split_at(right));
-            let (product, after) = rest.split_at_mut(shape.rows * shape.columns);
-            rest = after;
-            add_products(product, [(own_x, own_b), (own_a, own_y)], shape).await;
+        let (count, shape) = product.pieces();
+        let [.., len] = shape.lengths();
+        for piece in 0..count {
+            let left = product.left(piece);
+            let (y, b) = (product.right(piece, y), product.right(piece, &second));
+            let mut part = Secret::zeros(len);
+            let factors = [(&x[left.clone()], &*b), (&a[left], &*y)];
+            add_products(&mut part, factors, shape).await;
+            product.add(piece, 0..shape.columns, &part, z);
         }
         self.add_up(z).await
     }
@@ -384,16 +365,6 @@ impl Aby2 {
         rings::add_strings::<T>(rings::as_bytes_mut(elements), &theirs);
         Ok(())
     }
-}
-
-fn assert_sizes(shapes: &[MatrixShape], lengths: [usize; 3]) {
-    let sum = |of: &dyn Fn(&MatrixShape) -> usize| shapes.iter().map(of).sum::<usize>();
-    let wanted = [
-        sum(&|shape| left(*shape)),
-        sum(&|shape| shape.inner * shape.columns),
-        sum(&|shape| shape.rows * shape.columns),
-    ];
-    assert_eq!(lengths, wanted, "matrices of {shapes:?}");
 }
 
 /// To A: our share of elements with these public parts and masks, in place of the share of the masks. No

@@ -15,10 +15,10 @@
 //! | [`mul`](ArithmeticGmw::mul) | n triples | 2 n elements |
 //! | [`square`](ArithmeticGmw::square) | n square pairs | n elements |
 //! | [`dot`](ArithmeticGmw::dot) of n pairs of vectors of length k | n k triples | 2 n k elements |
-//! | [`matrix_products`](ArithmeticGmw::matrix_products), m x k times k x n | a matrix triple each | m k + k n elements each |
+//! | [`products`](ArithmeticGmw::products) of matrices, m x k times k x n | a matrix triple each | m k + k n elements each |
+//! | the same of [convolutions](madrigal_core::Convolution) | a matrix triple for each group | filters, and each image unfolded |
 //! | [`mask`](ArithmeticGmw::mask) of a left matrix | a matrix triple | m k elements |
 //! | [`masked_product`](ArithmeticGmw::masked_product) of it | columns of the same | k elements a column |
-//! | [`convolve`](ArithmeticGmw::convolve) | a matrix triple of [`Convolution::matrices`] | its operands |
 //! | [`inject`](ArithmeticGmw::inject) of n bits | n shared bits | n bits |
 //! | [`compose`](ArithmeticGmw::compose) of n numbers of w bits | n w shared bits | n w bits |
 //! | [`bit_times`](ArithmeticGmw::bit_times) | n shared bits, n triples | 2 n elements, n bits |
@@ -36,13 +36,12 @@ mod masked;
 mod matrices;
 mod products;
 
-pub use crate::convolution::Convolution;
 pub use crate::inputs::{InputSharing, share_aes_blocks};
 pub use conversions::share_addend;
 pub use linear::{add_constant, add_constants, scale};
-pub use madrigal_correlations::MatrixShape;
+pub use madrigal_core::{Convolution, MatrixShape, Product};
 pub use masked::MaskedMatrix;
-pub(crate) use matrices::{add_products, left};
+pub(crate) use matrices::{add_products, assert_triples, finish_products, masked_factors};
 
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_kernels::{marks, rings};

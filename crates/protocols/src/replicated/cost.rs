@@ -5,7 +5,7 @@ use madrigal_core::{Party, PhaseCost, Ring, bits};
 use super::carries::and_rows;
 use super::flow::PIECE;
 use super::rings::blocks;
-use super::{Convolution, Depth, MatrixShape, PARTIES, ReplicatedBits, next, previous};
+use super::{Depth, PARTIES, Product, ReplicatedBits, next, previous};
 use crate::Rounds;
 
 /// Declared cost: call the same operations as on [`ReplicatedRings`](super::ReplicatedRings), in the
@@ -116,14 +116,9 @@ impl Tally {
         self.exchange(&each.collect::<Vec<_>>());
     }
 
-    /// A matrix product.
-    pub fn matrix_product<T: Ring>(&mut self, shape: MatrixShape) {
-        self.mul::<T>(shape.rows * shape.columns);
-    }
-
-    /// A convolution.
-    pub fn convolve<T: Ring>(&mut self, shape: &Convolution) {
-        self.mul::<T>(shape.lengths()[2]);
+    /// Products of matrices, or convolutions.
+    pub fn products<T: Ring>(&mut self, product: &Product) {
+        self.mul::<T>(product.lengths()[2]);
     }
 
     /// Signs, or comparisons of elements whose difference does not overflow.

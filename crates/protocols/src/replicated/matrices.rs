@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use madrigal_core::Ring;
+use madrigal_core::{Convolution, MatrixShape, Product, Ring};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 
-use super::{Convolution, MatrixShape, ReplicatedRings, RingShares, ZeroKeys};
+use super::{ReplicatedRings, RingShares, ZeroKeys};
 use crate::secret::Secret;
 
 /// Rows of a product that are computed before the first of them is sent: enough to use each part of
@@ -17,14 +17,45 @@ const BAND: usize = 128;
 const UNFOLDED: usize = 1 << 16;
 
 impl ReplicatedRings {
-    /// Shares of the matrix product x y. One round, an element per output.
+    /// Shares of products of matrices, or of convolutions, with the left operand (filters) in `x`. One
+    /// round, an element per output.
     ///
     /// # Errors
     /// Those of the network.
     ///
     /// # Panics
-    /// If the batches do not have the shape's sizes.
-    pub async fn matrix_product<T: Ring>(
+    /// If the batches have not the product's [lengths](Product::lengths).
+    pub async fn products<T: Ring>(
+        &mut self,
+        x: &RingShares<T>,
+        y: &RingShares<T>,
+        product: &Product,
+    ) -> Result<RingShares<T>> {
+        let [left, right, len] = product.lengths();
+        assert!(
+            x.len() == left && y.len() == right,
+            "{} by {} elements are no operands of {product:?}",
+            x.len(),
+            y.len()
+        );
+        if let Product::Matrices(1, shape) = *product {
+            return self.matrix_product(x, y, shape).await;
+        }
+        let products = match product {
+            Product::Matrices(..) => pairs(x, y, product),
+            Product::Convolution(convolution) => convolved(x, y, convolution),
+        };
+        let mut z = RingShares::zeros(len);
+        let local = |outputs: Range<usize>, z: &mut [T], zeros: &mut ZeroKeys| {
+            zeros.fill(z);
+            rings::add_into(z, &products[outputs]);
+        };
+        self.strand.reshare_elements(&mut z, local).await?;
+        Ok(z)
+    }
+
+    /// The product of one pair: each band of rows is sent while the next one is computed.
+    async fn matrix_product<T: Ring>(
         &mut self,
         x: &RingShares<T>,
         y: &RingShares<T>,
@@ -35,12 +66,6 @@ impl ReplicatedRings {
             inner,
             columns,
         } = shape;
-        assert!(
-            x.len() == rows * inner && y.len() == inner * columns,
-            "{} by {} elements are no matrices of {shape:?}",
-            x.len(),
-            y.len()
-        );
         let mut z = RingShares::zeros(rows * columns);
         let mut sum = Secret::from(y.components()[0].to_vec());
         rings::add_into(&mut sum, y.components()[1]);
@@ -77,57 +102,62 @@ impl ReplicatedRings {
         self.strand.reshare_elements(&mut z, local).await?;
         Ok(z)
     }
+}
 
-    /// Shares of the convolution of an image with filters, both in the order of [`Convolution`]'s
-    /// indices. One round, an element per output.
-    ///
-    /// # Errors
-    /// Those of the network.
-    ///
-    /// # Panics
-    /// If the batches do not have the shape's sizes.
-    pub async fn convolve<T: Ring>(
-        &mut self,
-        image: &RingShares<T>,
-        filters: &RingShares<T>,
-        shape: &Convolution,
-    ) -> Result<RingShares<T>> {
-        let [image_len, filters_len, output_len] = shape.lengths();
-        assert!(
-            image.len() == image_len && filters.len() == filters_len,
-            "{} by {} elements are no {shape:?}",
-            image.len(),
-            filters.len()
+/// This party's part of products of pairs of matrices.
+fn pairs<T: Ring>(x: &RingShares<T>, y: &RingShares<T>, product: &Product) -> Secret<T> {
+    let (count, shape) = product.pieces();
+    let [_, right, len] = shape.lengths();
+    let mut products = Secret::zeros(count * len);
+    let ([x0, x1], [y0, y1]) = (x.components(), y.components());
+    let mut sum = Secret::zeros(right);
+    for piece in 0..count {
+        let (left, right) = (product.left(piece), piece * right..(piece + 1) * right);
+        let z = &mut products[piece * len..][..len];
+        rings::multiply_add(
+            &x1[left.clone()],
+            &y0[right.clone()],
+            z,
+            shape.inner,
+            shape.columns,
         );
-        let inner = shape.window();
-        let positions = output_len / shape.filters.max(1);
-        let each = (UNFOLDED / inner.max(1)).clamp(1, positions.max(1));
-        let mut products = Secret::zeros(output_len);
-        let [x0, x1] = filters.components();
-        let mut unfolded = [(); 2].map(|()| Secret::zeros(inner * each));
-        let mut part = Secret::zeros(shape.filters * each);
-        for left in (0..positions).step_by(each) {
-            let width = each.min(positions - left);
+        sum.copy_from_slice(&y0[right.clone()]);
+        rings::add_into(&mut sum, &y1[right]);
+        rings::multiply_add(&x0[left], &sum, z, shape.inner, shape.columns);
+    }
+    products
+}
+
+/// The same of convolutions, of which some columns at a time are unfolded.
+fn convolved<T: Ring>(
+    filters: &RingShares<T>,
+    images: &RingShares<T>,
+    convolution: &Convolution,
+) -> Secret<T> {
+    let product = Product::Convolution(*convolution);
+    let (count, shape) = product.pieces();
+    let (inner, columns) = (shape.inner, shape.columns);
+    let each = (UNFOLDED / inner.max(1)).clamp(1, columns.max(1));
+    let mut products = Secret::zeros(product.lengths()[2]);
+    let mut unfolded = [(); 2].map(|()| Secret::zeros(inner * each));
+    let mut part = Secret::zeros(shape.rows * each);
+    for group in 0..count {
+        let [x0, x1] = filters.components().map(|x| &x[product.left(group)]);
+        for first in (0..columns).step_by(each) {
+            let these = first..(first + each).min(columns);
             let [y0, y1] = &mut unfolded;
+            let width = these.len();
             let (y0, y1) = (&mut y0[..inner * width], &mut y1[..inner * width]);
-            for (y, image) in [&mut *y0, &mut *y1].into_iter().zip(image.components()) {
-                shape.unfold(image, left..left + width, y);
+            for (y, images) in [&mut *y0, &mut *y1].into_iter().zip(images.components()) {
+                convolution.unfold(group, images, these.clone(), y);
             }
-            let part = &mut part[..shape.filters * width];
+            let part = &mut part[..shape.rows * width];
             part.fill(T::ZERO);
             rings::multiply_add(x1, y0, part, inner, width);
             rings::add_into(y1, y0);
             rings::multiply_add(x0, y1, part, inner, width);
-            for (row, part) in part.chunks_exact(width).enumerate() {
-                products[row * positions + left..][..width].copy_from_slice(part);
-            }
+            product.add(group, these, part, &mut products);
         }
-        let mut z = RingShares::zeros(output_len);
-        let local = |outputs: Range<usize>, z: &mut [T], zeros: &mut ZeroKeys| {
-            zeros.fill(z);
-            rings::add_into(z, &products[outputs]);
-        };
-        self.strand.reshare_elements(&mut z, local).await?;
-        Ok(z)
     }
+    products
 }

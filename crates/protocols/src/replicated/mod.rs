@@ -50,11 +50,10 @@ mod rings;
 mod shares;
 mod truncate;
 
-pub use crate::convolution::Convolution;
 pub use bits::{ReplicatedBits, ReplicatedInputs, Shared};
 pub use carries::Depth;
 pub use cost::Tally;
-pub use madrigal_correlations::MatrixShape;
+pub use madrigal_core::{Convolution, MatrixShape, Product};
 pub use rings::ReplicatedRings;
 pub use shares::{BitShares, RingShares, SharesError, combine, deal};
 

@@ -1,5 +1,6 @@
 //! N parties with dealt shares and correlations, of which each takes its own.
 
+use madrigal_core::Product;
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
 use madrigal_correlations::{MatrixShape, MatrixTriple, RingTriples, SharedBits, SquarePairs};
 use madrigal_kernels::{Block, Prg, meter::unmetered, rings};
@@ -102,6 +103,13 @@ impl Dealer {
         let [a, b, c] =
             [(2, a), (3, b), (4, c)].map(|(i, values)| self.secret(8 * label + i, &values));
         MatrixTriple::new(shape, a, b, c)
+    }
+
+    /// A matrix triple for each piece of a product.
+    pub fn pieces<T: Ring>(self, label: u64, product: &Product) -> Vec<MatrixTriple<T>> {
+        let (count, shape) = product.pieces();
+        let labels = (0..count as u64).map(|piece| label + piece);
+        labels.map(|label| self.matrices(label, shape)).collect()
     }
 }
 

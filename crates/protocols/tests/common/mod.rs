@@ -3,6 +3,7 @@
 
 pub mod additive;
 pub mod bmr;
+pub mod products;
 pub mod transcripts;
 
 use madrigal_core::{Party, Phase, PhaseCost, Ring};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use madrigal_core::{Party, Ring, bits};
-use madrigal_correlations::{Kind, MatrixShape, Stock, Width};
+use madrigal_core::{Party, Product, Ring, bits};
+use madrigal_correlations::{Kind, Stock, Width};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use madrigal_protocols::aby2::{self, Flips};
@@ -15,6 +15,7 @@ use crate::bill::Bill;
 use crate::operation::Prepared;
 use crate::operations::beta::{Bits, MASK, PUBLIC, assembled, both, exchange, masked, tell};
 use crate::operations::boolean_gmw::pack;
+use crate::operations::matrices::matrix_triples;
 use crate::operations::{Kept, Rings, Step, unpacked};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
@@ -177,12 +178,14 @@ impl Rings for AlphaTool {
                 making.await?;
                 self.draw::<T>(None, len / length)
             }
-            Step::Matrix(shape) => {
-                products = zeros(shape.rows * shape.columns);
-                let triples = vec![stock.matrix_triple::<T>(shape)];
+            Step::Product(product) => {
+                let [.., len] = product.lengths();
+                products = zeros(len);
+                let triples = matrix_triples::<T>(product, stock);
                 let (x, y) = (mask(0), mask(1));
-                self.aby2.matrices(triples, x, y, &mut products).await?;
-                self.draw::<T>(None, products.len())
+                let making = (self.aby2).product_masks(&product, triples, x, y, &mut products);
+                making.await?;
+                self.draw::<T>(None, len)
             }
             Step::Compose => {
                 let masks = pack(&[Arc::new(inputs[0].clone())], MASK);
@@ -247,10 +250,9 @@ impl Rings for AlphaTool {
                 let dots = aby2.dot(public, masks, &products, length, &mut z);
                 dots.await?;
             }
-            (Step::Matrix(shape), _) => {
+            (Step::Product(product), _) => {
                 let (public, masks) = (pair(PUBLIC), pair(MASK));
-                let shapes = [shape];
-                let made = aby2.matrix_products(&shapes, public, masks, &products, &mut z);
+                let made = aby2.product_publics(&product, public, masks, &products, &mut z);
                 made.await?;
             }
             (Step::Compose, Some(flips)) => {
@@ -310,26 +312,28 @@ impl Rings for AlphaTool {
         bill.touch((5 * factors * T::BYTES) as u64);
     }
 
-    async fn matrix_product<T: Held>(
+    async fn product<T: Held>(
         &mut self,
         stock: &mut Stock,
         x: &Shares,
         y: &Shares,
-        shape: MatrixShape,
+        product: Product,
     ) -> Result<Shares> {
-        let step = Step::Matrix(shape);
+        let step = Step::Product(product);
         self.whole_one::<T>(step, &[x, y], stock).await
     }
 
-    fn matrix_product_bill<T: Held>(shape: MatrixShape, bill: &mut Bill) {
-        let kind = Kind::MatrixTriples(Width::of::<T>(), shape);
-        let products = shape.rows * shape.inner * shape.columns;
+    fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
+        let (count, shape) = product.pieces();
+        let products = product.multiplications();
         bill.ahead(|bill| {
-            bill.needs().add(kind, 1);
+            let kind = Kind::MatrixTriples(Width::of::<T>(), shape);
+            bill.needs().add(kind, count);
             bill.touch((2 * products * T::BYTES / 16) as u64);
         });
-        let operands = shape.inner * (shape.rows + shape.columns);
-        product_bill::<T>(shape.rows * shape.columns, operands, bill);
+        let [left, right, results] = shape.lengths();
+        let operands = count * (left + right);
+        product_bill::<T>(count * results, operands, bill);
         // Two products of matrices; elements of the second are read once for each band of rows.
         bill.touch((2 * products * T::BYTES / 16 + 3 * operands * T::BYTES) as u64);
     }

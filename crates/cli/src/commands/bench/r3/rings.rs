@@ -6,7 +6,7 @@ use madrigal_core::{Party, Phase, Ring};
 use madrigal_kernels::rings::multiply_add;
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Context, Error, Session, block_on, on_threads};
-use madrigal_protocols::replicated::{MatrixShape, PARTIES, ReplicatedRings, RingShares};
+use madrigal_protocols::replicated::{MatrixShape, PARTIES, Product, ReplicatedRings, RingShares};
 
 use super::ceilings::{Measured, Part};
 use super::{Setting, Workload};
@@ -276,7 +276,7 @@ async fn run<T: Ring>(
                 inner: count,
                 columns: count,
             };
-            z = rings.matrix_product(&x, &y, shape).await?;
+            z = rings.products(&x, &y, &Product::Matrices(1, shape)).await?;
         }
         Kind::LocalProducts => {
             let [[x0, x1], [y0, y1]] = [x.components(), y.components()];

@@ -1,0 +1,238 @@
+//! Arithmetic, comparisons, choices, and what is made of all elements along an axis.
+
+use madrigal_core::{Convolution, Product};
+
+use crate::element::Type;
+use crate::error::{Fault, Source};
+use crate::ir::{Binary, Extreme, Op, Reduction, Rounding, Unary};
+use crate::lower::Sharing;
+use crate::secret::Tensor;
+
+/// Operators on two tensors, which broadcast.
+macro_rules! binary {
+    ($($(#[$doc:meta])* $name:ident: $binary:ident;)*) => {$(
+        $(#[$doc])*
+        #[track_caller]
+        pub fn $name(&self, other: &Self) -> Self {
+            self.binary(Binary::$binary, other, Source::here())
+        }
+    )*};
+}
+
+/// Operators on one tensor.
+macro_rules! unary {
+    ($($(#[$doc:meta])* $name:ident: $unary:ident;)*) => {$(
+        $(#[$doc])*
+        #[track_caller]
+        pub fn $name(&self) -> Self {
+            self.apply(Op::Unary(Unary::$unary), Source::here())
+        }
+    )*};
+}
+
+/// What is made of all elements along an axis, which goes.
+macro_rules! along {
+    ($($(#[$doc:meta])* $name:ident: $reduction:ident;)*) => {$(
+        $(#[$doc])*
+        #[track_caller]
+        pub fn $name(&self, axis: usize) -> Self {
+            self.apply(Op::Reduce(Reduction::$reduction, axis), Source::here())
+        }
+    )*};
+}
+
+/// Operators are named as those of [`Secret`](crate::Secret) are; there they are described.
+impl Tensor {
+    binary! {
+        /// `x + y`
+        plus: Add;
+        /// `x - y`
+        minus: Sub;
+        /// `x y`; the factors' bits after the point add up, as in all products here.
+        times: Mul;
+        /// `x / y`
+        over: Div;
+        /// Whether the two are equal.
+        equals: Equal;
+        /// `x < y`
+        less: Less;
+        /// The smaller of the two.
+        min: Min;
+        /// The greater of the two.
+        max: Max;
+        /// `x & y`
+        and: And;
+        /// `x | y`
+        or: Or;
+        /// `x ^ y`
+        xor: Xor;
+    }
+    unary! {
+        /// `-x`
+        negate: Negate;
+        /// `x x`
+        square: Square;
+        /// `|x|`
+        abs: Abs;
+        /// `!x`
+        not: Not;
+    }
+    along! {
+        /// The sums along an axis, which goes; 0 of none.
+        sum: Sum;
+        /// The least along an axis, which goes and must have an element.
+        least: Least;
+        /// The greatest along an axis, which goes and must have an element.
+        greatest: Greatest;
+        /// Whether all along an axis, which goes, are true.
+        all: And;
+        /// Whether any along an axis, which goes, is true.
+        any: Or;
+    }
+
+    /// `a` where this is true, else `b`.
+    #[track_caller]
+    pub fn select(&self, a: &Self, b: &Self) -> Self {
+        self.with_broadcast(Op::Select, &[a, b], Source::here())
+    }
+
+    /// Signed numbers with `by` bits less after the point, and these cut off.
+    #[track_caller]
+    pub fn truncate(&self, by: u32, rounding: Rounding) -> Self {
+        match by {
+            0 => self.clone(),
+            _ => self.apply(Op::Truncate { by, rounding }, Source::here()),
+        }
+    }
+
+    /// The same numbers with `by` bits more after the point: times 2^by as integers.
+    #[track_caller]
+    pub fn extend(&self, by: u32) -> Self {
+        let at = Source::here();
+        let Some(element) = self.element().moved(by.into()) else {
+            return self.clone();
+        };
+        let shifted = self.apply(Op::Unary(Unary::ShiftLeft(by)), at);
+        shifted.retyped(self.element(), element, at)
+    }
+
+    /// The elements' bits as another type's.
+    #[track_caller]
+    pub fn cast(&self, element: Type) -> Self {
+        self.retyped(self.element(), element, Source::here())
+    }
+
+    /// The same value held in a sharing.
+    #[track_caller]
+    pub fn to(&self, sharing: Sharing) -> Self {
+        self.apply(Op::To(sharing), Source::here())
+    }
+
+    /// The matrix product `[.., m, k] x [.., k, n] -> [.., m, n]`; axes before the last two broadcast, and an
+    /// operand of one axis is a single row, or a single column, whose axis goes.
+    #[track_caller]
+    pub fn matmul(&self, other: &Self) -> Self {
+        self.matrix_product(other, Source::here())
+    }
+
+    /// Two-dimensional convolutions: of images `[images, channels, rows, columns]` with filters
+    /// `[filters, channels / groups, rows, columns]`, which give `[images, filters, rows, columns]`. No message
+    /// where either is public; an element for each output in R and, online, in alpha.
+    #[track_caller]
+    pub fn convolve(&self, filters: &Self, window: Window) -> Self {
+        let at = Source::here();
+        if self.value.is_none() || filters.value.is_none() {
+            return self.nothing();
+        }
+        let fault = || Fault::Convolution {
+            images: self.shape().clone(),
+            filters: filters.shape().clone(),
+            groups: window.groups,
+        };
+        let (&[images, channels, rows, columns], &[count, _, y, x]) =
+            (self.shape().axes(), filters.shape().axes())
+        else {
+            return self.failed(fault(), at);
+        };
+        let convolution = Convolution {
+            images,
+            groups: window.groups,
+            stride: window.stride,
+            dilation: window.dilation,
+            padding: window.padding,
+            ..Convolution::new(channels, [rows, columns], count, [y, x])
+        };
+        match Product::Convolution(convolution).checked_lengths() {
+            None => self.failed(fault(), at),
+            Some(_) => {
+                let made = filters.results(Op::Convolve(convolution), &[self], 1, at);
+                made.into_iter().next().unwrap_or_else(|| self.nothing())
+            }
+        }
+    }
+
+    /// The least along the last axis, which goes, and where it stands first.
+    #[track_caller]
+    pub fn min_with_place(&self) -> [Self; 2] {
+        self.find(Extreme::Least, Source::here())
+    }
+
+    /// The greatest along the last axis, which goes, and where it stands first.
+    #[track_caller]
+    pub fn max_with_place(&self) -> [Self; 2] {
+        self.find(Extreme::Greatest, Source::here())
+    }
+
+    pub(crate) fn find(&self, extreme: Extreme, at: Source) -> [Self; 2] {
+        let axis = self.shape().rank().saturating_sub(1);
+        let mut found = self.results(Op::Find(extreme, axis), &[], 2, at);
+        let place = found.swap_remove(1);
+        [found.swap_remove(0), place]
+    }
+
+    /// The sums of the first 1, 2, 3, ... elements along an axis.
+    #[track_caller]
+    pub fn prefix_sums(&self, axis: usize) -> Self {
+        self.apply(Op::PrefixSums(axis), Source::here())
+    }
+
+    /// The `keep` least along the last axis, or greatest if `descending`, in order; and the elements of others of
+    /// the same shape from the same places.
+    #[track_caller]
+    pub fn sorted(&self, others: &[&Self], descending: bool, keep: usize) -> Vec<Self> {
+        let op = Op::Sort { descending, keep };
+        let count = 1 + others.len() as u32;
+        self.results(op, others, count, Source::here())
+    }
+
+    /// The entries of the table at these places of its first axis; zeros where there is none.
+    #[track_caller]
+    pub fn find_in(&self, table: &Self) -> Self {
+        self.look_up(table, Source::here())
+    }
+}
+
+/// How filters move over images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Groups of channels and filters, each by itself.
+    pub groups: usize,
+    /// By how many rows and columns the filter moves.
+    pub stride: [usize; 2],
+    /// How far apart the rows and columns of the image are that a filter meets.
+    pub dilation: [usize; 2],
+    /// Rows of zeros above and below, columns of zeros left and right.
+    pub padding: [[usize; 2]; 2],
+}
+
+impl Default for Window {
+    /// One group, moved by one, nothing left out, no zeros around.
+    fn default() -> Self {
+        Self {
+            groups: 1,
+            stride: [1, 1],
+            dilation: [1, 1],
+            padding: [[0; 2]; 2],
+        }
+    }
+}
