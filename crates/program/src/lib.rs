@@ -27,6 +27,7 @@
 //! | to | use |
 //! |---|---|
 //! | compute | `+ - * / % & \| ^ ! << >>`, with secrets, public elements and arrays on either side; [`Secret::square`], [`Secret::sqrt`], [`Secret::abs`], [`Secret::count_ones`], ... |
+//! | use functions of networks | [`Secret::relu`], [`Secret::gelu`], [`Secret::sigmoid`], [`Secret::exp`], [`Secret::reciprocal`], [`Secret::softmax`], [`Secret::layer_norm`], [`Secret::max_pool`], ...: with their bounds in `docs/FUNCTIONS.md` |
 //! | compare | [`Secret::lt`] and its kin give `Secret<bool>`, [`Secret::select`] chooses by it |
 //! | put together | [`Secret::sum`], [`Secret::least`], [`Secret::min_with_place`], [`Secret::all`], [`Secret::dot`], [`Secret::matmul`], [`Secret::prefix_sums`] |
 //! | order and look up | [`Secret::sort`], [`Secret::top`], [`Secret::look_up`], [`Secret::join_on`] |
@@ -47,6 +48,7 @@ mod computation;
 mod element;
 mod error;
 mod execute;
+mod function;
 #[cfg(feature = "generator")]
 pub mod generator;
 pub mod ir;

@@ -4,6 +4,7 @@ mod branches;
 mod convolutions;
 mod errors;
 mod faults;
+mod functions;
 mod loops;
 mod lowering;
 mod operators;

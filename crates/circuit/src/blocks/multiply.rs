@@ -92,8 +92,8 @@ impl Builder {
         self.square_columns(a, a.len())
     }
 
-    /// The sum of bits by their weights, modulo 2^(number of columns).
-    pub(super) fn add_columns(&mut self, columns: Vec<Vec<Wire>>) -> Vec<Wire> {
+    /// The sum of bits by their weights, modulo 2^(number of columns): an AND for each full or half adder.
+    pub fn add_columns(&mut self, columns: Vec<Vec<Wire>>) -> Vec<Wire> {
         // Constants are added up here. A 1 that is left in a column is taken last, so that it meets one
         // other bit if the column has an even number of them: then it costs nothing.
         let mut ones = 0;

@@ -19,6 +19,7 @@ pub(crate) use describe::digest;
 use crate::array::Array;
 use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};
+pub use crate::function::Function;
 use crate::lower::Sharing;
 use crate::shape::{Shape, View};
 
@@ -221,6 +222,8 @@ pub enum Op {
     /// `[batch, entries, width]` and places `[batch, count]` of an unsigned type give
     /// `[batch, count, width]`: the entries at the places, zeros where there is no entry.
     LookUp,
+    /// A function of each element by itself, as a circuit.
+    Function(Arc<Function>),
     /// The same value, held in a sharing.
     To(Sharing),
     /// The body `count` times, one after the other: the first `carried` inputs are the state, which the

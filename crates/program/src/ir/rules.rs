@@ -212,6 +212,10 @@ impl Op {
                 }
                 one(table.element, sized(&[*batch, *count, *width])?)
             }
+            (Op::Function(function), [x]) if function.from() == x.element => {
+                one(function.to(), x.shape.clone())
+            }
+            (Op::Function(_), [_]) => Err(wrong()),
             (Op::To(_), [x]) => one(x.element, x.shape.clone()),
             (Op::Repeat { carried, body, .. }, _) if *carried <= inputs.len() => {
                 for (part, (before, &after)) in inputs.iter().zip(body.results()).enumerate() {

@@ -6,6 +6,7 @@ use madrigal_circuit::{Builder, Wire};
 
 use crate::array::Array;
 use crate::element::Type;
+use crate::function::Function;
 use crate::ir::{Binary, Extreme, Unary};
 
 /// An operator on bits, element by element: a part of a circuit.
@@ -21,6 +22,8 @@ pub(super) enum BitOp {
     Cast(Type, Type),
     /// A number of a signed type without its lowest bits.
     Truncate(u32),
+    /// A function of a number.
+    Function(Arc<Function>),
     /// The bits of a number of any width with zeros above, or cut off.
     Resize(u32),
     /// The sum of numbers.
@@ -77,6 +80,7 @@ impl BitOp {
                 let kept = x.get(*by as usize..).unwrap_or(&x[x.len() - 1..]);
                 vec![b.sign_extend(kept, x.len())]
             }
+            (Self::Function(function), [x]) => vec![function.build(b, x)],
             (Self::Resize(bits), [x]) => vec![b.zero_extend(x, *bits as usize)],
             (Self::AddUp, addends) => vec![b.add_all(addends)],
             (Self::LessOfSums { signed }, addends) => {
@@ -166,6 +170,7 @@ impl BitOp {
             Self::Select | Self::Mask => vec![inputs[1]],
             Self::Cast(_, to) => vec![to.bits()],
             Self::Resize(bits) => vec![*bits],
+            Self::Function(function) => vec![function.to().bits()],
             Self::Truncate(_) | Self::AddUp | Self::Fold(_) => vec![inputs[0]],
             Self::LessOfSums { .. } | Self::IsSum => vec![1],
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
@@ -188,6 +193,7 @@ impl BitOp {
             Self::Cast(_, to) => format!("cast to {to}"),
             Self::Truncate(by) => format!("truncate by {by}"),
             Self::Resize(_) => "widen".into(),
+            Self::Function(function) => function.kind().to_string(),
             Self::AddUp => "add shares".into(),
             Self::LessOfSums { .. } => "compare shares".into(),
             Self::IsSum => "equality of shares".into(),
@@ -285,7 +291,7 @@ fn binary_bits(op: Binary, element: Type, b: &mut Builder, x: &[Wire], y: &[Wire
 
 /// For each of `entries` whether it is the one at `place`; none where there is no such entry. About an AND
 /// for each entry, and one for each bit of the place that no entry has.
-fn one_hot(b: &mut Builder, place: &[Wire], entries: usize) -> Vec<Wire> {
+pub(crate) fn one_hot(b: &mut Builder, place: &[Wire], entries: usize) -> Vec<Wire> {
     let named = (usize::BITS - entries.saturating_sub(1).leading_zeros()) as usize;
     let (low, high) = place.split_at(named.min(place.len()));
     let beyond = b.any(high);

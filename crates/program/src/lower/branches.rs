@@ -380,6 +380,7 @@ impl<'a> Lane<'a> {
             Op::Select => BitOp::Select,
             Op::Cast(to) => BitOp::Cast(element(0), *to),
             Op::Truncate { by, .. } => BitOp::Truncate(*by),
+            Op::Function(function) => BitOp::Function(Arc::clone(function)),
             _ => return None,
         };
         self.affordable(count, element(0))?;

@@ -1,5 +1,7 @@
 //! Operations on bits.
 
+use std::sync::Arc;
+
 use madrigal_circuit::Goal;
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::Convolution;
@@ -39,6 +41,10 @@ impl Lowering<'_> {
             Op::Truncate { by, .. } => {
                 let x = self.bits(node.inputs[0])?;
                 Ok(self.bit_op(BitOp::Truncate(*by), vec![x], len))
+            }
+            Op::Function(function) => {
+                let x = self.bits(node.inputs[0])?;
+                Ok(self.bit_op(BitOp::Function(Arc::clone(function)), vec![x], len))
             }
             Op::Reduce(reduction, axis) => self.bits_reduce(node, *reduction, *axis),
             Op::Find(extreme, axis) => self.find(node.inputs[0], *extreme, *axis),

@@ -37,6 +37,7 @@ use crate::computation::Computation;
 use crate::error::ProgramError;
 use crate::ir::{Graph, Node, Op};
 
+pub(crate) use bits::one_hot;
 pub use mix::{Mix, MixError, Sharing};
 pub use steps::{
     Action, Body, Conditional, Element, Held, Holding, Lowered, Places, Slot, Step, Way,

@@ -6,6 +6,7 @@ mod branches;
 mod compare;
 mod convert;
 mod dynamic;
+mod functions;
 mod loops;
 mod operand;
 mod reduce;

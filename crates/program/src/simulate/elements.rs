@@ -32,6 +32,11 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[Sort]) -> Vec<Arra
         (Op::Sort { descending, keep }, [keys, along @ ..]) => {
             tensors::sort(keys, along, *descending, *keep)
         }
+        (Op::Function(function), [x]) => {
+            let codes = x.words().codes();
+            let results = codes.map(|code| function.evaluate(code));
+            vec![Words::collect(function.to(), results)]
+        }
         (Op::MatMul, [a, b]) => vec![tensors::matrix_product(a, b)],
         (Op::Convolve(shape), [filters, images]) => vec![tensors::convolve(shape, filters, images)],
         (Op::LookUp, [table, places]) => vec![tensors::look_up(table, places)],

@@ -1,0 +1,225 @@
+//! Functions of one number as circuits of few ANDs: exponentials, logarithms, roots, reciprocals, and the
+//! sigmoids of neural networks.
+//!
+//! # How
+//!
+//! The number is there as bits, as for a comparison. Its highest bits choose a piece, by a one-hot code of as
+//! many ANDs as there are pieces; the code chooses the piece's coefficients for nothing, because a sum of public
+//! entries by XOR is local; and the lower bits go into a polynomial of degree 1 to 4 by Horner's rule, with as
+//! many bits in each product as the result needs ([`spline`]). In front of that stands
+//! - for functions that level off (sigmoid, tanh, erf, and what GELU, SiLU and softplus differ from ReLU by):
+//!   nothing but the sign. What follows is done on |x|, and beyond the last piece nothing is chosen, so that it
+//!   is 0 there ([`symmetric`]);
+//! - for powers of x (1/x, sqrt, 1/sqrt) and ln: the number is shifted so that its highest 1 stands first, and
+//!   the result back by as much, or half ([`normalised`]);
+//! - for e^x: the product with log2(e), whose whole part is what the result is shifted by ([`exponential`]).
+//!
+//! For `Fixed<i64, 16>` that is 350 to 1,400 ANDs, a third to two thirds of which are the pieces'; all is one
+//! circuit together with the sum of shares in front of it. The result has as few bits as its range needs, so
+//! that its way back to the ring is short.
+//!
+//! # What was rejected
+//!
+//! - *Polynomials in the ring.* Coefficients would be converted there (12 bytes for each bit and value in
+//!   A), each product of 64 bits is 1,030 bytes of correlations, as much as a hundred ANDs, and cutting
+//!   bits off afterwards is another sum of shares and another conversion: for degree 2 about as many bytes
+//!   as all ANDs of the circuit, and nothing of it for numbers of 16 bits, whose products leave their type.
+//! - *Comparisons with each breakpoint*: 64 ANDs each, where the one-hot code takes one.
+//! - *Newton's or Goldschmidt's iteration* for 1/x and 1/sqrt: two or three rounds of products after a
+//!   first guess that already takes the shift and a table.
+//! - *Limits of `(1 + x / 2^k)^(2^k)`* for e^x: k squares, each with its truncation, and an error that
+//!   grows with x.
+//! - *Longer tables without a polynomial*: an AND for each entry, 2^F of them for F bits after the point.
+
+mod exponential;
+mod normalised;
+mod real;
+mod spline;
+mod symmetric;
+
+use std::fmt;
+
+use madrigal_circuit::{Builder, Wire};
+use sha2::{Digest, Sha256};
+
+use crate::element::Type;
+
+use exponential::Exponential;
+use normalised::Normalised;
+use symmetric::Symmetric;
+
+/// Bits after the point that results are right to: more would take as many pieces as there is no use for.
+pub(crate) const PRECISION: u32 = 24;
+
+/// Bits below the last place of a result that a spline computes with.
+const GUARD: u32 = 4;
+
+/// Which function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// 1 / (1 + e^-x)
+    Sigmoid,
+    Tanh,
+    Erf,
+    /// relu(x) - gelu(x), for gelu(x) = x (1 + erf(x / sqrt 2)) / 2.
+    BelowGelu,
+    /// relu(x) - gelu(x), for gelu(x) = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
+    BelowTanhGelu,
+    /// relu(x) - x sigmoid(x)
+    BelowSilu,
+    /// ln(1 + e^x) - relu(x)
+    AboveSoftplus,
+    /// e^-|x|, less than 1.
+    Decay,
+    Exp,
+    /// ln x
+    Log,
+    /// 1 / x
+    Reciprocal,
+    /// 1 / x of numbers that are not below 0.
+    PositiveReciprocal,
+    Root,
+    InverseRoot,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sigmoid => "sigmoid",
+            Self::Tanh => "tanh",
+            Self::Erf => "erf",
+            Self::BelowGelu => "ReLU less GELU",
+            Self::BelowTanhGelu => "ReLU less GELU by tanh",
+            Self::BelowSilu => "ReLU less SiLU",
+            Self::AboveSoftplus => "softplus less ReLU",
+            Self::Decay => "exponential of -|x|",
+            Self::Exp => "exponential",
+            Self::Log => "logarithm",
+            Self::Reciprocal => "reciprocal",
+            Self::PositiveReciprocal => "reciprocal of positive numbers",
+            Self::Root => "square root",
+            Self::InverseRoot => "inverse square root",
+        })
+    }
+}
+
+/// A function of numbers of one type.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Function {
+    kind: Kind,
+    from: Type,
+    to: Type,
+    form: Form,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Form {
+    Symmetric(Symmetric),
+    Normalised(Normalised),
+    Exponential(Exponential),
+}
+
+impl Function {
+    /// The function for numbers with a fixed point, or `None` for others.
+    pub(crate) fn new(kind: Kind, from: Type) -> Option<Self> {
+        if from.fraction() == 0 || !from.is_signed() {
+            return None;
+        }
+        let (form, to) = match kind {
+            Kind::Exp => (Form::Exponential(Exponential::new(from)), from.integer()),
+            Kind::Log
+            | Kind::Reciprocal
+            | Kind::PositiveReciprocal
+            | Kind::Root
+            | Kind::InverseRoot => {
+                let normalised = Normalised::new(kind, from);
+                (Form::Normalised(normalised), from.integer())
+            }
+            _ => {
+                let symmetric = Symmetric::new(kind, from);
+                let to = symmetric.result(from);
+                (Form::Symmetric(symmetric), to)
+            }
+        };
+        Some(Self {
+            kind,
+            from,
+            to,
+            form,
+        })
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The type of the numbers it takes.
+    pub(crate) fn from(&self) -> Type {
+        self.from
+    }
+
+    /// The type of integers that its results, times 2^fraction, are given as.
+    pub(crate) fn to(&self) -> Type {
+        self.to
+    }
+
+    /// The result's code for a number's code.
+    pub(crate) fn evaluate(&self, code: u128) -> u128 {
+        let number = self.from.extend(code);
+        let result = match &self.form {
+            Form::Symmetric(form) => form.evaluate(self.from, number),
+            Form::Normalised(form) => form.evaluate(self.from, number),
+            Form::Exponential(form) => form.evaluate(self.from, number),
+        };
+        result as u128 & self.to.mask()
+    }
+
+    /// The same as a part of a circuit.
+    pub(crate) fn build(&self, b: &mut Builder, x: &[Wire]) -> Vec<Wire> {
+        let result = match &self.form {
+            Form::Symmetric(form) => form.build(self.from, b, x),
+            Form::Normalised(form) => form.build(self.from, b, x),
+            Form::Exponential(form) => form.build(self.from, b, x),
+        };
+        let bits = self.to.bits() as usize;
+        match self.to.is_signed() {
+            true => b.sign_extend(&result, bits),
+            false => b.zero_extend(&result, bits),
+        }
+    }
+
+    /// How many pieces there are, and of which degree.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        match &self.form {
+            Form::Symmetric(form) => form.spline.size(),
+            Form::Normalised(form) => form.spline.size(),
+            Form::Exponential(form) => form.spline.size(),
+        }
+    }
+}
+
+/// The kind with types and a hash of the tables, which parties compare.
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (pieces, degree) = self.size();
+        let mut hash = Sha256::new_with_prefix(madrigal_core::domains::PROGRAM_CONSTANT);
+        let mut take = |words: &mut dyn Iterator<Item = i64>| {
+            words.for_each(|word| hash.update(word.to_le_bytes()));
+        };
+        match &self.form {
+            Form::Symmetric(form) => take(&mut form.spline.words()),
+            Form::Normalised(form) => take(&mut form.words()),
+            Form::Exponential(form) => take(&mut form.words()),
+        }
+        let digest: [u8; 32] = hash.finalize().into();
+        let digest: String = digest[..8]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let Self { kind, to, .. } = self;
+        write!(
+            f,
+            "{kind} as {to}, {pieces} pieces of degree {degree}, {digest}"
+        )
+    }
+}

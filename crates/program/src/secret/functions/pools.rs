@@ -1,0 +1,51 @@
+//! Windows over the last two axes.
+
+use crate::element::{Fixed, FixedWord, Number};
+use crate::error::Source;
+use crate::secret::{Secret, Tensor};
+
+impl Tensor {
+    /// `[.., rows, columns]` as `[.., down, across, window]`: each window that lies inside.
+    #[track_caller]
+    fn flat_windows(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
+        let windows = self.windows(size, stride, [1, 1]);
+        match windows.shape.axes() {
+            [outer @ .., rows, columns] if windows.value.is_some() => {
+                let axes = [outer, &[rows * columns]].concat();
+                windows.reshaped(&axes, Source::here())
+            }
+            _ => windows,
+        }
+    }
+
+    /// [`Secret::max_pool`] of numbers.
+    #[track_caller]
+    pub fn max_pool(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
+        let windows = self.flat_windows(size, stride);
+        windows.greatest(windows.shape.rank().saturating_sub(1))
+    }
+
+    /// [`Secret::average_pool`] of numbers with a fixed point.
+    #[track_caller]
+    pub fn average_pool(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
+        let windows = self.flat_windows(size, stride);
+        windows.mean(windows.shape.rank().saturating_sub(1))
+    }
+}
+
+impl<T: Number> Secret<T> {
+    /// The greatest number of each window of `size` rows and columns, at every `stride` rows and columns:
+    /// `[.., rows, columns]` becomes `[.., (rows - size) / stride + 1, ..]`. A tree of comparisons.
+    #[track_caller]
+    pub fn max_pool(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
+        Self::of(self.tensor.max_pool(size, stride))
+    }
+}
+
+impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
+    /// The [average](Secret::mean) of each window; else as [`max_pool`](Secret::max_pool).
+    #[track_caller]
+    pub fn average_pool(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
+        Self::of(self.tensor.average_pool(size, stride))
+    }
+}

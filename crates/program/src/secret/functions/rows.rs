@@ -1,0 +1,114 @@
+//! Functions of all numbers along an axis.
+
+use crate::element::{Fixed, FixedWord, Type};
+use crate::error::Source;
+use crate::function::Kind;
+use crate::ir::{Reduction, Rounding};
+use crate::secret::{Secret, Tensor};
+
+/// What rows of numbers of a type are computed in: in itself if products of numbers up to 2^`room` have room.
+fn working_type(element: Type, room: u32) -> Type {
+    match element.bits() < 2 * element.fraction() + room + 2 {
+        true => element.wider().unwrap_or(element),
+        false => element,
+    }
+}
+
+/// e^(x - greatest) of each element, the sum of these, and x - greatest.
+struct Exponentials {
+    each: Tensor,
+    sum: Tensor,
+    below: Tensor,
+    wide: Type,
+}
+
+impl Tensor {
+    fn exponentials(&self, axis: usize, at: Source) -> Exponentials {
+        let element = self.element();
+        let greatest = self.folded(Reduction::Greatest, axis, at);
+        let below = self.less_by(&greatest, at);
+        let length = self.length(axis).next_power_of_two().trailing_zeros();
+        let wide = working_type(element, length.max(1));
+        let each = below.function(Kind::Decay, wide, at);
+        let sum = each.folded(Reduction::Sum, axis, at);
+        Exponentials {
+            each,
+            sum,
+            below,
+            wide,
+        }
+    }
+
+    /// [`Secret::softmax`] of numbers with a fixed point.
+    #[track_caller]
+    pub fn softmax(&self, axis: usize) -> Self {
+        let at = Source::here();
+        let (element, powers) = (self.element(), self.exponentials(axis, at));
+        let share = powers
+            .sum
+            .function(Kind::PositiveReciprocal, powers.wide, at);
+        let result = powers.each.product(&share, at);
+        // From 0 to 1: in few bits, of which the way back to the ring is short.
+        let bits = (element.fraction() + 1)
+            .next_power_of_two()
+            .clamp(8, element.bits());
+        result.recast(Type::unsigned(bits), at).recast(element, at)
+    }
+
+    /// [`Secret::log_softmax`] of numbers with a fixed point.
+    #[track_caller]
+    pub fn log_softmax(&self, axis: usize) -> Self {
+        let at = Source::here();
+        let (element, powers) = (self.element(), self.exponentials(axis, at));
+        let log = powers.sum.function(Kind::Log, powers.wide, at);
+        powers.below.less_by(&log.recast(element, at), at)
+    }
+
+    /// [`Secret::layer_norm`] of numbers with a fixed point.
+    #[track_caller]
+    pub fn layer_norm(&self, axis: usize, epsilon: f64) -> Self {
+        let at = Source::here();
+        let element = self.element();
+        let share = 1.0 / self.length(axis).max(1) as f64;
+        let mean = self.folded(Reduction::Sum, axis, at).scaled(share, at);
+        let wide = working_type(element, 14);
+        let apart = self.less_by(&mean, at).recast(wide, at);
+        let squares = apart.squared(at).folded(Reduction::Sum, axis, at);
+        let variance = squares
+            .truncated(wide, Rounding::Exact, at)
+            .scaled(share, at);
+        let variance = variance.added(&variance.number(epsilon, at), at);
+        let factor = variance.smooth(Kind::InverseRoot, at);
+        apart.product(&factor, at).recast(element, at)
+    }
+}
+
+impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
+    /// `e^x / sum(e^x)` along an axis, within (3 + n / 2) 2^-F for n elements, and within 5 2^-F as a rule.
+    ///
+    /// The greatest number is found first, by n - 1 comparisons, and taken off all: so e^x is 1 at most, and
+    /// the sum 1 at least. The difference of any two numbers must be in the type's range. The maximum is about
+    /// a third of the work; it cannot be left out where x is not known to be small, because e^x leaves any type
+    /// soon.
+    #[track_caller]
+    pub fn softmax(&self, axis: usize) -> Self {
+        Self::of(self.tensor.softmax(axis))
+    }
+
+    /// The logarithm of [`softmax`](Secret::softmax), `x - ln(sum(e^x))`, within (2 + 1.5 n) 2^-F for n
+    /// elements, and within 3 2^-F as a rule. The difference of any two numbers must be in the type's range.
+    #[track_caller]
+    pub fn log_softmax(&self, axis: usize) -> Self {
+        Self::of(self.tensor.log_softmax(axis))
+    }
+
+    /// `(x - mean) / sqrt(variance + epsilon)` along an axis. The sum of the squares of `x - mean` must be in
+    /// the range of `*`, and the result in that of the type.
+    ///
+    /// Within (4 + 4 |x - mean|) 2^-F where the variance is 1/4 at least; below that by as much more as the
+    /// inverse root is greater than 2, to the third power.
+    #[track_caller]
+    pub fn layer_norm(&self, axis: usize, epsilon: f64) -> Self {
+        Self::of(self.tensor.layer_norm(axis, epsilon))
+    }
+}

@@ -1,0 +1,186 @@
+//! What all functions are made of.
+
+use std::sync::Arc;
+
+use crate::array::{Array, Words};
+use crate::element::Type;
+use crate::error::{Fault, Source};
+use crate::function::{Function, Kind, PRECISION};
+use crate::ir::{Binary, Op, Reduction, Rounding, Unary};
+use crate::secret::Tensor;
+use crate::shape::Shape;
+
+impl Tensor {
+    /// A public element beside this value.
+    pub(super) fn code(&self, element: Type, code: u128, at: Source) -> Self {
+        let words = Words::collect(element, std::iter::once(code & element.mask()));
+        let array = Array::new(element, Shape::scalar(), words);
+        Self::constant(&self.recorder, Ok(array), at)
+    }
+
+    /// The nearest number of the elements' type; an error of the program if there is none.
+    pub(super) fn number(&self, value: f64, at: Source) -> Self {
+        let element = self.element();
+        let scaled = (value * 2f64.powi(element.fraction() as i32)).round();
+        let limit = 2f64.powi(element.bits() as i32 - 1);
+        match scaled >= -limit && scaled < limit {
+            true => self.code(element, scaled as i128 as u128, at),
+            false => self.no_number(value, element, at),
+        }
+    }
+
+    fn no_number(&self, value: f64, element: Type, at: Source) -> Self {
+        let value = value.to_string();
+        self.failed(Fault::Constant { value, element }, at)
+    }
+
+    /// A function of each element, in the narrowest type that has its results; then in `to`.
+    pub(super) fn function(&self, kind: Kind, to: Type, at: Source) -> Self {
+        let element = self.element();
+        match Function::new(kind, element) {
+            Some(function) => self
+                .apply(Op::Function(Arc::new(function)), at)
+                .recast(to, at),
+            None => {
+                let fault = Fault::Element {
+                    operator: kind.to_string(),
+                    found: crate::error::Words(vec![element]),
+                };
+                self.failed(fault, at)
+            }
+        }
+    }
+
+    /// The elements' bits in another type.
+    pub(super) fn recast(&self, to: Type, at: Source) -> Self {
+        self.retyped(self.element(), to, at)
+    }
+
+    pub(super) fn added(&self, other: &Self, at: Source) -> Self {
+        self.binary(Binary::Add, other, at)
+    }
+
+    pub(super) fn less_by(&self, other: &Self, at: Source) -> Self {
+        self.binary(Binary::Sub, other, at)
+    }
+
+    /// The product of numbers with a fixed point, rounded down.
+    pub(super) fn product(&self, other: &Self, at: Source) -> Self {
+        let element = self.element();
+        let product = self.binary(Binary::Mul, other, at);
+        product.truncated(element, Rounding::Exact, at)
+    }
+
+    /// Times a public number, as an integer of F + 3 bits, and the product shifted back. The caller sees to it
+    /// that the product has room.
+    pub(super) fn scaled(&self, factor: f64, at: Source) -> Self {
+        let element = self.element();
+        // Where a product of numbers of the type would leave it, in one of twice the width.
+        let wide = match element.bits() < 2 * element.fraction() + 20 {
+            true => element.wider().unwrap_or(element),
+            false => element,
+        };
+        let Some(scale) = Scale::new(factor, element, wide) else {
+            return self.no_number(factor, element, at);
+        };
+        let whole = scale.code == 1 && scale.by < element.bits();
+        let wide = if whole { element } else { wide };
+        let factor = self.code(wide.integer(), scale.code as u128, at);
+        let product = self.recast(wide, at).binary(Binary::Mul, &factor, at);
+        let finer = wide.moved(scale.by.into()).unwrap_or(wide);
+        product
+            .recast(finer, at)
+            .cut(scale.by, at)
+            .recast(element, at)
+    }
+
+    /// Without so many bits after the point.
+    fn cut(&self, by: u32, at: Source) -> Self {
+        let rounding = Rounding::Exact;
+        match by {
+            0 => self.clone(),
+            by => self.apply(Op::Truncate { by, rounding }, at),
+        }
+    }
+
+    pub(super) fn squared(&self, at: Source) -> Self {
+        self.apply(Op::Unary(Unary::Square), at)
+    }
+
+    pub(super) fn negated(&self, at: Source) -> Self {
+        self.apply(Op::Unary(Unary::Negate), at)
+    }
+
+    /// An axis to one element, which stays as an axis of length 1.
+    pub(super) fn folded(&self, reduction: Reduction, axis: usize, at: Source) -> Self {
+        let folded = self.apply(Op::Reduce(reduction, axis), at);
+        let mut axes = self.shape.axes().to_vec();
+        match axes.get_mut(axis) {
+            Some(length) => *length = 1,
+            None => return folded, // failed
+        }
+        folded.reshaped(&axes, at)
+    }
+
+    /// How long an axis is, if there is one.
+    pub(super) fn length(&self, axis: usize) -> usize {
+        self.shape.axes().get(axis).copied().unwrap_or(1)
+    }
+
+    /// Whether each element is below 0.
+    pub(super) fn negative(&self, at: Source) -> Self {
+        let element = self.element();
+        self.binary(Binary::Less, &self.code(element, 0, at), at)
+    }
+
+    /// `max(x, 0)`
+    pub(super) fn positive_part(&self, at: Source) -> Self {
+        let zero = self.code(self.element(), 0, at);
+        self.negative(at).choice(&zero, self, at)
+    }
+
+    /// `yes` where this is true, else `no`.
+    pub(super) fn choice(&self, yes: &Self, no: &Self, at: Source) -> Self {
+        self.with_broadcast(Op::Select, &[yes, no], at)
+    }
+}
+
+/// A public factor as an integer and a number of bits to cut off afterwards.
+struct Scale {
+    code: i128,
+    by: u32,
+}
+
+impl Scale {
+    /// To a 2^-(F + 3)th of itself, for numbers of a type that are multiplied in a wide one.
+    fn new(factor: f64, element: Type, wide: Type) -> Option<Self> {
+        let precision = element.fraction().min(PRECISION) as i32 + 2;
+        if !factor.is_finite()
+            || factor.abs() >= 2f64.powi((element.bits() - element.fraction()) as i32 - 1)
+        {
+            return None;
+        }
+        let most = wide.bits() as i32 - 2;
+        let mut by = 0;
+        while by < most && factor.abs() * 2f64.powi(by) < 2f64.powi(precision) {
+            by += 1;
+        }
+        let mut code = (factor * 2f64.powi(by)).round() as i128;
+        while by > 0 && code & 1 == 0 {
+            (code, by) = (code >> 1, by - 1);
+        }
+        Some(Self {
+            code,
+            by: by as u32,
+        })
+    }
+}
+
+impl Type {
+    /// The type with twice as many bits, if there is one.
+    pub(super) fn wider(self) -> Option<Self> {
+        let wide = Self::signed(2 * self.bits());
+        let fraction = i64::from(self.fraction());
+        (self.is_signed() && self.bits() <= 64).then(|| wide.moved(fraction))?
+    }
+}

@@ -1,0 +1,6 @@
+//! Functions of networks: against the system's real functions, in the clear, and run by all parties.
+
+mod bounds;
+mod real;
+mod rows;
+mod running;
