@@ -7,8 +7,6 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use madrigal_circuit::Goal;
-use madrigal_core::time::Link;
-use madrigal_engine::Origin;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Outputs, Planned, Program, ProgramError};
 
@@ -17,6 +15,7 @@ use crate::flags::{Net, Who, threads};
 use crate::inputs::InputFlag;
 use crate::over::Over;
 use crate::remote::RemoteParty;
+use crate::ways::{MatricesArg, Ways};
 use crate::{check, explain, run};
 
 /// Shown below `--help`: scripts rely on it.
@@ -135,6 +134,10 @@ pub(crate) struct Flags {
     /// What circuits save; the same at all parties
     #[arg(long, value_name = "WHAT", default_value = "auto")]
     circuits: CircuitsArg,
+
+    /// What makes the triples for products of matrices and convolutions; the same at all parties
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    matrices: MatricesArg,
 
     #[command(flatten)]
     over: Over,
@@ -420,24 +423,19 @@ impl<H> Made<'_, H> {
         }
     }
 
-    /// The same in a mix. The extension is chosen once it is known how much is needed.
+    /// The same in a mix.
     pub(crate) fn plan_in(&self, mix: Mix, goal: Option<Goal>) -> Result<Planned> {
-        let (line, threads): (Link, _) = (self.flags.over.line(), self.flags.threads);
-        let with = |goal, origin: Option<Origin>| {
-            let planned = self.program.plan(mix, goal, &|spec| {
-                (spec.line, spec.threads) = (line, threads);
-                spec.origin = origin.unwrap_or(spec.origin);
-            });
-            planned.map_err(|error| {
-                Failure::other(Unsound::Plan {
-                    problem: error.to_string(),
-                    remedy: "give another --mix or number of parties",
-                })
-            })
+        let flags = self.flags;
+        let ways = Ways {
+            over: &flags.over,
+            threads: flags.threads,
+            matrices: flags.matrices,
         };
-        let first = with(goal, None)?;
-        let choice = self.flags.over.choose(threads, first.plan.needs().steps());
-        let extension = choice.extension;
-        with(Some(first.goal), Some(Origin::Ot { extension, threads }))
+        ways.plan(&self.program, mix, goal).map_err(|error| {
+            Failure::other(Unsound::Plan {
+                problem: error.to_string(),
+                remedy: "give another --mix or number of parties",
+            })
+        })
     }
 }

@@ -22,5 +22,6 @@ pub mod reach;
 pub mod remedies;
 pub mod remote;
 mod run;
+pub mod ways;
 
 pub use command::{App, Numbers};

@@ -189,6 +189,8 @@ impl Job {
                 CorrelationsArg::Ot => Origin::Ot {
                     extension: self.extension(&circuit).extension,
                     threads: self.how.threads,
+                    // A circuit needs none.
+                    matrices: Matrices::Ot,
                 },
                 CorrelationsArg::Dealer => Origin::Dealer,
                 CorrelationsArg::Store => Origin::Store,

@@ -89,7 +89,7 @@ pub use dealer::{DealerSource, deal};
 pub use extension::{Extension, ExtensionError};
 pub use kind::{Kind, NeedsError, Width};
 pub use lines::MAX_THREADS;
-pub use matrices::{MatrixShape, MatrixTriple};
+pub use matrices::{Matrices, MatrixShape, MatrixTriple};
 pub use needs::{Kept, Needs, Stock};
 pub use precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 pub use rings::{RingTriples, SquarePairs, SquareShares, TripleShares};

@@ -32,10 +32,64 @@ pub(crate) use self::layout::MatrixLayout;
 use self::strings::{
     correct_first, correct_half, has_clear_end, offer_first, offer_half, transpose,
 };
+use crate::extension::Extension;
+use crate::kind::Kind;
 use crate::layout::Layout;
 use crate::links::{Answer, Ask, Call, Links};
+use crate::needs::Needs;
 use crate::products::pack;
 use crate::rings::random;
+use crate::supply::Origin;
+
+/// What makes matrix triples. All other correlations are made by oblivious transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Matrices {
+    /// Additively homomorphic encryption ([`OtSource::with_lattice_matrices`](crate::OtSource::with_lattice_matrices)),
+    /// which sends a fraction of the bytes; those of 128-bit elements by oblivious transfer.
+    #[default]
+    Lattice,
+    /// Oblivious transfer.
+    Ot,
+}
+
+impl std::fmt::Display for Matrices {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Lattice => "lattice",
+            Self::Ot => "ot",
+        })
+    }
+}
+
+impl Matrices {
+    /// What sends fewer bytes for the matrix triples among `needs`, between so many parties. It depends on nothing
+    /// else, so that parties that have agreed on these have agreed on it.
+    #[must_use]
+    pub fn choose(extension: Extension, parties: usize, needs: &Needs) -> Self {
+        let mut matrices = Needs::new();
+        for (kind, count) in needs.kinds() {
+            if matches!(kind, Kind::MatrixTriples(..)) {
+                matrices.add(kind, count);
+            }
+        }
+        if matrices.is_empty() || parties < 2 {
+            return Self::Ot;
+        }
+        let bytes = |of: Self| {
+            let origin = Origin::Ot {
+                extension,
+                threads: 1,
+                matrices: of,
+            };
+            let all = Party::all(parties).map(|me| origin.costs(me, parties).fill(&matrices));
+            all.map(|cost| cost.bytes_sent).sum::<u64>()
+        };
+        match bytes(Self::Lattice) < bytes(Self::Ot) {
+            true => Self::Lattice,
+            false => Self::Ot,
+        }
+    }
+}
 
 /// One party's shares of a matrix triple, all row by row. Not `Clone`; wiped when dropped.
 pub struct MatrixTriple<T: Ring> {

@@ -14,7 +14,7 @@ use crate::correlated::{CorrelatedOts, Direction};
 use crate::dealer::DealerSource;
 use crate::extension::Extension;
 use crate::kind::Kind;
-use crate::matrices::{MatrixShape, MatrixTriple};
+use crate::matrices::{Matrices, MatrixShape, MatrixTriple};
 use crate::needs::Needs;
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
@@ -34,6 +34,8 @@ pub enum Origin {
         extension: Extension,
         /// On how many threads of each party.
         threads: usize,
+        /// What makes matrix triples.
+        matrices: Matrices,
     },
     /// A trusted dealer, the session's last party ([`DealerSource`]).
     Dealer,
@@ -52,9 +54,18 @@ impl fmt::Display for Origin {
         match self {
             Self::Ot {
                 extension,
-                threads: 1,
-            } => write!(f, "ot {extension}"),
-            Self::Ot { extension, threads } => write!(f, "ot {extension} on {threads} threads"),
+                threads,
+                matrices,
+            } => {
+                write!(f, "ot {extension}")?;
+                if *threads > 1 {
+                    write!(f, " on {threads} threads")?;
+                }
+                match matrices {
+                    Matrices::Ot => Ok(()),
+                    Matrices::Lattice => f.write_str(", matrices by lattice encryption"),
+                }
+            }
             Self::Dealer => f.write_str("dealer"),
             Self::Store => f.write_str("store"),
         }
@@ -62,11 +73,12 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
-    /// [`Origin::Ot`] on one thread.
+    /// [`Origin::Ot`] on one thread, of matrices too.
     pub const fn ot(extension: Extension) -> Self {
         Self::Ot {
             extension,
             threads: 1,
+            matrices: Matrices::Ot,
         }
     }
 
@@ -86,8 +98,16 @@ impl Origin {
     /// What a source of this kind will cost `me` of `parties` parties that compute.
     pub fn costs(self, me: Party, parties: usize) -> SupplyCosts {
         match self {
-            Self::Ot { extension, threads } => {
-                SupplyCosts::Ot(OtCosts::with_threads(extension, threads, me, parties))
+            Self::Ot {
+                extension,
+                threads,
+                matrices,
+            } => {
+                let costs = OtCosts::with_threads(extension, threads, me, parties);
+                SupplyCosts::Ot(match matrices {
+                    Matrices::Lattice => costs.with_lattice_matrices(),
+                    Matrices::Ot => costs,
+                })
             }
             Self::Dealer => SupplyCosts::Dealer(me),
             Self::Store => SupplyCosts::Store { parties },
@@ -249,9 +269,16 @@ impl Supply {
         means: Means<'_>,
     ) -> Result<Self> {
         match origin {
-            Origin::Ot { extension, threads } => {
+            Origin::Ot {
+                extension,
+                threads,
+                matrices,
+            } => {
                 let source = OtSource::with_threads(context, extension, threads).await?;
-                Ok(Self::Ot(Box::new(source)))
+                Ok(Self::Ot(Box::new(match matrices {
+                    Matrices::Lattice => source.with_lattice_matrices()?,
+                    Matrices::Ot => source,
+                })))
             }
             Origin::Dealer => Ok(Self::Dealer(Box::new(DealerSource::new(context)?))),
             Origin::Store => Self::from_store(context, needs, means).await,

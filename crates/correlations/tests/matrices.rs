@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use madrigal_core::{Party, Ring, bits};
 use madrigal_correlations::{
-    Extension, MatrixShape, MatrixTriple, Needs, OtCosts, OtSource, Source, Stock,
+    Extension, Matrices, MatrixShape, MatrixTriple, Needs, OtCosts, OtSource, Source, Stock,
 };
 use madrigal_net::SessionConfig;
 use madrigal_testkit::{World, seed};
@@ -468,4 +468,17 @@ fn a_stock_holds_what_was_registered() {
             assert_eq!(c, a.wrapping_mul(b));
         }
     }
+}
+
+/// Encryption where it sends fewer bytes: not for a handful of products, and not for elements that it does not have.
+#[test]
+fn what_makes_matrices_is_chosen_by_bytes() {
+    let choose = |text: &str| {
+        let needs: Needs = text.parse().unwrap();
+        [2, 3].map(|parties| Matrices::choose(Extension::default(), parties, &needs))
+    };
+    assert_eq!(choose("u64=1000"), [Matrices::Ot; 2]);
+    assert_eq!(choose("matrix-u64-2x3x4=1"), [Matrices::Ot; 2]);
+    assert_eq!(choose("matrix-u64-100x100x100=1"), [Matrices::Lattice; 2]);
+    assert_eq!(choose("matrix-u128-100x100x100=1"), [Matrices::Ot; 2]);
 }

@@ -49,10 +49,10 @@ pub use run::{Brought, RunError, evaluate, run};
 pub use shares::{Held, Shares};
 pub use sort::{Element, Sharing, Sort};
 #[cfg(feature = "store")]
-pub use stores::{Matrices, Precomputation, StoreReport, StoreSpec};
+pub use stores::{Precomputation, StoreReport, StoreSpec};
 pub use time::PlanTime;
 pub use trial::{Trial, TrialTimes};
 
-pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Means, Origin, Width};
+pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Matrices, Means, Origin, Width};
 pub use madrigal_garbling::Scheme;
 pub use madrigal_protocols::Opening;

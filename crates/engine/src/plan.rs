@@ -102,7 +102,15 @@ impl JobSpec {
     #[must_use]
     pub fn on_threads(self, threads: usize) -> Self {
         let origin = match self.origin {
-            Origin::Ot { extension, .. } => Origin::Ot { extension, threads },
+            Origin::Ot {
+                extension,
+                matrices,
+                ..
+            } => Origin::Ot {
+                extension,
+                threads,
+                matrices,
+            },
             other => other,
         };
         Self {

@@ -46,7 +46,6 @@
 //! ```
 
 use std::cell::Cell;
-use std::fmt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -54,7 +53,9 @@ use futures_util::future::LocalBoxFuture;
 use madrigal_core::time::{Link, Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations::store::{NewStore, Store, StoreError, StoreId, StoreKey};
-use madrigal_correlations::{Extension, MAX_THREADS, Needs, OtCosts, OtSource, SupplyCosts};
+use madrigal_correlations::{
+    Extension, MAX_THREADS, Matrices, Needs, OtCosts, OtSource, SupplyCosts,
+};
 use madrigal_net::{Error, Fact, Session};
 
 use crate::plan::Plan;
@@ -73,26 +74,6 @@ pub struct StoreSpec {
     pub threads: usize,
     /// How matrix triples are made.
     pub matrices: Matrices,
-}
-
-/// How matrix triples are made. All other correlations are made by oblivious transfer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Matrices {
-    /// By additively homomorphic encryption ([`OtSource::with_lattice_matrices`]), which sends a
-    /// fraction of the bytes; those of 128-bit elements by oblivious transfer.
-    #[default]
-    Lattice,
-    /// By oblivious transfer.
-    Ot,
-}
-
-impl fmt::Display for Matrices {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Lattice => "lattice",
-            Self::Ot => "ot",
-        })
-    }
 }
 
 impl StoreSpec {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use madrigal_core::time::{Rates, Work};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::{
-    Extension, Kind, MatrixShape, Needs, Origin, OtCosts, OtSource, Stock, SupplyCosts,
+    Extension, Kind, Matrices, MatrixShape, Needs, Origin, OtCosts, OtSource, Stock, SupplyCosts,
 };
 use madrigal_net::{Context, Result};
 
@@ -48,8 +48,13 @@ impl ProgramPlan {
     pub fn trial(&self) -> Option<Trial> {
         let needs = self.needs();
         match self.spec().origin {
-            Origin::Ot { extension, .. } if !needs.is_empty() => {
-                Some(Trial::new(extension, false, &needs))
+            Origin::Ot {
+                extension,
+                matrices,
+                ..
+            } if !needs.is_empty() => {
+                let lattice = matrices == Matrices::Lattice;
+                Some(Trial::new(extension, lattice, &needs))
             }
             _ => None,
         }

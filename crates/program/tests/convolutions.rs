@@ -1,6 +1,7 @@
 //! Convolutions, windows and padding against their definitions, on secrets and on untyped tensors.
 
 use madrigal_circuit::Goal;
+use madrigal_engine::{Extension, Matrices, Origin};
 use madrigal_program::lower::Mix;
 use madrigal_program::{
     Array, Everyone, Fixed, Inputs, Party, Program, Rounding, Shape, Type, Window,
@@ -8,7 +9,7 @@ use madrigal_program::{
 
 use crate::lowering::agrees;
 use crate::random::Random;
-use crate::running::runs;
+use crate::running::{runs, runs_with};
 
 const ALICE: Party = Party::new(0);
 const BOB: Party = Party::new(1);
@@ -199,6 +200,49 @@ fn rows_of_a_map_are_convolved_together() {
         for mix in [Mix::AB, Mix::ALPHA_BETA, Mix::B] {
             runs(&program, &inputs, mix, Goal::Size, "rows convolved");
         }
+    }
+}
+
+/// A job whose matrix triples are made by encryption gives the same, at the declared cost.
+#[test]
+fn products_from_encrypted_matrices() {
+    let mut random = Random::fresh();
+    let image = [2, 2, 5, 5];
+    let images = elements(&mut random, &image);
+    let filters = elements(&mut random, &[4, 1, 3, 3]);
+    let matrix = elements(&mut random, &[5, 7]);
+    let window = Window {
+        groups: 2,
+        ..Window::default()
+    };
+    for (mix, parties, threads) in [
+        (Mix::AB, 2, 1),
+        (Mix::AB, 3, 1),
+        (Mix::ALPHA_BETA, 2, 1),
+        (Mix::AB, 2, 2),
+    ] {
+        let mut p = Program::new(parties);
+        let x = p.input::<i32>(ALICE, image);
+        let y = p.input::<i32>(BOB, [4, 1, 3, 3]);
+        let z = p.input::<i32>(BOB, [5, 7]);
+        let made = x.convolve(y, window).slice(3, ..2).reshape([8, 3, 2]);
+        let product = z.slice(1, ..2).matmul(made.transpose());
+        let positive = product.gt(0);
+        p.open((product, positive), Everyone);
+        let program = p.finish().expect("a program that can be");
+        let inputs = Inputs::new()
+            .with((image, images.clone()))
+            .with(([4, 1, 3, 3], filters.clone()))
+            .with(([5, 7], matrix.clone()));
+        let origin = Origin::Ot {
+            extension: Extension::default(),
+            threads,
+            matrices: Matrices::Lattice,
+        };
+        let how = (mix, Goal::Size);
+        runs_with(&program, &inputs, how, "encrypted matrices", &|spec| {
+            (spec.origin, spec.threads) = (origin, threads);
+        });
     }
 }
 

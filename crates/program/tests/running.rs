@@ -2,7 +2,7 @@
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_engine::{Given, RunError, evaluate_program};
+use madrigal_engine::{Given, ProgramPlan, ProgramSpec, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::Mix;
@@ -14,12 +14,26 @@ use crate::random::Random;
 /// Runs a program as all of its parties.
 #[track_caller]
 pub(crate) fn runs(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal, what: &str) {
+    runs_with(program, inputs, (mix, goal), what, &|_| {});
+}
+
+/// The same, with what is to be otherwise in the plan.
+#[track_caller]
+pub(crate) fn runs_with(
+    program: &Computation,
+    inputs: &Inputs,
+    (mix, goal): (Mix, Goal),
+    what: &str,
+    adjust: &dyn Fn(&mut ProgramSpec),
+) {
     let expected = program.simulate(inputs).expect("inputs as declared");
     let executable = match program.executable(mix, goal) {
         Ok(executable) => executable,
         Err(error) => panic!("{what} in {mix}: {error}"),
     };
-    let plan = executable.plan().expect("a plan that can be");
+    let mut spec = executable.spec();
+    adjust(&mut spec);
+    let plan = ProgramPlan::new(spec).expect("a plan that can be");
     let world = World::new(program.parties(), 1);
     let (plan, executable) = (&plan, &executable);
     let spent = world.run(|context| async move {

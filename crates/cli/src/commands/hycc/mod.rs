@@ -9,7 +9,7 @@ use std::path::Path;
 
 use madrigal_circuit::Limits;
 use madrigal_core::Party;
-use madrigal_engine::{Opening, Origin, Phases, ProgramPlan, ProgramSpec};
+use madrigal_engine::{Matrices, Opening, Origin, Phases, ProgramPlan, ProgramSpec};
 use madrigal_hycc::{BitProtocol, Hybrid, Loaded, Options, load};
 
 use crate::args::{BitsArg, BroadcastArg, GarbledArg, PhasesArg, Receivers, Work};
@@ -82,10 +82,13 @@ fn plan(work: &Work, hybrid: &Hybrid) -> Result<ProgramPlan> {
         ProgramPlan::new(spec).map_err(failure::Plan)
     };
     let first = with(None)?;
-    let choice = how.over.choose(how.threads, first.needs().steps());
+    let needs = first.needs();
+    let choice = how.over.choose(how.threads, needs.steps());
+    let parties = first.spec().graph.parties();
     Ok(with(Some(Origin::Ot {
         extension: choice.extension,
         threads: how.threads,
+        matrices: Matrices::choose(choice.extension, parties, &needs),
     }))?)
 }
 

@@ -1,13 +1,9 @@
 //! A program run by all parties, again and again, and compared with its meaning in the clear.
 
-use std::path::PathBuf;
-
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, PhaseCost};
-use madrigal_correlations::Extension;
-use madrigal_correlations::store::{Store, StoreKey};
-use madrigal_engine::{Given, Means, Origin, Precomputation, ProgramPlan, StoreSpec, run_program};
+use madrigal_engine::{Extension, Given, Matrices, Origin, ProgramPlan, run_program};
 use madrigal_net::Session;
 use madrigal_program::{Array, Executable, Outputs};
 
@@ -60,13 +56,7 @@ struct Ready {
 impl Ready {
     /// With the circuits that are expected to take less time.
     fn new(workload: &Workload, made: &Made, setting: &Setting<'_>) -> Result<Self> {
-        let origin = match workload.from_stores {
-            true => Origin::Store,
-            false => Origin::Ot {
-                extension: Extension::default(),
-                threads: setting.threads,
-            },
-        };
+        let extension = Extension::default();
         let line = setting.network.link();
         let ready = |goal| -> Result<Self> {
             let executable = made
@@ -74,8 +64,15 @@ impl Ready {
                 .executable(workload.mix.0, goal)
                 .map_err(Failure::bug)?;
             let mut spec = executable.spec();
-            (spec.origin, spec.threads, spec.line) = (origin, setting.threads, line);
-            let plan = ProgramPlan::new(spec).map_err(Failure::bug)?;
+            (spec.threads, spec.line) = (setting.threads, line);
+            let planned = |spec| ProgramPlan::new(spec).map_err(Failure::bug);
+            let needs = planned(spec.clone())?.needs();
+            spec.origin = Origin::Ot {
+                extension,
+                threads: setting.threads,
+                matrices: Matrices::choose(extension, made.program.parties(), &needs),
+            };
+            let plan = planned(spec)?;
             Ok(Self {
                 executable,
                 plan,
@@ -94,7 +91,7 @@ impl Ready {
 
 /// A workload's program, or a part of it.
 pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -> Result<Measured> {
-    let (from_stores, threads) = (workload.from_stores, setting.threads);
+    let threads = setting.threads;
     let ready = Ready::new(workload, made, setting)?;
     let expected = made.program.simulate(&made.inputs).map_err(Failure::bug)?;
     let (ready, expected) = (&ready, &expected);
@@ -110,28 +107,24 @@ pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -
             for run in 0..setting.repeat {
                 let inputs = ready.executable.given(&made.program, &made.inputs, me);
                 let inputs = inputs.map_err(Failure::bug)?;
-                let first = 3 * run + 1;
-                let with_ots = !from_stores && !ready.plan.needs().is_empty();
+                let first = 2 * run + 1;
+                let with_ots = !ready.plan.needs().is_empty();
                 let base_ots =
                     base_ots(session, first, with_ots, Extension::default(), threads).await?;
-                let stored = match from_stores {
-                    true => Some(Stored::new(session, first + 1, &ready.plan).await?),
-                    false => None,
+                let given = Given {
+                    inputs,
+                    ..Given::default()
                 };
-                let mut store = stored.as_ref().map(Stored::open).transpose()?;
-                let means = store.as_mut().map(Means::from).unwrap_or_default();
-                let given = Given { inputs, means };
-                let outcome = run_program(session, first + 2, &ready.plan, given, None, &|_| {});
+                let outcome = run_program(session, first + 1, &ready.plan, given, None, &|_| {});
                 let outcome = outcome.await?;
                 check(&ready.executable.outputs(&outcome.outputs), expected)?;
-                let (making, cost) = stored.map_or_else(Default::default, |stored| stored.figures);
                 let times = Times {
-                    total: making + outcome.total.as_secs_f64(),
-                    setup: making + outcome.setup.time.as_secs_f64(),
+                    total: outcome.total.as_secs_f64(),
+                    setup: outcome.setup.time.as_secs_f64(),
                     online: outcome.online.time.as_secs_f64(),
                     base_ots,
                 };
-                let spent = cost + outcome.setup.spent + outcome.online.spent;
+                let spent = outcome.setup.spent + outcome.online.spent;
                 runs.push((times, spent));
             }
             Ok(runs)
@@ -155,50 +148,6 @@ pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -
         costs: parties.iter().map(|runs| runs[0].1).collect(),
         goal: ready.goal,
     })
-}
-
-/// A party's store, which is removed in the end.
-struct Stored {
-    directory: PathBuf,
-    key: StoreKey,
-    /// What making it took, in seconds, and what was spent on it.
-    figures: (f64, PhaseCost),
-}
-
-impl Stored {
-    /// Made by all parties, with what `plan` needs.
-    async fn new(session: &Session, id: u32, plan: &ProgramPlan) -> Result<Self> {
-        let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(Failure::bug)?;
-        let name = format!("madrigal-bench-{}", crate::numbers::hex(&random));
-        let mut stored = Self {
-            directory: std::env::temp_dir().join(name),
-            key: StoreKey::generate().map_err(Failure::bug)?,
-            figures: Default::default(),
-        };
-        let spec = StoreSpec {
-            threads: plan.spec().threads,
-            ..StoreSpec::new(plan.needs())
-        };
-        let making = Precomputation::new(spec, &stored.directory, &stored.key);
-        let made = making
-            .map_err(Failure::bug)?
-            .run(session, id, None, &|_| {})
-            .await?;
-        stored.figures = (made.setup.time.as_secs_f64(), made.setup.spent);
-        Ok(stored)
-    }
-
-    fn open(&self) -> Result<Store> {
-        Store::open(&self.directory, &self.key).map_err(Failure::bug)
-    }
-}
-
-impl Drop for Stored {
-    fn drop(&mut self) {
-        // What cannot be removed is among other temporary files, and useless without its key.
-        let _ = std::fs::remove_dir_all(&self.directory);
-    }
 }
 
 /// Compares what a party got with the program's meaning.

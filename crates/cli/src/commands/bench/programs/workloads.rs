@@ -28,8 +28,6 @@ pub(super) struct Workload {
     pub ops: Option<usize>,
     /// Times are told without base OTs too.
     pub beyond_base_ots: bool,
-    /// Matrix triples are made by encryption, into stores from which the program takes them.
-    pub from_stores: bool,
     /// What it runs over, unless the user says otherwise.
     pub network: Network,
     make: fn(&mut Random, usize) -> Recorded,
@@ -56,7 +54,6 @@ impl Workload {
             mix,
             ops: None,
             beyond_base_ots: false,
-            from_stores: false,
             network: Network::new(None),
             make,
             parts: &[],
@@ -96,7 +93,6 @@ pub(super) fn all() -> Vec<Workload> {
         },
         Workload {
             ops: Some(SIZE.pow(3)),
-            from_stores: true,
             ..Workload::new("matmul/u64/1000/n2", ab2, matrices)
         },
         Workload {
