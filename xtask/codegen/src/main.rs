@@ -5,15 +5,30 @@ use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What is compiled: a schema, its package, and the file that holds the code.
+const SCHEMAS: [(&str, &str, &str); 2] = [
+    (
+        "control.proto",
+        "madrigal.control.v1",
+        "crates/net/src/generated/control.rs",
+    ),
+    (
+        "onnx.proto",
+        "madrigal.onnx.v1",
+        "crates/nn/src/generated/onnx.rs",
+    ),
+];
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = match words[..] {
-        [] => codegen(false),
-        ["--check"] => codegen(true),
+    let check = match words[..] {
+        [] => Ok(false),
+        ["--check"] => Ok(true),
         _ => Err(format!("there is --check, and nothing else; not {words:?}").into()),
     };
-    match done {
+    let codegen = |check| SCHEMAS.iter().try_for_each(|files| codegen(files, check));
+    match check.and_then(codegen) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask-codegen: {error}");
@@ -22,30 +37,38 @@ fn main() -> ExitCode {
     }
 }
 
-/// Compiles schema/control.proto to Rust. A Rust compiler for protobuf keeps `protoc` off the list
-/// of what a machine needs.
-fn codegen(check: bool) -> Result<(), Box<dyn Error>> {
+/// Compiles a schema to Rust. A Rust compiler for protobuf keeps `protoc` off the list of what a machine
+/// needs.
+fn codegen(
+    (name, package, target): &(&str, &str, &str),
+    check: bool,
+) -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let schema = root.join("schema");
-    let target = root.join("crates/net/src/generated/control.rs");
+    let path = root.join(target);
     let scratch = std::env::temp_dir().join(format!("madrigal-codegen-{}", std::process::id()));
     std::fs::create_dir_all(&scratch)?;
-    let descriptors = protox::compile([schema.join("control.proto")], [&schema])?;
+    let descriptors = protox::compile([schema.join(name)], [&schema])?;
     prost_build::Config::new()
         .out_dir(&scratch)
         // It carries half a seed: crates/net writes a Debug that leaves it out.
         .skip_debug(["Hello"])
+        // Weights are not copied while a file is decoded.
+        .bytes([".madrigal.onnx.v1"])
         .compile_fds(descriptors)?;
-    let fresh = std::fs::read_to_string(scratch.join("madrigal.control.v1.rs"))?;
+    let fresh = std::fs::read_to_string(scratch.join(format!("{package}.rs")))?;
     std::fs::remove_dir_all(&scratch)?;
     if check {
-        let current = std::fs::read_to_string(&target)?;
+        let current = std::fs::read_to_string(&path)?;
         if current != fresh {
-            return Err("crates/net/src/generated/control.rs is not what schema/control.proto gives: run `cargo xtask codegen`".into());
+            return Err(format!(
+                "{target} is not what schema/{name} gives: run `cargo xtask codegen`"
+            )
+            .into());
         }
         return Ok(());
     }
-    std::fs::create_dir_all(target.parent().expect("the target lies in a folder"))?;
-    std::fs::write(&target, fresh)?;
+    std::fs::create_dir_all(path.parent().expect("the target lies in a folder"))?;
+    std::fs::write(&path, fresh)?;
     Ok(())
 }

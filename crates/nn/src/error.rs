@@ -1,0 +1,378 @@
+//! What can be wrong with a model, and what to do about it.
+
+use crate::tensor::Element;
+
+/// What is wrong with a node, without the node.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// No operator of this name is supported.
+    #[error("this operator is not supported: {advice}")]
+    Operator {
+        /// What to do instead.
+        advice: &'static str,
+    },
+    /// The operator belongs to a set that is not ONNX's own.
+    #[error(
+        "operators of the set {domain:?} are not supported: export the model with ONNX's own alone"
+    )]
+    Domain {
+        /// The set's name.
+        domain: String,
+    },
+    /// A parameter has a value that is not supported.
+    #[error("its attribute {name} is {found}; supported: {supported}")]
+    Attribute {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        found: String,
+        /// Which values are supported.
+        supported: &'static str,
+    },
+    /// A parameter is of another type than the operator's.
+    #[error("its attribute {name} should be {expected}: the file is damaged or its exporter wrong")]
+    AttributeType {
+        /// The parameter.
+        name: &'static str,
+        /// The type that it should have.
+        expected: &'static str,
+    },
+    /// A parameter is missing that has no default.
+    #[error("its attribute {name} is missing: the file is damaged or its exporter wrong")]
+    AttributeMissing {
+        /// The parameter.
+        name: &'static str,
+    },
+    /// Too few inputs.
+    #[error(
+        "its input {index} (counted from 0) is missing: the file is damaged or its exporter wrong"
+    )]
+    InputMissing {
+        /// Which input.
+        index: usize,
+    },
+    /// It reads what nothing before it makes.
+    #[error(
+        "it reads {name:?}, which nothing before it makes: nodes must follow those that they read"
+    )]
+    Undefined {
+        /// The value.
+        name: String,
+    },
+    /// It makes what is there already.
+    #[error("it makes {name:?}, which is there already: the file is damaged or its exporter wrong")]
+    Redefined {
+        /// The value.
+        name: String,
+    },
+    /// What decides on shapes must be known before inputs are.
+    #[error(
+        "its {what} depends on the model's input {}: it must be a constant, so that all shapes are known beforehand; \
+         simplify the model, or bind the input to a constant",
+        list(inputs)
+    )]
+    NotConstant {
+        /// Which operand.
+        what: &'static str,
+        /// The inputs of the model on which it depends.
+        inputs: Vec<String>,
+    },
+    /// An operand has elements for which the operator is not defined, or not supported.
+    #[error("it has an operand of {found}; supported: {supported}")]
+    Element {
+        /// The operand's elements.
+        found: Element,
+        /// Which are supported.
+        supported: &'static str,
+    },
+    /// Operands that must have the same elements do not.
+    #[error(
+        "its operands are of {first} and {second}, and must be the same: the model lacks a Cast"
+    )]
+    Elements {
+        /// Elements of the first operand.
+        first: Element,
+        /// Those of another one.
+        second: Element,
+    },
+    /// An element type of ONNX that is not supported.
+    #[error(
+        "its elements are of type {code} in ONNX's numbering, which is not supported: use floats of 16 to 64 bits, \
+         integers of 8 to 64, or bool"
+    )]
+    ElementCode {
+        /// ONNX's number for the type.
+        code: i64,
+    },
+    /// Operands' shapes cannot be brought together.
+    #[error("its operands' shapes {first:?} and {second:?} cannot be broadcast to one")]
+    Broadcast {
+        /// The first operand's dimensions.
+        first: Vec<usize>,
+        /// Those of another one.
+        second: Vec<usize>,
+    },
+    /// There is no such axis.
+    #[error("it names axis {axis} of a tensor of {rank} dimensions")]
+    Axis {
+        /// As the model says it; below 0 counted from the end.
+        axis: i64,
+        /// Number of dimensions.
+        rank: usize,
+    },
+    /// An operand has another shape than the operator needs.
+    #[error("its {what} has the shape {found:?}, and should have {expected}")]
+    Shape {
+        /// Which operand.
+        what: &'static str,
+        /// Its dimensions.
+        found: Vec<usize>,
+        /// What they should be.
+        expected: String,
+    },
+    /// A number is out of its range.
+    #[error("its {what} is {found}, and should be {expected}")]
+    Number {
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        found: i64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// An index points beyond what it indexes.
+    #[error("an index is {index}, and there are {size}")]
+    Index {
+        /// The index.
+        index: i64,
+        /// How many there are.
+        size: usize,
+    },
+    /// An integer is divided by 0.
+    #[error("an integer is divided by 0")]
+    DivisionByZero,
+    /// A tensor would be larger than allowed.
+    #[error(
+        "it makes a tensor of shape {shape:?}: more than {limit} elements in all are not allowed; use a smaller batch, \
+         or raise the limit"
+    )]
+    TooLarge {
+        /// The dimensions.
+        shape: Vec<usize>,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// What is computed of constants alone takes too long.
+    #[error(
+        "computing constants takes more than {limit} multiplications: simplify the model first, or raise the limit"
+    )]
+    TooMuchWork {
+        /// What is allowed.
+        limit: u64,
+    },
+    /// A tensor among its attributes is wrong.
+    #[error("its attribute {name}: {fault}")]
+    StoredTensor {
+        /// The attribute.
+        name: &'static str,
+        /// What is wrong.
+        fault: crate::read::TensorFault,
+    },
+    /// An output that is not supported.
+    #[error("its output {what} is not supported, and the model uses it")]
+    Output {
+        /// Which output.
+        what: &'static str,
+    },
+}
+
+/// Names with commas.
+fn list(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+    names.join(", ")
+}
+
+/// One thing in a model that is wrong or not supported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// With a node.
+    Node {
+        /// The node's name, or its first output where it has none.
+        node: String,
+        /// Its operator.
+        operator: String,
+        /// What it is.
+        fault: Fault,
+    },
+    /// An input of the model has elements that are not supported.
+    InputElement {
+        /// The input's name.
+        input: String,
+        /// ONNX's number for the type.
+        code: i64,
+    },
+    /// An input of the model is no tensor.
+    InputKind {
+        /// The input's name.
+        input: String,
+    },
+    /// An input of the model has no shape.
+    InputShape {
+        /// The input's name.
+        input: String,
+    },
+    /// A dimension of an input has no value.
+    Dimension {
+        /// The input's name.
+        input: String,
+        /// Which of its dimensions, counted from 0.
+        axis: usize,
+        /// The dimension's name; it may have none.
+        name: String,
+    },
+    /// A value that was given for an input does not fit what the model says of it.
+    Given {
+        /// The input's name.
+        input: String,
+        /// What the model says.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
+    /// An input has more elements than allowed.
+    InputSize {
+        /// The input's name.
+        input: String,
+        /// Its dimensions.
+        shape: Vec<usize>,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// Something was said of an input that the model does not have.
+    NoSuchInput {
+        /// The name that was given.
+        input: String,
+        /// Names of the inputs that there are.
+        known: Vec<String>,
+    },
+    /// No node makes an output of the model.
+    OutputUndefined {
+        /// The output's name.
+        output: String,
+    },
+    /// A tensor of the file is wrong.
+    Initializer {
+        /// What is wrong.
+        error: crate::read::StoredTensorError,
+    },
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Problem::Node {
+                node,
+                operator,
+                fault,
+            } => write!(f, "{operator} {node:?}: {fault}"),
+            Problem::InputElement { input, code } => {
+                let fault = Fault::ElementCode { code: *code };
+                write!(f, "input {input:?}: {fault}")
+            }
+            Problem::InputKind { input } => {
+                write!(
+                    f,
+                    "input {input:?} is no tensor: only tensors are supported"
+                )
+            }
+            Problem::InputShape { input } => write!(
+                f,
+                "input {input:?} has no shape in the file: say which it is to have"
+            ),
+            Problem::Dimension { input, axis, name } => write!(
+                f,
+                "input {input:?}: its dimension {axis} ({name:?}) has no value: say which it is to have"
+            ),
+            Problem::Given {
+                input,
+                expected,
+                found,
+            } => write!(
+                f,
+                "input {input:?} is {expected} in the file, and {found} was given"
+            ),
+            Problem::InputSize {
+                input,
+                shape,
+                limit,
+            } => write!(
+                f,
+                "input {input:?} has the shape {shape:?}: more than {limit} elements are not allowed; use a smaller \
+                 batch, or raise the limit"
+            ),
+            Problem::NoSuchInput { input, known } => {
+                write!(f, "there is no input {input:?}; there are: {}", list(known))
+            }
+            Problem::OutputUndefined { output } => write!(
+                f,
+                "nothing makes the output {output:?}: the file is damaged or its exporter wrong"
+            ),
+            Problem::Initializer { error } => error.fmt(f),
+        }
+    }
+}
+
+/// All that keeps a model from being imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportError {
+    /// Each with its node, in the order of the file; never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl std::fmt::Display for ImportError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.problems[..] {
+            [one] => write!(f, "the model cannot be used: {one}"),
+            many => {
+                write!(f, "the model cannot be used, for {} reasons:", many.len())?;
+                many.iter()
+                    .try_for_each(|problem| write!(f, "\n  {problem}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for ImportError {}
+
+/// Why a graph cannot be evaluated on what was given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EvaluateError {
+    /// Another number of inputs.
+    #[error("the model has {expected} inputs, and {found} were given")]
+    Inputs {
+        /// The graph's inputs.
+        expected: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// An input of another type.
+    #[error("input {input:?} is {expected}, and {found} was given")]
+    Input {
+        /// The input's name.
+        input: String,
+        /// Elements and shape of the graph's input.
+        expected: String,
+        /// Those of what was given.
+        found: String,
+    },
+    /// A node cannot do it.
+    #[error("{operator} {node:?}: {fault}")]
+    Node {
+        /// The node's name.
+        node: String,
+        /// Its operator in the model.
+        operator: String,
+        /// What is wrong.
+        fault: Fault,
+    },
+}

@@ -1,0 +1,359 @@
+//! Matrix products and convolutions.
+
+use std::ops::Range;
+
+use super::strided::{broadcast_strides, split, strides, walk};
+use crate::graph::{Type, Window};
+use crate::tensor::{Data, Tensor};
+
+/// Numbers that are multiplied and added up.
+trait Number: Copy + Default + 'static {
+    fn plus_product(self, a: Self, b: Self) -> Self;
+}
+
+impl Number for f32 {
+    fn plus_product(self, a: f32, b: f32) -> f32 {
+        self + a * b
+    }
+}
+
+impl Number for f64 {
+    fn plus_product(self, a: f64, b: f64) -> f64 {
+        self + a * b
+    }
+}
+
+/// Modulo two to the element's width, in the end.
+impl Number for i64 {
+    fn plus_product(self, a: i64, b: i64) -> i64 {
+        self.wrapping_add(a.wrapping_mul(b))
+    }
+}
+
+/// Columns that are computed at a time: their sums stay in the cache.
+const COLUMNS: usize = 512;
+
+/// Adds the product of `left` (rows x inner) and `right` (inner x columns) to `sums`.
+fn multiply<T: Number>(left: &[T], right: &[T], inner: usize, columns: usize, sums: &mut [T]) {
+    if inner == 0 || columns == 0 {
+        return;
+    }
+    for begin in (0..columns).step_by(COLUMNS) {
+        let end = columns.min(begin + COLUMNS);
+        let quads = sums.chunks_mut(4 * columns);
+        for (sums, left) in quads.zip(left.chunks(4 * inner)) {
+            let mut rows: Vec<&mut [T]> = sums
+                .chunks_mut(columns)
+                .map(|row| &mut row[begin..end])
+                .collect();
+            if let [a, b, c, d] = &mut rows[..] {
+                // Four rows at a time, so that each element on the right is read once for four products.
+                for step in 0..inner {
+                    let row = &right[step * columns + begin..step * columns + end];
+                    let of = |index: usize| left[index * inner + step];
+                    let (w, x, y, z) = (of(0), of(1), of(2), of(3));
+                    let sums = a.iter_mut().zip(&mut **b).zip(&mut **c).zip(&mut **d);
+                    for ((((a, b), c), d), &value) in sums.zip(row) {
+                        *a = a.plus_product(w, value);
+                        *b = b.plus_product(x, value);
+                        *c = c.plus_product(y, value);
+                        *d = d.plus_product(z, value);
+                    }
+                }
+                continue;
+            }
+            for (row, left) in rows.into_iter().zip(left.chunks(inner)) {
+                for (step, &factor) in left.iter().enumerate() {
+                    let values = &right[step * columns + begin..step * columns + end];
+                    for (sum, &value) in row.iter_mut().zip(values) {
+                        *sum = sum.plus_product(factor, value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The product of stacks of matrices, plus a bias.
+fn product<T: Number>(
+    (left, left_shape): (&[T], &[usize]),
+    (right, right_shape): (&[T], &[usize]),
+    bias: Option<(&[T], &[usize])>,
+    shape: &[usize],
+) -> Vec<T> {
+    let mut sums = vec![T::default(); shape.iter().product()];
+    if let Some((bias, bias_shape)) = bias {
+        let from = broadcast_strides(bias_shape, shape);
+        let mut to = sums.iter_mut();
+        walk(shape, [&from], [0], |[at]| {
+            if let Some(sum) = to.next() {
+                *sum = bias[at];
+            }
+        });
+    }
+    // A vector is a row on the left and a column on the right.
+    let left_shape = match left_shape {
+        [inner] => vec![1, *inner],
+        _ => left_shape.to_vec(),
+    };
+    let right_shape = match right_shape {
+        [inner] => vec![*inner, 1],
+        _ => right_shape.to_vec(),
+    };
+    let (left_stack, left_matrix) = left_shape.split_at(left_shape.len() - 2);
+    let (right_stack, right_matrix) = right_shape.split_at(right_shape.len() - 2);
+    let (rows, inner, columns) = (left_matrix[0], left_matrix[1], right_matrix[1]);
+    if right_stack.iter().all(|&size| size == 1) {
+        // One matrix on the right: all rows are one matrix on the left.
+        multiply(left, right, inner, columns, &mut sums);
+        return sums;
+    }
+    let rank = left_stack.len().max(right_stack.len());
+    let stack: Vec<usize> = (0..rank)
+        .map(|axis| {
+            let size = |stack: &[usize]| match (axis + stack.len()).checked_sub(rank) {
+                Some(own) => stack[own],
+                None => 1,
+            };
+            match size(left_stack) {
+                1 => size(right_stack),
+                own => own,
+            }
+        })
+        .collect();
+    let left_strides = broadcast_strides(left_stack, &stack);
+    let right_strides = broadcast_strides(right_stack, &stack);
+    let mut outputs = sums.chunks_mut((rows * columns).max(1));
+    walk(&stack, [&left_strides, &right_strides], [0, 0], |[l, r]| {
+        if let Some(sums) = outputs.next() {
+            let left = &left[l * rows * inner..][..rows * inner];
+            let right = &right[r * inner * columns..][..inner * columns];
+            multiply(left, right, inner, columns, sums);
+        }
+    });
+    sums
+}
+
+/// The product of stacks of matrices, plus a bias where there is one.
+pub(super) fn matmul(inputs: &[&Tensor], output: &Type) -> Tensor {
+    let (a, b) = (inputs[0], inputs[1]);
+    let shape = &output.shape[..];
+    let (x, y) = (a.shape(), b.shape());
+    let z = inputs.get(2);
+    let data = match (a.data(), b.data(), z.map(|z| z.data())) {
+        (Data::F32(a), Data::F32(b), None) => Data::F32(product((a, x), (b, y), None, shape)),
+        (Data::F64(a), Data::F64(b), None) => Data::F64(product((a, x), (b, y), None, shape)),
+        (Data::Int(a), Data::Int(b), None) => Data::Int(product((a, x), (b, y), None, shape)),
+        (Data::F32(a), Data::F32(b), Some(Data::F32(c))) => {
+            let bias = z.map(|z| (&c[..], z.shape()));
+            Data::F32(product((a, x), (b, y), bias, shape))
+        }
+        (Data::F64(a), Data::F64(b), Some(Data::F64(c))) => {
+            let bias = z.map(|z| (&c[..], z.shape()));
+            Data::F64(product((a, x), (b, y), bias, shape))
+        }
+        (Data::Int(a), Data::Int(b), Some(Data::Int(c))) => {
+            let bias = z.map(|z| (&c[..], z.shape()));
+            Data::Int(product((a, x), (b, y), bias, shape))
+        }
+        _ => unreachable!("all are of the same numbers"),
+    };
+    Tensor::made(output.element, shape.to_vec(), data)
+}
+
+/// Where a kernel's elements are over data, for some places of the kernel.
+struct Reach {
+    /// For each element of the kernel, for each place: which element of a channel, if any.
+    from: Vec<Option<usize>>,
+    /// Number of places.
+    places: usize,
+}
+
+impl Reach {
+    fn new(
+        window: &Window,
+        (data, places): (&[usize], &[usize]),
+        elements: Range<usize>,
+        range: Range<usize>,
+    ) -> Reach {
+        let mut from = Vec::with_capacity(elements.len() * range.len());
+        let steps = strides(data);
+        for element in elements {
+            let element = split(element, &window.kernel);
+            for place in range.clone() {
+                let place = split(place, places);
+                let at = (0..data.len()).try_fold(0, |sum, axis| {
+                    let inside =
+                        place[axis] * window.strides[axis] + element[axis] * window.dilations[axis];
+                    let own = inside.checked_sub(window.before[axis])?;
+                    (own < data[axis]).then(|| sum + own * steps[axis] as usize)
+                });
+                from.push(at);
+            }
+        }
+        let places = range.len();
+        Reach { from, places }
+    }
+}
+
+/// Elements of the matrix that a convolution is made at a time.
+const BLOCK: usize = 1 << 20;
+
+/// Sizes of a convolution; those of channels and elements are of one group.
+struct Sizes {
+    batch: usize,
+    groups: usize,
+    read: usize,
+    made: usize,
+    /// Elements of a channel of the data.
+    plane: usize,
+    kernel: usize,
+    places: usize,
+}
+
+fn conv<T: Number>(
+    data: &[T],
+    weights: &[T],
+    bias: Option<&[T]>,
+    window: &Window,
+    sizes: &Sizes,
+    (data_shape, places): (&[usize], &[usize]),
+) -> Vec<T> {
+    let all = sizes.places;
+    let channels = sizes.groups * sizes.made;
+    let mut sums = vec![T::default(); sizes.batch * channels * all];
+    if all == 0 || sums.is_empty() {
+        return sums;
+    }
+    let inner = sizes.read * sizes.kernel;
+    let block = (BLOCK / inner.max(1)).clamp(1, all);
+    for begin in (0..all).step_by(block) {
+        let range = begin..all.min(begin + block);
+        let reach = Reach::new(window, (data_shape, places), 0..sizes.kernel, range.clone());
+        let width = reach.places;
+        let mut seen = vec![T::default(); inner * width];
+        let mut part = vec![T::default(); sizes.made * width];
+        for image in 0..sizes.batch {
+            for group in 0..sizes.groups {
+                let first = (image * sizes.groups + group) * sizes.read;
+                for channel in 0..sizes.read {
+                    let plane = &data[(first + channel) * sizes.plane..][..sizes.plane];
+                    let rows = &mut seen[channel * sizes.kernel * width..];
+                    for (value, from) in rows.iter_mut().zip(&reach.from) {
+                        *value = from.map_or(T::default(), |at| plane[at]);
+                    }
+                }
+                for (channel, row) in part.chunks_mut(width).enumerate() {
+                    let start =
+                        bias.map_or(T::default(), |bias| bias[group * sizes.made + channel]);
+                    row.fill(start);
+                }
+                let weights = &weights[group * sizes.made * inner..][..sizes.made * inner];
+                multiply(weights, &seen, inner, width, &mut part);
+                for (channel, row) in part.chunks(width).enumerate() {
+                    let channel = (image * sizes.groups + group) * sizes.made + channel;
+                    sums[channel * all + range.start..channel * all + range.end]
+                        .copy_from_slice(row);
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// The sum over all places of the kernel, scaled by the element of the data there; the transposed map of `conv`.
+fn spread<T: Number>(
+    data: &[T],
+    weights: &[T],
+    bias: Option<&[T]>,
+    window: &Window,
+    sizes: &Sizes,
+    (data_shape, made_shape): (&[usize], &[usize]),
+) -> Vec<T> {
+    let channels = sizes.groups * sizes.made;
+    let mut sums = vec![T::default(); sizes.batch * channels * sizes.places];
+    if let (Some(bias), false) = (bias, sums.is_empty()) {
+        for (channel, sums) in sums.chunks_mut(sizes.places).enumerate() {
+            sums.fill(bias[channel % channels]);
+        }
+    }
+    for element in 0..sizes.kernel {
+        // A place of the kernel over what is made is an element of the data.
+        let shapes = (made_shape, data_shape);
+        let reach = Reach::new(window, shapes, element..element + 1, 0..sizes.plane);
+        for image in 0..sizes.batch {
+            for channel in 0..channels {
+                let at = (image * channels + channel) * sizes.places;
+                let sums = &mut sums[at..at + sizes.places];
+                for own in 0..sizes.read {
+                    let read = channel / sizes.made * sizes.read + own;
+                    let plane = (image * sizes.groups * sizes.read + read) * sizes.plane;
+                    let kernel = read * sizes.made + channel % sizes.made;
+                    let weight = weights[kernel * sizes.kernel + element];
+                    let plane = &data[plane..plane + sizes.plane];
+                    for (&value, to) in plane.iter().zip(&reach.from) {
+                        if let Some(to) = *to {
+                            sums[to] = sums[to].plus_product(weight, value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// A convolution, or its transposed map.
+pub(super) fn convolve(
+    window: &Window,
+    groups: usize,
+    transposed: bool,
+    inputs: &[&Tensor],
+    output: &Type,
+) -> Tensor {
+    let (data, weights) = (inputs[0], inputs[1]);
+    let (data_shape, made_shape) = (&data.shape()[2..], &output.shape[2..]);
+    let sizes = Sizes {
+        batch: output.shape[0],
+        groups,
+        read: data.shape()[1] / groups,
+        made: output.shape[1] / groups,
+        plane: data_shape.iter().product(),
+        kernel: window.kernel.iter().product(),
+        places: made_shape.iter().product(),
+    };
+    let shapes = (data_shape, made_shape);
+    fn apply<T: Number>(
+        transposed: bool,
+        operands: (&[T], &[T], Option<&[T]>),
+        window: &Window,
+        sizes: &Sizes,
+        shapes: (&[usize], &[usize]),
+    ) -> Vec<T> {
+        let (data, weights, bias) = operands;
+        match transposed {
+            true => spread(data, weights, bias, window, sizes, shapes),
+            false => conv(data, weights, bias, window, sizes, shapes),
+        }
+    }
+    let bias = inputs.get(2).map(|bias| bias.data());
+    let data = match (data.data(), weights.data(), bias) {
+        (Data::F32(x), Data::F32(w), _) => {
+            let bias = inputs.get(2).and_then(|bias| bias.as_f32());
+            Data::F32(apply(transposed, (x, w, bias), window, &sizes, shapes))
+        }
+        (Data::F64(x), Data::F64(w), bias) => {
+            let bias = match bias {
+                Some(Data::F64(bias)) => Some(&bias[..]),
+                _ => None,
+            };
+            Data::F64(apply(transposed, (x, w, bias), window, &sizes, shapes))
+        }
+        (Data::Int(x), Data::Int(w), _) => {
+            let bias = inputs.get(2).and_then(|bias| bias.as_ints());
+            Data::Int(apply(transposed, (x, w, bias), window, &sizes, shapes))
+        }
+        _ => unreachable!("all are of the same numbers"),
+    };
+    Tensor::made(output.element, output.shape.clone(), data)
+}

@@ -1,0 +1,136 @@
+//! Models as graphs of primitive operators on tensors whose shapes are known.
+
+mod count;
+mod infer;
+mod linear;
+mod op;
+
+use std::sync::Arc;
+
+pub use count::Count;
+pub use op::{Binary, Op, Reduction, Unary, Window};
+
+pub(crate) use count::work;
+pub(crate) use infer::{broadcast, infer};
+
+use crate::tensor::{Element, Tensor};
+
+/// Elements and dimensions of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// Its elements.
+    pub element: Element,
+    /// Its dimensions.
+    pub shape: Vec<usize>,
+}
+
+impl Type {
+    /// The type of a tensor.
+    pub fn of(tensor: &Tensor) -> Type {
+        Type {
+            element: tensor.element(),
+            shape: tensor.shape().to_vec(),
+        }
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+impl std::fmt::Display for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} of shape {:?}", self.element, self.shape)
+    }
+}
+
+/// A value of a [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub(crate) u32);
+
+impl ValueId {
+    /// Its place in [`Graph::values`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a graph knows of a value.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Elements and dimensions.
+    pub ty: Type,
+    /// What it is, where it depends on no input: a weight, or computed of weights.
+    pub constant: Option<Arc<Tensor>>,
+}
+
+/// An operator at work.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// The name of the model's node that it is or belongs to; where that has none, of its first output.
+    pub name: String,
+    /// The operator of the model's node, in ONNX.
+    pub operator: String,
+    /// What it does.
+    pub op: Op,
+    /// What it reads.
+    pub inputs: Vec<ValueId>,
+    /// What it makes: two values by [`Op::TopK`], else one.
+    pub outputs: Vec<ValueId>,
+}
+
+/// A model: what is computed of which inputs, in order.
+///
+/// A constant is never an input of the graph and never a node's output. Each value that a node reads is an input of
+/// the graph, a constant, or made by a node before. Every node serves an output.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub(crate) values: Vec<Value>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) inputs: Vec<(String, ValueId)>,
+    pub(crate) outputs: Vec<(String, ValueId)>,
+}
+
+impl Graph {
+    /// Its inputs, in the model's order: name and value. Weights are none.
+    pub fn inputs(&self) -> &[(String, ValueId)] {
+        &self.inputs
+    }
+
+    /// Its outputs, in the model's order: name and value, which may be a constant or an input.
+    pub fn outputs(&self) -> &[(String, ValueId)] {
+        &self.outputs
+    }
+
+    /// Its nodes: each follows those that it reads.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// What is known of a value of this graph.
+    pub fn value(&self, id: ValueId) -> &Value {
+        &self.values[id.index()]
+    }
+
+    /// All values, by [`ValueId::index`]; some may be read by no one.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// The constants that nodes or outputs read, each once, in the order of their first use.
+    pub fn constants(&self) -> Vec<(ValueId, &Tensor)> {
+        let mut seen = vec![false; self.values.len()];
+        let read = self.nodes.iter().flat_map(|node| &node.inputs);
+        let read = read.chain(self.outputs.iter().map(|(_, id)| id));
+        let mut found = Vec::new();
+        for &id in read {
+            if let Some(constant) = &self.value(id).constant
+                && !std::mem::replace(&mut seen[id.index()], true)
+            {
+                found.push((id, &**constant));
+            }
+        }
+        found
+    }
+}

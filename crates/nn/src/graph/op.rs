@@ -1,0 +1,365 @@
+//! The primitive operators, of which every model is made.
+
+use crate::tensor::Element;
+
+/// Operators on one tensor, element by element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Unary {
+    /// `-x`
+    Neg,
+    /// `|x|`
+    Abs,
+    /// -1, 0 or 1.
+    Sign,
+    /// The greatest integer not above.
+    Floor,
+    /// The least integer not below.
+    Ceil,
+    /// The nearest integer, ties to even.
+    Round,
+    /// The square root.
+    Sqrt,
+    /// The exponential.
+    Exp,
+    /// The natural logarithm.
+    Log,
+    /// `1 / x`
+    Reciprocal,
+    /// The sine; in networks of constants alone (positions).
+    Sin,
+    /// The cosine; as for the sine.
+    Cos,
+    /// The error function.
+    Erf,
+    /// `max(x, 0)`
+    Relu,
+    /// `x` where it is not negative, else `slope * x`.
+    LeakyRelu {
+        /// Factor of negative numbers.
+        slope: f64,
+    },
+    /// `1 / (1 + exp(-x))`
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// `log(1 + exp(x))`
+    Softplus,
+    /// `x * P(N <= x)` for a standard normal N, or its approximation by tanh.
+    Gelu {
+        /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))` instead.
+        tanh: bool,
+    },
+    /// The opposite of a Boolean.
+    Not,
+    /// Whether it is not a number.
+    IsNan,
+}
+
+/// Operators on two tensors, element by element, whose shapes are broadcast as NumPy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// The sum.
+    Add,
+    /// The difference.
+    Sub,
+    /// The product.
+    Mul,
+    /// The quotient; of integers rounded towards 0.
+    Div,
+    /// The remainder.
+    Mod {
+        /// With the sign of the dividend, as C does, else of the divisor.
+        dividend: bool,
+    },
+    /// `x` to the power `y`; the second operand may have other elements.
+    Pow,
+    /// The smaller one.
+    Min,
+    /// The larger one.
+    Max,
+    /// Of Booleans.
+    And,
+    /// Of Booleans.
+    Or,
+    /// Of Booleans.
+    Xor,
+    /// Gives Booleans.
+    Equal,
+    /// Gives Booleans.
+    Less,
+    /// Gives Booleans.
+    LessOrEqual,
+}
+
+/// How a kernel moves over the dimensions behind the first two. All vectors have one entry for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Size of the kernel.
+    pub kernel: Vec<usize>,
+    /// Distance of places where it is put.
+    pub strides: Vec<usize>,
+    /// Distance of its elements.
+    pub dilations: Vec<usize>,
+    /// Elements added before.
+    pub before: Vec<usize>,
+    /// Elements added behind. What no place of the kernel reaches is left over.
+    pub after: Vec<usize>,
+}
+
+/// What a dimension is reduced by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// The sum.
+    Sum,
+    /// The mean; of integers rounded towards 0.
+    Mean,
+    /// The greatest.
+    Max,
+    /// The least.
+    Min,
+    /// The product.
+    Prod,
+}
+
+/// A primitive operator. Axes are counted from 0 and exist; shapes fit: a graph is checked when it is made.
+///
+/// One output each, but for [`Op::TopK`]. Dimensions that are reduced stay, with size 1.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// Element by element.
+    Unary(Unary),
+    /// Element by element, broadcast.
+    Binary(Binary),
+    /// Floats brought into a range.
+    Clip {
+        /// The least that remains.
+        low: f64,
+        /// The greatest that remains.
+        high: f64,
+    },
+    /// Other elements. Floats become integers by leaving out the fraction; anything but 0 is true.
+    Cast {
+        /// The new elements.
+        to: Element,
+    },
+    /// `inputs[1]` where the Boolean `inputs[0]` is true, else `inputs[2]`; broadcast.
+    Select,
+    /// The product of (stacks of) matrices, as NumPy's `matmul`; plus `inputs[2]`, broadcast, where it is there.
+    MatMul,
+    /// `inputs`: data N x C x ..., weights M x C/groups x kernel; plus a bias of M, where it is there. As networks
+    /// have it: the kernel is not flipped.
+    Conv {
+        /// Where the kernel goes.
+        window: Window,
+        /// Number of groups of channels that do not see each other.
+        groups: usize,
+    },
+    /// The transposed map of [`Op::Conv`]: data N x C x ..., weights C x M/groups x kernel, a bias of M.
+    ConvTranspose {
+        /// Where the kernel goes; `before` and `after` are taken off the result.
+        window: Window,
+        /// Elements of bias alone added behind.
+        extra: Vec<usize>,
+        /// As of Conv.
+        groups: usize,
+    },
+    /// The greatest element under the kernel; what was added does not count.
+    MaxPool(Window),
+    /// The mean under the kernel.
+    AveragePool {
+        /// Where the kernel goes.
+        window: Window,
+        /// If not all elements under the kernel are counted but those of the data alone: none. Else how many of
+        /// those behind the data count (all before it do).
+        counted: Option<Vec<usize>>,
+    },
+    /// Along some axes.
+    Reduce {
+        /// What is computed.
+        by: Reduction,
+        /// In ascending order.
+        axes: Vec<usize>,
+    },
+    /// The place, in `int64`, of the greatest or least element along an axis.
+    Arg {
+        /// The greatest, else the least.
+        greatest: bool,
+        /// Along which axis.
+        axis: usize,
+        /// The last of equal ones, else the first.
+        last: bool,
+    },
+    /// The greatest or least elements along an axis, in order, the first of equal ones first; and their places in
+    /// `int64`.
+    TopK {
+        /// How many.
+        count: usize,
+        /// Along which axis.
+        axis: usize,
+        /// The greatest, else the least.
+        greatest: bool,
+    },
+    /// The sum of all elements before, along an axis.
+    CumSum {
+        /// Along which axis.
+        axis: usize,
+        /// An element's own value does not count.
+        exclusive: bool,
+        /// From the end.
+        reverse: bool,
+    },
+    /// `exp(x) / sum(exp(x))` along an axis.
+    Softmax {
+        /// Along which axis.
+        axis: usize,
+    },
+    /// The logarithm of [`Op::Softmax`].
+    LogSoftmax {
+        /// Along which axis.
+        axis: usize,
+    },
+    /// `(x - mean(x)) / sqrt(variance(x) + epsilon)` over the last dimensions: layer normalisation and, after
+    /// reshaping, that of instances and groups. Scale and bias follow as operators of their own.
+    Normalize {
+        /// The first of the dimensions.
+        axis: usize,
+        /// Keeps the divisor from 0.
+        epsilon: f64,
+        /// If not, the mean is taken to be 0 (RMS normalisation).
+        center: bool,
+    },
+    /// The same elements, in the same order.
+    Reshape {
+        /// The new dimensions.
+        shape: Vec<usize>,
+    },
+    /// Axis `i` of the result is axis `axes[i]`.
+    Transpose {
+        /// Each axis once.
+        axes: Vec<usize>,
+    },
+    /// All inputs one behind the other.
+    Concat {
+        /// Along which axis.
+        axis: usize,
+    },
+    /// Elements at regular distances.
+    Slice {
+        /// For each axis the first one.
+        starts: Vec<usize>,
+        /// For each axis the distance; it may be negative.
+        steps: Vec<i64>,
+        /// For each axis how many.
+        lengths: Vec<usize>,
+    },
+    /// `inputs[0]` at the places `inputs[1]` of an axis, whose dimensions replace that axis. Places may be negative,
+    /// and then count from the end, unless they are a constant.
+    Gather {
+        /// Which axis.
+        axis: usize,
+    },
+    /// Broadcast.
+    Expand {
+        /// The new dimensions.
+        shape: Vec<usize>,
+    },
+    /// A constant added on both sides.
+    Pad {
+        /// For each axis how many before.
+        before: Vec<usize>,
+        /// For each axis how many behind.
+        after: Vec<usize>,
+        /// Their value.
+        value: f64,
+    },
+}
+
+impl Op {
+    /// A short name: that of its variant.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Op::Unary(unary) => unary.name(),
+            Op::Binary(binary) => binary.name(),
+            Op::Clip { .. } => "Clip",
+            Op::Cast { .. } => "Cast",
+            Op::Select => "Select",
+            Op::MatMul => "MatMul",
+            Op::Conv { .. } => "Conv",
+            Op::ConvTranspose { .. } => "ConvTranspose",
+            Op::MaxPool(_) => "MaxPool",
+            Op::AveragePool { .. } => "AveragePool",
+            Op::Reduce { by, .. } => match by {
+                Reduction::Sum => "ReduceSum",
+                Reduction::Mean => "ReduceMean",
+                Reduction::Max => "ReduceMax",
+                Reduction::Min => "ReduceMin",
+                Reduction::Prod => "ReduceProd",
+            },
+            Op::Arg { greatest: true, .. } => "ArgMax",
+            Op::Arg { .. } => "ArgMin",
+            Op::TopK { .. } => "TopK",
+            Op::CumSum { .. } => "CumSum",
+            Op::Softmax { .. } => "Softmax",
+            Op::LogSoftmax { .. } => "LogSoftmax",
+            Op::Normalize { .. } => "Normalize",
+            Op::Reshape { .. } => "Reshape",
+            Op::Transpose { .. } => "Transpose",
+            Op::Concat { .. } => "Concat",
+            Op::Slice { .. } => "Slice",
+            Op::Gather { .. } => "Gather",
+            Op::Expand { .. } => "Expand",
+            Op::Pad { .. } => "Pad",
+        }
+    }
+}
+
+impl Unary {
+    /// A short name: that of its variant.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Unary::Neg => "Neg",
+            Unary::Abs => "Abs",
+            Unary::Sign => "Sign",
+            Unary::Floor => "Floor",
+            Unary::Ceil => "Ceil",
+            Unary::Round => "Round",
+            Unary::Sqrt => "Sqrt",
+            Unary::Exp => "Exp",
+            Unary::Log => "Log",
+            Unary::Reciprocal => "Reciprocal",
+            Unary::Sin => "Sin",
+            Unary::Cos => "Cos",
+            Unary::Erf => "Erf",
+            Unary::Relu => "Relu",
+            Unary::LeakyRelu { .. } => "LeakyRelu",
+            Unary::Sigmoid => "Sigmoid",
+            Unary::Tanh => "Tanh",
+            Unary::Softplus => "Softplus",
+            Unary::Gelu { .. } => "Gelu",
+            Unary::Not => "Not",
+            Unary::IsNan => "IsNan",
+        }
+    }
+}
+
+impl Binary {
+    /// A short name: that of its variant.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Binary::Add => "Add",
+            Binary::Sub => "Sub",
+            Binary::Mul => "Mul",
+            Binary::Div => "Div",
+            Binary::Mod { .. } => "Mod",
+            Binary::Pow => "Pow",
+            Binary::Min => "Min",
+            Binary::Max => "Max",
+            Binary::And => "And",
+            Binary::Or => "Or",
+            Binary::Xor => "Xor",
+            Binary::Equal => "Equal",
+            Binary::Less => "Less",
+            Binary::LessOrEqual => "LessOrEqual",
+        }
+    }
+}

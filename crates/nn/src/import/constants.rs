@@ -1,0 +1,164 @@
+//! Values that depend on no input, and operators that only pass values on.
+
+use super::Table;
+use super::builder::Builder;
+use super::view::View;
+use crate::error::Fault;
+use crate::graph::ValueId;
+use crate::read::element;
+use crate::tensor::{Data, Element, Tensor};
+
+type Made = Result<Vec<ValueId>, Fault>;
+
+pub(super) const TABLE: Table = &[
+    ("Cast", |b, v| {
+        let to = element_of(v, "to")?.ok_or(Fault::AttributeMissing { name: "to" })?;
+        Ok(vec![b.cast(v.input(0)?, to)?])
+    }),
+    ("CastLike", |b, v| {
+        let to = b.element(v.input(1)?);
+        Ok(vec![b.cast(v.input(0)?, to)?])
+    }),
+    ("Constant", constant),
+    ("ConstantOfShape", filled),
+    ("Dropout", dropout),
+    ("EyeLike", eye),
+    ("Identity", |_, v| Ok(vec![v.input(0)?])),
+    ("Range", range),
+    ("Shape", shape),
+    ("Size", |b, v| {
+        let size = b.ty(v.input(0)?).elements();
+        let size = Tensor::made(Element::I64, Vec::new(), Data::Int(vec![size as i64]));
+        Ok(vec![b.constant(size)])
+    }),
+];
+
+/// An attribute that names an element type.
+pub(super) fn element_of(v: &View<'_>, name: &'static str) -> Result<Option<Element>, Fault> {
+    let Some(code) = v.maybe_int(name)? else {
+        return Ok(None);
+    };
+    element(code).map(Some).ok_or(Fault::ElementCode { code })
+}
+
+fn constant(b: &mut Builder, v: &View<'_>) -> Made {
+    let tensor = if let Some(tensor) = v.tensor("value")? {
+        tensor
+    } else if let Some(value) = v.maybe_float("value_float")? {
+        Tensor::filled(Element::F32, Vec::new(), value)
+    } else if let Some(values) = v.floats("value_floats")? {
+        Tensor::made(Element::F32, vec![values.len()], Data::F32(values))
+    } else if let Some(value) = v.maybe_int("value_int")? {
+        Tensor::vector(vec![value]).with_shape(Vec::new())
+    } else if let Some(values) = v.ints("value_ints")? {
+        Tensor::vector(values)
+    } else if v.has("value_string") || v.has("value_strings") || v.has("sparse_value") {
+        return Err(Fault::Attribute {
+            name: "value",
+            found: "a string or a sparse tensor".into(),
+            supported: "dense tensors of numbers or Booleans",
+        });
+    } else {
+        return Err(Fault::AttributeMissing { name: "value" });
+    };
+    Ok(vec![b.constant(tensor)])
+}
+
+fn filled(b: &mut Builder, v: &View<'_>) -> Made {
+    let sizes = v.const_ints(b, 0, "shape")?;
+    let value = v.tensor("value")?;
+    let value = match value {
+        None => Tensor::filled(Element::F32, Vec::new(), 0.0),
+        Some(value) if value.len() == 1 => value.with_shape(Vec::new()),
+        Some(value) => {
+            return Err(Fault::Shape {
+                what: "value",
+                found: value.shape().to_vec(),
+                expected: "one element".into(),
+            });
+        }
+    };
+    let shape = super::shapes::sizes(&sizes)?;
+    let value = b.constant(value);
+    Ok(vec![b.expand(value, shape)?])
+}
+
+/// At work it drops nothing.
+fn dropout(b: &mut Builder, v: &View<'_>) -> Made {
+    let x = v.input(0)?;
+    if v.opset >= 12 && v.optional(2).is_some() {
+        // Without a ratio there is nothing to drop even in training.
+        let trains = v.const_number(b, 2, "training_mode")? != 0.0;
+        let ratio = match v.optional(1) {
+            Some(_) => v.const_number(b, 1, "ratio")?,
+            None => 0.5,
+        };
+        if trains && ratio != 0.0 {
+            return Err(Fault::Attribute {
+                name: "training_mode",
+                found: "true".into(),
+                supported: "false: export the model for inference",
+            });
+        }
+    }
+    let mut made = vec![x];
+    if v.makes(1) {
+        let shape = b.shape(x).to_vec();
+        b.allow(&shape)?;
+        let count = shape.iter().product();
+        made.push(b.mask(shape, vec![true; count]));
+    }
+    Ok(made)
+}
+
+fn eye(b: &mut Builder, v: &View<'_>) -> Made {
+    let x = v.input(0)?;
+    let to = element_of(v, "dtype")?.unwrap_or(b.element(x));
+    let shift = v.int("k", 0)?;
+    let [rows, columns] = b.shape(x)[..] else {
+        return Err(super::shapes::of_rank(b, x, "2 dimensions"));
+    };
+    b.allow(&[rows, columns])?;
+    let places = (0..rows as i128).flat_map(|row| (0..columns as i128).map(move |c| (row, c)));
+    let bools = places.map(|(row, column)| row + i128::from(shift) == column);
+    let mask = b.mask(vec![rows, columns], bools.collect());
+    Ok(vec![b.cast(mask, to)?])
+}
+
+fn range(b: &mut Builder, v: &View<'_>) -> Made {
+    let start = v.const_number(b, 0, "start")?;
+    let limit = v.const_number(b, 1, "limit")?;
+    let delta = v.const_number(b, 2, "delta")?;
+    let element = b.element(v.input(0)?);
+    let count = ((limit - start) / delta).ceil().max(0.0);
+    if !count.is_finite() {
+        return Err(Fault::Number {
+            what: "delta",
+            found: 0,
+            expected: "a number that leads from start to limit",
+        });
+    }
+    let count = count as usize;
+    b.allow(&[count])?;
+    let values = (0..count).map(|place| start + place as f64 * delta);
+    let values = Tensor::made(Element::F64, vec![count], Data::F64(values.collect()));
+    let values = b.constant(values);
+    Ok(vec![b.cast(values, element)?])
+}
+
+fn shape(b: &mut Builder, v: &View<'_>) -> Made {
+    let shape = b.shape(v.input(0)?).to_vec();
+    let rank = shape.len() as i64;
+    let bound = |axis: i64| {
+        let axis = if axis < 0 {
+            axis.saturating_add(rank)
+        } else {
+            axis
+        };
+        axis.clamp(0, rank) as usize
+    };
+    let (start, end) = (bound(v.int("start", 0)?), bound(v.int("end", rank)?));
+    let sizes = shape.get(start..end).unwrap_or_default();
+    let sizes = sizes.iter().map(|&size| size as i64).collect();
+    Ok(vec![b.constant(Tensor::vector(sizes))])
+}

@@ -1,0 +1,356 @@
+//! From a model's nodes to primitive operators.
+//!
+//! Each family of operators has a file with a table: name and importer. An importer reads a node's inputs and
+//! attributes as its version of ONNX has them, and adds primitive operators that do the same.
+
+mod activations;
+mod arithmetic;
+mod builder;
+mod constants;
+mod fuse;
+mod indexing;
+mod linear;
+mod logic;
+mod normalize;
+mod pad;
+mod pool;
+mod quantize;
+mod reduce;
+mod resize;
+mod shapes;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use builder::Builder;
+use view::View;
+
+use crate::error::{Fault, ImportError, Problem};
+use crate::graph::{Graph, Type, ValueId};
+use crate::proto;
+use crate::read::{Limits, Model, element, tensor};
+use crate::tensor::{Element, Tensor, elements};
+
+/// Imports a node: the values that it makes, as many as it can.
+type Importer = fn(&mut Builder, &View<'_>) -> Result<Vec<ValueId>, Fault>;
+
+/// Operators by name.
+type Table = &'static [(&'static str, Importer)];
+
+/// All families.
+const TABLES: [Table; 13] = [
+    activations::TABLE,
+    arithmetic::TABLE,
+    constants::TABLE,
+    indexing::TABLE,
+    linear::TABLE,
+    logic::TABLE,
+    normalize::TABLE,
+    pad::TABLE,
+    pool::TABLE,
+    quantize::TABLE,
+    reduce::TABLE,
+    resize::TABLE,
+    shapes::TABLE,
+];
+
+/// The names of ONNX's operators that are supported, in alphabetical order.
+pub fn supported_operators() -> Vec<&'static str> {
+    let names = TABLES.iter().flat_map(|table| table.iter());
+    let names: BTreeSet<&str> = names.map(|(name, _)| *name).collect();
+    names.into_iter().collect()
+}
+
+fn importer(operator: &str) -> Option<Importer> {
+    let mut entries = TABLES.iter().flat_map(|table| table.iter());
+    let found = entries.find(|(name, _)| *name == operator)?;
+    Some(found.1)
+}
+
+/// What to do about an operator that is not supported.
+fn advice(operator: &str) -> &'static str {
+    match operator {
+        "If" | "Loop" | "Scan" | "SequenceMap" => {
+            "simplify the model (onnxsim), which removes branches and loops that depend on no input"
+        }
+        "LSTM" | "GRU" | "RNN" => "unroll it into matrix products and activations",
+        "NonZero" | "Unique" | "Compress" | "NonMaxSuppression" => {
+            "the size of its result depends on the data; leave it to whoever gets the output"
+        }
+        _ => "write this part of the network with operators that are, and export it again",
+    }
+}
+
+/// What an import needs to know beside the model.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Size of the first dimension of every input, where that has a name instead of a size, or has size 1.
+    pub batch: Option<usize>,
+    /// Sizes of dimensions by name.
+    pub dimensions: BTreeMap<String, usize>,
+    /// Shapes of inputs by name, whatever the file says of sizes.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// Inputs that are constants, by name: then they are no inputs of the graph.
+    pub constants: BTreeMap<String, Tensor>,
+}
+
+impl Options {
+    /// Batches of this size.
+    pub fn batch(size: usize) -> Options {
+        Options {
+            batch: Some(size),
+            ..Options::default()
+        }
+    }
+}
+
+impl Model {
+    /// Makes a graph of primitive operators of the model.
+    ///
+    /// # Errors
+    /// All that is wrong, unsupported, or not known, at once.
+    pub fn import(&self, options: &Options) -> Result<Graph, ImportError> {
+        let mut import = Import {
+            builder: Builder::new(&self.limits),
+            scope: HashMap::new(),
+            inputs: Vec::new(),
+            problems: Vec::new(),
+        };
+        import.constants(&self.graph, &self.limits);
+        import.inputs(&self.graph, options, &self.limits);
+        for node in &self.graph.node {
+            import.node(node, self.opset, &self.limits);
+        }
+        let mut outputs = Vec::new();
+        for output in &self.graph.output {
+            match import.scope.get(&output.name[..]) {
+                Some(Some(id)) => outputs.push((output.name.clone(), *id)),
+                // Its maker's problem is told.
+                Some(None) => {}
+                None => import.problems.push(Problem::OutputUndefined {
+                    output: output.name.clone(),
+                }),
+            }
+        }
+        if !import.problems.is_empty() {
+            let problems = import.problems;
+            return Err(ImportError { problems });
+        }
+        let graph = Graph {
+            values: import.builder.values,
+            nodes: import.builder.nodes,
+            inputs: import.inputs,
+            outputs,
+        };
+        Ok(fuse::fuse(graph))
+    }
+}
+
+/// The state of an import. Names are the file's.
+struct Import<'a> {
+    builder: Builder,
+    /// Values by name; none where their maker has a problem.
+    scope: HashMap<&'a str, Option<ValueId>>,
+    inputs: Vec<(String, ValueId)>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Import<'a> {
+    fn constants(&mut self, graph: &'a proto::Graph, limits: &Limits) {
+        for stored in &graph.initializer {
+            let value = match tensor(stored, limits) {
+                Ok(tensor) => Some(self.builder.constant(tensor)),
+                Err(error) => {
+                    self.problems.push(Problem::Initializer { error });
+                    None
+                }
+            };
+            self.scope.insert(&stored.name, value);
+        }
+    }
+
+    fn inputs(&mut self, graph: &'a proto::Graph, options: &Options, limits: &Limits) {
+        let names = graph.input.iter().map(|input| &input.name);
+        let names: Vec<&String> = names.collect();
+        let told = options.shapes.keys().chain(options.constants.keys());
+        for name in told.filter(|name| !names.contains(name)) {
+            self.problems.push(Problem::NoSuchInput {
+                input: name.clone(),
+                known: names.iter().map(|name| (*name).clone()).collect(),
+            });
+        }
+        for input in &graph.input {
+            // Old files list weights among the inputs.
+            if self.scope.contains_key(&input.name[..]) {
+                continue;
+            }
+            let value = match given(input, options, limits) {
+                Ok(Given::Constant(tensor)) => Some(self.builder.constant(tensor)),
+                Ok(Given::Input(ty)) => {
+                    let id = self.builder.input(ty);
+                    self.inputs.push((input.name.clone(), id));
+                    Some(id)
+                }
+                Err(problem) => {
+                    self.problems.push(problem);
+                    None
+                }
+            };
+            self.scope.insert(&input.name, value);
+        }
+    }
+
+    fn node(&mut self, node: &'a proto::Node, opset: i64, limits: &Limits) {
+        let name = match (&node.name[..], node.output.first()) {
+            ("", Some(output)) => output.clone(),
+            (name, _) => name.to_string(),
+        };
+        self.builder.label = (name, node.op_type.clone());
+        let made = match self.import(node, opset, limits) {
+            Ok(made) => made,
+            Err(fault) => {
+                self.fault(fault);
+                None
+            }
+        };
+        let outputs = node.output.iter().enumerate();
+        for (index, output) in outputs.filter(|(_, output)| !output.is_empty()) {
+            let value = made.as_ref().and_then(|made| made.get(index).copied());
+            if self.scope.insert(output, value).is_some() {
+                let name = output.clone();
+                self.fault(Fault::Redefined { name });
+            }
+            if made.is_some() && value.is_none() {
+                let what = "beyond those that are known";
+                self.fault(Fault::Output { what });
+            }
+        }
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        let (node, operator) = self.builder.label.clone();
+        self.problems.push(Problem::Node {
+            node,
+            operator,
+            fault,
+        });
+    }
+
+    /// What a node makes; nothing if it reads what has a problem.
+    fn import(
+        &mut self,
+        node: &'a proto::Node,
+        opset: i64,
+        limits: &Limits,
+    ) -> Result<Option<Vec<ValueId>>, Fault> {
+        if !node.domain.is_empty() && node.domain != "ai.onnx" {
+            let domain = node.domain.clone();
+            return Err(Fault::Domain { domain });
+        }
+        let importer = importer(&node.op_type).ok_or(Fault::Operator {
+            advice: advice(&node.op_type),
+        })?;
+        let mut inputs = Vec::with_capacity(node.input.len());
+        for name in &node.input {
+            inputs.push(match (&name[..], self.scope.get(&name[..])) {
+                ("", _) => None,
+                (_, Some(Some(id))) => Some(*id),
+                (_, Some(None)) => return Ok(None),
+                (_, None) => return Err(Fault::Undefined { name: name.clone() }),
+            });
+        }
+        while inputs.last() == Some(&None) {
+            inputs.pop();
+        }
+        let view = View {
+            proto: node,
+            opset,
+            inputs: &inputs,
+            limits,
+            sources: &self.inputs,
+        };
+        importer(&mut self.builder, &view).map(Some)
+    }
+}
+
+enum Given {
+    Constant(Tensor),
+    Input(Type),
+}
+
+/// What an input of the model is.
+fn given(input: &proto::ValueInfo, options: &Options, limits: &Limits) -> Result<Given, Problem> {
+    use proto::{dimension, r#type::Value};
+    let name = || input.name.clone();
+    let ty = input.r#type.as_ref().and_then(|ty| ty.value.as_ref());
+    let Some(Value::TensorType(ty)) = ty else {
+        return Err(Problem::InputKind { input: name() });
+    };
+    let code = i64::from(ty.elem_type);
+    let element = element(code).ok_or_else(|| Problem::InputElement {
+        input: name(),
+        code,
+    })?;
+    let dimensions = ty.shape.as_ref().map(|shape| &shape.dim);
+    let fits = |shape: &[usize]| dimensions.is_none_or(|dims| dims.len() == shape.len());
+    let wrong = |element: Element, shape: &[usize]| Problem::Given {
+        input: name(),
+        expected: match dimensions {
+            Some(dims) => format!(
+                "a tensor of {} in {} dimensions",
+                code_name(code),
+                dims.len()
+            ),
+            None => format!("a tensor of {}", code_name(code)),
+        },
+        found: Type {
+            element,
+            shape: shape.to_vec(),
+        }
+        .to_string(),
+    };
+    if let Some(constant) = options.constants.get(&input.name) {
+        let shape = constant.shape();
+        return match constant.element() == element && fits(shape) {
+            true => Ok(Given::Constant(constant.clone())),
+            false => Err(wrong(constant.element(), shape)),
+        };
+    }
+    let shape = match (options.shapes.get(&input.name), dimensions) {
+        (Some(shape), _) if fits(shape) => shape.clone(),
+        (Some(shape), _) => return Err(wrong(element, shape)),
+        (None, None) => return Err(Problem::InputShape { input: name() }),
+        (None, Some(dims)) => {
+            let sizes = dims.iter().enumerate().map(|(axis, dim)| {
+                let batch = options.batch.filter(|_| axis == 0);
+                let (size, name) = match &dim.value {
+                    Some(dimension::Value::DimValue(1)) => (Some(batch.unwrap_or(1)), ""),
+                    Some(dimension::Value::DimValue(size)) => (usize::try_from(*size).ok(), ""),
+                    Some(dimension::Value::DimParam(name)) => {
+                        (options.dimensions.get(name).copied().or(batch), &name[..])
+                    }
+                    None => (batch, ""),
+                };
+                size.ok_or_else(|| Problem::Dimension {
+                    input: input.name.clone(),
+                    axis,
+                    name: name.to_string(),
+                })
+            });
+            sizes.collect::<Result<_, _>>()?
+        }
+    };
+    if elements(&shape).is_none_or(|count| count > limits.elements) {
+        return Err(Problem::InputSize {
+            input: name(),
+            shape,
+            limit: limits.elements,
+        });
+    }
+    Ok(Given::Input(Type { element, shape }))
+}
+
+/// The name of an element type, for errors.
+fn code_name(code: i64) -> &'static str {
+    element(code).map_or("elements that are not supported", Element::name)
+}

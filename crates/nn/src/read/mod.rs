@@ -1,0 +1,175 @@
+//! ONNX files: from bytes to messages that can be trusted to be as large as they say.
+
+mod scan;
+mod tensor;
+
+use bytes::Bytes;
+use prost::Message as _;
+
+pub use tensor::{StoredTensorError, TensorFault};
+
+use crate::proto;
+use crate::tensor::Tensor;
+
+/// The least version of ONNX's operators that is supported.
+pub const OLDEST_OPSET: i64 = 7;
+/// The greatest version of ONNX's operators that is supported: that of ONNX 1.22.
+pub const NEWEST_OPSET: i64 = 27;
+
+/// Bounds on what a model may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a file; protobuf itself allows 2 GiB.
+    pub bytes: usize,
+    /// Nodes, tensors, names and attributes of a file. Each takes a few hundred bytes of memory.
+    pub parts: usize,
+    /// Elements of one tensor, and of all constants together that are computed while a model is imported.
+    pub elements: usize,
+    /// Elementary steps of computing constants while a model is imported.
+    pub work: u64,
+}
+
+impl Default for Limits {
+    /// For files of up to 2 GiB: a million parts, tensors of 2^29 elements, 2^34 steps.
+    fn default() -> Limits {
+        Limits {
+            bytes: 1 << 31,
+            parts: 1 << 20,
+            elements: 1 << 29,
+            work: 1 << 34,
+        }
+    }
+}
+
+/// Why a file is no model, or none that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The file is longer than allowed.
+    #[error("the file has {found} bytes, and {limit} are allowed: raise the limit")]
+    TooLong {
+        /// Bytes of the file.
+        found: usize,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// More nodes, tensors, names and attributes than allowed.
+    #[error("the file has more than {limit} nodes, tensors, names and attributes: raise the limit")]
+    TooManyParts {
+        /// What is allowed.
+        limit: usize,
+    },
+    /// It is no ONNX file, or a damaged one.
+    #[error("this is no ONNX file, or a damaged one: {0}")]
+    Malformed(String),
+    /// It has no graph.
+    #[error("the file has no graph: it is no ONNX model, or a damaged one")]
+    NoGraph,
+    /// It does not say which version of the operators it uses.
+    #[error(
+        "the file does not say which version of ONNX's operators it uses: export the model again"
+    )]
+    NoOpset,
+    /// Operators of a version that is not supported.
+    #[error(
+        "the model uses version {found} of ONNX's operators; supported: {OLDEST_OPSET} to {NEWEST_OPSET}; export it \
+         with one of these"
+    )]
+    Opset {
+        /// The version.
+        found: i64,
+    },
+    /// The file uses a part of the format that is not supported.
+    #[error("the file has {what}, which is not supported: {advice}")]
+    Unsupported {
+        /// Which part.
+        what: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+}
+
+/// An ONNX file, decoded; its operators are not looked at yet. [`Model::import`] does that.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub(crate) graph: proto::Graph,
+    pub(crate) opset: i64,
+    pub(crate) limits: Limits,
+    producer: String,
+}
+
+impl Model {
+    /// Reads a file.
+    ///
+    /// Memory follows the file's length and `limits`, not what it announces.
+    ///
+    /// # Errors
+    /// If it is no ONNX file, too large, or uses parts of the format that are not supported.
+    pub fn read(file: impl Into<Bytes>, limits: &Limits) -> Result<Model, ReadError> {
+        let file: Bytes = file.into();
+        if file.len() > limits.bytes {
+            return Err(ReadError::TooLong {
+                found: file.len(),
+                limit: limits.bytes,
+            });
+        }
+        scan::count(&file, limits.parts)?;
+        let model = proto::Model::decode(file).map_err(|e| ReadError::Malformed(e.to_string()))?;
+        let unsupported = |what, advice| Err(ReadError::Unsupported { what, advice });
+        if !model.training_info.is_empty() {
+            return unsupported("graphs for training", "export the model for inference");
+        }
+        if !model.functions.is_empty() {
+            return unsupported(
+                "functions of its own",
+                "have the exporter inline them (onnx.inliner.inline_local_functions)",
+            );
+        }
+        let graph = model.graph.ok_or(ReadError::NoGraph)?;
+        if !graph.sparse_initializer.is_empty() {
+            return unsupported("sparse tensors", "make them dense");
+        }
+        let own = |domain: &str| domain.is_empty() || domain == "ai.onnx";
+        let opset = model.opset_import.iter().find(|set| own(&set.domain));
+        let opset = opset.ok_or(ReadError::NoOpset)?.version;
+        if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
+            return Err(ReadError::Opset { found: opset });
+        }
+        let producer = [model.producer_name, model.producer_version].join(" ");
+        Ok(Model {
+            graph,
+            opset,
+            limits: *limits,
+            producer: producer.trim().to_string(),
+        })
+    }
+
+    /// The version of ONNX's operators that it uses.
+    pub fn opset(&self) -> i64 {
+        self.opset
+    }
+
+    /// The program that wrote it, as far as the file says.
+    pub fn producer(&self) -> &str {
+        &self.producer
+    }
+}
+
+/// Reads a file that holds one tensor, as ONNX's own tests keep them (`.pb`).
+///
+/// # Errors
+/// If it is no tensor, is too large, or has elements that are not supported.
+pub fn read_tensor(
+    file: impl Into<Bytes>,
+    limits: &Limits,
+) -> Result<(String, Tensor), StoredTensorError> {
+    let file: Bytes = file.into();
+    let malformed = |error: String| StoredTensorError {
+        tensor: String::new(),
+        fault: TensorFault::Malformed(error),
+    };
+    let stored = proto::Tensor::decode(file).map_err(|e| malformed(e.to_string()))?;
+    let tensor = tensor::tensor(&stored, limits)?;
+    Ok((stored.name, tensor))
+}
+
+pub(crate) use tensor::{element, tensor};

@@ -1,0 +1,9 @@
+//! The tests of this crate, in one executable.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail, and tells what it did"
+)]
+
+mod models;
