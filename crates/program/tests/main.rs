@@ -14,3 +14,8 @@ mod running;
 mod sweep;
 mod tensors;
 mod text;
+
+// The example is tested too.
+#[allow(dead_code, reason = "a program, of which the tests use a part")]
+#[path = "../examples/functions.rs"]
+mod costs;

@@ -14,9 +14,9 @@
 //!   the result back by as much, or half ([`normalised`]);
 //! - for e^x: the product with log2(e), whose whole part is what the result is shifted by ([`exponential`]).
 //!
-//! For `Fixed<i64, 16>` that is 350 to 1,400 ANDs, a third to two thirds of which are the pieces'; all is one
-//! circuit together with the sum of shares in front of it. The result has as few bits as its range needs, so
-//! that its way back to the ring is short.
+//! For `Fixed<i64, 16>` that is 500 to 1,250 ANDs, the sum of shares in front of it included, with which all is
+//! one circuit. The result has as few bits as its range needs, so that its way back to the ring is short.
+//! `docs/FUNCTIONS.md` has a table.
 //!
 //! # What was rejected
 //!

@@ -17,6 +17,10 @@ use crate::lower::one_hot;
 /// Pieces at most.
 const PIECES: usize = 2048;
 const DEGREES: std::ops::RangeInclusive<usize> = 1..=4;
+/// What a product is too small by on average, in units: half, and a 32nd for each of some ten rows.
+const LOST: f64 = 0.75;
+/// Bits of products below the last one of the result that are computed.
+const KEPT: u32 = 4;
 /// Points of a piece, between those of interpolation, where the error is measured.
 const POINTS: u32 = 16;
 
@@ -114,7 +118,11 @@ impl Spline {
 
     /// About how many ANDs its circuit has.
     fn ands(&self) -> usize {
-        let product = |product: &Product| (product.used * bits(product.range)) as usize * 2;
+        let product = |product: &Product| {
+            let width = bits(product.range);
+            let row = |row| (width.saturating_sub(product.dropped(row)) * 2) as usize;
+            (0..product.used).map(row).sum::<usize>()
+        };
         self.pieces.len() + self.products.iter().map(product).sum::<usize>()
     }
 
@@ -128,11 +136,9 @@ impl Spline {
         let mut value = piece[self.products.len()];
         for (at, product) in self.products.iter().enumerate() {
             let lower = self.products.len() - 1 - at;
-            let mut t = (within >> (self.step - product.used)) as i128;
-            if lower == 0 && product.used == self.step {
-                t += i128::from(more);
-            }
-            value = piece[lower] + ((i128::from(value) * t) >> product.used) as i64;
+            let t = within >> (self.step - product.used);
+            let more = more && lower == 0 && product.used == self.step;
+            value = piece[lower] + product.of(value, t, more);
         }
         value
     }
@@ -152,15 +158,10 @@ impl Spline {
             let lower = degree - 1 - at;
             let width = bits(ranges[at + 1]) as usize;
             let added = self.entries(b, &hot, lower, width);
-            let used = product.used as usize;
-            let t = &within[self.step as usize - used..];
+            let t = &within[(self.step - product.used) as usize..];
             let last = lower == 0 && product.used == self.step;
             let more = last.then_some(more);
-            let factor = Factor {
-                bits: &value,
-                signed: product.range[0] < 0,
-            };
-            value = factor.times_plus(b, t, more, &added);
+            value = product.build(b, &value, t, more, &added);
         }
         value
     }
@@ -177,39 +178,61 @@ impl Spline {
     }
 }
 
-/// A number of a circuit, with a sign or without.
-struct Factor<'a> {
-    bits: &'a [Wire],
-    signed: bool,
-}
+impl Product {
+    /// Bits of a row's number that are of no weight in the product, for a row of weight 2^row: all that is
+    /// [`KEPT`] bits below the result's last one.
+    fn dropped(self, row: u32) -> u32 {
+        self.used.saturating_sub(KEPT + row)
+    }
 
-impl Factor<'_> {
-    /// The number times an unsigned one, and once more times the lowest unit of that where `more` is 1; without
-    /// as many of the lowest bits as the second number has; then `added` is added, of which the result has the
-    /// width.
-    fn times_plus(
-        &self,
+    /// What rows are shifted by, and the sum of them less.
+    fn kept(self) -> u32 {
+        self.used.min(KEPT)
+    }
+
+    /// `value` times `t` 2^-used, and once more times 2^-used where `more` is true: each row cut off by itself.
+    fn of(self, value: i64, t: u128, more: bool) -> i64 {
+        let rows = (0..self.used).filter(|row| t >> row & 1 == 1);
+        let rows = rows.chain(more.then_some(0));
+        let sum: i128 = rows
+            .map(|row| {
+                let up = (row + self.kept()).saturating_sub(self.used);
+                (i128::from(value) >> self.dropped(row)) << up
+            })
+            .sum();
+        (sum >> self.kept()) as i64
+    }
+
+    /// The same as a circuit, and `added`, of whose width the result is.
+    fn build(
+        self,
         b: &mut Builder,
+        value: &[Wire],
         t: &[Wire],
         more: Option<Wire>,
         added: &[Wire],
     ) -> Vec<Wire> {
-        let columns = t.len() + added.len();
-        let mut sum = Columns::new(columns);
+        let kept = self.kept() as usize;
+        let mut sum = Columns::new(kept + added.len());
         for (at, &bit) in added.iter().enumerate() {
-            sum.add(t.len() + at, bit);
+            sum.add(kept + at, bit);
         }
         let rows = t.iter().enumerate().map(|(at, &bit)| (at, bit));
         for (row, factor) in rows.chain(more.map(|more| (0, more))) {
-            for (at, &bit) in self.bits.iter().enumerate() {
+            let dropped = self.dropped(row as u32) as usize;
+            let signed = self.range[0] < 0;
+            // Of a number that is cut off altogether, the sign is left.
+            let first = dropped.min(value.len().saturating_sub(usize::from(signed)));
+            let up = (row + kept).saturating_sub(self.used as usize);
+            for (at, &bit) in value[first..].iter().enumerate() {
                 let product = b.and(bit, factor);
-                match self.signed && at + 1 == self.bits.len() {
-                    true => sum.subtract(b, row + at, product),
-                    false => sum.add(row + at, product),
+                match signed && first + at + 1 == value.len() {
+                    true => sum.subtract(b, up + at, product),
+                    false => sum.add(up + at, product),
                 }
             }
         }
-        sum.finish(b).split_off(t.len())
+        sum.finish(b).split_off(kept)
     }
 }
 
@@ -309,8 +332,7 @@ impl Wanted<'_> {
 
     fn spline(&self, degree: usize, step: u32) -> Spline {
         let nodes = nodes(degree);
-        // Each product is rounded down, by half a unit on average.
-        let more = self.more + 0.5 * degree as f64;
+        let more = self.more + LOST * degree as f64;
         let piece = |piece: usize| {
             let mut polynomial = self.polynomial(&nodes, step, piece);
             polynomial[0] += more;
@@ -327,8 +349,13 @@ impl Wanted<'_> {
             let used = (bits(range) + 2).min(step);
             products.push(Product { range, used });
             let [low, high] = of(lower);
-            // The factor is between 0 and 1.
-            range = [low + range[0].min(0), high + range[1].max(0)];
+            // The factor is between 0 and 1. Each row of a number below 0 may be cut off by a 16th more.
+            let cut = if range[0] < 0 {
+                1 + i64::from(used / 16)
+            } else {
+                0
+            };
+            range = [low + range[0].min(0) - cut, high + range[1].max(0)];
         }
         Spline {
             range: self.range(degree, step),
@@ -351,10 +378,11 @@ impl Wanted<'_> {
             .fold(start, |[low, high], value| {
                 [low.min(value), high.max(value)]
             });
-        // Coefficients are rounded by half a unit at most; a product is rounded down, and its factor cut
-        // off, by less than 1 1/4 units, of which half a unit was added; between the points where it is
-        // measured the function is hardly higher.
-        let wrong = self.error + 0.5 * (degree as f64 + 1.0) + 0.75 * degree as f64;
+        // Coefficients are rounded by half a unit at most; a product is rounded down, by less than a unit
+        // and a 16th for each row, and its factor cut off, by a quarter, of which some was added; between the
+        // points where it is measured the function is hardly higher.
+        let rows = f64::from(step) / 16.0;
+        let wrong = self.error + 0.5 * (degree as f64 + 1.0) + (1.25 + rows - LOST) * degree as f64;
         let low = (low + self.more - wrong).floor().min(0.0) as i64;
         let high = (high + self.more + wrong + 8.0).ceil() as i64;
         [low, high]
