@@ -161,7 +161,9 @@ fn tensors(set: &Path, kind: &str) -> Result<Vec<Tensor>, String> {
     let read = paths.take_while(|path| path.exists()).map(|path| {
         let file = std::fs::read(&path).map_err(|e| e.to_string())?;
         let tensor = read_tensor(file, &Limits::default());
-        tensor.map(|(_, tensor)| tensor).map_err(|e| e.to_string())
+        tensor
+            .map(|(_, tensor)| tensor)
+            .map_err(|e| e.fault.to_string())
     });
     read.collect()
 }
@@ -203,6 +205,10 @@ fn first(error: &ImportError) -> String {
         Some(Problem::Node {
             operator, fault, ..
         }) => format!("{operator}: {fault}"),
+        Some(Problem::InputElement { code, .. }) => {
+            format!("inputs with elements of type {code} in ONNX's numbering")
+        }
+        Some(Problem::InputKind { .. }) => "inputs that are no tensors".into(),
         Some(problem) => problem.to_string(),
         None => String::new(),
     }
@@ -256,7 +262,7 @@ fn print(table: &BTreeMap<String, Vec<(String, Outcome)>>) {
     println!(
         "ONNX comes with a test case for each use of its operators. This table says how Madrigal's evaluation in the\n\
          clear does on those of release 1.22. Floats must be within {RELATIVE:e} of the expected ones, relative, or\n\
-         {ABSOLUTE:e}; integers and Booleans equal.\n"
+         {ABSOLUTE:e}; integers and Booleans equal. Inputs that decide on shapes are bound to constants, others are not.\n"
     );
     println!(
         "The file is written by the command at the head of `crates/nn/examples/node_tests.rs`: change that, not this.\n"
@@ -312,9 +318,6 @@ fn print(table: &BTreeMap<String, Vec<(String, Outcome)>>) {
     }
 }
 
-fn row(name: &str, reason: &str) {
-    println!(
-        "| {name} | {} |",
-        reason.replace('|', "/").replace('\n', " ")
-    );
+fn row(first: &str, second: &str) {
+    println!("| {first} | {} |", second.replace('\n', " "));
 }

@@ -162,6 +162,12 @@ pub enum Fault {
         /// What is allowed.
         limit: usize,
     },
+    /// A tensor would have more dimensions than allowed.
+    #[error("it makes or names {found} dimensions, and 64 are allowed")]
+    Rank {
+        /// How many.
+        found: usize,
+    },
     /// What is computed of constants alone takes too long.
     #[error(
         "computing constants takes more than {limit} multiplications: simplify the model first, or raise the limit"
@@ -260,6 +266,8 @@ pub enum Problem {
         /// The output's name.
         output: String,
     },
+    /// There are too many problems to look for more.
+    More,
     /// A tensor of the file is wrong.
     Initializer {
         /// What is wrong.
@@ -317,6 +325,7 @@ impl std::fmt::Display for Problem {
                 f,
                 "nothing makes the output {output:?}: the file is damaged or its exporter wrong"
             ),
+            Problem::More => write!(f, "and more, which were not looked for"),
             Problem::Initializer { error } => error.fmt(f),
         }
     }

@@ -204,6 +204,9 @@ pub struct Tensor {
     data: Data,
 }
 
+/// Dimensions that a tensor may have, as in NumPy.
+pub(crate) const MAX_RANK: usize = 64;
+
 /// The product of dimensions, if it can be counted, and could be if those of size 0 had size 1: then offsets can be
 /// computed without looking for overflow.
 pub(crate) fn elements(shape: &[usize]) -> Option<usize> {

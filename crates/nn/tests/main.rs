@@ -6,4 +6,9 @@
     reason = "a test may fail, and tells what it did"
 )]
 
+mod common;
+mod graphs;
+mod malformed;
 mod models;
+mod npy;
+mod operators;

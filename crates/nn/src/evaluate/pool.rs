@@ -26,7 +26,7 @@ impl Under {
         self.offsets.clear();
         self.offsets.push(0);
         let steps = strides(data);
-        let mut declared = 1;
+        let mut declared = 1usize;
         for axis in 0..data.len() {
             let (kernel, dilation) = (window.kernel[axis], window.dilations[axis].max(1));
             let (before, start) = (window.before[axis], place[axis] * window.strides[axis]);
@@ -34,7 +34,7 @@ impl Under {
             let until = |end: usize| end.saturating_sub(start).div_ceil(dilation).min(kernel);
             let (first, end) = (until(before), until(before + data[axis]));
             if let Some(after) = counted {
-                declared *= until(before + data[axis] + after[axis]);
+                declared = declared.saturating_mul(until(before + data[axis] + after[axis]));
             }
             let outer = std::mem::take(&mut self.offsets);
             for offset in outer {

@@ -9,6 +9,8 @@ pub struct Count {
     pub parameters: u64,
     /// Multiplications of numbers in products, matrices and convolutions.
     pub multiplications: u64,
+    /// About how many elementary steps an evaluation takes.
+    pub steps: u64,
 }
 
 impl Graph {
@@ -17,18 +19,23 @@ impl Graph {
         let constants = self.constants();
         let floats = constants.iter().filter(|(_, t)| t.element().is_float());
         let nodes = self.nodes.iter();
+        let all = |sum: fn(&Graph, &Node) -> u64| {
+            let each = nodes.clone().map(move |node| sum(self, node));
+            each.fold(0, u64::saturating_add)
+        };
         Count {
             parameters: floats.map(|(_, tensor)| tensor.len() as u64).sum(),
-            multiplications: nodes
-                .map(|node| self.multiplications(node))
-                .fold(0, u64::saturating_add),
+            multiplications: all(Graph::multiplications),
+            steps: all(|graph, node| {
+                let (inputs, output) = graph.types(node);
+                work(&node.op, &inputs, output)
+            }),
         }
     }
 
     /// Multiplications of one node of this graph.
     pub fn multiplications(&self, node: &Node) -> u64 {
-        let inputs: Vec<&Type> = node.inputs.iter().map(|&id| &self.value(id).ty).collect();
-        let output = &self.value(node.outputs[0]).ty;
+        let (inputs, output) = self.types(node);
         match node.op {
             Op::MatMul | Op::Conv { .. } | Op::ConvTranspose { .. } => {
                 work(&node.op, &inputs, output)
@@ -36,6 +43,13 @@ impl Graph {
             Op::Binary(Binary::Mul | Binary::Div | Binary::Pow) => output.elements() as u64,
             _ => 0,
         }
+    }
+}
+
+impl Graph {
+    fn types(&self, node: &Node) -> (Vec<&Type>, &Type) {
+        let inputs = node.inputs.iter().map(|&id| &self.value(id).ty);
+        (inputs.collect(), &self.value(node.outputs[0]).ty)
     }
 }
 

@@ -4,7 +4,7 @@ use super::Type;
 use super::linear::{conv, product, transposed};
 use super::op::{Binary, Op, Unary};
 use crate::error::Fault;
-use crate::tensor::{Element, elements};
+use crate::tensor::{Element, MAX_RANK, elements};
 
 /// The shape to which two are broadcast: aligned at the end, and sizes 1 repeated.
 pub(crate) fn broadcast(first: &[usize], second: &[usize]) -> Result<Vec<usize>, Fault> {
@@ -51,6 +51,10 @@ pub(crate) fn infer(op: &Op, inputs: &[&Type]) -> Result<Vec<Type>, Fault> {
         return Ok(vec![Type { element, shape }, places]);
     }
     let (element, shape) = one(op, inputs)?;
+    if shape.len() > MAX_RANK {
+        let found = shape.len();
+        return Err(Fault::Rank { found });
+    }
     if elements(&shape).is_none() {
         let limit = usize::MAX;
         return Err(Fault::TooLarge { shape, limit });

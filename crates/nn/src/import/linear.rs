@@ -49,7 +49,7 @@ fn kernel(b: &Builder, v: &View<'_>, weights: ValueId) -> Result<Vec<usize>, Fau
             .copied()
             .eq(kernel.iter().map(|&size| size as i64))
     {
-        return Err(of_rank(b, weights, &format!("a kernel of {told:?}")));
+        return Err(of_rank(b, weights, "the kernel that kernel_shape says"));
     }
     Ok(kernel.to_vec())
 }

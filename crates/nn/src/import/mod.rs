@@ -29,7 +29,7 @@ use crate::error::{Fault, ImportError, Problem};
 use crate::graph::{Graph, Type, ValueId};
 use crate::proto;
 use crate::read::{Limits, Model, element, tensor};
-use crate::tensor::{Element, Tensor, elements};
+use crate::tensor::{Element, MAX_RANK, Tensor, elements};
 
 /// Imports a node: the values that it makes, as many as it can.
 type Importer = fn(&mut Builder, &View<'_>) -> Result<Vec<ValueId>, Fault>;
@@ -66,6 +66,9 @@ fn importer(operator: &str) -> Option<Importer> {
     let found = entries.find(|(name, _)| *name == operator)?;
     Some(found.1)
 }
+
+/// Problems after which no more are looked for: a model of somebody's has a few, a file made to keep us busy has many.
+const MAX_PROBLEMS: usize = 1000;
 
 /// What to do about an operator that is not supported.
 fn advice(operator: &str) -> &'static str {
@@ -119,6 +122,10 @@ impl Model {
         import.constants(&self.graph, &self.limits);
         import.inputs(&self.graph, options, &self.limits);
         for node in &self.graph.node {
+            if import.problems.len() >= MAX_PROBLEMS {
+                import.problems.push(Problem::More);
+                break;
+            }
             import.node(node, self.opset, &self.limits);
         }
         let mut outputs = Vec::new();
@@ -127,9 +134,12 @@ impl Model {
                 Some(Some(id)) => outputs.push((output.name.clone(), *id)),
                 // Its maker's problem is told.
                 Some(None) => {}
-                None => import.problems.push(Problem::OutputUndefined {
-                    output: output.name.clone(),
-                }),
+                None if import.problems.len() < MAX_PROBLEMS => {
+                    import.problems.push(Problem::OutputUndefined {
+                        output: output.name.clone(),
+                    });
+                }
+                None => {}
             }
         }
         if !import.problems.is_empty() {
@@ -340,7 +350,8 @@ fn given(input: &proto::ValueInfo, options: &Options, limits: &Limits) -> Result
             sizes.collect::<Result<_, _>>()?
         }
     };
-    if elements(&shape).is_none_or(|count| count > limits.elements) {
+    let rank = shape.len();
+    if rank > MAX_RANK || elements(&shape).is_none_or(|count| count > limits.elements) {
         return Err(Problem::InputSize {
             input: name(),
             shape,

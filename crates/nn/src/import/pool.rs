@@ -44,7 +44,7 @@ pub(super) fn window(
         if found.len() != count {
             return Err(Fault::Attribute {
                 name,
-                found: format!("{found:?}"),
+                found: format!("a list of {} numbers", found.len()),
                 supported: "as many numbers as the kernel has dimensions (twice as many pads)",
             });
         }
@@ -104,7 +104,7 @@ pub(super) fn window(
             let padded = inside.saturating_add(window.after[axis]);
             let room = padded.checked_sub(window.extent(axis).unwrap_or(usize::MAX));
             let over = room.map_or(0, |room| room % stride);
-            let next = room.unwrap_or(0) - over + stride;
+            let next = (room.unwrap_or(0) - over).saturating_add(stride);
             if over > 0 && next < inside {
                 window.after[axis] = window.after[axis].saturating_add(stride - over);
             }

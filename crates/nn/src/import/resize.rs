@@ -79,6 +79,9 @@ impl Method {
         } else {
             (1.0, 0.0)
         };
+        // Beyond the edge all elements are that at the edge.
+        let size = axis.old as f64;
+        let source = source.clamp(-size - 2.0, 2.0 * size + 2.0);
         // Where it shrinks, a wider kernel looks at all elements.
         let scale = if self.antialias {
             axis.scale.min(1.0)

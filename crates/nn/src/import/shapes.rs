@@ -2,7 +2,7 @@
 
 use super::Table;
 use super::builder::Builder;
-use super::view::{View, at_least, axes_of, axis_of};
+use super::view::{View, at_least, axes_of, axis_of, few};
 use crate::error::Fault;
 use crate::graph::{Op, ValueId, broadcast};
 
@@ -24,6 +24,7 @@ pub(super) const TABLE: Table = &[
 
 /// Dimensions, none of which may be below 0.
 pub(super) fn sizes(sizes: &[i64]) -> Result<Vec<usize>, Fault> {
+    few(sizes)?;
     let sizes = sizes.iter();
     sizes
         .map(|&size| at_least(0, size, "dimension", "at least 0"))
@@ -65,6 +66,7 @@ fn flatten(b: &mut Builder, v: &View<'_>) -> Made {
 fn reshape(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let wanted = v.const_ints(b, 1, "shape")?;
+    few(&wanted)?;
     let shape = b.shape(x).to_vec();
     let zeros = v.flag("allowzero", false)?;
     let mut free = None;
@@ -172,8 +174,19 @@ fn split(b: &mut Builder, v: &View<'_>) -> Made {
     let axis = axis_of(v.int("axis", 0)?, b.shape(x).len())?;
     let whole = b.shape(x)[axis];
     let count = v.proto.output.len().max(1);
-    let parts = match v.ints_from(b, "split", (1, 13))? {
-        Some(parts) => sizes(&parts)?,
+    let parts: Vec<usize> = match v.ints_from(b, "split", (1, 13))? {
+        // As many as outputs, which the file has, so there may be more than dimensions.
+        Some(parts) if parts.len() == count => parts
+            .iter()
+            .map(|&part| at_least(0, part, "part", "at least 0"))
+            .collect::<Result<_, _>>()?,
+        Some(parts) => {
+            return Err(Fault::Number {
+                what: "number of parts",
+                found: parts.len() as i64,
+                expected: "that of outputs",
+            });
+        }
         None => {
             // All of the same size but the last.
             let size = whole.div_ceil(count);
@@ -184,8 +197,8 @@ fn split(b: &mut Builder, v: &View<'_>) -> Made {
     let sum = parts
         .iter()
         .try_fold(0usize, |sum, &part| sum.checked_add(part));
-    if sum != Some(whole) || parts.len() < count {
-        let expected = format!("along axis {axis} as much as the parts {parts:?}");
+    if sum != Some(whole) {
+        let expected = format!("along axis {axis} as much as its parts");
         return Err(of_rank(b, x, &expected));
     }
     let mut start = 0;

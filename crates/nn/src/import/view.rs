@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::graph::ValueId;
 use crate::proto;
 use crate::read::Limits;
-use crate::tensor::Tensor;
+use crate::tensor::{MAX_RANK, Tensor};
 
 /// A node, and the graph to which its import adds.
 pub(super) struct View<'a> {
@@ -225,11 +225,20 @@ pub(super) fn axis_of(axis: i64, rank: usize) -> Result<usize, Fault> {
 
 /// Several axes, in ascending order, each once.
 pub(super) fn axes_of(axes: &[i64], rank: usize) -> Result<Vec<usize>, Fault> {
+    few(axes)?;
     let found: Result<Vec<usize>, Fault> = axes.iter().map(|&axis| axis_of(axis, rank)).collect();
     let mut found = found?;
     found.sort_unstable();
     found.dedup();
     Ok(found)
+}
+
+/// That a list has no more entries than a tensor has dimensions.
+pub(super) fn few(list: &[i64]) -> Result<(), Fault> {
+    match list.len() {
+        found if found > MAX_RANK => Err(Fault::Rank { found }),
+        _ => Ok(()),
+    }
 }
 
 /// A number that must not be below `least`.

@@ -3,7 +3,7 @@
 use crate::half::{bf16_value, f16_value};
 use crate::proto;
 use crate::read::Limits;
-use crate::tensor::{Data, Element, Tensor, elements};
+use crate::tensor::{Data, Element, MAX_RANK, Tensor, elements};
 
 /// What is wrong with a tensor of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,6 +17,9 @@ pub enum TensorFault {
          of 8 to 64, or bool"
     )]
     Element(i32),
+    /// More dimensions than allowed.
+    #[error("it has {0} dimensions, and 64 are allowed")]
+    Rank(usize),
     /// A dimension below 0.
     #[error("one of its dimensions {0:?} is below 0: the file is damaged")]
     Dimension(Vec<i64>),
@@ -93,6 +96,9 @@ fn decode(stored: &proto::Tensor, limits: &Limits) -> Result<Tensor, TensorFault
     }
     let code = stored.data_type;
     let element = element(i64::from(code)).ok_or(TensorFault::Element(code))?;
+    if stored.dims.len() > MAX_RANK {
+        return Err(TensorFault::Rank(stored.dims.len()));
+    }
     let shape: Result<Vec<usize>, _> = stored.dims.iter().map(|&d| usize::try_from(d)).collect();
     let shape = shape.map_err(|_| TensorFault::Dimension(stored.dims.clone()))?;
     let count = elements(&shape).filter(|&count| count <= limits.elements);

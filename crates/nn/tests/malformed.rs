@@ -1,0 +1,454 @@
+//! Files that are wrong, or made to do harm: each ends in an error that says what and where.
+
+use madrigal_nn::{
+    Fault, ImportError, Limits, Model, Options, Problem, ReadError, Tensor, TensorFault, proto,
+};
+use prost::Message as _;
+
+use crate::common::{Net, Random, floats, ints};
+
+fn read(file: Vec<u8>) -> Result<Model, ReadError> {
+    Model::read(file, &Limits::default())
+}
+
+fn only(error: ImportError) -> Problem {
+    assert_eq!(error.problems.len(), 1, "{error}");
+    error.problems.into_iter().next().unwrap()
+}
+
+/// The one fault of a model.
+fn fault(net: &Net) -> Fault {
+    match only(net.import().unwrap_err()) {
+        Problem::Node { fault, .. } => fault,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn no_model_at_all() {
+    assert!(matches!(
+        read(b"hello".to_vec()),
+        Err(ReadError::Malformed(_))
+    ));
+    assert_eq!(read(Vec::new()).unwrap_err(), ReadError::NoGraph);
+    let mut file = Net::new(13).input("x", &[1]).output("x").file();
+    file.truncate(file.len() - 3);
+    assert!(matches!(read(file), Err(ReadError::Malformed(_))));
+}
+
+#[test]
+fn versions() {
+    for (opset, good) in [(6, false), (7, true), (27, true), (28, false), (-1, false)] {
+        let file = Net::new(opset).input("x", &[1]).output("x").file();
+        assert_eq!(read(file).is_ok(), good, "{opset}");
+    }
+    let mut none = Net::new(13).messages();
+    none.opset_import.clear();
+    assert_eq!(read(none.encode_to_vec()).unwrap_err(), ReadError::NoOpset);
+}
+
+#[test]
+fn parts_of_the_format_that_are_not_supported() {
+    let base = Net::new(13).messages();
+    let mut training = base.clone();
+    training.training_info.push(Default::default());
+    let mut functions = base.clone();
+    functions.functions.push(Default::default());
+    let mut sparse = base.clone();
+    sparse
+        .graph
+        .as_mut()
+        .unwrap()
+        .sparse_initializer
+        .push(Default::default());
+    for model in [training, functions, sparse] {
+        let error = read(model.encode_to_vec()).unwrap_err();
+        assert!(matches!(error, ReadError::Unsupported { .. }), "{error}");
+    }
+}
+
+#[test]
+fn limits_on_files() {
+    let file = Net::new(13).input("x", &[1]).output("x").file();
+    let limits = Limits {
+        bytes: file.len() - 1,
+        ..Limits::default()
+    };
+    let error = Model::read(file, &limits).unwrap_err();
+    assert!(matches!(error, ReadError::TooLong { .. }), "{error}");
+    // A million empty nodes are two megabytes.
+    let graph: Vec<u8> = [0x0a, 0x00].repeat(1 << 20);
+    let mut file = vec![0x3a];
+    prost::encoding::encode_varint(graph.len() as u64, &mut file);
+    file.extend(graph);
+    let limits = Limits {
+        parts: 1000,
+        ..Limits::default()
+    };
+    let error = Model::read(file, &limits).unwrap_err();
+    assert_eq!(error, ReadError::TooManyParts { limit: 1000 });
+}
+
+#[test]
+fn tensors_of_files() {
+    let of = |tensor: proto::Tensor| {
+        let net = Net::new(13).tensor(tensor).output("w");
+        match only(net.import().unwrap_err()) {
+            Problem::Initializer { error } => {
+                assert_eq!(error.tensor, "w");
+                error.fault
+            }
+            other => panic!("{other}"),
+        }
+    };
+    let length = |fault| matches!(fault, TensorFault::Length { .. });
+    assert!(length(of(floats("w", &[3], &[1.0, 2.0]))));
+    assert!(length(of(floats("w", &[1 << 28], &[1.0]))));
+    let mut listed = ints("w", &[1, 2, 3]);
+    listed.dims = vec![1 << 20, 4];
+    assert!(length(of(listed.clone())));
+    listed.dims = vec![1 << 40, 1 << 40];
+    assert!(matches!(of(listed.clone()), TensorFault::TooLarge { .. }));
+    listed.dims = vec![0, 1 << 62, 1 << 62];
+    assert!(matches!(of(listed.clone()), TensorFault::TooLarge { .. }));
+    listed.dims = vec![-3];
+    assert!(matches!(of(listed.clone()), TensorFault::Dimension(_)));
+    listed.dims = vec![1; 65];
+    assert_eq!(of(listed.clone()), TensorFault::Rank(65));
+    listed.dims = vec![3];
+    listed.data_type = 8;
+    assert_eq!(of(listed.clone()), TensorFault::Element(8));
+    listed.data_location = 1;
+    assert_eq!(of(listed.clone()), TensorFault::External);
+    listed.data_location = 0;
+    listed.segment = Some(Default::default());
+    assert_eq!(of(listed), TensorFault::Segment);
+}
+
+#[test]
+fn all_that_is_not_supported_is_told_at_once() {
+    let net = Net::new(13)
+        .input("x", &[2, 2])
+        .node("a = LSTM(x)")
+        .node("b = Relu(a)")
+        .node("c = NonZero(b)")
+        .node("d = Add(x, nothing)")
+        .node("e = Softmax(x)")
+        .int("axis", 7)
+        .output("c")
+        .output("e");
+    let error = net.import().unwrap_err();
+    let told: Vec<(&str, &str)> = error
+        .problems
+        .iter()
+        .map(|problem| match problem {
+            Problem::Node { node, operator, .. } => (&node[..], &operator[..]),
+            other => panic!("{other}"),
+        })
+        .collect();
+    let expected = [
+        ("node_0", "LSTM"),
+        ("node_2", "NonZero"),
+        ("node_3", "Add"),
+        ("node_4", "Softmax"),
+    ];
+    assert_eq!(told, expected);
+    let text = error.to_string();
+    assert!(
+        text.contains("4 reasons") && text.contains("LSTM \"node_0\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn names() {
+    let twice = Net::new(13)
+        .input("x", &[1])
+        .node("x = Relu(x)")
+        .output("x");
+    assert!(matches!(fault(&twice), Fault::Redefined { .. }));
+    let late = Net::new(13)
+        .input("x", &[1])
+        .node("y = Relu(z)")
+        .node("z = Relu(x)")
+        .output("z");
+    assert!(matches!(fault(&late), Fault::Undefined { .. }));
+    let none = Net::new(13).input("x", &[1]).output("y");
+    assert!(matches!(
+        only(none.import().unwrap_err()),
+        Problem::OutputUndefined { .. }
+    ));
+    let mut foreign = Net::new(13)
+        .input("x", &[1])
+        .node("y = Gelu(x)")
+        .output("y")
+        .messages();
+    foreign.graph.as_mut().unwrap().node[0].domain = "com.microsoft".into();
+    let model = read(foreign.encode_to_vec()).unwrap();
+    let error = model.import(&Options::default()).unwrap_err();
+    assert!(error.to_string().contains("com.microsoft"), "{error}");
+}
+
+#[test]
+fn operands_that_do_not_fit() {
+    let net = |text: &str| {
+        Net::new(13)
+            .input("x", &[2, 3])
+            .input("y", &[4, 5])
+            .input_of("b", 9, &[2, 3])
+            .ints("i", &[9])
+            .ints("many", &[1 << 40, 1 << 40])
+            .node(text)
+            .output("z")
+    };
+    assert!(matches!(
+        fault(&net("z = Add(x, y)")),
+        Fault::Broadcast { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = Add(x, b)")),
+        Fault::Elements { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = And(x, b)")),
+        Fault::Element { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = MatMul(x, y)")),
+        Fault::Shape { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = Gather(x, i)")),
+        Fault::Index { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = Add(x)")),
+        Fault::InputMissing { index: 1 }
+    ));
+    assert!(matches!(
+        fault(&net("z = Reshape(x, i)")),
+        Fault::Shape { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = Expand(i, many)")),
+        Fault::TooLarge { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = ConstantOfShape(many)")),
+        Fault::TooLarge { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = Concat(x, y)")),
+        Fault::AttributeMissing { .. }
+    ));
+    assert!(matches!(
+        fault(&net("z = Softmax(x)").text("axis", "1")),
+        Fault::AttributeType { .. }
+    ));
+    assert!(matches!(fault(&net("z w = Relu(x)")), Fault::Output { .. }));
+}
+
+#[test]
+fn shapes_must_be_known() {
+    let net = Net::new(13)
+        .input("x", &[2, 3])
+        .input_of("shape", 7, &[1])
+        .node("t = Add(shape, shape)")
+        .node("y = Reshape(x, t)")
+        .output("y");
+    let Fault::NotConstant { inputs, .. } = fault(&net) else {
+        panic!()
+    };
+    assert_eq!(inputs, ["shape"]);
+    let mut options = Options::default();
+    let three = Tensor::i64(vec![1], vec![3]).unwrap();
+    options.constants.insert("shape".into(), three);
+    let graph = net.import_with(&options).unwrap();
+    assert_eq!(graph.inputs().len(), 1);
+    assert_eq!(graph.value(graph.outputs()[0].1).ty.shape, [6]);
+}
+
+#[test]
+fn dimensions_must_be_known() {
+    let net = Net::new(13)
+        .input("x", &[-1, 3])
+        .node("y = Relu(x)")
+        .output("y");
+    let problem = only(net.import().unwrap_err());
+    let Problem::Dimension { input, axis, name } = problem else {
+        panic!("{problem}")
+    };
+    assert_eq!((&input[..], axis, &name[..]), ("x", 0, "N"));
+    let shape = |options: &Options| {
+        let graph = net.import_with(options).unwrap();
+        graph.value(graph.outputs()[0].1).ty.shape.clone()
+    };
+    assert_eq!(shape(&Options::batch(7)), [7, 3]);
+    let mut options = Options::default();
+    options.dimensions.insert("N".into(), 5);
+    assert_eq!(shape(&options), [5, 3]);
+    options.shapes.insert("x".into(), vec![4, 8]);
+    assert_eq!(shape(&options), [4, 8]);
+    options.shapes.insert("x".into(), vec![4]);
+    let problem = only(net.import_with(&options).unwrap_err());
+    assert!(matches!(problem, Problem::Given { .. }), "{problem}");
+    options.shapes.clear();
+    options.shapes.insert("nobody".into(), vec![4]);
+    let problem = only(net.import_with(&options).unwrap_err());
+    assert!(matches!(problem, Problem::NoSuchInput { .. }), "{problem}");
+}
+
+/// Constants may not take more time or memory than allowed, however few bytes ask for them.
+#[test]
+fn constants_are_bounded() {
+    let mut net = Net::new(13).constant("w0", &[64, 64], &[0.5; 4096]);
+    for step in 0..40 {
+        net = net.node(&format!("w{} = MatMul(w{step}, w{step})", step + 1));
+    }
+    let file = net.output("w40").file();
+    let limits = Limits {
+        work: 64 * 64 * 64 * 30,
+        ..Limits::default()
+    };
+    let import = |limits| {
+        Model::read(file.clone(), &limits)
+            .unwrap()
+            .import(&Options::default())
+    };
+    let text = import(limits).unwrap_err().to_string();
+    assert!(
+        text.contains("multiplications") && text.contains("node_30"),
+        "{text}"
+    );
+    let limits = Limits {
+        elements: 64 * 64 * 10,
+        ..Limits::default()
+    };
+    let text = import(limits).unwrap_err().to_string();
+    assert!(
+        text.contains("elements") && text.contains("node_10"),
+        "{text}"
+    );
+    assert!(import(Limits::default()).is_ok());
+}
+
+/// Models of most operators, to be damaged.
+fn valid() -> Vec<Vec<u8>> {
+    let image = || Net::new(13).input("x", &[1, 2, 6, 6]);
+    let kernel = [0.5; 36];
+    let nets = [
+        image()
+            .constant("w", &[2, 2, 3, 3], &kernel)
+            .node("c = Conv(x, w)")
+            .int_list("pads", &[1, 1, 1, 1])
+            .node("r = Relu(c)")
+            .node("p = MaxPool(r)")
+            .int_list("kernel_shape", &[2, 2])
+            .int_list("strides", &[2, 2])
+            .node("y = Flatten(p)"),
+        image()
+            .constant("w", &[2, 2, 3, 3], &kernel)
+            .node("c = ConvTranspose(x, w)")
+            .int_list("strides", &[2, 2])
+            .node("p = AveragePool(c)")
+            .int_list("kernel_shape", &[3, 3])
+            .int("ceil_mode", 1)
+            .int("count_include_pad", 1)
+            .node("y = GlobalAveragePool(p)"),
+        image()
+            .ints("starts", &[1, 0])
+            .ints("ends", &[-1, 9])
+            .ints("axes", &[2, -1])
+            .ints("shape", &[0, -1])
+            .node("s = Slice(x, starts, ends, axes)")
+            .node("t = Transpose(s)")
+            .int_list("perm", &[0, 2, 3, 1])
+            .node("f = Reshape(t, shape)")
+            .node("a b = Split(f)")
+            .int("axis", 1)
+            .node("y = Concat(b, a)")
+            .int("axis", -1),
+        image()
+            .ints("k", &[3])
+            .ints("pads", &[0, 0, 1, 2, 0, 0, 2, 1])
+            .node("p = Pad(x, pads)")
+            .text("mode", "reflect")
+            .node("s = Softmax(p)")
+            .node("m i = TopK(s, k)")
+            .node("a = ArgMax(m)")
+            .node("g = Gather(s, a)")
+            .node("y = ReduceMean(g)")
+            .int_list("axes", &[1, 2]),
+        image()
+            .constant("roi", &[0], &[])
+            .constant("scales", &[4], &[1.0, 1.0, 2.0, 0.5])
+            .node("r = Resize(x, roi, scales)")
+            .text("mode", "cubic")
+            .node("d = DepthToSpace(r)")
+            .int("blocksize", 1)
+            .node("y = LRN(d)")
+            .int("size", 3),
+    ];
+    nets.map(|net| net.output("y").file()).to_vec()
+}
+
+#[test]
+fn what_is_to_be_damaged_is_valid() {
+    for file in valid() {
+        let graph = read(file).unwrap().import(&Options::default()).unwrap();
+        assert_eq!(graph.outputs().len(), 1);
+    }
+}
+
+#[test]
+fn damaged_files_end_in_errors_or_run() {
+    let mut random = Random::new();
+    let limits = Limits {
+        bytes: 1 << 16,
+        parts: 1 << 10,
+        elements: 1 << 14,
+        work: 1 << 18,
+    };
+    let rounds = std::env::var("MADRIGAL_MUTATIONS").map_or(4000, |n| n.parse().unwrap());
+    let (mut imported, mut computed) = (0, 0);
+    for file in valid() {
+        for _ in 0..rounds {
+            let mut file = file.clone();
+            for _ in 0..=random.below(4) {
+                let at = random.below(file.len());
+                match random.below(5) {
+                    0 => file[at] = random.below(256) as u8,
+                    1 => file[at] ^= 1 << random.below(8),
+                    2 => file.insert(at, random.below(256) as u8),
+                    3 => drop(file.remove(at)),
+                    // Large numbers and negative ones are ten bytes.
+                    _ => drop(file.splice(at..at + 1, [0xff; 9].into_iter().chain([1]))),
+                }
+            }
+            let Ok(model) = Model::read(file, &limits) else {
+                continue;
+            };
+            let graph = match model.import(&Options::batch(2)) {
+                Ok(graph) => graph,
+                Err(error) => {
+                    assert!(!error.to_string().is_empty());
+                    continue;
+                }
+            };
+            imported += 1;
+            if graph.count().steps > 1 << 18 {
+                continue;
+            }
+            let ty = graph
+                .inputs()
+                .iter()
+                .map(|(_, id)| graph.value(*id).ty.clone());
+            let ones: Option<Vec<Tensor>> = ty
+                .map(|ty| Tensor::f32(ty.shape.clone(), vec![1.0; ty.elements()]).ok())
+                .collect();
+            computed += usize::from(graph.evaluate(&ones.unwrap()).is_ok());
+        }
+    }
+    println!("{imported} imported, {computed} computed");
+    assert!(computed > rounds / 10);
+}
