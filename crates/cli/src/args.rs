@@ -4,6 +4,7 @@
 mod bench;
 mod circuit;
 mod demo;
+mod infer;
 
 mod party;
 mod run;
@@ -20,6 +21,7 @@ pub use bench::{
 };
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
+pub use infer::Infer;
 pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
 pub use madrigal_app::over::Over;
 pub use party::{Dealer, Doctor, Keygen};
@@ -52,6 +54,8 @@ pub struct Cli {
 pub enum Command {
     /// Compute a circuit, with all parties on this machine or as one real party
     Run(Box<Run>),
+    /// Compute a trained network on data that nobody shows, with all parties on this machine or as one real party
+    Infer(Box<Infer>),
     /// Show, convert or evaluate a circuit in the clear
     #[command(subcommand)]
     Circuit(Circuit),

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
     }
     let done = match command {
         Command::Run(args) => commands::run::run(*args),
+        Command::Infer(args) => commands::infer::run(&args),
         Command::Circuit(args) => commands::circuit::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Keygen(args) => commands::keygen::run(args),

@@ -48,6 +48,7 @@ mod import;
 pub mod npy;
 pub mod proto;
 mod read;
+pub mod secret;
 mod tensor;
 
 pub use error::{EvaluateError, Fault, ImportError, Problem};

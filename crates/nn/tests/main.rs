@@ -12,3 +12,4 @@ mod malformed;
 mod models;
 mod npy;
 mod operators;
+mod secret;

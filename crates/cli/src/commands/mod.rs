@@ -7,6 +7,7 @@ pub mod demo;
 pub mod doctor;
 pub mod explain;
 pub mod hycc;
+pub mod infer;
 pub mod keygen;
 pub mod pages;
 mod peers;

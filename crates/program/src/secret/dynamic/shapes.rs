@@ -190,20 +190,18 @@ impl Tensor {
         if axis >= self.shape.rank() {
             return self.wrong_axis("pad", axis, at);
         }
-        let mut parts = vec![self.clone()];
-        for (place, length) in [(0, before), (parts.len(), after)] {
-            if length == 0 {
-                continue;
+        let block = |length: usize| match self.shape.with(axis, length) {
+            Some(shape) => fill.broadcast_to(&shape),
+            None => {
+                let mut axes = self.shape.axes().to_vec();
+                axes[axis] = length;
+                self.failed(Fault::TooLarge { axes }, at)
             }
-            match self.shape.with(axis, length) {
-                Some(shape) => parts.insert(place.min(parts.len()), fill.broadcast_to(&shape)),
-                None => {
-                    let mut axes = self.shape.axes().to_vec();
-                    axes[axis] = length;
-                    return self.failed(Fault::TooLarge { axes }, at);
-                }
-            }
-        }
+        };
+        let mut parts = Vec::new();
+        parts.extend((before > 0).then(|| block(before)));
+        parts.push(self.clone());
+        parts.extend((after > 0).then(|| block(after)));
         match &parts[..] {
             [_] => self.clone(),
             parts => Self::joined(&self.recorder, &parts.iter().collect::<Vec<_>>(), axis, at),

@@ -1,0 +1,107 @@
+//! The flags of `infer`: a trained network on data that nobody shows.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueHint};
+use madrigal_app::flags::threads;
+use madrigal_app::ways::MatricesArg;
+use madrigal_program::Type;
+use madrigal_program::lower::Mix;
+
+use super::{EXIT_STATUS, Net, Over, Receivers, Show, Who};
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Infer {
+    /// The ONNX model. Party 0 owns it: the others need its architecture, and their file's weights are not used
+    #[arg(long, value_name = "FILE.onnx", value_hint = ValueHint::FilePath, help_heading = "Work")]
+    pub model: PathBuf,
+
+    /// All parties know the weights: their files must be the same. Products with weights then cost nothing
+    #[arg(long, help_heading = "Work")]
+    pub public_model: bool,
+
+    /// Which sharing computes sums and products, and which the rest: A+B, A+Y2, alpha+beta, alpha+Y2, R, ...; the
+    /// same at all parties [default: alpha+beta for two parties, R for three, else A+B]
+    #[arg(long, value_name = "MIX", help_heading = "Work")]
+    pub protocol: Option<Mix>,
+
+    /// How numbers are kept: bits, and how many of them are after the point; the same at all parties
+    #[arg(
+        long,
+        value_name = "BITS.FRACTION",
+        default_value = "64.16",
+        help_heading = "Work"
+    )]
+    pub numbers: NumberArg,
+
+    /// Who gets the results: `all`, or parties separated by commas
+    #[arg(
+        long,
+        value_name = "all|P,...",
+        default_value = "1",
+        help_heading = "Work"
+    )]
+    pub to: Receivers,
+
+    /// Inputs computed at once, the first dimension of the data; needed by a party without data
+    #[arg(long, value_name = "N", help_heading = "Work")]
+    pub batch: Option<usize>,
+
+    /// Threads that each party computes with; the same number at all parties
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1", help_heading = "Work")]
+    pub threads: usize,
+
+    /// What makes the triples for products of matrices and convolutions; the same at all parties
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "auto",
+        help_heading = "Correlations"
+    )]
+    pub matrices: MatricesArg,
+
+    #[command(flatten, next_help_heading = "Correlations")]
+    pub over: Over,
+
+    #[command(flatten)]
+    pub who: Who,
+
+    /// The data, which party 1 owns: an array of NumPy's. One for each input of the model, in its order
+    #[arg(long = "input", value_name = "FILE.npy", value_hint = ValueHint::FilePath, help_heading = "Values")]
+    pub inputs: Vec<PathBuf>,
+
+    /// Write the results here, as an array of NumPy's; of a model with several outputs, one file for each, whose
+    /// name ends with the output's [default: print a line for each row]
+    #[arg(long, short, value_name = "FILE.npy", value_hint = ValueHint::FilePath, help_heading = "Values")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub net: Net,
+
+    #[command(flatten, next_help_heading = "Statistics")]
+    pub show: Show,
+}
+
+/// A type of numbers with a fixed point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberArg(pub Type);
+
+impl FromStr for NumberArg {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('.');
+        let parts =
+            parts.and_then(|(bits, fraction)| Some((bits.parse().ok()?, fraction.parse().ok()?)));
+        let number = parts.and_then(|(bits, fraction): (u32, u32)| {
+            // Products have twice as many bits after the point.
+            Type::fixed(bits, 2 * fraction)?;
+            Type::fixed(bits, fraction)
+        });
+        number.map(Self).ok_or_else(|| {
+            "expected bits (16, 32, 64 or 128) and less than half as many after the point, for example 64.16".to_owned()
+        })
+    }
+}

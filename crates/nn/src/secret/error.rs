@@ -1,0 +1,80 @@
+//! What keeps a model from being computed on secrets.
+
+use std::fmt;
+
+/// A node that cannot be computed on secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// The node's name.
+    pub node: String,
+    /// Its operator in the model.
+    pub operator: String,
+    /// Why, and what to do.
+    pub reason: String,
+}
+
+/// All of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfitError {
+    /// In the order of the model; never empty.
+    pub nodes: Vec<Unfit>,
+}
+
+impl fmt::Display for UnfitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the model cannot be computed on secrets:")?;
+        for node in &self.nodes {
+            write!(f, "\n  {} {:?}: {}", node.operator, node.node, node.reason)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for UnfitError {}
+
+/// Numbers that the type does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// A weight.
+    #[error(
+        "the weights {name:?} hold {found}, which {element} does not: give numbers more bits, or fewer after the point"
+    )]
+    Weight {
+        /// The node that reads it.
+        name: String,
+        /// The first such number.
+        found: String,
+        /// The type.
+        element: String,
+    },
+    /// An input.
+    #[error(
+        "input {name:?} holds {found}, which {element} does not: scale the data, or give numbers more bits"
+    )]
+    Input {
+        /// The input.
+        name: String,
+        /// The first such number.
+        found: String,
+        /// The type.
+        element: String,
+    },
+    /// Another number of inputs than the model has.
+    #[error("the model has {expected} inputs, and {found} were given")]
+    Count {
+        /// Of the model.
+        expected: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// An input of another shape.
+    #[error("input {name:?} is of shape {expected:?}, and {found:?} was given")]
+    Shape {
+        /// The input.
+        name: String,
+        /// Of the model.
+        expected: Vec<usize>,
+        /// What was given.
+        found: Vec<usize>,
+    },
+}

@@ -1,0 +1,346 @@
+//! What each value of a model is kept as.
+
+use std::collections::HashMap;
+
+use madrigal_program::{Array, Plain, Program, Shape, Tensor as Secret, Type};
+
+use super::error::UnfitError;
+use super::network::{Network, Port, Weight};
+use super::{Format, Lowered, Roles, Stop, cannot};
+use crate::graph::{Graph, Type as ValueType, ValueId};
+use crate::tensor::Tensor;
+
+/// A value on secrets.
+#[derive(Clone)]
+pub(super) enum Form {
+    /// A float, with so many bits more after the point than the format's, which are to be cut off.
+    Number(Secret, u32),
+    /// An integer, of as many bits as a float.
+    Integer(Secret),
+    /// A truth value.
+    Truth(Secret),
+}
+
+impl Form {
+    pub(super) fn shape(&self) -> &[usize] {
+        self.secret().shape().axes()
+    }
+
+    pub(super) fn secret(&self) -> &Secret {
+        match self {
+            Self::Number(secret, _) | Self::Integer(secret) | Self::Truth(secret) => secret,
+        }
+    }
+
+    /// The same with its elements moved.
+    pub(super) fn map(&self, f: impl FnOnce(&Secret) -> Secret) -> Self {
+        match self {
+            Self::Number(secret, more) => Self::Number(f(secret), *more),
+            Self::Integer(secret) => Self::Integer(f(secret)),
+            Self::Truth(secret) => Self::Truth(f(secret)),
+        }
+    }
+}
+
+/// Which sort of value is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    Number,
+    Integer,
+    Truth,
+}
+
+impl Sort {
+    pub(super) fn of(ty: &ValueType) -> Self {
+        match ty.element {
+            element if element.is_float() => Self::Number,
+            element if element.is_integer() => Self::Integer,
+            _ => Self::Truth,
+        }
+    }
+}
+
+/// The program as it is made, and the forms of the model's values.
+pub(super) struct Forms<'a> {
+    graph: &'a Graph,
+    format: Format,
+    public_model: bool,
+    owner: madrigal_program::Party,
+    pub(super) program: Program,
+    made: Vec<Option<Form>>,
+    /// Floats without bits too many.
+    cut: HashMap<ValueId, Secret>,
+    weights: Vec<Weight>,
+    /// Constants as secrets: by value, bits after the point, and whether they are inverted.
+    constants: HashMap<(ValueId, u32, bool), Secret>,
+    inputs: Vec<Port>,
+}
+
+/// The integers that have as many bits as a type.
+pub(super) fn integer(number: Type) -> Type {
+    match number.bits() {
+        16 => i16::TYPE,
+        32 => i32::TYPE,
+        64 => i64::TYPE,
+        _ => i128::TYPE,
+    }
+}
+
+impl<'a> Forms<'a> {
+    pub(super) fn new(graph: &'a Graph, roles: &Roles, format: Format) -> Self {
+        let mut forms = Self {
+            graph,
+            format,
+            public_model: roles.public_model,
+            owner: roles.model,
+            program: Program::new(roles.parties),
+            made: vec![None; graph.values().len()],
+            cut: HashMap::new(),
+            weights: Vec::new(),
+            constants: HashMap::new(),
+            inputs: Vec::new(),
+        };
+        for (name, id) in graph.inputs() {
+            let ty = &graph.value(*id).ty;
+            let port = format!("input {name}");
+            let element = forms.element(Sort::of(ty));
+            let program = &mut forms.program;
+            let secret = program.tensor_input(Some(&port), roles.data, element, &ty.shape);
+            forms.made[id.index()] = Some(match Sort::of(ty) {
+                Sort::Number => Form::Number(secret, 0),
+                Sort::Integer => Form::Integer(secret),
+                Sort::Truth => Form::Truth(secret),
+            });
+            forms.inputs.push(Port {
+                name: name.clone(),
+                port,
+                element,
+                ty: ty.clone(),
+            });
+        }
+        forms
+    }
+
+    fn element(&self, sort: Sort) -> Type {
+        match sort {
+            Sort::Number => self.format.number,
+            Sort::Integer => integer(self.format.number),
+            Sort::Truth => Type::BOOL,
+        }
+    }
+
+    pub(super) fn set(&mut self, id: ValueId, form: Form) {
+        self.made[id.index()] = Some(form);
+    }
+
+    /// What a value is in the clear, if all know it or its owner does.
+    pub(super) fn constant(&self, id: ValueId) -> Option<&'a Tensor> {
+        self.graph.value(id).constant.as_deref()
+    }
+
+    /// A value; constants as secrets.
+    pub(super) fn form(&mut self, id: ValueId) -> Lowered<Form> {
+        if self.constant(id).is_none() {
+            return self.made[id.index()].clone().ok_or(Stop::Missing);
+        }
+        match Sort::of(&self.graph.value(id).ty) {
+            Sort::Number => Ok(Form::Number(self.weight(id, 0, false)?, 0)),
+            sort => {
+                let secret = self.public_constant(id, self.element(sort), false)?;
+                Ok(match sort {
+                    Sort::Integer => Form::Integer(secret),
+                    _ => Form::Truth(secret),
+                })
+            }
+        }
+    }
+
+    /// A float without bits too many after the point.
+    pub(super) fn number(&mut self, id: ValueId) -> Lowered<Secret> {
+        if let Some(cut) = self.cut.get(&id) {
+            return Ok(cut.clone());
+        }
+        let Form::Number(secret, more) = self.form(id)? else {
+            return cannot("a floating-point operand is wanted: the model lacks a Cast");
+        };
+        let secret = secret.truncate(more, self.format.rounding);
+        if self.constant(id).is_none() {
+            self.cut.insert(id, secret.clone());
+        }
+        Ok(secret)
+    }
+
+    pub(super) fn integer(&mut self, id: ValueId) -> Lowered<Secret> {
+        match self.form(id)? {
+            Form::Integer(secret) => Ok(secret),
+            _ => cannot("an integer operand is wanted: the model lacks a Cast"),
+        }
+    }
+
+    pub(super) fn truth(&mut self, id: ValueId) -> Lowered<Secret> {
+        match self.form(id)? {
+            Form::Truth(secret) => Ok(secret),
+            _ => cannot("a Boolean operand is wanted: the model lacks a Cast"),
+        }
+    }
+
+    /// Several values of one sort, with as many bits after the point.
+    pub(super) fn alike(&mut self, ids: &[ValueId]) -> Lowered<Vec<Form>> {
+        let mut most = 0;
+        for &id in ids {
+            if let (None, Form::Number(_, more)) = (self.constant(id), self.form(id)?) {
+                most = most.max(more);
+            }
+        }
+        ids.iter().map(|&id| self.with_bits(id, most)).collect()
+    }
+
+    /// A value; of a float so many bits more after the point.
+    pub(super) fn with_bits(&mut self, id: ValueId, wanted: u32) -> Lowered<Form> {
+        if self.constant(id).is_some() && Sort::of(&self.graph.value(id).ty) == Sort::Number {
+            return Ok(Form::Number(self.weight(id, wanted, false)?, wanted));
+        }
+        Ok(match self.form(id)? {
+            Form::Number(secret, more) if more <= wanted => {
+                Form::Number(secret.extend(wanted - more), wanted)
+            }
+            Form::Number(..) => Form::Number(self.number(id)?, 0),
+            other => other,
+        })
+    }
+
+    /// Weights with so many bits more after the point than the format's, or their inverses.
+    pub(super) fn weight(&mut self, id: ValueId, more: u32, inverse: bool) -> Lowered<Secret> {
+        if let Some(secret) = self.constants.get(&(id, more, inverse)) {
+            return Ok(secret.clone());
+        }
+        let number = self.format.number;
+        let Some(element) = Type::fixed(number.bits(), number.fraction() + more) else {
+            return cannot(format!(
+                "numbers of {number} have no room for products: give fewer bits after the point"
+            ));
+        };
+        let Some(tensor) = self.constant(id) else {
+            return cannot("a constant is wanted");
+        };
+        let secret = match self.public_model || tensor.len() <= 1 {
+            true => self.public_constant(id, element, inverse)?,
+            false => {
+                let name = self.reader(id);
+                let port = format!("weights {}: {name}", self.weights.len());
+                let program = &mut self.program;
+                let secret = program.tensor_input(Some(&port), self.owner, element, tensor.shape());
+                self.weights.push(Weight {
+                    name,
+                    port,
+                    value: id,
+                    element,
+                    inverse,
+                });
+                secret
+            }
+        };
+        self.constants.insert((id, more, inverse), secret.clone());
+        Ok(secret)
+    }
+
+    /// The first node that reads a value.
+    fn reader(&self, id: ValueId) -> String {
+        let mut nodes = self.graph.nodes().iter();
+        let reader = nodes.find(|node| node.inputs.contains(&id));
+        reader.map_or_else(String::new, |node| node.name.clone())
+    }
+
+    fn public_constant(&mut self, id: ValueId, element: Type, inverse: bool) -> Lowered<Secret> {
+        let Some(tensor) = self.constant(id) else {
+            return cannot("a constant is wanted");
+        };
+        let array = match encoded(tensor, element, inverse) {
+            Ok(array) => array,
+            Err(found) => {
+                return cannot(format!("it reads {found}, which {element} does not have"));
+            }
+        };
+        Ok(self.program.tensor_constant(array))
+    }
+
+    /// A single number that all know, of any type.
+    pub(super) fn public(&mut self, element: Type, value: f64) -> Lowered<Secret> {
+        match Array::from_f64(element, &Shape::scalar(), &[value]) {
+            Some(array) => Ok(self.program.tensor_constant(array)),
+            None => cannot(format!("it takes {value}, which {element} does not have")),
+        }
+    }
+
+    /// Numbers that all know.
+    pub(super) fn publics(
+        &mut self,
+        element: Type,
+        axes: &[usize],
+        values: &[f64],
+    ) -> Lowered<Secret> {
+        let shape = Shape::checked(axes);
+        match shape.and_then(|shape| Array::from_f64(element, &shape, values)) {
+            Some(array) => Ok(self.program.tensor_constant(array)),
+            None => cannot(format!("it takes numbers that {element} does not have")),
+        }
+    }
+
+    /// The program, with the model's outputs opened.
+    pub(super) fn finish(mut self, roles: &Roles) -> Result<Network, UnfitError> {
+        let unfit = |node: &str, reason: String| UnfitError {
+            nodes: vec![super::Unfit {
+                node: node.into(),
+                operator: "output".into(),
+                reason,
+            }],
+        };
+        let mut outputs = Vec::new();
+        for (name, id) in self.graph.outputs() {
+            let ty = self.graph.value(*id).ty.clone();
+            let found = match Sort::of(&ty) {
+                Sort::Number => self.number(*id),
+                _ => self.form(*id).map(|form| form.secret().clone()),
+            };
+            let secret = match found {
+                Ok(secret) => secret,
+                Err(Stop::Reason(reason)) => return Err(unfit(name, reason)),
+                Err(Stop::Missing) => return Err(unfit(name, "nothing makes it".into())),
+            };
+            let port = format!("output {name}");
+            let element = secret.element();
+            (self.program).open_tensor(Some(&port), &secret, roles.to.clone());
+            outputs.push(Port {
+                name: name.clone(),
+                port,
+                element,
+                ty,
+            });
+        }
+        match self.program.finish() {
+            Ok(program) => Ok(Network {
+                program,
+                weights: self.weights,
+                inputs: self.inputs,
+                outputs,
+            }),
+            Err(error) => Err(unfit("the program", error.to_string())),
+        }
+    }
+}
+
+/// A constant in a type, or the first number that the type does not have.
+pub(super) fn encoded(tensor: &Tensor, element: Type, inverse: bool) -> Result<Array, String> {
+    let mut numbers = tensor.to_f64();
+    if inverse {
+        numbers
+            .iter_mut()
+            .for_each(|number| *number = 1.0 / *number);
+    }
+    let fits = |number: f64| Array::from_f64(element, &Shape::scalar(), &[number]).is_some();
+    let shape = Shape::checked(tensor.shape()).ok_or_else(|| "too many elements".to_owned())?;
+    Array::from_f64(element, &shape, &numbers).ok_or_else(|| {
+        let wrong = numbers.iter().find(|&&number| !fits(number));
+        wrong.map_or_else(String::new, f64::to_string)
+    })
+}

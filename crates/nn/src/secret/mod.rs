@@ -1,0 +1,174 @@
+//! Models on data that nobody shows: a [`Graph`] as a program on secrets.
+//!
+//! One party knows the weights, one the data; neither shows them, and the results go to whom one says. All parties
+//! know the architecture: nodes, shapes, and constants that are a single number (a slope, an epsilon, a factor
+//! of a composed activation), as attributes are. All other floating-point constants are inputs of the model's owner,
+//! unless the model is public.
+//!
+//! # Numbers
+//! Floats become numbers with a fixed point, of a [`Type`] for the whole model. What is multiplied has twice as many
+//! bits after the point; they are cut off once after a sum of products and its bias, and after a sum of several of
+//! these. Where bits follow (a ReLU, a maximum), cutting off costs nothing there: the numbers are taken apart into
+//! bits once for both. Integers have as many bits as the floats; truth values are bits.
+//!
+//! # Differences from the model in the clear
+//! Numbers are rounded as the type has them, functions are approximated (`docs/FUNCTIONS.md`), `Round` rounds ties
+//! up, and equal numbers may change their order in `TopK`. `Graph::compare` tells what comes of that.
+
+mod arithmetic;
+mod error;
+mod forms;
+mod linear;
+mod moves;
+mod network;
+mod pools;
+mod rows;
+
+use madrigal_program::{Party, Rounding, Type};
+
+pub use error::{EncodeError, Unfit, UnfitError};
+pub use network::Network;
+
+use crate::graph::{Graph, Node, Op, ValueId};
+use forms::Forms;
+
+/// Who brings and learns what, and how numbers are kept.
+#[derive(Clone, Debug)]
+pub struct Roles {
+    /// How many parties compute.
+    pub parties: usize,
+    /// Who knows the weights.
+    pub model: Party,
+    /// Who knows the data.
+    pub data: Party,
+    /// Who learns the results.
+    pub to: Vec<Party>,
+    /// Whether all know the weights.
+    pub public_model: bool,
+}
+
+/// How floats are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Bits of a number, and how many of them are after the point: [`Type::fixed`].
+    pub number: Type,
+    /// How products are rounded.
+    pub rounding: Rounding,
+}
+
+impl Graph {
+    /// The model as a program.
+    ///
+    /// # Errors
+    /// All nodes that cannot be computed on secrets, and why.
+    pub fn on_secrets(&self, roles: &Roles, format: Format) -> Result<Network, UnfitError> {
+        let mut lowering = Lowering {
+            graph: self,
+            format,
+            forms: Forms::new(self, roles, format),
+        };
+        let mut unfit = Vec::new();
+        for node in &self.nodes {
+            match lowering.node(node) {
+                Ok(()) | Err(Stop::Missing) => {}
+                Err(Stop::Reason(reason)) => unfit.push(Unfit {
+                    node: node.name.clone(),
+                    operator: node.operator.clone(),
+                    reason,
+                }),
+            }
+        }
+        if !unfit.is_empty() {
+            return Err(UnfitError { nodes: unfit });
+        }
+        lowering.forms.finish(roles)
+    }
+}
+
+/// Why a node is not lowered.
+enum Stop {
+    /// An operand was not, and that is told already.
+    Missing,
+    /// It cannot be done on secrets.
+    Reason(String),
+}
+
+type Lowered<T> = Result<T, Stop>;
+
+/// What cannot be done, in words.
+fn cannot<T>(reason: impl Into<String>) -> Lowered<T> {
+    Err(Stop::Reason(reason.into()))
+}
+
+struct Lowering<'a> {
+    graph: &'a Graph,
+    format: Format,
+    forms: Forms<'a>,
+}
+
+impl<'a> Lowering<'a> {
+    fn shape(&self, id: ValueId) -> &'a [usize] {
+        &self.graph.value(id).ty.shape
+    }
+
+    fn node(&mut self, node: &Node) -> Lowered<()> {
+        let inputs = &node.inputs;
+        let first = inputs[0];
+        let out = self.shape(node.outputs[0]);
+        let made = match &node.op {
+            Op::Unary(unary) => self.unary(*unary, first)?,
+            Op::Binary(binary) => self.binary(*binary, inputs[0], inputs[1])?,
+            Op::Clip { low, high } => self.clip(first, *low, *high)?,
+            Op::Cast { to } => self.cast(first, *to)?,
+            Op::Select => self.select([inputs[0], inputs[1], inputs[2]])?,
+            Op::MatMul => self.matmul(inputs)?,
+            Op::Conv { window, groups } => self.convolution(window, *groups, inputs)?,
+            Op::ConvTranspose {
+                window,
+                extra,
+                groups,
+            } => self.transposed_convolution(window, extra, *groups, inputs)?,
+            Op::MaxPool(window) => self.max_pool(window, first)?,
+            Op::AveragePool { window, counted } => {
+                self.average_pool(window, counted.as_deref(), first)?
+            }
+            Op::Reduce { by, axes } => self.reduce(*by, axes, first)?,
+            Op::Arg {
+                greatest,
+                axis,
+                last,
+            } => self.extreme_place(*greatest, *axis, *last, first)?,
+            Op::TopK {
+                count,
+                axis,
+                greatest,
+            } => {
+                let [values, places] = self.top(*count, *axis, *greatest, first)?;
+                self.forms.set(node.outputs[1], places);
+                values
+            }
+            Op::CumSum {
+                axis,
+                exclusive,
+                reverse,
+            } => self.running_sums(*axis, *exclusive, *reverse, first)?,
+            Op::Softmax { axis } => self.softmax(*axis, false, first)?,
+            Op::LogSoftmax { axis } => self.softmax(*axis, true, first)?,
+            Op::Normalize {
+                axis,
+                epsilon,
+                center,
+            } => self.normalised(*axis, *epsilon, *center, first)?,
+            Op::Reshape { .. }
+            | Op::Transpose { .. }
+            | Op::Slice { .. }
+            | Op::Expand { .. }
+            | Op::Pad { .. }
+            | Op::Concat { .. } => self.moved(&node.op, inputs, out)?,
+            Op::Gather { axis } => self.gather(*axis, inputs[0], inputs[1])?,
+        };
+        debug_assert_eq!(made.shape(), out, "{}", node.name);
+        self.forms.set(node.outputs[0], made);
+        Ok(())
+    }
+}

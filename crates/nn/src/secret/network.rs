@@ -1,0 +1,117 @@
+//! A model that has become a program.
+
+use madrigal_program::{Array, Computation, Inputs, Outputs, Type};
+
+use super::error::EncodeError;
+use super::forms::encoded;
+use crate::graph::{Graph, Type as ValueType, ValueId};
+use crate::tensor::{Data, Tensor};
+
+/// An input or an output of the model.
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    pub(super) name: String,
+    /// Its name in the program.
+    pub(super) port: String,
+    pub(super) element: Type,
+    pub(super) ty: ValueType,
+}
+
+/// Weights that their owner brings.
+#[derive(Clone, Debug)]
+pub(super) struct Weight {
+    /// The first node that reads them.
+    pub(super) name: String,
+    pub(super) port: String,
+    pub(super) value: ValueId,
+    pub(super) element: Type,
+    /// Whether their inverses are wanted.
+    pub(super) inverse: bool,
+}
+
+/// A program for one model and one batch, whose weights and data are inputs.
+#[derive(Clone, Debug)]
+pub struct Network {
+    pub(super) program: Computation,
+    pub(super) weights: Vec<Weight>,
+    pub(super) inputs: Vec<Port>,
+    pub(super) outputs: Vec<Port>,
+}
+
+impl Network {
+    /// The program. It depends on the architecture and on public weights, not on others.
+    pub fn program(&self) -> &Computation {
+        &self.program
+    }
+
+    /// The weights, as the model's owner brings them, beside other inputs.
+    ///
+    /// # Errors
+    /// Weights that the type of numbers does not have.
+    pub fn with_weights(&self, graph: &Graph, mut inputs: Inputs) -> Result<Inputs, EncodeError> {
+        for weight in &self.weights {
+            let Some(tensor) = &graph.value(weight.value).constant else {
+                continue;
+            };
+            let array = encoded(tensor, weight.element, weight.inverse);
+            let array = array.map_err(|found| EncodeError::Weight {
+                name: weight.name.clone(),
+                found,
+                element: weight.element.to_string(),
+            })?;
+            inputs = inputs.with_array(Some(&weight.port), array);
+        }
+        Ok(inputs)
+    }
+
+    /// The data, in the order of the model's inputs, beside other inputs.
+    ///
+    /// # Errors
+    /// Data of other shapes, or that the type of numbers does not have.
+    pub fn with_data(&self, data: &[Tensor], mut inputs: Inputs) -> Result<Inputs, EncodeError> {
+        if data.len() != self.inputs.len() {
+            return Err(EncodeError::Count {
+                expected: self.inputs.len(),
+                found: data.len(),
+            });
+        }
+        for (port, tensor) in self.inputs.iter().zip(data) {
+            if tensor.shape() != port.ty.shape {
+                return Err(EncodeError::Shape {
+                    name: port.name.clone(),
+                    expected: port.ty.shape.clone(),
+                    found: tensor.shape().to_vec(),
+                });
+            }
+            let array = encoded(tensor, port.element, false);
+            let array = array.map_err(|found| EncodeError::Input {
+                name: port.name.clone(),
+                found,
+                element: port.element.to_string(),
+            })?;
+            inputs = inputs.with_array(Some(&port.port), array);
+        }
+        Ok(inputs)
+    }
+
+    /// The model's outputs by name, in its order; none for parties that do not learn them.
+    pub fn results(&self, outputs: &Outputs) -> Vec<(String, Option<Tensor>)> {
+        let of = |(port, array): (&Port, Option<&Array>)| {
+            let tensor = array.map(|array| decoded(array, &port.ty));
+            (port.name.clone(), tensor)
+        };
+        self.outputs.iter().zip(outputs.arrays()).map(of).collect()
+    }
+}
+
+/// Numbers as the model has them.
+fn decoded(array: &Array, ty: &ValueType) -> Tensor {
+    let numbers = array.to_f64();
+    let data = match ty.element {
+        crate::tensor::Element::F64 => Data::F64(numbers),
+        element if element.is_float() => Data::F32(numbers.iter().map(|&n| n as f32).collect()),
+        element if element.is_integer() => Data::Int(numbers.iter().map(|&n| n as i64).collect()),
+        _ => Data::Bool(numbers.iter().map(|&n| n != 0.0).collect()),
+    };
+    Tensor::made(ty.element, ty.shape.clone(), data)
+}
