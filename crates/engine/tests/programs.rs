@@ -13,11 +13,13 @@ use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
     Compose, Concat, Constant, Dot, FromKeys, FromLabels, Layout, Linear, Mask, MatrixProduct, Mul,
     MulPublic, Narrow, Netlist, Open, Public, Rearrange, Repeat, ReplicatedTool, Rings, Rounding,
-    Row, Share, Square, SumAxis, ThreeHalves, ToKeys, ToLabels, Truncate, Unmask, YaoTool,
+    Row, Share, Square, SumAxis, ThreeHalves, ToKeys, ToLabels, Truncate, TruncateLocally, Unmask,
+    YaoTool,
 };
 use madrigal_engine::{
     Bill, Circuit, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases,
-    ProgramPlan, ProgramSpec, Shares, Sharing, Sort, Value, Width, run_program, serve, with_ring,
+    ProgramPlan, ProgramSpec, Shares, Sharing, Sort, Value, Width, evaluate_program, run_program,
+    serve, with_ring,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::mesh;
@@ -662,6 +664,53 @@ fn truncation_rounds_as_it_says() {
         built.open_to_all::<ReplicatedTool>(z);
         check(&built, built.spec(), seed);
     }
+}
+
+/// Small numbers of either sign, shared as party 0 likes, or public: the quotient rounded down, or 1 more.
+#[test]
+fn two_parties_truncate_without_a_message() {
+    let seed = seed();
+    for by in [0, 1, 16, 40] {
+        let mut built = Built::new(2, seed);
+        let width = Width::W64;
+        let small = |x: i64| (x * 1_234_567) as u64;
+        let numbers: Vec<u64> = (-50..50).map(small).collect();
+        let value = Shares::ring_of(Sharing::PUBLIC, numbers.clone());
+        let public = built.graph.add_one(Public::new(value), &[]).unwrap();
+        let x = built
+            .graph
+            .add_one(Constant::<ArithmeticGmwTool>::new(), &[public])
+            .unwrap();
+        assert_eq!(built.graph.sort(x).element, Element::Ring(width));
+        let truncate = TruncateLocally::new(by);
+        let z = built.graph.add_one(truncate, &[x]).unwrap();
+        built.open_to_all::<ArithmeticGmwTool>(z);
+        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let world = World::new(2, seed);
+        let plan = &plan;
+        let spent = world.run(|context| async move {
+            let values = evaluate_program(&context, plan, Given::default(), &|_| {}).await;
+            Ok(values.expect("a program that can be"))
+        });
+        for (me, (values, cost)) in Party::all(2).zip(spent) {
+            assert_eq!(cost, plan.cost(me));
+            for (x, z) in numbers.iter().zip(values[0].component::<u64>(0).iter()) {
+                let (x, z) = (*x as i64, *z as i64);
+                assert!(z == x >> by || z == (x >> by) + 1, "{x} by 2^{by}: {z}");
+                assert!(by > 0 || z == x, "{x}: {z}");
+            }
+        }
+    }
+    let mut built = Built::new(3, seed);
+    let x = built.ring::<ArithmeticGmwTool>(Width::W64, 1);
+    let error = built
+        .graph
+        .add_one(TruncateLocally::new(1), &[x])
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("for 2 parties, not 3"),
+        "{error}"
+    );
 }
 
 /// Blocks of lanes, more than are under way, on one thread and on three, in parts and at once.

@@ -8,7 +8,8 @@ use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
     Branch, Compose, Concat, Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, Mask,
     MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Protocol, Public, Rearrange, Repeat,
-    ReplicatedTool, Row, Share, Square, SumAxis, ToKeys, ToLabels, Truncate, Unmask, YaoTool,
+    ReplicatedTool, Row, Share, Square, SumAxis, ToKeys, ToLabels, Truncate, TruncateLocally,
+    Unmask, YaoTool,
 };
 use madrigal_engine::{
     Circuit, Element, Graph, GraphError, Operation, ProgramPlan, ProgramSpec, Shares, Sharing,
@@ -372,6 +373,12 @@ impl Making {
                     Rounding::Probabilistic => madrigal_engine::operations::Rounding::Probabilistic,
                 };
                 Arc::new(Truncate::new(*by as usize, rounding))
+            }
+            Action::Truncate {
+                by,
+                rounding: Rounding::Probabilistic,
+            } if out.sharing == Sharing::A && self.graph.parties() == 2 => {
+                Arc::new(TruncateLocally::new(*by as usize))
             }
             Action::Truncate { by, .. } => return self.shifted(step, inputs, *by),
             Action::Split { negated } => {

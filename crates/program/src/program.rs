@@ -11,7 +11,7 @@ use crate::array::{Array, IntoArray};
 use crate::computation::{Computation, InputPort, OutputPort};
 use crate::element::{Plain, Type};
 use crate::error::{Fault, ProgramError, Source, check_parties};
-use crate::ir::{Graph, Op, Sort, Value};
+use crate::ir::{Graph, Op, Rounding, Sort, Value};
 use crate::lower::Mix;
 use crate::opening::{Open, Receivers};
 use crate::secret::{Secret, Tensor};
@@ -30,6 +30,8 @@ pub(crate) struct Recorder {
     /// Of the whole program: the secret branches that are being recorded, the inner ones last. What is done
     /// then to values from around them is a part of the branch, too.
     branches: Rc<RefCell<Vec<Rc<Recorder>>>>,
+    /// Of the whole program: how products are cut off where they do not say it themselves.
+    rounding: Rc<Cell<Rounding>>,
 }
 
 struct Outer {
@@ -51,7 +53,13 @@ impl Recorder {
             closed: Cell::new(false),
             error: Rc::default(),
             branches: Rc::default(),
+            rounding: Rc::new(Cell::new(Rounding::Exact)),
         })
+    }
+
+    /// How products are cut off where they do not say it themselves.
+    pub(crate) fn rounding(&self) -> Rounding {
+        self.rounding.get()
     }
 
     /// Keeps an error of an input or an opening that stands in a body.
@@ -205,6 +213,19 @@ impl Program {
         }
     }
 
+    /// The same, in which products with a fixed point are cut off as `rounding` says from now on: those by `*`,
+    /// [`Secret::matmul`], [`Secret::divided_by`] and all others that do not say it themselves.
+    ///
+    /// [`Rounding::Probabilistic`] saves, in `A` between two parties, a circuit and two conversions for each
+    /// number: results are one step higher at times, and, for products that are not far below the type's
+    /// range, wrong with a chance that [`Secret::mul_probabilistic`] tells. [`Computation::check`] finds numbers for
+    /// which it is more than one in a million.
+    #[must_use]
+    pub fn with_rounding(self, rounding: Rounding) -> Self {
+        self.recorder.rounding.set(rounding);
+        self
+    }
+
     /// A secret that a party brings along when the program is run: a tensor of this shape.
     #[track_caller]
     pub fn input<T: Plain>(&mut self, owner: Party, shape: impl IntoShape) -> Secret<T> {
@@ -352,6 +373,7 @@ impl Program {
             closed: Cell::new(false),
             error: Rc::clone(&self.recorder.error),
             branches: Rc::clone(&self.recorder.branches),
+            rounding: Rc::clone(&self.recorder.rounding),
         });
         let branches = &self.recorder.branches;
         if place == Place::Branch {

@@ -29,6 +29,7 @@ mod replicated;
 mod replicated_rings;
 mod ring;
 mod sums;
+mod truncate;
 mod yao;
 
 use std::any::Any;
@@ -65,6 +66,7 @@ pub use replicated::ReplicatedTool;
 pub use replicated_rings::{Rounding, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use sums::SumAxis;
+pub use truncate::TruncateLocally;
 pub use yao::{FromLabels, Garbling, HalfGates, ThreeHalves, ToLabels, YaoTool};
 
 /// What was kept of preparing an operation.

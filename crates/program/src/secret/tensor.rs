@@ -212,10 +212,16 @@ impl Tensor {
         }
     }
 
-    /// A product's surplus of bits after the point cut off, for numbers of a type.
-    pub(super) fn truncated(self, element: Type, rounding: Rounding, at: Source) -> Self {
-        match element.fraction() {
-            0 => self,
+    /// A product's surplus of bits after the point cut off, for numbers of a type, as the program says.
+    pub(super) fn truncated(self, element: Type, at: Source) -> Self {
+        let rounding = self.recorder.rounding();
+        self.cut(element.fraction(), rounding, at)
+    }
+
+    /// So many bits after the point cut off.
+    pub(super) fn cut(&self, by: u32, rounding: Rounding, at: Source) -> Self {
+        match by {
+            0 => self.clone(),
             by => self.apply(Op::Truncate { by, rounding }, at),
         }
     }

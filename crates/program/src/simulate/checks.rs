@@ -5,7 +5,7 @@ use std::fmt;
 use crate::array::Array;
 use crate::element::Type;
 use crate::error::Source;
-use crate::ir::{Binary, Node, Op, Reduction, Unary};
+use crate::ir::{Binary, Node, Op, Reduction, Rounding, Unary};
 use crate::simulate::Outputs;
 use crate::simulate::elements::fixed_quotient;
 
@@ -43,6 +43,9 @@ pub enum Mistake {
     Zero,
     /// A place beyond the end of a table.
     Place,
+    /// Bits of a number that is so large that [probabilistic truncation](crate::Rounding::Probabilistic) gives
+    /// something else altogether with a chance of more than one in a million (2^-20).
+    Chance,
 }
 
 impl fmt::Display for Overflow {
@@ -58,6 +61,7 @@ impl fmt::Display for Overflow {
             Mistake::Range => "leaves the range",
             Mistake::Zero => "divides by 0",
             Mistake::Place => "looks beyond the end of the table",
+            Mistake::Chance => "is wrong with a chance of more than one in a million",
         };
         write!(
             f,
@@ -80,6 +84,16 @@ pub(super) fn overflow(node: &Node, inputs: &[&Array]) -> Option<Overflow> {
             let (entries, width) = (table.shape().axes()[1], table.shape().axes()[2]);
             let beyond = |code: u128| code >= entries as u128;
             (Mistake::Place, places.codes().position(beyond)? * width)
+        }
+        (
+            Op::Truncate {
+                rounding: Rounding::Probabilistic,
+                ..
+            },
+            [x],
+        ) => {
+            let large = |code| element.extend(code).unsigned_abs() >> (element.bits() - 20) > 0;
+            (Mistake::Chance, x.codes().position(large)?)
         }
         _ => (Mistake::Range, first_wrong(node, inputs)?),
     };

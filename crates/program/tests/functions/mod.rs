@@ -2,5 +2,6 @@
 
 mod bounds;
 mod real;
+mod rounding;
 mod rows;
 mod running;

@@ -3,7 +3,7 @@
 use crate::element::{Fixed, FixedWord, Type};
 use crate::error::Source;
 use crate::function::Kind;
-use crate::ir::{Reduction, Rounding};
+use crate::ir::Reduction;
 use crate::secret::{Secret, Tensor};
 
 /// What rows of numbers of a type are computed in: in itself if products of numbers up to 2^`room` have room.
@@ -74,9 +74,7 @@ impl Tensor {
         let wide = working_type(element, 14);
         let apart = self.less_by(&mean, at).recast(wide, at);
         let squares = apart.squared(at).folded(Reduction::Sum, axis, at);
-        let variance = squares
-            .truncated(wide, Rounding::Exact, at)
-            .scaled(share, at);
+        let variance = squares.truncated(wide, at).scaled(share, at);
         let variance = variance.added(&variance.number(epsilon, at), at);
         let factor = variance.smooth(Kind::InverseRoot, at);
         apart.product(&factor, at).recast(element, at)

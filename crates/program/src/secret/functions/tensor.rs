@@ -6,7 +6,7 @@ use crate::array::{Array, Words};
 use crate::element::Type;
 use crate::error::{Fault, Source};
 use crate::function::{Function, Kind, PRECISION};
-use crate::ir::{Binary, Op, Reduction, Rounding, Unary};
+use crate::ir::{Binary, Op, Reduction, Unary};
 use crate::secret::Tensor;
 use crate::shape::Shape;
 
@@ -68,7 +68,7 @@ impl Tensor {
     pub(super) fn product(&self, other: &Self, at: Source) -> Self {
         let element = self.element();
         let product = self.binary(Binary::Mul, other, at);
-        product.truncated(element, Rounding::Exact, at)
+        product.truncated(element, at)
     }
 
     /// Times a public number, as an integer of F + 3 bits, and the product shifted back. The caller sees to it
@@ -90,17 +90,8 @@ impl Tensor {
         let finer = wide.moved(scale.by.into()).unwrap_or(wide);
         product
             .recast(finer, at)
-            .cut(scale.by, at)
+            .cut(scale.by, self.recorder.rounding(), at)
             .recast(element, at)
-    }
-
-    /// Without so many bits after the point.
-    fn cut(&self, by: u32, at: Source) -> Self {
-        let rounding = Rounding::Exact;
-        match by {
-            0 => self.clone(),
-            by => self.apply(Op::Truncate { by, rounding }, at),
-        }
     }
 
     pub(super) fn squared(&self, at: Source) -> Self {
