@@ -5,6 +5,7 @@ mod bench;
 mod circuit;
 mod demo;
 mod infer;
+mod model;
 
 mod party;
 mod run;
@@ -24,6 +25,7 @@ pub use demo::{AesCtr, Demo};
 pub use infer::Infer;
 pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
 pub use madrigal_app::over::Over;
+pub use model::Model;
 pub use party::{Dealer, Doctor, Keygen};
 pub use run::{
     BitsArg, BroadcastArg, CorrelationsArg, Explain, GarbledArg, GarblingArg, How, PhasesArg,
@@ -59,6 +61,9 @@ pub enum Command {
     /// Show, convert or evaluate a circuit in the clear
     #[command(subcommand)]
     Circuit(Circuit),
+    /// Show what a trained network (ONNX) consists of
+    #[command(subcommand)]
+    Model(Model),
     /// Say what a run will cost, before it runs
     Explain(Explain),
     /// Make a party's key and certificate, and print its section of parties.toml

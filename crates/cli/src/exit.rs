@@ -152,6 +152,11 @@ pub enum Content {
         found: usize,
         parties: usize,
     },
+    #[error("{}: {problem}{}", path.display(), remedies::of_model(problem.as_ref()))]
+    Model {
+        path: PathBuf,
+        problem: Box<dyn std::error::Error + Send + Sync>,
+    },
     #[error("{} is empty or larger than 16 GiB; give another file, or split it", path.display())]
     Length { path: PathBuf },
 }

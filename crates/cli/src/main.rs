@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(*args),
         Command::Infer(args) => commands::infer::run(&args),
         Command::Circuit(args) => commands::circuit::run(args),
+        Command::Model(args) => commands::model::run(args),
         Command::Explain(args) => commands::explain::run(args),
         Command::Keygen(args) => commands::keygen::run(args),
         Command::Doctor(args) => commands::doctor::run(args),

@@ -3,6 +3,7 @@
 
 use madrigal_correlations::store::StoreError;
 use madrigal_engine::PlanError;
+use madrigal_nn::{ImportError, Problem};
 
 use madrigal_app::remedies::STORES;
 pub use madrigal_app::remedies::with;
@@ -24,4 +25,19 @@ pub fn of_store(error: &StoreError) -> Option<&'static str> {
         StoreError::Damaged { .. } | StoreError::Copied | StoreError::Few { .. } => STORES,
         _ => return None,
     })
+}
+
+/// What is to be said of sizes that a model leaves open; nothing else of a model is mended by a flag.
+pub fn of_model(error: &(dyn std::error::Error + 'static)) -> &'static str {
+    let problems = error.downcast_ref::<ImportError>();
+    let open = |problem: &Problem| {
+        matches!(
+            problem,
+            Problem::Dimension { .. } | Problem::InputShape { .. } | Problem::Given { .. }
+        )
+    };
+    match problems.is_some_and(|error| error.problems.iter().any(open)) {
+        true => "; see --batch, --dim and --shape",
+        false => "",
+    }
 }

@@ -75,6 +75,11 @@ fn every_field_is_documented_and_no_other() {
         &["`madrigal circuit info --json`", CIRCUIT],
         &told("circuit info sum.txt --json"),
     );
+    let model = crate::models::seed("conv.onnx");
+    check(
+        &["`madrigal model check --json`"],
+        &told(&format!("model check {} --json", model.display())),
+    );
     crate::hycc::program(path);
     // Names of the program's own are no fields.
     let without = |told: String| {

@@ -16,6 +16,7 @@ mod help;
 mod hycc;
 mod json;
 mod known_answers;
+mod models;
 mod parties;
 mod statistics;
 mod stores;

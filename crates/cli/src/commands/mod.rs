@@ -9,6 +9,7 @@ pub mod explain;
 pub mod hycc;
 pub mod infer;
 pub mod keygen;
+pub mod model;
 pub mod pages;
 mod peers;
 pub mod precompute;

@@ -1,0 +1,44 @@
+//! The flags of `model`.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueHint};
+
+use super::EXIT_STATUS;
+
+#[derive(Subcommand, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub enum Model {
+    /// Show what a trained network consists of, or all that is not supported in it
+    #[command(after_help = EXIT_STATUS)]
+    Check {
+        /// Model in ONNX format
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Size of the first dimension of each input, where the model gives it a name or 1
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        batch: Option<u32>,
+        /// Size of a dimension that the model gives a name; once for each
+        #[arg(long = "dim", value_name = "NAME=SIZE", value_parser = dimension)]
+        dimensions: Vec<(String, usize)>,
+        /// Shape of an input that the model gives none, as in x=1,3,224,224; once for each
+        #[arg(long = "shape", value_name = "NAME=SIZES", value_parser = shape)]
+        shapes: Vec<(String, Vec<usize>)>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn dimension(text: &str) -> Result<(String, usize), String> {
+    let (name, size) = text.rsplit_once('=').ok_or("write NAME=SIZE")?;
+    let size = size.parse().map_err(|_| format!("{size:?} is no size"))?;
+    Ok((name.to_string(), size))
+}
+
+fn shape(text: &str) -> Result<(String, Vec<usize>), String> {
+    let (name, sizes) = text.rsplit_once('=').ok_or("write NAME=SIZE,SIZE,...")?;
+    let sizes = sizes.split(',').filter(|size| !size.is_empty());
+    let size = |size: &str| size.parse().map_err(|_| format!("{size:?} is no size"));
+    Ok((name.to_string(), sizes.map(size).collect::<Result<_, _>>()?))
+}

@@ -1,0 +1,160 @@
+//! `model`: what a trained network consists of.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use madrigal_nn::{Graph, Limits, Model as Onnx, Node, Options, ValueId};
+use serde::Serialize;
+
+use crate::args::Model;
+use crate::exit::{Content, Failure, Result};
+use crate::numbers::{count, table};
+use crate::stats::{print, print_json};
+
+/// What `check` tells, as JSON has it.
+#[derive(Serialize)]
+struct Info {
+    opset: i64,
+    producer: String,
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+    parameters: u64,
+    multiplications: u64,
+    operators: Vec<Operator>,
+    layers: Vec<Layer>,
+}
+
+/// An input or output.
+#[derive(Serialize)]
+struct Port {
+    name: String,
+    element: &'static str,
+    shape: Vec<usize>,
+}
+
+/// How often an operator is used.
+#[derive(Serialize)]
+struct Operator {
+    operator: &'static str,
+    count: u64,
+}
+
+/// One node of the graph that is computed.
+#[derive(Serialize)]
+struct Layer {
+    name: String,
+    operator: &'static str,
+    shape: Vec<usize>,
+    multiplications: u64,
+}
+
+pub fn run(command: Model) -> Result<()> {
+    let Model::Check {
+        file,
+        batch,
+        dimensions,
+        shapes,
+        json,
+    } = command;
+    let options = Options {
+        batch: batch.map(|batch| batch as usize),
+        dimensions: dimensions.into_iter().collect(),
+        shapes: shapes.into_iter().collect(),
+        constants: BTreeMap::new(),
+    };
+    let info = read(&file, &options)?;
+    match json {
+        true => print_json(&info),
+        false => print(info.text().as_bytes()),
+    }
+}
+
+fn read(file: &Path, options: &Options) -> Result<Info> {
+    let wrong = |problem: Box<dyn std::error::Error + Send + Sync>| Content::Model {
+        path: file.to_owned(),
+        problem,
+    };
+    let bytes = fs::read(file).map_err(Failure::file("read the model", file))?;
+    let model = Onnx::read(bytes, &Limits::default()).map_err(|e| wrong(e.into()))?;
+    let graph = model.import(options).map_err(|e| wrong(e.into()))?;
+    Ok(Info::new(&model, &graph))
+}
+
+impl Info {
+    fn new(model: &Onnx, graph: &Graph) -> Self {
+        let port = |(name, id): &(String, ValueId)| {
+            let ty = &graph.value(*id).ty;
+            Port {
+                name: name.clone(),
+                element: ty.element.name(),
+                shape: ty.shape.clone(),
+            }
+        };
+        let mut uses: BTreeMap<&'static str, u64> = BTreeMap::new();
+        for node in graph.nodes() {
+            *uses.entry(node.op.name()).or_default() += 1;
+        }
+        let layer = |node: &Node| Layer {
+            name: node.name.clone(),
+            operator: node.op.name(),
+            shape: graph.value(node.outputs[0]).ty.shape.clone(),
+            multiplications: graph.multiplications(node),
+        };
+        let figures = graph.count();
+        let operators = uses.into_iter();
+        Self {
+            opset: model.opset(),
+            producer: model.producer().to_owned(),
+            inputs: graph.inputs().iter().map(port).collect(),
+            outputs: graph.outputs().iter().map(port).collect(),
+            parameters: figures.parameters,
+            multiplications: figures.multiplications,
+            operators: operators
+                .map(|(operator, count)| Operator { operator, count })
+                .collect(),
+            layers: graph.nodes().iter().map(layer).collect(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut whole = table(&["", "in the model"]);
+        let ports = |ports: &[Port]| {
+            let all = ports.iter();
+            let all = all.map(|p| format!("{} ({} {})", p.name, p.element, sizes(&p.shape)));
+            all.collect::<Vec<_>>().join(", ")
+        };
+        let uses = self.operators.iter();
+        let uses = uses.map(|one| format!("{} {}", one.count, one.operator));
+        for (name, value) in [
+            ("made by", self.producer.clone()),
+            ("version of operators", self.opset.to_string()),
+            ("inputs", ports(&self.inputs)),
+            ("outputs", ports(&self.outputs)),
+            ("parameters", count(self.parameters)),
+            ("multiplications", count(self.multiplications)),
+            ("operators", uses.collect::<Vec<_>>().join(", ")),
+        ] {
+            whole.add_row([name.to_owned(), value]);
+        }
+        let mut layers = table(&["layer", "operator", "result", "multiplications"]);
+        for layer in &self.layers {
+            let name = layer.name.clone();
+            let multiplications = count(layer.multiplications);
+            let (operator, shape) = (layer.operator.to_owned(), sizes(&layer.shape));
+            layers.add_row([name, operator, shape, multiplications]);
+        }
+        format!("{whole}\n\n{layers}\n")
+    }
+}
+
+/// As in 1 x 3 x 32 x 32.
+fn sizes(shape: &[usize]) -> String {
+    match shape {
+        [] => "1".to_owned(),
+        sizes => {
+            let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+            sizes.join(" x ")
+        }
+    }
+}
