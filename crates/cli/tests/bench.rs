@@ -327,6 +327,38 @@ fn programs_by_name() {
 }
 
 #[test]
+fn tensors_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let flags = "--repeat 1 --transport memory --only relu/u32/100000/R --only gelu/10000/A+B";
+    let told = madrigal(path, &format!("bench tensors --json {flags}")).good();
+    assert_eq!(told.stderr, "");
+    let mut names = Vec::new();
+    for line in told.stdout.lines() {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64();
+        let name = line["name"].as_str().unwrap().to_owned();
+        assert!(number("seconds") >= number("online_seconds"), "{line}");
+        assert!(number("bytes") >= number("online_bytes"), "{line}");
+        assert!(number("online_bytes") > Some(0.0), "{line}");
+        // Only what is not exact has an error, which is a step at most.
+        let gelu = name.starts_with("gelu");
+        let error = number("largest_error");
+        assert_eq!(
+            error.is_some_and(|error| error > 0.0 && error <= 1.0),
+            gelu,
+            "{line}"
+        );
+        names.push(name);
+    }
+    assert_eq!(names, ["relu/u32/100000/R", "gelu/10000/A+B"]);
+    let table = madrigal(path, "bench tensors --repeat 1 --only relu/u32/100000/R").good();
+    assert!(table.stdout.contains("relu/u32/100000/R"), "{table}");
+    let all = ["relu/u64/100000/alpha+beta", "softmax/10000/R"];
+    madrigal(path, "bench tensors --only nothing").bad(2, &all);
+}
+
+#[test]
 fn branches_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

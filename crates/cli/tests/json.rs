@@ -126,6 +126,10 @@ fn every_field_is_documented_and_no_other() {
         &told("bench programs --repeat 1 --only b2a --json"),
     );
     check(
+        &["The lines of `madrigal bench tensors --json`"],
+        &told("bench tensors --repeat 1 --only relu/u32/100000/R --json"),
+    );
+    check(
         &["The lines of `madrigal bench lines --json`"],
         &told("bench lines --scale 0.001 --only far/n2/softspoken2 --json"),
     );

@@ -24,6 +24,8 @@ pub enum Bench {
     R3(BenchR3),
     /// Programs on typed secrets: products, conversions, comparisons, matching
     Programs(BenchPrograms),
+    /// What neural networks are made of: ReLU, softmax, GELU, in several mixes of protocols
+    Tensors(BenchTensors),
     /// Circuits with secret branches: all branches computed, and the ways to share their cost
     Branches(BenchBranches),
     /// Figures of the papers, ours beside theirs
@@ -160,6 +162,34 @@ pub struct BenchPrograms {
     /// Make the links between the parties behave like this network [default: none; for figure1
     /// 40ms]
     #[arg(long, value_name = "PROFILE", long_help = networks(&format!("{BY_DEFAULT} {SHAPED}"), UNSHAPED))]
+    pub network: Option<String>,
+
+    /// Print JSON: one object per line for each name
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = EXIT_STATUS)]
+pub struct BenchTensors {
+    /// Number of runs; the median is reported
+    #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+
+    /// Measure only what has this text in its name, for example relu/ or alpha+beta; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// Threads that each party computes with
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+
+    /// What the parties, each a thread of this process, talk over
+    #[arg(long, value_name = "KIND", default_value = "tcp")]
+    pub transport: TransportArg,
+
+    /// Make the links between the parties behave like this network [default: none]
+    #[arg(long, value_name = "PROFILE", long_help = networks(SHAPED, UNSHAPED))]
     pub network: Option<String>,
 
     /// Print JSON: one object per line for each name

@@ -8,6 +8,7 @@ mod measured;
 mod ot;
 mod programs;
 mod r3;
+mod tensors;
 
 use crate::args::Bench;
 use crate::exit::Result;
@@ -21,6 +22,7 @@ pub fn run(args: Bench) -> Result<()> {
         Bench::Garbling(args) => garbling::run(&args),
         Bench::R3(args) => r3::run(&args),
         Bench::Programs(args) => programs::run(&args),
+        Bench::Tensors(args) => tensors::run(&args),
         Bench::Branches(args) => branches::run(&args),
         Bench::Paper(args) => branches::figures::run(&args),
         Bench::Lines(args) => lines::run(&args),

@@ -5,17 +5,18 @@ use madrigal_core::time::Rates;
 use madrigal_core::{Party, PhaseCost};
 use madrigal_engine::{Extension, Given, Matrices, Origin, ProgramPlan, run_program};
 use madrigal_net::Session;
+use madrigal_program::lower::Mix;
 use madrigal_program::{Array, Executable, Outputs};
 
 use super::super::measured::base_ots;
-use super::workloads::{Made, Workload};
+use super::workloads::Made;
 use crate::args::{Patience, TransportArg};
 use crate::exit::{Failure, Result};
 use crate::local::everyone;
 use crate::reach::Network;
 
 /// How programs are measured.
-pub(super) struct Setting<'a> {
+pub(in super::super) struct Setting<'a> {
     pub transport: TransportArg,
     pub network: Network,
     /// Of each party.
@@ -28,7 +29,7 @@ pub(super) struct Setting<'a> {
 
 /// What a run took: all of it, base OTs alone, and the two phases.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Times {
+pub(in super::super) struct Times {
     pub total: f64,
     pub setup: f64,
     pub online: f64,
@@ -37,11 +38,13 @@ pub(super) struct Times {
 }
 
 /// All runs of all parties.
-pub(super) struct Measured {
+pub(in super::super) struct Measured {
     /// Of the slowest party, for each run.
     pub times: Vec<Times>,
     /// Of each party, both phases together, in one run.
     pub costs: Vec<PhaseCost>,
+    /// Online alone.
+    pub online_costs: Vec<PhaseCost>,
     /// What circuits save.
     pub goal: Goal,
 }
@@ -55,14 +58,11 @@ struct Ready {
 
 impl Ready {
     /// With the circuits that are expected to take less time.
-    fn new(workload: &Workload, made: &Made, setting: &Setting<'_>) -> Result<Self> {
+    fn new(mix: Mix, made: &Made, setting: &Setting<'_>) -> Result<Self> {
         let extension = Extension::default();
         let line = setting.network.link();
         let ready = |goal| -> Result<Self> {
-            let executable = made
-                .program
-                .executable(workload.mix.0, goal)
-                .map_err(Failure::bug)?;
+            let executable = made.program.executable(mix, goal).map_err(Failure::bug)?;
             let mut spec = executable.spec();
             (spec.threads, spec.line) = (setting.threads, line);
             let planned = |spec| ProgramPlan::new(spec).map_err(Failure::bug);
@@ -89,10 +89,10 @@ impl Ready {
     }
 }
 
-/// A workload's program, or a part of it.
-pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -> Result<Measured> {
+/// A program in a mix.
+pub(in super::super) fn measure(mix: Mix, made: &Made, setting: &Setting<'_>) -> Result<Measured> {
     let threads = setting.threads;
-    let ready = Ready::new(workload, made, setting)?;
+    let ready = Ready::new(mix, made, setting)?;
     let expected = made.program.simulate(&made.inputs).map_err(Failure::bug)?;
     let (ready, expected) = (&ready, &expected);
     let parties = everyone(
@@ -124,8 +124,7 @@ pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -
                     online: outcome.online.time.as_secs_f64(),
                     base_ots,
                 };
-                let spent = outcome.setup.spent + outcome.online.spent;
-                runs.push((times, spent));
+                runs.push((times, [outcome.setup.spent, outcome.online.spent]));
             }
             Ok(runs)
         },
@@ -145,7 +144,11 @@ pub(super) fn measure(workload: &Workload, made: &Made, setting: &Setting<'_>) -
     Ok(Measured {
         times: (0..setting.repeat as usize).map(slowest).collect(),
         // Costs are declared and counted alike in all runs.
-        costs: parties.iter().map(|runs| runs[0].1).collect(),
+        costs: parties
+            .iter()
+            .map(|runs| runs[0].1[0] + runs[0].1[1])
+            .collect(),
+        online_costs: parties.iter().map(|runs| runs[0].1[1]).collect(),
         goal: ready.goal,
     })
 }

@@ -4,8 +4,8 @@
 //! party, from the opening of the job to its finish at all parties. Each result is compared with what the
 //! program means in the clear.
 
-mod measure;
-mod workloads;
+pub(super) mod measure;
+pub(super) mod workloads;
 
 use comfy_table::Table;
 use madrigal_circuit::Goal;
@@ -145,7 +145,7 @@ fn spread(times: &[Times], pick: impl Fn(&Times) -> f64) -> Spread {
 impl Line {
     fn measure(workload: &Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
         let (mix, parties) = workload.mix;
-        let run = |made: &_| measure(workload, made, setting);
+        let run = |made: &_| measure(mix, made, setting);
         let measured = run(&workload.make()?)?;
         let alone: Vec<Measured> = workload.parts()?.iter().map(run).collect::<Result<_>>()?;
         let median = |pick: fn(&Times) -> f64| spread(&measured.times, pick).median;

@@ -36,7 +36,7 @@ pub(super) struct Workload {
 }
 
 /// A program and inputs for it.
-pub(super) struct Made {
+pub(in super::super) struct Made {
     pub program: Computation,
     pub inputs: Inputs,
 }
@@ -156,16 +156,16 @@ pub(super) fn all() -> Vec<Workload> {
 }
 
 /// Values that need not be secret.
-struct Random(Prg);
+pub(in super::super) struct Random(Prg);
 
 impl Random {
-    fn new() -> Result<Self> {
+    pub(in super::super) fn new() -> Result<Self> {
         let mut seed = [0; 16];
         getrandom::fill(&mut seed).map_err(Failure::bug)?;
         Ok(Self(Prg::new(Block::from_bytes(seed))))
     }
 
-    fn words(&mut self, count: usize) -> Vec<u64> {
+    pub(in super::super) fn words(&mut self, count: usize) -> Vec<u64> {
         let mut words = vec![0; count];
         self.0.fill_words(&mut words);
         words

@@ -1,0 +1,191 @@
+//! What is measured: programs with their inputs, by name.
+//!
+//! A family is a function that adds its rows to the list; [`all`] names the families.
+
+use madrigal_core::Party;
+use madrigal_program::lower::Mix;
+use madrigal_program::{
+    Everyone, Fixed, Inputs, Integer, Number, Program, ProgramError, Secret, Signed,
+};
+
+use super::super::programs::workloads::{Made, Random};
+use crate::exit::{Failure, Result};
+
+/// One name of the benchmark.
+pub(super) struct Workload {
+    pub name: String,
+    /// The mix and the number of parties.
+    pub mix: (Mix, usize),
+    /// How many numbers go in.
+    pub values: usize,
+    make: Box<Make>,
+}
+
+/// Records a program with random inputs in a mix.
+type Make = dyn Fn(&mut Random, (Mix, usize)) -> std::result::Result<Case, ProgramError>;
+
+/// A program with inputs, and where its result is not exact, the real numbers of its first output.
+pub(super) struct Case {
+    pub made: Made,
+    pub exact: Option<Vec<f64>>,
+}
+
+impl Workload {
+    /// The program, with random inputs.
+    pub(super) fn make(&self) -> Result<Case> {
+        (self.make)(&mut Random::new()?, self.mix).map_err(Failure::bug)
+    }
+}
+
+/// What numbers of networks have.
+type Number16 = Fixed<i64, 16>;
+
+pub(super) fn all() -> Vec<Workload> {
+    let mut all = Vec::new();
+    relu::<i64>(&mut all, "u64");
+    relu::<i32>(&mut all, "u32");
+    softmax(&mut all);
+    gelu(&mut all);
+    all
+}
+
+/// Of signed numbers of as many bits as the name says.
+fn relu<T: Signed + Integer>(all: &mut Vec<Workload>, name: &str) {
+    const VALUES: usize = 100_000;
+    for mix in [
+        (Mix::AB, 2),
+        (Mix::AY2, 2),
+        (Mix::ALPHA_BETA, 2),
+        (Mix::BETA, 2),
+        (Mix::ALPHA_Y2, 2),
+        (Mix::R, 3),
+    ] {
+        all.push(Workload {
+            name: format!("relu/{name}/{VALUES}/{}", mix.0),
+            mix,
+            values: VALUES,
+            make: Box::new(|random, mix| {
+                let mut numbers = || -> Vec<T> {
+                    let words = random.words(VALUES);
+                    words
+                        .into_iter()
+                        .map(|word| T::decode(word.into()))
+                        .collect()
+                };
+                let (x, y) = (numbers(), numbers());
+                let made = on_shared(mix, x, y, |x| x.relu())?;
+                Ok(Case { made, exact: None })
+            }),
+        });
+    }
+}
+
+/// Mixes in which functions with a fixed point are measured.
+const MIXES: [(Mix, usize); 6] = [
+    (Mix::AB, 2),
+    (Mix::AY2, 2),
+    (Mix::ALPHA_BETA, 2),
+    (Mix::ALPHA_Y2, 2),
+    (Mix::B, 2),
+    (Mix::R, 3),
+];
+
+/// Rows of ten numbers from -8 to 8.
+fn softmax(all: &mut Vec<Workload>) {
+    const ROW: usize = 10;
+    fixed(
+        all,
+        "softmax",
+        |x| x.reshape([VALUES / ROW, ROW]).softmax(1).flatten(),
+        |x| {
+            let row = |row: &[f64]| -> Vec<f64> {
+                let sum: f64 = row.iter().map(|x| x.exp()).sum();
+                row.iter().map(|x| x.exp() / sum).collect()
+            };
+            x.chunks(ROW).flat_map(row).collect()
+        },
+    );
+}
+
+/// Numbers from -8 to 8. The distribution function by its series, which is exact enough there.
+fn gelu(all: &mut Vec<Workload>) {
+    let real = |x: &f64| {
+        let (mut term, mut sum) = (*x, *x);
+        for n in 1..300 {
+            term *= x * x / f64::from(2 * n + 1);
+            sum += term;
+        }
+        let density = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+        x * (0.5 + density * sum)
+    };
+    let real = move |x: &[f64]| x.iter().map(real).collect();
+    fixed(all, "gelu", |x| x.gelu(), real);
+}
+
+/// Numbers of a function with a fixed point.
+const VALUES: usize = 10_000;
+
+/// A function in all mixes, and what it is in real numbers.
+fn fixed(
+    all: &mut Vec<Workload>,
+    name: &str,
+    function: fn(&Secret<Number16>) -> Secret<Number16>,
+    real: impl Fn(&[f64]) -> Vec<f64> + Copy + 'static,
+) {
+    for mix in MIXES {
+        all.push(Workload {
+            name: format!("{name}/{VALUES}/{}", mix.0),
+            mix,
+            values: VALUES,
+            make: Box::new(move |random, mix| {
+                let mut numbers = || -> Vec<Number16> {
+                    let number = |word: u64| Number16::from_raw((word >> 45) as i64 - (1 << 18));
+                    random.words(VALUES).into_iter().map(number).collect()
+                };
+                let (x, y) = (numbers(), numbers());
+                let sums: Vec<f64> = x
+                    .iter()
+                    .zip(&y)
+                    .map(|(x, y)| x.to_f64() + y.to_f64())
+                    .collect();
+                let made = on_shared(mix, x, y, function)?;
+                let exact = Some(real(&sums));
+                Ok(Case { made, exact })
+            }),
+        });
+    }
+}
+
+/// A function of numbers as they come out of a sum, in the ring where the mix has one, which stay there until
+/// they are opened. In `B` and `beta` sums are circuits, so that the first party's numbers are taken as they
+/// come.
+fn on_shared<T: Number>(
+    (mix, parties): (Mix, usize),
+    x: Vec<T>,
+    y: Vec<T>,
+    function: impl Fn(&Secret<T>) -> Secret<T>,
+) -> std::result::Result<Made, ProgramError> {
+    let mut p = Program::new(parties);
+    let mut input = |party| p.input::<T>(Party::new(party), [x.len()]);
+    if mix.arithmetic().has_ring() {
+        let sum = input(0) + input(1);
+        p.open(function(&sum).to(mix.ring()), Everyone);
+        let inputs = Inputs::new().with(x).with(y);
+        return Ok(Made {
+            program: p.finish()?,
+            inputs,
+        });
+    }
+    let sums = x
+        .iter()
+        .zip(&y)
+        .map(|(x, y)| T::decode(x.encode().wrapping_add(y.encode())));
+    let sums: Vec<T> = sums.collect();
+    let numbers = input(0);
+    p.open(function(&numbers), Everyone);
+    let inputs = Inputs::new().with(sums);
+    Ok(Made {
+        program: p.finish()?,
+        inputs,
+    })
+}
