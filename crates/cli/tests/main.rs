@@ -14,6 +14,7 @@ mod errors;
 mod files;
 mod help;
 mod hycc;
+mod infer;
 mod json;
 mod known_answers;
 mod models;

@@ -1,0 +1,190 @@
+//! Trained networks, as a user has them computed.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::command::{madrigal, roster, start, write};
+
+/// The drawn digits.
+const CLASSES: [&str; 6] = ["7", "2", "1", "0", "4", "3"];
+
+fn digits() -> String {
+    let folder: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../examples/digits"]
+        .iter()
+        .collect();
+    folder.canonicalize().unwrap().display().to_string()
+}
+
+/// The classes that are printed, line by line.
+fn classes(text: &str) -> Vec<String> {
+    let rows = text.lines().filter(|line| line.starts_with("  "));
+    let class = |line: &str| {
+        line.split_whitespace()
+            .nth(1)
+            .unwrap()
+            .trim_end_matches(',')
+            .to_owned()
+    };
+    rows.map(class).collect()
+}
+
+fn flags() -> String {
+    let folder = digits();
+    format!("infer --model {folder}/minionn_mnist.onnx --input {folder}/digits.npy")
+}
+
+#[test]
+fn digits_are_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    for how in [
+        "--local 2",
+        "--local 3",
+        "--local 2 --protocol A+B --public-model --numbers 32.10",
+    ] {
+        let ended = madrigal(path, &format!("{} {how}", flags()));
+        assert_eq!(ended.status, 0, "{ended:?}");
+        assert_eq!(classes(&ended.stdout), CLASSES, "{how}");
+        assert!(ended.stderr.contains("online"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn results_are_arrays_and_costs_are_json() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let line = format!(
+        "{} --local 3 --output logits.npy --stats s.json -q",
+        flags()
+    );
+    let ended = madrigal(path, &line);
+    assert_eq!(
+        (ended.status, &ended.stdout[..], &ended.stderr[..]),
+        (0, "", ""),
+        "{ended:?}"
+    );
+    let array = std::fs::read(path.join("logits.npy")).unwrap();
+    let header = String::from_utf8_lossy(&array[..128]).into_owned();
+    assert!(
+        header.contains("'<f4'") && header.contains("(6, 10)"),
+        "{header}"
+    );
+    let text = std::fs::read_to_string(path.join("s.json")).unwrap();
+    let statistics: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(statistics["protocol"], "R");
+    assert_eq!(statistics["batch"], 6);
+    assert_eq!(statistics["parameters"], 33542);
+    assert_eq!(statistics["numbers"], serde_json::json!([64, 16]));
+    let parties = statistics["parties"].as_array().unwrap();
+    assert_eq!(parties.len(), 3);
+    for party in parties {
+        assert!(party["online"]["seconds"].as_f64().unwrap() > 0.0);
+        assert!(party["online"]["bytes_sent"].as_u64().unwrap() > 0);
+    }
+}
+
+/// Two processes over TLS; the first one's results are for the second alone.
+#[test]
+fn owners_of_model_and_data_on_machines_of_their_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    roster(path, 2);
+    let folder = digits();
+    let model = format!("infer --model {folder}/minionn_mnist.onnx --parties parties.toml");
+    let owner = start(path, &format!("{model} --party 0 --batch 6"));
+    let data = start(
+        path,
+        &format!("{model} --party 1 --input {folder}/digits.npy"),
+    );
+    let (owner, data) = (owner.end(), data.end());
+    assert_eq!((owner.status, data.status), (0, 0), "{owner:?} {data:?}");
+    assert_eq!(owner.stdout, "");
+    assert!(owner.stderr.contains("gets no result"), "{}", owner.stderr);
+    assert_eq!(classes(&data.stdout), CLASSES);
+}
+
+fn fails(path: &Path, line: &str, status: i32, parts: &[&str]) {
+    let ended = madrigal(path, line);
+    assert_eq!(ended.status, status, "{ended:?}");
+    for part in parts {
+        assert!(
+            ended.stderr.contains(part),
+            "{part:?} is not in {}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let folder = digits();
+    let model = format!("{folder}/minionn_mnist.onnx");
+    write(path, "no.onnx", "this is no model");
+    write(path, "no.npy", "this is no array");
+    let good = format!("--input {folder}/digits.npy --local 2");
+    fails(
+        path,
+        &format!("infer --model no.onnx {good}"),
+        3,
+        &["no.onnx", "no ONNX file"],
+    );
+    fails(
+        path,
+        &format!("infer --model missing.onnx {good}"),
+        3,
+        &["missing.onnx"],
+    );
+    let model = format!("infer --model {model}");
+    fails(
+        path,
+        &format!("{model} --input no.npy --local 2"),
+        3,
+        &["no.npy"],
+    );
+    fails(
+        path,
+        &format!("{model} --local 2"),
+        2,
+        &["1 inputs, and 0 files"],
+    );
+    fails(
+        path,
+        &format!("{model} {good} --batch 5"),
+        3,
+        &["has 6 in its first dimension"],
+    );
+    fails(
+        path,
+        &format!("{model} {good} --protocol R"),
+        2,
+        &["--protocol"],
+    );
+    fails(
+        path,
+        &format!("{model} {good} --numbers 64.40"),
+        2,
+        &["64.16"],
+    );
+    fails(
+        path,
+        &format!("{model} {good} --numbers 16.7"),
+        3,
+        &["does not"],
+    );
+    fails(
+        path,
+        &format!("{model} --input {folder}/digits.npy --local 1"),
+        2,
+        &["two parties"],
+    );
+    fails(
+        path,
+        &format!("{model} {good} --output no.npy/x"),
+        3,
+        &["cannot write the result"],
+    );
+    fails(path, &model, 2, &["--local"]);
+}
