@@ -42,7 +42,10 @@ pub enum TensorFault {
         unit: &'static str,
     },
     /// Its data is in another file.
-    #[error("its data is in another file, which is not supported: save the model in one file")]
+    #[error(
+        "its data is in another file, which is not supported: save the model in one file (torch.onnx.export with \
+         external_data=False, or onnx.save(onnx.load(FILE), OTHER))"
+    )]
     External,
     /// It is a part of another tensor.
     #[error("it is a segment of a tensor, which is not supported: save it whole")]
