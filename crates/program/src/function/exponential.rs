@@ -71,7 +71,7 @@ impl Exponential {
 
     pub(super) fn evaluate(&self, element: Type, number: i128) -> i128 {
         let most = (element.mask() >> 1) as i128;
-        let inside = number >> (element.fraction() + self.whole).min(126);
+        let inside = number >> (element.fraction() + self.whole).min(127);
         if inside != 0 && inside != -1 {
             return if number < 0 { 0 } else { most };
         }

@@ -64,7 +64,7 @@ impl Symmetric {
         };
         let unit = power_of_two(-(element.fraction() as i32));
         let end = (end(function, fraction) / unit) as u128;
-        let end = end.min(1 << (element.bits() - 1));
+        let end = end.clamp(2, 1 << (element.bits() - 1));
         let half = power_of_two(GUARD as i32 - 1);
         let spline = Spline::new(&Wanted {
             function,
