@@ -2,8 +2,8 @@
 //!
 //! The tables of a program are made where it is recorded, by each party for itself, and the parties compare
 //! digests of them. Functions of the system's mathematical library differ in their last bits; these are made
-//! of sums, products, quotients and square roots alone, which IEEE 754 rounds in one way only. They are right
-//! to within 2^-48 where they are used here, which the tests hold against the library's.
+//! of sums, products, quotients and square roots alone, which IEEE 754 rounds in one way only. They are far more
+//! exact than the 2^-31 or so that tables are made to; tests hold the functions made of them against the system's.
 
 /// ln 2, and what is missing of it.
 pub(super) const LN_2: [f64; 2] = [std::f64::consts::LN_2, 2.319_046_813_846_3e-17];
