@@ -82,7 +82,7 @@ impl Tensor {
 }
 
 impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
-    /// `e^x / sum(e^x)` along an axis, within (3 + n / 2) 2^-F for n elements, and within 5 2^-F as a rule.
+    /// `e^x / sum(e^x)` along an axis, within (4 + n / 2) 2^-F for n elements, and within 5 2^-F as a rule.
     ///
     /// The greatest number is found first, by n - 1 comparisons, and taken off all: so e^x is 1 at most, and
     /// the sum 1 at least. The difference of any two numbers must be in the type's range. The maximum is about
