@@ -25,7 +25,7 @@ pub use demo::{AesCtr, Demo};
 pub use infer::Infer;
 pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
 pub use madrigal_app::over::Over;
-pub use model::Model;
+pub use model::{Model, Sample};
 pub use party::{Dealer, Doctor, Keygen};
 pub use run::{
     BitsArg, BroadcastArg, CorrelationsArg, Explain, GarbledArg, GarblingArg, How, PhasesArg,

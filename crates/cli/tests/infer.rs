@@ -182,3 +182,27 @@ fn what_is_wrong_is_named() {
     );
     fails(path, &model, 2, &["--local"]);
 }
+
+#[test]
+fn samples_tell_which_numbers_suffice() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let folder = digits();
+    let sample = format!("{folder}/minionn_mnist.onnx --input {folder}/digits.npy");
+    let ended = madrigal(path, &format!("model compare {sample} --numbers 16.7"));
+    assert_eq!(ended.status, 0, "{ended:?}");
+    assert!(ended.stdout.contains("out of range"), "{}", ended.stdout);
+    let ended = madrigal(path, &format!("model calibrate {sample} --json"));
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+    for choice in found["choices"].as_array().unwrap() {
+        assert_eq!(choice["outputs"][0]["changed"], 0, "{choice}");
+        let rooms = choice["layers"].as_array().unwrap().iter();
+        assert!(
+            rooms
+                .map(|one| one["room"].as_f64().unwrap())
+                .all(|room| room >= 4.0)
+        );
+    }
+    assert_eq!(found["choices"].as_array().unwrap().len(), 2);
+    fails(path, "model compare no.onnx --input no.npy", 3, &["no.npy"]);
+}

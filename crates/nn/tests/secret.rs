@@ -649,3 +649,60 @@ fn trained_networks_keep_their_logits() {
     trained("minionn_mnist", 4, 0.01, &[(Mix::R, 3)]);
     trained("minionn_cifar10", 1, 0.01, &[]);
 }
+
+/// `y = relu(x w)`, whose products are at most 40.
+fn product() -> (Graph, [Tensor; 1]) {
+    let net =
+        on_x(&[2, 3], "h = MatMul(x, w)").constant("w", &[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.5]);
+    let graph = net.node("y = Relu(h)").output("y").import().unwrap();
+    (graph, [tensor(&[2, 3], &[1.0, 2.0, 4.6, -1.0, 0.5, 0.25])])
+}
+
+#[test]
+fn comparisons_tell_where_numbers_leave_their_range() {
+    let (graph, data) = product();
+    let format = |bits, fraction| Format {
+        number: Type::fixed(bits, fraction).unwrap(),
+        ..FORMAT
+    };
+    let good = graph.compare(FORMAT, &data).unwrap();
+    let [product, relu] = &good.layers[..] else {
+        panic!("{good:?}")
+    };
+    // 2 + 8 + 29.9 with 32 bits after the point, and with 16.
+    assert!((product.greatest - 39.9).abs() < 1e-5, "{product:?}");
+    assert!(
+        (product.room - (31.0 - 39.9_f64.log2())).abs() < 1e-6,
+        "{product:?}"
+    );
+    assert!(
+        (relu.room - (47.0 - 39.9_f64.log2())).abs() < 1e-6,
+        "{relu:?}"
+    );
+    assert!(good.outputs[0].largest_error < 2f64.powi(-12), "{good:?}");
+    assert_eq!([good.outputs[0].rows, good.outputs[0].changed], [2, 0]);
+    // Of 16 bits, 5 after the point, the product's 10 leave 6 with the sign.
+    let bad = graph.compare(format(16, 5), &data).unwrap();
+    assert!(
+        bad.layers[0].room < 0.0 && bad.layers[1].room > 0.0,
+        "{bad:?}"
+    );
+    assert!(bad.outputs[0].largest_error > 30.0, "{bad:?}");
+    assert_eq!(bad.outputs[0].changed, 1);
+}
+
+#[test]
+fn calibration_leaves_the_room_that_is_asked_for() {
+    let (graph, data) = product();
+    for (bits, spare) in [(32, 0), (32, 4), (64, 3)] {
+        let number = graph.calibrated(bits, spare, &data).unwrap().unwrap();
+        let format = Format { number, ..FORMAT };
+        let room = graph.compare(format, &data).unwrap().layers[0].room;
+        let enough = f64::from(spare) <= room;
+        assert!(
+            enough && (room < f64::from(spare) + 3.0 || number.fraction() == 24),
+            "{number}: {room}"
+        );
+    }
+    assert_eq!(graph.calibrated(16, 4, &data).unwrap(), None);
+}

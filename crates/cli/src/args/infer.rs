@@ -27,7 +27,8 @@ pub struct Infer {
     #[arg(long, value_name = "MIX", help_heading = "Work")]
     pub protocol: Option<Mix>,
 
-    /// How numbers are kept: bits, and how many of them are after the point; the same at all parties
+    /// How numbers are kept: bits, and how many of them are after the point; the same at all parties. What leaves the
+    /// range wraps around: `madrigal model calibrate` finds numbers that suffice for sample data
     #[arg(
         long,
         value_name = "BITS.FRACTION",

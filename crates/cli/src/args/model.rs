@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 
 use super::EXIT_STATUS;
+use super::infer::NumberArg;
 
 #[derive(Subcommand, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -28,6 +29,39 @@ pub enum Model {
         #[arg(long)]
         json: bool,
     },
+    /// Compute a network on sample data with a fixed point and in the clear: how far apart results are, and in which
+    /// layer that begins. Nothing is sent
+    #[command(after_help = EXIT_STATUS)]
+    Compare {
+        #[command(flatten)]
+        sample: Sample,
+        /// How numbers are kept: bits, and how many of them are after the point
+        #[arg(long, value_name = "BITS.FRACTION", default_value = "64.16")]
+        numbers: NumberArg,
+    },
+    /// Say which numbers with a fixed point suffice for sample data, and what they cost in precision. Nothing is sent
+    #[command(after_help = EXIT_STATUS)]
+    Calibrate {
+        #[command(flatten)]
+        sample: Sample,
+        /// Bits by which numbers may be greater than in the sample before they leave the range
+        #[arg(long, value_name = "BITS", default_value_t = 4, value_parser = clap::value_parser!(u32).range(0..=32))]
+        spare: u32,
+    },
+}
+
+/// A model and data for it.
+#[derive(Args, Debug)]
+pub struct Sample {
+    /// Model in ONNX format
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// An array of NumPy's for each input of the model, in its order; the first dimension is the batch
+    #[arg(long = "input", value_name = "FILE.npy", required = true, value_hint = ValueHint::FilePath)]
+    pub inputs: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 fn dimension(text: &str) -> Result<(String, usize), String> {

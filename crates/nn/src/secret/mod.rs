@@ -13,9 +13,10 @@
 //!
 //! # Differences from the model in the clear
 //! Numbers are rounded as the type has them, functions are approximated (`docs/FUNCTIONS.md`), `Round` rounds ties
-//! up, and equal numbers may change their order in `TopK`. `Graph::compare` tells what comes of that.
+//! up, and equal numbers may change their order in `TopK`. [`Graph::compare`] tells what comes of that.
 
 mod arithmetic;
+mod compare;
 mod error;
 mod forms;
 mod linear;
@@ -26,6 +27,7 @@ mod rows;
 
 use madrigal_program::{Party, Rounding, Type};
 
+pub use compare::{CompareError, Comparison, LayerDifference, OutputDifference};
 pub use error::{EncodeError, Unfit, UnfitError};
 pub use network::Network;
 

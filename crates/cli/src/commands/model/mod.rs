@@ -1,4 +1,6 @@
-//! `model`: what a trained network consists of.
+//! `model`: what a trained network consists of, and what a fixed point makes of it.
+
+mod compare;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,13 +52,17 @@ struct Layer {
 }
 
 pub fn run(command: Model) -> Result<()> {
-    let Model::Check {
-        file,
-        batch,
-        dimensions,
-        shapes,
-        json,
-    } = command;
+    let (file, batch, dimensions, shapes, json) = match command {
+        Model::Check {
+            file,
+            batch,
+            dimensions,
+            shapes,
+            json,
+        } => (file, batch, dimensions, shapes, json),
+        Model::Compare { sample, numbers } => return compare::compare(&sample, numbers.0),
+        Model::Calibrate { sample, spare } => return compare::calibrate(&sample, spare),
+    };
     let options = Options {
         batch: batch.map(|batch| batch as usize),
         dimensions: dimensions.into_iter().collect(),

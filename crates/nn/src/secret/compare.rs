@@ -1,0 +1,196 @@
+//! What becomes of a model's numbers when they have a fixed point, on sample data.
+
+use madrigal_program::{InputError, Inputs, Party, Type};
+
+use super::{EncodeError, Format, Roles, UnfitError};
+use crate::error::EvaluateError;
+use crate::graph::{Binary, Graph, Node, Op, ValueId};
+use crate::tensor::Tensor;
+
+/// A model on sample data, with a fixed point and in the clear.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The model's outputs, in its order.
+    pub outputs: Vec<OutputDifference>,
+    /// Its nodes that make floats, in order.
+    pub layers: Vec<LayerDifference>,
+}
+
+/// An output in both ways.
+#[derive(Clone, Debug)]
+pub struct OutputDifference {
+    /// Its name.
+    pub name: String,
+    /// The largest difference of two numbers.
+    pub largest_error: f64,
+    /// Rows, along the first axis, of an output of two axes or more.
+    pub rows: usize,
+    /// How many of these have their greatest number elsewhere.
+    pub changed: usize,
+}
+
+/// A node's result in both ways.
+#[derive(Clone, Debug)]
+pub struct LayerDifference {
+    /// The name of the model's node.
+    pub name: String,
+    /// Its operator.
+    pub operator: String,
+    /// The greatest magnitude in the clear.
+    pub greatest: f64,
+    /// By how many bits it could be greater before it leaves the type's range: below 0 it did. Products have
+    /// twice as many bits after the point until these are cut off.
+    pub room: f64,
+    /// The largest difference of two numbers.
+    pub largest_error: f64,
+}
+
+/// Why a model cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// It cannot be computed on secrets.
+    #[error(transparent)]
+    Unfit(#[from] UnfitError),
+    /// Its weights, or the data, are no such numbers.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// The data does not fit the model.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
+    /// This crate is wrong.
+    #[error("a bug in madrigal: {0}")]
+    Inputs(#[from] InputError),
+}
+
+/// Whether a node's result has twice as many bits after the point at first.
+fn is_product(node: &Node) -> bool {
+    matches!(
+        node.op,
+        Op::MatMul | Op::Conv { .. } | Op::ConvTranspose { .. } | Op::Binary(Binary::Mul)
+    )
+}
+
+/// Bits that the greatest magnitude in a type leaves.
+fn room(number: Type, fraction: u32, greatest: f64) -> f64 {
+    f64::from(number.bits() - 1 - fraction) - greatest.max(f64::MIN_POSITIVE).log2()
+}
+
+fn greatest(tensor: &Tensor) -> f64 {
+    tensor
+        .to_f64()
+        .into_iter()
+        .map(f64::abs)
+        .fold(0.0, f64::max)
+}
+
+fn largest_error(found: &Tensor, expected: &Tensor) -> f64 {
+    let pairs = found.to_f64().into_iter().zip(expected.to_f64());
+    pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+impl Graph {
+    /// The model on data, with a fixed point and in the clear: how far apart each node's results are.
+    ///
+    /// # Errors
+    /// What cannot be computed on secrets, and data that does not fit.
+    pub fn compare(&self, format: Format, data: &[Tensor]) -> Result<Comparison, CompareError> {
+        let roles = Roles {
+            parties: 2,
+            model: Party::new(0),
+            data: Party::new(1),
+            to: vec![Party::new(1)],
+            public_model: false,
+        };
+        // All that is made is an output.
+        let mut opened = self.clone();
+        let made = self.nodes.iter().map(|node| node.outputs[0]);
+        let floats: Vec<(usize, ValueId)> = made
+            .enumerate()
+            .filter(|(_, id)| self.value(*id).ty.element.is_float())
+            .collect();
+        let names = floats.iter();
+        opened.outputs = names.map(|(at, id)| (format!("node {at}"), *id)).collect();
+        let own = self.outputs.iter().enumerate();
+        opened
+            .outputs
+            .extend(own.map(|(at, (_, id))| (format!("output {at}"), *id)));
+        let expected = opened.evaluate(data)?;
+        let network = opened.on_secrets(&roles, format)?;
+        let inputs = network.with_weights(&opened, Inputs::new())?;
+        let inputs = network.with_data(data, inputs)?;
+        let outputs = network.program().simulate(&inputs)?;
+        let found = network.results(&outputs).into_iter();
+        let found: Vec<Tensor> = found.filter_map(|(_, one)| one).collect();
+        let pairs: Vec<_> = found.iter().zip(&expected).collect();
+        let number = format.number;
+        let layer = |(&(at, _), (found, expected)): (&(usize, ValueId), &(&Tensor, &Tensor))| {
+            let node = &self.nodes[at];
+            let greatest = greatest(expected);
+            let fraction = match is_product(node) {
+                true => 2 * number.fraction(),
+                false => number.fraction(),
+            };
+            LayerDifference {
+                name: node.name.clone(),
+                operator: node.op.name().to_owned(),
+                greatest,
+                room: room(number, fraction, greatest),
+                largest_error: largest_error(found, expected),
+            }
+        };
+        let (of_layers, of_outputs) = pairs.split_at(floats.len());
+        let output = |((name, _), (found, expected)): (&(String, ValueId), &(&Tensor, &Tensor))| {
+            let [rows, changed] = changed(found, expected);
+            OutputDifference {
+                name: name.clone(),
+                largest_error: largest_error(found, expected),
+                rows,
+                changed,
+            }
+        };
+        Ok(Comparison {
+            outputs: self.outputs.iter().zip(of_outputs).map(output).collect(),
+            layers: floats.iter().zip(of_layers).map(layer).collect(),
+        })
+    }
+
+    /// Of types with so many bits the one with the most bits after the point in which no product of the model on
+    /// data comes nearer to the range's end than by `spare` bits; `None` if there is none with 4 bits or more.
+    ///
+    /// # Errors
+    /// Data that does not fit.
+    pub fn calibrated(
+        &self,
+        bits: u32,
+        spare: u32,
+        data: &[Tensor],
+    ) -> Result<Option<Type>, EvaluateError> {
+        let mut most = bits;
+        let mut see = |of: &Graph, node: &Node, _: ValueId, tensor: &Tensor| {
+            let float = of.value(node.outputs[0]).ty.element.is_float();
+            let greatest = greatest(tensor);
+            if !float || greatest == 0.0 {
+                return;
+            }
+            let room = f64::from(bits) - 1.0 - f64::from(spare) - greatest.log2().ceil();
+            let share = if is_product(node) { 2.0 } else { 1.0 };
+            most = most.min((room / share).floor().max(0.0) as u32);
+        };
+        self.evaluate_with(data, &mut see)?;
+        let fraction = most.min(bits / 2 - 1).min(24);
+        Ok(Type::fixed(bits, fraction).filter(|_| fraction >= 4))
+    }
+}
+
+/// Rows, and those whose greatest numbers are at different places.
+fn changed(found: &Tensor, expected: &Tensor) -> [usize; 2] {
+    let columns: usize = found.shape().get(1..).unwrap_or(&[]).iter().product();
+    if found.shape().len() < 2 || columns == 0 {
+        return [0, 0];
+    }
+    let class = |row: &[f64]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+    let (a, b) = (found.to_f64(), expected.to_f64());
+    let pairs = a.chunks(columns).zip(b.chunks(columns));
+    let differ = pairs.filter(|(a, b)| class(a) != class(b));
+    [found.shape()[0], differ.count()]
+}
