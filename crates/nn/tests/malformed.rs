@@ -332,6 +332,93 @@ fn constants_are_bounded() {
     assert!(import(Limits::default()).is_ok());
 }
 
+/// Exporters keep large weights in a file of their own.
+#[test]
+fn data_beside_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let values: Vec<u8> = [9.0f32, 1.0, 2.0]
+        .iter()
+        .flat_map(|v| v.to_le_bytes())
+        .collect();
+    std::fs::write(folder.path().join("weights"), &values).unwrap();
+    let path = folder.path().join("model.onnx");
+    let of = |entries: &[(&str, &str)]| {
+        let mut weights = floats("w", &[2], &[]);
+        weights.data_location = 1;
+        weights.external_data = entries
+            .iter()
+            .map(|(key, value)| proto::Entry {
+                key: key.to_string(),
+                value: value.to_string(),
+            })
+            .collect();
+        let net = Net::new(13)
+            .input("x", &[2])
+            .tensor(weights)
+            .node("y = Add(x, w)");
+        std::fs::write(&path, net.output("y").file()).unwrap();
+        Model::read_beside(
+            std::fs::read(&path).unwrap(),
+            folder.path(),
+            &Limits::default(),
+        )
+    };
+    let model = of(&[("location", "weights"), ("offset", "4"), ("length", "8")]).unwrap();
+    let graph = model.import(&Options::default()).unwrap();
+    let x = Tensor::f32(vec![2], vec![10.0, 20.0]).unwrap();
+    assert_eq!(
+        graph.evaluate(&[x]).unwrap()[0].as_f32().unwrap(),
+        [11.0, 22.0]
+    );
+    for place in [
+        "/etc/passwd",
+        "../weights",
+        "..",
+        "",
+        "./weights",
+        "weights/",
+    ] {
+        let error = of(&[("location", place)]).unwrap_err();
+        assert!(
+            matches!(error, ReadError::External { .. }),
+            "{place}: {error}"
+        );
+    }
+    for (offset, length) in [
+        ("4", "9"),
+        ("13", "0"),
+        ("-1", "4"),
+        ("18446744073709551615", "8"),
+    ] {
+        let error = of(&[
+            ("location", "weights"),
+            ("offset", offset),
+            ("length", length),
+        ]);
+        assert!(
+            matches!(error, Err(ReadError::External { .. })),
+            "{offset} {length}"
+        );
+    }
+    let error = of(&[("location", "nowhere")]).unwrap_err();
+    assert!(matches!(error, ReadError::Unreadable { .. }), "{error}");
+    // The whole file is too much for the tensor.
+    let error = of(&[("location", "weights")])
+        .unwrap()
+        .import(&Options::default());
+    assert!(matches!(
+        only(error.unwrap_err()),
+        Problem::Initializer { .. }
+    ));
+    let limits = Limits {
+        bytes: std::fs::metadata(&path).unwrap().len() as usize + 11,
+        ..Limits::default()
+    };
+    let file = std::fs::read(&path).unwrap();
+    let error = Model::read_beside(file, folder.path(), &limits).unwrap_err();
+    assert!(matches!(error, ReadError::TooLong { .. }), "{error}");
+}
+
 /// Models of most operators, to be damaged.
 fn valid() -> Vec<Vec<u8>> {
     let image = || Net::new(13).input("x", &[1, 2, 6, 6]);

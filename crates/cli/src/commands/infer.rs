@@ -154,7 +154,9 @@ impl Made {
         }
         let to = receivers(&args.to, parties)?;
         let path = || args.model.clone();
-        let file = File::read(read(&args.model)?, &Limits::default()).map_err(|error| {
+        let folder = args.model.parent().unwrap_or(Path::new(""));
+        let file = File::read_beside(read(&args.model)?, folder, &Limits::default());
+        let file = file.map_err(|error| {
             let problem = error.to_string();
             Unfit::File {
                 path: path(),

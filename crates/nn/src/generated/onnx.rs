@@ -118,9 +118,20 @@ pub struct Tensor {
     /// Unsigned integers of 32 or 64 bits.
     #[prost(uint64, repeated, tag = "11")]
     pub uint64_data: ::prost::alloc::vec::Vec<u64>,
-    /// 1: the data is in another file, which is not supported.
+    /// Where the data is in another file: its name, and the place there, as `location`, `offset` and `length`.
+    #[prost(message, repeated, tag = "13")]
+    pub external_data: ::prost::alloc::vec::Vec<Entry>,
+    /// 1: the data is in another file.
     #[prost(int32, tag = "14")]
     pub data_location: i32,
+}
+/// A name and what belongs to it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Entry {
+    #[prost(string, tag = "1")]
+    pub key: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub value: ::prost::alloc::string::String,
 }
 /// The type of an input or output.
 #[derive(Clone, PartialEq, ::prost::Message)]

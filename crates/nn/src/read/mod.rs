@@ -1,7 +1,10 @@
 //! ONNX files: from bytes to messages that can be trusted to be as large as they say.
 
+mod external;
 mod scan;
 mod tensor;
+
+use std::path::Path;
 
 use bytes::Bytes;
 use prost::Message as _;
@@ -61,6 +64,28 @@ pub enum ReadError {
     /// It is no ONNX file, or a damaged one.
     #[error("this is no ONNX file, or a damaged one: {0}")]
     Malformed(String),
+    /// The file, or one with data of its tensors, cannot be read.
+    #[error(
+        "cannot read {path}: {error}; tensors' data lies beside the model, under the name that was saved"
+    )]
+    Unreadable {
+        /// Which file.
+        path: String,
+        /// What the system says.
+        error: String,
+    },
+    /// A tensor's data is said to be where it cannot be.
+    #[error(
+        "tensor {tensor:?}: its data is said to be at {place}, and should be {expected}: save the model again"
+    )]
+    External {
+        /// The tensor's name.
+        tensor: String,
+        /// What the model says.
+        place: String,
+        /// What it should say.
+        expected: &'static str,
+    },
     /// It has no graph.
     #[error("the file has no graph: it is no ONNX model, or a damaged one")]
     NoGraph,
@@ -98,7 +123,23 @@ pub struct Model {
 }
 
 impl Model {
-    /// Reads a file.
+    /// As [`Model::read`], of a file in `folder` that may have the data of tensors in files beside it.
+    ///
+    /// # Errors
+    /// As [`Model::read`]; or if one of the files cannot be read, or holds less than the model says.
+    pub fn read_beside(
+        file: impl Into<Bytes>,
+        folder: &Path,
+        limits: &Limits,
+    ) -> Result<Model, ReadError> {
+        let file: Bytes = file.into();
+        let left = limits.bytes.saturating_sub(file.len());
+        let mut model = Model::read(file, limits)?;
+        external::fetch(&mut model.graph, folder, left)?;
+        Ok(model)
+    }
+
+    /// Reads a file whose tensors' data is all within.
     ///
     /// Memory follows the file's length and `limits`, not what it announces.
     ///

@@ -41,10 +41,10 @@ pub enum TensorFault {
         /// Bytes or elements.
         unit: &'static str,
     },
-    /// Its data is in another file.
+    /// Its data is in another file, and was not fetched: initializers' is by `Model::read_beside`.
     #[error(
-        "its data is in another file, which is not supported: save the model in one file (torch.onnx.export with \
-         external_data=False, or onnx.save(onnx.load(FILE), OTHER))"
+        "its data is in another file, which is not there or not supported here: save the model in one file \
+         (torch.onnx.export with external_data=False, or onnx.save(onnx.load(FILE), OTHER))"
     )]
     External,
     /// It is a part of another tensor.

@@ -82,7 +82,9 @@ fn read(file: &Path, options: &Options) -> Result<Info> {
         problem,
     };
     let bytes = fs::read(file).map_err(Failure::file("read the model", file))?;
-    let model = Onnx::read(bytes, &Limits::default()).map_err(|e| wrong(e.into()))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let model = Onnx::read_beside(bytes, folder, &Limits::default());
+    let model = model.map_err(|e| wrong(e.into()))?;
     let graph = model.import(options).map_err(|e| wrong(e.into()))?;
     Ok(Info::new(&model, &graph))
 }
