@@ -7,6 +7,7 @@
 )]
 
 mod common;
+mod damaged;
 mod graphs;
 mod malformed;
 mod models;
