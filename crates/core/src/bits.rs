@@ -28,7 +28,14 @@ pub fn put(string: &mut [u8], at: usize, row: &[u8], count: usize) {
         string[start..start + full].copy_from_slice(&row[..full]);
     } else {
         let mut carry = string[start] & low(shift);
-        for (to, &from) in string[start..].iter_mut().zip(&row[..full]) {
+        let (words, bytes) = row[..full].as_chunks::<8>();
+        let (to_words, to_bytes) = string[start..start + full].split_at_mut(8 * words.len());
+        for (to, &from) in to_words.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            let from = u64::from_le_bytes(from);
+            *to = (u64::from(carry) | (from << shift)).to_le_bytes();
+            carry = (from >> (64 - shift)) as u8;
+        }
+        for (to, &from) in to_bytes.iter_mut().zip(bytes) {
             *to = carry | (from << shift);
             carry = from >> (8 - shift);
         }

@@ -169,12 +169,16 @@ impl Rearrange {
                                 return;
                             }
                             let mut at = start as isize;
-                            for _ in 0..count {
-                                let place = at as usize;
-                                let bit = from[place / 8] >> (place % 8) & 1;
-                                to[next / 8] |= bit << (next % 8);
-                                next += 1;
-                                at += stride;
+                            for first in (0..count).step_by(64) {
+                                // In a register: bits of one byte would wait for each other in memory.
+                                let (mut word, some) = (0_u64, (count - first).min(64));
+                                for place in 0..some {
+                                    let (byte, bit) = (at as usize / 8, at as usize % 8);
+                                    word |= u64::from(from[byte] >> bit & 1) << place;
+                                    at += stride;
+                                }
+                                bits::put(to, next, &word.to_le_bytes(), some);
+                                next += some;
                             }
                         });
                     }

@@ -37,7 +37,7 @@ impl Planar {
         })
     }
 
-    /// All windows of a padded image, `[images, channels, rows, columns, size]`.
+    /// All windows of a padded image, `[size, images, channels, rows, columns]`.
     fn over(&self, x: &Secret, fill: &Secret) -> Secret {
         let mut padded = x.clone();
         for axis in 0..2 {
@@ -45,7 +45,7 @@ impl Planar {
         }
         let windows = padded.windows(self.size, self.strides, self.dilations);
         match *windows.shape().axes() {
-            [n, c, rows, columns, y, x] => windows.reshape([n, c, rows, columns, y * x]),
+            [y, x, n, c, rows, columns] => windows.reshape([y * x, n, c, rows, columns]),
             _ => windows,
         }
     }
@@ -91,7 +91,7 @@ impl Lowering<'_> {
         let x = self.forms.number(x)?;
         let one_axis = x.shape().rank() == 3;
         let x = if one_axis { x.expand(2) } else { x };
-        let greatest = window.over(&x, &least).greatest(4);
+        let greatest = window.over(&x, &least).greatest(0);
         Ok(Form::Number(flat(greatest, one_axis), 0))
     }
 
@@ -119,7 +119,7 @@ impl Lowering<'_> {
                 Some(after) => [0, 1].map(|axis| [window.before[axis], after[axis]]),
             },
         };
-        let sums = window.over(&x, &zero).sum(4);
+        let sums = window.over(&x, &zero).sum(0);
         let (counts, lengths) = window.counts([height, width], counts);
         let first = counts.first().copied().unwrap_or(1);
         if counts.iter().all(|&count| count == first) {

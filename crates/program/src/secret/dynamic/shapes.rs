@@ -208,8 +208,9 @@ impl Tensor {
         }
     }
 
-    /// All windows of the last two axes: `[.., rows, columns, y, x]` for windows of `size` y by x, as a filter of a
-    /// [convolution](Self::convolve) without padding meets them.
+    /// All windows of the last two axes: `[y, x, .., rows, columns]` for windows of `size` y by x, as a filter of a
+    /// [convolution](Self::convolve) without padding meets them. The axes of a window come first, so that what is made
+    /// of its elements is made of long rows.
     #[track_caller]
     pub fn windows(&self, size: [usize; 2], stride: [usize; 2], dilation: [usize; 2]) -> Self {
         let at = Source::here();
@@ -232,16 +233,10 @@ impl Tensor {
             };
             return self.failed(fault, at);
         };
-        let axes = [outer, &output, &size].concat();
-        let mut strides = View::whole(&self.shape).strides;
-        let (row, column) = (*columns as isize, 1);
-        strides.truncate(outer.len());
-        strides.extend([
-            stride[0] as isize * row,
-            stride[1] as isize * column,
-            dilation[0] as isize * row,
-            dilation[1] as isize * column,
-        ]);
+        let axes = [&size, outer, &output].concat();
+        let whole = View::whole(&self.shape).strides;
+        let by = |steps: [usize; 2]| [steps[0] * columns, steps[1]].map(|step| step as isize);
+        let strides = [&by(dilation), &whole[..outer.len()], &by(stride)].concat();
         self.viewed(&axes, strides, 0, at)
     }
 

@@ -5,13 +5,13 @@ use crate::error::Source;
 use crate::secret::{Secret, Tensor};
 
 impl Tensor {
-    /// `[.., rows, columns]` as `[.., down, across, window]`: each window that lies inside.
+    /// `[.., rows, columns]` as `[window, .., down, across]`: each window that lies inside.
     #[track_caller]
     fn flat_windows(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
         let windows = self.windows(size, stride, [1, 1]);
         match windows.shape.axes() {
-            [outer @ .., rows, columns] if windows.value.is_some() => {
-                let axes = [outer, &[rows * columns]].concat();
+            [rows, columns, outer @ ..] if windows.value.is_some() => {
+                let axes = [&[rows * columns], outer].concat();
                 windows.reshaped(&axes, Source::here())
             }
             _ => windows,
@@ -21,15 +21,13 @@ impl Tensor {
     /// [`Secret::max_pool`] of numbers.
     #[track_caller]
     pub fn max_pool(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
-        let windows = self.flat_windows(size, stride);
-        windows.greatest(windows.shape.rank().saturating_sub(1))
+        self.flat_windows(size, stride).greatest(0)
     }
 
     /// [`Secret::average_pool`] of numbers with a fixed point.
     #[track_caller]
     pub fn average_pool(&self, size: [usize; 2], stride: [usize; 2]) -> Self {
-        let windows = self.flat_windows(size, stride);
-        windows.mean(windows.shape.rank().saturating_sub(1))
+        self.flat_windows(size, stride).mean(0)
     }
 }
 

@@ -5,7 +5,7 @@
 use madrigal_core::Party;
 use madrigal_program::lower::Mix;
 use madrigal_program::{
-    Everyone, Fixed, Inputs, Integer, Number, Program, ProgramError, Secret, Signed,
+    Everyone, Fixed, Inputs, Integer, Number, Program, ProgramError, Secret, Signed, Window,
 };
 
 use super::super::programs::workloads::{Made, Random};
@@ -44,6 +44,7 @@ pub(super) fn all() -> Vec<Workload> {
     let mut all = Vec::new();
     relu::<i64>(&mut all, "u64");
     relu::<i32>(&mut all, "u32");
+    products(&mut all);
     softmax(&mut all);
     gelu(&mut all);
     all
@@ -77,6 +78,59 @@ fn relu<T: Signed + Integer>(all: &mut Vec<Workload>, name: &str) {
                 Ok(Case { made, exact: None })
             }),
         });
+    }
+}
+
+/// A product of two parties' matrices of 128 x 128, and a convolution as networks have them: one party's image of 64
+/// channels of 56 x 56, another one's 64 filters of 3 x 3.
+fn products(all: &mut Vec<Workload>) {
+    const SIDE: usize = 128;
+    const IMAGE: [usize; 4] = [1, 64, 56, 56];
+    const FILTERS: [usize; 4] = [64, 64, 3, 3];
+    let window = Window {
+        padding: [[1, 1], [1, 1]],
+        ..Window::default()
+    };
+    let shapes = [
+        (
+            format!("matmul/u64/{SIDE}"),
+            [vec![SIDE, SIDE], vec![SIDE, SIDE]],
+            true,
+        ),
+        (
+            "conv/u64/64x56x56x64x3".to_owned(),
+            [FILTERS.to_vec(), IMAGE.to_vec()],
+            false,
+        ),
+    ];
+    for mix in [(Mix::AB, 2), (Mix::ALPHA_BETA, 2), (Mix::R, 3)] {
+        for (name, axes, matrices) in shapes.clone() {
+            let values = axes.iter().map(|axes| axes.iter().product::<usize>()).sum();
+            all.push(Workload {
+                name: format!("{name}/{}", mix.0),
+                mix,
+                values,
+                make: Box::new(move |random, (_, parties)| {
+                    let mut p = Program::new(parties);
+                    let mut inputs = Inputs::new();
+                    let mut secrets = Vec::new();
+                    for (owner, axes) in axes.iter().enumerate() {
+                        secrets.push(p.input::<u64>(Party::new(owner), &axes[..]));
+                        let count = axes.iter().product();
+                        let shape = secrets[owner].shape().clone();
+                        inputs = inputs.with((shape, random.words(count)));
+                    }
+                    let product = match matrices {
+                        true => secrets[0].matmul(&secrets[1]),
+                        false => secrets[1].convolve(&secrets[0], window),
+                    };
+                    p.open(product, Party::new(1));
+                    let program = p.finish()?;
+                    let made = Made { program, inputs };
+                    Ok(Case { made, exact: None })
+                }),
+            });
+        }
     }
 }
 
