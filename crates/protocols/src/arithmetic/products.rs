@@ -55,7 +55,7 @@ impl ArithmeticGmw {
     /// with a triple for each of these.
     ///
     /// Online it is the same from a matrix triple of 1 x `length` x 1 each
-    /// ([`matrix_products`](Self::matrix_products)); such a triple is two thirds as long in a store, and
+    /// ([`products`](Self::products)); such a triple is two thirds as long in a store, and
     /// with encrypted matrices cheaper to make for long vectors.
     pub async fn dot<T: Ring>(
         &mut self,
