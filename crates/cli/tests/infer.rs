@@ -204,5 +204,9 @@ fn samples_tell_which_numbers_suffice() {
         );
     }
     assert_eq!(found["choices"].as_array().unwrap().len(), 2);
+    let ended = madrigal(path, &format!("{} --local 3 --json", flags()));
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(found["results"][0]["shape"], serde_json::json!([6, 10]));
+    assert_eq!(found["results"][0]["numbers"].as_array().unwrap().len(), 60);
     fails(path, "model compare no.onnx --input no.npy", 3, &["no.npy"]);
 }

@@ -182,6 +182,34 @@ fn operators() -> Vec<(&'static str, Net, f64)> {
             step,
         ),
         (
+            "Clip whose upper bound is the lower one",
+            on_x(&[2, 3], "y = Clip(x, a, b)")
+                .constant("a", &[], &[0.5])
+                .constant("b", &[], &[-0.25]),
+            step,
+        ),
+        (
+            "Div by large weights",
+            on_x(&[3], "y = Div(x, w)").constant("w", &[3], &[255.0, 1000.0, -1.0]),
+            2.0 * step,
+        ),
+        (
+            "Pow with an axis of its own",
+            on_x(&[3], "y = Pow(x, w)").constant("w", &[1, 1], &[2.0]),
+            4.0 * step,
+        ),
+        (
+            "Neg, Concat and ReduceSum of products",
+            on_x(&[2, 3], "p = MatMul(x, w)")
+                .constant("w", &[3, 3], &weights(9))
+                .node("n = Neg(p)")
+                .node("c = Concat(n, x)")
+                .int("axis", 0)
+                .ints("a", &[0])
+                .node("y = ReduceSum(c, a)"),
+            16.0 * step,
+        ),
+        (
             "PRelu",
             on_x(&[2, 3, 2], "y = PRelu(x, w)").constant("w", &[3, 1], &[0.5, -0.25, 2.0]),
             4.0 * step,
@@ -705,4 +733,67 @@ fn calibration_leaves_the_room_that_is_asked_for() {
         );
     }
     assert_eq!(graph.calibrated(16, 4, &data).unwrap(), None);
+}
+
+/// Places that depend on data; those below 0 count from the end.
+#[test]
+fn secret_places_are_looked_up() {
+    let net = Net::new(18)
+        .input("x", &[4])
+        .constant("t", &[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+        .node("i = Cast(x)")
+        .int("to", 7)
+        .node("y = Gather(t, i)")
+        .output("y");
+    let graph = net.import().unwrap();
+    let data = [tensor(&[4], &[2.0, -1.0, 0.0, -3.0])];
+    let expected = graph.evaluate(&data).unwrap();
+    close(&meant(&graph, &data), &expected, 1e-4, "a look-up");
+}
+
+/// The greatest of what is there, however small it is beside the padding.
+#[test]
+fn padding_is_less_than_any_number() {
+    let net = Net::new(18)
+        .input("x", &[1, 1, 2, 2])
+        .node("y = MaxPool(x)")
+        .int_list("kernel_shape", &[2, 2])
+        .int_list("pads", &[1, 1, 1, 1])
+        .output("y");
+    let graph = net.import().unwrap();
+    let least = -(2f32.powi(47));
+    let data = [tensor(&[1, 1, 2, 2], &[least; 4])];
+    let expected = graph.evaluate(&data).unwrap();
+    close(&meant(&graph, &data), &expected, 0.0, "the least numbers");
+}
+
+#[test]
+fn numbers_without_room_for_products_are_refused() {
+    let (graph, _) = product();
+    let number = Type::fixed(32, 16).unwrap();
+    let error = graph.on_secrets(&roles(2), Format { number, ..FORMAT });
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("fewer bits after the point")
+    );
+}
+
+/// A sum within a node leaves its range, though its result does not.
+#[test]
+fn sums_that_leave_their_range_are_told() {
+    let graph = on_x(&[1, 1, 64, 64], "y = GlobalAveragePool(x)").output("y");
+    let graph = graph.import().unwrap();
+    let data = [tensor(&[1, 1, 64, 64], &[40.0; 4096])];
+    let compare = |bits, fraction| {
+        let number = Type::fixed(bits, fraction).unwrap();
+        graph.compare(Format { number, ..FORMAT }, &data).unwrap()
+    };
+    assert!(compare(64, 16).overflows.is_empty());
+    let bad = compare(32, 14);
+    assert!(
+        !bad.overflows.is_empty() && bad.layers[0].room > 0.0,
+        "{bad:?}"
+    );
 }

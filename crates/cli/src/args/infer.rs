@@ -14,7 +14,8 @@ use super::{EXIT_STATUS, Net, Over, Receivers, Show, Who};
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Infer {
-    /// The ONNX model. Party 0 owns it: the others need its architecture, and their file's weights are not used
+    /// The ONNX model. Party 0 owns it: the others need its architecture. Of their files floats are not used, but for
+    /// single numbers (a slope, a scale), which are taken to be part of the architecture, as integers are
     #[arg(long, value_name = "FILE.onnx", value_hint = ValueHint::FilePath, help_heading = "Work")]
     pub model: PathBuf,
 
@@ -98,7 +99,7 @@ impl FromStr for NumberArg {
             parts.and_then(|(bits, fraction)| Some((bits.parse().ok()?, fraction.parse().ok()?)));
         let number = parts.and_then(|(bits, fraction): (u32, u32)| {
             // Products have twice as many bits after the point.
-            Type::fixed(bits, 2 * fraction)?;
+            Type::fixed(bits, fraction.checked_mul(2)?)?;
             Type::fixed(bits, fraction)
         });
         number.map(Self).ok_or_else(|| {

@@ -98,8 +98,18 @@ struct Report {
     network: String,
     /// Of the processes here, all parties of a local run together.
     peak_rss_bytes: Option<u64>,
+    /// Where no file and no text has them.
+    results: Vec<Numbers>,
     /// Party `i` is entry `i`; `null` for those that ran elsewhere.
     parties: Vec<Option<PartyFigures>>,
+}
+
+/// One result, row by row.
+#[derive(Serialize)]
+struct Numbers {
+    name: String,
+    shape: Vec<usize>,
+    numbers: Vec<f64>,
 }
 
 /// All that is known before anything is sent.
@@ -359,6 +369,13 @@ fn tell(
         }
         _ => {}
     }
+    let untold = named(args.output.as_deref()).is_none() && args.show.to_stdout();
+    let told = results.iter().flatten().filter(|_| untold);
+    let told = told.map(|(name, tensor)| Numbers {
+        name: name.clone(),
+        shape: tensor.shape().to_vec(),
+        numbers: tensor.to_f64(),
+    });
     let plan = &made.planned.plan;
     let count_of = made.graph.count();
     let number = args.numbers.0;
@@ -386,6 +403,7 @@ fn tell(
         transport,
         network: args.net.network.clone(),
         peak_rss_bytes: peak_rss_bytes(),
+        results: told.collect(),
         parties,
     })
 }

@@ -128,8 +128,13 @@ impl Lowering<'_> {
                 let divisor = constant.to_f64()[0];
                 return Ok(Form::Number(a.divided_by(divisor), 0));
             }
-            let inverses = self.forms.weight(y, 0, true)?;
-            return Ok(self.product(a.times(&inverses)));
+            // Inverses of large numbers are small: they have more bits after the point, where there is room.
+            let number = self.format.number;
+            let more = number.fraction() / 2;
+            let fits = number.bits() > 2 * number.fraction() + more + 16;
+            let more = if fits { more } else { 0 };
+            let inverses = self.forms.weight(y, more, true)?;
+            return Ok(Form::Number(a.times(&inverses), number.fraction() + more));
         }
         let b = self.forms.number(y)?;
         Ok(Form::Number(a.divided_by_secret(&b), 0))
@@ -171,6 +176,8 @@ impl Lowering<'_> {
         let number = self.format.number;
         let limit = 2f64.powi((number.bits() - 1 - number.fraction()) as i32);
         let a = self.forms.number(x)?;
+        // The upper bound wins over one below it.
+        let low = low.min(high);
         // What no number reaches is no bound.
         let low = (low > -limit).then_some(low);
         let high = (high < limit).then_some(high);

@@ -4,7 +4,7 @@ use madrigal_program::{InputError, Inputs, Party, Type};
 
 use super::{EncodeError, Format, Roles, UnfitError};
 use crate::error::EvaluateError;
-use crate::graph::{Binary, Graph, Node, Op, ValueId};
+use crate::graph::{Binary, Graph, Node, Op, Unary, ValueId};
 use crate::tensor::Tensor;
 
 /// A model on sample data, with a fixed point and in the clear.
@@ -14,6 +14,8 @@ pub struct Comparison {
     pub outputs: Vec<OutputDifference>,
     /// Its nodes that make floats, in order.
     pub layers: Vec<LayerDifference>,
+    /// Operations in which a number left its range, in order, as the program names them; sums within a node, too.
+    pub overflows: Vec<String>,
 }
 
 /// An output in both ways.
@@ -62,12 +64,16 @@ pub enum CompareError {
     Inputs(#[from] InputError),
 }
 
-/// Whether a node's result has twice as many bits after the point at first.
-fn is_product(node: &Node) -> bool {
-    matches!(
-        node.op,
-        Op::MatMul | Op::Conv { .. } | Op::ConvTranspose { .. } | Op::Binary(Binary::Mul)
-    )
+/// Whether a node's result may have twice as many bits after the point at first: products, and what sums or moves
+/// them.
+fn may_be_product(node: &Node) -> bool {
+    match node.op {
+        Op::Unary(unary) => unary == Unary::Neg,
+        Op::Binary(binary) => !matches!(binary, Binary::Min | Binary::Max),
+        Op::Clip { .. } | Op::Cast { .. } | Op::Select | Op::MaxPool(_) => false,
+        Op::Softmax { .. } | Op::LogSoftmax { .. } => false,
+        _ => true,
+    }
 }
 
 /// Bits that the greatest magnitude in a type leaves.
@@ -118,18 +124,16 @@ impl Graph {
         let network = opened.on_secrets(&roles, format)?;
         let inputs = network.with_weights(&opened, Inputs::new())?;
         let inputs = network.with_data(data, inputs)?;
-        let outputs = network.program().simulate(&inputs)?;
-        let found = network.results(&outputs).into_iter();
+        let checked = network.program().check(&inputs)?;
+        let found = network.results(&checked.outputs).into_iter();
         let found: Vec<Tensor> = found.filter_map(|(_, one)| one).collect();
         let pairs: Vec<_> = found.iter().zip(&expected).collect();
         let number = format.number;
-        let layer = |(&(at, _), (found, expected)): (&(usize, ValueId), &(&Tensor, &Tensor))| {
+        let layer = |(&(at, id), (found, expected)): (&(usize, ValueId), &(&Tensor, &Tensor))| {
             let node = &self.nodes[at];
             let greatest = greatest(expected);
-            let fraction = match is_product(node) {
-                true => 2 * number.fraction(),
-                false => number.fraction(),
-            };
+            let more = network.more.get(&id).copied().unwrap_or(0);
+            let fraction = number.fraction() + more;
             LayerDifference {
                 name: node.name.clone(),
                 operator: node.op.name().to_owned(),
@@ -151,11 +155,17 @@ impl Graph {
         Ok(Comparison {
             outputs: self.outputs.iter().zip(of_outputs).map(output).collect(),
             layers: floats.iter().zip(of_layers).map(layer).collect(),
+            overflows: checked
+                .overflows
+                .iter()
+                .map(|one| one.operation.clone())
+                .collect(),
         })
     }
 
-    /// Of types with so many bits the one with the most bits after the point in which no product of the model on
-    /// data comes nearer to the range's end than by `spare` bits; `None` if there is none with 4 bits or more.
+    /// Of types with so many bits one with many bits after the point in which no result of the model on data comes nearer
+    /// to the range's end than by `spare` bits; `None` if there is none with 4 bits or more. What is summed up within a
+    /// node is not looked at: [`compare`](Self::compare) does.
     ///
     /// # Errors
     /// Data that does not fit.
@@ -172,8 +182,9 @@ impl Graph {
             if !float || greatest == 0.0 {
                 return;
             }
-            let room = f64::from(bits) - 1.0 - f64::from(spare) - greatest.log2().ceil();
-            let share = if is_product(node) { 2.0 } else { 1.0 };
+            // One more than a power of two's exponent: that itself is out of range.
+            let room = f64::from(bits) - 2.0 - f64::from(spare) - greatest.log2().floor();
+            let share = if may_be_product(node) { 2.0 } else { 1.0 };
             most = most.min((room / share).floor().max(0.0) as u32);
         };
         self.evaluate_with(data, &mut see)?;

@@ -22,10 +22,6 @@ pub(super) enum Form {
 }
 
 impl Form {
-    pub(super) fn shape(&self) -> &[usize] {
-        self.secret().shape().axes()
-    }
-
     pub(super) fn secret(&self) -> &Secret {
         match self {
             Self::Number(secret, _) | Self::Integer(secret) | Self::Truth(secret) => secret,
@@ -74,6 +70,8 @@ pub(super) struct Forms<'a> {
     /// Constants as secrets: by value, bits after the point, and whether they are inverted.
     constants: HashMap<(ValueId, u32, bool), Secret>,
     inputs: Vec<Port>,
+    /// Bits after the point beyond the format's that nodes' results have at first.
+    more: HashMap<ValueId, u32>,
 }
 
 /// The integers that have as many bits as a type.
@@ -93,12 +91,13 @@ impl<'a> Forms<'a> {
             format,
             public_model: roles.public_model,
             owner: roles.model,
-            program: Program::new(roles.parties),
+            program: Program::new(roles.parties).with_rounding(format.rounding),
             made: vec![None; graph.values().len()],
             cut: HashMap::new(),
             weights: Vec::new(),
             constants: HashMap::new(),
             inputs: Vec::new(),
+            more: HashMap::new(),
         };
         for (name, id) in graph.inputs() {
             let ty = &graph.value(*id).ty;
@@ -130,6 +129,9 @@ impl<'a> Forms<'a> {
     }
 
     pub(super) fn set(&mut self, id: ValueId, form: Form) {
+        if let Form::Number(_, more) = form {
+            self.more.insert(id, more);
+        }
         self.made[id.index()] = Some(form);
     }
 
@@ -323,6 +325,7 @@ impl<'a> Forms<'a> {
                 weights: self.weights,
                 inputs: self.inputs,
                 outputs,
+                more: self.more,
             }),
             Err(error) => Err(unfit("the program", error.to_string())),
         }

@@ -64,6 +64,18 @@ impl Graph {
     /// # Errors
     /// All nodes that cannot be computed on secrets, and why.
     pub fn on_secrets(&self, roles: &Roles, format: Format) -> Result<Network, UnfitError> {
+        let number = format.number;
+        if Type::fixed(number.bits(), 2 * number.fraction()).is_none() {
+            let reason =
+                format!("products have no room in {number}: give fewer bits after the point");
+            return Err(UnfitError {
+                nodes: vec![Unfit {
+                    node: "all".into(),
+                    operator: "numbers".into(),
+                    reason,
+                }],
+            });
+        }
         let mut lowering = Lowering {
             graph: self,
             format,
@@ -169,8 +181,13 @@ impl<'a> Lowering<'a> {
             | Op::Concat { .. } => self.moved(&node.op, inputs, out)?,
             Op::Gather { axis } => self.gather(*axis, inputs[0], inputs[1])?,
         };
-        debug_assert_eq!(made.shape(), out, "{}", node.name);
-        self.forms.set(node.outputs[0], made);
+        let count: usize = out.iter().product();
+        if made.secret().shape().elements() != count {
+            return cannot("its result has another shape than the model says: report this");
+        }
+        // Axes of length 1 that an operand alone has.
+        self.forms
+            .set(node.outputs[0], made.map(|made| made.reshape(out)));
         Ok(())
     }
 }

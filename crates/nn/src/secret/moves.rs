@@ -61,8 +61,11 @@ impl Lowering<'_> {
             return cannot("secret places are looked up along the first axis alone");
         }
         let places = self.forms.integer(places)?;
+        let [zero, length] = [0.0, shape[0] as f64].map(|n| self.forms.public(places.element(), n));
+        // Places below 0 count from the end.
+        let wrapped = places.less(&zero?).select(&places.plus(&length?), &places);
         let form = self.cut(x)?;
-        Ok(form.map(|table| places.cast(u32::TYPE).find_in(table)))
+        Ok(form.map(|table| wrapped.cast(u32::TYPE).find_in(table)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A model that has become a program.
 
+use std::collections::HashMap;
+
 use madrigal_program::{Array, Computation, Inputs, Outputs, Type};
 
 use super::error::EncodeError;
@@ -36,6 +38,8 @@ pub struct Network {
     pub(super) weights: Vec<Weight>,
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,
+    /// Bits after the point beyond the format's that nodes' results have at first.
+    pub(super) more: HashMap<ValueId, u32>,
 }
 
 impl Network {

@@ -86,7 +86,7 @@ impl Lowering<'_> {
             return cannot(SPACES);
         };
         let number = self.format.number;
-        let limit = 2f64.powi((number.bits() - 2 - number.fraction()) as i32);
+        let limit = 2f64.powi((number.bits() - 1 - number.fraction()) as i32);
         let least = self.forms.public(number, -limit)?;
         let x = self.forms.number(x)?;
         let one_axis = x.shape().rank() == 3;

@@ -92,7 +92,9 @@ pub(super) fn overflow(node: &Node, inputs: &[&Array]) -> Option<Overflow> {
             },
             [x],
         ) => {
-            let large = |code| element.extend(code).unsigned_abs() >> (element.bits() - 20) > 0;
+            // Of 16 bits, any number but 0.
+            let shift = element.bits().saturating_sub(20);
+            let large = |code| element.extend(code).unsigned_abs() >> shift > 0;
             (Mistake::Chance, x.codes().position(large)?)
         }
         _ => (Mistake::Range, first_wrong(node, inputs)?),

@@ -113,3 +113,18 @@ fn large_numbers_are_found() {
         found[0]
     );
 }
+
+/// Of 16 bits no number but 0 is rare enough.
+#[test]
+fn all_numbers_of_few_bits_are_found() {
+    type Small = madrigal_program::Fixed<i16, 8>;
+    let mut p = Program::new(2).with_rounding(Rounding::Probabilistic);
+    let x = p.input::<Small>(Party::new(0), [2]);
+    p.open(&x * 0.5, Everyone);
+    let program = p.finish().expect("a program that can be");
+    let numbers = [0.0, 0.01].map(|x| Small::from_f64(x).expect("in range"));
+    let checked = program.check(&Inputs::new().with(numbers));
+    let found = checked.expect("inputs as declared").overflows;
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].mistake, found[0].place), (Mistake::Chance, 1));
+}

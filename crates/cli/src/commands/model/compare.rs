@@ -19,6 +19,7 @@ struct Compared {
     numbers: [u32; 2],
     outputs: Vec<Output>,
     layers: Vec<Layer>,
+    overflows: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -62,7 +63,9 @@ fn read(sample: &Sample) -> Result<(Graph, Vec<Tensor>)> {
     }
     let file = &sample.file;
     let bytes = fs::read(file).map_err(Failure::file("read the model", file))?;
-    let model = Onnx::read(bytes, &Limits::default()).map_err(|error| wrong(file, error))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let model = Onnx::read_beside(bytes, folder, &Limits::default());
+    let model = model.map_err(|error| wrong(file, error))?;
     let batch = data
         .first()
         .and_then(|first| first.shape().first().copied());
@@ -79,7 +82,11 @@ fn compared(sample: &Sample, graph: &Graph, data: &[Tensor], number: Type) -> Re
         number,
         rounding: Rounding::Exact,
     };
-    let Comparison { outputs, layers } = graph
+    let Comparison {
+        outputs,
+        layers,
+        overflows,
+    } = graph
         .compare(format, data)
         .map_err(|error| wrong(&sample.file, error))?;
     let outputs = outputs.into_iter().map(|one| Output {
@@ -99,6 +106,7 @@ fn compared(sample: &Sample, graph: &Graph, data: &[Tensor], number: Type) -> Re
         numbers: [number.bits(), number.fraction()],
         outputs: outputs.collect(),
         layers: layers.collect(),
+        overflows,
     })
 }
 
@@ -111,14 +119,31 @@ pub fn compare(sample: &Sample, number: Type) -> Result<()> {
     }
 }
 
+/// The fewest bits after the point that are proposed.
+const LEAST: u32 = 4;
+
 pub fn calibrate(sample: &Sample, spare: u32) -> Result<()> {
     let (graph, data) = read(sample)?;
     let mut choices = Vec::new();
     for bits in [32, 64] {
         let number = graph.calibrated(bits, spare, &data);
-        if let Some(number) = number.map_err(|error| wrong(&sample.file, error))? {
-            choices.push(compared(sample, &graph, &data, number)?);
+        let mut number = number.map_err(|error| wrong(&sample.file, error))?;
+        // Weights, data or sums may be out of range where results are not.
+        while let Some(one) = number {
+            let fitting = compared(sample, &graph, &data, one).ok();
+            let fitting = fitting.filter(|compared| compared.overflows.is_empty());
+            if let Some(compared) = fitting {
+                choices.push(compared);
+                break;
+            }
+            let fraction = one.fraction() - 1;
+            number = Type::fixed(bits, fraction).filter(|_| fraction >= LEAST);
         }
+    }
+    if choices.is_empty() {
+        let problem =
+            "no numbers of 32 or 64 bits suffice for this sample: scale the data or the weights";
+        return Err(wrong(&sample.file, std::io::Error::other(problem)));
     }
     if sample.json {
         return print_json(&Calibrated { spare, choices });
@@ -170,6 +195,10 @@ impl Compared {
                 output.changed.to_string(),
             ]);
         }
-        format!("{layers}\n\n{outputs}\n")
+        let mut text = format!("{layers}\n\n{outputs}\n");
+        for operation in &self.overflows {
+            text += &format!("a number left its range in: {operation}\n");
+        }
+        text
     }
 }
