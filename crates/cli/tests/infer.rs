@@ -91,12 +91,20 @@ fn owners_of_model_and_data_on_machines_of_their_own() {
     let path = directory.path();
     roster(path, 2);
     let folder = digits();
-    let model = format!("infer --model {folder}/minionn_mnist.onnx --parties parties.toml");
-    let owner = start(path, &format!("{model} --party 0 --batch 6"));
-    let data = start(
-        path,
-        &format!("{model} --party 1 --input {folder}/digits.npy"),
+    // All that party 1 has of the model.
+    let whole = format!("{folder}/minionn_mnist.onnx");
+    let stripped = madrigal(path, &format!("model strip {whole} --output bare.onnx"));
+    assert_eq!(stripped.status, 0, "{stripped:?}");
+    let bare = std::fs::read(path.join("bare.onnx")).unwrap();
+    let zeros = bare.iter().filter(|&&byte| byte == 0).count();
+    assert!(zeros > 4 * 33_000, "{zeros}");
+    let model = |file: &str| format!("infer --model {file} --parties parties.toml");
+    let owner = start(path, &format!("{} --party 0 --batch 6", model(&whole)));
+    let data = format!(
+        "{} --party 1 --input {folder}/digits.npy",
+        model("bare.onnx")
     );
+    let data = start(path, &data);
     let (owner, data) = (owner.end(), data.end());
     assert_eq!((owner.status, data.status), (0, 0), "{owner:?} {data:?}");
     assert_eq!(owner.stdout, "");

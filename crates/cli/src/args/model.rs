@@ -29,6 +29,17 @@ pub enum Model {
         #[arg(long)]
         json: bool,
     },
+    /// Write a model without its weights, for parties that are to know its architecture alone: floats are 0, but for single
+    /// numbers, which count as architecture
+    #[command(after_help = EXIT_STATUS)]
+    Strip {
+        /// Model in ONNX format
+        #[arg(value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Where to write it
+        #[arg(long, short, value_name = "FILE.onnx", value_hint = ValueHint::FilePath)]
+        output: PathBuf,
+    },
     /// Compute a network on sample data with a fixed point and in the clear: how far apart results are, and in which
     /// layer that begins. Nothing is sent
     #[command(after_help = EXIT_STATUS)]

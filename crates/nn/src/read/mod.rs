@@ -2,6 +2,7 @@
 
 mod external;
 mod scan;
+mod strip;
 mod tensor;
 
 use std::path::Path;

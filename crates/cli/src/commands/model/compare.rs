@@ -1,15 +1,15 @@
 //! `model compare` and `model calibrate`: a network with a fixed point on sample data.
 
 use std::fs;
-use std::path::Path;
 
 use madrigal_nn::secret::{Comparison, Format};
-use madrigal_nn::{Graph, Limits, Model as Onnx, Options, Tensor, npy};
+use madrigal_nn::{Graph, Options, Tensor, npy};
 use madrigal_program::{Rounding, Type};
 use serde::Serialize;
 
+use super::wrong;
 use crate::args::Sample;
-use crate::exit::{Content, Failure, Result};
+use crate::exit::{Failure, Result};
 use crate::numbers::table;
 use crate::stats::{print, print_json};
 
@@ -46,14 +46,6 @@ struct Calibrated {
     choices: Vec<Compared>,
 }
 
-fn wrong(file: &Path, problem: impl std::error::Error + Send + Sync + 'static) -> Failure {
-    Content::Model {
-        path: file.to_owned(),
-        problem: problem.into(),
-    }
-    .into()
-}
-
 /// The model for the batch of the data, and the data.
 fn read(sample: &Sample) -> Result<(Graph, Vec<Tensor>)> {
     let mut data = Vec::new();
@@ -62,10 +54,7 @@ fn read(sample: &Sample) -> Result<(Graph, Vec<Tensor>)> {
         data.push(npy::read(&bytes).map_err(|error| wrong(path, error))?);
     }
     let file = &sample.file;
-    let bytes = fs::read(file).map_err(Failure::file("read the model", file))?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let model = Onnx::read_beside(bytes, folder, &Limits::default());
-    let model = model.map_err(|error| wrong(file, error))?;
+    let model = super::model(file)?;
     let batch = data
         .first()
         .and_then(|first| first.shape().first().copied());

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::args::Model;
 use crate::exit::{Content, Failure, Result};
+use crate::files::{self, Output};
 use crate::numbers::{count, table};
 use crate::stats::{print, print_json};
 
@@ -60,6 +61,7 @@ pub fn run(command: Model) -> Result<()> {
             shapes,
             json,
         } => (file, batch, dimensions, shapes, json),
+        Model::Strip { file, output } => return strip(&file, &output),
         Model::Compare { sample, numbers } => return compare::compare(&sample, numbers.0),
         Model::Calibrate { sample, spare } => return compare::calibrate(&sample, spare),
     };
@@ -76,16 +78,36 @@ pub fn run(command: Model) -> Result<()> {
     }
 }
 
-fn read(file: &Path, options: &Options) -> Result<Info> {
-    let wrong = |problem: Box<dyn std::error::Error + Send + Sync>| Content::Model {
+fn wrong(file: &Path, problem: impl std::error::Error + Send + Sync + 'static) -> Failure {
+    Content::Model {
         path: file.to_owned(),
-        problem,
-    };
+        problem: problem.into(),
+    }
+    .into()
+}
+
+/// A model, with what is in files beside it.
+fn model(file: &Path) -> Result<Onnx> {
     let bytes = fs::read(file).map_err(Failure::file("read the model", file))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let model = Onnx::read_beside(bytes, folder, &Limits::default());
-    let model = model.map_err(|e| wrong(e.into()))?;
-    let graph = model.import(options).map_err(|e| wrong(e.into()))?;
+    model.map_err(|error| wrong(file, error))
+}
+
+fn strip(file: &Path, output: &Path) -> Result<()> {
+    let written = Output {
+        flag: "--output",
+        action: "write the model",
+        path: Some(output),
+    };
+    files::check([file], &[written])?;
+    let stripped = model(file)?.without_weights();
+    fs::write(output, stripped).map_err(Failure::file("write the model", output))
+}
+
+fn read(file: &Path, options: &Options) -> Result<Info> {
+    let model = model(file)?;
+    let graph = model.import(options).map_err(|error| wrong(file, error))?;
     Ok(Info::new(&model, &graph))
 }
 
