@@ -202,8 +202,10 @@ impl Made {
             3 => Mix::R,
             _ => Mix::AB,
         });
+        let mut over = args.over.clone();
+        over.or_network(&args.net.network);
         let ways = Ways {
-            over: &args.over,
+            over: &over,
             threads: args.threads,
             matrices: args.matrices,
         };
