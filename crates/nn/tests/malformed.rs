@@ -410,6 +410,24 @@ fn data_beside_the_model() {
         only(error.unwrap_err()),
         Problem::Initializer { .. }
     ));
+    // Tensors that name the same bytes again and again.
+    let mut net = Net::new(13).input("x", &[2]);
+    for at in 0..40 {
+        let mut weights = floats(&format!("w{at}"), &[2], &[]);
+        weights.data_location = 1;
+        weights.external_data = vec![proto::Entry {
+            key: "location".into(),
+            value: "weights".into(),
+        }];
+        net = net.tensor(weights);
+    }
+    let file = net.node("y = Relu(x)").output("y").file();
+    let limits = Limits {
+        bytes: file.len() + 400,
+        ..Limits::default()
+    };
+    let error = Model::read_beside(file, folder.path(), &limits).unwrap_err();
+    assert!(error.to_string().contains("too large"), "{error}");
     let limits = Limits {
         bytes: std::fs::metadata(&path).unwrap().len() as usize + 11,
         ..Limits::default()

@@ -39,6 +39,8 @@ pub(super) fn fetch(
     mut left: usize,
 ) -> Result<(), ReadError> {
     let mut files: HashMap<String, Bytes> = HashMap::new();
+    // Many tensors may name the same bytes, and each will have a copy.
+    let mut named = left;
     for tensor in graph
         .initializer
         .iter_mut()
@@ -77,6 +79,9 @@ pub(super) fn fetch(
         let end = length.map_or(Some(whole.len()), |length| start.checked_add(length));
         let end = end.filter(|&end| start <= end && end <= whole.len());
         let end = end.ok_or_else(|| wrong(location, "within that file"))?;
+        named = named
+            .checked_sub(end - start)
+            .ok_or_else(|| wrong(location, "apart from others': together they are too large"))?;
         let data = whole.slice(start..end);
         (tensor.raw_data, tensor.data_location) = (data, 0);
     }
