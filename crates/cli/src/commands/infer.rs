@@ -38,10 +38,10 @@ pub enum Unfit {
     File { path: PathBuf, problem: String },
     #[error("{}: {error}", path.display())]
     Secret { path: PathBuf, error: UnfitError },
-    #[error("{}: {error}; see --numbers", path.display())]
+    #[error("{}: {error}{}", path.display(), remedy(error))]
     Weights { path: PathBuf, error: EncodeError },
-    #[error("--input: {0}; see --numbers")]
-    Data(EncodeError),
+    #[error("--input: {error}{}", remedy(error))]
+    Data { error: EncodeError },
     #[error(
         "--input: the model has {expected} inputs, and {found} files are named; name one for each, in its order"
     )]
@@ -64,11 +64,19 @@ pub enum Unfit {
     Plan(ExecuteError),
 }
 
+/// The flag that mends it.
+fn remedy(error: &EncodeError) -> &'static str {
+    match error {
+        EncodeError::Weight { .. } | EncodeError::Input { .. } => "; see --numbers",
+        _ => "",
+    }
+}
+
 impl madrigal_app::failure::Fault for Unfit {
     fn status(&self) -> Status {
         match self {
             Self::Import { .. } | Self::File { .. } | Self::Secret { .. } => Status::File,
-            Self::Weights { .. } | Self::Data(_) | Self::OtherBatch { .. } => Status::File,
+            Self::Weights { .. } | Self::Data { .. } | Self::OtherBatch { .. } => Status::File,
             _ => Status::Usage,
         }
     }
@@ -218,6 +226,12 @@ impl Made {
         })
     }
 
+    /// Of the outputs.
+    fn names(&self) -> Vec<String> {
+        let outputs = self.graph.outputs().iter();
+        outputs.map(|(name, _)| name.clone()).collect()
+    }
+
     /// The model's weights beside other inputs.
     fn with_weights(&self, args: &Infer, inputs: Inputs) -> Result<Inputs> {
         let inputs = self.network.with_weights(&self.graph, inputs);
@@ -232,7 +246,7 @@ impl Made {
         if expected != found {
             return Err(Unfit::Inputs { expected, found }.into());
         }
-        Ok((self.network.with_data(data, inputs)).map_err(Unfit::Data)?)
+        Ok((self.network.with_data(data, inputs)).map_err(|error| Unfit::Data { error })?)
     }
 }
 
@@ -253,25 +267,45 @@ fn receivers(to: &Receivers, parties: usize) -> Result<Vec<Party>> {
     }
 }
 
-/// What is to be written, before anything is computed.
-fn check_files(args: &Infer) -> Result<()> {
-    let read = args
-        .inputs
-        .iter()
-        .chain([&args.model])
-        .chain(&args.who.roster);
-    let result = Output {
+/// What is to be written: for the outputs of these names, in order, or, as long as these are not known, for one.
+fn check_files(args: &Infer, names: &[String]) -> Result<()> {
+    let inputs = args.inputs.iter().chain([&args.model]);
+    let read = inputs.chain(&args.who.roster).map(PathBuf::as_path);
+    let paths = match named(args.output.as_deref()) {
+        Some(path) => places(path, names),
+        None => Vec::new(),
+    };
+    let written = paths.iter().map(|path| Output {
         flag: "--output",
         action: "write the result",
-        path: named(args.output.as_deref()),
+        path: Some(path),
+    });
+    let written: Vec<Output<'_>> = written.chain([args.show.output()]).collect();
+    files::check(read, &written)
+}
+
+/// Where outputs of these names go: one to the file that is named, several to files beside it.
+fn places(path: &Path, names: &[String]) -> Vec<PathBuf> {
+    if names.len() < 2 {
+        return vec![path.to_owned()];
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let safe = |c: char| match c.is_ascii_alphanumeric() || "-_.".contains(c) {
+        true => c,
+        false => '_',
     };
-    files::check(read.map(PathBuf::as_path), &[result, args.show.output()])
+    let of = |name: &String| {
+        let name: String = name.chars().map(safe).collect();
+        path.with_file_name(format!("{stem}-{name}.npy"))
+    };
+    names.iter().map(of).collect()
 }
 
 fn by_all(args: &Infer, parties: usize) -> Result<()> {
-    check_files(args)?;
+    check_files(args, &[])?;
     let data = data(args)?;
     let made = Made::new(args, parties, batch(args, &data)?)?;
+    check_files(args, &made.names())?;
     let inputs = made.with_weights(args, Inputs::new())?;
     let inputs = made.with_data(&data, inputs)?;
     let network = Network::parse(&args.net.network)?;
@@ -299,7 +333,7 @@ fn by_all(args: &Infer, parties: usize) -> Result<()> {
 }
 
 fn by_one(args: &Infer) -> Result<()> {
-    check_files(args)?;
+    check_files(args, &[])?;
     let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
     let (parties, me) = (party.parties(), Party::new(party.me()));
     if me != DATA && !args.inputs.is_empty() {
@@ -310,6 +344,7 @@ fn by_one(args: &Infer) -> Result<()> {
         return Err(Unfit::Batch.into());
     };
     let made = Made::new(args, parties, Some(batch))?;
+    check_files(args, &made.names())?;
     let mut inputs = Inputs::new();
     if me == MODEL {
         inputs = made.with_weights(args, inputs)?;
@@ -410,23 +445,10 @@ fn tell(
     })
 }
 
-/// One file, or one for each of several outputs.
 fn write(results: &[(String, Tensor)], path: &Path) -> Result<()> {
-    if let [(_, only)] = results {
-        return fs::write(path, npy::write(only)).map_err(Failure::file("write the result", path));
-    }
-    for (name, tensor) in results {
-        let safe = |c: char| {
-            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        };
-        let name: String = name.chars().map(safe).collect();
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let path = path.with_file_name(format!("{stem}-{name}.npy"));
-        fs::write(&path, npy::write(tensor)).map_err(Failure::file("write the result", &path))?;
+    let names: Vec<String> = results.iter().map(|(name, _)| name.clone()).collect();
+    for (path, (_, tensor)) in places(path, &names).iter().zip(results) {
+        fs::write(path, npy::write(tensor)).map_err(Failure::file("write the result", path))?;
     }
     Ok(())
 }
@@ -444,7 +466,9 @@ fn text(results: &[(String, Tensor)]) -> String {
             .product::<usize>();
         let numbers = tensor.to_f64();
         for (at, row) in numbers.chunks(columns.max(1)).enumerate() {
-            let greatest = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+            // The first of equal ones.
+            let places = (0..row.len()).rev();
+            let greatest = places.max_by(|&a, &b| row[a].total_cmp(&row[b]));
             let _ = write!(text, "  {at}:");
             if let (Some(place), true) = (greatest, row.len() > 1) {
                 let _ = write!(text, " {place}, of");

@@ -199,7 +199,12 @@ fn changed(found: &Tensor, expected: &Tensor) -> [usize; 2] {
     if found.shape().len() < 2 || columns == 0 {
         return [0, 0];
     }
-    let class = |row: &[f64]| (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b]));
+    // The first of equal ones, as ArgMax has it.
+    let class = |row: &[f64]| {
+        (0..row.len())
+            .rev()
+            .max_by(|&a, &b| row[a].total_cmp(&row[b]))
+    };
     let (a, b) = (found.to_f64(), expected.to_f64());
     let pairs = a.chunks(columns).zip(b.chunks(columns));
     let differ = pairs.filter(|(a, b)| class(a) != class(b));

@@ -3,34 +3,16 @@
 use madrigal_program::{Tensor as Secret, Window as Moves};
 
 use super::forms::Form;
+use super::planar::{Planar, along_two, fits, with_rows, without_rows};
 use super::{Lowered, Lowering, cannot};
 use crate::graph::{ValueId, Window};
 
-/// A window on rows and columns; one along a single axis is of one row.
-fn planar(window: &Window, groups: usize) -> Option<Moves> {
-    let two = |values: &[usize], one: usize| match *values {
-        [columns] => Some([one, columns]),
-        [rows, columns] => Some([rows, columns]),
-        _ => None,
-    };
-    let [before, after] = [two(&window.before, 0)?, two(&window.after, 0)?];
-    Some(Moves {
-        groups,
-        stride: two(&window.strides, 1)?,
-        dilation: two(&window.dilations, 1)?,
-        padding: [[before[0], after[0]], [before[1], after[1]]],
-    })
+/// What a convolution takes.
+struct Operands {
+    x: Secret,
+    filters: Secret,
+    one_axis: bool,
 }
-
-/// With an axis for a single row, if there is none for rows.
-fn with_rows(x: &Secret) -> Secret {
-    match x.shape().axes() {
-        [_, _, _] => x.expand(2),
-        _ => x.clone(),
-    }
-}
-
-const SPACES: &str = "kernels move along one or two axes";
 
 impl Lowering<'_> {
     /// A bias of so many bits after the point as a product has.
@@ -74,25 +56,36 @@ impl Lowering<'_> {
         groups: usize,
         inputs: &[ValueId],
     ) -> Lowered<Form> {
-        let Some(moves) = planar(window, groups) else {
-            return cannot(SPACES);
-        };
-        let (x, filters) = (self.forms.number(inputs[0])?, self.forms.number(inputs[1])?);
-        let one_axis = x.shape().rank() == 3;
-        let made = with_rows(&x).convolve(&with_rows(&filters), moves);
+        let planar = Planar::new(window)?;
+        let Operands {
+            x,
+            filters,
+            one_axis,
+        } = self.operands(inputs)?;
+        let made = x.convolve(&filters, planar.moves(groups));
+        let window = filters.shape().axes().get(1..).unwrap_or(&[]);
+        let places = [0, 2, 3].map(|axis| made.shape().axes().get(axis).copied().unwrap_or(0));
+        fits(&[window, &places].concat())?;
         self.convolved(made, one_axis, inputs.get(2))
     }
 
+    /// Data and filters, which have rows, whether the model has or not.
+    fn operands(&mut self, inputs: &[ValueId]) -> Lowered<Operands> {
+        let (x, filters) = (self.forms.number(inputs[0])?, self.forms.number(inputs[1])?);
+        Ok(Operands {
+            x: with_rows(&x),
+            filters: with_rows(&filters),
+            one_axis: x.shape().rank() == 3,
+        })
+    }
+
     fn convolved(&mut self, made: Secret, one_axis: bool, bias: Option<&ValueId>) -> Lowered<Form> {
-        let &[images, channels, rows, columns] = made.shape().axes() else {
+        let &[_, channels, _, _] = made.shape().axes() else {
             return cannot("its shapes do not fit");
         };
         let product = self.product(made);
         let made = self.with_bias(product, bias, &[1, channels, 1, 1])?;
-        Ok(match one_axis {
-            true => made.map(|made| made.reshape([images, channels, rows * columns])),
-            false => made,
-        })
+        Ok(made.map(|made| without_rows(made.clone(), one_axis)))
     }
 
     /// As a convolution of the image with zeros between its elements.
@@ -103,12 +96,14 @@ impl Lowering<'_> {
         groups: usize,
         inputs: &[ValueId],
     ) -> Lowered<Form> {
-        let Some(moves) = planar(window, groups) else {
-            return cannot(SPACES);
-        };
-        let (x, filters) = (self.forms.number(inputs[0])?, self.forms.number(inputs[1])?);
-        let one_axis = x.shape().rank() == 3;
-        let (mut x, filters) = (with_rows(&x), with_rows(&filters));
+        let moves = Planar::new(window)?.moves(groups);
+        let extra = along_two(extra, 0)?;
+        let Operands {
+            mut x,
+            filters,
+            one_axis,
+        } = self.operands(inputs)?;
+        fits(&[x.shape().axes(), &moves.stride].concat())?;
         let zero = self.forms.public(self.format.number, 0.0)?;
         for (axis, &stride) in [2, 3].into_iter().zip(&moves.stride) {
             let length = x.shape().axes()[axis];
@@ -131,11 +126,6 @@ impl Lowering<'_> {
             .reshape([groups * outer, each, height, width])
             .reverse(2)
             .reverse(3);
-        let extra = match *extra {
-            [columns] => [0, columns],
-            [rows, columns] => [rows, columns],
-            _ => return cannot(SPACES),
-        };
         // What is taken off the result is not computed; what is more than there is of zeros is cut off.
         let (mut padding, mut cut) = ([[0; 2]; 2], [[0; 2]; 2]);
         for (axis, size) in [height, width].into_iter().enumerate() {

@@ -22,6 +22,7 @@ mod forms;
 mod linear;
 mod moves;
 mod network;
+mod planar;
 mod pools;
 mod rows;
 

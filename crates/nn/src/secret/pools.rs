@@ -3,51 +3,37 @@
 use madrigal_program::Tensor as Secret;
 
 use super::forms::Form;
+use super::planar::{Planar, along_two, fits, with_rows, without_rows};
 use super::{Lowered, Lowering, cannot};
 use crate::graph::{ValueId, Window};
 
-const SPACES: &str = "windows move along one or two axes";
-
-/// One end or size of a window along rows and columns.
-fn planar(values: &[usize], one: usize) -> Option<[usize; 2]> {
-    match *values {
-        [columns] => Some([one, columns]),
-        [rows, columns] => Some([rows, columns]),
-        _ => None,
-    }
-}
-
-/// A window along two axes.
-struct Planar {
-    size: [usize; 2],
-    strides: [usize; 2],
-    dilations: [usize; 2],
-    before: [usize; 2],
-    after: [usize; 2],
-}
-
 impl Planar {
-    fn new(window: &Window) -> Option<Self> {
-        Some(Self {
-            size: planar(&window.kernel, 1)?,
-            strides: planar(&window.strides, 1)?,
-            dilations: planar(&window.dilations, 1)?,
-            before: planar(&window.before, 0)?,
-            after: planar(&window.after, 0)?,
-        })
-    }
-
     /// All windows of a padded image, `[size, images, channels, rows, columns]`.
-    fn over(&self, x: &Secret, fill: &Secret) -> Secret {
+    fn over(&self, x: &Secret, fill: &Secret) -> Lowered<Secret> {
+        let &[images, channels, rows, columns] = x.shape().axes() else {
+            return cannot("its data has no rows and columns");
+        };
+        let lengths = self.padded([rows, columns])?;
+        fits(&[images, channels, lengths[0], lengths[1]])?;
+        // As many windows as the strides allow.
+        let places = [0, 1].map(|axis| lengths[axis] / self.strides[axis].max(1) + 1);
+        fits(&[
+            images,
+            channels,
+            self.size[0],
+            self.size[1],
+            places[0],
+            places[1],
+        ])?;
         let mut padded = x.clone();
         for axis in 0..2 {
             padded = padded.pad(2 + axis, self.before[axis], self.after[axis], fill);
         }
         let windows = padded.windows(self.size, self.strides, self.dilations);
-        match *windows.shape().axes() {
+        Ok(match *windows.shape().axes() {
             [y, x, n, c, rows, columns] => windows.reshape([y * x, n, c, rows, columns]),
             _ => windows,
-        }
+        })
     }
 
     /// How many places of the window at each output count: those from `-before` up to `length + after`.
@@ -82,17 +68,14 @@ impl Planar {
 
 impl Lowering<'_> {
     pub(super) fn max_pool(&mut self, window: &Window, x: ValueId) -> Lowered<Form> {
-        let Some(window) = Planar::new(window) else {
-            return cannot(SPACES);
-        };
+        let window = Planar::new(window)?;
         let number = self.format.number;
         let limit = 2f64.powi((number.bits() - 1 - number.fraction()) as i32);
         let least = self.forms.public(number, -limit)?;
         let x = self.forms.number(x)?;
         let one_axis = x.shape().rank() == 3;
-        let x = if one_axis { x.expand(2) } else { x };
-        let greatest = window.over(&x, &least).greatest(0);
-        Ok(Form::Number(flat(greatest, one_axis), 0))
+        let greatest = window.over(&with_rows(&x), &least)?.greatest(0);
+        Ok(Form::Number(without_rows(greatest, one_axis), 0))
     }
 
     pub(super) fn average_pool(
@@ -101,42 +84,32 @@ impl Lowering<'_> {
         counted: Option<&[usize]>,
         x: ValueId,
     ) -> Lowered<Form> {
-        let Some(window) = Planar::new(window) else {
-            return cannot(SPACES);
-        };
+        let window = Planar::new(window)?;
         let number = self.format.number;
         let zero = self.forms.public(number, 0.0)?;
         let x = self.forms.number(x)?;
         let one_axis = x.shape().rank() == 3;
-        let x = if one_axis { x.expand(2) } else { x };
-        let &[_, _, height, width] = x.shape().axes() else {
-            return cannot(SPACES);
-        };
-        let counts = match counted {
+        let x = with_rows(&x);
+        let sums = window.over(&x, &zero)?.sum(0);
+        let counted = match counted {
             None => [[0; 2]; 2],
-            Some(after) => match planar(after, 0) {
-                None => return cannot(SPACES),
-                Some(after) => [0, 1].map(|axis| [window.before[axis], after[axis]]),
-            },
+            Some(after) => {
+                let after = along_two(after, 0)?;
+                [0, 1].map(|axis| [window.before[axis], after[axis]])
+            }
         };
-        let sums = window.over(&x, &zero).sum(0);
-        let (counts, lengths) = window.counts([height, width], counts);
+        let &[_, _, height, width] = x.shape().axes() else {
+            return cannot("its data has no rows and columns");
+        };
+        let (counts, lengths) = window.counts([height, width], counted);
         let first = counts.first().copied().unwrap_or(1);
         if counts.iter().all(|&count| count == first) {
             let average = sums.divided_by(first.max(1) as f64);
-            return Ok(Form::Number(flat(average, one_axis), 0));
+            return Ok(Form::Number(without_rows(average, one_axis), 0));
         }
         let shares: Vec<f64> = counts.iter().map(|&n| 1.0 / n.max(1) as f64).collect();
         let shares = self.forms.publics(number, &lengths, &shares)?;
-        let product = flat(sums.times(&shares), one_axis);
+        let product = without_rows(sums.times(&shares), one_axis);
         Ok(self.product(product))
-    }
-}
-
-/// Without the axis for rows, if it was added.
-fn flat(x: Secret, one_axis: bool) -> Secret {
-    match (one_axis, x.shape().axes()) {
-        (true, &[n, c, rows, columns]) => x.reshape([n, c, rows * columns]),
-        _ => x,
     }
 }

@@ -59,16 +59,19 @@ pub fn run(args: &BenchPrograms) -> Result<()> {
     let Some(table) = rows else {
         return Ok(());
     };
-    let text = format!(
-        "All parties on {} cores, median of {} runs; {} by each core, loopback TCP carries {}, \
-         a round trip takes {}.\n\n{table}\n",
+    print(format!("{}.\n\n{table}\n", ceilings(&machine, args.repeat)).as_bytes())
+}
+
+/// What this machine can do at most, and how often it was tried.
+pub(super) fn ceilings(machine: &Machine, repeat: u32) -> String {
+    format!(
+        "All parties on {} cores, median of {repeat} runs; {} by each core, loopback TCP carries {}, \
+         a round trip takes {}",
         machine.cores,
-        args.repeat,
         rate(machine.aes_blocks, " AES blocks/s"),
         rate(machine.loopback_bytes_per_second, "B/s"),
         seconds(machine.loopback_round_trip_seconds),
-    );
-    print(text.as_bytes())
+    )
 }
 
 /// One line of JSON, one row of the table. Medians, in seconds.
@@ -236,7 +239,11 @@ fn most(costs: &[PhaseCost], pick: fn(&PhaseCost) -> u64) -> u64 {
 
 /// The time that the AES blocks take on the cores, the bytes on the loopback interface, or the rounds on
 /// their way, whichever is the longest.
-fn least(costs: &[PhaseCost], setting: &Setting<'_>, machine: &Machine) -> (f64, &'static str) {
+pub(super) fn least(
+    costs: &[PhaseCost],
+    setting: &Setting<'_>,
+    machine: &Machine,
+) -> (f64, &'static str) {
     let sum = |pick: fn(&PhaseCost) -> u64| costs.iter().map(pick).sum::<u64>() as f64;
     let cores = machine.cores.min(costs.len() * setting.threads) as f64;
     let over_wire = setting.transport != TransportArg::Memory;

@@ -11,8 +11,10 @@ use serde::Serialize;
 
 use super::measured::is_wanted;
 use super::programs::measure::{Measured, Setting, Times, measure};
+use super::programs::{ceilings, least};
 use crate::args::BenchTensors;
 use crate::exit::{Failure, Result, Usage};
+use crate::machine::Machine;
 use crate::numbers::{bytes, seconds, table};
 use crate::progress::Steps;
 use crate::rates;
@@ -33,7 +35,7 @@ pub fn run(args: &BenchTensors) -> Result<()> {
         Some(network) => Network::parse(network)?,
         None => Network::new(None),
     };
-    let rates = rates::measure(None)?;
+    let (machine, rates) = (Machine::measure()?, rates::measure(None)?);
     let setting = Setting {
         transport: args.transport,
         network,
@@ -46,7 +48,7 @@ pub fn run(args: &BenchTensors) -> Result<()> {
     for workload in &wanted {
         steps.name(&workload.name);
         steps.advance();
-        let line = Line::measure(workload, &setting)?;
+        let line = Line::measure(workload, &setting, &machine)?;
         match &mut rows {
             Some(table) => {
                 table.add_row(line.row());
@@ -59,8 +61,8 @@ pub fn run(args: &BenchTensors) -> Result<()> {
         return Ok(());
     };
     let text = format!(
-        "Median of {} runs; bytes of all parties, errors in steps of the last place.\n\n{table}\n",
-        args.repeat
+        "{}. Bytes are of all parties, errors in steps of the last place.\n\n{table}\n",
+        ceilings(&machine, args.repeat)
     );
     print(text.as_bytes())
 }
@@ -89,20 +91,38 @@ struct Line<'a> {
     circuits: &'static str,
     threads: usize,
     repeats: usize,
+    /// What this machine takes at least.
+    least_seconds: f64,
+    /// Which of its limits that is.
+    bound_by: &'static str,
+    /// How much of it is reached, 0 to 1.
+    reached: f64,
 }
 
 fn header() -> Table {
     table(&[
-        "name", "total", "least", "most", "online", "base OTs", "bytes", "online", "rounds",
-        "error", "circuits",
+        "name",
+        "total",
+        "least",
+        "most",
+        "online",
+        "base OTs",
+        "bytes",
+        "online",
+        "rounds",
+        "error",
+        "circuits",
+        "this machine's least",
+        "reached",
     ])
 }
 
 impl<'a> Line<'a> {
-    fn measure(workload: &'a Workload, setting: &Setting<'_>) -> Result<Self> {
+    fn measure(workload: &'a Workload, setting: &Setting<'_>, machine: &Machine) -> Result<Self> {
         let case = workload.make()?;
         let measured = measure(workload.mix.0, &case.made, setting)?;
         let total = spread(&measured, |times| times.total);
+        let (least, bound_by) = least(&measured.costs, setting, machine);
         let sum = |costs: &[PhaseCost]| costs.iter().map(|cost| cost.bytes_sent).sum();
         Ok(Self {
             name: &workload.name,
@@ -129,6 +149,9 @@ impl<'a> Line<'a> {
             },
             threads: setting.threads,
             repeats: measured.times.len(),
+            least_seconds: least,
+            bound_by,
+            reached: least / total.median,
         })
     }
 
@@ -147,6 +170,8 @@ impl<'a> Line<'a> {
                 .map(|error| format!("{error:.2}"))
                 .unwrap_or_default(),
             self.circuits.to_owned(),
+            format!("{} ({})", seconds(self.least_seconds), self.bound_by),
+            format!("{:.0} %", 100.0 * self.reached),
         ]
     }
 }
