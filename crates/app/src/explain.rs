@@ -33,6 +33,8 @@ struct Explanation {
     conditionals: Vec<String>,
     /// Where their branches share their cost, what it would be without that.
     multiplexed: Option<Multiplexed>,
+    /// The ways to compute conditionals that were compared, of which the fastest was taken.
+    considered: Vec<Considered>,
     operations: Vec<Operation>,
 }
 
@@ -40,6 +42,15 @@ struct Explanation {
 #[derive(Serialize)]
 struct Multiplexed {
     total_seconds: f64,
+    bytes_sent: u64,
+}
+
+/// A way to compute conditionals, with what the program costs then: of the party that has most of each.
+#[derive(Serialize)]
+struct Considered {
+    how: &'static str,
+    /// On this line, at the rates by which all parties choose alike.
+    seconds: f64,
     bytes_sent: u64,
 }
 
@@ -240,6 +251,11 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
     });
     let conditionals = planned.conditionals.iter();
     let conditionals = conditionals.map(|conditional| short(&conditional.to_string()).to_owned());
+    let considered = planned.considered.iter().map(|one| Considered {
+        how: one.how,
+        seconds: one.seconds,
+        bytes_sent: one.bytes_sent,
+    });
     let explanation = Explanation {
         program: made.name,
         parties,
@@ -258,6 +274,7 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
             .unwrap_or(0),
         conditionals: conditionals.collect(),
         multiplexed,
+        considered: considered.collect(),
         operations: operations(plan, Some((&rates, &link))),
     };
     if flags.json {
@@ -287,6 +304,13 @@ impl Explanation {
                 seconds(multiplexed.total_seconds),
                 bytes(multiplexed.bytes_sent),
             );
+        }
+        if self.considered.len() > 1 {
+            choices += "the fastest of what was compared, at the rates by which all parties choose alike:\n";
+        }
+        for one in self.considered.iter().filter(|_| self.considered.len() > 1) {
+            let (time, sent) = (seconds(one.seconds), bytes(one.bytes_sent));
+            choices += &format!("- {}: about {time}, {sent} sent\n", one.how);
         }
         format!(
             "{}: {} parties, mix {}, circuits of little {}, correlations {}; network {}, phases {}.\n\

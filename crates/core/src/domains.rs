@@ -20,6 +20,8 @@
 //! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | `Stretch` of the kernels |
 //! | [`GATE_HASH`] of an instance, plus (XOR) the piece's number | no | labels, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
 //! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | sums of two keys, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
+//! | seed of a conditional's masks, shared bit by bit: of two parties both have it, or two of their own | yes | 0, 1, 2, ...: once by each, of bits or of ring elements | `crates/protocols/src/branches/` |
+//! | seed of a turn of a chain of products, two for each bit, from a private generator | yes | 0, 1, 2, ...: once by each of the two parties | `crates/protocols/src/branches/rings/chain.rs` |
 //! | seed of a block of BMR, from a private generator | yes | 0, 1, 2, ...: keys of 0, one for each AND and lane; from 2^63 masks | `crates/garbling/src/bmr/masks.rs` |
 //! | seed of the coins of three halves, from a private generator | yes | 0, 1, 2, ...: one for each piece | `crates/garbling/src/garbler.rs` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | `crates/ot/src/silent/public.rs` |
@@ -93,6 +95,8 @@ registry! {
     Sha256 NETLIST = b"madrigal netlist 1";
     /// A circuit with branches (collision resistance). Its length comes first.
     Sha256 BRANCHES = b"madrigal branches 1";
+    /// Branches of sums and products (collision resistance). The number of each part comes first.
+    Sha256 FORMULAS = b"madrigal formulas 1";
     /// A compiled program (collision resistance). Its length comes first.
     Sha256 LAYERED = b"madrigal layered 1";
     /// A program's operations in words (collision resistance). The length of each comes first.

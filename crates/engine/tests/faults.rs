@@ -313,6 +313,26 @@ fn secret_branches_under_random_faults_end_right_or_with_an_error() {
 }
 
 #[test]
+fn ring_branches_under_random_faults_end_right_or_with_an_error() {
+    under_random_faults([2, 3], |parties, seed| {
+        let lanes = [1, 300][seed as usize / 4 % 2];
+        let formulas = crate::ring_branches::uneven();
+        let built = crate::ring_branches::built(&formulas, parties, lanes, seed);
+        let spec = ProgramSpec {
+            opening: [Opening::Direct, Opening::Relay][seed as usize / 8 % 2],
+            phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],
+            ..ProgramSpec::new(built.graph.clone())
+        };
+        let program = Program {
+            plan: ProgramPlan::new(spec).unwrap(),
+            expected: built.graph.simulate(&built.inputs).unwrap(),
+            inputs: built.inputs,
+        };
+        try_program(program, 24, seed)
+    });
+}
+
+#[test]
 fn a_program_in_alpha_and_beta_under_random_faults_ends_right_or_with_an_error() {
     under_random_faults([2, 2], |parties, seed| {
         let program = program::<AlphaTool, BetaTool>(parties, seed);

@@ -8,6 +8,7 @@ mod faults;
 mod limits;
 mod own;
 mod programs;
+mod ring_branches;
 mod run;
 mod stores;
 mod time;

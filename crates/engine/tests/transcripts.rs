@@ -263,6 +263,61 @@ fn which_branch_is_active() {
     }
 }
 
+/// The same of branches of ring elements.
+fn check_ring_branches(parties: usize, to: usize, opening: Opening) {
+    let seed = seed();
+    let (lanes, chooser) = (2, (to + 1) % parties);
+    let mut graph = Graph::new(parties);
+    let clear = |owner: usize| Sharing::clear(&[Party::new(owner)]);
+    let index = graph.input(Sort::new(clear(chooser), Element::Bits(2), lanes));
+    let share = Share::<BooleanGmwTool>::new(Party::new(chooser));
+    let mut shared = vec![graph.add_one(share, &[index]).unwrap()];
+    for _ in 0..2 {
+        let sort = Sort::new(clear(to), Element::Ring(Width::W32), lanes);
+        let input = graph.input(sort);
+        let share = Share::<ArithmeticGmwTool>::new(Party::new(to));
+        shared.push(graph.add_one(share, &[input]).unwrap());
+    }
+    let branch = operations::RingBranch::new(crate::ring_branches::uneven());
+    let made = graph.add_one(branch, &shared).unwrap();
+    let open = Open::<ArithmeticGmwTool>::new(vec![Party::new(chooser)]);
+    let opened = graph.add_one(open, &[made]).unwrap();
+    graph.output(opened);
+    // What base OTs and extensions send is looked at elsewhere.
+    let plan = ProgramPlan::new(ProgramSpec {
+        opening,
+        origin: Origin::Dealer,
+        ..ProgramSpec::new(graph)
+    })
+    .unwrap();
+    let inputs = |active: usize| -> Vec<Shares> {
+        let mut index = Rows::new(2, lanes);
+        for (bit, lane) in (0..2).flat_map(|bit| (0..lanes).map(move |lane| (bit, lane))) {
+            index.set(bit, lane, active >> bit & 1 == 1);
+        }
+        let mut values = vec![Shares::rows(clear(chooser), &index)];
+        values.extend([3u32, 5].map(|x| Shares::ring_of(clear(to), vec![x, x << 20])));
+        values
+    };
+    let transcript = |active: usize| {
+        let seed = seed ^ (active as u64) << 60;
+        ones_of_values(&plan, &inputs(active), Party::new(to), seed)
+    };
+    let first = transcript(0);
+    for active in 1..4 {
+        let about = format!("rings, {parties} parties, to {to}, {opening}, branch {active}");
+        must_agree(&first, &transcript(active), &about);
+    }
+}
+
+#[test]
+fn which_branch_of_ring_elements_is_active() {
+    check_ring_branches(2, 0, Opening::Direct);
+    check_ring_branches(2, 1, Opening::Direct);
+    check_ring_branches(3, 0, Opening::Relay);
+    check_ring_branches(3, 2, Opening::Direct);
+}
+
 #[test]
 fn programs_in_a_and_b() {
     type A = ArithmeticGmwTool;

@@ -8,8 +8,8 @@ use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
     Branch, Compose, Concat, Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, Mask,
     MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Protocol, Public, Rearrange, Repeat,
-    ReplicatedTool, Row, Share, Square, SumAxis, ToKeys, ToLabels, Truncate, TruncateLocally,
-    Unmask, YaoTool,
+    ReplicatedTool, RingBranch, Row, Share, Square, SumAxis, ToKeys, ToLabels, Truncate,
+    TruncateLocally, Unmask, YaoTool,
 };
 use madrigal_engine::{
     Circuit, Element, Graph, GraphError, Operation, ProgramPlan, ProgramSpec, Shares, Sharing,
@@ -401,11 +401,18 @@ impl Making {
                 let circuit = Arc::new(Circuit::new(netlist));
                 boolean(out, circuit)
             }
-            Action::Branches(branching, Way::Multiplexed) => {
+            // A circuit has no ring elements.
+            Action::Branches(branching, Way::Multiplexed | Way::Rings) => {
                 boolean(out, Arc::new(Circuit::new(&branching.flatten())))
             }
             Action::Branches(branching, Way::Shared(scheme)) => {
                 Arc::new(Branch::new(Arc::clone(branching), *scheme))
+            }
+            Action::Formulas(formulas) => {
+                let mut inputs = inputs.to_vec();
+                inputs[0] = self.in_shares(step, &inputs[..1])?[0];
+                let branch = RingBranch::new(Arc::clone(formulas));
+                return self.add(step, Arc::new(branch), &inputs);
             }
             Action::Compose { signed } => {
                 let Element::Ring(width) = out.element else {

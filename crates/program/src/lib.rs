@@ -71,7 +71,7 @@ pub use local::LocalError;
 #[doc(no_inline)]
 pub use madrigal_core::Party;
 pub use opening::{Everyone, Open, Opened, Receivers};
-pub use planned::{Ended, Planned};
+pub use planned::{Considered, Ended, Planned};
 pub use program::{Opener, Program};
 pub use secret::{Beside, Index, Operand, Part, Secret, State, Tensor, Window};
 pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};

@@ -15,7 +15,7 @@ use madrigal_net::{Session, SessionConfig, block_on};
 use crate::computation::Computation;
 use crate::execute::{Executable, ExecuteError};
 use crate::local::LocalError;
-use crate::lower::{Conditional, Lowered, Mix, Way};
+use crate::lower::{Conditional, Kept, Lowered, Mix, Way};
 use crate::simulate::{InputError, Inputs, Outputs};
 
 /// A program with its plan.
@@ -31,6 +31,19 @@ pub struct Planned {
     pub conditionals: Vec<Conditional>,
     /// Where branches share their cost: what it would be if all were computed and multiplexed.
     pub multiplexed: Option<Box<ProgramPlan>>,
+    /// In which ways the conditionals could be computed, of which the fastest was taken; nothing without any.
+    pub considered: Vec<Considered>,
+}
+
+/// A way to compute a program's conditionals, and what the program costs then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Considered {
+    /// In words.
+    pub how: &'static str,
+    /// Estimated on the line at fixed rates, of the slowest party.
+    pub seconds: f64,
+    /// In setup and online, by the party that sends most.
+    pub bytes_sent: u64,
 }
 
 /// What one party has when a program has ended.
@@ -78,6 +91,7 @@ impl Computation {
                 goal,
                 conditionals: lowered.conditionals(),
                 multiplexed: None,
+                considered: Vec::new(),
             })
         };
         let goals = match goal {
@@ -85,44 +99,97 @@ impl Computation {
             None => vec![Goal::Size, Goal::Depth],
         };
         let (mut plain, mut best) = (Fastest::default(), Fastest::default());
+        let mut considered: Vec<Considered> = Vec::new();
+        let mut forms = Vec::new();
         for goal in goals {
-            plain.take(planned(goal, &self.lower_with(mix, goal, false)?)?, ());
-            if plain.conditionals().is_empty() {
+            let made = planned(goal, &self.lower_with(mix, goal, Kept::Nothing)?)?;
+            if made.conditionals.is_empty() {
+                plain.take(made, ());
                 continue;
             }
-            let lowered = self.lower_with(mix, goal, true)?;
-            let steps = lowered.conditionals().len() - lowered.multiplexed.len();
-            if steps == 0 {
-                continue;
-            }
-            let mut fastest = Fastest::default();
-            for way in Way::ALL {
-                let ways = vec![way; steps];
-                fastest.take(planned(goal, &lowered.with_ways(&ways))?, ways);
-            }
-            if (2..=EACH).contains(&steps) {
-                for step in 0..steps {
-                    for way in Way::ALL {
-                        let mut ways = fastest.with().clone();
-                        if std::mem::replace(&mut ways[step], way) != way {
-                            fastest.take(planned(goal, &lowered.with_ways(&ways))?, ways);
+            Considered::add(&mut considered, Kept::Nothing, &made);
+            plain.take(made, ());
+            for kept in [Kept::Both, Kept::Bits, Kept::Rings] {
+                let lowered = self.lower_with(mix, goal, kept)?;
+                let [circuits, rings] = lowered.shared();
+                if kept == Kept::Both {
+                    forms.clone_from(&lowered.multiplexed);
+                    if rings == 0 || circuits == 0 {
+                        // One of the others.
+                        continue;
+                    }
+                }
+                if circuits + rings == 0 {
+                    continue;
+                }
+                let mut fastest = Fastest::default();
+                for way in Way::ALL {
+                    let ways = vec![way; circuits];
+                    fastest.take(planned(goal, &lowered.with_ways(&ways))?, ways);
+                    if circuits == 0 {
+                        break;
+                    }
+                }
+                if (2..=EACH).contains(&circuits) {
+                    for step in 0..circuits {
+                        for way in Way::ALL {
+                            let mut ways = fastest.with().clone();
+                            if std::mem::replace(&mut ways[step], way) != way {
+                                fastest.take(planned(goal, &lowered.with_ways(&ways))?, ways);
+                            }
                         }
                     }
                 }
+                let fastest = fastest.planned();
+                Considered::add(&mut considered, kept, &fastest);
+                best.take(fastest, ());
             }
-            best.take(fastest.planned(), ());
         }
         let plain = plain.planned();
-        let Some((seconds, best, ())) = best.0 else {
-            return Ok(plain);
-        };
-        Ok(match seconds < plain.seconds() {
-            true => Planned {
+        let mut taken = match best.0 {
+            Some((seconds, best, ())) if seconds < plain.seconds() => Planned {
                 multiplexed: Some(Box::new(plain.plan)),
                 ..best
             },
-            false => plain,
-        })
+            _ => plain,
+        };
+        for conditional in &mut taken.conditionals {
+            let known = forms.iter().find(|form| form.at == conditional.at);
+            if let (Some(known), Some(why)) = (known, &mut conditional.why) {
+                *why = known.why.unwrap_or(*why);
+            }
+        }
+        taken.considered = considered;
+        Ok(taken)
+    }
+}
+
+impl Considered {
+    /// Keeps the fastest plan of each way.
+    fn add(all: &mut Vec<Self>, kept: Kept, planned: &Planned) {
+        let plan = &planned.plan;
+        let sent = |party| {
+            let cost = plan.cost(party);
+            cost.setup.bytes_sent + cost.online.bytes_sent
+        };
+        let this = Self {
+            how: match kept {
+                Kept::Nothing => "all branches computed and multiplexed",
+                Kept::Bits => "branches as circuits on bits that share their cost",
+                Kept::Rings => "branches on ring elements that share their cost",
+                Kept::Both => "branches that share their cost, on bits or on ring elements each",
+            },
+            seconds: planned.seconds(),
+            bytes_sent: Party::all(plan.spec().graph.parties())
+                .map(sent)
+                .max()
+                .unwrap_or(0),
+        };
+        match all.iter_mut().find(|other| other.how == this.how) {
+            Some(other) if other.seconds <= this.seconds => {}
+            Some(other) => *other = this,
+            None => all.push(this),
+        }
     }
 }
 
@@ -145,11 +212,6 @@ impl<T> Fastest<T> {
         if self.0.as_ref().is_none_or(|(least, ..)| seconds < *least) {
             self.0 = Some((seconds, planned, with));
         }
-    }
-
-    fn conditionals(&self) -> &[Conditional] {
-        let taken = self.0.as_ref();
-        taken.map_or(&[], |(_, planned, _)| &planned.conditionals)
     }
 
     fn with(&self) -> &T {

@@ -153,6 +153,7 @@ fn every_way_gives_the_same() {
         let planned = madrigal_program::Planned {
             conditionals: lowered.conditionals(),
             multiplexed: None,
+            considered: Vec::new(),
             executable,
             plan,
             goal: Goal::Size,
@@ -315,6 +316,7 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
             let other = madrigal_program::Planned {
                 conditionals: Vec::new(),
                 multiplexed: None,
+                considered: Vec::new(),
                 plan: madrigal_engine::ProgramPlan::new(spec).expect("a plan"),
                 executable,
                 goal: best.goal,

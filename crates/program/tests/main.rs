@@ -10,6 +10,7 @@ mod lowering;
 mod operators;
 mod optimise;
 mod random;
+mod ring_branches;
 mod running;
 mod sweep;
 mod tensors;

@@ -5,6 +5,7 @@ use madrigal_core::{Phase, bits};
 use madrigal_correlations::{Extension, Needs, OtSource, Stock};
 use madrigal_net::Context;
 use madrigal_protocols::Opening;
+use madrigal_protocols::branches::rings::{RingBranches, RingWanted};
 use madrigal_protocols::branches::{Bits, Branches, Wanted};
 use madrigal_testkit::{World, seed};
 
@@ -129,5 +130,89 @@ fn masks_are_random_where_they_should_be_and_else_zero() {
         for lanes in [1, 3, 16] {
             check(parties, &all, lanes, seed);
         }
+    }
+}
+
+/// One party's share of a choice over a ring: the code's bits, and t and masks of each code.
+type RingPart<T> = (Vec<Bits>, Vec<[Vec<T>; 2]>);
+
+async fn ring_part<T: madrigal_correlations::Kept>(
+    context: Context,
+    wanted: RingWanted,
+    lanes: usize,
+) -> madrigal_net::Result<RingPart<T>> {
+    let setup = context.enter(Phase::Setup, "setup");
+    let mut needs = Needs::new();
+    wanted.needs::<T>(context.parties(), lanes, &mut needs);
+    let mut source = OtSource::new(&setup.step("source"), Extension::default()).await?;
+    let mut stock = Stock::fill(&mut source, &needs, &|_| {}).await?;
+    let mut branches = RingBranches::new(&setup.step("branches"), Opening::Direct)?;
+    let selector = branches.prepare::<T>(wanted, lanes, &mut stock).await?;
+    let code = selector.code().to_vec();
+    let whole = selector.kept();
+    let zeros = Bits::new(vec![0; bits::bytes_for(lanes)]);
+    let slots = selector.activate(&vec![&zeros[..]; code.len()]);
+    let mut sum = vec![T::ZERO; whole.len()];
+    for slot in &slots {
+        let both = sum.iter_mut().zip(slot.kept.iter());
+        both.for_each(|(sum, mask)| *sum = sum.add(*mask));
+    }
+    assert_eq!(sum, whole.to_vec(), "the sum of all codes' masks");
+    let slots = slots
+        .into_iter()
+        .map(|slot| [slot.hot.to_vec(), slot.kept.to_vec()]);
+    Ok((code, slots.collect()))
+}
+
+fn check_rings<T: madrigal_correlations::Kept>(
+    parties: usize,
+    wanted: RingWanted,
+    lanes: usize,
+    seed: u64,
+) {
+    let parts: Vec<(RingPart<T>, _)> =
+        World::new(parties, seed).run(|context| ring_part::<T>(context, wanted, lanes));
+    let code: Vec<Vec<u8>> = (0..wanted.bits)
+        .map(|bit| sum(parts.iter().map(|(part, _)| &part.0[bit])))
+        .collect();
+    let (mut ones, mut all) = (0, 0);
+    for slot in 0..wanted.codes() {
+        let added = |kind: usize, at: usize| {
+            let shares = parts.iter().map(|(part, _)| part.1[slot][kind][at]);
+            shares.fold(T::ZERO, T::add)
+        };
+        for lane in 0..lanes {
+            let is_hot = (0..wanted.bits).all(|b| bit(&code[b], lane) == (slot >> b & 1 == 1));
+            let expected = T::from_u128(is_hot.into());
+            assert_eq!(added(0, lane), expected, "{parties} parties, {wanted:?}");
+            for mask in 0..wanted.masks {
+                let mask = added(1, mask * lanes + lane);
+                if is_hot {
+                    ones += mask.to_u128().count_ones();
+                    all += T::BITS as u32;
+                } else {
+                    assert_eq!(mask, T::ZERO, "{parties} parties, {wanted:?}");
+                }
+            }
+        }
+    }
+    let deviation = (2.0 * f64::from(ones) - f64::from(all)).abs();
+    assert!(
+        deviation <= 10.0 * f64::from(all).sqrt(),
+        "{parties} parties, {wanted:?}: {ones} of {all} bits of masks are 1"
+    );
+}
+
+#[test]
+fn masks_over_rings_are_random_where_they_should_be_and_else_zero() {
+    let seed = seed();
+    for parties in [2, 3, 4, 5] {
+        for (bits, masks, lanes) in [(1, 1, 1), (1, 40, 9), (2, 7, 3), (3, 100, 16), (4, 5, 1)] {
+            let wanted = RingWanted { bits, masks };
+            check_rings::<u32>(parties, wanted, lanes, seed);
+            check_rings::<u8>(parties, wanted, lanes, seed);
+        }
+        let wanted = RingWanted { bits: 5, masks: 3 };
+        check_rings::<u128>(parties, wanted, 2, seed);
     }
 }

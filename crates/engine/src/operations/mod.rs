@@ -5,6 +5,7 @@
 //! | inputs, openings, public constants | every sharing | `edges.rs` |
 //! | Boolean circuits | every [`Boolean`] protocol | `netlist.rs` |
 //! | circuits with secret branches | B | `branches/` |
+//! | secret branches of sums and products | A, with the number of the active one in B | `ring_branches/` |
 //! | sums, products, dot products | A, R, alpha | `ring.rs` |
 //! | products of matrices, convolutions | A, R, alpha | `matrices.rs` |
 //! | loops | every sharing | `repeat.rs` |
@@ -28,6 +29,7 @@ mod repeat;
 mod replicated;
 mod replicated_rings;
 mod ring;
+mod ring_branches;
 mod sums;
 mod truncate;
 mod yao;
@@ -65,6 +67,7 @@ pub use repeat::Repeat;
 pub use replicated::ReplicatedTool;
 pub use replicated_rings::{Rounding, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
+pub use ring_branches::{Formula, FormulaStep, Formulas, RingBranch, RingBranchTool};
 pub use sums::SumAxis;
 pub use truncate::TruncateLocally;
 pub use yao::{FromLabels, Garbling, HalfGates, ThreeHalves, ToLabels, YaoTool};

@@ -18,7 +18,7 @@ use crate::ir::{Binary, Graph, Node, Op, Reduction, Value, elements_each};
 use crate::shape::Shape;
 
 /// The most numbers of a value in a lane.
-const MAX_NUMBERS: usize = 1 << 12;
+pub(super) const MAX_NUMBERS: usize = 1 << 12;
 /// About how many gates an operation of a branch has at most.
 const MAX_GATES: usize = 1 << 22;
 /// The most elements that are followed where they move in a branch.
@@ -46,7 +46,7 @@ pub(super) struct Feed {
 }
 
 /// What a conditional's circuits read, from its inputs' sorts; nothing where an input is too large.
-fn feeds(branches: &[Arc<Graph>], shape: &Shape) -> Option<Vec<Feed>> {
+pub(super) fn feeds(branches: &[Arc<Graph>], shape: &Shape) -> Option<Vec<Feed>> {
     let mut used: HashMap<usize, (u32, &Shape)> = HashMap::new();
     for node in branches.iter().flat_map(|branch| branch.nodes()) {
         if let Op::Argument(number) = node.op {
@@ -205,25 +205,6 @@ impl<'a> Lane<'a> {
         self.built.push(value);
     }
 
-    /// How many numbers a value of a shape has in a lane, and whether they are the lane's own.
-    fn count(&self, shape: &Shape) -> (usize, bool) {
-        match elements_each(shape, self.shape) {
-            Some(each) => (each, true),
-            None => (shape.elements(), false),
-        }
-    }
-
-    /// The lengths of the axes before, of and after one of those in a lane.
-    fn around(&self, shape: &Shape, axis: usize) -> Option<[usize; 3]> {
-        let [before, length, after] = shape.around(axis);
-        let lanes = match self.count(shape) {
-            (_, true) => self.shape.elements(),
-            (_, false) => 1,
-        };
-        let inside = lanes == 1 || !self.count(shape).1 || axis >= self.shape.rank();
-        inside.then(|| [before / lanes, length, after])
-    }
-
     /// The numbers as wires of the netlist.
     fn fetch(&mut self, graph: &Graph, value: Value) -> Vec<Vec<Wire>> {
         if let Some(known) = self.known.get(&value) {
@@ -362,7 +343,7 @@ impl<'a> Lane<'a> {
     /// The numbers of an operation's result.
     fn operation(&mut self, graph: &Graph, node: &Node) -> Option<Vec<Vec<Wire>>> {
         let sort = &node.outputs[0];
-        let (count, _) = self.count(&sort.shape);
+        let (count, _) = count(&sort.shape, self.shape);
         if count > MAX_NUMBERS {
             return None;
         }
@@ -410,7 +391,7 @@ impl<'a> Lane<'a> {
         axis: usize,
     ) -> Option<Vec<Vec<Wire>>> {
         let sort = graph.sort(value);
-        let [before, length, after] = self.around(&sort.shape, axis)?;
+        let [before, length, after] = around(&sort.shape, self.shape, axis)?;
         if length == 0 {
             return None;
         }
@@ -449,47 +430,9 @@ impl<'a> Lane<'a> {
         Some(made)
     }
 
-    /// The numbers of a value whose elements come from others': by following the number of each element.
+    /// The numbers of a value whose elements come from others'.
     fn moved(&mut self, graph: &Graph, node: &Node) -> Option<Vec<Vec<Wire>>> {
-        let label = Type::unsigned(64);
-        let mut labels = Vec::new();
-        let mut ends = Vec::new();
-        let mut from = 0;
-        for &input in &node.inputs {
-            let shape = graph.sort(input).shape.clone();
-            let elements = shape.elements();
-            if from + elements > MAX_MOVED {
-                return None;
-            }
-            let codes = (from..from + elements).map(|at| at as u128);
-            let words = Words::collect(label, codes);
-            labels.push(Array::new(label, shape.clone(), words));
-            from += elements;
-            ends.push((from, shape));
-        }
-        let labels: Vec<&Array> = labels.iter().collect();
-        let sort = crate::ir::Sort::new(label, node.outputs[0].shape.clone());
-        let made = crate::simulate::evaluate(&node.op, &labels, &[sort]).pop()?;
-        let (count, own) = self.count(&node.outputs[0].shape);
-        // The input and the number in a lane that each number is, alike in all lanes.
-        let mut places: Vec<(usize, usize)> = Vec::with_capacity(count);
-        for (at, code) in made.codes().enumerate() {
-            let code = code as usize;
-            let input = ends.iter().position(|(end, _)| code < *end)?;
-            let (end, shape) = &ends[input];
-            let element = code - (end - shape.elements());
-            let (each, lanes) = self.count(shape);
-            let place = match lanes {
-                true if !own || element / each != at / count => return None,
-                true => (input, element % each),
-                false => (input, element),
-            };
-            match places.get(at % count) {
-                Some(&known) if known != place => return None,
-                Some(_) => {}
-                None => places.push(place),
-            }
-        }
+        let places = moved(graph, node, self.shape)?;
         let inputs: Vec<_> = node
             .inputs
             .iter()
@@ -502,4 +445,66 @@ impl<'a> Lane<'a> {
                 .collect(),
         )
     }
+}
+
+/// How many numbers a value of a shape has in a lane of a conditional of shape `of`, and whether they are the
+/// lane's own.
+pub(super) fn count(shape: &Shape, of: &Shape) -> (usize, bool) {
+    match elements_each(shape, of) {
+        Some(each) => (each, true),
+        None => (shape.elements(), false),
+    }
+}
+
+/// The lengths of the axes before, of and after one of those in a lane.
+pub(super) fn around(shape: &Shape, of: &Shape, axis: usize) -> Option<[usize; 3]> {
+    let [before, length, after] = shape.around(axis);
+    let (_, own) = count(shape, of);
+    let lanes = if own { of.elements() } else { 1 };
+    let inside = lanes == 1 || axis >= of.rank();
+    inside.then(|| [before / lanes, length, after])
+}
+
+/// For each number in a lane of a value whose elements come from others' the input and the number there that it
+/// is, alike in all lanes: by following the number of each element.
+pub(super) fn moved(graph: &Graph, node: &Node, of: &Shape) -> Option<Vec<(usize, usize)>> {
+    let label = Type::unsigned(64);
+    let mut labels = Vec::new();
+    let mut ends = Vec::new();
+    let mut from = 0;
+    for &input in &node.inputs {
+        let shape = graph.sort(input).shape.clone();
+        let elements = shape.elements();
+        if from + elements > MAX_MOVED {
+            return None;
+        }
+        let codes = (from..from + elements).map(|at| at as u128);
+        let words = Words::collect(label, codes);
+        labels.push(Array::new(label, shape.clone(), words));
+        from += elements;
+        ends.push((from, shape));
+    }
+    let labels: Vec<&Array> = labels.iter().collect();
+    let sort = crate::ir::Sort::new(label, node.outputs[0].shape.clone());
+    let made = crate::simulate::evaluate(&node.op, &labels, &[sort]).pop()?;
+    let (count, own) = self::count(&node.outputs[0].shape, of);
+    let mut places: Vec<(usize, usize)> = Vec::with_capacity(count);
+    for (at, code) in made.codes().enumerate() {
+        let code = code as usize;
+        let input = ends.iter().position(|(end, _)| code < *end)?;
+        let (end, shape) = &ends[input];
+        let element = code - (end - shape.elements());
+        let (each, lanes) = self::count(shape, of);
+        let place = match lanes {
+            true if !own || element / each != at / count => return None,
+            true => (input, element % each),
+            false => (input, element),
+        };
+        match places.get(at % count) {
+            Some(&known) if known != place => return None,
+            Some(_) => {}
+            None => places.push(place),
+        }
+    }
+    Some(places)
 }

@@ -1,5 +1,6 @@
 //! Where each operation is done: on ring elements or on bits.
 
+use super::formulas::{domains, is_on_rings};
 use super::{Domain, Mix};
 use crate::ir::{Binary, Graph, Node, Op, Reduction, Rounding, Unary, Value};
 
@@ -69,8 +70,9 @@ pub(super) fn ring_can(graph: &Graph, node: &Node, mix: Mix) -> bool {
     }
 }
 
-/// Where the users of each value of a graph would have it.
-pub(super) fn wants(graph: &Graph, mix: Mix) -> Vec<Vec<Wants>> {
+/// Where the users of each value of a graph would have it; `rings` says whether conditionals are computed on ring
+/// elements where they can be.
+pub(super) fn wants(graph: &Graph, mix: Mix, rings: bool) -> Vec<Vec<Wants>> {
     let mut wants: Vec<Vec<Wants>> = graph
         .nodes()
         .iter()
@@ -78,7 +80,7 @@ pub(super) fn wants(graph: &Graph, mix: Mix) -> Vec<Vec<Wants>> {
         .collect();
     for (number, node) in graph.nodes().iter().enumerate().rev() {
         let of_outputs = wants[number].clone();
-        let of_inputs = of_inputs(graph, node, &of_outputs, mix);
+        let of_inputs = of_inputs(graph, node, &of_outputs, (mix, rings));
         for (input, want) in node.inputs.iter().zip(of_inputs) {
             wants[input.node as usize][input.output as usize].and(want);
         }
@@ -86,7 +88,12 @@ pub(super) fn wants(graph: &Graph, mix: Mix) -> Vec<Vec<Wants>> {
     wants
 }
 
-fn of_inputs(graph: &Graph, node: &Node, outputs: &[Wants], mix: Mix) -> Vec<Wants> {
+fn of_inputs(
+    graph: &Graph,
+    node: &Node,
+    outputs: &[Wants],
+    (mix, rings): (Mix, bool),
+) -> Vec<Wants> {
     let bits = Wants::one(Domain::Bits);
     let inputs = node.inputs.len();
     let ring = mix.arithmetic().has_ring() && ring_can(graph, node, mix);
@@ -109,7 +116,7 @@ fn of_inputs(graph: &Graph, node: &Node, outputs: &[Wants], mix: Mix) -> Vec<Wan
         Op::Row(_) => vec![outputs[0], Wants::default()],
         op if follows(op) => vec![outputs[0]; inputs],
         Op::Repeat { body, .. } | Op::Map { body, .. } => {
-            let inner = self::wants(body, mix);
+            let inner = self::wants(body, mix, rings);
             let mut found = vec![Wants::default(); inputs];
             for (node, wants) in body.nodes().iter().zip(&inner) {
                 if let Op::Argument(number) = node.op {
@@ -118,6 +125,9 @@ fn of_inputs(graph: &Graph, node: &Node, outputs: &[Wants], mix: Mix) -> Vec<Wan
             }
             found
         }
+        Op::Choose(_) if rings && is_on_rings(node, mix) => {
+            domains(node).into_iter().map(Wants::one).collect()
+        }
         Op::Choose(_) => vec![bits; inputs],
         _ if ring => vec![Wants::one(Domain::Ring); inputs],
         _ => vec![bits; inputs],
@@ -125,21 +135,22 @@ fn of_inputs(graph: &Graph, node: &Node, outputs: &[Wants], mix: Mix) -> Vec<Wan
 }
 
 /// Where a value that nothing has computed yet will be: a guess for the state of loops.
-pub(super) fn guess(graph: &Graph, value: Value, mix: Mix) -> Domain {
+pub(super) fn guess(graph: &Graph, value: Value, mix: Mix, rings: bool) -> Domain {
     let node = graph.maker(value);
     let ring = mix.arithmetic().has_ring();
     match &node.op {
         _ if graph.sort(value).element.is_bool() => Domain::Bits,
         Op::To(sharing) => Domain::of(*sharing, mix),
-        Op::Select => guess(graph, node.inputs[1], mix),
+        Op::Select => guess(graph, node.inputs[1], mix, rings),
         Op::Cast(_) => {
             match graph.sort(node.inputs[0]).element.bits() < graph.sort(value).element.bits() {
                 true => Domain::Bits,
-                false => guess(graph, node.inputs[0], mix),
+                false => guess(graph, node.inputs[0], mix, rings),
             }
         }
-        op if follows(op) => guess(graph, node.inputs[0], mix),
-        Op::Repeat { body, .. } => guess(body, body.results()[value.output as usize], mix),
+        op if follows(op) => guess(graph, node.inputs[0], mix, rings),
+        Op::Repeat { body, .. } => guess(body, body.results()[value.output as usize], mix, rings),
+        Op::Choose(_) if rings && is_on_rings(node, mix) => Domain::Ring,
         Op::Input(_) | Op::Constant(_) | Op::Argument(_) | Op::Counter if ring => Domain::Ring,
         _ if ring && ring_can(graph, node, mix) => Domain::Ring,
         _ => Domain::Bits,

@@ -29,10 +29,16 @@ impl Lowering<'_> {
         circuits: &mut Circuits,
     ) -> Result<()> {
         let results = body.results();
-        let state = |part: usize| choose::guess(body, results[part], self.mix);
+        let state = |part: usize| choose::guess(body, results[part], self.mix, self.rings);
         let states: Vec<Domain> = (0..carried).map(state).collect();
-        let wants = choose::wants(body, self.mix);
-        let mut inner = Lowering::new(body, self.mix, self.parties, self.ports, self.goal);
+        let wants = choose::wants(body, self.mix, self.rings);
+        let mut inner = Lowering::new(
+            body,
+            self.mix,
+            self.parties,
+            self.ports,
+            (self.goal, self.rings),
+        );
         let mut operands: Vec<Slot> = Vec::new();
         // The state comes first, each part once.
         let mut ways: Vec<(usize, Way)> = states

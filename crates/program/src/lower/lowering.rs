@@ -45,6 +45,8 @@ pub(super) struct Lowering<'a> {
     pub(super) parties: usize,
     pub(super) ports: &'a [InputPort],
     pub(super) goal: Goal,
+    /// Whether conditionals are computed on ring elements where they can be.
+    pub(super) rings: bool,
     pub(super) draft: Draft,
     pub(super) forms: Vec<Vec<Form>>,
     pub(super) wants: Vec<Vec<Wants>>,
@@ -65,7 +67,7 @@ impl<'a> Lowering<'a> {
         mix: Mix,
         parties: usize,
         ports: &'a [InputPort],
-        goal: Goal,
+        (goal, rings): (Goal, bool),
     ) -> Self {
         let mut uses: Vec<Vec<(u32, usize)>> = Vec::new();
         for (number, node) in graph.nodes().iter().enumerate() {
@@ -85,9 +87,10 @@ impl<'a> Lowering<'a> {
             parties,
             ports,
             goal,
+            rings,
             draft: Draft::default(),
             forms: outputs.map(|count| vec![Form::default(); count]).collect(),
-            wants: choose::wants(graph, mix),
+            wants: choose::wants(graph, mix, rings),
             uses,
             splits: HashMap::new(),
             at: Source::here(),
@@ -169,6 +172,12 @@ impl<'a> Lowering<'a> {
                 body,
             } => self.repeat(number, node, *count, *carried, body, circuits)?,
             Op::Choose(_) => {
+                if let Some(slots) = self.ring_branches(node)? {
+                    for (form, slot) in self.forms[number].iter_mut().zip(slots) {
+                        form.ring = Some(slot);
+                    }
+                    return Ok(());
+                }
                 for (output, slot) in self.branches(node)?.into_iter().enumerate() {
                     self.forms[number][output].bits = Some(slot);
                 }

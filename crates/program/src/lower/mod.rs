@@ -13,7 +13,8 @@
 //!
 //! Conditionals on secrets ([`Program::if_secret`](crate::Program::if_secret)) become one operation in `B`, whose
 //! branches share their cost, where all that branches do is done to the lanes of the condition one by one:
-//! then arithmetic is done on bits there, too. All others become all their branches and a choice of each
+//! then arithmetic is done on bits there, too. Where branches are sums and products alone, and arithmetic is in
+//! `A`, they can become one operation there. All others become all their branches and a choice of each
 //! element, by operations that any mix has; their branches are lowered like anything else.
 
 mod bits;
@@ -23,6 +24,7 @@ mod circuits;
 mod conditionals;
 mod draft;
 mod forms;
+mod formulas;
 mod loops;
 mod lowering;
 mod mix;
@@ -40,7 +42,7 @@ use crate::ir::{Graph, Node, Op};
 pub(crate) use bits::one_hot;
 pub use mix::{Mix, MixError, Sharing};
 pub use steps::{
-    Action, Body, Conditional, Element, Held, Holding, Lowered, Places, Slot, Step, Way,
+    Action, Body, Conditional, Element, Held, Holding, Lowered, Places, Slot, Step, Way, Why,
 };
 
 use draft::Circuits;
@@ -67,6 +69,29 @@ impl Domain {
     }
 }
 
+/// Which conditionals on secrets are one operation, where they can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// None: all branches are computed.
+    Nothing,
+    /// Those that are circuits with branches.
+    Bits,
+    /// Those whose branches are sums and products.
+    Rings,
+    /// These, and of the others those that are circuits.
+    Both,
+}
+
+impl Kept {
+    const fn bits(self) -> bool {
+        matches!(self, Self::Bits | Self::Both)
+    }
+
+    const fn rings(self) -> bool {
+        matches!(self, Self::Rings | Self::Both)
+    }
+}
+
 impl Computation {
     /// The steps of the program in a mix of sharings, with circuits that save what `goal` says.
     ///
@@ -74,28 +99,33 @@ impl Computation {
     /// A sharing that the mix does not have; where the mix is [manual](Mix::manual) a value that is not in
     /// the sharing that its operator needs.
     pub fn lower(&self, mix: Mix, goal: Goal) -> Result<Lowered, ProgramError> {
-        self.lower_with(mix, goal, true)
+        self.lower_with(mix, goal, Kept::Both)
     }
 
-    /// The same, where conditionals on secrets become circuits with branches, or may not.
+    /// The same, where some conditionals on secrets are one operation.
     pub(crate) fn lower_with(
         &self,
         mix: Mix,
         goal: Goal,
-        branches: bool,
+        kept: Kept,
     ) -> Result<Lowered, ProgramError> {
         let graph = self.graph().without_maps().optimised();
         let mut multiplexed = Vec::new();
         let mut keep = |_: &Graph, node: &Node| {
-            let keep = branches
-                && mix.bits() == Sharing::Boolean
-                && branches::circuits(node, goal).is_some();
+            let bits = mix.bits() == Sharing::Boolean;
+            let keep = kept.rings() && formulas::is_on_rings(node, mix)
+                || kept.bits() && bits && branches::circuits(node, goal).is_some();
             if let (Op::Choose(branches), false) = (&node.op, keep) {
                 multiplexed.push(Conditional {
                     at: node.at,
                     branches: branches.len(),
                     elements: node.outputs[0].shape.elements(),
                     way: Way::Multiplexed,
+                    why: match (bits, kept) {
+                        (false, _) => Some(Why::Sharing(mix.bits())),
+                        (true, Kept::Both) => Some(Why::Form),
+                        (true, _) => Some(Why::Slower),
+                    },
                 });
             }
             keep
@@ -104,7 +134,13 @@ impl Computation {
         let graph = graph.with_choices(&mut keep).optimised();
         let graph = graph.with_choices(&mut keep).alive();
         let mut circuits = Circuits::default();
-        let lowering = Lowering::new(&graph, mix, self.parties(), self.inputs(), goal);
+        let lowering = Lowering::new(
+            &graph,
+            mix,
+            self.parties(),
+            self.inputs(),
+            (goal, kept.rings()),
+        );
         let body = lowering.program(self.outputs(), &mut circuits)?;
         Ok(Lowered {
             parties: self.parties(),

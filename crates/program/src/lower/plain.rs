@@ -206,6 +206,28 @@ impl Run<'_> {
                 let (rows, lanes) = rows_of(inputs, &step.outputs);
                 from_rows(&branching.evaluate(&rows), lanes, &step.outputs)
             }
+            Action::Formulas(formulas) => {
+                let mask = number(&step.outputs[0]).mask();
+                let mut made = vec![Vec::new(); step.outputs.len()];
+                let inputs: Vec<Vec<u128>> =
+                    inputs.iter().map(|input| input.codes().collect()).collect();
+                for (lane, &code) in inputs[0].iter().enumerate() {
+                    let branch = usize::try_from(code).ok();
+                    let branch = branch.and_then(|code| formulas.branches().get(code));
+                    let own: Vec<u128> = inputs[1..].iter().map(|input| input[lane]).collect();
+                    let outputs = match branch {
+                        Some(branch) => branch.evaluate::<u128>(&own),
+                        None => vec![0; made.len()],
+                    };
+                    for (all, output) in made.iter_mut().zip(outputs) {
+                        all.push(output & mask);
+                    }
+                }
+                let outputs = step.outputs.iter().zip(made);
+                outputs
+                    .map(|(held, codes)| from_codes(held, &mut codes.into_iter()))
+                    .collect()
+            }
             Action::Compose { signed } => {
                 let bits = inputs[0].element().bits();
                 let from = if *signed {

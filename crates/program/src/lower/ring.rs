@@ -217,7 +217,7 @@ impl Lowering<'_> {
     }
 
     /// A bit times a ring element: an operation of its own, not a conversion.
-    fn bit_times(&mut self, bit: Slot, x: Slot) -> Result<Slot> {
+    pub(super) fn bit_times(&mut self, bit: Slot, x: Slot) -> Result<Slot> {
         let held = self.draft.held(x).clone();
         Ok(self.action(Action::BitTimes, &[bit, x], held))
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
 use madrigal_core::Party;
-use madrigal_engine::operations::Scheme;
+use madrigal_engine::operations::{Formulas, Scheme};
 
 use crate::array::Array;
 use crate::computation::OutputPort;
@@ -221,6 +221,9 @@ pub enum Action {
     /// Bits: what a circuit with secret branches makes of each element. Its inputs are the operands, in order,
     /// its outputs the results.
     Branches(Arc<Branching>, Way),
+    /// Ring elements: what that branch makes of the other operands whose number the first operand, bits, has;
+    /// zeros where there is none of that number.
+    Formulas(Arc<Formulas>),
     /// Bits b_0, b_1, ... of each element to the ring element that is the sum of 2^i b_i; the highest one
     /// counts negative where they are a signed number.
     Compose {
@@ -248,10 +251,12 @@ pub enum Way {
     Multiplexed,
     /// Branches in `B` that share their cost.
     Shared(Scheme),
+    /// Branches of sums and products in `A` that share their cost.
+    Rings,
 }
 
 impl Way {
-    /// All of them.
+    /// Those of a circuit with branches.
     pub const ALL: [Self; 4] = [
         Self::Multiplexed,
         Self::Shared(Scheme::Vectors),
@@ -265,6 +270,7 @@ impl fmt::Display for Way {
         match self {
             Self::Multiplexed => f.write_str("multiplexed"),
             Self::Shared(scheme) => f.write_str(scheme.name()),
+            Self::Rings => f.write_str("on ring elements"),
         }
     }
 }
@@ -280,6 +286,39 @@ pub struct Conditional {
     pub elements: usize,
     /// How it is computed.
     pub way: Way,
+    /// Why its branches do not share their cost, where that is known before any estimate.
+    pub why: Option<Why>,
+}
+
+/// Why all branches of a conditional are computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// In the sharing that bits are in it would save nothing, or is not done.
+    Sharing(Sharing),
+    /// A branch does more than is done to each element by itself, or is too large for a circuit.
+    Form,
+    /// To share it takes longer on this line.
+    Slower,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sharing(Sharing::Replicated) => {
+                f.write_str("for in R an AND sends one bit already")
+            }
+            Self::Sharing(sharing @ (Sharing::Garbled | Sharing::GarbledByOne)) => {
+                write!(f, "for in {sharing} tables of branches are not stacked")
+            }
+            Self::Sharing(sharing) => {
+                write!(f, "for in {sharing} each AND's masks are multiplied ahead")
+            }
+            Self::Form => f.write_str(
+                "for a branch does more than is done to each element by itself, or is too large",
+            ),
+            Self::Slower => f.write_str("for that is faster on this line"),
+        }
+    }
 }
 
 impl fmt::Display for Conditional {
@@ -289,12 +328,17 @@ impl fmt::Display for Conditional {
             branches,
             elements,
             way,
+            why,
         } = self;
         write!(f, "{at}: {elements} choices among {branches} branches, ")?;
         match way {
-            Way::Multiplexed => f.write_str("all computed and multiplexed"),
-            Way::Shared(scheme) => write!(f, "at the cost of one ({})", scheme.name()),
+            Way::Multiplexed => f.write_str("all computed and multiplexed")?,
+            Way::Shared(scheme) => {
+                return write!(f, "at the cost of one ({})", scheme.name());
+            }
+            Way::Rings => return f.write_str("at the cost of one (on ring elements)"),
         }
+        why.map_or(Ok(()), |why| write!(f, ", {why}"))
     }
 }
 
@@ -360,7 +404,15 @@ impl Lowered {
         all
     }
 
-    /// The same with the conditionals that are steps, in order, computed in other ways.
+    /// How many conditionals are circuits with branches, and how many are branches of ring elements.
+    pub(crate) fn shared(&self) -> [usize; 2] {
+        let mut all = Vec::new();
+        self.body.conditionals(&mut all);
+        let rings = all.iter().filter(|one| one.way == Way::Rings).count();
+        [all.len() - rings, rings]
+    }
+
+    /// The same with the conditionals that are circuits with branches, in order, computed in other ways.
     #[must_use]
     pub fn with_ways(&self, ways: &[Way]) -> Self {
         let mut ways = ways.iter().copied();
@@ -380,6 +432,14 @@ impl Body {
                     branches: outer_branches(branching),
                     elements: step.outputs[0].len,
                     way: *way,
+                    why: None,
+                }),
+                Action::Formulas(formulas) => all.push(Conditional {
+                    at: step.at,
+                    branches: formulas.branches().len(),
+                    elements: step.outputs[0].len,
+                    way: Way::Rings,
+                    why: None,
                 }),
                 Action::Repeat { body, .. } => body.conditionals(all),
                 _ => {}
@@ -464,6 +524,7 @@ impl fmt::Display for Action {
                 )
             }
             Self::Branches(_, way) => write!(f, "branches, {way}"),
+            Self::Formulas(_) => f.write_str("branches, on ring elements"),
             Self::Compose { .. } => f.write_str("compose"),
             Self::BitTimes => f.write_str("bit times number"),
             Self::Open(_) => f.write_str("open"),

@@ -44,7 +44,7 @@ pub use masked::MaskedMatrix;
 pub(crate) use matrices::{add_products, assert_triples, finish_products, masked_factors};
 
 use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_kernels::{marks, rings};
+use madrigal_kernels::{self as kernels, marks, rings};
 use madrigal_net::{Channel, Context, Result};
 use zeroize::Zeroizing;
 
@@ -137,6 +137,35 @@ impl ArithmeticGmw {
             .opening
             .add_up(rule, &self.context, &mut self.channels, masked, to);
         opened.await.map(drop)
+    }
+
+    /// Adds to our shares of masked elements, and of whole bytes of masked bits, everyone else's, so that they
+    /// become what is shared, known to the parties in `to` alone: one message. For the others they stay what
+    /// they are.
+    pub(crate) async fn open_strings<T: Ring>(
+        &mut self,
+        elements: &mut [T],
+        bits: &mut [u8],
+        to: &[Party],
+    ) -> Result<()> {
+        let first = elements.len() * T::BYTES;
+        let mut message = Zeroizing::new(Vec::with_capacity(first + bits.len()));
+        message.extend_from_slice(rings::as_bytes(elements));
+        message.extend_from_slice(bits);
+        let rule = move |sum: &mut [u8], theirs: &[u8]| {
+            let ((sum, bits), (theirs, their_bits)) =
+                (sum.split_at_mut(first), theirs.split_at(first));
+            rings::add_strings::<T>(sum, theirs);
+            kernels::xor_into(bits, their_bits);
+        };
+        let (opening, context) = (self.opening, &self.context);
+        let opened = opening.add_up(&rule, context, &mut self.channels, &mut message, to);
+        if opened.await? {
+            let (sum, opened) = message.split_at(first);
+            rings::as_bytes_mut(elements).copy_from_slice(sum);
+            bits.copy_from_slice(opened);
+        }
+        Ok(())
     }
 
     /// The same for elements.

@@ -30,7 +30,10 @@
 //! vector r: to each party it is uniform whatever s is, and where it is not the other's, the other's is
 //! uniform given it. A generator's expansion of it is then indistinguishable from random bits; each seed is
 //! expanded once.
+//!
+//! The same for elements of Z_2^l: [`rings`].
 
+pub mod rings;
 mod three;
 
 use madrigal_core::{Party, bits};
@@ -239,6 +242,24 @@ pub struct Openings {
     pub hot: usize,
     /// Then, of three parties, so many bits to all, and as many to the second and to the third party.
     pub dealt: usize,
+}
+
+impl Openings {
+    /// Each of them: so many bytes, to these parties.
+    pub fn in_order(&self, parties: usize) -> Vec<(u64, Vec<Party>)> {
+        let all: Vec<Party> = Party::all(parties).collect();
+        let bytes = |count: usize| bits::bytes_for(count) as u64;
+        let ands = self.ands.iter().map(|&count| 2 * bytes(count));
+        let mut made: Vec<_> = ands.map(|bytes| (bytes, all.clone())).collect();
+        if self.hot > 0 {
+            made.push((bytes(self.hot), all.clone()));
+        }
+        if self.dealt > 0 {
+            made.push((bytes(self.dealt), all.clone()));
+            made.extend(all[1..].iter().map(|&to| (bytes(self.dealt), vec![to])));
+        }
+        made
+    }
 }
 
 /// What is opened, in order.
@@ -621,6 +642,11 @@ impl Selector {
     /// under them.
     pub fn code(&self) -> &[Bits] {
         &self.code
+    }
+
+    /// The random code's bits, and what belongs to each code.
+    fn into_parts(self) -> (Vec<Bits>, Vec<Slot>) {
+        (self.code, self.slots)
     }
 
     /// The sum of all codes' kept masks: shares of random bits, that of the hot code.

@@ -175,23 +175,13 @@ impl Operation for Branch {
                 wanted.needs(parties, lanes, bill.needs());
             }
             bill.needs().add(Kind::BitTriples, layout.pooled() * lanes);
-            let made = openings(&wanted, parties, lanes);
-            for count in made.ands {
-                bill.open(2 * bits::bytes_for(count) as u64, &all);
+            for (bytes, to) in openings(&wanted, parties, lanes).in_order(parties) {
+                bill.open(bytes, &to);
             }
-            let mut open = |count: usize, to: &[Party]| {
-                if count > 0 {
-                    bill.open(bits::bytes_for(count) as u64, to);
-                }
-            };
-            open(made.hot, &all);
-            open(made.dealt, &all);
-            if made.dealt > 0 {
-                all[1..]
-                    .iter()
-                    .for_each(|&party| open(made.dealt, &[party]));
+            let pooled = 3 * layout.pooled() * lanes;
+            if pooled > 0 {
+                bill.open(bits::bytes_for(pooled) as u64, &all);
             }
-            open(3 * layout.pooled() * lanes, &all);
             for &party in &all {
                 let blocks = wanted.iter();
                 let blocks = blocks.map(|wanted| wanted.aes_blocks(party, parties, lanes));
