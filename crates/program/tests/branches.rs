@@ -241,6 +241,27 @@ fn what_a_branch_does_to_values_around_it_belongs_to_it() {
     assert_eq!(text.matches("quotient").count(), 2, "{text}");
 }
 
+/// A sum over axes in front of the condition's gives each lane a number of its own, from numbers that are not.
+#[test]
+fn rows_of_the_conditions_shape_that_are_added_up() {
+    let build = |p: &mut Program| {
+        let [x, y] = [ALICE, BOB].map(|party| p.input::<u16>(party, 4));
+        let both = p.stack(&[x.clone(), y.clone(), x.clone()], 0);
+        let condition = x.lt(&y);
+        let (least, sum) = p.if_secret(
+            condition,
+            |_| (both.least(0), both.sum(0)),
+            |_| (&x / 2, &x - &y),
+        );
+        p.open(least, Everyone);
+        p.open(sum, Everyone);
+    };
+    let inputs = Inputs::new()
+        .with([1u16, 20, 300, 4])
+        .with([2u16, 10, 301, 5]);
+    in_every_mix(build, &inputs, &[1, 10, 300, 4], "rows");
+}
+
 #[test]
 fn branches_that_are_not_active_are_not_checked() {
     let program = program(2, |p| {

@@ -456,10 +456,16 @@ pub(super) fn count(shape: &Shape, of: &Shape) -> (usize, bool) {
     }
 }
 
-/// The lengths of the axes before, of and after one of those in a lane.
+/// The lengths of the axes before, of and after one of those in a lane that is made one element of. Not where of
+/// numbers that all lanes have alike those would become that each lane has its own of.
 pub(super) fn around(shape: &Shape, of: &Shape, axis: usize) -> Option<[usize; 3]> {
     let [before, length, after] = shape.around(axis);
     let (_, own) = count(shape, of);
+    let mut left = shape.axes().to_vec();
+    left.remove(axis);
+    if of.elements() > 1 && !own && count(&Shape::of(left), of).1 {
+        return None;
+    }
     let lanes = if own { of.elements() } else { 1 };
     let inside = lanes == 1 || axis >= of.rank();
     inside.then(|| [before / lanes, length, after])
