@@ -55,7 +55,7 @@ struct Considered {
 }
 
 /// What a phase costs.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Costs {
     /// Messages that wait for each other.
     pub rounds: u64,
@@ -91,7 +91,7 @@ pub struct Operation {
 }
 
 impl Costs {
-    fn new(cost: &PhaseCost, seconds: Option<f64>) -> Self {
+    pub(crate) fn new(cost: &PhaseCost, seconds: Option<f64>) -> Self {
         Self {
             rounds: cost.rounds,
             bytes_sent: cost.bytes_sent,
@@ -103,7 +103,7 @@ impl Costs {
     }
 
     /// The larger of each.
-    fn most(self, other: Self) -> Self {
+    pub(crate) fn most(self, other: Self) -> Self {
         Self {
             rounds: self.rounds.max(other.rounds),
             bytes_sent: self.bytes_sent.max(other.bytes_sent),

@@ -12,6 +12,7 @@ pub mod explain;
 pub mod failure;
 pub mod figures;
 pub mod flags;
+pub mod groups;
 mod inputs;
 pub mod machine;
 pub mod numbers;

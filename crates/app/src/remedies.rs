@@ -37,6 +37,7 @@ pub fn of_session(error: &Error) -> Option<&'static str> {
 fn of_fact(what: &str) -> Option<&'static str> {
     Some(match what {
         "protocol" => "protocol: see --protocol",
+        "mix" => "mix of protocols: see --protocol, or --mix of a program's own command",
         "circuit" | "compiled circuit" => "circuit: see the file of --circuit",
         "lanes" => "lanes: see the number of lines in the input files, or --lanes",
         "owners" => "owners: see --owners",

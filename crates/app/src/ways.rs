@@ -1,5 +1,7 @@
 //! How a program is to be computed, as flags say it.
 
+use std::thread;
+
 use clap::ValueEnum;
 use madrigal_circuit::Goal;
 use madrigal_correlations::{Matrices, Origin};
@@ -31,6 +33,60 @@ pub struct Ways<'a> {
 }
 
 impl Ways<'_> {
+    /// Plans a program in each of these mixes, and gives the one that takes the least time by an estimate at fixed
+    /// rates: all parties come to the same, whatever their machines. Mixes in which it cannot be planned are left out;
+    /// of equal ones the first is taken.
+    ///
+    /// # Errors
+    /// Why the last mix cannot be, if none can.
+    ///
+    /// # Panics
+    /// If no mix is given.
+    pub fn fastest(
+        &self,
+        program: &Computation,
+        mixes: &[Mix],
+    ) -> Result<(Mix, Planned), ExecuteError> {
+        let mut best: Option<(f64, Mix, Planned)> = None;
+        let mut problem = None;
+        for (mix, planned) in self.each(program, mixes) {
+            match planned {
+                Ok(planned) => {
+                    let seconds = planned.seconds();
+                    if best.as_ref().is_none_or(|(least, ..)| seconds < *least) {
+                        best = Some((seconds, mix, planned));
+                    }
+                }
+                Err(error) => problem = Some(error),
+            }
+        }
+        match (best, problem) {
+            (Some((_, mix, planned)), _) => Ok((mix, planned)),
+            (None, Some(problem)) => Err(problem),
+            (None, None) => panic!("a mix at least is needed"),
+        }
+    }
+
+    /// Plans a program in each of these mixes, side by side.
+    pub fn each(
+        &self,
+        program: &Computation,
+        mixes: &[Mix],
+    ) -> Vec<(Mix, Result<Planned, ExecuteError>)> {
+        let plan = |mix| (mix, self.plan(program, mix, None));
+        thread::scope(|scope| {
+            let threads: Vec<_> = mixes
+                .iter()
+                .map(|&mix| scope.spawn(move || plan(mix)))
+                .collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+                let panicked = |panic| std::panic::resume_unwind(panic);
+                thread.join().unwrap_or_else(panicked)
+            };
+            threads.into_iter().map(join).collect()
+        })
+    }
+
     /// Plans a program. What makes its correlations is chosen once it is known how many are needed.
     ///
     /// # Errors
@@ -46,6 +102,7 @@ impl Ways<'_> {
             program.plan(mix, goal, &|spec| {
                 (spec.line, spec.threads) = (line, self.threads);
                 spec.origin = origin.unwrap_or(spec.origin);
+                spec.also.push(("mix".to_owned(), mix.to_string()));
             })
         };
         let first = with(goal, None)?;

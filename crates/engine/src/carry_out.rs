@@ -42,6 +42,8 @@ pub struct Outcome {
     pub setup: PhaseReport,
     /// From the inputs on.
     pub online: PhaseReport,
+    /// From the opening of the job until all parties had agreed on it: then the phases begin.
+    pub agreed: Duration,
     /// From the opening of the job to its finish at all parties.
     pub total: Duration,
     /// Bytes sent with headers and control messages.
@@ -63,6 +65,9 @@ pub struct TaskReport {
     pub ready: Duration,
     /// From the beginning of the job until it had ended.
     pub ended: Duration,
+    /// How much of that it was at work itself; for the rest it waited, for messages or for the thread that it shares
+    /// with other strands.
+    pub worked: Duration,
 }
 
 /// Runs a plan as job `id` of `session`. `observe` hears of progress; it must be quick.
@@ -103,6 +108,7 @@ pub(crate) fn run_with_facts<'a>(
             facts.push((PUBLIC_VALUES.to_owned(), hex));
         }
         let job = session.job(id, &facts, deadline).await?;
+        let agreed = begin.elapsed();
         let done = carry_out(&job.context(), plan, given, begin, observe).await?;
         let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
             time: done.times[phase.index()],
@@ -113,6 +119,7 @@ pub(crate) fn run_with_facts<'a>(
             outputs: done.outputs,
             setup,
             online,
+            agreed,
             total: begin.elapsed(),
             wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
             tasks: done.tasks,
@@ -306,6 +313,20 @@ async fn flushed<F: Future>(context: &Context, work: F) -> F::Output {
         poll
     })
     .await
+}
+
+/// What a future gives, and how long it was at work: that it waits takes no time of it.
+async fn timed<F: Future>(work: F) -> (F::Output, Duration) {
+    let mut work = pin!(work);
+    let mut worked = Duration::ZERO;
+    let made = poll_fn(|task| {
+        let begin = Instant::now();
+        let poll = work.as_mut().poll(task);
+        worked += begin.elapsed();
+        poll
+    })
+    .await;
+    (made, worked)
 }
 
 /// What a thread tells while it works.
@@ -512,9 +533,12 @@ impl Runner {
             let start = board.start(index, &context).await?;
             let operation = node.operation.as_ref().expect("inputs are no tasks");
             let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock, start.kept);
-            let made = match node.empty(turn.me()) {
-                Some(made) => made,
-                None => operation.online(&mut turn, start.inputs).await?,
+            let (made, worked) = match node.empty(turn.me()) {
+                Some(made) => (made, Duration::ZERO),
+                None => {
+                    let (made, worked) = timed(operation.online(&mut turn, start.inputs)).await;
+                    (made?, worked)
+                }
             };
             drop(turn);
             self.strand.context(Phase::Online).join(&context);
@@ -525,6 +549,7 @@ impl Runner {
                 strand: self.index,
                 ready: start.ready - self.begin,
                 ended: self.begin.elapsed(),
+                worked,
             });
             tell(Event::Ended(index));
             breathe().await;

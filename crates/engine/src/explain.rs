@@ -2,6 +2,7 @@
 
 use madrigal_core::time::{Bill, Link, Order, Rates, Time};
 use madrigal_core::{Party, PhaseCost};
+use madrigal_correlations::Needs;
 
 use crate::program::{OperationCost, ProgramPlan};
 use crate::schedule::seconds;
@@ -19,6 +20,8 @@ pub struct OperationEstimate {
     pub setup: PhaseCost,
     /// How long that takes.
     pub setup_time: Time,
+    /// How long preparing it takes of that.
+    pub ahead_time: Time,
     /// How long its blocks take, if nothing else is at work.
     pub online_time: Time,
 }
@@ -57,7 +60,7 @@ impl ProgramPlan {
                 rates,
                 link,
             );
-            let (correlations, made) = self.correlations(me, &cost, rates, link);
+            let (correlations, made) = self.correlations(me, &cost.needs, rates, link);
             let prepared = seconds(
                 cost.ahead,
                 online.ahead_link_bytes,
@@ -70,6 +73,7 @@ impl ProgramPlan {
                 blocks: online.blocks,
                 setup: correlations + cost.ahead,
                 setup_time: made.then(prepared),
+                ahead_time: prepared,
                 online_time,
                 cost,
             }
@@ -77,23 +81,24 @@ impl ProgramPlan {
         .collect()
     }
 
-    fn correlations(
+    /// What correlations cost, made by themselves, and how long that takes.
+    pub(crate) fn correlations(
         &self,
         me: Party,
-        cost: &OperationCost,
+        needs: &Needs,
         rates: &Rates,
         link: &Link,
     ) -> (PhaseCost, Time) {
-        if cost.needs.is_empty() {
+        if needs.is_empty() {
             return Default::default();
         }
         let spec = self.spec();
         let mut costs = spec.origin.costs(me, spec.graph.parties());
-        costs.start(&cost.needs);
-        let setup = costs.fill(&cost.needs);
+        costs.start(needs);
+        let setup = costs.fill(needs);
         let bill = Bill {
             cost: setup,
-            work: costs.work(&cost.needs),
+            work: costs.work(needs),
             links: costs.links(),
             threads: costs.threads(),
             order: Order::Stream,

@@ -274,7 +274,9 @@ impl ProgramPlan {
         let graph = &self.spec.graph;
         let nodes = graph.nodes().iter();
         let mut operations: Vec<OperationCost> = nodes
-            .map(|node| OperationCost {
+            .enumerate()
+            .map(|(operation, node)| OperationCost {
+                operation,
                 name: node.operation.as_ref().map(|operation| operation.name()),
                 label: node.label.clone(),
                 sorts: node.outputs.clone(),
@@ -357,7 +359,9 @@ impl ProgramPlan {
                 None => "any bandwidth".to_owned(),
             }
         );
-        let mut facts: Vec<Fact> = [
+        // The caller's say most plainly in what programs differ.
+        let mut facts = spec.also.clone();
+        let own = [
             ("parties", spec.graph.parties().to_string()),
             ("operations", spec.graph.len().to_string()),
             ("broadcast", spec.opening.to_string()),
@@ -367,8 +371,8 @@ impl ProgramPlan {
             ("memory for correlations", spec.memory.to_string()),
             ("line", line),
         ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into();
+        .map(|(name, value)| (name.to_owned(), value));
+        facts.extend(own);
         // Who computes something else learns where the two programs part.
         let lines: Vec<String> = spec.graph.describe().collect();
         let (shown, others) = lines.split_at(lines.len().min(SHOWN));
@@ -386,7 +390,6 @@ impl ProgramPlan {
             }
             facts.push((name, hex(&hash.finalize()[..16])));
         }
-        facts.extend(spec.also.iter().cloned());
         facts.push(("program".to_owned(), hex(&self.digest())));
         facts
     }
@@ -404,6 +407,8 @@ const SHOWN_GROUPS: usize = 8;
 /// One operation's part of a plan.
 #[derive(Debug, Clone)]
 pub struct OperationCost {
+    /// Its place in the graph, inputs counted.
+    pub operation: usize,
     /// What it is; `None` for an input.
     pub name: Option<String>,
     /// Where it comes from.

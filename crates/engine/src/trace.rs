@@ -8,7 +8,8 @@ use crate::program::ProgramPlan;
 impl Outcome {
     /// Each operation's blocks on the strands that did them, in the JSON of Chrome's trace event format
     /// (<https://ui.perfetto.dev> opens it): a bar from when everything was there that a block reads until
-    /// it had ended, waiting for messages included. `plan` is the one that was run.
+    /// it had ended, waiting for messages included; how many microseconds of that it was at work itself. `plan` is the
+    /// one that was run.
     pub fn trace(&self, plan: &ProgramPlan) -> String {
         let nodes = plan.spec().graph.nodes();
         let mut events = Vec::with_capacity(self.tasks.len());
@@ -20,13 +21,14 @@ impl Outcome {
             let written = write!(
                 event,
                 "{{\"ph\":\"X\",\"pid\":0,\"tid\":{},\"ts\":{:.3},\"dur\":{:.3},\"name\":{},\
-                 \"args\":{{\"at\":{},\"block\":{}}}}}",
+                 \"args\":{{\"at\":{},\"block\":{},\"worked\":{:.3}}}}}",
                 task.strand,
                 start * 1e6,
                 (end - start) * 1e6,
                 quoted(&name.unwrap_or_default()),
                 quoted(&node.label),
                 task.block,
+                task.worked.as_secs_f64() * 1e6,
             );
             written.expect("a string takes everything");
             events.push(event);

@@ -11,25 +11,42 @@ use crate::ir::Sort;
 use crate::lower::Sharing;
 use crate::shape::{MAX_ELEMENTS, MAX_RANK, Shape};
 
-/// The file and the line of the source that asked for something.
+/// The file and the line of the source that asked for something, and the part of the program that it was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Source(&'static Location<'static>);
+pub struct Source {
+    place: &'static Location<'static>,
+    part: Option<u32>,
+}
 
 impl Source {
     /// Where the caller was called from.
     #[track_caller]
     pub(crate) fn here() -> Self {
-        Self(Location::caller())
+        Self {
+            place: Location::caller(),
+            part: None,
+        }
+    }
+
+    /// The same as asked for by a part, unless another one did already.
+    pub(crate) fn of_part(self, part: Option<u32>) -> Self {
+        let part = self.part.or(part);
+        Self { part, ..self }
     }
 
     /// The file, as the compiler was given it.
     pub fn file(&self) -> &'static str {
-        self.0.file()
+        self.place.file()
     }
 
     /// The line, counted from 1.
     pub fn line(&self) -> u32 {
-        self.0.line()
+        self.place.line()
+    }
+
+    /// The part, as [`Program::part`](crate::Program::part) was told it.
+    pub fn part(&self) -> Option<u32> {
+        self.part
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Executable {
     /// The program's input that each of the graph's is.
     inputs: Vec<usize>,
     outputs: Vec<OutputPort>,
+    /// By operation.
+    parts: Vec<Option<u32>>,
 }
 
 /// Why a program cannot be carried out.
@@ -67,6 +69,7 @@ impl Lowered {
             graph: Graph::new(self.parties),
             inputs: Vec::new(),
             counter: None,
+            parts: Vec::new(),
         };
         let results = making.body(&self.body, &[])?;
         results.iter().for_each(|&value| making.graph.output(value));
@@ -74,6 +77,7 @@ impl Lowered {
             graph: making.graph,
             inputs: making.inputs,
             outputs: self.outputs.clone(),
+            parts: making.parts,
         })
     }
 }
@@ -82,6 +86,12 @@ impl Executable {
     /// What the engine computes.
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// Which part of the program asked for an operation of the graph, by its place there, if one did: see
+    /// [`Program::part`](crate::Program::part).
+    pub fn part(&self, operation: usize) -> Option<u32> {
+        self.parts.get(operation).copied().flatten()
     }
 
     /// The plan, with all else as usual; change what is to be otherwise.
@@ -275,6 +285,8 @@ struct Making {
     graph: Graph,
     inputs: Vec<usize>,
     counter: Option<Value>,
+    /// By operation, as far as these belong to parts.
+    parts: Vec<Option<u32>>,
 }
 
 impl Making {
@@ -290,6 +302,7 @@ impl Making {
                 .map(|input| slot(&values, input))
                 .collect();
             let made = self.step(step, &inputs, arguments)?;
+            self.parts.resize(self.graph.len(), step.at.part());
             values.push(made);
         }
         Ok(body
@@ -475,6 +488,7 @@ impl Making {
             graph: Graph::new(self.graph.parties()),
             inputs: Vec::new(),
             counter: None,
+            parts: Vec::new(),
         };
         let argument = |&value: &Value| making.graph.argument(*self.graph.sort(value));
         let arguments: Vec<Value> = inputs.iter().map(argument).collect();

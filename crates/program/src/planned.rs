@@ -224,8 +224,9 @@ impl<T> Fastest<T> {
 }
 
 impl Planned {
-    /// Of the slowest party, at fixed rates.
-    fn seconds(&self) -> f64 {
+    /// How long it is expected to take the slowest party on the line that it is planned for, at fixed rates
+    /// ([`Rates::ZEN_5`]): to choose among plans, so that all parties choose alike.
+    pub fn seconds(&self) -> f64 {
         let line = self.plan.spec().line;
         let of = |party| self.plan.time(party, &Rates::ZEN_5, &line).total;
         Party::all(self.plan.spec().graph.parties())

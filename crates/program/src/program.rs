@@ -32,6 +32,8 @@ pub(crate) struct Recorder {
     branches: Rc<RefCell<Vec<Rc<Recorder>>>>,
     /// Of the whole program: how products are cut off where they do not say it themselves.
     rounding: Rc<Cell<Rounding>>,
+    /// Of the whole program: the part that is being recorded.
+    part: Rc<Cell<Option<u32>>>,
 }
 
 struct Outer {
@@ -54,7 +56,13 @@ impl Recorder {
             error: Rc::default(),
             branches: Rc::default(),
             rounding: Rc::new(Cell::new(Rounding::Exact)),
+            part: Rc::default(),
         })
+    }
+
+    /// As asked for by the part that is being recorded.
+    fn placed(&self, at: Source) -> Source {
+        at.of_part(self.part.get())
     }
 
     /// How products are cut off where they do not say it themselves.
@@ -89,6 +97,7 @@ impl Recorder {
 
     /// Adds an operation; `None` where there was an error, which is kept.
     pub(crate) fn add(&self, op: Op, inputs: Vec<Value>, at: Source) -> Option<Value> {
+        let at = self.placed(at);
         match self.graph.borrow_mut().add(op, inputs, at) {
             Ok(value) => Some(value),
             Err(error) => {
@@ -99,6 +108,7 @@ impl Recorder {
     }
 
     pub(crate) fn add_constant(&self, array: Array, at: Source) -> Value {
+        let at = self.placed(at);
         self.graph.borrow_mut().add_constant(array, at)
     }
 
@@ -146,6 +156,7 @@ impl Recorder {
         });
         let op = Op::Argument(outer.carried + place);
         let sort = outer.recorder.sort(value);
+        let at = self.placed(at);
         let argument = self.graph.borrow_mut().leaf(op, sort, at);
         outer.arguments.borrow_mut().insert(value, argument);
         Some(argument)
@@ -253,7 +264,7 @@ impl Program {
         element: Type,
         axes: &[usize],
     ) -> Tensor {
-        let at = Source::here();
+        let at = self.recorder.placed(Source::here());
         let shape = self.shape(axes, at);
         self.recorder.fail_in_body("an input", at);
         if let Err(fault) = check_parties(&[owner], self.parties) {
@@ -303,6 +314,7 @@ impl Program {
         at: Source,
         open: impl FnOnce(&mut Opener<'_>) -> R,
     ) -> R {
+        let at = self.recorder.placed(at);
         let taken = |port: &OutputPort| name.is_some() && port.name.as_deref() == name;
         if let (Some(name), true) = (name, self.outputs.iter().any(taken)) {
             let (name, side) = (name.into(), "output");
@@ -334,6 +346,14 @@ impl Program {
             self.outputs,
             self.mix.unwrap_or_default(),
         ))
+    }
+
+    /// What is recorded from now on belongs to this part of the program, a number of the caller's, or to none. It is of
+    /// no consequence but for reports: [`Executable::part`](crate::Executable::part) tells of each operation of a plan
+    /// which part asked for it. What several parts ask for belongs to the first, and a circuit that is made of several
+    /// parts' operators to the last of them.
+    pub fn part(&mut self, part: Option<u32>) {
+        self.recorder.part.set(part);
     }
 
     fn shape(&self, axes: &[usize], at: Source) -> Shape {
@@ -374,6 +394,7 @@ impl Program {
             error: Rc::clone(&self.recorder.error),
             branches: Rc::clone(&self.recorder.branches),
             rounding: Rc::clone(&self.recorder.rounding),
+            part: Rc::clone(&self.recorder.part),
         });
         let branches = &self.recorder.branches;
         if place == Place::Branch {
@@ -411,6 +432,7 @@ impl Program {
 
     /// A leaf of a loop's body.
     pub(crate) fn leaf(&mut self, op: Op, sort: Sort, at: Source) -> Value {
+        let at = self.recorder.placed(at);
         self.recorder.graph.borrow_mut().leaf(op, sort, at)
     }
 

@@ -5,6 +5,7 @@ mod scan;
 mod strip;
 mod tensor;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use bytes::Bytes;
@@ -188,6 +189,17 @@ impl Model {
     /// The version of ONNX's operators that it uses.
     pub fn opset(&self) -> i64 {
         self.opset
+    }
+
+    /// How many inputs the model has, weights left out.
+    pub fn inputs(&self) -> usize {
+        let weights: HashSet<&str> = (self.graph.initializer.iter())
+            .map(|stored| &stored.name[..])
+            .collect();
+        let inputs = self.graph.input.iter();
+        inputs
+            .filter(|input| !weights.contains(&input.name[..]))
+            .count()
     }
 
     /// The program that wrote it, as far as the file says.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use madrigal_program::{Array, Plain, Program, Shape, Tensor as Secret, Type};
 
 use super::error::UnfitError;
+use super::layers::Layers;
 use super::network::{Network, Port, Weight};
 use super::{Format, Lowered, Roles, Stop, cannot};
 use crate::graph::{Graph, Type as ValueType, ValueId};
@@ -289,7 +290,7 @@ impl<'a> Forms<'a> {
     }
 
     /// The program, with the model's outputs opened.
-    pub(super) fn finish(mut self, roles: &Roles) -> Result<Network, UnfitError> {
+    pub(super) fn finish(mut self, roles: &Roles, layers: Layers) -> Result<Network, UnfitError> {
         let unfit = |node: &str, reason: String| UnfitError {
             nodes: vec![super::Unfit {
                 node: node.into(),
@@ -300,6 +301,8 @@ impl<'a> Forms<'a> {
         let mut outputs = Vec::new();
         for (name, id) in self.graph.outputs() {
             let ty = self.graph.value(*id).ty.clone();
+            // An output is cut off for the layer that makes it, and opened for none.
+            self.program.part(layers.part(*id));
             let found = match Sort::of(&ty) {
                 Sort::Number => self.number(*id),
                 _ => self.form(*id).map(|form| form.secret().clone()),
@@ -311,6 +314,7 @@ impl<'a> Forms<'a> {
             };
             let port = format!("output {name}");
             let element = secret.element();
+            self.program.part(None);
             (self.program).open_tensor(Some(&port), &secret, roles.to.clone());
             outputs.push(Port {
                 name: name.clone(),
@@ -326,6 +330,7 @@ impl<'a> Forms<'a> {
                 inputs: self.inputs,
                 outputs,
                 more: self.more,
+                layers: layers.layers,
             }),
             Err(error) => Err(unfit("the program", error.to_string())),
         }

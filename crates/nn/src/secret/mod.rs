@@ -9,7 +9,7 @@
 //! Floats become numbers with a fixed point, of a [`Type`] for the whole model. What is multiplied has twice as many
 //! bits after the point; they are cut off once after a sum of products and its bias, and after a sum of several of
 //! these. Where bits follow (a ReLU, a maximum), cutting off costs nothing there: the numbers are taken apart into
-//! bits once for both. Integers have as many bits as the floats; truth values are bits.
+//! bits once for both: what the cutting off costs belongs to the layer that reads the number. Integers have as many bits as the floats; truth values are bits.
 //!
 //! # Differences from the model in the clear
 //! Numbers are rounded as the type has them, functions are approximated (`docs/FUNCTIONS.md`), `Round` rounds ties
@@ -19,6 +19,7 @@ mod arithmetic;
 mod compare;
 mod error;
 mod forms;
+mod layers;
 mod linear;
 mod moves;
 mod network;
@@ -30,10 +31,12 @@ use madrigal_program::{Party, Rounding, Type};
 
 pub use compare::{CompareError, Comparison, LayerDifference, OutputDifference};
 pub use error::{EncodeError, Unfit, UnfitError};
-pub use network::Network;
+pub use layers::Layer;
+pub use network::{Network, Shown};
 
 use crate::graph::{Graph, Node, Op, ValueId};
 use forms::Forms;
+use layers::Layers;
 
 /// Who brings and learns what, and how numbers are kept.
 #[derive(Clone, Debug)]
@@ -82,8 +85,10 @@ impl Graph {
             format,
             forms: Forms::new(self, roles, format),
         };
+        let layers = Layers::of(self);
         let mut unfit = Vec::new();
         for node in &self.nodes {
+            lowering.forms.program.part(layers.part(node.outputs[0]));
             match lowering.node(node) {
                 Ok(()) | Err(Stop::Missing) => {}
                 Err(Stop::Reason(reason)) => unfit.push(Unfit {
@@ -96,7 +101,7 @@ impl Graph {
         if !unfit.is_empty() {
             return Err(UnfitError { nodes: unfit });
         }
-        lowering.forms.finish(roles)
+        lowering.forms.finish(roles, layers)
     }
 }
 

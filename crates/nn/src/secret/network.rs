@@ -1,11 +1,12 @@
 //! A model that has become a program.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use madrigal_program::{Array, Computation, Inputs, Outputs, Type};
 
 use super::error::EncodeError;
 use super::forms::encoded;
+use super::layers::Layer;
 use crate::graph::{Graph, Type as ValueType, ValueId};
 use crate::tensor::{Data, Tensor};
 
@@ -40,12 +41,42 @@ pub struct Network {
     pub(super) outputs: Vec<Port>,
     /// Bits after the point beyond the format's that nodes' results have at first.
     pub(super) more: HashMap<ValueId, u32>,
+    pub(super) layers: Vec<Layer>,
+}
+
+/// How many of a model's numbers all parties know, and how many their owner alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// Constants that are part of the program.
+    pub to_all: u64,
+    /// Those that are inputs of the model's owner.
+    pub to_owner: u64,
 }
 
 impl Network {
     /// The program. It depends on the architecture and on public weights, not on others.
     pub fn program(&self) -> &Computation {
         &self.program
+    }
+
+    /// The model's nodes, in order. What the program does for one of them belongs to the part of the program that has the
+    /// layer's number ([`Executable::part`](madrigal_program::Executable::part)): the sharing of its weights, too. What
+    /// belongs to none shares the data and opens the results.
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// How many of the numbers that the model's nodes read are whose, each counted once.
+    pub fn shown(&self, graph: &Graph) -> Shown {
+        let own: BTreeSet<ValueId> = self.weights.iter().map(|weight| weight.value).collect();
+        let mut shown = Shown::default();
+        for (id, tensor) in graph.constants() {
+            match own.contains(&id) {
+                true => shown.to_owner += tensor.len() as u64,
+                false => shown.to_all += tensor.len() as u64,
+            }
+        }
+        shown
     }
 
     /// The weights, as the model's owner brings them, beside other inputs.

@@ -110,6 +110,16 @@ impl Mix {
         Self::BETA,
     ];
 
+    /// The mixes that so many parties can compute products and comparisons in without a circuit for each product, those
+    /// that are the fastest more often first.
+    pub const fn usual(parties: usize) -> &'static [Self] {
+        match parties {
+            2 => &[Self::ALPHA_BETA, Self::AB, Self::AY2, Self::ALPHA_Y2],
+            3 => &[Self::R, Self::AB, Self::AY],
+            _ => &[Self::AB, Self::AY],
+        }
+    }
+
     const fn of(arithmetic: Sharing, bits: Sharing) -> Self {
         Self {
             arithmetic,

@@ -1,0 +1,80 @@
+//! What parts of a program cost before it runs: the layers of a network, for example.
+
+use madrigal_core::Party;
+use madrigal_core::time::{Link, Rates};
+use madrigal_engine::{GroupEstimate, ProgramPlan};
+use madrigal_program::Planned;
+use serde::Serialize;
+
+use crate::explain::Costs;
+
+/// What a part of a program costs the party that has most of each.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Group {
+    /// The part's number; none of what belongs to no part.
+    pub part: Option<u32>,
+    /// What its values are shared in.
+    pub sharings: Vec<String>,
+    /// What its correlations cost, made by themselves, and what is prepared.
+    pub setup: Costs,
+    /// What it costs online, by itself.
+    pub online: Costs,
+    /// Its correlations and values: more than are there at once.
+    pub memory_bytes: u64,
+}
+
+impl Group {
+    fn new(part: Option<u32>, estimate: &GroupEstimate) -> Self {
+        let sharings = estimate.sharings.iter();
+        Self {
+            part,
+            sharings: sharings.map(ToString::to_string).collect(),
+            setup: Costs::new(&estimate.setup, Some(estimate.setup_time.total)),
+            online: Costs::new(&estimate.online, Some(estimate.online_time.total)),
+            memory_bytes: estimate.kept_bytes,
+        }
+    }
+
+    /// The larger of each.
+    fn most(self, other: Self) -> Self {
+        Self {
+            setup: self.setup.most(other.setup),
+            online: self.online.most(other.online),
+            memory_bytes: self.memory_bytes.max(other.memory_bytes),
+            ..self
+        }
+    }
+}
+
+/// What each part of a program costs, on machines with these rates over such links; what belongs to no part comes
+/// first.
+pub fn groups(planned: &Planned, rates: &Rates, link: &Link) -> Vec<Group> {
+    let of = |party| {
+        let part = |operation| planned.executable.part(operation);
+        let found = planned.plan.group_estimates(party, rates, link, part);
+        let group = |(part, estimate): (&Option<u32>, &GroupEstimate)| Group::new(*part, estimate);
+        found.iter().map(group).collect::<Vec<_>>()
+    };
+    let most = |one: Vec<Group>, other: Vec<Group>| {
+        let both = one.into_iter().zip(other);
+        both.map(|(one, other)| one.most(other)).collect()
+    };
+    let parties = planned.plan.spec().graph.parties();
+    Party::all(parties).map(of).reduce(most).unwrap_or_default()
+}
+
+/// What a phase of a plan costs the party that has most of each, with its time.
+pub fn phases(plan: &ProgramPlan, rates: &Rates, link: &Link) -> [Costs; 2] {
+    let of = |party| {
+        let (cost, time) = (plan.cost(party), plan.time(party, rates, link));
+        [
+            Costs::new(&cost.setup, Some(time.setup.total)),
+            Costs::new(&cost.online, Some(time.online.total)),
+        ]
+    };
+    let most = |[setup, online]: [Costs; 2], other: [Costs; 2]| {
+        [setup.most(other[0]), online.most(other[1])]
+    };
+    let parties = plan.spec().graph.parties();
+    Party::all(parties).map(of).reduce(most).unwrap_or_default()
+}

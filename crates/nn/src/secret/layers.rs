@@ -1,0 +1,80 @@
+//! A model's nodes as whoever made the model knows them: what reports tell figures of.
+
+use crate::graph::{Graph, Node, ValueId};
+
+/// A node of the model, with all operators that it became.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Its name; where it has none, that of its first output.
+    pub name: String,
+    /// Its operator in ONNX.
+    pub operator: String,
+    /// Dimensions of what it makes.
+    pub shape: Vec<usize>,
+    /// The layers that it reads, ascending, each once; all come before it.
+    pub reads: Vec<usize>,
+    /// Whether it reads an input of the model.
+    pub reads_input: bool,
+    /// Products of numbers that it computes, as of [`Graph::multiplications`].
+    pub multiplications: u64,
+}
+
+/// The layers of a graph, and which of them its values come of.
+pub(super) struct Layers {
+    pub(super) layers: Vec<Layer>,
+    makers: Vec<Option<u32>>,
+}
+
+impl Layers {
+    /// Neighbours with one name and one operator are one layer.
+    pub(super) fn of(graph: &Graph) -> Self {
+        let mut made = Self {
+            layers: Vec::new(),
+            makers: vec![None; graph.values().len()],
+        };
+        for node in graph.nodes() {
+            made.add(graph, node);
+        }
+        made
+    }
+
+    fn add(&mut self, graph: &Graph, node: &Node) {
+        let same = |layer: &&mut Layer| layer.name == node.name && layer.operator == node.operator;
+        if self.layers.last_mut().filter(same).is_none() {
+            self.layers.push(Layer {
+                name: node.name.clone(),
+                operator: node.operator.clone(),
+                shape: Vec::new(),
+                reads: Vec::new(),
+                reads_input: false,
+                multiplications: 0,
+            });
+        }
+        let number = self.layers.len() - 1;
+        let reads = node.inputs.iter().filter_map(|&id| self.of_value(id));
+        let reads: Vec<usize> = reads.filter(|&layer| layer != number).collect();
+        let layer = &mut self.layers[number];
+        layer.reads.extend(reads);
+        layer.reads.sort_unstable();
+        layer.reads.dedup();
+        let own = |id: &ValueId| graph.inputs().iter().any(|(_, input)| input == id);
+        layer.reads_input |= node.inputs.iter().any(own);
+        layer
+            .shape
+            .clone_from(&graph.value(node.outputs[0]).ty.shape);
+        layer.multiplications += graph.multiplications(node);
+        for &id in &node.outputs {
+            self.makers[id.index()] = u32::try_from(number).ok();
+        }
+    }
+
+    /// The layer that makes a value, if one does.
+    pub(super) fn of_value(&self, id: ValueId) -> Option<usize> {
+        self.makers[id.index()].map(|layer| layer as usize)
+    }
+
+    /// The same, as a part of the program.
+    pub(super) fn part(&self, id: ValueId) -> Option<u32> {
+        self.makers[id.index()]
+    }
+}
