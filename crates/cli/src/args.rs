@@ -6,8 +6,8 @@ mod circuit;
 mod demo;
 mod infer;
 mod model;
-
 mod party;
+mod pixels;
 mod run;
 mod store;
 mod values;
@@ -25,8 +25,9 @@ pub use demo::{AesCtr, Demo};
 pub use infer::Infer;
 pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
 pub use madrigal_app::over::Over;
-pub use model::{Model, Sample};
+pub use model::{Model, ModelExplain, Sample};
 pub use party::{Dealer, Doctor, Keygen};
+pub use pixels::Pixels;
 pub use run::{
     BitsArg, BroadcastArg, CorrelationsArg, Explain, GarbledArg, GarblingArg, How, PhasesArg,
     ProtocolArg, Run, Show, Work,

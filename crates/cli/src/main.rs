@@ -6,6 +6,7 @@
 
 mod args;
 mod commands;
+mod data;
 mod exit;
 mod files;
 mod local;

@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::command::{madrigal, roster, start, write};
 
 /// The drawn digits.
-const CLASSES: [&str; 6] = ["7", "2", "1", "0", "4", "3"];
+pub const CLASSES: [&str; 6] = ["7", "2", "1", "0", "4", "3"];
 
-fn digits() -> String {
+pub fn digits() -> String {
     let folder: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../examples/digits"]
         .iter()
         .collect();
@@ -17,7 +17,7 @@ fn digits() -> String {
 }
 
 /// The classes that are printed, line by line.
-fn classes(text: &str) -> Vec<String> {
+pub fn classes(text: &str) -> Vec<String> {
     let rows = text.lines().filter(|line| line.starts_with("  "));
     let class = |line: &str| {
         line.split_whitespace()

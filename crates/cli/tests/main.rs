@@ -9,6 +9,7 @@
 mod bench;
 mod circuits;
 mod command;
+mod data;
 mod demo;
 mod errors;
 mod files;
@@ -17,6 +18,7 @@ mod hycc;
 mod infer;
 mod json;
 mod known_answers;
+mod layers;
 mod models;
 mod parties;
 mod statistics;

@@ -9,7 +9,7 @@ use madrigal_app::ways::MatricesArg;
 use madrigal_program::Type;
 use madrigal_program::lower::Mix;
 
-use super::{EXIT_STATUS, Net, Over, Receivers, Show, Who};
+use super::{EXIT_STATUS, Net, Over, Pixels, Receivers, Show, Who};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -24,7 +24,8 @@ pub struct Infer {
     pub public_model: bool,
 
     /// Which sharing computes sums and products, and which the rest: A+B, A+Y2, alpha+beta, alpha+Y2, R, ...; the
-    /// same at all parties [default: alpha+beta for two parties, R for three, else A+B]
+    /// same at all parties [default: what takes the least time by an estimate for the number of parties and the network
+    /// of --link or --network; `madrigal model explain` shows it]
     #[arg(long, value_name = "MIX", help_heading = "Work")]
     pub protocol: Option<Mix>,
 
@@ -70,13 +71,19 @@ pub struct Infer {
     #[command(flatten)]
     pub who: Who,
 
-    /// The data, which party 1 owns: an array of NumPy's. One for each input of the model, in its order
-    #[arg(long = "input", value_name = "FILE.npy", value_hint = ValueHint::FilePath, help_heading = "Values")]
+    /// The data, which party 1 owns: one file for each input of the model, in its order. An array of NumPy's (.npy); a
+    /// table with a line of numbers, separated by commas, for each input of the batch (.csv); or an image of 8 bits a
+    /// channel, grey or RGB (.png), which a network takes channel by channel. Several images are one batch of a model
+    /// with one input
+    #[arg(long = "input", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
     pub inputs: Vec<PathBuf>,
 
-    /// Write the results here, as an array of NumPy's; of a model with several outputs, one file for each, whose
-    /// name ends with the output's [default: print a line for each row]
-    #[arg(long, short, value_name = "FILE.npy", value_hint = ValueHint::FilePath, help_heading = "Values")]
+    #[command(flatten, next_help_heading = "Values")]
+    pub pixels: Pixels,
+
+    /// Write the results here, as an array of NumPy's, or a table (.csv); of a model with several outputs, one file for
+    /// each, whose name ends with the output's [default: print a line for each row]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
     pub output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -84,6 +91,11 @@ pub struct Infer {
 
     #[command(flatten, next_help_heading = "Statistics")]
     pub show: Show,
+
+    /// Write a page that tells of this run: the network with what each layer cost, what ran when, and who saw what.
+    /// Neither weights nor data nor results are in it
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath, help_heading = "Statistics")]
+    pub report: Option<PathBuf>,
 }
 
 /// A type of numbers with a fixed point.

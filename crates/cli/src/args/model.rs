@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+use madrigal_app::flags::{networks, parties, threads};
+use madrigal_app::ways::MatricesArg;
+use madrigal_program::lower::Mix;
 
-use super::EXIT_STATUS;
 use super::infer::NumberArg;
+use super::{EXIT_STATUS, Over, Pixels, Receivers};
 
 #[derive(Subcommand, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -49,7 +52,14 @@ pub enum Model {
         /// How numbers are kept: bits, and how many of them are after the point
         #[arg(long, value_name = "BITS.FRACTION", default_value = "64.16")]
         numbers: NumberArg,
+        /// Draw the largest error of each layer
+        #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
+        plot: Option<PathBuf>,
     },
+    /// Say what a network will cost on secrets before it runs: in one mix of protocols layer by layer, or in all that are
+    /// usual, the fastest first. Nothing is sent
+    #[command(after_help = EXIT_STATUS)]
+    Explain(Box<ModelExplain>),
     /// Say which numbers with a fixed point suffice for sample data, and what they cost in precision. Nothing is sent
     #[command(after_help = EXIT_STATUS)]
     Calibrate {
@@ -61,15 +71,72 @@ pub enum Model {
     },
 }
 
+/// A model, and who is to compute it how.
+#[derive(Args, Debug)]
+pub struct ModelExplain {
+    /// Model in ONNX format
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+
+    /// Number of parties
+    #[arg(long, short = 'N', visible_alias = "local", value_name = "N", value_parser = parties, default_value = "2")]
+    pub parties: usize,
+
+    /// The mix of protocols whose cost is told layer by layer [default: each that is usual, compared]
+    #[arg(long, value_name = "MIX")]
+    pub protocol: Option<Mix>,
+
+    /// Inputs computed at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub batch: u32,
+
+    /// All parties know the weights
+    #[arg(long)]
+    pub public_model: bool,
+
+    /// How numbers are kept: bits, and how many of them are after the point
+    #[arg(long, value_name = "BITS.FRACTION", default_value = "64.16")]
+    pub numbers: NumberArg,
+
+    /// Who gets the results: `all`, or parties separated by commas
+    #[arg(long, value_name = "all|P,...", default_value = "1")]
+    pub to: Receivers,
+
+    /// Threads that each party computes with
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub threads: usize,
+
+    /// What makes the triples for products of matrices and convolutions
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    pub matrices: MatricesArg,
+
+    #[command(flatten)]
+    pub over: Over,
+
+    /// Estimate for parties in this network
+    #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(BETWEEN, "a fast local network"))]
+    pub network: String,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `--network` does there.
+const BETWEEN: &str = "Estimate for parties in this network";
+
 /// A model and data for it.
 #[derive(Args, Debug)]
 pub struct Sample {
     /// Model in ONNX format
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
-    /// An array of NumPy's for each input of the model, in its order; the first dimension is the batch
-    #[arg(long = "input", value_name = "FILE.npy", required = true, value_hint = ValueHint::FilePath)]
+    /// Data for each input of the model, in its order: an array of NumPy's (.npy), whose first dimension is the batch, a
+    /// table (.csv) or images (.png), as for `madrigal infer`
+    #[arg(long = "input", value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub pixels: Pixels,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

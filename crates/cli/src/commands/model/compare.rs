@@ -1,15 +1,18 @@
 //! `model compare` and `model calibrate`: a network with a fixed point on sample data.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use madrigal_nn::secret::{Comparison, Format};
-use madrigal_nn::{Graph, Options, Tensor, npy};
+use madrigal_nn::{Graph, Options, Tensor};
 use madrigal_program::{Rounding, Type};
 use serde::Serialize;
 
-use super::wrong;
+use super::{plot, wrong};
 use crate::args::Sample;
+use crate::data::Files;
 use crate::exit::{Failure, Result};
+use crate::files::{self, Output as Written};
 use crate::numbers::table;
 use crate::stats::{print, print_json};
 
@@ -48,21 +51,15 @@ struct Calibrated {
 
 /// The model for the batch of the data, and the data.
 fn read(sample: &Sample) -> Result<(Graph, Vec<Tensor>)> {
-    let mut data = Vec::new();
-    for path in &sample.inputs {
-        let bytes = fs::read(path).map_err(Failure::file("read", path))?;
-        data.push(npy::read(&bytes).map_err(|error| wrong(path, error))?);
-    }
+    let data = Files::read(&sample.inputs, &sample.pixels)?;
     let file = &sample.file;
     let model = super::model(file)?;
-    let batch = data
-        .first()
-        .and_then(|first| first.shape().first().copied());
     let options = Options {
-        batch,
+        batch: data.batch(model.inputs()),
         ..Options::default()
     };
     let graph = model.import(&options).map_err(|error| wrong(file, error))?;
+    let data = data.tensors(&graph)?;
     Ok((graph, data))
 }
 
@@ -99,9 +96,28 @@ fn compared(sample: &Sample, graph: &Graph, data: &[Tensor], number: Type) -> Re
     })
 }
 
-pub fn compare(sample: &Sample, number: Type) -> Result<()> {
+pub fn compare(sample: &Sample, number: Type, plot: Option<&Path>) -> Result<()> {
+    let written = Written {
+        flag: "--plot",
+        action: "write the plot",
+        path: plot,
+    };
+    let inputs = sample.inputs.iter().chain([&sample.file]);
+    files::check(inputs.map(PathBuf::as_path), &[written])?;
     let (graph, data) = read(sample)?;
     let compared = compared(sample, &graph, &data, number)?;
+    if let Some(path) = plot {
+        let layers = compared.layers.iter();
+        let points: Vec<plot::Point> = layers.map(Layer::point).collect();
+        let [bits, fraction] = compared.numbers;
+        let lost = match points.iter().any(|point| point.lost) {
+            true => "; red: out of range",
+            false => "",
+        };
+        let caption = format!("Largest error by layer, numbers {bits}.{fraction}{lost}");
+        let drawn = plot::draw(&caption, &points).map_err(Failure::bug)?;
+        fs::write(path, drawn).map_err(Failure::file("write the plot", path))?;
+    }
     match sample.json {
         true => print_json(&compared),
         false => print(compared.text().as_bytes()),
@@ -157,6 +173,16 @@ pub fn calibrate(sample: &Sample, spare: u32) -> Result<()> {
         }
     }
     print(format!("{all}\n").as_bytes())
+}
+
+impl Layer {
+    fn point(&self) -> plot::Point<'_> {
+        plot::Point {
+            name: &self.name,
+            error: self.largest_error,
+            lost: self.room < 0.0,
+        }
+    }
 }
 
 impl Compared {

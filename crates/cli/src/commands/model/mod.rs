@@ -1,6 +1,8 @@
 //! `model`: what a trained network consists of, and what a fixed point makes of it.
 
 mod compare;
+mod explain;
+mod plot;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,7 +64,12 @@ pub fn run(command: Model) -> Result<()> {
             json,
         } => (file, batch, dimensions, shapes, json),
         Model::Strip { file, output } => return strip(&file, &output),
-        Model::Compare { sample, numbers } => return compare::compare(&sample, numbers.0),
+        Model::Compare {
+            sample,
+            numbers,
+            plot,
+        } => return compare::compare(&sample, numbers.0, plot.as_deref()),
+        Model::Explain(args) => return explain::explain(&args),
         Model::Calibrate { sample, spare } => return compare::calibrate(&sample, spare),
     };
     let options = Options {

@@ -1,0 +1,124 @@
+//! What each layer of a network has cost in a run, and when it was at work.
+
+use std::time::Duration;
+
+use madrigal_app::groups::groups;
+use madrigal_core::Party;
+use madrigal_core::time::Rates;
+use madrigal_program::{Ended, Planned};
+use serde::Serialize;
+
+/// A layer in a run, by the party here that has most of each.
+#[derive(Debug, Clone, Serialize)]
+pub struct LayerFigures {
+    /// The layer, unless it is what belongs to none.
+    #[serde(skip)]
+    pub part: Option<usize>,
+    /// The model's node; of what belongs to none, [`OUTSIDE`].
+    pub name: String,
+    /// Its operator.
+    pub operator: String,
+    /// What its values are shared in.
+    pub sharings: Vec<String>,
+    /// From its correlations and from what is prepared, as planned.
+    pub setup_bytes_sent: u64,
+    /// As planned, which is what the counters of a run come to.
+    pub online_bytes_sent: u64,
+    /// Those of its longest chain of messages online.
+    pub rounds: u64,
+    /// Online, while something of it was under way, waiting included.
+    pub online_seconds: f64,
+    /// Of that on any strand, what was computed.
+    pub worked_seconds: f64,
+    /// When it was under way at each party here.
+    #[serde(skip)]
+    pub spans: Vec<(Party, Vec<Span>)>,
+}
+
+/// From when until when, since the job began.
+pub type Span = (Duration, Duration);
+
+/// The sharing of the data and the opening of the results.
+pub const OUTSIDE: &str = "inputs and results";
+
+/// All layers in order, and at the end what belongs to none of them. `layers` has their names and operators.
+pub fn layers(
+    layers: &[(String, String)],
+    planned: &Planned,
+    done: &[(Party, Ended)],
+) -> Vec<LayerFigures> {
+    let outside = (OUTSIDE.to_owned(), String::new());
+    let names = layers.iter().chain([&outside]);
+    let mut made: Vec<LayerFigures> = names
+        .enumerate()
+        .map(|(at, (name, operator))| LayerFigures {
+            part: Some(at).filter(|at| *at < layers.len()),
+            name: name.clone(),
+            operator: operator.clone(),
+            sharings: Vec::new(),
+            setup_bytes_sent: 0,
+            online_bytes_sent: 0,
+            rounds: 0,
+            online_seconds: 0.0,
+            worked_seconds: 0.0,
+            spans: Vec::new(),
+        })
+        .collect();
+    let last = layers.len();
+    let place = |part: Option<u32>| part.map_or(last, |part| (part as usize).min(last));
+    // Rates and line are of no matter to what is taken here.
+    for group in groups(planned, &Rates::ZEN_5, &planned.plan.spec().line) {
+        let layer = &mut made[place(group.part)];
+        layer.sharings = group.sharings;
+        layer.setup_bytes_sent = group.setup.bytes_sent;
+        layer.online_bytes_sent = group.online.bytes_sent;
+        layer.rounds = group.online.rounds;
+    }
+    for (party, ended) in done {
+        let mut spans: Vec<Vec<Span>> = vec![Vec::new(); made.len()];
+        let mut worked = vec![Duration::ZERO; made.len()];
+        for task in &ended.outcome.tasks {
+            let at = place(planned.executable.part(task.operation));
+            spans[at].push((task.ready, task.ended));
+            worked[at] += task.worked;
+        }
+        for ((layer, spans), worked) in made.iter_mut().zip(spans).zip(worked) {
+            let spans = union(spans);
+            let all: Duration = spans
+                .iter()
+                .map(|(from, to)| to.saturating_sub(*from))
+                .sum();
+            layer.online_seconds = layer.online_seconds.max(all.as_secs_f64());
+            layer.worked_seconds = layer.worked_seconds.max(worked.as_secs_f64());
+            layer.spans.push((*party, spans));
+        }
+    }
+    made
+}
+
+/// The same times without overlaps, in order.
+fn union(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_unstable();
+    let mut joined: Vec<Span> = Vec::new();
+    for (from, to) in spans {
+        match joined.last_mut() {
+            Some((_, end)) if *end >= from => *end = (*end).max(to),
+            _ => joined.push((from, to)),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_overlap_count_once() {
+        let spans = [(5, 7), (0, 2), (1, 3), (3, 4), (6, 6)];
+        let seconds = |(from, to)| (Duration::from_secs(from), Duration::from_secs(to));
+        let joined = union(spans.map(seconds).into());
+        assert_eq!(joined, [(0, 4), (5, 7)].map(seconds));
+        assert!(union(Vec::new()).is_empty());
+    }
+}

@@ -1,0 +1,323 @@
+//! A trained network on data that nobody shows, by all parties here or as one of several machines.
+
+mod layers;
+pub mod made;
+mod report;
+mod results;
+mod unfit;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use madrigal_app::everyone::everyone;
+use madrigal_app::figures::{PartyFigures, costs, peak_rss_bytes};
+use madrigal_app::ways::Ways;
+use madrigal_core::Party;
+use madrigal_engine::Progress;
+use madrigal_net::Session;
+use madrigal_nn::{Model, Tensor};
+use madrigal_program::lower::Mix;
+use madrigal_program::{Ended, Inputs, Planned};
+use serde::Serialize;
+
+use crate::args::{Infer, TransportArg};
+use crate::data::Files;
+use crate::exit::{Failure, Result};
+use crate::files::named;
+use crate::progress::Bars;
+use crate::reach::Network;
+use crate::remote::RemoteParty;
+use crate::stats::write_result;
+use layers::LayerFigures;
+pub use layers::OUTSIDE;
+use made::{Asked, DATA, MODEL, Made};
+use results::check_files;
+use unfit::Unfit;
+
+/// What a run has come to, as JSON has it.
+#[derive(Serialize)]
+struct Statistics {
+    madrigal: &'static str,
+    model: String,
+    protocol: String,
+    /// Whether that was chosen by an estimate.
+    protocol_chosen: bool,
+    /// Bits of a number, and those after the point.
+    numbers: [u32; 2],
+    batch: Option<usize>,
+    parameters: u64,
+    multiplications: u64,
+    phases: String,
+    correlations: String,
+    threads: usize,
+    transport: TransportArg,
+    network: String,
+    /// Of the processes here, all parties of a local run together.
+    peak_rss_bytes: Option<u64>,
+    /// Where no file and no text has them.
+    results: Vec<Numbers>,
+    /// Party `i` is entry `i`; `null` for those that ran elsewhere.
+    parties: Vec<Option<PartyFigures>>,
+    /// In order, and at the end what belongs to none.
+    layers: Vec<LayerFigures>,
+}
+
+/// One result, row by row.
+#[derive(Serialize)]
+struct Numbers {
+    name: String,
+    shape: Vec<usize>,
+    numbers: Vec<f64>,
+}
+
+/// A run as it was planned.
+struct Work {
+    made: Made,
+    mix: Mix,
+    planned: Planned,
+    transport: TransportArg,
+    /// Whether all parties are here.
+    local: bool,
+}
+
+pub fn run(args: &Infer) -> Result<()> {
+    match (args.who.local, args.who.party) {
+        (Some(parties), _) => by_all(args, parties),
+        (None, Some(_)) => by_one(args),
+        (None, None) => Err(madrigal_app::failure::Usage::NobodyHere.into()),
+    }
+}
+
+/// The batch that the flags or the data tell.
+fn batch(args: &Infer, model: &Model, data: &Files) -> Result<Option<usize>> {
+    match (args.batch, data.batch(model.inputs()), data.first()) {
+        (Some(given), Some(found), Some(path)) if given != found => Err(Unfit::OtherBatch {
+            path: path.to_owned(),
+            given,
+            found,
+        }
+        .into()),
+        (given, found, _) => Ok(given.or(found)),
+    }
+}
+
+/// The model as a program, and its plan.
+fn made(args: &Infer, parties: usize, model: &Model, batch: Option<usize>) -> Result<Made> {
+    let asked = Asked {
+        model: &args.model,
+        parties,
+        batch,
+        to: &args.to,
+        public_model: args.public_model,
+        number: args.numbers.0,
+    };
+    let made = Made::new(model, &asked)?;
+    check_files(args, &made.names())?;
+    Ok(made)
+}
+
+fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<Work> {
+    let mut over = args.over.clone();
+    over.or_network(&args.net.network);
+    let ways = Ways {
+        over: &over,
+        threads: args.threads,
+        matrices: args.matrices,
+    };
+    let (mix, planned) = made.plan(&ways, args.protocol)?;
+    Ok(Work {
+        made,
+        mix,
+        planned,
+        transport,
+        local: args.who.local.is_some(),
+    })
+}
+
+fn by_all(args: &Infer, parties: usize) -> Result<()> {
+    check_files(args, &[])?;
+    let network = Network::parse(&args.net.network)?;
+    let data = Files::read(&args.inputs, &args.pixels)?;
+    let model = made::read(&args.model)?;
+    let batch = batch(args, &model, &data)?;
+    let made = made(args, parties, &model, batch)?;
+    let inputs = made.with_weights(&args.model, Inputs::new())?;
+    let inputs = made.with_data(&data.tensors(&made.graph)?, inputs)?;
+    let work = plan(args, made, args.net.transport.unwrap_or(TransportArg::Tcp))?;
+    let (patience, deadline) = (&args.net.patience, args.net.patience.deadline);
+    let bars = Bars::new(parties, args.show.quiet);
+    let (planned, program) = (&work.planned, work.made.network.program());
+    let done = everyone(
+        work.transport,
+        network,
+        parties,
+        args.threads,
+        patience,
+        async |session: &Session| {
+            let me = session.me();
+            let given = planned.given(program, &inputs, me).map_err(Failure::bug)?;
+            let observe = |progress: Progress| bars.update(me.index(), progress.into());
+            let done = planned.run(session, 1, given, deadline, &observe).await;
+            Ok(done?)
+        },
+    );
+    bars.clear();
+    let done: Vec<_> = Party::all(parties).zip(done?).collect();
+    tell(args, &work, &done)
+}
+
+fn by_one(args: &Infer) -> Result<()> {
+    check_files(args, &[])?;
+    let party = RemoteParty::new(&args.who, &args.net, 0)?.with_threads(args.threads);
+    let (parties, me) = (party.parties(), Party::new(party.me()));
+    if me != DATA && !args.inputs.is_empty() {
+        return Err(Unfit::Foreign { me: me.index() }.into());
+    }
+    let data = Files::read(&args.inputs, &args.pixels)?;
+    let model = made::read(&args.model)?;
+    let Some(batch) = batch(args, &model, &data)? else {
+        return Err(Unfit::Batch.into());
+    };
+    let made = made(args, parties, &model, Some(batch))?;
+    let mut inputs = Inputs::new();
+    if me == MODEL {
+        inputs = made.with_weights(&args.model, inputs)?;
+    }
+    if me == DATA {
+        inputs = made.with_data(&data.tensors(&made.graph)?, inputs)?;
+    }
+    let work = plan(args, made, party.transport())?;
+    let planned = &work.planned;
+    let given = planned.given(work.made.network.program(), &inputs, me);
+    let given = given.map_err(Failure::bug)?;
+    drop(inputs);
+    let deadline = party.patience().deadline;
+    let bars = Bars::new(1, args.show.quiet);
+    let observe = |progress: Progress| bars.update(0, progress.into());
+    bars.meeting();
+    let done = party.in_session(async |session| {
+        bars.met();
+        Ok(planned.run(session, 1, given, deadline, &observe).await?)
+    });
+    bars.clear();
+    tell(args, &work, &[(me, done?)])
+}
+
+/// The results, and what they cost.
+fn tell(args: &Infer, work: &Work, done: &[(Party, Ended)]) -> Result<()> {
+    let mut results: Option<Vec<(String, Tensor)>> = None;
+    for (_, ended) in done {
+        let named = work.made.network.results(&ended.outputs).into_iter();
+        let own: Option<Vec<_>> = named.map(|(name, one)| Some((name, one?))).collect();
+        if own.is_some() && results.is_some() && own != results {
+            return Err(Failure::bug("parties got different results"));
+        }
+        results = results.or(own);
+    }
+    let figures: Vec<PartyFigures> = done
+        .iter()
+        .map(|(party, ended)| PartyFigures::new(*party, &ended.outcome))
+        .collect();
+    if !args.show.quiet && !args.show.to_stdout() {
+        // Nobody is left to tell if standard error is gone.
+        let _ = writeln!(std::io::stderr(), "{}", costs(&figures));
+        if args.protocol.is_none() {
+            let chosen = work.mix;
+            let _ = writeln!(
+                std::io::stderr(),
+                "madrigal: computed in {chosen}, the fastest by an estimate (--protocol)"
+            );
+        }
+        if let (None, Some((me, _))) = (&results, done.first()) {
+            let _ = writeln!(std::io::stderr(), "madrigal: {me} gets no result (--to)");
+        }
+    }
+    match (&results, named(args.output.as_deref())) {
+        (Some(results), Some(path)) => results::write(results, path)?,
+        (Some(results), None) if !args.show.to_stdout() => {
+            write_result(results::text(results).as_bytes(), None)?;
+        }
+        _ => {}
+    }
+    if args.report.is_none() && !args.show.json && args.show.stats.is_none() {
+        return Ok(());
+    }
+    let network = &work.made.network;
+    let names = network.layers().iter();
+    let names: Vec<_> = names
+        .map(|layer| (layer.name.clone(), layer.operator.clone()))
+        .collect();
+    let layers = layers::layers(&names, &work.planned, done);
+    if let Some(path) = &args.report {
+        write_report(args, work, done, &layers, path)?;
+    }
+    let untold = named(args.output.as_deref()).is_none() && args.show.to_stdout();
+    let told = results.iter().flatten().filter(|_| untold);
+    let told = told.map(|(name, tensor)| Numbers {
+        name: name.clone(),
+        shape: tensor.shape().to_vec(),
+        numbers: tensor.to_f64(),
+    });
+    args.show.write(&Statistics {
+        results: told.collect(),
+        ..statistics(args, work, figures, layers)
+    })
+}
+
+fn statistics(
+    args: &Infer,
+    work: &Work,
+    figures: Vec<PartyFigures>,
+    layers: Vec<LayerFigures>,
+) -> Statistics {
+    let plan = &work.planned.plan;
+    let count_of = work.made.graph.count();
+    let number = work.made.number;
+    let mut parties: Vec<Option<PartyFigures>> = vec![None; work.made.roles.parties];
+    for figures in figures {
+        parties[figures.party] = Some(figures);
+    }
+    Statistics {
+        madrigal: env!("CARGO_PKG_VERSION"),
+        model: args.model.display().to_string(),
+        protocol: work.mix.to_string(),
+        protocol_chosen: args.protocol.is_none(),
+        numbers: [number.bits(), number.fraction()],
+        batch: work.made.batch(),
+        parameters: count_of.parameters,
+        multiplications: count_of.multiplications,
+        phases: plan.phases().to_string(),
+        correlations: correlations(&work.planned),
+        threads: args.threads,
+        transport: work.transport,
+        network: args.net.network.clone(),
+        peak_rss_bytes: peak_rss_bytes(),
+        results: Vec::new(),
+        parties,
+        layers,
+    }
+}
+
+fn correlations(planned: &Planned) -> String {
+    match planned.plan.needs().is_empty() {
+        true => "none".to_owned(),
+        false => planned.plan.spec().origin.to_string(),
+    }
+}
+
+fn write_report(
+    args: &Infer,
+    work: &Work,
+    done: &[(Party, Ended)],
+    layers: &[LayerFigures],
+    path: &Path,
+) -> Result<()> {
+    let page = report::page(&report::Run {
+        args,
+        work,
+        done,
+        layers,
+    });
+    fs::write(path, page).map_err(Failure::file("write the report", path))
+}

@@ -1,0 +1,254 @@
+//! What each party saw of the model, the data and the results, and what it did not.
+
+use madrigal_program::lower::Sharing;
+
+use super::html::{row, table};
+use crate::args::TransportArg;
+use crate::numbers::{count, counted};
+
+/// What of a run decides who sees what.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    pub parties: usize,
+    pub model: usize,
+    pub data: usize,
+    pub to: Vec<usize>,
+    pub public_model: bool,
+    /// Constants of the model that are part of the program, and those that its owner brought.
+    pub shown: [u64; 2],
+    /// What values were shared in.
+    pub sharings: [Sharing; 2],
+    pub transport: TransportArg,
+    /// Whether all parties were one process.
+    pub local: bool,
+    /// The party that wrote the page, if it was one alone.
+    pub me: Option<usize>,
+}
+
+/// A cell: what the party of a column saw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saw {
+    /// It brought it.
+    Own,
+    Yes,
+    No,
+}
+
+impl Saw {
+    fn cell(self) -> String {
+        let (class, text) = match self {
+            Self::Own => ("own", "brought it"),
+            Self::Yes => ("yes", "saw it"),
+            Self::No => ("no", "did not see it"),
+        };
+        format!("<span class=\"{class}\">{text}</span>")
+    }
+}
+
+impl Scene {
+    fn all(&self, of: impl Fn(usize) -> Saw) -> Vec<Saw> {
+        (0..self.parties).map(of).collect()
+    }
+
+    /// Each thing, and what each party saw of it.
+    pub fn rows(&self) -> Vec<(String, Vec<Saw>)> {
+        let [open, hidden] = self.shown;
+        let yes = |_| Saw::Yes;
+        let brought = |owner: usize| move |party| if party == owner { Saw::Own } else { Saw::No };
+        let mut rows = vec![(
+            "architecture: operators, shapes, attributes, how many inputs at once".to_owned(),
+            self.all(yes),
+        )];
+        if open > 0 {
+            let what = match self.public_model {
+                true => "weights and other constants",
+                false => "constants that count as architecture: integers, Booleans, single numbers",
+            };
+            let what = format!("{what} ({})", counted(open, "number"));
+            rows.push((what, self.all(yes)));
+        }
+        if hidden > 0 {
+            let what = format!("weights ({})", counted(hidden, "number"));
+            rows.push((what, self.all(brought(self.model))));
+        }
+        rows.push(("data".to_owned(), self.all(brought(self.data))));
+        rows.push(("what layers make of it".to_owned(), self.all(|_| Saw::No)));
+        let result = |party| match self.to.contains(&party) {
+            true => Saw::Yes,
+            false => Saw::No,
+        };
+        rows.push(("results".to_owned(), self.all(result)));
+        rows
+    }
+
+    /// On what that rests, a sentence or two each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![self.corruption(), self.line()];
+        if self.local {
+            notes.push(
+                "All parties were threads of one process on one machine: whoever controls it could see everything. \
+                 The table is what it is when each party has a machine of its own."
+                    .to_owned(),
+            );
+        }
+        if let Some(me) = self.me {
+            notes.push(format!(
+                "Party {me} wrote this page, from what the parties agreed on before they computed: the program, which \
+                 says who brings and who gets what, and the protocols. Party {me} does not know what others' machines \
+                 do beside that."
+            ));
+        }
+        let receivers: Vec<String> = self.to.iter().map(ToString::to_string).collect();
+        let of = match self.shown[1] {
+            0 => "the data",
+            _ => "the data and, asked for often enough, the weights",
+        };
+        notes.push(format!(
+            "Results tell something of what they were made of: whoever gets them (party {}) learns what follows from them \
+             of {of}.",
+            receivers.join(", party "),
+        ));
+        notes.push(
+            "Lengths, directions and times of messages follow from the architecture alone, not from weights or data."
+                .to_owned(),
+        );
+        notes.push(
+            "No weight, no datum and no result is in this page; names of layers are.".to_owned(),
+        );
+        notes
+    }
+
+    fn corruption(&self) -> String {
+        let who = match self.sharings.contains(&Sharing::Replicated) {
+            true => "no two of the three parties put together what they have".to_owned(),
+            false if self.parties == 2 => "neither party deviates from the protocol".to_owned(),
+            false => format!(
+                "a party keeps its own to itself: all {} others together would learn no more than the table says of them",
+                count(self.parties as u64 - 1)
+            ),
+        };
+        let follow = match self.parties {
+            2 => "",
+            _ => ", and all follow the protocol",
+        };
+        format!("This holds as long as {who}{follow}. Nothing here detects a party that cheats.")
+    }
+
+    fn line(&self) -> String {
+        match self.transport {
+            TransportArg::Tls => "Between the parties was TLS 1.3, each with the key that the others expected.",
+            TransportArg::Tcp => {
+                "Between the parties was TCP without encryption: who saw all packets saw all shares, and so everything."
+            }
+            TransportArg::Memory => "Messages went through the memory of one process.",
+        }
+        .to_owned()
+    }
+
+    /// The section's content.
+    pub fn html(&self) -> String {
+        let parties: Vec<String> = (0..self.parties).map(|party| self.title(party)).collect();
+        let mut header = vec![""];
+        header.extend(parties.iter().map(String::as_str));
+        let rows: String = self
+            .rows()
+            .into_iter()
+            .map(|(what, saw)| row([what].into_iter().chain(saw.into_iter().map(Saw::cell))))
+            .collect();
+        let notes = self.notes().into_iter();
+        let notes: String = notes.map(|note| format!("<li>{note}</li>\n")).collect();
+        format!("{}<ul>\n{notes}</ul>\n", table("seen", &header, &rows))
+    }
+
+    fn title(&self, party: usize) -> String {
+        let role = match party {
+            party if party == self.model => ": model",
+            party if party == self.data => ": data",
+            _ => "",
+        };
+        format!("party {party}{role}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scene() -> Scene {
+        Scene {
+            parties: 3,
+            model: 0,
+            data: 1,
+            to: vec![1],
+            public_model: false,
+            shown: [3, 1000],
+            sharings: [Sharing::Replicated; 2],
+            transport: TransportArg::Tls,
+            local: false,
+            me: Some(2),
+        }
+    }
+
+    fn saw(scene: &Scene, what: &str) -> Vec<Saw> {
+        let mut rows = scene.rows().into_iter();
+        rows.find(|(name, _)| name.starts_with(what))
+            .map(|(_, saw)| saw)
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn the_table_follows_the_flags() {
+        use Saw::{No, Own, Yes};
+        let scene = scene();
+        assert_eq!(saw(&scene, "architecture"), [Yes; 3]);
+        assert_eq!(saw(&scene, "constants"), [Yes; 3]);
+        assert_eq!(saw(&scene, "weights"), [Own, No, No]);
+        assert_eq!(saw(&scene, "data"), [No, Own, No]);
+        assert_eq!(saw(&scene, "what layers"), [No; 3]);
+        assert_eq!(saw(&scene, "results"), [No, Yes, No]);
+        let open = Scene {
+            public_model: true,
+            shown: [1003, 0],
+            to: vec![0, 2],
+            ..scene
+        };
+        assert_eq!(saw(&open, "weights"), [Yes; 3]);
+        assert_eq!(saw(&open, "results"), [Yes, No, Yes]);
+        let notes = open.notes().join("\n");
+        assert!(!notes.contains("the weights."), "{notes}");
+        assert!(notes.contains("party 0, party 2"), "{notes}");
+    }
+
+    #[test]
+    fn notes_say_on_what_it_rests() {
+        let three = scene().notes().join("\n");
+        assert!(
+            three.contains("no two of the three") && three.contains("TLS 1.3"),
+            "{three}"
+        );
+        assert!(three.contains("Party 2 wrote") && !three.contains("one process"));
+        let two = Scene {
+            parties: 2,
+            sharings: [Sharing::Alpha, Sharing::Beta],
+            transport: TransportArg::Tcp,
+            local: true,
+            me: None,
+            ..scene()
+        };
+        let two = two.notes().join("\n");
+        for part in [
+            "neither party deviates",
+            "without encryption",
+            "one process",
+        ] {
+            assert!(two.contains(part), "{part}: {two}");
+        }
+        let four = Scene {
+            parties: 4,
+            sharings: [Sharing::Arithmetic, Sharing::Boolean],
+            ..scene()
+        };
+        assert!(four.notes()[0].contains("all 3 others together"));
+        assert!(four.html().contains("party 1: data"));
+    }
+}

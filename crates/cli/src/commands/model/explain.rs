@@ -1,0 +1,280 @@
+//! `model explain`: what a network costs on secrets before it runs, by layer and by mix of protocols.
+
+use madrigal_app::explain::Costs;
+use madrigal_app::groups::{Group, groups, phases};
+use madrigal_app::ways::Ways;
+use madrigal_core::Party;
+use madrigal_core::time::Link;
+use madrigal_engine::ProgramPlan;
+use madrigal_program::Planned;
+use madrigal_program::lower::Mix;
+use serde::Serialize;
+
+use super::sizes;
+use crate::args::ModelExplain;
+use crate::commands::infer::OUTSIDE;
+use crate::commands::infer::made::{Asked, Made, read};
+use crate::exit::Result;
+use crate::numbers::{bytes, count, counted, seconds, table};
+use crate::rates;
+use crate::reach::Network;
+use crate::stats::{print, print_json};
+
+/// The answer, as JSON has it.
+#[derive(Serialize)]
+struct Explanation {
+    model: String,
+    parties: usize,
+    batch: Option<usize>,
+    numbers: [u32; 2],
+    network: String,
+    threads: usize,
+    /// What `infer` takes if it is not told.
+    chosen: Option<String>,
+    /// The fastest first, by the estimate that parties agree on.
+    mixes: Vec<Estimate>,
+}
+
+/// A network in one mix, by the party that has most of each.
+#[derive(Serialize)]
+struct Estimate {
+    protocol: String,
+    correlations: String,
+    phases: String,
+    setup: Costs,
+    online: Costs,
+    total_seconds: f64,
+    memory_bytes: usize,
+    layers: Vec<Layer>,
+}
+
+/// A layer, as [`Group`] has it.
+#[derive(Serialize)]
+struct Layer {
+    name: String,
+    operator: String,
+    shape: Vec<usize>,
+    sharings: Vec<String>,
+    setup: Costs,
+    online: Costs,
+    memory_bytes: u64,
+}
+
+pub fn explain(args: &ModelExplain) -> Result<()> {
+    let network = Network::parse(&args.network)?;
+    let made = Made::new(
+        &read(&args.file)?,
+        &Asked {
+            model: &args.file,
+            parties: args.parties,
+            batch: Some(args.batch as usize),
+            to: &args.to,
+            public_model: args.public_model,
+            number: args.numbers.0,
+        },
+    )?;
+    let mut over = args.over.clone();
+    over.or_network(&args.network);
+    let ways = Ways {
+        over: &over,
+        threads: args.threads,
+        matrices: args.matrices,
+    };
+    let mut mixes: Vec<(Mix, Planned)> = match args.protocol {
+        Some(mix) => vec![made.plan(&ways, Some(mix))?],
+        None => {
+            let all = ways.each(made.network.program(), Mix::usual(args.parties));
+            let able = all.into_iter();
+            let able = able.filter_map(|(mix, planned)| Some((mix, planned.ok()?)));
+            able.collect()
+        }
+    };
+    if mixes.is_empty() {
+        // Why not.
+        made.plan(&ways, None)?;
+    }
+    // As it is chosen in a run; of equal ones the first stays the first.
+    mixes.sort_by(|(_, a), (_, b)| a.seconds().total_cmp(&b.seconds()));
+    let chosen = mixes.first().map(|(mix, _)| mix.to_string());
+    let chosen = chosen.filter(|_| args.protocol.is_none());
+    let link = match network.profile {
+        Some(_) => network.link(),
+        None => over.line(),
+    };
+    let estimates = mixes.iter();
+    let estimates = estimates.map(|(mix, planned)| Estimate::new(*mix, &made, planned, &link));
+    let explanation = Explanation {
+        model: args.file.display().to_string(),
+        parties: args.parties,
+        batch: made.batch(),
+        numbers: [made.number.bits(), made.number.fraction()],
+        network: args.network.clone(),
+        threads: args.threads,
+        chosen,
+        mixes: estimates.collect::<Result<_>>()?,
+    };
+    match args.json {
+        true => print_json(&explanation),
+        false => print(explanation.text().as_bytes()),
+    }
+}
+
+/// Of the slowest party.
+fn slowest(plan: &ProgramPlan, of: impl Fn(Party) -> f64) -> f64 {
+    let parties = Party::all(plan.spec().graph.parties());
+    parties.map(of).fold(0.0, f64::max)
+}
+
+impl Layer {
+    /// Of what belongs to no layer, if none is named.
+    fn new(of: Option<&madrigal_nn::secret::Layer>, group: Group) -> Self {
+        Self {
+            name: of.map_or(OUTSIDE, |layer| &layer.name).to_owned(),
+            operator: of.map_or("", |layer| &layer.operator).to_owned(),
+            shape: of.map_or_else(Vec::new, |layer| layer.shape.clone()),
+            sharings: group.sharings,
+            setup: group.setup,
+            online: group.online,
+            memory_bytes: group.memory_bytes,
+        }
+    }
+}
+
+impl Estimate {
+    fn new(mix: Mix, made: &Made, planned: &Planned, link: &Link) -> Result<Self> {
+        let plan = &planned.plan;
+        let rates = rates::measure(plan.trial().as_ref())?;
+        let [setup, online] = phases(plan, &rates, link);
+        let groups = groups(planned, &rates, link);
+        // One that only reads elements elsewhere has no operation.
+        let group = |part: Option<u32>| {
+            let found = groups.iter().find(|group| group.part == part);
+            found.cloned().unwrap_or_default()
+        };
+        let own = (0..).zip(made.network.layers());
+        let own = own.map(|(part, of)| Layer::new(Some(of), group(Some(part))));
+        let parties = Party::all(made.roles.parties);
+        Ok(Self {
+            protocol: mix.to_string(),
+            correlations: match plan.needs().is_empty() {
+                true => "none".to_owned(),
+                false => plan.spec().origin.to_string(),
+            },
+            phases: plan.phases().to_string(),
+            setup,
+            online,
+            total_seconds: slowest(plan, |party| plan.time(party, &rates, link).total),
+            memory_bytes: parties.map(|party| plan.memory(party)).max().unwrap_or(0),
+            layers: std::iter::once(Layer::new(None, group(None)))
+                .chain(own)
+                .collect(),
+        })
+    }
+
+    /// Layer by layer.
+    fn text(&self) -> String {
+        let phase = |name: &str, costs: &Costs| {
+            format!(
+                "{name}: about {}, {} sent by the party that sends most, {}\n",
+                costs.seconds.map_or_else(String::new, seconds),
+                bytes(costs.bytes_sent),
+                counted(costs.rounds, "round"),
+            )
+        };
+        let mut layers = table(&[
+            "layer",
+            "operator",
+            "result",
+            "shared in",
+            "setup",
+            "sends in setup",
+            "online",
+            "sends online",
+            "rounds",
+            "memory",
+        ]);
+        for layer in &self.layers {
+            let time = |costs: &Costs| costs.seconds.map_or_else(String::new, seconds);
+            layers.add_row([
+                layer.name.clone(),
+                layer.operator.clone(),
+                match &layer.shape[..] {
+                    [] => String::new(),
+                    shape => sizes(shape),
+                },
+                layer.sharings.join(", "),
+                time(&layer.setup),
+                bytes(layer.setup.bytes_sent),
+                time(&layer.online),
+                bytes(layer.online.bytes_sent),
+                count(layer.online.rounds),
+                bytes(layer.memory_bytes),
+            ]);
+        }
+        format!(
+            "Correlations {}, phases {}.\n{}{}together: about {}, at most {} of memory\n\n{layers}\n\n\
+             The totals' bytes and rounds are exact, as are a layer's bytes online. What a layer costs in setup is that\n\
+             of its correlations made by themselves, without base OTs; its rounds and times are its own, and layers\n\
+             side by side share them; its memory is that of all its correlations and values, fewer of which are there at\n\
+             once. Bits after the point are cut off for the layer that reads a number. Times are estimates for machines\n\
+             like this one.\n",
+            self.correlations,
+            self.phases,
+            phase("setup", &self.setup),
+            phase("online", &self.online),
+            seconds(self.total_seconds),
+            bytes(self.memory_bytes as u64),
+        )
+    }
+}
+
+impl Explanation {
+    fn text(&self) -> String {
+        let [bits, fraction] = self.numbers;
+        let batch = self
+            .batch
+            .map_or_else(String::new, |batch| format!(", batch {batch}"));
+        let head = format!(
+            "{}: {}{batch}, numbers {bits}.{fraction}, network {}",
+            self.model,
+            counted(self.parties as u64, "party").replace("partys", "parties"),
+            self.network,
+        );
+        let (None, [one]) = (&self.chosen, &self.mixes[..]) else {
+            return format!("{head}\n\n{}", self.compared());
+        };
+        format!("{head}, protocol {}\n{}", one.protocol, one.text())
+    }
+
+    fn compared(&self) -> String {
+        let mut mixes = table(&[
+            "protocol",
+            "together",
+            "setup",
+            "sends in setup",
+            "online",
+            "sends online",
+            "rounds",
+            "memory",
+        ]);
+        for one in &self.mixes {
+            let time = |costs: &Costs| costs.seconds.map_or_else(String::new, seconds);
+            mixes.add_row([
+                one.protocol.clone(),
+                seconds(one.total_seconds),
+                time(&one.setup),
+                bytes(one.setup.bytes_sent),
+                time(&one.online),
+                bytes(one.online.bytes_sent),
+                count(one.setup.rounds + one.online.rounds),
+                bytes(one.memory_bytes as u64),
+            ]);
+        }
+        format!(
+            "{mixes}\n\n\
+             The first is what `madrigal infer` takes without --protocol: the fastest by an estimate at fixed rates, on\n\
+             which all parties agree. Times here are for machines like this one, and may differ from that; bytes and\n\
+             rounds are exact. `--protocol MIX` tells the cost layer by layer.\n"
+        )
+    }
+}
