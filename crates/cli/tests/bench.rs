@@ -327,6 +327,51 @@ fn programs_by_name() {
 }
 
 #[test]
+fn tables_of_motion() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let rows = |flags: &str| -> Vec<Value> {
+        let told = madrigal(path, &format!("bench paper --json {flags}")).good();
+        assert_eq!(told.stderr, "");
+        let line = |line| serde_json::from_str(line).expect("a line is a JSON object");
+        told.stdout.lines().map(line).collect()
+    };
+    // What it costs is known by arithmetic alone: nothing takes more than in the paper.
+    let costs = rows("--table 6 -N 2,3");
+    assert_eq!(costs.len(), 2 * 18);
+    for row in &costs {
+        let number = |field: &str| row[field].as_f64().unwrap();
+        for bits in ["setup_bits", "online_bits"] {
+            let (ours, paper) = (number(bits), number(&format!("paper_{bits}")));
+            assert!(ours <= 1.01 * paper, "{bits} of {row}");
+        }
+        if row["name"] == "AND^B" {
+            let pairs = number("parties") * (number("parties") - 1.0);
+            assert_eq!(number("online_bits"), 2.0 * pairs);
+            assert!((number("setup_bits") / (128.0 * pairs) - 1.0).abs() < 0.01);
+            assert_eq!(number("online_rounds"), 1.0);
+        }
+    }
+    // What takes time is measured.
+    let flags = "--repeat 1 --only ADD^B/8 --only GT^Y/8 --only A2B/8";
+    let mut measured = rows(&format!("--table 8 {flags}"));
+    measured.extend(rows(&format!("--table 7 -N 3 --network none {flags}")));
+    let names: Vec<_> = measured.iter().map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, [Some("ADD^B/8"), Some("GT^Y/8"), Some("A2B/8")]);
+    for row in &measured {
+        let number = |field: &str| row[field].as_f64();
+        assert!(number("seconds") >= number("online_seconds"), "{row}");
+        // The paper has no network without latency.
+        assert_eq!(number("paper_seconds").is_some(), row["network"] == "lan");
+    }
+    let table = madrigal(path, "bench paper --table 6 --only Share").good();
+    assert!(table.stdout.contains("Share^Y"), "{table}");
+    madrigal(path, "bench paper --table 5").bad(2, &["2, 3, 4, 6, 7 or 8"]);
+    madrigal(path, "bench paper").bad(2, &["--figure", "--table"]);
+    madrigal(path, "bench paper --table 7 --only nothing").bad(2, &["MUL^A/64"]);
+}
+
+#[test]
 fn tensors_by_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

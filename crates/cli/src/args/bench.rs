@@ -255,11 +255,30 @@ pub struct BenchBranches {
 #[command(after_help = EXIT_STATUS)]
 pub struct BenchPaper {
     /// Which figure: 5 to 7 are of MOTIF, 8 to 12 of Masked Triples
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(5..=12))]
-    pub figure: u8,
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(5..=12),
+        required_unless_present = "table", conflicts_with = "table")]
+    pub figure: Option<u8>,
 
-    /// Write a plot, figureNUMBER.svg, to this directory, which is created if it does not exist
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    /// Which table of MOTION: 2 (OTs), 3 (biometric matching), 4 (AES-128, SHA-256), 6 (costs), 7
+    /// (operations and conversions) or 8 (integers)
+    #[arg(long, value_name = "NUMBER", value_parser = table)]
+    pub table: Option<u8>,
+
+    /// Of a table: the parties, one number or several
+    #[arg(long, short = 'N', value_name = "N,...", value_delimiter = ',', value_parser = parties,
+        default_values_t = [3])]
+    pub parties: Vec<usize>,
+
+    /// Of a table: the network, as for other commands; may be repeated. The paper's are lan and wan
+    #[arg(long, value_name = "PROFILE", default_value = "lan")]
+    pub network: Vec<String>,
+
+    /// Of a table: only rows that have this text in their name, for example MUL or ^Y; may be repeated
+    #[arg(long, value_name = "SUBSTRING")]
+    pub only: Vec<String>,
+
+    /// Of a figure: write a plot, figureNUMBER.svg, to this directory, which is created if it does not exist
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, requires = "figure")]
     pub plots: Option<std::path::PathBuf>,
 
     /// Number of runs; the median is reported
@@ -270,9 +289,18 @@ pub struct BenchPaper {
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub circuits: u32,
 
-    /// Print JSON: one object per line for each point
+    /// Print JSON: one object per line for each point of a figure or row of a table
     #[arg(long)]
     pub json: bool,
+}
+
+/// The tables of MOTION that measure something.
+fn table(text: &str) -> Result<u8, String> {
+    let table = text
+        .parse()
+        .ok()
+        .filter(|table| [2, 3, 4, 6, 7, 8].contains(table));
+    table.ok_or_else(|| "expected 2, 3, 4, 6, 7 or 8".to_owned())
 }
 
 #[derive(Args, Debug)]

@@ -195,6 +195,20 @@ pub struct How {
 }
 
 impl How {
+    /// In a protocol, and else as the flags' defaults have it.
+    pub fn of(protocol: ProtocolArg) -> Self {
+        Self {
+            protocol,
+            garbling: GarblingArg::default(),
+            phases: PhasesArg::Auto,
+            broadcast: BroadcastArg::Auto,
+            correlations: None,
+            over: Over::default(),
+            memory: Size(192 << 20),
+            threads: 1,
+        }
+    }
+
     /// Parties of the session that compute nothing, after those that do: the dealer, if there is one.
     pub fn helpers(&self) -> usize {
         usize::from(self.origin() == CorrelationsArg::Dealer)

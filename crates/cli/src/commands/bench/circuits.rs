@@ -14,7 +14,7 @@ use crate::local::LocalRun;
 use crate::machine::Machine;
 use crate::numbers::{counted, rate, seconds, table};
 use crate::source::Source;
-use crate::stats::{Spread, Statistics, print, print_json};
+use crate::stats::{PartyStatistics, Spread, Statistics, print, print_json};
 use crate::work::{Input, Job, Own, Task};
 
 #[derive(Serialize)]
@@ -38,6 +38,35 @@ struct Comparison {
 }
 
 pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
+    let json = args.json;
+    let machine = Machine::measure()?;
+    let report = BenchReport::new(statistics(args, source)?, machine);
+    if json {
+        return print_json(&report);
+    }
+    print(report.text().as_bytes())
+}
+
+/// What a job took at the slowest party, in seconds; medians.
+pub(super) struct Seconds {
+    pub total: f64,
+    pub online: f64,
+}
+
+/// Measures a job on random inputs.
+pub(super) fn measure(args: BenchCircuit, source: Source) -> Result<Seconds> {
+    let statistics = statistics(args, source)?;
+    let slowest = |pick: fn(&PartyStatistics) -> f64| {
+        let all = statistics.parties.iter().flatten().map(pick);
+        all.fold(0.0, f64::max)
+    };
+    Ok(Seconds {
+        total: slowest(|party| party.total_seconds),
+        online: slowest(|party| party.online.figures.seconds),
+    })
+}
+
+fn statistics(args: BenchCircuit, source: Source) -> Result<Statistics> {
     let circuit = Arc::new(Circuit::new(&source.netlist()?));
     let values = circuit.inputs().len();
     let mut how = args.how;
@@ -53,7 +82,6 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
     };
     let plan = job.plan(Arc::clone(&circuit))?;
     let own = random_inputs(&job, &circuit)?;
-    let machine = Machine::measure()?;
     let outcome = LocalRun {
         task: &Task::Compute(job),
         circuit: Some(circuit),
@@ -65,12 +93,12 @@ pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
         quiet: args.json,
     }
     .start()?;
-    let statistics = Statistics::new(&plan, args.transport, &args.network, &outcome.figures);
-    let report = BenchReport::new(statistics, machine);
-    if args.json {
-        return print_json(&report);
-    }
-    print(report.text().as_bytes())
+    Ok(Statistics::new(
+        &plan,
+        args.transport,
+        &args.network,
+        &outcome.figures,
+    ))
 }
 
 /// What each party brings to a job.
@@ -113,7 +141,7 @@ fn random_values(job: &Job, party: usize, circuit: &Circuit) -> Result<Option<In
 impl BenchReport {
     fn new(statistics: Statistics, machine: Machine) -> Self {
         // The slowest party counts.
-        let slowest = |pick: &dyn Fn(&crate::stats::PartyStatistics) -> f64| {
+        let slowest = |pick: &dyn Fn(&PartyStatistics) -> f64| {
             let all = statistics.parties.iter().flatten().map(pick);
             all.fold(0.0_f64, f64::max)
         };

@@ -6,6 +6,7 @@ mod garbling;
 mod lines;
 mod measured;
 mod ot;
+mod paper;
 mod programs;
 mod r3;
 mod tensors;
@@ -24,7 +25,7 @@ pub fn run(args: Bench) -> Result<()> {
         Bench::Programs(args) => programs::run(&args),
         Bench::Tensors(args) => tensors::run(&args),
         Bench::Branches(args) => branches::run(&args),
-        Bench::Paper(args) => branches::figures::run(&args),
+        Bench::Paper(args) => paper::run(&args),
         Bench::Lines(args) => lines::run(&args),
     }
 }

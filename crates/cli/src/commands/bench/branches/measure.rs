@@ -22,7 +22,7 @@ use crate::reach::Network;
 
 /// How it is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(in super::super) enum Way {
     /// Every branch as it stands, and a multiplexer.
     Plain,
     /// The branches' cost is shared.
@@ -30,14 +30,14 @@ pub(super) enum Way {
 }
 
 impl Way {
-    pub(super) const ALL: [Self; 4] = [
+    pub(in super::super) const ALL: [Self; 4] = [
         Self::Plain,
         Self::Shared(Scheme::Vectors),
         Self::Shared(Scheme::Masked),
         Self::Shared(Scheme::Merged),
     ];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(in super::super) const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
             Self::Shared(scheme) => scheme.name(),
@@ -45,7 +45,7 @@ impl Way {
     }
 
     /// Of the circuit's first conditional.
-    pub(super) fn branches(self, circuit: &Branching) -> usize {
+    pub(in super::super) fn branches(self, circuit: &Branching) -> usize {
         let count = circuit.steps().iter().find_map(|step| match step {
             Step::Choice { branches, .. } => Some(branches.len()),
             Step::Circuit { .. } => None,
@@ -54,7 +54,11 @@ impl Way {
     }
 
     /// The first party has every other input, the second one the others; all get the outputs.
-    pub(super) fn plan(self, circuit: &Arc<Branching>, setting: &Setting) -> Result<Planned> {
+    pub(in super::super) fn plan(
+        self,
+        circuit: &Arc<Branching>,
+        setting: &Setting,
+    ) -> Result<Planned> {
         let (parties, lanes) = (setting.parties, setting.lanes);
         let mut graph = Graph::new(parties);
         let mut inputs = Vec::new();
@@ -87,7 +91,7 @@ impl Way {
     }
 }
 
-pub(super) struct Setting {
+pub(in super::super) struct Setting {
     pub parties: usize,
     pub extension: Extension,
     pub lanes: usize,
@@ -97,17 +101,17 @@ pub(super) struct Setting {
 }
 
 /// What a plan says beforehand: bytes and rounds of the party that sends most, OTs of all.
-pub(super) struct Counted {
+pub(in super::super) struct Counted {
     pub setup_bytes: u64,
     pub online_bytes: u64,
     pub ots: u64,
     pub rounds: u64,
 }
 
-pub(super) struct Planned(ProgramPlan);
+pub(in super::super) struct Planned(ProgramPlan);
 
 impl Planned {
-    pub(super) fn counted(&self) -> Counted {
+    pub(in super::super) fn counted(&self) -> Counted {
         let parties = self.0.spec().graph.parties();
         let most = |pick: fn(&PhaseCost, &PhaseCost) -> u64| {
             let of = |me| {
@@ -132,7 +136,7 @@ impl Planned {
 }
 
 /// What a run took, in seconds, of the slowest party.
-pub(super) struct Times {
+pub(in super::super) struct Times {
     pub total: f64,
     pub setup: f64,
     pub online: f64,
@@ -141,7 +145,7 @@ pub(super) struct Times {
 }
 
 /// Runs with random inputs.
-pub(super) fn measure(
+pub(in super::super) fn measure(
     circuit: &Branching,
     planned: &Planned,
     setting: &Setting,

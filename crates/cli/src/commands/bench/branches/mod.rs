@@ -5,7 +5,6 @@
 //! engine's ways to share the cost. All parties are threads of this process. Each result is compared with
 //! the circuit's in the clear; bytes and OTs are those of the plan, which tests hold against counters.
 
-pub mod figures;
 mod measure;
 
 use madrigal_circuit::branches::{Branching, Random};
@@ -20,10 +19,11 @@ use crate::numbers::{bytes, count, rate, seconds, table};
 use crate::progress::Steps;
 use crate::reach::Network;
 use crate::stats::{Spread, print, print_json_line};
-use measure::{Counted, Setting, Way, measure};
+use measure::Counted;
+pub(super) use measure::{Setting, Way, measure};
 
 /// A network of the papers (MOTIF 9.1, Masked Triples 8.3), or any other one.
-fn network(text: &str) -> Result<Network> {
+pub(super) fn network(text: &str) -> Result<Network> {
     Network::parse(match text {
         "lan" => "2ms,1Gbps",
         "shared-lan" => "2ms,50Mbps",

@@ -130,6 +130,15 @@ pub fn run(args: &BenchOt) -> Result<()> {
     )
 }
 
+/// Seconds that one OT of a name takes, of so many, the start of the extension left out; the median of all runs.
+pub(super) fn per_ot(name: &str, ots: usize, repeat: u32, steps: &Steps) -> Result<f64> {
+    let found = all().into_iter().find(|bench| bench.name == name);
+    let bench = found.ok_or_else(|| Failure::bug(format!("no OTs named {name}")))?;
+    let plan = Plan { ots, repeat, steps };
+    let measured = (bench.measure)(&plan).map_err(|failure| of_bench(name, failure))?;
+    Ok(1.0 / measured.runs.per_second())
+}
+
 /// Says what was measured when a fault of ours showed.
 fn of_bench(name: &str, failure: Failure) -> Failure {
     match failure {

@@ -41,7 +41,7 @@ pub(in super::super) struct Made {
     pub inputs: Inputs,
 }
 
-type Recorded = std::result::Result<Made, ProgramError>;
+pub(in super::super) type Recorded = std::result::Result<Made, ProgramError>;
 
 impl Workload {
     const fn new(
@@ -237,7 +237,7 @@ fn comparisons(random: &mut Random, parties: usize) -> Recorded {
 }
 
 /// The nearest entry of a table, and its squared distance.
-fn matching(random: &mut Random, parties: usize, entries: usize) -> Recorded {
+pub(in super::super) fn matching(random: &mut Random, parties: usize, entries: usize) -> Recorded {
     let mut p = Program::new(parties);
     let table = p.input::<u32>(SERVER, [entries, FEATURES]);
     let query = p.input::<u32>(CLIENT, [FEATURES]);

@@ -12,8 +12,7 @@ use madrigal_engine::operations::Scheme;
 use plotters::prelude::*;
 use serde::Serialize;
 
-use super::measure::{Setting, Way, measure};
-use super::network;
+use super::super::branches::{Setting, Way, measure, network};
 use crate::args::{BenchPaper, TransportArg};
 use crate::exit::{Failure, Result, Usage};
 use crate::numbers::table;
@@ -70,9 +69,9 @@ const MASKED_FIGURE_10: [(&str, usize, f64); 15] = [
     ("plain", 32, 16.09),
 ];
 
-pub fn run(args: &BenchPaper) -> Result<()> {
-    let figure = Figure { args };
-    let points = match args.figure {
+pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
+    let figure = Figure { args, number };
+    let points = match number {
         5 => figure.clocks(&[1, 2, 4, 8, 16], strings)?,
         6 => figure.bytes(&[1, 2, 4, 8, 16], &[2], strings, &MOTIF_FIGURE_6)?,
         7 => figure.bytes(&[16], &[2, 3, 4, 5, 6, 7, 8], strings, &[])?,
@@ -82,7 +81,7 @@ pub fn run(args: &BenchPaper) -> Result<()> {
         _ => figure.bytes(&[16], &[4, 5, 6, 7, 8], random, &[])?,
     };
     if let Some(directory) = &args.plots {
-        plot(args.figure, &points, directory)?;
+        plot(number, &points, directory)?;
     }
     if args.json {
         return points.iter().try_for_each(print_json_line);
@@ -100,12 +99,12 @@ pub fn run(args: &BenchPaper) -> Result<()> {
                 .unwrap_or_default(),
         ]);
     }
-    let of = if args.figure < 8 {
+    let of = if number < 8 {
         "MOTIF"
     } else {
         "Masked Triples"
     };
-    print(format!("Figure {} of {of}.\n\n{rows}\n", args.figure).as_bytes())
+    print(format!("Figure {number} of {of}.\n\n{rows}\n").as_bytes())
 }
 
 /// The papers' random circuit with so many branches.
@@ -129,6 +128,7 @@ type Make = fn(usize, u64) -> Result<Branching>;
 
 struct Figure<'a> {
     args: &'a BenchPaper,
+    number: u8,
 }
 
 fn setting(parties: usize, network: Network, repeat: u32) -> Setting {
@@ -145,7 +145,7 @@ fn setting(parties: usize, network: Network, repeat: u32) -> Setting {
 impl Figure<'_> {
     fn point(&self, what: &'static str, series: &str, x: usize, value: f64) -> Point {
         Point {
-            figure: self.args.figure,
+            figure: self.number,
             what,
             series: series.to_owned(),
             x: x as f64,

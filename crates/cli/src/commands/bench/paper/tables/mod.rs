@@ -1,0 +1,233 @@
+//! `bench paper --table`: the tables of MOTION, ours beside theirs.
+//!
+//! Ours is a whole job, from the sharing of the operands to the opening of the result, all parties on this machine.
+//! Where a row of the paper is an operation by itself, what it has for sharing and opening is added to it. Base OTs
+//! are left out, as they are there, but for Tables 3 and 4, which have whole computations.
+
+mod circuits;
+mod costs;
+mod integers;
+mod matching;
+mod ots;
+mod primitives;
+mod published;
+
+use madrigal_program::Plain;
+use madrigal_program::lower::Mix;
+use serde::Serialize;
+
+use super::super::measured::is_wanted;
+use super::super::programs::measure::{Setting, Times, measure};
+use super::super::programs::workloads::{Random, Recorded};
+use crate::args::{BenchPaper, TransportArg};
+use crate::exit::{Failure, Result, Usage};
+use crate::machine::Machine;
+use crate::numbers::{rate, table};
+use crate::progress::Steps;
+use crate::rates;
+use crate::reach::Network;
+use crate::stats::{Spread, print, print_json_line};
+use published::Part;
+
+/// One row, for one number of parties and one network. Times are in seconds, of one operation, medians of the
+/// slowest party.
+#[derive(Serialize)]
+struct Row {
+    table: u8,
+    name: String,
+    parties: usize,
+    network: String,
+    /// Operations side by side, over which the time is divided.
+    ops: usize,
+    seconds: f64,
+    online_seconds: Option<f64>,
+    paper_seconds: Option<f64>,
+    paper_online_seconds: Option<f64>,
+    /// How many times as fast as the paper's.
+    faster: Option<f64>,
+}
+
+/// What a table's rows are measured with.
+struct Bench<'a> {
+    args: &'a BenchPaper,
+    number: u8,
+    steps: &'a Steps,
+    rates: &'a madrigal_core::time::Rates,
+}
+
+/// A program that stands for a row.
+struct Case {
+    name: String,
+    mix: Mix,
+    /// Operations side by side.
+    ops: usize,
+    /// Whether base OTs are part of it.
+    whole: bool,
+    /// What of the paper's table it consists of.
+    paper: Vec<Part>,
+    make: Box<Make>,
+}
+
+/// Records a program for so many parties, with random inputs.
+type Make = dyn Fn(&mut Random, usize) -> Recorded;
+
+pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
+    if number == 6 {
+        return costs::run(args);
+    }
+    let machine = Machine::measure()?;
+    let rates = rates::measure(None)?;
+    let steps = Steps::new(0, args.json);
+    let bench = Bench {
+        args,
+        number,
+        steps: &steps,
+        rates: &rates,
+    };
+    let rows = match number {
+        2 => ots::rows(&bench)?,
+        3 => bench.programs(matching::cases)?,
+        4 => circuits::rows(&bench)?,
+        7 => bench.programs(|_| primitives::cases())?,
+        _ => bench.programs(|_| integers::cases())?,
+    };
+    steps.clear();
+    if args.json {
+        return Ok(());
+    }
+    let mut table = table(&[
+        "row",
+        "parties",
+        "network",
+        "ours",
+        "online",
+        "the paper's",
+        "online",
+        "times as fast",
+    ]);
+    let some = |seconds: Option<f64>| seconds.map(time).unwrap_or_default();
+    for row in &rows {
+        table.add_row([
+            row.name.clone(),
+            row.parties.to_string(),
+            row.network.clone(),
+            time(row.seconds),
+            some(row.online_seconds),
+            some(row.paper_seconds),
+            some(row.paper_online_seconds),
+            row.faster.map(|by| format!("{by:.1}")).unwrap_or_default(),
+        ]);
+    }
+    let text = format!(
+        "Table {number} of MOTION, times of one operation. All parties on {} cores, {} by each, loopback TCP carries {}; \
+         the paper's on servers of 16 cores each.\n\n{table}\n",
+        machine.cores,
+        rate(machine.aes_blocks, " AES blocks/s"),
+        rate(machine.loopback_bytes_per_second, "B/s"),
+    );
+    print(text.as_bytes())
+}
+
+impl Bench<'_> {
+    /// The rows that are wanted, or what there is instead.
+    fn wanted<T>(&self, all: Vec<T>, name: impl Fn(&T) -> &str) -> Result<Vec<T>> {
+        let only = &self.args.only;
+        let (wanted, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|one| is_wanted(only, name(one)));
+        if wanted.is_empty() {
+            let names: Vec<_> = others.iter().map(&name).collect();
+            let names = names.join(", ");
+            return Err(Usage::NothingToMeasure { names }.into());
+        }
+        Ok(wanted)
+    }
+
+    /// Does something for each number of parties and each network.
+    fn everywhere(&self, mut each: impl FnMut(usize, &str, Network) -> Result<()>) -> Result<()> {
+        for &parties in &self.args.parties {
+            for name in &self.args.network {
+                each(parties, name, Network::parse(name)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A table of programs.
+    fn programs(&self, cases: impl Fn(usize) -> Vec<Case>) -> Result<Vec<Row>> {
+        let published = published::of(self.number);
+        let mut rows = Vec::new();
+        self.everywhere(|parties, name, network| {
+            for case in self.wanted(cases(parties), |case| &case.name)? {
+                self.steps
+                    .name(&format!("{} of {parties}, {name}", case.name));
+                let made = (case.make)(&mut Random::new()?, parties).map_err(Failure::bug)?;
+                let setting = Setting {
+                    transport: TransportArg::Tcp,
+                    network,
+                    threads: 1,
+                    repeat: self.args.repeat,
+                    rates: self.rates,
+                };
+                let times = measure(case.mix, &made, &setting)?.times;
+                let median = |pick: &dyn Fn(&Times) -> f64| {
+                    Spread::of(times.iter().map(pick).collect()).median / case.ops as f64
+                };
+                let base = |times: &Times| if case.whole { 0.0 } else { times.base_ots };
+                let total = median(&|times| (times.total - base(times)).max(times.online));
+                let paper = published.sum(&case.paper, name, parties);
+                let row = Row {
+                    ops: case.ops,
+                    online_seconds: Some(median(&|times| times.online)),
+                    paper_seconds: paper,
+                    faster: paper.map(|paper| paper / total),
+                    ..self.row(case.name, parties, name, total)
+                };
+                self.tell(&mut rows, row)?;
+            }
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn row(&self, name: String, parties: usize, network: &str, seconds: f64) -> Row {
+        Row {
+            table: self.number,
+            name,
+            parties,
+            network: network.to_owned(),
+            ops: 1,
+            seconds,
+            online_seconds: None,
+            paper_seconds: None,
+            paper_online_seconds: None,
+            faster: None,
+        }
+    }
+
+    fn tell(&self, rows: &mut Vec<Row>, row: Row) -> Result<()> {
+        if self.args.json {
+            print_json_line(&row)?;
+        }
+        rows.push(row);
+        Ok(())
+    }
+}
+
+/// `3.42 µs`: three digits, whatever the unit.
+fn time(seconds: f64) -> String {
+    let units = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")];
+    let fits = |(unit, _): &(f64, &str)| seconds >= *unit;
+    let (unit, name) = units.into_iter().find(fits).unwrap_or(units[3]);
+    let digits = match seconds / unit {
+        value if value < 10.0 => 2,
+        value if value < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{:.digits$} {name}", seconds / unit)
+}
+
+/// Random elements.
+fn random<T: Plain>(random: &mut Random, count: usize) -> Vec<T> {
+    let words = random.words(count).into_iter();
+    words.map(|word| T::decode(word.into())).collect()
+}
