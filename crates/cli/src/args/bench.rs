@@ -252,16 +252,16 @@ pub struct BenchBranches {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = EXIT_STATUS)]
+#[command(after_help = EXIT_STATUS, group = clap::ArgGroup::new("what").required(true))]
 pub struct BenchPaper {
     /// Which figure: 5 to 7 are of MOTIF, 8 to 12 of Masked Triples
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(5..=12),
-        required_unless_present = "table", conflicts_with = "table")]
+        group = "what")]
     pub figure: Option<u8>,
 
     /// Which table of MOTION: 2 (OTs), 3 (biometric matching), 4 (AES-128, SHA-256), 6 (costs), 7
     /// (operations and conversions) or 8 (integers)
-    #[arg(long, value_name = "NUMBER", value_parser = table)]
+    #[arg(long, value_name = "NUMBER", value_parser = table, group = "what")]
     pub table: Option<u8>,
 
     /// Of a table: the parties, one number or several
