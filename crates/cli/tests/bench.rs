@@ -435,6 +435,21 @@ fn branches_by_name() {
     )
     .good();
     assert!(table.stdout.contains("masked/b5"), "{table}");
+    let rings = format!("bench branches --json --products 100 {flags}");
+    let told = madrigal(path, &rings).good();
+    let lines: Vec<Value> = told
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is a JSON object"))
+        .collect();
+    let names: Vec<&str> = lines
+        .iter()
+        .map(|line| line["name"].as_str().unwrap())
+        .collect();
+    let expected = [2, 5].map(|b| ["all", "one"].map(|way| format!("rings/{way}/b{b}")));
+    assert_eq!(names, expected.concat());
+    let less = |name: usize| lines[name]["less_total_bytes"].as_f64().unwrap();
+    assert!(less(3) > 2.5, "{}", lines[3]);
     madrigal(path, "bench branches --only nothing").bad(2, &["plain/b2", "merged/b32"]);
     let small = "circuit random --branches 3 --inputs 8 --outputs 4 --ands 40 --xors 20 --layers 3";
     let circuit = madrigal(path, &format!("{small} --output random.txt"));

@@ -220,6 +220,11 @@ pub struct BenchBranches {
     #[arg(long, value_name = "LAYERS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub layers: u32,
 
+    /// Measure branches of so many products of 32-bit numbers in A instead, of which rings/all computes all and
+    /// multiplexes, rings/one shares the cost
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub products: Option<u32>,
+
     /// Lanes: evaluations side by side, each with an active branch of its own
     #[arg(long, value_name = "L", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub lanes: u32,

@@ -33,7 +33,8 @@ impl Program {
     /// The choice is made element by element: condition and values of both branches broadcast, as with
     /// [`Secret::select`](crate::Secret::select). Where all that a branch does is done to each element by itself, or to the
     /// elements that belong to one element of the condition, and the program runs in a mix whose bits are in
-    /// `B`, the conditional costs hardly more than its larger branch; otherwise all branches are computed
+    /// `B`, the conditional costs hardly more than its larger branch; so it does in mixes with arithmetic in
+    /// `A` where branches are sums and products of one width. Otherwise all branches are computed
     /// and multiplexed, which is what `select` does. The plan takes what is faster, and
     /// [`Planned::conditionals`](crate::Planned::conditionals) tells what it took.
     ///

@@ -108,7 +108,7 @@ pub(in super::super) struct Counted {
     pub rounds: u64,
 }
 
-pub(in super::super) struct Planned(ProgramPlan);
+pub(in super::super) struct Planned(pub(super) ProgramPlan);
 
 impl Planned {
     pub(in super::super) fn counted(&self) -> Counted {
@@ -122,8 +122,13 @@ impl Planned {
         };
         let kinds = self.0.needs().kinds().into_iter();
         let triples: usize = kinds
-            .filter(|(kind, _)| matches!(kind, Kind::BitTriples | Kind::VectorTriples { .. }))
-            .map(|(_, count)| count)
+            .map(|(kind, count)| match kind {
+                Kind::BitTriples | Kind::VectorTriples { .. } => count,
+                Kind::RingTriples(width) => width.bits() * count,
+                // Of a square modulo 2^(l + 2), in one direction for each half.
+                Kind::SharedBits(width) => (width.bits() + 2) * count / 2,
+                _ => 0,
+            })
             .sum();
         Counted {
             setup_bytes: most(|setup, _| setup.bytes_sent),
@@ -144,13 +149,12 @@ pub(in super::super) struct Times {
     pub base_ots: f64,
 }
 
-/// Runs with random inputs.
+/// A circuit's runs with random inputs.
 pub(in super::super) fn measure(
     circuit: &Branching,
     planned: &Planned,
     setting: &Setting,
 ) -> Result<Vec<Times>> {
-    let plan = &planned.0;
     let mut prg = Prg::new(Block::new(u64::from(setting.repeat), 0x6272));
     let mut rows = Rows::new(circuit.input_bits(), setting.lanes);
     prg.fill(rows.as_bytes_mut());
@@ -168,7 +172,27 @@ pub(in super::super) fn measure(
             &value,
         ));
     }
-    let (inputs, expected) = (&inputs, &expected);
+    let right = |opened: &[Shares]| {
+        let opened = opened.iter().filter_map(Shares::to_rows);
+        let right = (0..)
+            .zip(opened)
+            .try_fold(0, |first, (_, rows): (usize, Rows)| {
+                let same = |row: usize| rows.row(row) == expected.row(first + row);
+                (0..rows.rows()).all(same).then_some(first + rows.rows())
+            });
+        right == Some(expected.rows())
+    };
+    timed(planned, &inputs, &right, setting)
+}
+
+/// Runs with these inputs, of which `right` says whether the results are.
+pub(super) fn timed(
+    planned: &Planned,
+    inputs: &[Shares],
+    right: &(dyn Fn(&[Shares]) -> bool + Sync),
+    setting: &Setting,
+) -> Result<Vec<Times>> {
+    let plan = &planned.0;
     let parties = everyone(
         setting.transport,
         setting.network,
@@ -189,14 +213,7 @@ pub(in super::super) fn measure(
                     ..Given::default()
                 };
                 let outcome = run_program(session, 2 * run + 2, plan, given, None, &|_| {}).await?;
-                let opened = outcome.outputs.iter().filter_map(Shares::to_rows);
-                let right = (0..)
-                    .zip(opened)
-                    .try_fold(0, |first, (_, rows): (usize, Rows)| {
-                        let same = |row: usize| rows.row(row) == expected.row(first + row);
-                        (0..rows.rows()).all(same).then_some(first + rows.rows())
-                    });
-                if right != Some(expected.rows()) {
+                if !right(&outcome.outputs) {
                     return Err(Failure::bug("a wrong result"));
                 }
                 runs.push((

@@ -2,12 +2,14 @@
 //! which one is active, and nobody knows which.
 //!
 //! `plain` computes every branch as it stands and multiplexes; `motif`, `masked` and `merged` are the
-//! engine's ways to share the cost. All parties are threads of this process. Each result is compared with
-//! the circuit's in the clear; bytes and OTs are those of the plan, which tests hold against counters.
+//! engine's ways to share the cost. With `--products` branches are products of numbers (`rings.rs`). All parties
+//! are threads of this process. Each result is compared with that in the clear; bytes and OTs are those of the
+//! plan, which tests hold against counters.
 
 mod measure;
+mod rings;
 
-use madrigal_circuit::branches::{Branching, Random};
+use madrigal_circuit::branches::Random;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ use crate::numbers::{bytes, count, rate, seconds, table};
 use crate::progress::Steps;
 use crate::reach::Network;
 use crate::stats::{Spread, print, print_json_line};
-use measure::Counted;
+use measure::{Counted, Planned, Times};
 pub(super) use measure::{Setting, Way, measure};
 
 /// A network of the papers (MOTIF 9.1, Masked Triples 8.3), or any other one.
@@ -77,11 +79,18 @@ pub fn run(args: &BenchBranches) -> Result<()> {
             .map_or(Ok(Network::new(None)), network)?,
         repeat: args.repeat,
     };
-    let name = |way: Way, branches: u16| format!("{}/b{branches}", way.name());
+    let name = |way: Measured, branches: u16| format!("{}/b{branches}", way.name());
+    let ways = match args.products {
+        None => Way::ALL.map(Measured::Bits).to_vec(),
+        Some(products) => {
+            let products = products as usize;
+            let rings = |way| Measured::Rings(way, products);
+            rings::Way::ALL.map(rings).to_vec()
+        }
+    };
     let all = || {
-        args.branches
-            .iter()
-            .flat_map(|&b| Way::ALL.map(|way| (way, b)))
+        let branches = args.branches.iter();
+        branches.flat_map(|&b| ways.iter().map(move |&way| (way, b)))
     };
     let wanted: Vec<_> = all()
         .filter(|&(way, branches)| is_wanted(&args.only, &name(way, branches)))
@@ -113,9 +122,23 @@ pub fn run(args: &BenchBranches) -> Result<()> {
         let name = name(way, branches);
         steps.name(&name);
         steps.advance();
-        let made = shape.conditional(branches.into(), args.seed);
-        let circuit = made.map_err(|error| Failure::from(Usage::Random(error)))?;
-        let mut line = line(name, way, &Arc::new(circuit), &setting)?;
+        let mut line = match way {
+            Measured::Bits(way) => {
+                let made = shape.conditional(branches.into(), args.seed);
+                let circuit = made.map_err(|error| Failure::from(Usage::Random(error)))?;
+                let circuit = Arc::new(circuit);
+                let plan = way.plan(&circuit, &setting)?;
+                let times = measure(&circuit, &plan, &setting)?;
+                line(name, way.branches(&circuit), &plan, times, &setting)
+            }
+            Measured::Rings(way, products) => {
+                let branches = usize::from(branches).max(2);
+                let sizes = [args.layers as usize, products];
+                let rings = rings::Rings::new(way, branches, sizes, args.seed, &setting)?;
+                let times = rings.measure(&setting)?;
+                line(name, branches, &rings.planned, times, &setting)
+            }
+        };
         if let Some((same, plain)) = plain.as_ref().filter(|plain| plain.0 == branches) {
             debug_assert_eq!(*same, branches);
             let times = |plain: u64, ours: u64| Some(plain as f64 / ours as f64);
@@ -130,7 +153,7 @@ pub fn run(args: &BenchBranches) -> Result<()> {
             }
             None => print_json_line(&line)?,
         }
-        if way == Way::Plain {
+        if way.is_plain() {
             plain = Some((branches, line));
         }
     }
@@ -152,18 +175,47 @@ pub fn run(args: &BenchBranches) -> Result<()> {
     print(text.as_bytes())
 }
 
-fn line(name: String, way: Way, circuit: &Arc<Branching>, setting: &Setting) -> Result<Line> {
-    let plan = way.plan(circuit, setting)?;
+/// What is measured.
+#[derive(Clone, Copy)]
+enum Measured {
+    /// Circuits.
+    Bits(Way),
+    /// Branches of so many products.
+    Rings(rings::Way, usize),
+}
+
+impl Measured {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Bits(way) => way.name(),
+            Self::Rings(way, _) => way.name(),
+        }
+    }
+
+    /// Whether others are compared with it.
+    fn is_plain(self) -> bool {
+        match self {
+            Self::Bits(way) => way == Way::Plain,
+            Self::Rings(way, _) => way == rings::Way::All,
+        }
+    }
+}
+
+fn line(
+    name: String,
+    branches: usize,
+    plan: &Planned,
+    times: Vec<Times>,
+    setting: &Setting,
+) -> Line {
     let Counted {
         setup_bytes,
         online_bytes,
         ots,
         rounds,
     } = plan.counted();
-    let times = measure(circuit, &plan, setting)?;
-    let median =
-        |pick: fn(&measure::Times) -> f64| Spread::of(times.iter().map(pick).collect()).median;
-    Ok(Line {
+    let median = |pick: fn(&Times) -> f64| Spread::of(times.iter().map(pick).collect()).median;
+    Line {
         name,
         setup_bytes,
         online_bytes,
@@ -176,14 +228,14 @@ fn line(name: String, way: Way, circuit: &Arc<Branching>, setting: &Setting) -> 
         base_ots_seconds: median(|times| times.base_ots),
         beyond_base_ots_seconds: median(|times| (times.total - times.base_ots).max(1e-6)),
         parties: setting.parties,
-        branches: way.branches(circuit),
+        branches,
         lanes: setting.lanes,
         extension: setting.extension.to_string(),
         less_total_bytes: None,
         less_setup_bytes: None,
         faster_beyond_base_ots: None,
         repeats: times.len(),
-    })
+    }
 }
 
 impl Line {
