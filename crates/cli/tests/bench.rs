@@ -446,10 +446,11 @@ fn branches_by_name() {
         .iter()
         .map(|line| line["name"].as_str().unwrap())
         .collect();
-    let expected = [2, 5].map(|b| ["all", "one"].map(|way| format!("rings/{way}/b{b}")));
+    let expected =
+        [2, 5].map(|b| ["all", "one", "two-rounds"].map(|way| format!("rings/{way}/b{b}")));
     assert_eq!(names, expected.concat());
     let less = |name: usize| lines[name]["less_total_bytes"].as_f64().unwrap();
-    assert!(less(3) > 2.5, "{}", lines[3]);
+    assert!(less(4) > 2.5, "{}", lines[4]);
     madrigal(path, "bench branches --only nothing").bad(2, &["plain/b2", "merged/b32"]);
     let small = "circuit random --branches 3 --inputs 8 --outputs 4 --ands 40 --xors 20 --layers 3";
     let circuit = madrigal(path, &format!("{small} --output random.txt"));

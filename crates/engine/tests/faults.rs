@@ -13,8 +13,8 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
 use madrigal_engine::operations::{
-    AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Mul, ReplicatedTool, Rings,
-    Scheme as BranchScheme,
+    AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Gated, Mul, ReplicatedTool,
+    Rings, Scheme as BranchScheme,
 };
 use madrigal_engine::{
     Given, JobSpec, Opening, Phases, Plan, ProgramPlan, ProgramSpec, Protocol, RunError, Scheme,
@@ -316,8 +316,9 @@ fn secret_branches_under_random_faults_end_right_or_with_an_error() {
 fn ring_branches_under_random_faults_end_right_or_with_an_error() {
     under_random_faults([2, 3], |parties, seed| {
         let lanes = [1, 300][seed as usize / 4 % 2];
+        let gated = Gated::ALL[seed as usize / 32 % 2];
         let formulas = crate::ring_branches::uneven();
-        let built = crate::ring_branches::built(&formulas, parties, lanes, seed);
+        let built = crate::ring_branches::built(&formulas, gated, parties, lanes, seed);
         let spec = ProgramSpec {
             opening: [Opening::Direct, Opening::Relay][seed as usize / 8 % 2],
             phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],

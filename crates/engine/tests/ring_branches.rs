@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use madrigal_core::Party;
 use madrigal_engine::operations::{
-    ArithmeticGmwTool, BooleanGmwTool, Formula, FormulaStep, Formulas, RingBranch,
+    ArithmeticGmwTool, BooleanGmwTool, Formula, FormulaStep, Formulas, Gated, RingBranch,
 };
 use madrigal_engine::{
     Opening, Phases, ProgramPlan, ProgramSpec, Shares, Sharing, Width, with_ring,
@@ -84,13 +84,19 @@ fn formulas(draw: &mut Draw, width: Width, branches: usize, products: usize) -> 
 }
 
 /// A program that shares random inputs, evaluates the branches, and opens what they give.
-pub(crate) fn built(formulas: &Arc<Formulas>, parties: usize, lanes: usize, seed: u64) -> Built {
+pub(crate) fn built(
+    formulas: &Arc<Formulas>,
+    gated: Gated,
+    parties: usize,
+    lanes: usize,
+    seed: u64,
+) -> Built {
     let mut built = Built::new(parties, seed);
     let mut inputs = vec![built.bits::<B>(formulas.index_bits(), lanes)];
     for _ in 0..formulas.inputs() {
         inputs.push(built.ring::<A>(formulas.width(), lanes));
     }
-    let operation = RingBranch::new(Arc::clone(formulas));
+    let operation = RingBranch::new(Arc::clone(formulas), gated);
     let outputs = built.graph.add(Arc::new(operation), &inputs).unwrap();
     for output in outputs {
         built.open_to_all::<A>(output);
@@ -130,8 +136,10 @@ fn ring_branches_of_different_shapes() {
     let seed = seed();
     for parties in [2, 3, 5] {
         for lanes in [1, 130] {
-            let built = built(&uneven(), parties, lanes, seed);
-            check(&built, spec(&built, seed >> parties), seed);
+            for gated in Gated::ALL {
+                let built = built(&uneven(), gated, parties, lanes, seed);
+                check(&built, spec(&built, seed >> parties), seed);
+            }
         }
     }
 }
@@ -149,8 +157,10 @@ fn random_ring_branches_are_right_at_the_declared_cost() {
         let products = [0, 1, 5, 12][draw.below(4)];
         println!("seed {random}: {branches} branches, {parties} parties, {lanes} lanes, {width:?}");
         let formulas = formulas(draw, width, branches, products);
-        let built = built(&formulas, parties, lanes, random);
-        check(&built, spec(&built, random), random);
+        for gated in Gated::ALL {
+            let built = built(&formulas, gated, parties, lanes, random);
+            check(&built, spec(&built, random), random);
+        }
     }
 }
 
@@ -164,7 +174,8 @@ fn ring_branches_in_blocks() {
         (2, Phases::Interleaved, 1000),
         (3, Phases::Sequential, 600),
     ] {
-        let built = built(&formulas, parties, lanes, seed);
+        let gated = Gated::ALL[parties % 2];
+        let built = built(&formulas, gated, parties, lanes, seed);
         let spec = ProgramSpec {
             phases: Some(phases),
             memory: 4 << 20,
@@ -199,7 +210,8 @@ fn what_a_formula_means() {
             inputs.push(built.share::<A>(shares));
             numbers.push(values);
         }
-        let operation = RingBranch::new(Arc::clone(&formulas));
+        let gated = Gated::ALL[width as usize % 2];
+        let operation = RingBranch::new(Arc::clone(&formulas), gated);
         for output in built.graph.add(Arc::new(operation), &inputs).unwrap() {
             built.open_to_all::<A>(output);
         }
@@ -238,8 +250,8 @@ fn what_a_formula_means() {
 #[test]
 fn ring_branches_take_the_triples_of_the_largest() {
     let draw = &mut Draw(1);
-    let cost = |formulas: &Arc<Formulas>| {
-        let built = built(formulas, 2, 1, 1);
+    let cost = |formulas: &Arc<Formulas>, gated| {
+        let built = built(formulas, gated, 2, 1, 1);
         let plan = ProgramPlan::new(built.spec()).unwrap();
         let triples = plan
             .needs()
@@ -261,8 +273,11 @@ fn ring_branches_take_the_triples_of_the_largest() {
                 formula
             })
             .collect();
-        let (triples, sent) = cost(&Arc::new(Formulas::new(Width::W32, branches)));
-        assert_eq!(triples, 100);
+        let formulas = Arc::new(Formulas::new(Width::W32, branches));
+        let (triples, sent) = cost(&formulas, Gated::Triples);
+        let (also, more) = cost(&formulas, Gated::Products);
+        assert_eq!([triples, also], [100; 2]);
+        assert_eq!(more - sent, 4 * 100, "a product opened once more");
         online.push(sent);
     }
     // Inputs, two elements for each product, the result, and bits of a number.

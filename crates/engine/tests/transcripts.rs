@@ -12,7 +12,7 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
 use madrigal_engine::operations::{
-    self, AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Mul, Open,
+    self, AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Gated, Mul, Open,
     ReplicatedTool, Rings, Share,
 };
 use madrigal_engine::{
@@ -264,7 +264,7 @@ fn which_branch_is_active() {
 }
 
 /// The same of branches of ring elements.
-fn check_ring_branches(parties: usize, to: usize, opening: Opening) {
+fn check_ring_branches(gated: Gated, parties: usize, to: usize, opening: Opening) {
     let seed = seed();
     let (lanes, chooser) = (2, (to + 1) % parties);
     let mut graph = Graph::new(parties);
@@ -278,7 +278,7 @@ fn check_ring_branches(parties: usize, to: usize, opening: Opening) {
         let share = Share::<ArithmeticGmwTool>::new(Party::new(to));
         shared.push(graph.add_one(share, &[input]).unwrap());
     }
-    let branch = operations::RingBranch::new(crate::ring_branches::uneven());
+    let branch = operations::RingBranch::new(crate::ring_branches::uneven(), gated);
     let made = graph.add_one(branch, &shared).unwrap();
     let open = Open::<ArithmeticGmwTool>::new(vec![Party::new(chooser)]);
     let opened = graph.add_one(open, &[made]).unwrap();
@@ -305,17 +305,19 @@ fn check_ring_branches(parties: usize, to: usize, opening: Opening) {
     };
     let first = transcript(0);
     for active in 1..4 {
-        let about = format!("rings, {parties} parties, to {to}, {opening}, branch {active}");
+        let about = format!("{gated:?}, {parties} parties, to {to}, {opening}, branch {active}");
         must_agree(&first, &transcript(active), &about);
     }
 }
 
 #[test]
 fn which_branch_of_ring_elements_is_active() {
-    check_ring_branches(2, 0, Opening::Direct);
-    check_ring_branches(2, 1, Opening::Direct);
-    check_ring_branches(3, 0, Opening::Relay);
-    check_ring_branches(3, 2, Opening::Direct);
+    for gated in Gated::ALL {
+        check_ring_branches(gated, 2, 0, Opening::Direct);
+        check_ring_branches(gated, 2, 1, Opening::Direct);
+        check_ring_branches(gated, 3, 0, Opening::Relay);
+    }
+    check_ring_branches(Gated::Triples, 3, 2, Opening::Direct);
 }
 
 #[test]

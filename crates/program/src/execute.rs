@@ -415,16 +415,16 @@ impl Making {
                 boolean(out, circuit)
             }
             // A circuit has no ring elements.
-            Action::Branches(branching, Way::Multiplexed | Way::Rings) => {
+            Action::Branches(branching, Way::Multiplexed | Way::Rings(_)) => {
                 boolean(out, Arc::new(Circuit::new(&branching.flatten())))
             }
             Action::Branches(branching, Way::Shared(scheme)) => {
                 Arc::new(Branch::new(Arc::clone(branching), *scheme))
             }
-            Action::Formulas(formulas) => {
+            Action::Formulas(formulas, gated) => {
                 let mut inputs = inputs.to_vec();
                 inputs[0] = self.in_shares(step, &inputs[..1])?[0];
-                let branch = RingBranch::new(Arc::clone(formulas));
+                let branch = RingBranch::new(Arc::clone(formulas), *gated);
                 return self.add(step, Arc::new(branch), &inputs);
             }
             Action::Compose { signed } => {

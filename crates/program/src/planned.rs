@@ -6,6 +6,7 @@ use std::time::Duration;
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_core::time::Rates;
+use madrigal_engine::operations::Gated;
 use madrigal_engine::{
     Given, Means, Outcome, ProgramPlan, ProgramSpec, Progress, RunError, run_program,
 };
@@ -123,19 +124,27 @@ impl Computation {
                     continue;
                 }
                 let mut fastest = Fastest::default();
-                for way in Way::ALL {
-                    let ways = vec![way; circuits];
-                    fastest.take(planned(goal, &lowered.with_ways(&ways))?, ways);
-                    if circuits == 0 {
-                        break;
+                let schemes = if rings > 0 {
+                    &Gated::ALL[..]
+                } else {
+                    &Gated::ALL[..1]
+                };
+                for &gated in schemes {
+                    let gated = lowered.with_gated(gated);
+                    for way in Way::ALL {
+                        let ways = vec![way; circuits];
+                        fastest.take(planned(goal, &gated.with_ways(&ways))?, ways);
+                        if circuits == 0 {
+                            break;
+                        }
                     }
-                }
-                if (2..=EACH).contains(&circuits) {
-                    for step in 0..circuits {
-                        for way in Way::ALL {
-                            let mut ways = fastest.with().clone();
-                            if std::mem::replace(&mut ways[step], way) != way {
-                                fastest.take(planned(goal, &lowered.with_ways(&ways))?, ways);
+                    if (2..=EACH).contains(&circuits) {
+                        for step in 0..circuits {
+                            for way in Way::ALL {
+                                let mut ways = fastest.with().clone();
+                                if std::mem::replace(&mut ways[step], way) != way {
+                                    fastest.take(planned(goal, &gated.with_ways(&ways))?, ways);
+                                }
                             }
                         }
                     }

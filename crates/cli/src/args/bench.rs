@@ -221,7 +221,7 @@ pub struct BenchBranches {
     pub layers: u32,
 
     /// Measure branches of so many products of 32-bit numbers in A instead, of which rings/all computes all and
-    /// multiplexes, rings/one shares the cost
+    /// multiplexes, rings/one and rings/two-rounds share the cost
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub products: Option<u32>,
 

@@ -67,7 +67,7 @@ pub use repeat::Repeat;
 pub use replicated::ReplicatedTool;
 pub use replicated_rings::{Rounding, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
-pub use ring_branches::{Formula, FormulaStep, Formulas, RingBranch, RingBranchTool};
+pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};
 pub use sums::SumAxis;
 pub use truncate::TruncateLocally;
 pub use yao::{FromLabels, Garbling, HalfGates, ThreeHalves, ToLabels, YaoTool};

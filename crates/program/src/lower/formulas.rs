@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use madrigal_engine::Width;
-use madrigal_engine::operations::{Formula, Formulas};
+use madrigal_engine::operations::{Formula, Formulas, Gated};
 
 use super::branches::{Feed, MAX_NUMBERS, around, count, feeds, moved};
 use super::lowering::{Lowering, Result};
@@ -263,7 +263,7 @@ impl Lowering<'_> {
         }
         let outputs = vec![self.ring_of(bits, lanes); node.outputs.len()];
         let name = format!("choice among {count} branches");
-        let action = Action::Formulas(Arc::new(formulas));
+        let action = Action::Formulas(Arc::new(formulas), Gated::Triples);
         let first = self
             .draft
             .action(action, &operands, outputs, &name, self.at);

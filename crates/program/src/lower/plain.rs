@@ -206,7 +206,7 @@ impl Run<'_> {
                 let (rows, lanes) = rows_of(inputs, &step.outputs);
                 from_rows(&branching.evaluate(&rows), lanes, &step.outputs)
             }
-            Action::Formulas(formulas) => {
+            Action::Formulas(formulas, _) => {
                 let mask = number(&step.outputs[0]).mask();
                 let mut made = vec![Vec::new(); step.outputs.len()];
                 let inputs: Vec<Vec<u128>> =

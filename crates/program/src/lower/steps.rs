@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
 use madrigal_core::Party;
-use madrigal_engine::operations::{Formulas, Scheme};
+use madrigal_engine::operations::{Formulas, Gated, Scheme};
 
 use crate::array::Array;
 use crate::computation::OutputPort;
@@ -223,7 +223,7 @@ pub enum Action {
     Branches(Arc<Branching>, Way),
     /// Ring elements: what that branch makes of the other operands whose number the first operand, bits, has;
     /// zeros where there is none of that number.
-    Formulas(Arc<Formulas>),
+    Formulas(Arc<Formulas>, Gated),
     /// Bits b_0, b_1, ... of each element to the ring element that is the sum of 2^i b_i; the highest one
     /// counts negative where they are a signed number.
     Compose {
@@ -252,7 +252,7 @@ pub enum Way {
     /// Branches in `B` that share their cost.
     Shared(Scheme),
     /// Branches of sums and products in `A` that share their cost.
-    Rings,
+    Rings(Gated),
 }
 
 impl Way {
@@ -270,7 +270,7 @@ impl fmt::Display for Way {
         match self {
             Self::Multiplexed => f.write_str("multiplexed"),
             Self::Shared(scheme) => f.write_str(scheme.name()),
-            Self::Rings => f.write_str("on ring elements"),
+            Self::Rings(_) => f.write_str("on ring elements"),
         }
     }
 }
@@ -336,7 +336,12 @@ impl fmt::Display for Conditional {
             Way::Shared(scheme) => {
                 return write!(f, "at the cost of one ({})", scheme.name());
             }
-            Way::Rings => return f.write_str("at the cost of one (on ring elements)"),
+            Way::Rings(Gated::Triples) => {
+                return f.write_str("at the cost of one (on ring elements)");
+            }
+            Way::Rings(Gated::Products) => {
+                return f.write_str("at the cost of one (on ring elements, two rounds a layer)");
+            }
         }
         why.map_or(Ok(()), |why| write!(f, ", {why}"))
     }
@@ -408,8 +413,20 @@ impl Lowered {
     pub(crate) fn shared(&self) -> [usize; 2] {
         let mut all = Vec::new();
         self.body.conditionals(&mut all);
-        let rings = all.iter().filter(|one| one.way == Way::Rings).count();
+        let rings = all
+            .iter()
+            .filter(|one| matches!(one.way, Way::Rings(_)))
+            .count();
         [all.len() - rings, rings]
+    }
+
+    /// The same with branches of ring elements evaluated in one way.
+    #[must_use]
+    pub fn with_gated(&self, gated: Gated) -> Self {
+        Self {
+            body: self.body.with_gated(gated),
+            ..self.clone()
+        }
     }
 
     /// The same with the conditionals that are circuits with branches, in order, computed in other ways.
@@ -434,17 +451,29 @@ impl Body {
                     way: *way,
                     why: None,
                 }),
-                Action::Formulas(formulas) => all.push(Conditional {
+                Action::Formulas(formulas, gated) => all.push(Conditional {
                     at: step.at,
                     branches: formulas.branches().len(),
                     elements: step.outputs[0].len,
-                    way: Way::Rings,
+                    way: Way::Rings(*gated),
                     why: None,
                 }),
                 Action::Repeat { body, .. } => body.conditionals(all),
                 _ => {}
             }
         }
+    }
+
+    fn with_gated(&self, to: Gated) -> Self {
+        let mut body = self.clone();
+        for step in &mut body.steps {
+            match &mut step.action {
+                Action::Formulas(_, gated) => *gated = to,
+                Action::Repeat { body, .. } => *body = Arc::new(body.with_gated(to)),
+                _ => {}
+            }
+        }
+        body
     }
 
     fn with_ways(&self, ways: &mut dyn Iterator<Item = Way>) -> Self {
@@ -524,7 +553,7 @@ impl fmt::Display for Action {
                 )
             }
             Self::Branches(_, way) => write!(f, "branches, {way}"),
-            Self::Formulas(_) => f.write_str("branches, on ring elements"),
+            Self::Formulas(..) => f.write_str("branches, on ring elements"),
             Self::Compose { .. } => f.write_str("compose"),
             Self::BitTimes => f.write_str("bit times number"),
             Self::Open(_) => f.write_str("open"),

@@ -32,7 +32,7 @@
 mod chain;
 
 use madrigal_core::{Party, Ring, bits};
-use madrigal_correlations::{Kept, Kind, Needs, Stock, Width};
+use madrigal_correlations::{Kept, Kind, Needs, RingTriples, Stock, Width};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::{Context, Result};
 use zeroize::Zeroizing;
@@ -178,6 +178,20 @@ impl RingBranches {
         let everyone = self.everyone.clone();
         let opened = self.numbers.open_strings(masked, &mut [], &everyone);
         opened.await.map(drop)
+    }
+
+    /// Shares of x y, element by element: see [`ArithmeticGmw::mul`].
+    ///
+    /// # Errors
+    /// Those of the network.
+    pub async fn mul<T: Ring>(
+        &mut self,
+        triples: &mut RingTriples<T>,
+        x: &[T],
+        y: &[T],
+        z: &mut [T],
+    ) -> Result<()> {
+        self.numbers.mul(triples, x, y, z).await
     }
 
     /// Opens masked elements to all, and in the same message whole bytes of masked bits.

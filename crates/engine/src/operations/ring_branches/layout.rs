@@ -4,10 +4,27 @@ use madrigal_protocols::branches::rings::RingWanted;
 
 use super::formula::{Formula, FormulaStep, Formulas};
 
+/// What the bit that is 1 on the active branch is multiplied with, so that products of all branches are one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Gated {
+    /// The triples, ahead of the inputs: a round for each layer.
+    Triples,
+    /// Each product as it is made: two rounds for each layer, and fewer masks.
+    Products,
+}
+
+impl Gated {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Triples, Self::Products];
+}
+
 /// Branches as they are evaluated.
 pub(super) struct Layout {
+    pub(super) gated: Gated,
     pub(super) wanted: RingWanted,
-    /// Triples that all branches share: as many as the one with most products has.
+    pub(super) inputs: usize,
+    /// Triples that all branches share: as many as the one with most products has; where products are gated, one
+    /// for each slot.
     pub(super) pool: usize,
     /// Masks for products that a code has not, in all layers.
     pub(super) spare: usize,
@@ -23,6 +40,8 @@ pub(super) struct Layer {
     pub(super) from: usize,
     /// Spare masks used before.
     pub(super) spare: usize,
+    /// Slots before.
+    pub(super) first: usize,
 }
 
 /// The steps of a branch in the order in which they are done.
@@ -44,31 +63,46 @@ pub(super) enum Part {
     Triple(usize),
     /// Where a factor would be, the first or the second.
     Spare(usize),
+    /// Of a product.
+    Product,
 }
 
 impl Layout {
-    pub(super) fn new(formulas: &Formulas) -> Self {
+    pub(super) fn new(formulas: &Formulas, gated: Gated) -> Self {
         let branches = formulas.branches();
         let depth = branches.iter().map(depth).max().unwrap_or(0) as usize;
         let orders = orders(branches, depth);
         let full = branches.len() == 1 << formulas.index_bits();
-        let mut spare = 0;
+        let (mut spare, mut first) = (0, 0);
         let mut layers = Vec::with_capacity(depth);
         for layer in 0..depth {
             let lengths = || orders.iter().map(|order| order.products[layer].len());
             let slots = lengths().max().unwrap_or(0);
-            let from = match full {
-                true => lengths().min().unwrap_or(0),
-                false => 0,
+            let from = match gated {
+                Gated::Products => slots,
+                Gated::Triples if full => lengths().min().unwrap_or(0),
+                Gated::Triples => 0,
             };
-            layers.push(Layer { slots, from, spare });
+            layers.push(Layer {
+                slots,
+                from,
+                spare,
+                first,
+            });
             spare += slots - from;
+            first += slots;
         }
-        let pool = branches.iter().map(Formula::products).max().unwrap_or(0);
+        let most = branches.iter().map(Formula::products).max().unwrap_or(0);
+        let (pool, masks) = match gated {
+            Gated::Triples => (most, 3 * most + 2 * spare),
+            Gated::Products => (first, first),
+        };
         Self {
+            gated,
+            inputs: formulas.inputs(),
             wanted: RingWanted {
                 bits: formulas.index_bits(),
-                masks: formulas.inputs() + 3 * pool + 2 * spare,
+                masks: formulas.inputs() + masks,
             },
             pool,
             spare,
@@ -79,11 +113,11 @@ impl Layout {
 
     /// The first row of masks of a kind.
     pub(super) fn row(&self, part: Part) -> usize {
-        let inputs = self.wanted.masks - 3 * self.pool - 2 * self.spare;
         match part {
             Part::Input => 0,
-            Part::Triple(part) => inputs + part * self.pool,
-            Part::Spare(part) => inputs + 3 * self.pool + part * self.spare,
+            Part::Product => self.inputs,
+            Part::Triple(part) => self.inputs + part * self.pool,
+            Part::Spare(part) => self.inputs + 3 * self.pool + part * self.spare,
         }
     }
 
@@ -235,17 +269,19 @@ mod tests {
     #[test]
     fn branches_share_slots_whatever_their_shape() {
         let formulas = Formulas::new(Width::W32, vec![wide(10), chain(4), wide(0), chain(2)]);
-        let layout = Layout::new(&formulas);
+        let layout = Layout::new(&formulas, Gated::Triples);
         assert_eq!((layout.pool, layout.layers.len()), (10, 4));
         assert_eq!(layout.slots(), 10);
         assert_eq!(layout.wanted.masks, 2 + 30 + 20);
+        let layout = Layout::new(&formulas, Gated::Products);
+        assert_eq!((layout.pool, layout.wanted.masks), (10, 2 + 10));
     }
 
     #[test]
     fn what_all_codes_have_needs_no_spare_masks() {
         let formulas = Formulas::new(Width::W8, vec![wide(3), wide(3)]);
-        assert_eq!(Layout::new(&formulas).spare, 0);
+        assert_eq!(Layout::new(&formulas, Gated::Triples).spare, 0);
         let formulas = Formulas::new(Width::W8, vec![wide(3); 3]);
-        assert_eq!(Layout::new(&formulas).spare, 3);
+        assert_eq!(Layout::new(&formulas, Gated::Triples).spare, 3);
     }
 }

@@ -21,6 +21,11 @@
 //! is the active branch's product, and 0 elsewhere. Where a branch has no product in a slot, or where no branch has a
 //! number at all, a spare mask takes the triple's place, so that what is opened is masked whatever is active.
 //!
+//! **Or two rounds, and fewer masks** ([`Gated::Products`]). Sums of factors may as well be multiplied with a triple that
+//! no branch has for its own; then z, the active branch's product, is opened under a mask R of its own, and t_k z = (z + R)
+//! t_k - m_k. That takes nothing ahead but masks, one for each slot in place of three for each triple and two spare
+//! ones, and opens three elements for each product in place of five; but two rounds for each layer.
+//!
 //! **Exit.** The sum of all branches' outputs is the active one's: nothing is opened, where a multiplexer takes a
 //! product of a bit and a number for each output and each branch but one.
 //!
@@ -30,10 +35,11 @@
 //! | | triples | shared bits | elements opened ahead | elements opened online | rounds online |
 //! |---|---|---|---|---|---|
 //! | all branches and a multiplexer | b n + (b - 1) o | (b - 1) o | 0 | 2 b n + 2 (b - 1) o | depth + log2 c |
-//! | this | n | c - 1 with two parties, else 0 | 3 n | 2 m + i | depth + 1 |
+//! | this, triples gated | n | c - 1 with two parties, else 0 | 3 n | 2 m + i | depth + 1 |
+//! | products gated | m | the same | 0 | 3 m + i | 2 depth + 1 |
 //!
 //! and c vector triples of 128 bits with two parties; with N > 2 N (c - 1) of 128 (N - 1) bits, and each mask, of
-//! i + 3 n + 2 spare ones, travels once for each code but one between each two parties. m is n if branches are
+//! i + 3 n + 2 spare ones or i + m, travels once for each code but one between each two parties. m is n if branches are
 //! alike: products are put off where that fills slots that other branches have anyway.
 //!
 //! **Why not Masked Triples as they are**: there the n triples are used under dropped masks, every branch's products
@@ -44,7 +50,8 @@
 //! *Security.* All openings are of uniformly shared values that are used once: the number of the active branch under
 //! the random code; x + R, a + R, b + R', c + R'' under masks of the hot code, each in one opening; d and e under the
 //! active branch's a and b, which after a + R are as uniform as before, R being unknown, or under spare masks: an
-//! active product is in one slot, and branches that are not active add 0. Everything else is local. So each party's
+//! active product is in one slot, and branches that are not active add 0; where products are gated, sums of factors under a
+//! triple of their own, and z, a fresh sharing, under a mask of the hot code. Everything else is local. So each party's
 //! view is uniform elements and bits, whatever branch is active, or none; lengths and rounds are the plan's.
 
 mod formula;
@@ -61,6 +68,7 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::branches::rings::RingBranches;
 
 pub use self::formula::{Formula, FormulaStep, Formulas};
+pub use self::layout::Gated;
 use self::layout::Layout;
 use self::work::{Ready, run};
 use super::in_sharing;
@@ -78,10 +86,10 @@ pub struct RingBranch {
 }
 
 impl RingBranch {
-    /// These branches.
-    pub fn new(formulas: Arc<Formulas>) -> Self {
+    /// These branches, evaluated like this.
+    pub fn new(formulas: Arc<Formulas>, gated: Gated) -> Self {
         Self {
-            layout: Layout::new(&formulas),
+            layout: Layout::new(&formulas, gated),
             digest: formulas.digest(),
             formulas,
         }
@@ -109,7 +117,7 @@ impl RingBranch {
             for &party in &all {
                 bill.aes(party, wanted.aes_blocks::<T>(party, parties, lanes));
             }
-            if pool > 0 {
+            if pool > 0 && layout.gated == Gated::Triples {
                 let width = self.formulas.width();
                 bill.needs().add(Kind::RingTriples(width), pool);
                 bill.open(3 * pool as u64 * element, &all);
@@ -117,13 +125,25 @@ impl RingBranch {
             let masks = (wanted.codes() * (1 + wanted.masks) * lanes) as u64;
             bill.touch(4 * masks * element);
         });
-        let kept = wanted.bytes::<T>(lanes) + 3 * pool as u64 * element;
+        let pooled = match layout.gated {
+            Gated::Triples => 3 * pool as u64 * element,
+            Gated::Products => 0,
+        };
+        let kept = wanted.bytes::<T>(lanes) + pooled;
         all.iter().for_each(|&party| bill.keep(party, kept));
         let inputs = (self.formulas.inputs() * lanes) as u64;
         let code = bits::bytes_for(wanted.bits * lanes) as u64;
         bill.open(inputs * element + code, &all);
         for layer in &layout.layers {
-            bill.open(2 * (layer.slots * lanes) as u64 * element, &all);
+            let opened = (layer.slots * lanes) as u64 * element;
+            bill.open(2 * opened, &all);
+            if layout.gated == Gated::Products {
+                bill.open(opened, &all);
+            }
+        }
+        if layout.gated == Gated::Products {
+            bill.needs()
+                .add(Kind::RingTriples(self.formulas.width()), pool);
         }
         let branches = self.formulas.branches().iter();
         let values: usize = branches
@@ -146,7 +166,8 @@ impl RingBranch {
             None => Ready::make(&self.layout, code.len(), &mut tool.0, stock).await?,
         };
         let (formulas, layout) = (&self.formulas, &self.layout);
-        run::<T>(formulas, layout, ready, code, inputs, &mut tool.0).await
+        let with = (&mut tool.0, stock);
+        run::<T>(formulas, layout, ready, code, inputs, with).await
     }
 
     fn plain_of<T: Held>(&self, code: &[usize], inputs: &[&Shares]) -> Vec<Shares> {
@@ -192,9 +213,13 @@ impl Operation for RingBranch {
             .collect();
         let layout = &self.layout;
         format!(
-            "ring-branches/1 choice among {} branches in A, u{}, {} triples, {} products in {} layers ({hex})",
+            "ring-branches/1 choice among {} branches in A, u{}, {}, {} triples, {} products in {} layers ({hex})",
             self.formulas.branches().len(),
             self.formulas.width().bits(),
+            match layout.gated {
+                Gated::Triples => "triples gated",
+                Gated::Products => "products gated",
+            },
             layout.pool,
             layout.slots(),
             layout.layers.len(),

@@ -9,7 +9,7 @@ use madrigal_net::Result;
 use madrigal_protocols::branches::rings::{Elements, RingBranches, RingSelector, RingSlot};
 
 use super::formula::{Formula, FormulaStep, Formulas};
-use super::layout::{Layout, Part};
+use super::layout::{Gated, Layer, Layout, Part};
 use crate::shares::{Held, Shares};
 use crate::sort::Sharing;
 
@@ -32,7 +32,10 @@ impl<T: Held> Ready<T> {
         stock: &mut Stock,
     ) -> Result<Self> {
         let selector = tool.prepare::<T>(layout.wanted, lanes, stock).await?;
-        let count = layout.pool * lanes;
+        let count = match layout.gated {
+            Gated::Triples => layout.pool * lanes,
+            Gated::Products => 0,
+        };
         let mut pool = zeros(3 * count);
         if count > 0 {
             let mut triples = stock.ring_triples::<T>(count);
@@ -80,6 +83,19 @@ impl<T: Held> Running<'_, T> {
         self.values[value * lanes..][..lanes].copy_from_slice(row);
     }
 
+    /// Adds the factors of products to those of all branches, first ones before second ones.
+    fn add_factors(&self, products: &[usize], to: &mut [T], layer: &Layer, lanes: usize) {
+        for (slot, &step) in products.iter().enumerate() {
+            let FormulaStep::Product(x, y) = self.formula.steps()[step] else {
+                unreachable!("sums are not opened");
+            };
+            for (part, factor) in [x, y].into_iter().enumerate() {
+                let to = &mut to[(part * layer.slots + slot) * lanes..][..lanes];
+                rings::add_into(to, self.value(factor, lanes));
+            }
+        }
+    }
+
     fn sum(&mut self, step: usize, lanes: usize) {
         let formula = self.formula;
         let FormulaStep::Linear { terms, constant } = &formula.steps()[step] else {
@@ -105,7 +121,7 @@ pub(super) async fn run<T: Held>(
     ready: Ready<T>,
     code: &Shares,
     inputs: &[Arc<Shares>],
-    tool: &mut RingBranches,
+    (tool, stock): (&mut RingBranches, &mut Stock),
 ) -> Result<Vec<Shares>> {
     let lanes = code.len();
     let Ready { selector, pool } = ready;
@@ -124,7 +140,8 @@ pub(super) async fn run<T: Held>(
         .for_each(|input| opened.extend_from_slice(input.component::<T>(0)));
     let first = layout.row(Part::Input) * lanes;
     let masked = opened.len();
-    rings::add_into(&mut opened, &selector.kept()[first..first + masked]);
+    let mut masks = selector.kept();
+    rings::add_into(&mut opened, &masks[first..first + masked]);
     tool.open_both(&mut opened, &mut opened_code).await?;
     let mut difference = Vec::new();
     for bit in 0..selector.code().len() {
@@ -147,14 +164,29 @@ pub(super) async fn run<T: Held>(
         let gated = branch.gated(&opened, layout.row(Part::Input), lanes);
         branch.values[..gated.len()].copy_from_slice(&gated);
         let own = formula.products() * lanes;
-        for part in 0..3 {
+        let parts = match layout.gated {
+            Gated::Triples => 0..3,
+            Gated::Products => 0..0,
+        };
+        for part in parts {
             let known = &pool[part * layout.pool * lanes..][..own];
             branch.triples[part] = branch.gated(known, layout.row(Part::Triple(part)), lanes);
         }
         branches.push(branch);
     }
+    masks.drain(..layout.row(Part::Product) * lanes);
     for number in 0..layout.layers.len() {
-        layer(layout, number, &mut branches, &others, lanes, tool).await?;
+        for (branch, order) in branches.iter_mut().zip(&layout.branches) {
+            for &step in &order.sums[number] {
+                branch.sum(step, lanes);
+            }
+        }
+        match layout.gated {
+            Gated::Triples => layer(layout, number, &mut branches, &others, lanes, tool).await?,
+            Gated::Products => {
+                products(layout, number, &mut branches, &masks, (tool, stock)).await?;
+            }
+        }
     }
     let mut outputs = vec![zeros::<T>(lanes); formulas.outputs()];
     for (branch, order) in branches.iter_mut().zip(&layout.branches) {
@@ -170,7 +202,7 @@ pub(super) async fn run<T: Held>(
         .collect())
 }
 
-/// Sums, then one product for all branches in each slot.
+/// One product for all branches in each slot, with each branch's share of its triple.
 async fn layer<T: Held>(
     layout: &Layout,
     number: usize,
@@ -192,20 +224,9 @@ async fn layer<T: Held>(
             rings::add_into(to, &slot.kept[row * lanes..][..count]);
         }
     };
-    for (branch, order) in branches.iter_mut().zip(&layout.branches) {
-        for &step in &order.sums[number] {
-            branch.sum(step, lanes);
-        }
+    for (branch, order) in branches.iter().zip(&layout.branches) {
         let products = &order.products[number];
-        for (slot, &step) in products.iter().enumerate() {
-            let FormulaStep::Product(x, y) = branch.formula.steps()[step] else {
-                unreachable!("sums are not opened");
-            };
-            for (part, factor) in [x, y].into_iter().enumerate() {
-                let to = &mut masked[part * all + slot * lanes..][..lanes];
-                rings::add_into(to, branch.value(factor, lanes));
-            }
-        }
+        branch.add_factors(products, &mut masked, layer, lanes);
         let (first, count) = (order.done[number] * lanes, products.len() * lanes);
         for part in 0..2 {
             let of = &branch.triples[part][first..first + count];
@@ -232,6 +253,41 @@ async fn layer<T: Held>(
                 *z = both.add(crossed).add(c[lane]);
             }
             branch.set(formula.inputs() as usize + step, &product);
+        }
+    }
+    Ok(())
+}
+
+/// One product for all branches in each slot, opened under a mask of the active branch, of which each makes its own;
+/// `masks` has the sums of all branches' masks of products.
+async fn products<T: Held>(
+    layout: &Layout,
+    number: usize,
+    branches: &mut [Running<'_, T>],
+    masks: &[T],
+    (tool, stock): (&mut RingBranches, &mut Stock),
+) -> Result<()> {
+    let layer = &layout.layers[number];
+    let lanes = branches[0].slot.hot.len();
+    let all = layer.slots * lanes;
+    // The active branch's factors: the others are 0.
+    let mut factors = zeros::<T>(2 * all);
+    for (branch, order) in branches.iter().zip(&layout.branches) {
+        branch.add_factors(&order.products[number], &mut factors, layer, lanes);
+    }
+    let (x, y) = factors.split_at(all);
+    let mut made = zeros::<T>(all);
+    let mut triples = stock.ring_triples::<T>(all);
+    tool.mul(&mut triples, x, y, &mut made).await?;
+    rings::add_into(&mut made, &masks[layer.first * lanes..][..all]);
+    tool.open(&mut made).await?;
+    for (branch, order) in branches.iter_mut().zip(&layout.branches) {
+        let inputs = branch.formula.inputs() as usize;
+        for (slot, &step) in order.products[number].iter().enumerate() {
+            let known = &made[slot * lanes..(slot + 1) * lanes];
+            let row = layout.row(Part::Product) + layer.first + slot;
+            let product = branch.gated(known, row, lanes);
+            branch.set(inputs + step, &product);
         }
     }
     Ok(())

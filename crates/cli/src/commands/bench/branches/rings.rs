@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use madrigal_correlations::Width;
 use madrigal_engine::operations::{
-    ArithmeticGmwTool, BitTimes, BooleanGmwTool, Formula, Formulas, Layout, Linear, Mul, Open,
-    Rearrange, RingBranch, Share,
+    ArithmeticGmwTool, BitTimes, BooleanGmwTool, Formula, Formulas, Gated, Layout, Linear, Mul,
+    Open, Rearrange, RingBranch, Share,
 };
 use madrigal_engine::{Element, Graph, GraphError, Origin, ProgramPlan, ProgramSpec, Shares};
 use madrigal_engine::{Sharing, Sort, Value};
@@ -33,16 +33,21 @@ pub(super) enum Way {
     /// Every branch, and a multiplexer.
     All,
     /// As one.
-    One,
+    One(Gated),
 }
 
 impl Way {
-    pub(super) const ALL: [Self; 2] = [Self::All, Self::One];
+    pub(super) const ALL: [Self; 3] = [
+        Self::All,
+        Self::One(Gated::Triples),
+        Self::One(Gated::Products),
+    ];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::All => "rings/all",
-            Self::One => "rings/one",
+            Self::One(Gated::Triples) => "rings/one",
+            Self::One(Gated::Products) => "rings/two-rounds",
         }
     }
 }
@@ -157,7 +162,7 @@ fn all(
 /// At the cost of one.
 fn one(
     graph: &mut Graph,
-    branches: &[Branch],
+    branch: RingBranch,
     number: Value,
     numbers: Value,
     lanes: usize,
@@ -167,8 +172,7 @@ fn one(
         let places = (row * lanes..(row + 1) * lanes).map(|at| at as u32);
         inputs.push(picked(graph, numbers, places.collect())?);
     }
-    let formulas = Formulas::new(Width::W32, branches.iter().map(formula).collect());
-    graph.add(Arc::new(RingBranch::new(Arc::new(formulas))), &inputs)
+    graph.add(Arc::new(branch), &inputs)
 }
 
 /// A plan, and what the parties bring: the first one the number of the active branch, the second one numbers.
@@ -199,7 +203,7 @@ impl Rings {
         let clear = owners.map(|owner| Sharing::clear(&[owner]));
         // A multiplexer takes the bits one by one.
         let parts: Vec<Rows> = match way {
-            Way::One => vec![rows],
+            Way::One(_) => vec![rows],
             Way::All => {
                 let row = |bit: usize| {
                     let mut part = Rows::new(1, lanes);
@@ -224,7 +228,12 @@ impl Rings {
         let values = graph.add_one(share, &[input]).map_err(Failure::bug)?;
         inputs.push(Shares::ring_of(clear[1], numbers));
         let made = match way {
-            Way::One => one(&mut graph, &branches, shared[0], values, lanes),
+            Way::One(gated) => {
+                let formulas = branches.iter().map(formula).collect();
+                let formulas = Arc::new(Formulas::new(Width::W32, formulas));
+                let branch = RingBranch::new(formulas, gated);
+                one(&mut graph, branch, shared[0], values, lanes)
+            }
             Way::All => all(&mut graph, &branches, &shared, values, lanes).map(|made| vec![made]),
         };
         let everyone: Vec<Party> = Party::all(setting.parties).collect();
