@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand, ValueHint};
 
 pub use bench::{
     Bench, BenchBranches, BenchCircuit, BenchGarbling, BenchLines, BenchOt, BenchPaper,
-    BenchPrograms, BenchR3, BenchTensors,
+    BenchPrograms, BenchR3, BenchTensors, PaperArg,
 };
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};

@@ -58,6 +58,18 @@ pub enum Usage {
     Level(madrigal_kernels::LevelError),
     #[error("--only matches nothing; give a part of one of these names: {names}")]
     NothingToMeasure { names: String },
+    #[error(
+        "--table {number}: of this paper there are {there}; choose one, or another paper with --of"
+    )]
+    NoSuchTable { number: u8, there: String },
+    #[error("{}", if *networks {
+        "the tables of MOTION2NX are of networks: name one with --model FILE.onnx"
+    } else {
+        "--model is for the tables of MOTION2NX: add --of motion2nx, or leave it out"
+    })]
+    ModelOfTable { networks: bool },
+    #[error("the tables of MOTION2NX are of two parties: leave out --parties")]
+    TwoOfTable,
     #[error("{0}: see --ands, --layers and --branches")]
     Random(madrigal_circuit::branches::RandomError),
     #[error("{flag}: {source}; correct {flag} or the number of parties")]

@@ -366,9 +366,38 @@ fn tables_of_motion() {
     }
     let table = madrigal(path, "bench paper --table 6 --only Share").good();
     assert!(table.stdout.contains("Share^Y"), "{table}");
-    madrigal(path, "bench paper --table 5").bad(2, &["2, 3, 4, 6, 7 or 8"]);
+    madrigal(path, "bench paper --table 5").bad(2, &["2, 3, 4, 6, 7, 8", "--of"]);
     madrigal(path, "bench paper").bad(2, &["--figure", "--table"]);
     madrigal(path, "bench paper --table 7 --only nothing").bad(2, &["MUL^A/64"]);
+}
+
+/// Any model is held against the table.
+#[test]
+fn tables_of_motion2nx() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../examples/digits/minionn_mnist.onnx"
+    );
+    let of = |flags: &str| format!("bench paper --of motion2nx --model {model} --repeat 1 {flags}");
+    let told = madrigal(path, &of("--json --table 1 --only alpha+beta --only A+Y")).good();
+    let names = told.stdout.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).expect("a line is a JSON object");
+        let number = |field: &str| line[field].as_f64().unwrap();
+        assert!(number("seconds") >= number("online_seconds"), "{line}");
+        assert!(
+            number("paper_seconds") > number("paper_online_seconds"),
+            "{line}"
+        );
+        line["name"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(names.collect::<Vec<_>>(), ["A+Y/32", "alpha+beta/32"]);
+    madrigal(path, &of("--table 4")).bad(2, &["1, 2, 3"]);
+    madrigal(path, &of("--table 1 -N 3")).bad(2, &["two parties"]);
+    madrigal(path, "bench paper --of motion2nx --table 1").bad(2, &["--model"]);
+    let flags = format!("bench paper --table 7 --model {model}");
+    madrigal(path, &flags).bad(2, &["--of motion2nx"]);
 }
 
 #[test]

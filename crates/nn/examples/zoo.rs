@@ -20,7 +20,14 @@ use prost::Message as _;
 
 type Failure = Box<dyn std::error::Error>;
 
-const NAMES: [&str; 3] = ["squeezenet", "resnet50", "bert-tiny"];
+const NAMES: [&str; 6] = [
+    "cryptonets",
+    "minionn-mnist",
+    "minionn-cifar10",
+    "squeezenet",
+    "resnet50",
+    "bert-tiny",
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +49,9 @@ fn main() -> ExitCode {
 
 fn write(name: &str, folder: &Path) -> Result<(), Failure> {
     let (net, shape) = match name {
+        "cryptonets" => cryptonets(),
+        "minionn-mnist" => minionn_mnist(),
+        "minionn-cifar10" => minionn_cifar10(),
         "squeezenet" => squeezenet(),
         "resnet50" => resnet50(),
         "bert-tiny" => transformer(),
@@ -172,6 +182,16 @@ impl Net {
         self.node("Relu", &[x], &[])
     }
 
+    /// Of 2 x 2.
+    fn average_pool(&mut self, x: &str) -> String {
+        let attributes: [(&str, &[i64]); 2] = [("kernel_shape", &[2, 2]), ("strides", &[2, 2])];
+        self.node("AveragePool", &[x], &attributes)
+    }
+
+    fn flatten(&mut self, x: &str) -> String {
+        self.node("Flatten", &[x], &[("axis", &[1])])
+    }
+
     fn max_pool(&mut self, x: &str, k: i64, stride: i64, pad: i64) -> String {
         let attributes: [(&str, &[i64]); 3] = [
             ("kernel_shape", &[k, k]),
@@ -224,6 +244,59 @@ impl Net {
         }
         .encode_to_vec()
     }
+}
+
+/// CryptoNets (Dowlin et al., 2016) with ReLU, for images of 28 x 28.
+fn cryptonets() -> (Net, Vec<usize>) {
+    let mut net = Net::new();
+    let x = net.conv("x", [1, 5], [5, 2, 1], 2.0);
+    let x = net.relu(&x);
+    let x = net.flatten(&x);
+    let x = net.linear(&x, [845, 100], 2.0);
+    let x = net.relu(&x);
+    net.linear(&x, [100, 10], 2.0);
+    (net, vec![1, 1, 28, 28])
+}
+
+/// MiniONN's network for MNIST (Liu et al., 2017).
+fn minionn_mnist() -> (Net, Vec<usize>) {
+    let mut net = Net::new();
+    let mut x = "x".to_owned();
+    for channels in [1, 16] {
+        x = net.conv(&x, [channels, 16], [5, 1, 0], 2.0);
+        x = net.relu(&x);
+        x = net.max_pool(&x, 2, 2, 0);
+    }
+    let x = net.flatten(&x);
+    let x = net.linear(&x, [256, 100], 2.0);
+    let x = net.relu(&x);
+    net.linear(&x, [100, 10], 2.0);
+    (net, vec![1, 1, 28, 28])
+}
+
+/// MiniONN's network for CIFAR-10 (Liu et al., 2017).
+fn minionn_cifar10() -> (Net, Vec<usize>) {
+    let mut net = Net::new();
+    let mut x = "x".to_owned();
+    let layers = [
+        ([3, 64], 3, false),
+        ([64, 64], 3, true),
+        ([64, 64], 3, false),
+        ([64, 64], 3, true),
+        ([64, 64], 3, false),
+        ([64, 64], 1, false),
+        ([64, 16], 1, false),
+    ];
+    for (channels, k, pooled) in layers {
+        x = net.conv(&x, channels, [k, 1, k / 2], 2.0);
+        x = net.relu(&x);
+        if pooled {
+            x = net.average_pool(&x);
+        }
+    }
+    let x = net.flatten(&x);
+    net.linear(&x, [1024, 10], 2.0);
+    (net, vec![1, 3, 32, 32])
 }
 
 /// SqueezeNet 1.1 (Iandola et al., 2016), 224 x 224.

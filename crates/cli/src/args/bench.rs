@@ -264,14 +264,22 @@ pub struct BenchPaper {
         group = "what")]
     pub figure: Option<u8>,
 
-    /// Which table of MOTION: 2 (OTs), 3 (biometric matching), 4 (AES-128, SHA-256), 6 (costs), 7
-    /// (operations and conversions) or 8 (integers)
-    #[arg(long, value_name = "NUMBER", value_parser = table, group = "what")]
+    /// Which table. Of MOTION: 2 (OTs), 3 (biometric matching), 4 (AES-128, SHA-256), 6 (costs), 7
+    /// (operations and conversions) or 8 (integers). Of MOTION2NX: 1 (CryptoNets), 2 (MiniONN's network for MNIST)
+    /// or 3 (that for CIFAR-10), for a --model of that architecture
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=8), group = "what")]
     pub table: Option<u8>,
 
-    /// Of a table: the parties, one number or several
-    #[arg(long, short = 'N', value_name = "N,...", value_delimiter = ',', value_parser = parties,
-        default_values_t = [3])]
+    /// Whose table
+    #[arg(long, value_name = "PAPER", default_value = "motion")]
+    pub of: PaperArg,
+
+    /// Of a table of MOTION2NX: the network, whose weights do not matter for the times
+    #[arg(long, value_name = "FILE.onnx", value_hint = clap::ValueHint::FilePath)]
+    pub model: Option<std::path::PathBuf>,
+
+    /// Of a table of MOTION: the parties, one number or several [default: 3]
+    #[arg(long, short = 'N', value_name = "N,...", value_delimiter = ',', value_parser = parties)]
     pub parties: Vec<usize>,
 
     /// Of a table: the network, as for other commands; may be repeated. The paper's are lan and wan
@@ -299,13 +307,13 @@ pub struct BenchPaper {
     pub json: bool,
 }
 
-/// The tables of MOTION that measure something.
-fn table(text: &str) -> Result<u8, String> {
-    let table = text
-        .parse()
-        .ok()
-        .filter(|table| [2, 3, 4, 6, 7, 8].contains(table));
-    table.ok_or_else(|| "expected 2, 3, 4, 6, 7 or 8".to_owned())
+/// A paper with tables.
+#[derive(clap::ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PaperArg {
+    /// N parties, mixed protocols
+    Motion,
+    /// Two parties, networks
+    Motion2nx,
 }
 
 #[derive(Args, Debug)]

@@ -277,7 +277,7 @@ pub(super) fn run(args: &BenchPaper) -> Result<()> {
         "the paper's",
         "AES blocks",
     ]);
-    for &parties in &args.parties {
+    for parties in super::numbers_of_parties(args) {
         for entry in wanted() {
             let row = entry.row(parties)?;
             if args.json {

@@ -1,4 +1,4 @@
-//! `bench paper --table`: the tables of MOTION, ours beside theirs.
+//! `bench paper --table`: the tables of MOTION and MOTION2NX, ours beside theirs.
 //!
 //! Ours is a whole job, from the sharing of the operands to the opening of the result, all parties on this machine.
 //! Where a row of the paper is an operation by itself, what it has for sharing and opening is added to it. Base OTs
@@ -8,6 +8,7 @@ mod circuits;
 mod costs;
 mod integers;
 mod matching;
+mod networks;
 mod ots;
 mod primitives;
 mod published;
@@ -18,8 +19,8 @@ use serde::Serialize;
 
 use super::super::measured::is_wanted;
 use super::super::programs::measure::{Setting, Times, measure};
-use super::super::programs::workloads::{Random, Recorded};
-use crate::args::{BenchPaper, TransportArg};
+use super::super::programs::workloads::{Made, Random, Recorded};
+use crate::args::{BenchPaper, PaperArg, TransportArg};
 use crate::exit::{Failure, Result, Usage};
 use crate::machine::Machine;
 use crate::numbers::{rate, table};
@@ -71,8 +72,33 @@ struct Case {
 /// Records a program for so many parties, with random inputs.
 type Make = dyn Fn(&mut Random, usize) -> Recorded;
 
+/// The tables that measure something.
+const MOTION: [u8; 6] = [2, 3, 4, 6, 7, 8];
+const MOTION2NX: [u8; 3] = [1, 2, 3];
+
+/// Refuses a table that there is not.
+fn check(args: &BenchPaper, number: u8) -> Result<()> {
+    let (there, networks) = match args.of {
+        PaperArg::Motion => (&MOTION[..], false),
+        PaperArg::Motion2nx => (&MOTION2NX[..], true),
+    };
+    if !there.contains(&number) {
+        let there = there.iter().map(u8::to_string).collect::<Vec<_>>();
+        let there = there.join(", ");
+        return Err(Usage::NoSuchTable { number, there }.into());
+    }
+    if networks != args.model.is_some() {
+        return Err(Usage::ModelOfTable { networks }.into());
+    }
+    if networks && args.parties.iter().any(|&parties| parties != 2) {
+        return Err(Usage::TwoOfTable.into());
+    }
+    Ok(())
+}
+
 pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
-    if number == 6 {
+    check(args, number)?;
+    if (args.of, number) == (PaperArg::Motion, 6) {
         return costs::run(args);
     }
     let machine = Machine::measure()?;
@@ -84,12 +110,13 @@ pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
         steps: &steps,
         rates: &rates,
     };
-    let rows = match number {
-        2 => ots::rows(&bench)?,
-        3 => bench.programs(matching::cases)?,
-        4 => circuits::rows(&bench)?,
-        7 => bench.programs(|_| primitives::cases())?,
-        _ => bench.programs(|_| integers::cases())?,
+    let rows = match (&args.model, number) {
+        (Some(model), _) => networks::rows(&bench, model)?,
+        (None, 2) => ots::rows(&bench)?,
+        (None, 3) => bench.programs(matching::cases)?,
+        (None, 4) => circuits::rows(&bench)?,
+        (None, 7) => bench.programs(|_| primitives::cases())?,
+        (None, _) => bench.programs(|_| integers::cases())?,
     };
     steps.clear();
     if args.json {
@@ -118,14 +145,26 @@ pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
             row.faster.map(|by| format!("{by:.1}")).unwrap_or_default(),
         ]);
     }
+    let of = match args.of {
+        PaperArg::Motion => "MOTION",
+        PaperArg::Motion2nx => "MOTION2NX",
+    };
     let text = format!(
-        "Table {number} of MOTION, times of one operation. All parties on {} cores, {} by each, loopback TCP carries {}; \
+        "Table {number} of {of}, times of one operation. All parties on {} cores, {} by each, loopback TCP carries {}; \
          the paper's on servers of 16 cores each.\n\n{table}\n",
         machine.cores,
         rate(machine.aes_blocks, " AES blocks/s"),
         rate(machine.loopback_bytes_per_second, "B/s"),
     );
     print(text.as_bytes())
+}
+
+/// The paper has no two parties, but for what it compares with ABY.
+fn numbers_of_parties(args: &BenchPaper) -> Vec<usize> {
+    match &args.parties[..] {
+        [] => vec![3],
+        given => given.to_vec(),
+    }
 }
 
 impl Bench<'_> {
@@ -144,7 +183,7 @@ impl Bench<'_> {
 
     /// Does something for each number of parties and each network.
     fn everywhere(&self, mut each: impl FnMut(usize, &str, Network) -> Result<()>) -> Result<()> {
-        for &parties in &self.args.parties {
+        for parties in numbers_of_parties(self.args) {
             for name in &self.args.network {
                 each(parties, name, Network::parse(name)?)?;
             }
@@ -161,14 +200,7 @@ impl Bench<'_> {
                 self.steps
                     .name(&format!("{} of {parties}, {name}", case.name));
                 let made = (case.make)(&mut Random::new()?, parties).map_err(Failure::bug)?;
-                let setting = Setting {
-                    transport: TransportArg::Tcp,
-                    network,
-                    threads: 1,
-                    repeat: self.args.repeat,
-                    rates: self.rates,
-                };
-                let times = measure(case.mix, &made, &setting)?.times;
+                let times = self.times(case.mix, &made, network)?;
                 let median = |pick: &dyn Fn(&Times) -> f64| {
                     Spread::of(times.iter().map(pick).collect()).median / case.ops as f64
                 };
@@ -187,6 +219,18 @@ impl Bench<'_> {
             Ok(())
         })?;
         Ok(rows)
+    }
+
+    /// Of all runs.
+    fn times(&self, mix: Mix, made: &Made, network: Network) -> Result<Vec<Times>> {
+        let setting = Setting {
+            transport: TransportArg::Tcp,
+            network,
+            threads: 1,
+            repeat: self.args.repeat,
+            rates: self.rates,
+        };
+        Ok(measure(mix, made, &setting)?.times)
     }
 
     fn row(&self, name: String, parties: usize, network: &str, seconds: f64) -> Row {
