@@ -6,11 +6,12 @@ use madrigal_circuit::branches::{Draft, index_bits};
 use madrigal_circuit::{Builder, Wire};
 use madrigal_engine::operations::Scheme;
 
+use super::Way;
 use super::bits::BitOp;
 use super::branches::circuits;
 use super::draft::Operand;
 use super::lowering::{Lowering, Result};
-use super::steps::{Action, Places, Slot, Way};
+use super::steps::{Action, Places, Slot};
 use crate::ir::Node;
 use crate::shape::{Shape, View};
 

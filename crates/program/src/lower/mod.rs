@@ -32,6 +32,7 @@ mod plain;
 mod ring;
 mod steps;
 mod vectors;
+mod ways;
 
 use madrigal_circuit::Goal;
 
@@ -41,9 +42,8 @@ use crate::ir::{Graph, Node, Op};
 
 pub(crate) use bits::one_hot;
 pub use mix::{Mix, MixError, Sharing};
-pub use steps::{
-    Action, Body, Conditional, Element, Held, Holding, Lowered, Places, Slot, Step, Way, Why,
-};
+pub use steps::{Action, Body, Element, Held, Holding, Lowered, Places, Slot, Step};
+pub use ways::{Conditional, Way, Why};
 
 use draft::Circuits;
 use lowering::Lowering;

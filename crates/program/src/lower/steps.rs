@@ -7,13 +7,13 @@ use std::sync::Arc;
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
 use madrigal_core::Party;
-use madrigal_engine::operations::{Formulas, Gated, Scheme};
+use madrigal_engine::operations::{Formulas, Gated};
 
 use crate::array::Array;
 use crate::computation::OutputPort;
 use crate::error::Source;
 use crate::ir::Rounding;
-use crate::lower::{Mix, Sharing};
+use crate::lower::{Conditional, Mix, Sharing, Way};
 use crate::shape::View;
 
 /// Who has what of a vector.
@@ -242,109 +242,6 @@ pub enum Action {
         /// What is done each time.
         body: Arc<Body>,
     },
-}
-
-/// How a conditional on secrets is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// All branches, of whose results one is chosen.
-    Multiplexed,
-    /// Branches in `B` that share their cost.
-    Shared(Scheme),
-    /// Branches of sums and products in `A` that share their cost.
-    Rings(Gated),
-}
-
-impl Way {
-    /// Those of a circuit with branches.
-    pub const ALL: [Self; 4] = [
-        Self::Multiplexed,
-        Self::Shared(Scheme::Vectors),
-        Self::Shared(Scheme::Masked),
-        Self::Shared(Scheme::Merged),
-    ];
-}
-
-impl fmt::Display for Way {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Multiplexed => f.write_str("multiplexed"),
-            Self::Shared(scheme) => f.write_str(scheme.name()),
-            Self::Rings(_) => f.write_str("on ring elements"),
-        }
-    }
-}
-
-/// A conditional on secrets of a program, and how it is computed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conditional {
-    /// Where it was asked for.
-    pub at: Source,
-    /// How many branches it has.
-    pub branches: usize,
-    /// How many choices are made: its elements.
-    pub elements: usize,
-    /// How it is computed.
-    pub way: Way,
-    /// Why its branches do not share their cost, where that is known before any estimate.
-    pub why: Option<Why>,
-}
-
-/// Why all branches of a conditional are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Why {
-    /// In the sharing that bits are in it would save nothing, or is not done.
-    Sharing(Sharing),
-    /// A branch does more than is done to each element by itself, or is too large for a circuit.
-    Form,
-    /// To share it takes longer on this line.
-    Slower,
-}
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sharing(Sharing::Replicated) => {
-                f.write_str("for in R an AND sends one bit already")
-            }
-            Self::Sharing(sharing @ (Sharing::Garbled | Sharing::GarbledByOne)) => {
-                write!(f, "for in {sharing} tables of branches are not stacked")
-            }
-            Self::Sharing(sharing) => {
-                write!(f, "for in {sharing} each AND's masks are multiplied ahead")
-            }
-            Self::Form => f.write_str(
-                "for a branch does more than is done to each element by itself, or is too large",
-            ),
-            Self::Slower => f.write_str("for that is faster on this line"),
-        }
-    }
-}
-
-impl fmt::Display for Conditional {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            at,
-            branches,
-            elements,
-            way,
-            why,
-        } = self;
-        write!(f, "{at}: {elements} choices among {branches} branches, ")?;
-        match way {
-            Way::Multiplexed => f.write_str("all computed and multiplexed")?,
-            Way::Shared(scheme) => {
-                return write!(f, "at the cost of one ({})", scheme.name());
-            }
-            Way::Rings(Gated::Triples) => {
-                return f.write_str("at the cost of one (on ring elements)");
-            }
-            Way::Rings(Gated::Products) => {
-                return f.write_str("at the cost of one (on ring elements, two rounds a layer)");
-            }
-        }
-        why.map_or(Ok(()), |why| write!(f, ", {why}"))
-    }
 }
 
 /// An action with its operands.
