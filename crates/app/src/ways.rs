@@ -4,6 +4,7 @@ use std::thread;
 
 use clap::ValueEnum;
 use madrigal_circuit::Goal;
+use madrigal_core::time::Rates;
 use madrigal_correlations::{Matrices, Origin};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, ExecuteError, Planned};
@@ -20,6 +21,13 @@ pub enum MatricesArg {
     /// Oblivious transfer
     Ot,
 }
+
+/// The rates by which parties choose a mix, whatever their machines: those of one that is known, with what sockets leave
+/// of its bytes for each second, where a core is busy at either end.
+pub const AGREED: Rates = Rates {
+    network_bytes: 1e9,
+    ..Rates::ZEN_5
+};
 
 /// What a plan takes from flags.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +60,7 @@ impl Ways<'_> {
         for (mix, planned) in self.each(program, mixes) {
             match planned {
                 Ok(planned) => {
-                    let seconds = planned.seconds();
+                    let seconds = planned.seconds_at(&AGREED);
                     if best.as_ref().is_none_or(|(least, ..)| seconds < *least) {
                         best = Some((seconds, mix, planned));
                     }

@@ -27,7 +27,7 @@ use madrigal_net::{Context, Result};
 use madrigal_ot::OtError;
 use zeroize::Zeroizing;
 
-pub(crate) use self::encrypted::{Encrypted, EncryptedCosts, serves};
+pub(crate) use self::encrypted::{Encrypted, EncryptedCosts, serves, transforms};
 pub(crate) use self::layout::MatrixLayout;
 use self::strings::{
     correct_first, correct_half, has_clear_end, offer_first, offer_half, transpose,

@@ -14,10 +14,12 @@ use crate::bit_triples::BitTriples;
 use crate::choice::bit_triple_work;
 use crate::correlated::{CorrelatedOts, Direction, RowsLayout};
 use crate::extension::Extension;
+use crate::kind::Kind;
 use crate::layout::Layout;
 use crate::ledger::Ledger;
 use crate::lines::{Line, Lines, MAX_THREADS, beside, portions, ranges};
 use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, MatrixTriple};
+use crate::needs::Needs;
 use crate::ot_triples::BitLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
 use crate::shared_bits::{ChainLayout, SharedBits};
@@ -380,6 +382,26 @@ impl OtCosts {
         bit_triple_work(self.extension, count, lines).times((self.parties - 1) as f64)
     }
 
+    /// The same for what `needs` takes, matrices by encryption priced as the OTs that take as long.
+    pub(crate) fn work(&self, needs: &Needs) -> Work {
+        let (mut triples, mut transforms) = (0, 0);
+        for (kind, count) in needs.kinds() {
+            let encrypted = match kind {
+                Kind::MatrixTriples(width, shape) if self.encrypted.is_some() => {
+                    matrices::transforms(width, shape)
+                }
+                _ => None,
+            };
+            match encrypted {
+                Some(each) => transforms += each * count as u64,
+                None => triples += in_bit_triples(kind) * count as u64,
+            }
+        }
+        let mut work = self.bit_triples_work(triples);
+        work.extended_ots += transforms as f64 * OF_TRANSFORM * (self.parties - 1) as f64;
+        work
+    }
+
     pub(crate) fn parties(&self) -> usize {
         self.parties
     }
@@ -492,3 +514,18 @@ impl OtCosts {
         }))
     }
 }
+
+/// As many Boolean triples as take about as many OTs as one item.
+fn in_bit_triples(kind: Kind) -> u64 {
+    match kind {
+        Kind::BitTriples | Kind::VectorTriples { .. } | Kind::CorrelatedOts { .. } => 1,
+        Kind::RingTriples(width) | Kind::SquarePairs(width) | Kind::SharedBits(width) => {
+            width.bits() as u64
+        }
+        Kind::MatrixTriples(width, shape) => (width.bits() * shape.rows * shape.inner) as u64,
+    }
+}
+
+/// OTs that are extended in the time of a [transform](madrigal_lattice::Layout::transforms): measured on a core with
+/// AVX-512, by networks whose setup is little else.
+const OF_TRANSFORM: f64 = 12_500.0;

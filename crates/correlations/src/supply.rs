@@ -154,7 +154,7 @@ impl SupplyCosts {
     /// What making `needs` computes beside AES blocks.
     pub fn work(&self, needs: &Needs) -> Work {
         match self {
-            Self::Ot(costs) => costs.bit_triples_work(in_bit_triples(needs)),
+            Self::Ot(costs) => costs.work(needs),
             Self::Dealer(_) => Work::default(),
             Self::Store { .. } => Work {
                 store_bytes: needs.share_bytes() as f64,
@@ -206,21 +206,6 @@ impl SupplyCosts {
             }
         })
     }
-}
-
-/// As many Boolean triples as take about as many OTs.
-fn in_bit_triples(needs: &Needs) -> u64 {
-    let of = |(kind, count): (Kind, usize)| {
-        let each = match kind {
-            Kind::BitTriples | Kind::VectorTriples { .. } | Kind::CorrelatedOts { .. } => 1,
-            Kind::RingTriples(width) | Kind::SquarePairs(width) | Kind::SharedBits(width) => {
-                width.bits() as u64
-            }
-            Kind::MatrixTriples(width, shape) => (width.bits() * shape.rows * shape.inner) as u64,
-        };
-        each * count as u64
-    };
-    needs.kinds().into_iter().map(of).sum()
 }
 
 /// What a party has at hand for the sources of a job, besides the other parties. Nothing by default,

@@ -23,6 +23,9 @@ const REQUESTED: usize = 128;
 /// computed.
 const ANSWERED: usize = 8;
 
+/// Transforms of an answer for each prime: what hides it, there and back for both halves, and the owner's.
+const ANSWER: usize = 6;
+
 /// A product of matrices over Z_2^l: X (p x k), which one party holds and encrypts, by Y (k x q), which
 /// the other one holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,6 +147,17 @@ impl Layout {
         all(&[stripes, k.div_ceil(b), self.primes, POLY_BYTES])
             .saturating_add(answers)
             .saturating_add(results)
+    }
+
+    /// About as many number-theoretic transforms as both sides compute together, and what goes with each: a block of X
+    /// when it is encrypted; a block of Y for each that it is multiplied with; an answer when it is made and opened.
+    pub fn transforms(&self) -> u64 {
+        let [a, b, c] = self.block;
+        let [p, k, q] = self.sizes;
+        let (stripes, across, columns) = (p.div_ceil(a), k.div_ceil(b), q.div_ceil(c));
+        let answers = stripes * k.div_ceil(REQUESTED * b) * columns;
+        let polynomials = stripes * across * (1 + columns) + ANSWER * answers;
+        (self.primes * polynomials) as u64
     }
 
     /// l, in bits.

@@ -233,11 +233,16 @@ impl<T> Fastest<T> {
 }
 
 impl Planned {
-    /// How long it is expected to take the slowest party on the line that it is planned for, at fixed rates
-    /// ([`Rates::ZEN_5`]): to choose among plans, so that all parties choose alike.
-    pub fn seconds(&self) -> f64 {
+    /// At fixed rates.
+    fn seconds(&self) -> f64 {
+        self.seconds_at(&Rates::ZEN_5)
+    }
+
+    /// How long it is expected to take the slowest party on the line that it is planned for, on machines with these
+    /// rates: with fixed ones, to choose among plans as all parties do.
+    pub fn seconds_at(&self, rates: &Rates) -> f64 {
         let line = self.plan.spec().line;
-        let of = |party| self.plan.time(party, &Rates::ZEN_5, &line).total;
+        let of = |party| self.plan.time(party, rates, &line).total;
         Party::all(self.plan.spec().graph.parties())
             .map(of)
             .fold(0.0, f64::max)

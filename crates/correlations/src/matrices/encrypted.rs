@@ -17,7 +17,7 @@ use madrigal_net::{Channel, Context, Error, Result, breathe, exchange};
 use zeroize::Zeroizing;
 
 use super::{MatrixShape, MatrixTriple, in_shape, own_products};
-use crate::kind::Width;
+use crate::kind::{Width, with_ring};
 use crate::links::OUT_OF_STEP;
 use crate::rings::{random, random_blocks};
 
@@ -74,6 +74,14 @@ impl Oriented {
         });
         ways.min_by_key(|way| way.layout.bytes())
     }
+}
+
+/// What a party computes with a peer for a triple by encryption, as owner and as responder, in
+/// [transforms](Layout::transforms); none where there is no encryption of such elements.
+pub(crate) fn transforms(width: Width, shape: MatrixShape) -> Option<u64> {
+    with_ring!(width, T => {
+        serves::<T>().then(|| Oriented::new::<T>(shape).map_or(0, |way| way.layout.transforms()))
+    })
 }
 
 /// Requests that go together, each with the number of its triple.

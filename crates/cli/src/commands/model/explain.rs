@@ -2,9 +2,9 @@
 
 use madrigal_app::explain::Costs;
 use madrigal_app::groups::{Group, groups, phases};
-use madrigal_app::ways::Ways;
+use madrigal_app::ways::{AGREED, Ways};
 use madrigal_core::Party;
-use madrigal_core::time::Link;
+use madrigal_core::time::{Link, Rates};
 use madrigal_engine::ProgramPlan;
 use madrigal_program::Planned;
 use madrigal_program::lower::Mix;
@@ -44,6 +44,8 @@ struct Estimate {
     setup: Costs,
     online: Costs,
     total_seconds: f64,
+    /// The estimate at fixed rates.
+    agreed_seconds: f64,
     memory_bytes: usize,
     layers: Vec<Layer>,
 }
@@ -94,15 +96,18 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         made.plan(&ways, None)?;
     }
     // As it is chosen in a run; of equal ones the first stays the first.
-    mixes.sort_by(|(_, a), (_, b)| a.seconds().total_cmp(&b.seconds()));
+    mixes.sort_by(|(_, a), (_, b)| a.seconds_at(&AGREED).total_cmp(&b.seconds_at(&AGREED)));
     let chosen = mixes.first().map(|(mix, _)| mix.to_string());
     let chosen = chosen.filter(|_| args.protocol.is_none());
     let link = match network.profile {
         Some(_) => network.link(),
         None => over.line(),
     };
+    // Not by a trial of each plan's correlations: between matrices as small as a trial has them, messages count most.
+    let rates = rates::measure(None)?;
     let estimates = mixes.iter();
-    let estimates = estimates.map(|(mix, planned)| Estimate::new(*mix, &made, planned, &link));
+    let estimates =
+        estimates.map(|(mix, planned)| Estimate::new(*mix, &made, planned, &rates, &link));
     let explanation = Explanation {
         model: args.file.display().to_string(),
         parties: args.parties,
@@ -111,7 +116,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         network: args.network.clone(),
         threads: args.threads,
         chosen,
-        mixes: estimates.collect::<Result<_>>()?,
+        mixes: estimates.collect(),
     };
     match args.json {
         true => print_json(&explanation),
@@ -141,11 +146,10 @@ impl Layer {
 }
 
 impl Estimate {
-    fn new(mix: Mix, made: &Made, planned: &Planned, link: &Link) -> Result<Self> {
+    fn new(mix: Mix, made: &Made, planned: &Planned, rates: &Rates, link: &Link) -> Self {
         let plan = &planned.plan;
-        let rates = rates::measure(plan.trial().as_ref())?;
-        let [setup, online] = phases(plan, &rates, link);
-        let groups = groups(planned, &rates, link);
+        let [setup, online] = phases(plan, rates, link);
+        let groups = groups(planned, rates, link);
         // One that only reads elements elsewhere has no operation.
         let group = |part: Option<u32>| {
             let found = groups.iter().find(|group| group.part == part);
@@ -154,7 +158,7 @@ impl Estimate {
         let own = (0..).zip(made.network.layers());
         let own = own.map(|(part, of)| Layer::new(Some(of), group(Some(part))));
         let parties = Party::all(made.roles.parties);
-        Ok(Self {
+        Self {
             protocol: mix.to_string(),
             correlations: match plan.needs().is_empty() {
                 true => "none".to_owned(),
@@ -163,12 +167,13 @@ impl Estimate {
             phases: plan.phases().to_string(),
             setup,
             online,
-            total_seconds: slowest(plan, |party| plan.time(party, &rates, link).total),
+            total_seconds: slowest(plan, |party| plan.time(party, rates, link).total),
+            agreed_seconds: planned.seconds_at(&AGREED),
             memory_bytes: parties.map(|party| plan.memory(party)).max().unwrap_or(0),
             layers: std::iter::once(Layer::new(None, group(None)))
                 .chain(own)
                 .collect(),
-        })
+        }
     }
 
     /// Layer by layer.
