@@ -82,7 +82,7 @@ fn spec(built: &Built, seed: u64) -> ProgramSpec {
 #[test]
 fn nested_conditionals_are_right_at_the_declared_cost() {
     let seed = seed();
-    for round in 0..40 {
+    for round in 0..14 {
         let random = seed.wrapping_add(round);
         let of = |list: &[usize], by: u64| list[(random / by) as usize % list.len()];
         let depth = of(&[1, 2, 3, 4], 1);
@@ -106,7 +106,7 @@ fn conditionals_of_many_branches() {
         ands: 60,
         xors: 50,
     };
-    for (branches, parties) in [(2, 2), (3, 3), (7, 2), (16, 2), (32, 2), (16, 5), (32, 8)] {
+    for (branches, parties) in [(2, 2), (3, 3), (32, 2), (16, 5), (8, 8)] {
         let branching = Arc::new(random.conditional(branches, seed).unwrap());
         for scheme in Scheme::ALL {
             let built = built(&branching, scheme, parties, 9, seed);
