@@ -249,8 +249,10 @@ fn parties_with_different_programs_learn_in_what() {
         "-i bids=1,2 --mix B",
         "-i other=1 -i weight=0 -i 3=1 --mix A+B",
     ]);
-    let (told, _) = first.unwrap_err();
-    assert!(told.contains("operation"), "{told}");
+    let (told, status) = first.unwrap_err();
+    assert_eq!(status, 5, "{told}");
+    assert!(told.contains("mix is B here and A+B there"), "{told}");
+    assert!(told.contains("--mix"), "{told}");
 }
 
 /// All names in JSON but those of outputs.
