@@ -7,6 +7,7 @@ mod faults;
 mod functions;
 mod loops;
 mod lowering;
+mod numpy;
 mod operators;
 mod optimise;
 mod random;
