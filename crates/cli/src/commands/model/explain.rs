@@ -240,10 +240,8 @@ impl Explanation {
             .batch
             .map_or_else(String::new, |batch| format!(", batch {batch}"));
         let head = format!(
-            "{}: {}{batch}, numbers {bits}.{fraction}, network {}",
-            self.model,
-            counted(self.parties as u64, "party").replace("partys", "parties"),
-            self.network,
+            "{}: {} parties{batch}, numbers {bits}.{fraction}, network {}",
+            self.model, self.parties, self.network,
         );
         let (None, [one]) = (&self.chosen, &self.mixes[..]) else {
             return format!("{head}\n\n{}", self.compared());
