@@ -72,7 +72,7 @@ fn start_cost(extension: Extension, parties: usize) -> PhaseCost {
     let peers = parties as u64 - 1;
     stream_cost(parties)
         + PhaseCost {
-            rounds: u64::from(extension.is_silent()),
+            rounds: start_rounds(extension),
             bytes_sent: peers * one.receiver_bytes,
             bytes_received: peers * one.receiver_bytes,
             messages: peers * u64::from(extension.setup_len() > 0),
@@ -146,35 +146,48 @@ impl Ledger {
                 };
             }
         }
-        total.rounds += times * self.rounds(layout, &alike);
+        total.rounds += times * call_rounds(self.extension, self.parties, layout, &alike);
         total
     }
+}
 
-    /// Offers, what the receivers send, corrections stage by stage. Where the receivers send nothing,
-    /// corrections wait for nothing.
-    fn rounds(&self, layout: &dyn Layout, alike: &[(Range<usize>, u64)]) -> u64 {
-        let pairs = || {
-            let all = Party::all(self.parties);
-            all.flat_map(|from| from.others(self.parties).map(move |to| (from, to)))
-        };
-        let any = |holds: &dyn Fn(Party, Party, &Range<usize>) -> bool| {
-            let mut all = alike
-                .iter()
-                .flat_map(|(items, _)| pairs().map(move |pair| (pair, items)));
-            all.any(|((from, to), items)| holds(from, to, items))
-        };
-        let asks = any(&|from, to, items| {
-            let batch = layout.batch(from, to, items);
-            batch.ots > 0 && !batch.random(self.extension)
-        });
-        let corrects = any(&|from, to, items| layout.corrections(from, to, items).is_some());
-        let stages = layout.stage_parts();
-        let stages = stages.map_or(1, |each| (layout.parts().len() / each) as u64);
-        let offers = u64::from(self.extension.is_silent());
-        let corrections = if corrects { stages } else { 0 };
-        match asks {
-            true => offers + 1 + corrections,
-            false => offers.max(corrections),
-        }
+/// Rounds of a call with at least one part: offers, what the receivers send, corrections stage by stage. Where
+/// the receivers send nothing, corrections wait for nothing.
+///
+/// Not every party has a message in each of them: where all OTs go in one direction, the sender hears nothing of
+/// the corrections. All count them nevertheless, so that a call ends in the same round for everyone.
+pub(crate) fn call_rounds(
+    extension: Extension,
+    parties: usize,
+    layout: &dyn Layout,
+    alike: &[(Range<usize>, u64)],
+) -> u64 {
+    let pairs = || {
+        let all = Party::all(parties);
+        all.flat_map(|from| from.others(parties).map(move |to| (from, to)))
+    };
+    let any = |holds: &dyn Fn(Party, Party, &Range<usize>) -> bool| {
+        let mut all = alike
+            .iter()
+            .flat_map(|(items, _)| pairs().map(move |pair| (pair, items)));
+        all.any(|((from, to), items)| holds(from, to, items))
+    };
+    let asks = any(&|from, to, items| {
+        let batch = layout.batch(from, to, items);
+        batch.ots > 0 && !batch.random(extension)
+    });
+    let corrects = any(&|from, to, items| layout.corrections(from, to, items).is_some());
+    let stages = layout.stage_parts();
+    let stages = stages.map_or(1, |each| (layout.parts().len() / each) as u64);
+    let offers = u64::from(extension.is_silent());
+    let corrections = if corrects { stages } else { 0 };
+    match asks {
+        true => offers + 1 + corrections,
+        false => offers.max(corrections),
     }
+}
+
+/// Rounds of the first messages of a kind's first call.
+pub(crate) fn start_rounds(extension: Extension) -> u64 {
+    u64::from(extension.is_silent())
 }

@@ -216,13 +216,7 @@ impl Line {
         let layout = RowsLayout::new(self.context.me(), counts, portion);
         let mut call = RowsCall::new(&self.context, layout);
         if any {
-            let (context, extension) = (self.context.clone(), self.extension);
-            let links = self.links(Group::Rows).await?;
-            let (start, begins) = (context.beside(), !links.started());
-            links.run(&mut call, made).await?;
-            // Not everybody has a message, but a call ends in the same round for all.
-            let rounds = 1 + u32::from(begins && extension.is_silent());
-            context.advance(&start, rounds);
+            self.links(Group::Rows).await?.run(&mut call, made).await?;
         }
         Ok(call.finish())
     }

@@ -34,6 +34,7 @@ use self::work::Work;
 use crate::base::{Base, Stream};
 use crate::extension::Extension;
 use crate::layout::Layout;
+use crate::ledger::{call_rounds, start_rounds};
 
 /// What is wrong after a call that did not come to its end.
 pub(crate) const OUT_OF_STEP: &str =
@@ -117,11 +118,6 @@ impl Links {
         })
     }
 
-    /// Whether there has been a call.
-    pub(crate) fn started(&self) -> bool {
-        self.started
-    }
-
     /// Makes all items of a call. `made` hears how many more are done.
     ///
     /// Boxed, and so compiled once: an `async fn` would be compiled again for every kind, ring and
@@ -140,9 +136,10 @@ impl Links {
                 reason: OUT_OF_STEP.into(),
             });
         }
-        if call.layout().parts().len() > 0 {
+        let layout = call.layout();
+        if layout.parts().len() > 0 {
             let begins = !std::mem::replace(&mut self.started, true);
-            let start = self.context.beside();
+            let (before, start) = (self.context.beside(), self.context.beside());
             if begins {
                 self.begin(&start).await?;
             }
@@ -156,6 +153,14 @@ impl Links {
                 made,
             );
             work.run(&mut self.links, unheard).await?;
+            // Not everybody has a message in each round, but a call ends in the same one for all: what comes
+            // after it is declared from there on.
+            let parties = self.context.parties();
+            let mut rounds = call_rounds(self.extension, parties, &*layout, &layout.alike());
+            if begins {
+                rounds += start_rounds(self.extension);
+            }
+            self.context.advance(&before, rounds as u32);
         }
         self.broken = false;
         Ok(())

@@ -280,3 +280,44 @@ fn calls_follow(extension: Extension, parties: usize) {
         assert_ne!(party[0], party[1]);
     }
 }
+
+/// A party that heard nothing in the last round, since all OTs go to it, counts on from there nevertheless.
+#[test]
+fn a_call_ends_in_the_same_round_for_all() {
+    for extension in extensions() {
+        for (parties, count) in [(2, 1), (2, 2), (3, 1)] {
+            for speaker in Party::all(parties) {
+                speaks_after_squares(extension, parties, count, speaker);
+            }
+        }
+    }
+}
+
+fn speaks_after_squares(extension: Extension, parties: usize, count: usize, speaker: Party) {
+    let said = |costs: &mut OtCosts| {
+        let squares = costs.square_pairs::<u32>(count);
+        PhaseCost {
+            rounds: squares.rounds + 1,
+            ..squares
+        }
+    };
+    let results = World::new(parties, seed()).run(|context| async move {
+        let mut source = OtSource::new(&context, extension).await?;
+        source.square_pairs::<u32>(count, &|_| {}).await?;
+        let after = context.step("after");
+        if after.me() == speaker {
+            for channel in &mut after.channels()? {
+                channel.send(vec![1]).await?;
+            }
+        } else {
+            after.channel(speaker)?.recv(1).await?;
+        }
+        Ok(())
+    });
+    for (me, (_, cost)) in Party::all(parties).zip(&results) {
+        let mut costs = OtCosts::new(extension, me, parties);
+        let expected = costs.base() + said(&mut costs);
+        let about = format!("{me} of {parties}, {count} squares, {extension}, {speaker} speaks");
+        assert_eq!(cost.setup.rounds, expected.rounds, "{about}");
+    }
+}

@@ -6,7 +6,7 @@ use madrigal_engine::{Given, ProgramPlan, ProgramSpec, RunError, evaluate_progra
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Array, Computation, Inputs, Program};
+use madrigal_program::{Array, Computation, Everyone, Fixed, Inputs, Program};
 use madrigal_testkit::World;
 
 use crate::random::Random;
@@ -132,5 +132,22 @@ fn the_nearest_entry_of_a_table_is_found() {
         });
         let inputs = Inputs::new().with(rows).with([5_u32, 9, 60, 1]);
         runs(&program, &inputs, mix, Goal::Depth, "the nearest entry");
+    }
+}
+
+/// Where all OTs of a call go in one direction, what is prepared after it counts on from its last round.
+#[test]
+fn one_square_is_declared_as_it_is_counted() {
+    for (mix, parties) in MIXES.into_iter().filter(|(mix, _)| *mix != Mix::BETA) {
+        for count in 1..3 {
+            let mut p = Program::new(parties);
+            let x = p.input::<Fixed<i32, 12>>(Party::new(0), [count]);
+            let squares = x.square();
+            let _ = p.open(squares, Everyone);
+            let program = p.finish().expect("a program that can be");
+            let numbers: Vec<_> = (1..=count as i32).map(Fixed::from_raw).collect();
+            let inputs = Inputs::new().with::<Fixed<i32, 12>>(numbers);
+            runs(&program, &inputs, mix, Goal::Size, "squares");
+        }
     }
 }
