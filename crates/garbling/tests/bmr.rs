@@ -350,7 +350,7 @@ fn wrong_lengths_are_refused() {
     let rows = [&rows[..], &rows[..]];
     let products = Products::uncorrected(&rows, &party.choices);
     let new = |first| Garbling::new(INSTANCE, shape, first, 0, &party.offset, &party.seed);
-    let (mut x, mut y, mut short) = ([0; 192], [0; 192], [0; 191]);
+    let (mut x, mut y, mut short) = ([0; 144], [0; 144], [0; 143]);
     let refused = |result: Result<(), GarblingError>, words: &str| {
         let error = result.unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
@@ -359,7 +359,7 @@ fn wrong_lengths_are_refused() {
     refused(garbling.garble(&chunk, products, &mut [&mut x]), "columns");
     refused(
         garbling.garble(&chunk, products, &mut [&mut x, &mut short]),
-        "bytes of a column: 192 are due and 191",
+        "bytes of a column: 144 are due and 143",
     );
     let few = [&rows[0][1..], &rows[1][1..]];
     let few = Products {

@@ -7,52 +7,62 @@
 //! colour, and their lowest bit is the colour itself.
 //!
 //! # The table
-//! Of an AND with operands a, b and result w there is a *column* for each party j, four blocks `T_1`,
-//! `T_a`, `T_b`, `T_ab`, such that for colours alpha, beta
+//! Of an AND with operands a, b and result w there is a *column* for each party j, three blocks `T_1`,
+//! `T_a`, `T_b`, such that for colours alpha, beta and the active keys of all parties i
 //!
-//! `k^j_w = T_1 ^ alpha T_a ^ beta T_b ^ alpha beta T_ab ^ F(i = 1) ^ .. ^ F(i = N)`
+//! `k^j_w = T_1 ^ alpha T_a ^ beta (T_b ^ k^j_a) ^ F(k^1_a) ^ F'(k^1_b) ^ .. ^ F(k^N_a) ^ F'(k^N_b)`.
 //!
-//! with `F(i)` the hash of P_i's two active keys for column j. The paper sends the four values of this
-//! polynomial, we its coefficients: they are sums of each other, and what is multiplied by the secret bits
-//! is simpler. The result's colour is `(lambda_a ^ alpha)(lambda_b ^ beta) ^ lambda_w`, a polynomial whose
-//! coefficients are `lambda_a lambda_b ^ lambda_w`, `lambda_b`, `lambda_a` and one. The shares of their
-//! products with `R_j`, the last one left out, come from correlated OTs with Delta `R_j`: the argument
+//! F and F' are hashes for the column and the operand. The paper sends four values, one for each pair of
+//! colours, under hashes of pairs of keys. Here it is the other way around: what is sent are the
+//! coefficients of the polynomial in alpha and beta whose values these are, and keys are hashed one by one, as
+//! half-gates do (Zahur, Rosulek and Evans, Eurocrypt 2015, where one garbler has all keys). The result's
+//! colour is `(lambda_a ^ alpha)(lambda_b ^ beta) ^ lambda_w`, with the coefficients
+//! `c_1 = lambda_a lambda_b ^ lambda_w`, `lambda_b`, `lambda_a` and one. The last is that of `alpha beta`:
+//! `beta k^j_a` holds it, since the active key is `k^j_a0 ^ alpha R_j`, and the column's owner sends `k^j_a0`
+//! in `T_b`. So a fourth block is not there. With sums over all parties i,
+//!
+//! - `T_1 = sum F(k^i_a0) ^ F'(k^i_b0)` `^ c_1 R_j ^ k^j_w0`,
+//! - `T_a = sum F(k^i_a0) ^ F(k^i_a0 ^ R_i)` `^ lambda_b R_j`,
+//! - `T_b = sum F'(k^i_b0) ^ F'(k^i_b0 ^ R_i)` `^ lambda_a R_j ^ k^j_a0`.
+//!
+//! The shares of the three products with `R_j` come from correlated OTs with Delta `R_j`: the argument
 //! `rows` of [`GateHash::garble_column`].
 //!
 //! # The hash
-//! `F(a, b; t) = pi(K ^ t) ^ K ^ t` with `K = 2 a ^ 4 b`, where 2 and 4 multiply each 64-bit word as an
-//! element of GF(2^64), reduced by `x^64 + x^4 + x^3 + x + 1`, and `pi` is AES-128 under a public key that
-//! serves one piece of at most [`ANDS_PER_KEY`] ANDs, as in `garble.rs`. `t` holds the AND's number in the
-//! piece, the column, and the party whose keys these are: no pair of key and tweak comes twice.
+//! `F(k) = pi(y) ^ y` with `y = sigma(k) ^ t`, as in `garble.rs`: pi is AES-128 under a public key that serves
+//! one piece of at most [`ANDS_PER_KEY`] ANDs. `t` holds the AND's number in the piece, the operand, the column,
+//! and the party whose key it is: no pair of key and tweak comes twice.
 //!
 //! # Security
-//! What is needed: everything that an honest party P_i masks with a hash of a pair of keys other than the
-//! active one must look random to all others together. They know, of each wire, the active key; the four
-//! pairs of an AND are `(k_a ^ x R, k_b ^ y R)`, hence the inputs `K ^ t ^ m R` with m = 0 (known to
-//! them), 2, 4 and 6 (unknown). What is masked depends on R in turn (circularity), but only so far: in
-//! P_i's own column the product of R with its bits, and the key of 0, which is the active one or that plus
-//! R; in other columns nothing.
+//! What is needed: everything that an honest party P_i masks with a hash of a key other than the active one
+//! must look random to all others together (circular correlation robustness for naturally derived keys). They
+//! know, of each wire, the active key k; the other is `k ^ R`, and the hash's input `sigma(k) ^ t ^ sigma(R)`.
+//! What is masked depends on R in turn (circularity), but only so far: in P_i's own column the products of R
+//! with its bits, and keys of 0, which are the active ones or those plus R; in other columns nothing.
 //!
-//! Argument, with AES as an ideal cipher, for one honest party. Let `B = 3 * 64 * N` be its unknown hashes
+//! Each of its shares of `T_a` and `T_b` has a hash of its own of an inactive key: it is random. Its share
+//! of `T_1` follows from these two by what can be computed of them, the share of the polynomial's value at
+//! the active colours: hashes of active keys, the rows' share, which is spoken of below, and in the own column
+//! the active key of the result.
+//!
+//! Argument, with AES as an ideal cipher, for one honest party. Let `B = 2 * 64 * N` be its unknown hashes
 //! under one key. A query to the cipher under it, in either direction, tells something only if it meets one
-//! of their inputs or outputs. An input is `K ^ t ^ m R`: it is met for one value of R each, since m is
-//! invertible. An output is `h ^ c R ^ K ^ t ^ m R` where c is a bit: a multiple of R by one of 2, 4, 6, 3,
-//! 5, 7, none of which is zero, so again for one value of R. (That is why operands are doubled before they
-//! are added: with `k_a ^ k_b`, or with doubling once, one of the multiples would be 0 or 1, and a pair's
-//! hash known or its output free of R.) R has 127 random bits. So `p` evaluations of AES have advantage at
+//! of their inputs or outputs. An input is `sigma(k) ^ t ^ sigma(R)`: it is met for one value of R each. An
+//! output is `h ^ c R ^ sigma(k) ^ t ^ sigma(R)` where c is a bit; `sigma(R)` and `sigma(R) ^ R` are
+//! permutations, so again for one value of R. R has 127 random bits. So `p` evaluations of AES have advantage at
 //! most `2 p B / 2^127` against each honest party, **which no number of gates, lanes or sessions increases**:
-//! 2^117 evaluations for N = 2, 2^114 for N = 5 with four honest ones. Where no query hits, the hashes are
+//! 2^118 evaluations for N = 2, 2^114 for N = 5 with four honest ones. Where no query hits, the hashes are
 //! values of a fresh permutation at different points, different from random by at most `(2 B)^2 / 2^129` for
-//! each key, and two inputs meet with as much once more: 2^-74 for 2^40 ANDs and N = 2, 2^-68
+//! each key, and two inputs meet with as much once more: 2^-76 for 2^40 ANDs and N = 2, 2^-71
 //! for N = 5, the hashes of all honest parties together.
 //!
 //! **Rows of the OT extension are used unhashed**, with the same Delta in all gates, and Delta is the
 //! free-XOR offset too. P_j, the sender, has q, P_i the row `t = q ^ c R_j`. What P_j and its friends learn
-//! of t: for the three inactive pairs nothing, as P_i sends t under a hash that looks random. For the
-//! active pair they know the hash, so they learn the polynomial's value of t, hence (from q) P_i's share of
+//! of t: from `T_a` and `T_b` nothing, as P_i sends them under hashes that look random. What follows with
+//! `T_1` is the polynomial's value of t at the active colours, hence (from q) P_i's share of
 //! the polynomial's value. That one is masked by its share of `lambda_a lambda_b`, which is fresh for each
 //! AND, up to the sum of all shares, which is the result's colour and public. What P_i and its friends learn
-//! of q: P_j adds q in its own column alone. There the active pair shows P_j's key, which is public. The rows
+//! of q: P_j adds q in its own column alone. There the active colours show P_j's key, which is public. The rows
 //! themselves are the receiver's own choice (correlated OT), and say nothing about Delta to it.
 
 use core::ops::Range;
@@ -62,7 +72,7 @@ use crate::garble::{ANDS_PER_KEY, GateHash};
 use crate::{Block, Kernels, meter};
 
 /// Blocks of a column for each AND.
-pub const BLOCKS_PER_COLUMN: usize = 4;
+pub const BLOCKS_PER_COLUMN: usize = 3;
 
 /// Bytes of one column for so many ANDs of one piece.
 #[must_use]
@@ -88,7 +98,9 @@ impl core::fmt::Debug for OwnColumn<'_> {
 
 /// One column of a piece, as the levels garble it.
 pub(crate) struct Column<'a> {
-    pub inputs: &'a [Block],
+    /// Keys of 0 of the operands.
+    pub a: &'a [Block],
+    pub b: &'a [Block],
     /// The upper word of the tweak.
     pub tweak: u64,
     /// For `T_1`, `T_a`, `T_b`.
@@ -97,20 +109,18 @@ pub(crate) struct Column<'a> {
     pub zero: &'a [Block],
     /// Three bits for each AND of the own column; empty in others.
     pub bits: &'a [u8],
-    pub table: [&'a mut [u8]; 4],
+    pub table: [&'a mut [u8]; 3],
 }
 
 /// One column of a piece, as the levels evaluate it.
 pub(crate) struct Summed<'a> {
-    /// Those of all parties, `stride` apart.
-    pub inputs: &'a [Block],
+    /// Active keys of the operands, those of all parties, `stride` apart.
+    pub a: &'a [Block],
+    pub b: &'a [Block],
     pub stride: usize,
     pub parties: usize,
     pub column: usize,
-    /// Keys whose lowest bits are the colours of the operands.
-    pub a: &'a [Block],
-    pub b: &'a [Block],
-    pub table: [&'a [u8]; 4],
+    pub table: [&'a [u8]; 3],
     pub c: &'a mut [Block],
 }
 
@@ -120,32 +130,7 @@ pub(crate) const fn tweak(party: usize, column: usize) -> u64 {
     (party as u64) << 32 | column as u64
 }
 
-/// Twice a block, word by word, in GF(2^64).
-#[inline]
-#[must_use]
-pub(crate) const fn twice(x: Block) -> Block {
-    const fn word(x: u64) -> u64 {
-        (x << 1) ^ ((x >> 63).wrapping_neg() & 0x1b)
-    }
-    Block::new(word(x.lo()), word(x.hi()))
-}
-
 impl Kernels {
-    /// What the hashes of pairs of keys begin with: `2 a ^ 4 b`.
-    ///
-    /// # Panics
-    /// If the slices differ in length.
-    pub fn join_keys(self, a: &[Block], b: &[Block], out: &mut [Block]) {
-        assert!(
-            a.len() == b.len() && a.len() == out.len(),
-            "{} and {} keys make {} inputs",
-            a.len(),
-            b.len(),
-            out.len()
-        );
-        dispatch!(self, join_keys(a, b, out));
-    }
-
     /// Makes of random blocks keys of 0: clears their lowest bits.
     pub fn clear_colours(self, keys: &mut [Block]) {
         dispatch!(self, clear_colours(keys));
@@ -163,10 +148,10 @@ impl Kernels {
 }
 
 impl GateHash {
-    /// A party's share of column `column` of piece `number`: `inputs` are its keys of 0, joined
-    /// ([`Kernels::join_keys`]); `rows` its shares of the products of the column's offset with the
-    /// coefficients of `T_1`, `T_a`, `T_b`, but for what `own` adds, which is there where `party` is
-    /// `column`. `table` becomes four strings of 16 bytes for each AND.
+    /// A party's share of column `column` of piece `number`: `a` and `b` are its keys of 0 of the operands;
+    /// `rows` its shares of the products of the column's offset with the coefficients of `T_1`, `T_a`, `T_b`,
+    /// but for what `own` adds, which is there where `party` is `column`. `table` becomes three strings of 16
+    /// bytes for each AND.
     ///
     /// # Panics
     /// If there are more than [`ANDS_PER_KEY`] ANDs or the lengths differ, or there is something of one's
@@ -177,14 +162,15 @@ impl GateHash {
         number: u64,
         (party, column): (usize, usize),
         offset: Block,
-        inputs: &[Block],
+        [a, b]: [&[Block]; 2],
         rows: [&[Block]; 3],
         own: Option<OwnColumn<'_>>,
         table: &mut [u8],
     ) {
-        let ands = inputs.len();
+        let ands = a.len();
         assert!(
             ands <= ANDS_PER_KEY
+                && b.len() == ands
                 && rows.iter().all(|row| row.len() == ands)
                 && own.is_none_or(|own| own.zero.len() == ands)
                 && own.is_some() == (party == column)
@@ -198,12 +184,13 @@ impl GateHash {
         let (kernels, keys) = (self.kernels(), self.keys());
         let mut bits;
         let mut work = Column {
-            inputs,
+            a,
+            b,
             tweak: tweak(party, column),
             rows,
             zero: &[],
             bits: &[],
-            table: quarters_mut(table, 16 * ands),
+            table: thirds_mut(table, 16 * ands),
         };
         match own {
             Some(own) => {
@@ -224,45 +211,43 @@ impl GateHash {
         }
     }
 
-    /// The active keys `c` of party `column` for the results of piece `number`. `inputs` are the active
-    /// keys of all `parties`, joined, those of party i from `i * c.len()`; `a` and `b` are active keys of
-    /// the operands, of any party: their lowest bits are the colours. `table` is the column.
+    /// The active keys `c` of party `column` for the results of piece `number`. `a` and `b` are the active
+    /// keys of the operands of all `parties`, those of party i from `i * stride`. `table` is the column.
     ///
     /// # Panics
-    /// If there are more than [`ANDS_PER_KEY`] ANDs or the lengths differ.
+    /// If there are more than [`ANDS_PER_KEY`] ANDs or the lengths do not fit.
     #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
     pub fn evaluate_column(
         &mut self,
         number: u64,
         (parties, column): (usize, usize),
-        inputs: &[Block],
-        a: &[Block],
-        b: &[Block],
+        [a, b]: [&[Block]; 2],
+        stride: usize,
         table: &[u8],
         c: &mut [Block],
     ) {
         let ands = c.len();
+        let keys = parties.saturating_sub(1) * stride + ands;
         assert!(
             ands <= ANDS_PER_KEY
-                && a.len() == ands
-                && b.len() == ands
-                && inputs.len() == parties * ands
+                && column < parties
+                && a.len() >= keys
+                && b.len() >= keys
                 && table.len() == column_bytes(ands),
-            "a column of {ands} ANDs has {} bytes, not {}, and {parties} inputs for each",
+            "a column of {ands} ANDs has {} bytes, not {}, and keys of {parties} parties",
             column_bytes(ands),
             table.len()
         );
         let key = self.expand(number);
-        meter::add((parties * ands) as u64);
+        meter::add((2 * parties * ands) as u64);
         let (kernels, keys) = (self.kernels(), self.keys());
         let work = &mut Summed {
-            inputs,
-            stride: ands,
-            parties,
-            column,
             a,
             b,
-            table: quarters(table, 16 * ands),
+            stride,
+            parties,
+            column,
+            table: thirds(table, 16 * ands),
             c,
         };
         dispatch!(kernels, evaluate_column(keys, key, work, 0..ands));
@@ -291,15 +276,14 @@ pub(crate) fn split_range(range: Range<usize>, unit: usize) -> [Range<usize>; 2]
     [range.start..middle, middle..range.end]
 }
 
-fn quarters(table: &[u8], each: usize) -> [&[u8]; 4] {
+fn thirds(table: &[u8], each: usize) -> [&[u8]; 3] {
     core::array::from_fn(|i| &table[i * each..][..each])
 }
 
-fn quarters_mut(table: &mut [u8], each: usize) -> [&mut [u8]; 4] {
-    let (ab, cd) = table.split_at_mut(2 * each);
-    let (a, b) = ab.split_at_mut(each);
-    let (c, d) = cd.split_at_mut(each);
-    [a, b, c, d]
+fn thirds_mut(table: &mut [u8], each: usize) -> [&mut [u8]; 3] {
+    let (a, bc) = table.split_at_mut(each);
+    let (b, c) = bc.split_at_mut(each);
+    [a, b, c]
 }
 
 /// Bit i of each word, in byte i.
@@ -330,13 +314,5 @@ mod tests {
             }
             assert_eq!(byte >> 3, 0);
         }
-    }
-
-    #[test]
-    fn doubling_is_that_of_the_field() {
-        assert_eq!(twice(Block::new(1, 1 << 63)), Block::new(2, 0x1b));
-        // x^64 by doubling 64 times.
-        let power = (0..64).fold(Block::new(1, 3), |x, _| twice(x));
-        assert_eq!(power, Block::new(0x1b, 0x1b ^ 0x36));
     }
 }

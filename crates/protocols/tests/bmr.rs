@@ -126,8 +126,8 @@ fn costs_by_hand() {
             let pairs = n * (n - 1);
             let corrections = pairs * 3 * m / 8;
             let (tables, opened) = match opening {
-                Opening::Direct => (pairs * (n - 1) * 64 * m, pairs),
-                Opening::Relay => ((n - 1) * (64 * n + 64 * (n - 1)) * m, 2 * (n - 1)),
+                Opening::Direct => (pairs * (n - 1) * 48 * m, pairs),
+                Opening::Relay => ((n - 1) * (48 * n + 48 * (n - 1)) * m, 2 * (n - 1)),
             };
             let masks = opened * (2 * m / 8 + 128 * 64 / 8);
             assert_eq!(total, tables + corrections + masks, "{parties}, {opening}");

@@ -11,9 +11,6 @@ use crate::bmr::wires::Keys;
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 
-/// Fewer keys of one gate than these are joined together with those of others.
-const WORTH_A_CALL: usize = 8;
-
 /// Rows of `width * lanes` keys, and the results of a layer's ANDs until all of the layer have read their
 /// operands.
 pub(crate) struct Arena {
@@ -157,59 +154,36 @@ impl Arena {
 }
 
 impl Wires<'_> {
-    /// The operands of one AND of a piece, of one of the parties.
-    fn operands_of(&self, piece: &Piece<'_>, and: &And, party: usize) -> [&[Block]; 2] {
-        [and.a, and.b].map(|row| {
-            let start = (row as usize * self.width + party) * self.lanes + piece.lanes.start;
-            &self.keys[start..start + piece.lanes.len()]
-        })
-    }
-
-    /// The operands of a piece, of one of the parties: where they lie side by side, or gathered.
+    /// The keys of the operands of a piece, of all whose keys there are, and how far those of one are from those
+    /// of the next: where they lie, or gathered.
     pub(crate) fn operands<'a>(
         &'a self,
         piece: &Piece<'_>,
-        party: usize,
-        gathered: &'a mut Pair,
-    ) -> [&'a [Block]; 2] {
+        gathered: &'a mut Gathered,
+    ) -> ([&'a [Block]; 2], usize) {
+        let (lanes, width) = (&piece.lanes, self.width);
         if let [and] = piece.ands {
-            return self.operands_of(piece, and, party);
+            let keys = [and.a, and.b].map(|row| {
+                let first = row as usize * width * self.lanes;
+                &self.keys[first + lanes.start..][..(width - 1) * self.lanes + lanes.len()]
+            });
+            return (keys, self.lanes);
         }
-        let [a, b] = &mut *gathered.0;
-        let len = piece.lanes.len();
-        let sides = a.chunks_mut(len).zip(b.chunks_mut(len));
-        for (and, (a, b)) in piece.ands.iter().zip(sides) {
-            let [x, y] = self.operands_of(piece, and, party);
-            if len == 1 {
-                (a[0], b[0]) = (x[0], y[0]);
-            } else {
-                a.copy_from_slice(x);
-                b.copy_from_slice(y);
+        let [a, b] = &mut gathered.0;
+        let stride = piece.len();
+        for (place, and) in piece.ands.iter().enumerate() {
+            for (to, row) in [(&mut *a, and.a), (&mut *b, and.b)] {
+                for party in 0..width {
+                    let first = (row as usize * width + party) * self.lanes + lanes.start;
+                    let to = &mut to[party * stride + place * lanes.len()..][..lanes.len()];
+                    match to {
+                        [key] => *key = self.keys[first],
+                        keys => keys.copy_from_slice(&self.keys[first..][..lanes.len()]),
+                    }
+                }
             }
         }
-        let len = piece.len();
-        [&a[..len], &b[..len]]
-    }
-
-    /// What the hashes of a piece begin with, of one of the parties.
-    pub(crate) fn join(
-        &self,
-        kernels: Kernels,
-        piece: &Piece<'_>,
-        party: usize,
-        gathered: &mut Pair,
-        out: &mut [Block],
-    ) {
-        let len = piece.lanes.len();
-        if len < WORTH_A_CALL && piece.ands.len() > 1 {
-            let [a, b] = self.operands(piece, party, gathered);
-            kernels.join_keys(a, b, out);
-        } else {
-            for (and, out) in piece.ands.iter().zip(out.chunks_mut(len)) {
-                let [a, b] = self.operands_of(piece, and, party);
-                kernels.join_keys(a, b, out);
-            }
-        }
+        ([&a[..width * stride], &b[..width * stride]], stride)
     }
 }
 
@@ -240,16 +214,25 @@ impl Results {
     }
 }
 
-/// Two strings of blocks for one piece, wiped on drop.
-pub(crate) struct Pair(pub Box<[[Block; ANDS_PER_KEY]; 2]>);
+/// Keys of both operands of a piece whose gates lie apart.
+pub(crate) struct Gathered([Keys; 2]);
 
-impl Pair {
-    pub(crate) fn new() -> Self {
-        Self(Box::new([[Block::ZERO; ANDS_PER_KEY]; 2]))
+impl Gathered {
+    pub(crate) fn new(width: usize) -> Self {
+        Self([(); 2].map(|()| Keys::zeros(width * ANDS_PER_KEY)))
     }
 }
 
-impl Drop for Pair {
+/// Blocks for one piece, wiped on drop.
+pub(crate) struct Scratch(pub Box<[Block; ANDS_PER_KEY]>);
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self(Box::new([Block::ZERO; ANDS_PER_KEY]))
+    }
+}
+
+impl Drop for Scratch {
     fn drop(&mut self) {
         self.0.zeroize();
     }

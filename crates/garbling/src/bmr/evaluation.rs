@@ -2,12 +2,11 @@
 
 use core::fmt;
 
-use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, prefetch};
+use madrigal_kernels::{Block, GateHash, Prg, column_bytes, prefetch};
 
-use crate::bmr::arena::{Arena, Pair};
+use crate::bmr::arena::{Arena, Gathered, Scratch};
 use crate::bmr::masks::{BlockSeed, keys_of_zero};
 use crate::bmr::shape::{Instance, Shape};
-use crate::bmr::wires::Keys;
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::label::Offset;
@@ -22,11 +21,9 @@ pub struct Evaluation {
     arena: Arena,
     /// ANDs and lanes so far.
     done: usize,
-    gathered: Pair,
-    /// What the hashes begin with, of all parties.
-    inputs: Keys,
+    gathered: Gathered,
     /// Keys of a column's results, and those that show the colours.
-    work: Pair,
+    work: [Scratch; 2],
 }
 
 impl Evaluation {
@@ -46,9 +43,8 @@ impl Evaluation {
             prg: seed.prg(),
             arena: Arena::new(shape, shape.parties, first),
             done: 0,
-            gathered: Pair::new(),
-            inputs: Keys::zeros(shape.parties * ANDS_PER_KEY),
-            work: Pair::new(),
+            gathered: Gathered::new(shape.parties),
+            work: [(); 2].map(|()| Scratch::new()),
         }
     }
 
@@ -93,7 +89,6 @@ impl Evaluation {
             arena,
             done,
             gathered,
-            inputs,
             work,
         } = self;
         let (kernels, parties, me) = (hash.kernels(), shape.parties, *me);
@@ -102,20 +97,16 @@ impl Evaluation {
         arena.local(kernels, chunk.local);
         for piece in arena.pieces(chunk.ands)? {
             let len = piece.len();
-            let inputs = &mut inputs[..parties * len];
             let (wires, kept) = arena.parts();
-            for (party, inputs) in inputs.chunks_mut(len).enumerate() {
-                wires.join(kernels, &piece, party, gathered, inputs);
-            }
-            let [a, b] = wires.operands(&piece, shown, gathered);
-            let [result, colours] = &mut *work.0;
-            let (result, colours) = (&mut result[..len], &mut colours[..len]);
+            let (operands, stride) = wires.operands(&piece, gathered);
+            let [result, colours] = work;
+            let (result, colours) = (&mut result.0[..len], &mut colours.0[..len]);
             for (column, table) in (0..parties).filter(|&party| party != me).zip(columns) {
-                let (_, table) = table.split_at(64 * piece.at);
-                let (table, next) = table.split_at(64 * len);
+                let (_, table) = table.split_at(column_bytes(piece.at));
+                let (table, next) = table.split_at(column_bytes(len));
                 prefetch(&next[..next.len().min(table.len())]);
                 let place = (parties, column);
-                hash.evaluate_column(piece.number, place, inputs, a, b, table, result);
+                hash.evaluate_column(piece.number, place, operands, stride, table, result);
                 if column == shown {
                     colours.copy_from_slice(result);
                 }

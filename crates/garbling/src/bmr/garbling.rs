@@ -3,9 +3,9 @@
 use core::fmt;
 
 use madrigal_core::bits;
-use madrigal_kernels::{Block, GateHash, OwnColumn, Prg};
+use madrigal_kernels::{Block, GateHash, OwnColumn, Prg, column_bytes};
 
-use crate::bmr::arena::{Arena, Pair};
+use crate::bmr::arena::{Arena, Gathered, Scratch};
 use crate::bmr::masks::{BlockSeed, keys_of_zero};
 use crate::bmr::shape::{Instance, Shape};
 use crate::bmr::{COEFFICIENTS, Choices};
@@ -48,9 +48,9 @@ pub struct Garbling {
     arena: Arena,
     /// ANDs and lanes so far.
     done: usize,
-    gathered: Pair,
-    /// What the hashes begin with, and the keys of the results.
-    work: Pair,
+    gathered: Gathered,
+    /// The keys of the results.
+    results: Scratch,
 }
 
 impl Garbling {
@@ -71,8 +71,8 @@ impl Garbling {
             prg: seed.prg(),
             arena: Arena::new(shape, 1, first),
             done: 0,
-            gathered: Pair::new(),
-            work: Pair::new(),
+            gathered: Gathered::new(1),
+            results: Scratch::new(),
         }
     }
 
@@ -136,16 +136,15 @@ impl Garbling {
             arena,
             done,
             gathered,
-            work,
+            results,
         } = self;
         let kernels = hash.kernels();
         arena.local(kernels, chunk.local);
         for piece in arena.pieces(chunk.ands)? {
             let (len, at) = (piece.len(), *done + piece.at);
-            let [inputs, results] = &mut *work.0;
-            let (inputs, results) = (&mut inputs[..len], &mut results[..len]);
+            let results = &mut results.0[..len];
             let (wires, kept) = arena.parts();
-            wires.join(kernels, &piece, 0, gathered, inputs);
+            let (operands, _) = wires.operands(&piece, gathered);
             keys_of_zero(prg, at, results);
             kernels.clear_colours(results);
             kept.keep(&piece, 0, results);
@@ -161,13 +160,13 @@ impl Garbling {
                     zero: results,
                     bits,
                 });
-                let table = &mut table[64 * piece.at..][..64 * len];
+                let table = &mut table[column_bytes(piece.at)..][..column_bytes(len)];
                 let place = (*me, column);
                 hash.garble_column(
                     piece.number,
                     place,
                     offset.expose(),
-                    inputs,
+                    operands,
                     rows,
                     own,
                     table,

@@ -10,7 +10,7 @@
 //!    pair (i, j) correlated OTs with Delta `R_j` and P_i's choices give both shares of their products with
 //!    `R_j`.
 //! 3. [`Garbling::garble`], chunk by chunk: shares of all columns. P_p needs the sums of the columns of all
-//!    others, not of its own, for it knows its own keys from the colour: so `64 (N - 1)` bytes for each AND
+//!    others, not of its own, for it knows its own keys from the colour: so `48 (N - 1)` bytes for each AND
 //!    and lane are kept, where the paper keeps `64 N`.
 //!
 //! # In the online phase

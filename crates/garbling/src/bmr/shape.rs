@@ -46,7 +46,7 @@ impl Instance {
 ///
 /// Its ANDs are cut into *pieces*, each of which has a key of the hash: with 33 lanes or more, up to 64 lanes of
 /// one gate; with fewer, the lanes of `64 / lanes` gates. A column of a chunk is the columns of its pieces,
-/// one after the other: 64 bytes for each AND and lane.
+/// one after the other: 48 bytes for each AND and lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Parties, at least 2.
@@ -128,11 +128,11 @@ impl Shape {
         (4 * self.parties as u64 + 1) * (ands * self.lanes) as u64
     }
 
-    /// AES blocks of [`Evaluation::evaluate`](crate::bmr::Evaluation::evaluate) for so many ANDs: a hash of each
+    /// AES blocks of [`Evaluation::evaluate`](crate::bmr::Evaluation::evaluate) for so many ANDs: two hashes of each
     /// party's keys for each column but one's own, and one's own key.
     pub fn evaluate_aes(&self, ands: usize) -> u64 {
         let parties = self.parties as u64;
-        (parties * (parties - 1) + 1) * (ands * self.lanes) as u64
+        (2 * parties * (parties - 1) + 1) * (ands * self.lanes) as u64
     }
 
     /// Gates that share a piece.

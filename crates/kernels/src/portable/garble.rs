@@ -25,7 +25,7 @@ fn hash<const N: usize>(keys: &KeyWindow, key: usize, inputs: [(Block, u64); N])
 }
 
 /// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
-fn sigma(x: Block) -> Block {
+pub(super) fn sigma(x: Block) -> Block {
     let word = |x: u64| (x >> 32) ^ (x << 32) ^ (x & 0xffff_ffff_0000_0000);
     Block::new(word(x.lo()), word(x.hi()))
 }

@@ -19,7 +19,7 @@ use crate::Block;
 use crate::aes::RoundKeys;
 
 pub(crate) use aes::{encrypt, expand_key};
-pub(crate) use bmr::{active_keys, clear_colours, evaluate_column, garble_column, join_keys};
+pub(crate) use bmr::{active_keys, clear_colours, evaluate_column, garble_column};
 pub(crate) use crc::crc32;
 pub(crate) use fold::{fold_punctured, fold_whole};
 pub(crate) use garble::{

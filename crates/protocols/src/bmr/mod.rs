@@ -14,19 +14,21 @@
 //! |---|---|---|---|---|
 //! | input of one party ([`Bmr::share`]) | 0 | 0 | 2 | ceil(n/8) from the owner, then 16 n |
 //! | B2Y ([`Bmr::from_boolean`]) | 0 | 0 | 2, or 3 | ceil(n/8), then 16 n |
-//! | circuit ([`Bmr::garble`], [`Bmr::evaluate`]) | 3, or 5 | 5 ceil(m/8) + 64 (N-1) m | 0 | 0 |
+//! | circuit ([`Bmr::garble`], [`Bmr::evaluate`]) | 3, or 5 | 5 ceil(m/8) + 48 (N-1) m | 0 | 0 |
 //! | output ([`Bmr::open_masks`], [`reveal`]) | 1, or 2 | ceil(n/8) to each receiver | 0 | 0 |
 //! | Y2B ([`to_boolean`]) | 0 | 0 | 0 | 0 |
 //!
 //! With [`Opening::Direct`] each party sends the others its shares of their columns; with [`Opening::Relay`]
-//! all send all columns to party 0, which adds them up and sends each what it needs: `(N-1) (64 N + 64 (N-1)) m`
+//! all send all columns to party 0, which adds them up and sends each what it needs: `(N-1) (48 N + 48 (N-1)) m`
 //! bytes in all, one round more. The paper's relay sends back all columns, and so does its broadcast.
 //!
 //! # Differences from the paper
 //! - Where P_i's kappa C-OTs of strings of 3m bits multiply its bits with the bits of `R_j`, we take any
 //!   correlated OT extension with Delta `R_j` and P_i's bits as choices: the paper's is IKNP, of which this is
 //!   the description; others send less.
-//! - A party needs no column of its own: `(N-1) * 64` bytes for each AND instead of `N * 64`. It makes its own
+//! - A column has three blocks for each AND, not four: keys are hashed one by one, as half-gates do, and not
+//!   in pairs (`crates/kernels/src/bmr.rs` derives it).
+//! - A party needs no column of its own: `(N-1) * 48` bytes for each AND instead of `N * 64`. It makes its own
 //!   active key from its seed and the colour that the others' keys show.
 //! - A key's lowest bit is the colour, so nothing is compared to find it.
 //! - **The mask of an input is shared among all**, without a message, where in the paper the owner has it and the
