@@ -6,7 +6,9 @@
 //! The offset is odd, and a row's lowest bit says its choice: that of `q` is 0 and that of `t` is `c`. So
 //! `Delta` has 127 random bits, a row as many.
 //!
-//! Where the extension gives random choices (silent), they are `c`, and the receiver sends nothing.
+//! **Choices are common**: at the same place a receiver has the same choice with all its senders, so that one
+//! bit of its own is multiplied by the offsets of all others. Where it has one sender only and the extension
+//! gives random choices (silent), they are `c`, and the receiver sends nothing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,11 +20,11 @@ use madrigal_net::Context;
 use madrigal_ot::{OtError, softspoken::CHUNK};
 use zeroize::Zeroizing;
 
-use crate::columns::Columns;
 use crate::extension::Batch;
 use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
 use crate::rings::random_blocks;
+use crate::rows::{Pool, Pooled, Rows};
 
 /// OTs of one direction in a part: with k = 4 their extension message is one frame of 64 KiB.
 const PART: usize = 2 * CHUNK;
@@ -35,7 +37,7 @@ pub type Direction = (Party, Party);
 /// Not `Clone`; wiped when the last part is dropped; `Debug` shows counts alone. Of OTs between two other
 /// parties there is nothing in it.
 #[derive(Default)]
-pub struct CorrelatedOts(BTreeMap<Direction, Columns<Block, 1>>);
+pub struct CorrelatedOts(BTreeMap<Direction, Rows>);
 
 impl std::fmt::Debug for CorrelatedOts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -52,29 +54,27 @@ impl CorrelatedOts {
     /// From rows by direction; those of a receiver have the choice as their lowest bit, those of a sender
     /// 0.
     pub fn new(rows: impl IntoIterator<Item = (Direction, Zeroizing<Vec<Block>>)>) -> Self {
-        let rows = rows.into_iter();
-        Self(
-            rows.map(|(way, rows)| (way, Columns::new([rows])))
-                .collect(),
-        )
+        let pooled = |(way, rows): (Direction, Zeroizing<Vec<Block>>)| {
+            let mut own = Pool::default().take(rows.len());
+            own.copy_from_slice(&rows);
+            (way, Rows::new(own))
+        };
+        Self(rows.into_iter().map(pooled).collect())
     }
 
     /// All of some, in their order.
     pub(crate) fn concat(parts: Vec<Self>) -> Self {
-        let mut all: BTreeMap<Direction, Vec<Columns<Block, 1>>> = BTreeMap::new();
+        let mut all: BTreeMap<Direction, Vec<Rows>> = BTreeMap::new();
         for (way, rows) in parts.into_iter().flat_map(|part| part.0) {
             all.entry(way).or_default().push(rows);
         }
         let all = all.into_iter();
-        Self(
-            all.map(|(way, parts)| (way, Columns::concat(parts)))
-                .collect(),
-        )
+        Self(all.map(|(way, parts)| (way, Rows::concat(parts))).collect())
     }
 
     /// How many from a sender to a receiver are left.
     pub fn left(&self, way: Direction) -> usize {
-        self.0.get(&way).map_or(0, Columns::len)
+        self.0.get(&way).map_or(0, Rows::len)
     }
 
     /// Splits so many of each direction off, for a part of the work that runs on its own. Directions
@@ -105,7 +105,7 @@ impl CorrelatedOts {
     /// If there are fewer: then a plan was wrong.
     pub fn take_each(&mut self, count: impl Fn(Direction) -> usize) -> Vec<(Direction, &[Block])> {
         let ways = self.0.iter_mut();
-        ways.map(|(&way, rows)| (way, rows.take(count(way))[0]))
+        ways.map(|(&way, rows)| (way, rows.take(count(way))))
             .collect()
     }
 
@@ -115,7 +115,7 @@ impl CorrelatedOts {
     /// If there are fewer: then a plan was wrong.
     pub fn take(&mut self, way: Direction, count: usize) -> &[Block] {
         match self.0.get_mut(&way) {
-            Some(rows) => rows.take(count)[0],
+            Some(rows) => rows.take(count),
             None if count == 0 => &[],
             None => panic!("{count} correlated OTs wanted, none registered"),
         }
@@ -150,6 +150,18 @@ impl RowsLayout {
         counts.iter().map(|&(_, count)| count).max().unwrap_or(0)
     }
 
+    /// How many send to a receiver in this call.
+    fn senders_to(&self, receiver: Party) -> usize {
+        let to = self.counts.iter().filter(|((_, to), _)| *to == receiver);
+        to.filter(|(_, count)| *count > 0).count()
+    }
+
+    /// The most OTs that we receive from one sender.
+    fn received(&self) -> usize {
+        let ours = self.counts.iter().filter(|((_, to), _)| *to == self.me);
+        ours.map(|&(way, _)| self.count(way)).max().unwrap_or(0)
+    }
+
     fn count(&self, way: Direction) -> usize {
         let mut found = self.counts.iter().filter(|(other, _)| *other == way);
         let count = found.next().map_or(0, |&(_, count)| count);
@@ -177,11 +189,9 @@ impl Layout for RowsLayout {
         first.into_iter().chain(rest).collect()
     }
 
-    /// The choices of what we receive.
+    /// The choices of what we receive, once for all senders.
     fn drawn(&self) -> u64 {
-        let ours = self.counts.iter().filter(|((_, to), _)| *to == self.me);
-        ours.map(|&(way, _)| random_blocks(bits::bytes_for(self.count(way)), 1))
-            .sum()
+        random_blocks(bits::bytes_for(self.received()), 1)
     }
 
     fn hashed(&self) -> bool {
@@ -192,7 +202,8 @@ impl Layout for RowsLayout {
         Batch {
             ots: self.of((sender, receiver), items).len(),
             unit: 1,
-            free: true,
+            // A silent extension's own choices differ from sender to sender.
+            free: self.senders_to(receiver) <= 1,
         }
     }
 
@@ -205,23 +216,26 @@ impl Layout for RowsLayout {
 pub(crate) struct RowsCall {
     me: Party,
     layout: RowsLayout,
-    rows: BTreeMap<Direction, Zeroizing<Vec<Block>>>,
+    rows: BTreeMap<Direction, Pooled>,
     choices: BTreeMap<Party, Zeroizing<Vec<u8>>>,
 }
 
 impl RowsCall {
-    pub(crate) fn new(context: &Context, layout: RowsLayout) -> Self {
+    pub(crate) fn new(context: &Context, layout: RowsLayout, pool: &Pool) -> Self {
         let me = context.me();
         let (mut rows, mut choices) = (BTreeMap::new(), BTreeMap::new());
+        let mut common = Zeroizing::new(vec![0; bits::bytes_for(layout.received())]);
+        if !common.is_empty() {
+            context.private_prg().fill(&mut common);
+        }
         for &(way, _) in &*layout.counts {
             let count = layout.count(way);
             if way.0 == me || way.1 == me {
-                rows.insert(way, Zeroizing::new(vec![Block::ZERO; count]));
+                rows.insert(way, pool.take(count));
             }
             if way.1 == me {
-                let mut drawn = Zeroizing::new(vec![0; bits::bytes_for(count)]);
-                context.private_prg().fill(&mut drawn);
-                choices.insert(way.0, drawn);
+                let own = &common[..bits::bytes_for(count)];
+                choices.insert(way.0, Zeroizing::new(own.to_vec()));
             }
         }
         Self {
@@ -233,7 +247,8 @@ impl RowsCall {
     }
 
     pub(crate) fn finish(self) -> CorrelatedOts {
-        CorrelatedOts::new(self.rows)
+        let rows = self.rows.into_iter();
+        CorrelatedOts(rows.map(|(way, rows)| (way, Rows::new(rows))).collect())
     }
 }
 

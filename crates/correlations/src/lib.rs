@@ -72,6 +72,7 @@ mod ot_triples;
 mod precomputed;
 mod products;
 mod rings;
+mod rows;
 mod shared_bits;
 mod source;
 #[cfg(feature = "store")]

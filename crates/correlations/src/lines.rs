@@ -18,6 +18,7 @@ use crate::links::{Links, OUT_OF_STEP};
 use crate::matrices::{self, Encrypted, MatrixShape, MatrixTriple};
 use crate::ot_triples::{BitCall, BitLayout};
 use crate::rings::{self, RingTriples, SquarePairs};
+use crate::rows::Pool;
 use crate::shared_bits::{ChainCall, SharedBits};
 use crate::vectors::{VectorCall, VectorLayout, VectorTriples};
 
@@ -87,6 +88,8 @@ pub(crate) struct Line {
     links: [Option<Links>; Group::COUNT],
     /// Makes matrix triples in place of the links, where it can.
     encrypted: Option<Encrypted>,
+    /// Of rows.
+    pool: Pool,
 }
 
 impl Line {
@@ -104,6 +107,7 @@ impl Line {
             extension,
             links: [const { None }; Group::COUNT],
             encrypted: None,
+            pool: Pool::default(),
             context,
         })
     }
@@ -214,7 +218,7 @@ impl Line {
     ) -> Result<CorrelatedOts> {
         let any = !portion.is_empty();
         let layout = RowsLayout::new(self.context.me(), counts, portion);
-        let mut call = RowsCall::new(&self.context, layout);
+        let mut call = RowsCall::new(&self.context, layout, &self.pool);
         if any {
             self.links(Group::Rows).await?.run(&mut call, made).await?;
         }

@@ -80,10 +80,18 @@ fn check(extension: Extension, parties: usize, threads: usize) {
             }
         }
     }
+    // At the same place a receiver has the same choice with all: here in the last call, of 129 each way.
+    for (me, (had, _)) in Party::all(parties).zip(&results) {
+        let received = had.rows.iter().filter(|((_, to), _)| *to == me);
+        let last = received.map(|(_, rows)| &rows[rows.len() - 129..]);
+        let choices = last.map(|rows| rows.iter().map(|row| row.bit(0)).collect::<Vec<_>>());
+        let choices: Vec<_> = choices.collect();
+        assert!(choices.iter().all(|other| *other == choices[0]), "{about}");
+    }
     let [zeros, ones] = chosen;
     let all: i64 = zeros + ones;
-    // Six standard deviations of a fair coin's.
-    let bound = 3 * (all as f64).sqrt() as i64;
+    // Six standard deviations of a fair coin's, each of which counts for all senders.
+    let bound = 3 * ((parties as i64 - 1) as f64 * all as f64).sqrt() as i64;
     assert!((ones - all / 2).abs() < bound, "{about}: {ones} of {all}");
 }
 
