@@ -37,7 +37,7 @@ impl MatrixShape {
 /// With `groups` > 1, channels and filters are in as many groups of the same size; a filter sees the
 /// channels of its own group alone. (What ONNX's operator Conv does; machine learning calls it a convolution
 /// though the filter is not mirrored.)
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Convolution {
     /// Images in the batch.
     pub images: usize,
@@ -77,6 +77,65 @@ impl Convolution {
             stride: [1, 1],
             dilation: [1, 1],
             padding: [[0; 2]; 2],
+        }
+    }
+
+    /// All its sizes, in the order of its fields.
+    pub const fn numbers(&self) -> [usize; 16] {
+        let ([image_rows, image_columns], [rows, columns]) = (self.image, self.filter);
+        let ([down, right], [apart_down, apart_right]) = (self.stride, self.dilation);
+        let [[above, below], [before, after]] = self.padding;
+        [
+            self.images,
+            self.groups,
+            self.channels,
+            image_rows,
+            image_columns,
+            self.filters,
+            rows,
+            columns,
+            down,
+            right,
+            apart_down,
+            apart_right,
+            above,
+            below,
+            before,
+            after,
+        ]
+    }
+
+    /// What has these [`numbers`](Self::numbers).
+    pub const fn from_numbers(numbers: [usize; 16]) -> Self {
+        let [
+            images,
+            groups,
+            channels,
+            image_rows,
+            image_columns,
+            filters,
+            rest @ ..,
+        ] = numbers;
+        let [
+            rows,
+            columns,
+            down,
+            right,
+            apart_down,
+            apart_right,
+            padding @ ..,
+        ] = rest;
+        let [above, below, before, after] = padding;
+        Self {
+            images,
+            groups,
+            channels,
+            image: [image_rows, image_columns],
+            filters,
+            filter: [rows, columns],
+            stride: [down, right],
+            dilation: [apart_down, apart_right],
+            padding: [[above, below], [before, after]],
         }
     }
 
@@ -251,7 +310,7 @@ impl Convolution {
 }
 
 /// Products that sum up, of two operands that lie row by row.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Product {
     /// So many pairs of matrices of one shape: all left ones, all right ones, all products one after the other.
     Matrices(usize, MatrixShape),
@@ -298,6 +357,14 @@ impl Product {
         match self {
             Self::Matrices(count, shape) => (*count, *shape),
             Self::Convolution(convolution) => (convolution.groups, convolution.matrices()),
+        }
+    }
+
+    /// Of so many pairs of matrices, one and their number: what is alike is made together. A convolution is one.
+    pub fn alike(&self) -> (usize, Self) {
+        match self {
+            Self::Matrices(count, shape) => (*count, Self::Matrices(1, *shape)),
+            Self::Convolution(_) => (1, *self),
         }
     }
 

@@ -1,10 +1,12 @@
 //! The kinds of correlations by name, and what is needed of each as text: `bits=10M,u64=100k`.
 
+mod convolutions;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use madrigal_core::{Party, Ring};
+use madrigal_core::{Convolution, Party, Product, Ring};
 
 use crate::matrices::MatrixShape;
 use crate::needs::Needs;
@@ -78,7 +80,7 @@ macro_rules! with_ring {
 pub(crate) use with_ring;
 
 /// One kind of correlation. Its text is `bits`, `vectors-LENGTH`, `u64`, `squares-u64`,
-/// `shared-u64` or `matrix-u64-ROWSxINNERxCOLUMNS`.
+/// `shared-u64`, `matrix-u64-ROWSxINNERxCOLUMNS` or that of a convolution ([`convolutions`]).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// Boolean triples.
@@ -96,6 +98,8 @@ pub enum Kind {
     SharedBits(Width),
     /// Matrix triples over Z_2^l.
     MatrixTriples(Width, MatrixShape),
+    /// Triples of convolutions over Z_2^l: filters, images, and what comes of them.
+    ConvolutionTriples(Width, Convolution),
     /// Correlated OTs of one direction, of which no text speaks: they belong to their job's offsets, and
     /// no store keeps them.
     CorrelatedOts {
@@ -107,6 +111,25 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// What `product` takes, and how many of it.
+    pub fn of_product(width: Width, product: Product) -> (Self, usize) {
+        match product {
+            Product::Matrices(count, shape) => (Self::MatrixTriples(width, shape), count),
+            Product::Convolution(convolution) => (Self::ConvolutionTriples(width, convolution), 1),
+        }
+    }
+
+    /// The product that one such triple is of.
+    pub fn product(self) -> Option<(Width, Product)> {
+        match self {
+            Self::MatrixTriples(width, shape) => Some((width, Product::Matrices(1, shape))),
+            Self::ConvolutionTriples(width, convolution) => {
+                Some((width, Product::Convolution(convolution)))
+            }
+            _ => None,
+        }
+    }
+
     /// Bits of an item in each of the strings that its shares are kept in: the bits of a Boolean
     /// triple are packed, all else takes whole bytes.
     pub(crate) fn columns(self) -> Vec<u128> {
@@ -133,6 +156,10 @@ impl Kind {
                 .map(|elements| elements.saturating_mul(width.bits() as u128))
                 .into()
             }
+            Self::ConvolutionTriples(width, convolution) => Product::Convolution(convolution)
+                .lengths()
+                .map(|elements| (elements as u128).saturating_mul(width.bits() as u128))
+                .into(),
         }
     }
 
@@ -143,6 +170,9 @@ impl Kind {
             Self::MatrixTriples(_, shape) => (shape.rows as u64)
                 .saturating_mul(shape.inner as u64)
                 .saturating_mul(shape.columns as u64),
+            Self::ConvolutionTriples(_, convolution) => {
+                Product::Convolution(convolution).multiplications() as u64
+            }
             _ => 1,
         }
     }
@@ -166,6 +196,10 @@ impl fmt::Display for Kind {
                     columns,
                 } = shape;
                 write!(f, "matrix-u{}-{rows}x{inner}x{columns}", width.bits())
+            }
+            Self::ConvolutionTriples(width, convolution) => {
+                write!(f, "conv-u{}-", width.bits())?;
+                convolutions::write(convolution, f)
             }
         }
     }
@@ -214,6 +248,11 @@ impl FromStr for Kind {
                     _ => Err(unknown()),
                 }
             }
+            ("conv", Some(rest)) => {
+                let (ring, shape) = rest.split_once('-').ok_or_else(unknown)?;
+                let convolution = convolutions::read(shape).ok_or_else(unknown)?;
+                Ok(Self::ConvolutionTriples(width(ring)?, convolution))
+            }
             _ => Err(unknown()),
         }
     }
@@ -240,7 +279,7 @@ pub enum NeedsError {
     },
     /// No such kind.
     #[error(
-        "there is no kind `{text}`; there are bits, u8 to u128, squares-u32, shared-u32, vectors-128 (bits of a vector, at most 2^30), matrix-u64-128x128x128 (rows, inner, columns, at most 65536 each), and so for all widths 8, 16, 32, 64, 128"
+        "there is no kind `{text}`; there are bits, u8 to u128, squares-u32, shared-u32, vectors-128 (bits of a vector, at most 2^30), matrix-u64-128x128x128 (rows, inner, columns, at most 65536 each), conv-u64-1x64x56x56-64x3x3 (images, channels, rows, columns, and filters, rows, columns), and so for all widths 8, 16, 32, 64, 128"
     )]
     Kind {
         /// The name.
@@ -362,6 +401,30 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn convolution() -> impl Strategy<Value = Convolution> {
+        let small = || 1..5_usize;
+        let sizes = (small(), small(), small(), [5..3000_usize, 5..9], small());
+        let moves = (
+            [small(), small()],
+            [1..3_usize, 1..3],
+            [[0..3_usize, 0..3], [0..3, 0..3]],
+        );
+        (sizes, moves).prop_map(|((images, groups, channels, image, filters), moves)| {
+            let (stride, dilation, padding) = moves;
+            Convolution {
+                images,
+                groups,
+                channels: groups * channels,
+                image,
+                filters: groups * filters,
+                filter: [2, 3],
+                stride,
+                dilation,
+                padding,
+            }
+        })
+    }
+
     fn kind() -> impl Strategy<Value = Kind> {
         let width = || proptest::sample::select(Width::ALL.to_vec());
         let side = || 1..=MAX_SIDE;
@@ -379,6 +442,8 @@ mod tests {
                 };
                 Kind::MatrixTriples(width, shape)
             }),
+            (width(), convolution())
+                .prop_map(|(width, convolution)| Kind::ConvolutionTriples(width, convolution)),
         ]
     }
 
@@ -412,11 +477,15 @@ mod tests {
 
     #[test]
     fn the_grammar_is_that_of_the_manual() {
-        let text = "bits=10M,vectors-128=10k,u64=100k,squares-u32=5k,shared-u32=1k,matrix-u64-128x128x128=3";
+        let text = "bits=10M,vectors-128=10k,u64=100k,squares-u32=5k,shared-u32=1k,matrix-u64-128x128x128=3,conv-u32-1x3x8x8-4x3x3-stride2x2-padding1x1x1x1=2";
         let needs: Needs = text.parse().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(needs.of(Kind::BitTriples), 10_000_000);
         assert_eq!(needs.of(Kind::SharedBits(Width::W32)), 1000);
-        assert_eq!(needs.steps(), 10_116_000 + 3 * 128 * 128 * 128);
+        let convolution = 4 * 4 * 4 * 27;
+        assert_eq!(
+            needs.steps(),
+            10_116_000 + 3 * 128 * 128 * 128 + 2 * convolution
+        );
         assert_eq!(needs.to_string().parse(), Ok(needs));
     }
 
@@ -456,6 +525,14 @@ mod tests {
             "matrix-u8-1x2x3x4",
             "matrix-u8-1x0x3",
             "matrix-u8-1x99999x3",
+            "conv-u8",
+            "conv-u8-1x1x1x1",
+            "conv-u8-1x1x1x1-1x2x1",
+            "conv-u8-1x1x1x1-1x1x1-groups1",
+            "conv-u8-1x3x1x1-1x1x1-groups2",
+            "conv-u8-1x1x4x4-1x1x1-stride0x1",
+            "conv-u8-1x1x4x4-1x1x1-padding1x1x1",
+            "conv-u8-1x1x4x4-1x1x1-dilation2x1-stride2x1",
         ] {
             let text = of(kind);
             assert_eq!(error(&format!("{kind}=1")), NeedsError::Kind { text });

@@ -8,7 +8,7 @@
 //! | [`RingTriples`] | a, b, a b mod 2^l | products |
 //! | [`SquarePairs`] | a, a^2 mod 2^l | squares |
 //! | [`SharedBits`] | a bit, mod 2^l and as XOR | conversions |
-//! | [`MatrixTriple`] | A, B, A B over Z_2^l | matrix products |
+//! | [`ProductTriple`] | A, B, A B over Z_2^l | matrix products, convolutions |
 //!
 //! Operations register what they need in [`Needs`]; [`Stock::fill`] has a [`Source`] make exactly
 //! that, in batches, and hands it out, each item once. Where it comes from is the source's business.
@@ -90,7 +90,7 @@ pub use dealer::{DealerSource, deal};
 pub use extension::{Extension, ExtensionError};
 pub use kind::{Kind, NeedsError, Width};
 pub use lines::MAX_THREADS;
-pub use matrices::{Matrices, MatrixShape, MatrixTriple};
+pub use matrices::{Matrices, MatrixShape, ProductTriple};
 pub use needs::{Kept, Needs, Stock};
 pub use precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 pub use rings::{RingTriples, SquarePairs, SquareShares, TripleShares};

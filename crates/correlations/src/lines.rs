@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{PhaseCost, Ring};
+use madrigal_core::{PhaseCost, Product, Ring};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result, block_on, on_threads};
 use zeroize::Zeroizing;
@@ -15,7 +15,7 @@ use crate::bit_triples::BitTriples;
 use crate::correlated::{CorrelatedOts, Direction, RowsCall, RowsLayout};
 use crate::extension::Extension;
 use crate::links::{Links, OUT_OF_STEP};
-use crate::matrices::{self, Encrypted, MatrixShape, MatrixTriple};
+use crate::matrices::{self, Encrypted, ProductTriple};
 use crate::ot_triples::{BitCall, BitLayout};
 use crate::rings::{self, RingTriples, SquarePairs};
 use crate::rows::Pool;
@@ -177,21 +177,21 @@ impl Line {
         Ok(call.finish())
     }
 
-    pub(crate) async fn matrix_triples<T: Ring>(
+    pub(crate) async fn product_triples<T: Ring>(
         &mut self,
-        shape: MatrixShape,
+        one: Product,
         count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<Vec<MatrixTriple<T>>> {
+    ) -> Result<Vec<ProductTriple<T>>> {
         let context = self.context.clone();
-        if count == 0 || [shape.rows, shape.inner, shape.columns].contains(&0) {
-            return Ok(matrices::empty(&context, shape, count));
+        if count == 0 || one.multiplications() == 0 {
+            return Ok(matrices::empty(&context, one, count));
         }
         if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
-            return encrypted.triples(shape, count, made).await;
+            return encrypted.triples(one, count, made).await;
         }
         let links = self.links(Group::Matrices).await?;
-        matrices::triples(links, &context, shape, count, made).await
+        matrices::triples(links, &context, one, count, made).await
     }
 
     pub(crate) async fn vector_triples(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_core::{Party, PhaseCost, Product, Ring};
 use madrigal_kernels::Block;
 use madrigal_net::Result;
 use zeroize::Zeroizing;
@@ -12,7 +12,7 @@ use crate::bit_triples::BitTriples;
 use crate::correlated::{CorrelatedOts, Direction};
 use crate::extension::Extension;
 use crate::kind::{Kind, Width, with_ring};
-use crate::matrices::{MatrixShape, MatrixTriple};
+use crate::matrices::{MatrixShape, ProductTriple};
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
 use crate::source::{OtCosts, Source};
@@ -36,7 +36,8 @@ struct RingNeeds {
     triples: usize,
     squares: usize,
     bits: usize,
-    matrices: BTreeMap<MatrixShape, usize>,
+    /// By the product that one triple is of ([`Product::alike`]).
+    products: BTreeMap<Product, usize>,
 }
 
 impl Needs {
@@ -74,8 +75,14 @@ impl Needs {
 
     /// Registers `count` matrix triples of one shape over Z_2^l.
     pub fn matrix_triples<T: Ring>(&mut self, shape: MatrixShape, count: usize) {
+        self.product_triples::<T>(Product::Matrices(count, shape));
+    }
+
+    /// Registers what a product takes: a triple of a convolution, or one for each pair of matrices.
+    pub fn product_triples<T: Ring>(&mut self, product: Product) {
+        let (count, one) = product.alike();
         self.ring::<T>(count, |ring| {
-            *ring.matrices.entry(shape).or_default() += count;
+            *ring.products.entry(one).or_default() += count;
         });
     }
 
@@ -113,6 +120,12 @@ impl Needs {
             Kind::MatrixTriples(width, shape) => {
                 with_ring!(width, T => self.matrix_triples::<T>(shape, count));
             }
+            Kind::ConvolutionTriples(width, convolution) => with_ring!(width, T => {
+                self.ring::<T>(count, |ring| {
+                    let one = Product::Convolution(convolution);
+                    *ring.products.entry(one).or_default() += count;
+                });
+            }),
             Kind::CorrelatedOts { sender, receiver } => {
                 self.correlated_ots(sender, receiver, count);
             }
@@ -130,9 +143,12 @@ impl Needs {
             Kind::RingTriples(width) => ring(width).map_or(0, |ring| ring.triples),
             Kind::SquarePairs(width) => ring(width).map_or(0, |ring| ring.squares),
             Kind::SharedBits(width) => ring(width).map_or(0, |ring| ring.bits),
-            Kind::MatrixTriples(width, shape) => ring(width)
-                .and_then(|ring| ring.matrices.get(&shape).copied())
-                .unwrap_or(0),
+            Kind::MatrixTriples(..) | Kind::ConvolutionTriples(..) => {
+                let wanted = kind.product();
+                wanted
+                    .and_then(|(width, one)| ring(width)?.products.get(&one).copied())
+                    .unwrap_or(0)
+            }
             Kind::CorrelatedOts { sender, receiver } => {
                 let count = self.correlated_ots.get(&(sender, receiver));
                 count.copied().unwrap_or(0)
@@ -154,8 +170,8 @@ impl Needs {
             all.push((Kind::RingTriples(width), ring.triples));
             all.push((Kind::SquarePairs(width), ring.squares));
             all.push((Kind::SharedBits(width), ring.bits));
-            for (&shape, &count) in &ring.matrices {
-                all.push((Kind::MatrixTriples(width, shape), count));
+            for (&one, &count) in &ring.products {
+                all.push((Kind::of_product(width, one).0, count));
             }
         }
         for (&(sender, receiver), &count) in &self.correlated_ots {
@@ -208,7 +224,7 @@ impl Needs {
 }
 
 impl OtCosts {
-    /// Cost of the next call for `count` items of a kind; of matrix triples, of as many calls.
+    /// Cost of the next call for `count` items of a kind; of triples of products, of as many calls as it takes.
     pub(crate) fn items(&mut self, kind: Kind, count: usize) -> PhaseCost {
         match kind {
             Kind::BitTriples => self.bit_triples(count),
@@ -217,27 +233,35 @@ impl OtCosts {
             Kind::SquarePairs(width) => with_ring!(width, T => self.square_pairs::<T>(count)),
             Kind::SharedBits(width) => with_ring!(width, T => self.shared_bits::<T>(count)),
             Kind::MatrixTriples(width, shape) => {
-                let together = matrices_together(width, shape);
-                let calls = (0..count).step_by(together);
-                let mut call = |start: usize| {
-                    let now = together.min(count - start);
-                    with_ring!(width, T => self.matrix_triples::<T>(shape, now))
-                };
-                calls.fold(PhaseCost::default(), |total, start| total + call(start))
+                self.products(width, Product::Matrices(1, shape), count)
+            }
+            Kind::ConvolutionTriples(width, convolution) => {
+                self.products(width, Product::Convolution(convolution), count)
             }
             Kind::CorrelatedOts { sender, receiver } => {
                 self.correlated_ots(&[((sender, receiver), count)])
             }
         }
     }
+
+    fn products(&mut self, width: Width, one: Product, count: usize) -> PhaseCost {
+        let together = products_together(width, one);
+        let calls = (0..count).step_by(together);
+        let mut call = |start: usize| {
+            let now = together.min(count - start);
+            with_ring!(width, T => self.product_triples::<T>(one, now))
+        };
+        calls.fold(PhaseCost::default(), |total, start| total + call(start))
+    }
 }
 
-/// Bytes of a party's shares of the matrix triples that a stock has made in one call.
+/// Bytes of a party's shares of the triples of products that a stock has made in one call.
 const TOGETHER: usize = 16 << 20;
 
-/// Matrix triples that a stock has made in one call: they are copied when they are there.
-pub(crate) fn matrices_together(width: Width, shape: MatrixShape) -> usize {
-    let bits: u128 = Kind::MatrixTriples(width, shape)
+/// Triples of products that a stock has made in one call: they are copied when they are there.
+pub(crate) fn products_together(width: Width, one: Product) -> usize {
+    let bits: u128 = Kind::of_product(width, one)
+        .0
         .columns()
         .iter()
         .fold(0, |all, &column| all.saturating_add(column));
@@ -255,8 +279,8 @@ impl AddAssign<&Needs> for Needs {
             ring.triples += more.triples;
             ring.squares += more.squares;
             ring.bits += more.bits;
-            for (&shape, &count) in &more.matrices {
-                *ring.matrices.entry(shape).or_default() += count;
+            for (&one, &count) in &more.products {
+                *ring.products.entry(one).or_default() += count;
             }
         }
         for (&(sender, receiver), &count) in &other.correlated_ots {
@@ -284,7 +308,7 @@ pub struct Shelf<T: Ring> {
     triples: RingTriples<T>,
     squares: SquarePairs<T>,
     bits: SharedBits<T>,
-    matrices: BTreeMap<MatrixShape, Vec<MatrixTriple<T>>>,
+    products: BTreeMap<Product, Vec<ProductTriple<T>>>,
 }
 
 /// A ring that a [`Stock`] has room for: all of them.
@@ -311,7 +335,7 @@ impl<T: Ring> Shelf<T> {
             triples: RingTriples::new(empty(), empty(), empty()),
             squares: SquarePairs::new(empty(), empty()),
             bits: SharedBits::new(empty()),
-            matrices: BTreeMap::new(),
+            products: BTreeMap::new(),
         }
     }
 
@@ -326,14 +350,8 @@ impl<T: Ring> Shelf<T> {
         if needs.bits > 0 {
             shelf.bits = self.bits.split_front(needs.bits);
         }
-        for (&shape, &count) in &needs.matrices {
-            let left = self.matrices.get_mut(&shape).map_or(0, |all| all.len());
-            let Some(kept) = left.checked_sub(count) else {
-                panic!("{count} matrix triples of {shape:?} wanted, {left} are left");
-            };
-            let all = self.matrices.get_mut(&shape).into_iter();
-            let taken = all.flat_map(|all| all.split_off(kept)).collect();
-            shelf.matrices.insert(shape, taken);
+        for (&one, &count) in &needs.products {
+            shelf.products.insert(one, self.take_products(one, count));
         }
         shelf
     }
@@ -353,16 +371,27 @@ impl<T: Ring> Shelf<T> {
         if needs.bits > 0 {
             shelf.bits = source.shared_bits(needs.bits, made).await?;
         }
-        for (shape, count) in needs.matrices {
-            let mut matrices = Vec::with_capacity(count);
-            let together = matrices_together(Width::of::<T>(), shape);
-            while matrices.len() < count {
-                let now = together.min(count - matrices.len());
-                matrices.append(&mut source.matrix_triples(shape, now, made).await?);
+        for (one, count) in needs.products {
+            let mut triples = Vec::with_capacity(count);
+            let together = products_together(Width::of::<T>(), one);
+            while triples.len() < count {
+                let now = together.min(count - triples.len());
+                triples.append(&mut source.product_triples(one, now, made).await?);
             }
-            shelf.matrices.insert(shape, matrices);
+            shelf.products.insert(one, triples);
         }
         Ok(shelf)
+    }
+
+    /// # Panics
+    /// If fewer are left.
+    fn take_products(&mut self, one: Product, count: usize) -> Vec<ProductTriple<T>> {
+        let all = self.products.get_mut(&one);
+        let left = all.as_ref().map_or(0, |all| all.len());
+        let Some(kept) = left.checked_sub(count) else {
+            panic!("{count} triples of {one:?} wanted, {left} are left");
+        };
+        all.map(|all| all.split_off(kept)).unwrap_or_default()
     }
 }
 
@@ -522,11 +551,14 @@ impl Stock {
 
     /// A matrix triple over Z_2^l.
     #[must_use]
-    pub fn matrix_triple<T: Kept>(&mut self, shape: MatrixShape) -> MatrixTriple<T> {
-        let matrices = T::shelf(self).matrices.get_mut(&shape);
-        let Some(triple) = matrices.and_then(Vec::pop) else {
-            panic!("a matrix triple of {shape:?} wanted, none is left");
-        };
-        triple
+    pub fn matrix_triple<T: Kept>(&mut self, shape: MatrixShape) -> ProductTriple<T> {
+        self.product_triple(Product::Matrices(1, shape))
+    }
+
+    /// A triple of a product over Z_2^l: of several pairs of matrices, one of all of them.
+    #[must_use]
+    pub fn product_triple<T: Kept>(&mut self, product: Product) -> ProductTriple<T> {
+        let (count, one) = product.alike();
+        ProductTriple::beside(product, T::shelf(self).take_products(one, count))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_core::time::Work;
-use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_core::{Party, PhaseCost, Product, Ring};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 use madrigal_ot::KAPPA;
@@ -18,7 +18,7 @@ use crate::kind::Kind;
 use crate::layout::Layout;
 use crate::ledger::Ledger;
 use crate::lines::{Line, Lines, MAX_THREADS, beside, portions, ranges};
-use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, MatrixTriple};
+use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, ProductTriple};
 use crate::needs::Needs;
 use crate::ot_triples::BitLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
@@ -70,7 +70,12 @@ pub trait Source: BitTripleSource {
         &mut self,
         shape: MatrixShape,
         made: &dyn Fn(usize),
-    ) -> impl Future<Output = Result<MatrixTriple<T>>>;
+    ) -> impl Future<Output = Result<ProductTriple<T>>> {
+        async move {
+            let mut triples = self.matrix_triples(shape, 1, made).await?;
+            Ok(triples.remove(0))
+        }
+    }
 
     /// Makes this party's shares of `count` fresh matrix triples of one shape over Z_2^l, in one call: all
     /// of them are there at once.
@@ -82,15 +87,21 @@ pub trait Source: BitTripleSource {
         shape: MatrixShape,
         count: usize,
         made: &dyn Fn(usize),
-    ) -> impl Future<Output = Result<Vec<MatrixTriple<T>>>> {
-        async move {
-            let mut triples = Vec::with_capacity(count);
-            for _ in 0..count {
-                triples.push(self.matrix_triple(shape, made).await?);
-            }
-            Ok(triples)
-        }
+    ) -> impl Future<Output = Result<Vec<ProductTriple<T>>>> {
+        self.product_triples(Product::Matrices(1, shape), count, made)
     }
+
+    /// Makes this party's shares of `count` fresh triples of one product over Z_2^l, in one call: A and B random, C
+    /// their product. Matrices come as one pair for each triple.
+    ///
+    /// # Errors
+    /// Those of the network.
+    fn product_triples<T: Ring>(
+        &mut self,
+        one: Product,
+        count: usize,
+        made: &dyn Fn(usize),
+    ) -> impl Future<Output = Result<Vec<ProductTriple<T>>>>;
 
     /// Makes this party's shares of `count` fresh vector triples, of vectors of `length` bits.
     ///
@@ -255,30 +266,26 @@ impl Source for OtSource {
         Ok(SharedBits::concat(parts))
     }
 
-    async fn matrix_triple<T: Ring>(
+    async fn product_triples<T: Ring>(
         &mut self,
-        shape: MatrixShape,
-        made: &dyn Fn(usize),
-    ) -> Result<MatrixTriple<T>> {
-        let mut triples = self.matrix_triples(shape, 1, made).await?;
-        Ok(triples.remove(0))
-    }
-
-    async fn matrix_triples<T: Ring>(
-        &mut self,
-        shape: MatrixShape,
+        one: Product,
         count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<Vec<MatrixTriple<T>>> {
-        let MatrixShape {
-            rows,
-            inner,
-            columns,
-        } = shape;
-        self.context
-            .tally("matrix triples", &[count, T::BITS, rows, inner, columns]);
+    ) -> Result<Vec<ProductTriple<T>>> {
+        let mut numbers = vec![count, T::BITS];
+        let what = match one {
+            Product::Matrices(_, shape) => {
+                numbers.extend([shape.rows, shape.inner, shape.columns]);
+                "matrix triples"
+            }
+            Product::Convolution(convolution) => {
+                numbers.extend(convolution.numbers());
+                "convolution triples"
+            }
+        };
+        self.context.tally(what, &numbers);
         let work = async move |line: &mut Line, _, made: &dyn Fn(usize)| {
-            line.matrix_triples(shape, count, made).await
+            line.product_triples(one, count, made).await
         };
         let mut parts = self.lines.run(1, 1, made, work).await?;
         Ok(parts.remove(0))
@@ -386,10 +393,8 @@ impl OtCosts {
     pub(crate) fn work(&self, needs: &Needs) -> Work {
         let (mut triples, mut transforms) = (0, 0);
         for (kind, count) in needs.kinds() {
-            let encrypted = match kind {
-                Kind::MatrixTriples(width, shape) if self.encrypted.is_some() => {
-                    matrices::transforms(width, shape)
-                }
+            let encrypted = match kind.product() {
+                Some((width, one)) if self.encrypted.is_some() => matrices::transforms(width, one),
                 _ => None,
             };
             match encrypted {
@@ -486,10 +491,16 @@ impl OtCosts {
     /// Cost of [`matrix_triples`](Source::matrix_triples): that of as many, but two rounds for all of them.
     /// By encryption, requests of about 26 MB go together.
     pub fn matrix_triples<T: Ring>(&mut self, shape: MatrixShape, count: usize) -> PhaseCost {
+        self.product_triples::<T>(Product::Matrices(1, shape), count)
+    }
+
+    /// Cost of [`product_triples`](Source::product_triples), of convolutions by OT as of the matrices that they
+    /// [are](Product::pieces).
+    pub fn product_triples<T: Ring>(&mut self, one: Product, count: usize) -> PhaseCost {
         if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
-            return encrypted.triples::<T>(self.parties, shape, count);
+            return encrypted.triples::<T>(self.parties, one, count);
         }
-        let layout = MatrixLayout::new::<T>(shape).times(count);
+        let layout = MatrixLayout::new::<T>(one, count);
         self.call(Group::Matrices, 1, 1, |_| layout)
     }
 
@@ -523,6 +534,11 @@ fn in_bit_triples(kind: Kind) -> u64 {
             width.bits() as u64
         }
         Kind::MatrixTriples(width, shape) => (width.bits() * shape.rows * shape.inner) as u64,
+        Kind::ConvolutionTriples(width, convolution) => {
+            let shape = convolution.matrices();
+            let entries = shape.rows.min(shape.columns) * shape.inner;
+            (width.bits() * convolution.groups * entries) as u64
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use madrigal_core::time::Work;
-use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_core::{Party, PhaseCost, Product, Ring};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 
@@ -14,7 +14,7 @@ use crate::correlated::{CorrelatedOts, Direction};
 use crate::dealer::DealerSource;
 use crate::extension::Extension;
 use crate::kind::Kind;
-use crate::matrices::{Matrices, MatrixShape, MatrixTriple};
+use crate::matrices::{Matrices, ProductTriple};
 use crate::needs::Needs;
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
@@ -351,30 +351,17 @@ impl Source for Supply {
         }
     }
 
-    async fn matrix_triple<T: Ring>(
+    async fn product_triples<T: Ring>(
         &mut self,
-        shape: MatrixShape,
-        made: &dyn Fn(usize),
-    ) -> Result<MatrixTriple<T>> {
-        match self {
-            Self::Ot(source) => source.matrix_triple(shape, made).await,
-            Self::Dealer(source) => source.matrix_triple(shape, made).await,
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.matrix_triple(shape, made).await,
-        }
-    }
-
-    async fn matrix_triples<T: Ring>(
-        &mut self,
-        shape: MatrixShape,
+        one: Product,
         count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<Vec<MatrixTriple<T>>> {
+    ) -> Result<Vec<ProductTriple<T>>> {
         match self {
-            Self::Ot(source) => source.matrix_triples(shape, count, made).await,
-            Self::Dealer(source) => source.matrix_triples(shape, count, made).await,
+            Self::Ot(source) => source.product_triples(one, count, made).await,
+            Self::Dealer(source) => source.product_triples(one, count, made).await,
             #[cfg(feature = "store")]
-            Self::Store(source) => source.matrix_triples(shape, count, made).await,
+            Self::Store(source) => source.product_triples(one, count, made).await,
         }
     }
 

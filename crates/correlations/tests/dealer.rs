@@ -1,7 +1,7 @@
 //! All kinds from a dealer: right for every number of parties and width, at the declared cost; what
 //! the parties ask for must agree.
 
-use madrigal_core::{Party, Ring};
+use madrigal_core::{Convolution, Party, Product, Ring};
 use madrigal_correlations::{
     BitTripleSource, Extension, MatrixShape, Means, Needs, Origin, Scratch, Source, Supply, deal,
 };
@@ -113,7 +113,7 @@ fn rings_of_every_width() {
 
 async fn matrix(source: &mut Supply, shape: MatrixShape) -> madrigal_net::Result<Strings> {
     let triple = source.matrix_triple::<u32>(shape, &|_| {}).await?;
-    assert_eq!(triple.shape(), shape);
+    assert_eq!(triple.product(), Product::Matrices(1, shape));
     let more = source.ring_triples::<u32>(1, &|_| {}).await?.take(1).c[0];
     let mut strings: Strings = triple
         .take()
@@ -155,6 +155,48 @@ fn matrix_triples_without_products() {
             for random in &first[..2] {
                 assert!(random.is_empty() || random.iter().any(|&element| element != 0));
             }
+        }
+    }
+}
+
+/// Filters, images and what comes of them, at the declared cost.
+#[test]
+fn triples_of_convolutions() {
+    let convolution = Convolution {
+        images: 2,
+        groups: 2,
+        stride: [2, 1],
+        padding: [[1, 0], [0, 2]],
+        ..Convolution::new(4, [5, 6], 6, [3, 2])
+    };
+    let one = Product::Convolution(convolution);
+    let results = World::new(3, seed()).run(|context| {
+        dealt(context, async move |source| {
+            let triples = source.product_triples::<u32>(one, 2, &|_| {}).await?;
+            let parts = triples.into_iter().flat_map(|triple| triple.take());
+            Ok(parts.map(|part| integers(&part)).collect())
+        })
+    });
+    let mut needs = Needs::new();
+    needs.product_triples::<u32>(one);
+    needs.product_triples::<u32>(one);
+    for (me, (_, cost)) in Party::all(2).zip(&results) {
+        let mut costs = Origin::Dealer.costs(me, 2);
+        assert_eq!(cost.setup, costs.start(&needs) + costs.fill(&needs), "{me}");
+    }
+    let shares: Vec<Strings> = results
+        .into_iter()
+        .filter_map(|(shares, _)| shares)
+        .collect();
+    let sum = |part: usize, i: usize| (shares[0][part][i] + shares[1][part][i]) as u32;
+    for triple in [0, 3] {
+        for output in 0..shares[0][triple + 2].len() {
+            let terms = convolution.terms(output);
+            let expected = terms.fold(0_u32, |total, (filter, image)| {
+                let Some(image) = image else { return total };
+                total.wrapping_add(sum(triple, filter).wrapping_mul(sum(triple + 1, image)))
+            });
+            assert_eq!(sum(triple + 2, output), expected, "output {output}");
         }
     }
 }
@@ -270,7 +312,7 @@ fn parties_that_ask_for_different_things_are_told() {
 fn seeds_save_nearly_all() {
     let count = 1_000_000;
     let cost = |me| Origin::Dealer.costs(Party::new(me), 3).fill(&bits(count));
-    assert_eq!((cost(1).bytes_received, cost(1).bytes_sent), (0, 32));
+    assert_eq!((cost(1).bytes_received, cost(1).bytes_sent), (0, 136));
     assert_eq!(cost(0).bytes_received, count as u64 / 8);
 }
 

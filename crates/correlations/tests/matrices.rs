@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use madrigal_core::{Party, Ring, bits};
 use madrigal_correlations::{
-    Extension, Matrices, MatrixShape, MatrixTriple, Needs, OtCosts, OtSource, Source, Stock,
+    Extension, Matrices, MatrixShape, Needs, OtCosts, OtSource, ProductTriple, Source, Stock,
 };
 use madrigal_net::SessionConfig;
 use madrigal_testkit::{World, seed};
@@ -112,7 +112,7 @@ fn several<T: Ring>(parties: usize, sizes: [usize; 3], count: usize, lattice: bo
             heard.fetch_add(more, Relaxed);
         };
         let triples = source.matrix_triples::<T>(shape, count, &made).await?;
-        let take = |triple: MatrixTriple<T>| triple.take().map(|matrix| matrix.to_vec());
+        let take = |triple: ProductTriple<T>| triple.take().map(|matrix| matrix.to_vec());
         Ok(triples.into_iter().map(take).collect::<Vec<_>>())
     });
     let all = if inner == 0 {
@@ -276,7 +276,7 @@ fn encrypted_among_others(parties: usize, threads: usize) {
         source.ring_triples::<u64>(300, &|_| {}).await?;
         source.matrix_triple::<u128>(tiny, &|_| {}).await?;
         let again = source.matrix_triple::<u64>(flat, &|_| {}).await?;
-        let copy = |triple: MatrixTriple<u64>| triple.take().map(|matrix| matrix.to_vec());
+        let copy = |triple: ProductTriple<u64>| triple.take().map(|matrix| matrix.to_vec());
         let narrow = narrow.take().map(|matrix| matrix.to_vec());
         Ok((copy(wide), narrow, copy(again)))
     });

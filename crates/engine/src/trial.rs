@@ -147,6 +147,10 @@ fn ots((kind, count): (Kind, usize)) -> f64 {
         // Long corrections.
         Kind::SharedBits(_) => 4,
         Kind::MatrixTriples(width, shape) => width.bits() * shape.rows * shape.inner,
+        Kind::ConvolutionTriples(width, convolution) => {
+            let shape = convolution.matrices();
+            width.bits() * convolution.groups * shape.rows.min(shape.columns) * shape.inner
+        }
     };
     each as f64 * count as f64
 }
@@ -162,8 +166,10 @@ fn smaller(kind: Kind, lattice: bool) -> Kind {
         .map(Party::new);
         return Kind::CorrelatedOts { sender, receiver };
     }
-    let Kind::MatrixTriples(width, shape) = kind else {
-        return kind;
+    let (width, shape) = match kind {
+        Kind::MatrixTriples(width, shape) => (width, shape),
+        Kind::ConvolutionTriples(width, convolution) => (width, convolution.matrices()),
+        _ => return kind,
     };
     let MatrixShape {
         rows,

@@ -1,14 +1,19 @@
-//! How matrices are cut into polynomials, and what goes over the network for them.
+//! How factors are cut into polynomials, and what goes over the network for them.
 //!
-//! For the product of X (p x k) and Y (k x q), X is cut into blocks of a x b and Y into blocks of
-//! b x c with a b c <= N. Entry (i, j) of a block of X is the coefficient of X^(i b c + b - 1 - j), entry
-//! (j, h) of one of Y that of X^(h b + j). Then entry (i, h) of the blocks' product is the coefficient
-//! of X^(i b c + h b + b - 1) of the polynomials' product: an exponent is that modulo b if and only if the
-//! two j are equal, and what wraps around lands below b - 1 (after Huang, Lu, Hong and Ding, *Cheetah*,
-//! USENIX Security 2022, 3.2 and appendix A).
+//! X is cut into *stripes*, what is summed over (*inner*) into blocks, and what Y has beside it (*columns*)
+//! too. A ciphertext is a stripe's part of a block, and its product with a polynomial of Y, summed up over the blocks,
+//! has the results of that stripe and those columns among its coefficients. What lies at which coefficient is said by
+//! [`matrices`] and [`images`] each.
+
+mod images;
+mod matrices;
 
 use std::ops::Range;
 
+use madrigal_core::Convolution;
+
+use self::images::Images;
+use self::matrices::Matrices;
 use crate::modulus::{BITS, N};
 use crate::params::Params;
 use crate::sample::{MASK_BLOCKS, SMALL_BLOCKS, UNIFORM_BLOCKS};
@@ -26,32 +31,77 @@ const ANSWERED: usize = 8;
 /// Transforms of an answer for each prime: what hides it, there and back for both halves, and the owner's.
 const ANSWER: usize = 6;
 
-/// A product of matrices over Z_2^l: X (p x k), which one party holds and encrypts, by Y (k x q), which
-/// the other one holds.
+/// A product over Z_2^l of X, which one party holds and encrypts, and Y, which the other one holds: of matrices, or
+/// of images X by filters Y.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
     bits: usize,
     /// Primes of requests and of answers.
     primes: usize,
     kept: usize,
-    /// p, k, q.
-    sizes: [usize; 3],
-    /// a, b, c.
-    block: [usize; 3],
+    form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Matrices(Matrices),
+    Images(Images),
 }
 
 /// What one request is about: a part of X. Its products with all columns of Y, over all requests,
 /// add up to the whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// Of X.
-    pub rows: Range<usize>,
-    /// Columns of X, rows of Y.
-    pub inner: Range<usize>,
+    stripe: usize,
+    inner: Range<usize>,
 }
 
-/// A block of a matrix: its rows and columns.
-type Cut = [Range<usize>; 2];
+/// Numbers of what a product is cut into.
+#[derive(Clone, Copy, Debug)]
+struct Cuts {
+    stripes: usize,
+    /// What is summed over, and how much of it a block has.
+    inner: [usize; 2],
+    /// Columns of Y, and how many of them a block has.
+    columns: [usize; 2],
+    /// All results.
+    results: usize,
+}
+
+impl Cuts {
+    /// The parts of inner that requests are about.
+    fn pieces(&self) -> usize {
+        let [all, each] = self.inner;
+        all.div_ceil(REQUESTED * each)
+    }
+
+    fn blocks(&self) -> usize {
+        let [all, each] = self.inner;
+        all.div_ceil(each)
+    }
+
+    fn answers(&self) -> usize {
+        let [all, each] = self.columns;
+        all.div_ceil(each)
+    }
+
+    /// Bytes of all requests and answers with so many primes, to within two in a hundred.
+    fn bytes(&self, primes: usize, kept: usize) -> usize {
+        let all = |factors: &[usize]| factors.iter().copied().fold(1, usize::saturating_mul);
+        let pieces = self.pieces();
+        let answers = all(&[kept, pieces, self.stripes, self.answers(), POLY_BYTES]);
+        let results = all(&[kept, pieces, self.results, BITS]) / 8;
+        all(&[self.stripes, self.blocks(), primes, POLY_BYTES])
+            .saturating_add(answers)
+            .saturating_add(results)
+    }
+
+    /// Polynomials that are transformed: see [`Layout::transforms`].
+    fn polynomials(&self) -> usize {
+        let products = self.stripes * self.blocks() * (1 + self.answers());
+        products + ANSWER * self.stripes * self.pieces() * self.answers()
+    }
+}
 
 /// AES blocks that a step takes, of whom.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -63,68 +113,76 @@ pub struct AesBlocks {
 }
 
 impl Layout {
-    /// The blocks with the fewest bytes for a product of p x k by k x q mod 2^bits. None unless `bits`
-    /// is 8, 16, 32 or 64.
+    /// The blocks with the fewest bytes for a product of matrices, X (p x k) by Y (k x q), mod 2^bits. None unless
+    /// `bits` is 8, 16, 32 or 64.
     ///
     /// # Panics
     /// If a size is zero.
     pub fn new(bits: usize, rows: usize, inner: usize, columns: usize) -> Option<Self> {
-        let params = Params::new(bits)?;
-        let (primes, kept) = (params.moduli.len(), params.kept().len());
         let sizes = [rows, inner, columns];
         assert!(sizes.iter().all(|&size| size > 0), "no matrix is empty");
-        let powers = |size: usize| {
-            (0..=size.next_power_of_two().min(N).ilog2()).map(|power| 1_usize << power)
-        };
-        let blocks = powers(rows)
-            .flat_map(|a| powers(inner).map(move |b| [a, b]))
-            .flat_map(|[a, b]| powers(columns).map(move |c| [a, b, c]))
-            .filter(|block| block.iter().product::<usize>() <= N);
-        let layouts = blocks.map(|block| Self {
+        Self::best(bits, Matrices::all(sizes).map(Form::Matrices))
+    }
+
+    /// The same for a convolution of images X by filters Y. None, too, if no part of an image that a filter
+    /// needs fits a polynomial.
+    ///
+    /// # Panics
+    /// If there is no such convolution, or it has no products.
+    pub fn of_images(bits: usize, convolution: &Convolution) -> Option<Self> {
+        Self::best(bits, Images::all(*convolution).map(Form::Images))
+    }
+
+    fn best(bits: usize, forms: impl Iterator<Item = Form>) -> Option<Self> {
+        let params = Params::new(bits)?;
+        let (primes, kept) = (params.moduli.len(), params.kept().len());
+        let layouts = forms.map(|form| Self {
             bits,
             primes,
             kept,
-            sizes,
-            block,
+            form,
         });
-        layouts.min_by_key(|layout| layout.bytes())
+        layouts.min_by_key(|layout| {
+            let cuts = layout.cuts();
+            (cuts.bytes(primes, kept), cuts.polynomials())
+        })
+    }
+
+    fn cuts(&self) -> Cuts {
+        match &self.form {
+            Form::Matrices(matrices) => matrices.cuts(),
+            Form::Images(images) => images.cuts(),
+        }
     }
 
     /// The requests. All are needed, in any order.
     pub fn requests(&self) -> impl ExactSizeIterator<Item = Request> + use<> {
-        let [a, b, _] = self.block;
-        let [p, k, _] = self.sizes;
-        let each = REQUESTED * b;
-        let across = k.div_ceil(each);
-        (0..p.div_ceil(a) * across).map(move |index| {
-            let [row, column] = [index / across * a, index % across * each];
+        let cuts = self.cuts();
+        let pieces = cuts.pieces();
+        let [inner, each] = cuts.inner;
+        let each = REQUESTED * each;
+        (0..cuts.stripes * pieces).map(move |index| {
+            let start = index % pieces * each;
             Request {
-                rows: row..p.min(row + a),
-                inner: column..k.min(column + each),
+                stripe: index / pieces,
+                inner: start..inner.min(start + each),
             }
         })
     }
 
     /// The requests that differ in size, each with the number of its like.
     pub fn kinds(&self) -> Vec<(Request, usize)> {
-        let [a, b, _] = self.block;
-        let [p, k, _] = self.sizes;
-        let lengths = |size: usize, each: usize| {
-            [
-                (each, size / each),
-                (size % each, usize::from(!size.is_multiple_of(each))),
-            ]
+        let [all, each] = self.cuts().inner;
+        let each = REQUESTED * each;
+        let stripes = match &self.form {
+            Form::Matrices(matrices) => matrices.kinds(),
+            Form::Images(images) => images.kinds(),
         };
         let mut kinds = Vec::new();
-        for (rows, stripes) in lengths(p, a) {
-            for (inner, pieces) in lengths(k, REQUESTED * b) {
-                if stripes * pieces > 0 {
-                    let request = Request {
-                        rows: 0..rows,
-                        inner: 0..inner,
-                    };
-                    kinds.push((request, stripes * pieces));
-                }
+        for (stripe, alike) in stripes {
+            for (len, pieces) in lengths(all, each) {
+                let inner = 0..len;
+                kinds.push((Request { stripe, inner }, alike * pieces));
             }
         }
         kinds
@@ -132,32 +190,36 @@ impl Layout {
 
     /// The columns of Y that each answer to a request is about; there is one for each.
     pub fn answers(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        cut(0..self.sizes[2], ANSWERED * self.block[2])
+        let [all, each] = self.cuts().columns;
+        cut(0..all, ANSWERED * each)
     }
 
     /// Bytes of all requests and answers, to within two in a hundred.
     pub fn bytes(&self) -> usize {
-        let [a, b, c] = self.block;
-        let [p, k, q] = self.sizes;
-        let stripes = p.div_ceil(a);
-        let pieces = k.div_ceil(REQUESTED * b);
-        let all = |factors: &[usize]| factors.iter().copied().fold(1, usize::saturating_mul);
-        let answers = all(&[self.kept, pieces, stripes, q.div_ceil(c), POLY_BYTES]);
-        let results = all(&[self.kept, pieces, p, q, BITS]) / 8;
-        all(&[stripes, k.div_ceil(b), self.primes, POLY_BYTES])
-            .saturating_add(answers)
-            .saturating_add(results)
+        self.cuts().bytes(self.primes, self.kept)
     }
 
     /// About as many number-theoretic transforms as both sides compute together, and what goes with each: a block of X
     /// when it is encrypted; a block of Y for each that it is multiplied with; an answer when it is made and opened.
     pub fn transforms(&self) -> u64 {
-        let [a, b, c] = self.block;
-        let [p, k, q] = self.sizes;
-        let (stripes, across, columns) = (p.div_ceil(a), k.div_ceil(b), q.div_ceil(c));
-        let answers = stripes * k.div_ceil(REQUESTED * b) * columns;
-        let polynomials = stripes * across * (1 + columns) + ANSWER * answers;
-        (self.primes * polynomials) as u64
+        (self.primes * self.cuts().polynomials()) as u64
+    }
+
+    /// Results that the answers about some columns have.
+    fn results(&self, request: &Request, columns: &Range<usize>) -> usize {
+        match &self.form {
+            Form::Matrices(matrices) => matrices.rows(request.stripe).len() * columns.len(),
+            Form::Images(images) => images.positions(request.stripe) * columns.len(),
+        }
+    }
+
+    /// Products of elements that the answer about some columns sums up.
+    pub fn products(&self, request: &Request, columns: &Range<usize>) -> usize {
+        let terms = match &self.form {
+            Form::Matrices(_) => request.inner.len(),
+            Form::Images(images) => images.terms(request.inner.clone()),
+        };
+        self.results(request, columns) * terms
     }
 
     /// l, in bits.
@@ -180,38 +242,38 @@ impl Layout {
 
     /// Bytes of all answers to a request.
     pub fn answers_len(&self, request: &Request) -> usize {
-        let [c, q] = [self.block[2], self.sizes[2]];
-        let [full, rest] =
-            [0..c.min(q), 0..q % c].map(|columns| (self.block_len(request, &columns), columns));
-        q / c * full.0 + if rest.1.is_empty() { 0 } else { rest.0 }
+        let [all, each] = self.cuts().columns;
+        let blocks = lengths(all, each).into_iter();
+        blocks
+            .map(|(len, times)| times * self.block_len(request, &(0..len)))
+            .sum()
     }
 
     /// Bytes of one answered block.
     pub(crate) fn block_len(&self, request: &Request, columns: &Range<usize>) -> usize {
-        let results = request.rows.len() * columns.len();
+        let results = self.results(request, columns);
         self.kept * POLY_BYTES + (self.kept * results * BITS).div_ceil(8)
     }
 
     /// What a request and all answers to it take of both.
     pub fn aes_blocks(&self, request: &Request) -> AesBlocks {
-        let [_, _, c] = self.block;
-        let q = self.sizes[2];
+        let cuts = self.cuts();
         let uniform = self.primes as u64 * UNIFORM_BLOCKS;
         let requested = self.requested(request).count() as u64;
-        let answered = q.div_ceil(c) as u64;
-        let results = (request.rows.len() * q) as u64;
+        let answered = cuts.answers() as u64;
+        let results = self.results(request, &(0..cuts.columns[0])) as u64;
         AesBlocks {
             owner: 1 + requested * (uniform + SMALL_BLOCKS),
             responder: requested * uniform + answered * 2 * SMALL_BLOCKS + results * MASK_BLOCKS,
         }
     }
 
-    /// The ranges of `inner` whose blocks of X are ciphertexts of a request.
+    /// The parts of inner whose blocks of X are ciphertexts of a request.
     pub(crate) fn requested(
         &self,
         request: &Request,
     ) -> impl Iterator<Item = Range<usize>> + use<> {
-        cut(request.inner.clone(), self.block[1])
+        cut(request.inner.clone(), self.cuts().inner[1])
     }
 
     /// The ranges of `columns` that are ciphertexts of an answer.
@@ -219,47 +281,46 @@ impl Layout {
         &self,
         columns: &Range<usize>,
     ) -> impl Iterator<Item = Range<usize>> + use<> {
-        cut(columns.clone(), self.block[2])
+        cut(columns.clone(), self.cuts().columns[1])
     }
 
-    /// The entries of a block of X (all its columns k) as (index, exponent).
-    pub(crate) fn left(&self, [rows, inner]: Cut) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let ([_, b, c], k) = (self.block, self.sizes[1]);
-        rows.clone().flat_map(move |row| {
-            let i = row - rows.start;
-            inner
-                .clone()
-                .enumerate()
-                .map(move |(j, column)| (row * k + column, i * b * c + b - 1 - j))
-        })
+    /// Tells the elements of a stripe's block of X, each with its place in X and its exponent.
+    pub(crate) fn left(&self, stripe: usize, inner: Range<usize>, tell: impl FnMut(usize, usize)) {
+        match &self.form {
+            Form::Matrices(matrices) => matrices.left(stripe, inner, tell),
+            Form::Images(images) => images.left(stripe, inner, tell),
+        }
     }
 
-    /// The same for a block of Y.
+    /// The same for a block of Y, for what is asked about a stripe.
     pub(crate) fn right(
         &self,
-        [inner, columns]: Cut,
-    ) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (b, q) = (self.block[1], self.sizes[2]);
-        inner.enumerate().flat_map(move |(j, row)| {
-            columns
-                .clone()
-                .enumerate()
-                .map(move |(h, column)| (row * q + column, h * b + j))
-        })
+        stripe: usize,
+        inner: Range<usize>,
+        columns: Range<usize>,
+        tell: impl FnMut(usize, usize),
+    ) {
+        match &self.form {
+            Form::Matrices(matrices) => matrices.right(inner, columns, tell),
+            Form::Images(images) => images.right(stripe, inner, columns, tell),
+        }
     }
 
-    /// The same for a block of the result.
-    pub(crate) fn results(
-        &self,
-        [rows, columns]: Cut,
-    ) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let ([_, b, c], q) = (self.block, self.sizes[2]);
-        rows.enumerate().flat_map(move |(i, row)| {
-            columns
-                .clone()
-                .enumerate()
-                .map(move |(h, column)| (row * q + column, i * b * c + h * b + b - 1))
-        })
+    /// The same for a block of the result, as (place, exponent).
+    pub(crate) fn places(&self, stripe: usize, columns: Range<usize>) -> Vec<(usize, usize)> {
+        let mut places = Vec::new();
+        let tell = |place, exponent| places.push((place, exponent));
+        match &self.form {
+            Form::Matrices(matrices) => matrices.results(stripe, columns, tell),
+            Form::Images(images) => images.results(stripe, columns, tell),
+        }
+        places
+    }
+}
+
+impl Request {
+    pub(crate) fn stripe(&self) -> usize {
+        self.stripe
     }
 }
 
@@ -271,9 +332,55 @@ fn cut(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
         .map(move |start| start..end.min(start + size))
 }
 
+/// How long the pieces of `size` elements are that have `each` but for the last one, and how many there are of a
+/// length.
+fn lengths(size: usize, each: usize) -> Vec<(usize, usize)> {
+    let all = [(each, size / each), (size % each, 1)];
+    all.into_iter()
+        .filter(|&(len, times)| len > 0 && times > 0)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What requests and answers have together, by going through all of them, is what is said in advance.
+    fn covers(layout: &Layout, results: usize, products: usize) {
+        let columns: Vec<_> = layout.answers().collect();
+        let mut found = vec![0_usize; results];
+        let mut summed = 0;
+        let requests = || layout.requests();
+        for request in requests() {
+            for columns in columns.iter().flat_map(|columns| layout.answered(columns)) {
+                let places = layout.places(request.stripe, columns.clone());
+                assert_eq!(places.len(), layout.results(&request, &columns));
+                places.iter().for_each(|&(place, _)| found[place] += 1);
+                summed += layout.products(&request, &columns);
+            }
+        }
+        let pieces = layout.cuts().pieces();
+        assert!(found.iter().all(|&times| times == pieces), "{layout:?}");
+        assert_eq!(summed, products, "{layout:?}");
+        let requested: usize = requests().map(|r| layout.request_len(&r)).sum();
+        let all = requests().flat_map(|r| columns.iter().map(move |c| (r.clone(), c)));
+        let answered: usize = all.map(|(r, c)| layout.answer_len(&r, c)).sum();
+        let blocks = requests().map(|r| layout.aes_blocks(&r));
+        let blocks: u64 = blocks.map(|blocks| blocks.owner + blocks.responder).sum();
+        let mut again = (0, 0, 0);
+        for (request, times) in layout.kinds() {
+            let aes = layout.aes_blocks(&request);
+            again.0 += times * layout.request_len(&request);
+            again.1 += times * layout.answers_len(&request);
+            again.2 += times as u64 * (aes.owner + aes.responder);
+        }
+        assert_eq!(again, (requested, answered, blocks), "{layout:?}");
+        let (bytes, near) = (requested + answered, layout.bytes());
+        assert!(
+            (near..near + near / 50).contains(&bytes),
+            "{bytes} and {near}"
+        );
+    }
 
     #[test]
     fn requests_and_answers_cover_every_product_once() {
@@ -286,28 +393,33 @@ mod tests {
             [2, 70_000, 3],
         ] {
             let layout = Layout::new(64, p, k, q).expect("64 bits");
-            let columns: Vec<_> = layout.answers().collect();
-            let covered: usize = columns.iter().map(Range::len).sum();
-            assert_eq!(covered, q);
-            let requests = || layout.requests();
-            let covered: usize = requests().map(|r| r.rows.len() * r.inner.len()).sum();
-            assert_eq!(covered, p * k, "{layout:?}");
-            let requested: usize = requests().map(|r| layout.request_len(&r)).sum();
-            let all = requests().flat_map(|r| columns.iter().map(move |c| (r.clone(), c)));
-            let answered: usize = all.map(|(r, c)| layout.answer_len(&r, c)).sum();
-            let kinds = layout.kinds().into_iter();
-            let [again, asked] = kinds.fold([0; 2], |[again, asked], (request, times)| {
-                [
-                    again + times * layout.answers_len(&request),
-                    asked + times * layout.request_len(&request),
-                ]
-            });
-            assert_eq!([again, asked], [answered, requested], "{layout:?}");
-            let (bytes, near) = (requested + answered, layout.bytes());
-            assert!(
-                (near..near + near / 50).contains(&bytes),
-                "{bytes} and {near}"
-            );
+            covers(&layout, p * q, p * k * q);
+        }
+    }
+
+    #[test]
+    fn so_do_those_of_images() {
+        let plain = Convolution::new(3, [20, 30], 4, [3, 3]);
+        let all = [
+            plain,
+            Convolution::new(1, [1, 1], 1, [1, 1]),
+            Convolution::new(2000, [7, 7], 40, [1, 1]),
+            Convolution::new(3, [224, 224], 8, [7, 7]),
+            Convolution {
+                images: 5,
+                groups: 2,
+                channels: 6,
+                stride: [2, 3],
+                dilation: [2, 1],
+                padding: [[1, 2], [0, 3]],
+                ..plain
+            },
+        ];
+        for convolution in all {
+            let layout = Layout::of_images(64, &convolution).expect("64 bits");
+            let product = madrigal_core::Product::Convolution(convolution);
+            let [.., results] = product.lengths();
+            covers(&layout, results, product.multiplications());
         }
     }
 
@@ -320,5 +432,19 @@ mod tests {
         };
         assert!(bytes(128) < 2.7, "{}", bytes(128));
         assert!(bytes(1000) < 0.18, "{}", bytes(1000));
+    }
+
+    /// Images are not unfolded: far fewer ciphertexts and products of them than for the same product of matrices.
+    #[test]
+    fn images_take_fewer_polynomials_than_matrices() {
+        let convolution = Convolution {
+            padding: [[1, 1]; 2],
+            ..Convolution::new(64, [56, 56], 64, [3, 3])
+        };
+        let layout = Layout::of_images(64, &convolution).expect("64 bits");
+        let shape = convolution.matrices();
+        let matrices = Layout::new(64, shape.columns, shape.inner, shape.rows).expect("64 bits");
+        assert!(4 * layout.transforms() < matrices.transforms());
+        assert!(2 * layout.bytes() < matrices.bytes());
     }
 }

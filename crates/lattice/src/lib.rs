@@ -1,10 +1,13 @@
-//! Shares of the product of two matrices over Z_2^l that two parties hold, one each, by encryption that
-//! adds: for l = 8, 16, 32, 64.
+//! Shares of the product of two matrices over Z_2^l that two parties hold, one each, or of images and filters, by
+//! encryption that adds: for l = 8, 16, 32, 64.
 //!
 //! The party with X, the [`Owner`], sends X encrypted; the party with Y, the [`Responder`], multiplies by
 //! Y without decrypting, takes a random mask off and sends the result back. Their shares add up to X Y.
 //! Bytes grow with the matrices, not with the products: for two square matrices of 64 bits and 128 rows
 //! 2.4 bytes for each product of elements, with 1000 rows 0.14, where OT takes 260.
+//!
+//! Convolutions are not unfolded into matrices ([`Layout::of_images`]): one of 64 channels of 56 x 56 by 64 filters of
+//! 3 x 3 takes 0.15 bytes for each product of elements, and a seventh of the work of the same product of matrices.
 //!
 //! Everything is synchronous and free of I/O; a [`Layout`] says how long each message is, and in which
 //! pieces a large product goes.

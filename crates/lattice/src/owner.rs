@@ -1,4 +1,4 @@
-//! The party that encrypts its matrix.
+//! The party that encrypts its factor.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ impl Owner {
         message
     }
 
-    /// Encrypts what a request takes of X, which is row by row.
+    /// Encrypts what a request takes of X.
     ///
     /// # Panics
     /// If X or the layout is of another width than the key, or X of another size than the layout says.
@@ -76,9 +76,9 @@ impl Owner {
         let mut plain = Zeroizing::new(vec![0; N]);
         for inner in layout.requested(request) {
             plain.fill(0);
-            for (entry, exponent) in layout.left([request.rows.clone(), inner]) {
+            layout.left(request.stripe(), inner, |entry, exponent| {
                 plain[exponent] = x[entry].to_u128() as u64;
-            }
+            });
             encryption.push(&plain, &mut message);
         }
         message
@@ -141,11 +141,11 @@ impl Owner {
                 modulus.ntt.inverse(&mut product);
                 phase.copy_from_slice(&product);
             }
-            let count = request.rows.len() * columns.len();
+            let results = layout.places(request.stripe(), columns);
+            let count = results.len();
             let mut bodies = vec![0; moduli.len() * count];
             wire::read(moduli.iter(), body, &mut bodies)?;
-            let results = layout.results([request.rows.clone(), columns]).enumerate();
-            for (place, (entry, exponent)) in results {
+            for (place, (entry, exponent)) in results.into_iter().enumerate() {
                 for (index, modulus) in moduli.iter().enumerate() {
                     let body = bodies[index * count + place];
                     residues[index] = modulus.add(phase[index * N + exponent], body);

@@ -1,4 +1,4 @@
-//! The party that multiplies by its own matrix what the other one encrypted.
+//! The party that multiplies by its own factor what the other one encrypted.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Responder {
 /// A request that was read: 131 KB for each of its ciphertexts and prime.
 pub struct Asked {
     layout: Layout,
-    rows: Range<usize>,
+    stripe: usize,
     /// By ciphertext.
     inner: Vec<Range<usize>>,
     ciphertexts: Ciphertexts,
@@ -39,7 +39,7 @@ pub struct Asked {
 
 impl std::fmt::Debug for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Asked({:?}, rows {:?})", self.layout, self.rows)
+        write!(f, "Asked({:?}, stripe {})", self.layout, self.stripe)
     }
 }
 
@@ -89,13 +89,13 @@ impl Responder {
         let inner: Vec<_> = layout.requested(request).collect();
         Ok(Asked {
             layout: *layout,
-            rows: request.rows.clone(),
+            stripe: request.stripe(),
             ciphertexts: Ciphertexts::read(&self.params, inner.len(), message)?,
             inner,
         })
     }
 
-    /// Answers with the product by some columns of Y, which is row by row, and a mask; this party's share,
+    /// Answers with the product by some columns of Y and a mask; this party's share,
     /// what takes the mask off, is added to Z.
     ///
     /// # Panics
@@ -119,8 +119,7 @@ impl Responder {
         for tile in blocks.chunks(TILE) {
             work.multiply(asked, tile, y);
             for (place, columns) in tile.iter().enumerate() {
-                let results = layout.results([asked.rows.clone(), columns.clone()]);
-                let results: Vec<_> = results.collect();
+                let results = layout.places(asked.stripe, columns.clone());
                 self.finish(&mut work, place, &results, z, &mut answer);
             }
         }
@@ -224,22 +223,30 @@ impl Work {
     fn multiply<T: Ring>(&mut self, asked: &Asked, tile: &[Range<usize>], y: &[T]) {
         let Asked {
             layout,
+            stripe,
             inner,
             ciphertexts: Ciphertexts { bodies, publics },
-            ..
         } = asked;
         for (index, modulus) in self.moduli.iter().enumerate() {
             let at = index * N..(index + 1) * N;
             let values = &mut self.values[at.clone()];
             for ((inner, body), public) in inner.iter().zip(bodies).zip(publics) {
                 for (columns, sums) in tile.iter().zip(&mut self.sums) {
-                    let entries = || layout.right([inner.clone(), columns.clone()]);
-                    for (entry, exponent) in entries() {
-                        self.plain[exponent] = signed(y[entry]);
-                    }
+                    let plain = &mut self.plain;
+                    layout.right(
+                        *stripe,
+                        inner.clone(),
+                        columns.clone(),
+                        |entry, exponent| {
+                            plain[exponent] = signed(y[entry]);
+                        },
+                    );
                     modulus.ntt.residues(&self.plain, values);
                     modulus.ntt.forward(values);
-                    entries().for_each(|(_, exponent)| self.plain[exponent] = 0);
+                    let plain = &mut self.plain;
+                    layout.right(*stripe, inner.clone(), columns.clone(), |_, exponent| {
+                        plain[exponent] = 0;
+                    });
                     let [body_sums, public_sums] = sums;
                     body_sums[index].add(values, &body[at.clone()]);
                     public_sums[index].add(values, &public[at.clone()]);

@@ -6,7 +6,7 @@
     reason = "a failed unwrap is a failed test with a location"
 )]
 
-use madrigal_core::Ring;
+use madrigal_core::{Convolution, Ring};
 use madrigal_kernels::{Block, Prg};
 use madrigal_lattice::{LatticeError, Layout, Owner, Responder};
 use proptest::prelude::*;
@@ -32,11 +32,15 @@ struct Both {
 }
 
 fn both<T: Ring>([p, k, q]: [usize; 3], seed: u64) -> Both {
+    both_of::<T>(Layout::new(T::BITS, p, k, q).unwrap(), seed)
+}
+
+fn both_of<T: Ring>(layout: Layout, seed: u64) -> Both {
     let mut owner = Owner::new(T::BITS, Block::new(seed, 1)).unwrap();
     let key = owner.public_key();
     assert_eq!(key.len() as u64, Responder::key_cost(T::BITS).unwrap()[0]);
     Both {
-        layout: Layout::new(T::BITS, p, k, q).unwrap(),
+        layout,
         owner,
         responder: Responder::new(T::BITS, &key, Block::new(seed, 2)).unwrap(),
     }
@@ -208,4 +212,135 @@ fn layouts_of_another_width_panic() {
         owner.open(&layout, &about, &(0..2), &message, &mut [0_u32; 4])
     });
     assert!(opened.is_err(), "{opened:?}");
+}
+
+fn outputs<T: Ring>(convolution: &Convolution, images: &[T], filters: &[T]) -> Vec<T> {
+    let [rows, columns] = convolution.output();
+    let count = convolution.images * convolution.filters * rows * columns;
+    let output = |output| {
+        let terms = convolution.terms(output);
+        terms.fold(T::ZERO, |sum, (filter, image)| match image {
+            Some(image) => sum.add(filters[filter].mul(images[image])),
+            None => sum,
+        })
+    };
+    (0..count).map(output).collect()
+}
+
+fn convolves<T: Ring>(convolution: Convolution, seed: u64) {
+    let product = madrigal_core::Product::Convolution(convolution);
+    let [filters, images, results] = product.lengths();
+    let mut prg = Prg::new(Block::new(seed, 0));
+    let filters = elements::<T>(&mut prg, filters);
+    let images = elements::<T>(&mut prg, images);
+    let layout = Layout::of_images(T::BITS, &convolution).unwrap();
+    let [z, w] = both_of::<T>(layout, seed).multiply(&images, &filters, results);
+    let sum: Vec<T> = z.iter().zip(&w).map(|(&z, &w)| z.add(w)).collect();
+    let expected = outputs(&convolution, &images, &filters);
+    assert!(
+        sum == expected,
+        "{convolution:?}, {} bits, seed {seed}",
+        T::BITS
+    );
+}
+
+/// Every rule of convolutions, several ciphertexts, tiles and parts, planes of several phases.
+#[test]
+fn images_by_filters() {
+    let plain = Convolution::new(3, [9, 8], 4, [3, 3]);
+    let padded = Convolution {
+        padding: [[1, 1]; 2],
+        ..plain
+    };
+    let all = [
+        plain,
+        padded,
+        Convolution::new(1, [1, 1], 1, [1, 1]),
+        Convolution {
+            images: 7,
+            ..padded
+        },
+        Convolution {
+            stride: [2, 2],
+            ..padded
+        },
+        // A filter that meets a part of the pixels alone.
+        Convolution {
+            stride: [3, 2],
+            filter: [1, 1],
+            ..plain
+        },
+        Convolution {
+            stride: [2, 3],
+            dilation: [2, 2],
+            image: [17, 15],
+            padding: [[0, 2], [3, 1]],
+            ..plain
+        },
+        Convolution {
+            groups: 3,
+            channels: 6,
+            filters: 9,
+            images: 2,
+            ..padded
+        },
+        // One filter for each channel.
+        Convolution {
+            groups: 5,
+            channels: 5,
+            filters: 5,
+            ..padded
+        },
+        // Tiles: two by rows, and columns too.
+        Convolution::new(1, [120, 100], 2, [5, 5]),
+        Convolution::new(1, [2, 9000], 2, [2, 3]),
+        Convolution::new(300, [6, 6], 3, [3, 3]),
+        // One plane for each ciphertext, and more of them than a request has.
+        Convolution::new(140, [80, 80], 1, [1, 1]),
+    ];
+    for (seed, convolution) in (20..).zip(all) {
+        convolves::<u64>(convolution, seed);
+    }
+    convolves::<u8>(padded, 1);
+    convolves::<u16>(padded, 2);
+    convolves::<u32>(padded, 3);
+}
+
+/// No part of what this filter needs of an image fits a polynomial.
+#[test]
+fn filters_larger_than_polynomials() {
+    let convolution = Convolution::new(1, [100, 100], 1, [95, 95]);
+    assert_eq!(Layout::of_images(64, &convolution), None);
+    assert_eq!(
+        Layout::of_images(128, &Convolution::new(1, [1, 1], 1, [1, 1])),
+        None
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn any_convolution(
+        images in 1..4_usize,
+        [groups, channels, filters] in [1..3_usize, 1..4, 1..4],
+        image in [1..20_usize, 1..20],
+        filter in [1..5_usize, 1..5],
+        [stride, dilation] in [[1..4_usize, 1..4], [1..4, 1..4]],
+        padding in [[0..3_usize, 0..3], [0..3, 0..3]],
+        seed in any::<u64>(),
+    ) {
+        let convolution = Convolution {
+            images,
+            groups,
+            channels: groups * channels,
+            image,
+            filters: groups * filters,
+            filter,
+            stride,
+            dilation,
+            padding,
+        };
+        prop_assume!(convolution.checked_output().is_some());
+        convolves::<u16>(convolution, seed);
+    }
 }

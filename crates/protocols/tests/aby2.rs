@@ -426,10 +426,10 @@ fn sums_of<T: Ring>(seed: u64, product: Product) {
             let [y, y_mask] = halves.elements(SECOND, b).await?;
             let fresh = halves.fresh::<T>(made);
             let mut kept = vec![T::ZERO; made];
-            let triples = halves.dealer.pieces(1, &product);
+            let triple = halves.dealer.product(1, &product);
             let setup = &mut halves.setup;
             setup
-                .product_masks(&product, triples, &x_mask, &y_mask, &mut kept)
+                .product_masks(triple, &x_mask, &y_mask, &mut kept)
                 .await?;
             rings::sub_into(&mut kept, &fresh);
             let mut z = vec![T::ZERO; made];
@@ -440,9 +440,7 @@ fn sums_of<T: Ring>(seed: u64, product: Product) {
             halves.open(&z, &fresh).await
         },
         |me| {
-            let (count, shape) = product.pieces();
-            let [opened, of_pieces, _] = shape.lengths();
-            let opened = count * (opened + of_pieces);
+            let opened = left + right;
             let [left, right, opened, made] =
                 [left, right, opened, made].map(|count| count * T::BYTES);
             job_cost(me, [left, right], opened, made)

@@ -180,10 +180,9 @@ fn dots<T: Ring>(seed: u64, count: usize) {
                     let mut z = vec![T::ONE; count];
                     gmw.dot(&mut triples, &x, &y, length, &mut z).await?;
                     assert!(triples.is_empty());
-                    let labels = 3..3 + count as u64;
-                    let triples = labels.map(|label| dealer.matrices(label, shape)).collect();
+                    let triple = dealer.product(3, &product);
                     let mut same = vec![T::ONE; count];
-                    gmw.products(&product, triples, &x, &y, &mut same).await?;
+                    gmw.products(triple, &x, &y, &mut same).await?;
                     Ok((z, same))
                 },
                 2,
@@ -240,14 +239,7 @@ fn made<T: Kept>(seed: u64, count: usize) {
             assert!(triples.is_empty() && shared.is_empty());
             let mut product = vec![T::ZERO; 6];
             let matrix = stock.matrix_triple::<T>(shape);
-            gmw.products(
-                &Product::Matrices(1, shape),
-                vec![matrix],
-                x,
-                &y,
-                &mut product,
-            )
-            .await?;
+            gmw.products(matrix, x, &y, &mut product).await?;
             let mut z = z.concat();
             z.extend(product);
             Ok(z)

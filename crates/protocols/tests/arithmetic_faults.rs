@@ -193,8 +193,7 @@ fn messages_of_a_wrong_length_name_their_sender() {
                     columns: 1,
                 };
                 let triple = dealer.matrices(0, shape);
-                let product = Product::Matrices(1, shape);
-                gmw.products(&product, vec![triple], &x, &x, &mut [0]).await
+                gmw.products(triple, &x, &x, &mut [0]).await
             });
             wrong_length(opening, length(2), async |gmw, dealer| {
                 let mut shared = dealer.bits::<u32>(0, 9);

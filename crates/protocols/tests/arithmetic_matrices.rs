@@ -26,8 +26,7 @@ fn multiply<T: Ring>(seed: u64, of: Product) {
             async |gmw, dealer| {
                 let [x, y] = [(0, &x), (1, &y)].map(|(label, v)| dealer.share(label, v));
                 let mut z = vec![T::ONE; expected.len()];
-                gmw.products(&of, dealer.pieces(2, &of), &x, &y, &mut z)
-                    .await?;
+                gmw.products(dealer.product(2, &of), &x, &y, &mut z).await?;
                 Ok(z)
             },
             1,
@@ -96,8 +95,7 @@ fn large_products_come_in_bands() {
         async |gmw, dealer| {
             let [x, y] = [(0, &x), (1, &y)].map(|(label, v)| dealer.share(label, v));
             let mut z = vec![0; expected.len()];
-            gmw.products(&of, dealer.pieces(2, &of), &x, &y, &mut z)
-                .await?;
+            gmw.products(dealer.product(2, &of), &x, &y, &mut z).await?;
             Ok(z)
         },
         1,

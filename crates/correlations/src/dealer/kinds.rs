@@ -1,12 +1,12 @@
 //! The kinds of correlations as strings of bytes: independent ones that generators give, and one that
 //! depends on them.
 
-use madrigal_core::{Ring, bits};
+use madrigal_core::{Product, Ring, bits};
 use madrigal_kernels as kernels;
 use madrigal_net::{Generator, breathe};
 use zeroize::Zeroizing;
 
-use crate::matrices::MatrixShape;
+use crate::matrices::add_product;
 
 /// A piece of a request: what it holds, and how many.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Triples { width: usize, count: usize },
     Squares { width: usize, count: usize },
     SharedBits { width: usize, count: usize },
-    Matrix { width: usize, shape: MatrixShape },
+    Product { width: usize, product: Product },
 }
 
 /// One party's shares.
@@ -72,10 +72,10 @@ impl Kind {
             Self::Triples { width, count } => [count * width / 8; 2],
             Self::Squares { width, count } => [count * width / 8, 0],
             Self::SharedBits { .. } => [0; 2],
-            Self::Matrix { width, shape } => [
-                shape.rows * shape.inner * width / 8,
-                shape.inner * shape.columns * width / 8,
-            ],
+            Self::Product { width, product } => {
+                let [left, right, _] = product_lengths(product);
+                [left * width / 8, right * width / 8]
+            }
         }
     }
 
@@ -87,7 +87,7 @@ impl Kind {
             Self::Triples { width, count }
             | Self::Squares { width, count }
             | Self::SharedBits { width, count } => count * width / 8,
-            Self::Matrix { width, shape } => shape.rows * shape.columns * width / 8,
+            Self::Product { width, product } => product_lengths(product)[2] * width / 8,
         }
     }
 
@@ -179,7 +179,7 @@ impl Kind {
             Self::Triples { width, .. }
             | Self::Squares { width, .. }
             | Self::SharedBits { width, .. }
-            | Self::Matrix { width, .. } => in_ring!(width, add_elements(sum, other)),
+            | Self::Product { width, .. } => in_ring!(width, add_elements(sum, other)),
         }
     }
 
@@ -189,7 +189,7 @@ impl Kind {
             Self::Triples { width, .. }
             | Self::Squares { width, .. }
             | Self::SharedBits { width, .. }
-            | Self::Matrix { width, .. } => in_ring!(width, subtract_elements(sum, other)),
+            | Self::Product { width, .. } => in_ring!(width, subtract_elements(sum, other)),
         }
     }
 
@@ -213,8 +213,8 @@ impl Kind {
             Self::Triples { width, .. } => in_ring!(width, products(&mut value, a, b)),
             Self::Squares { width, .. } => in_ring!(width, products(&mut value, a, a)),
             Self::SharedBits { width, .. } => in_ring!(width, random_bits(&mut value, private)),
-            Self::Matrix { width, shape } => {
-                in_ring!(width, matrix_product(&mut value, a, b, shape).await)
+            Self::Product { width, product } => {
+                in_ring!(width, product_of(&mut value, a, b, product).await)
             }
         }
         value
@@ -253,38 +253,30 @@ fn random_bits<T: Ring>(value: &mut [u8], private: &mut Generator) {
     }
 }
 
-/// Products of elements between two breaths, about a millisecond's work.
-const BREATH: usize = 1 << 20;
+/// Of one pair of matrices, or a convolution. A pair without products may be too long for
+/// [`Product::lengths`].
+fn product_lengths(product: Product) -> [usize; 3] {
+    match product {
+        Product::Matrices(_, shape) => shape.lengths(),
+        Product::Convolution(_) => product.lengths(),
+    }
+}
 
-/// Row by row.
-async fn matrix_product<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8], shape: MatrixShape) {
-    let MatrixShape { inner, columns, .. } = shape;
-    if inner == 0 || columns == 0 {
+/// Products of elements between two breaths, about ten milliseconds' work.
+const BREATH: usize = 1 << 23;
+
+/// Piece by piece, and some rows at a time.
+async fn product_of<T: Ring>(c: &mut [u8], a: &[u8], b: &[u8], product: Product) {
+    if product.multiplications() == 0 {
         return;
     }
     let elements = |string: &[u8]| -> Zeroizing<Vec<T>> {
         Zeroizing::new(string.chunks_exact(T::BYTES).map(T::read).collect())
     };
     let (a, b) = (elements(a), elements(b));
-    let mut row = Zeroizing::new(vec![T::ZERO; columns]);
-    let mut done = 0;
-    for (a, c) in a
-        .chunks_exact(inner)
-        .zip(c.chunks_exact_mut(columns * T::BYTES))
-    {
-        row.fill(T::ZERO);
-        for (&a, b) in a.iter().zip(b.chunks_exact(columns)) {
-            for (sum, &b) in row.iter_mut().zip(b) {
-                *sum = sum.add(a.mul(b));
-            }
-            done += columns;
-            if done >= BREATH {
-                done = 0;
-                breathe().await;
-            }
-        }
-        for (place, value) in c.chunks_exact_mut(T::BYTES).zip(row.iter()) {
-            value.write(place);
-        }
+    let mut z = Zeroizing::new(vec![T::ZERO; product_lengths(product)[2]]);
+    add_product(product, &a, &b, &mut z, BREATH).await;
+    for (place, value) in c.chunks_exact_mut(T::BYTES).zip(z.iter()) {
+        value.write(place);
     }
 }

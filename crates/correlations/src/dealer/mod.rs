@@ -24,14 +24,15 @@ mod request;
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, LocalBoxFuture};
-use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_core::{Party, PhaseCost, Product, Ring};
 use madrigal_net::{Channel, Context, Error, Generator, Result, breathe};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
-use crate::matrices::{MatrixShape, MatrixTriple};
-use crate::needs::matrices_together;
+use crate::kind::Width;
+use crate::matrices::ProductTriple;
+use crate::needs::products_together;
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
 use crate::source::Source;
@@ -106,7 +107,7 @@ impl DealerSource {
         }
     }
 
-    /// Cost for `me` of one call for `count` items of a kind; of matrix triples, of as many calls.
+    /// Cost for `me` of one call for `count` items of a kind; of triples of products, of as many calls.
     pub(crate) fn items_cost(me: Party, kind: crate::Kind, count: usize) -> PhaseCost {
         let request = match kind {
             crate::Kind::BitTriples => Request::Bits { count },
@@ -124,15 +125,11 @@ impl DealerSource {
                 count,
             },
             crate::Kind::MatrixTriples(width, shape) => {
-                let bits = width.bits();
-                let one = cost(me, Request::Matrix { width: bits, shape });
-                let together = matrices_together(width, shape);
-                let whole = count / together * together.div_ceil(AHEAD);
-                let waits = whole + (count % together).div_ceil(AHEAD);
-                return PhaseCost {
-                    rounds: one.rounds * waits as u64,
-                    ..one.times(count as u64)
-                };
+                return products_cost(me, width, Product::Matrices(1, shape), count);
+            }
+            crate::Kind::ConvolutionTriples(width, convolution) => {
+                let product = Product::Convolution(convolution);
+                return products_cost(me, width, product, count);
             }
             // It deals none: `Origin::serves`.
             crate::Kind::CorrelatedOts { .. } => return PhaseCost::default(),
@@ -209,6 +206,23 @@ fn wipe(message: Bytes) {
     }
 }
 
+fn products_cost(me: Party, width: Width, product: Product, count: usize) -> PhaseCost {
+    let one = cost(
+        me,
+        Request::Product {
+            width: width.bits(),
+            product,
+        },
+    );
+    let together = products_together(width, product);
+    let whole = count / together * together.div_ceil(AHEAD);
+    let waits = whole + (count % together).div_ceil(AHEAD);
+    PhaseCost {
+        rounds: one.rounds * waits as u64,
+        ..one.times(count as u64)
+    }
+}
+
 /// Cost for `me` of one call.
 fn cost(me: Party, request: Request) -> PhaseCost {
     let corrected = me == CORRECTED;
@@ -232,7 +246,7 @@ fn cost(me: Party, request: Request) -> PhaseCost {
 /// for them as long as they live; [`Job::finish_idle`](madrigal_net::Job::finish_idle) waits so for the
 /// rest of their job.
 ///
-/// A matrix triple may have 64 MiB in each matrix and 2^36 products of elements, a vector 64 MiB; of
+/// A triple of a product may have 64 MiB in each factor and 2^36 products of elements, a vector 64 MiB; of
 /// all else there is no limit.
 ///
 /// # Errors
@@ -355,26 +369,17 @@ impl Source for DealerSource {
         Ok(SharedBits::new(elements(&strings.dependent)))
     }
 
-    async fn matrix_triple<T: Ring>(
+    async fn product_triples<T: Ring>(
         &mut self,
-        shape: MatrixShape,
-        made: &dyn Fn(usize),
-    ) -> Result<MatrixTriple<T>> {
-        let mut triples = self.matrix_triples(shape, 1, made).await?;
-        Ok(triples.remove(0))
-    }
-
-    async fn matrix_triples<T: Ring>(
-        &mut self,
-        shape: MatrixShape,
+        product: Product,
         count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<Vec<MatrixTriple<T>>> {
+    ) -> Result<Vec<ProductTriple<T>>> {
         let width = T::BITS;
-        let request = Request::Matrix { width, shape };
+        let request = Request::Product { width, product };
         let triple = |strings: Strings| {
             let [a, b] = strings.independent.map(|string| elements(&string));
-            MatrixTriple::new(shape, a, b, elements(&strings.dependent))
+            ProductTriple::new(product, a, b, elements(&strings.dependent))
         };
         let dealt = self.dealt(request, count, made).await?;
         Ok(dealt.into_iter().map(triple).collect())

@@ -2,19 +2,20 @@
 
 use std::fmt;
 
-use madrigal_core::bits;
+use madrigal_core::{Convolution, MatrixShape, Product, bits};
 
 use super::kinds::Kind;
-use crate::matrices::MatrixShape;
 
-/// Bytes of a request: its kind, the width of the ring, six zeros, and three numbers of 8 bytes each.
-pub(super) const BYTES: usize = 32;
+/// Numbers of a request: those of a convolution, or fewer and then zeros.
+const NUMBERS: usize = 16;
+/// Bytes of a request: its kind, the width of the ring, six zeros, and numbers of 8 bytes each.
+pub(super) const BYTES: usize = 8 + 8 * NUMBERS;
 
 /// The most bytes of one string in a piece.
 const PIECE_BYTES: usize = 1 << 18;
-/// The most bytes of a string in a piece that is never cut: a matrix triple, a vector.
+/// The most bytes of a string in a piece that is never cut: a triple of a product, a vector.
 const MAX_STRING: usize = 64 << 20;
-/// The most products of elements in a matrix triple: a minute's work, and not hours.
+/// The most products of elements in such a triple: a minute's work, and not hours.
 const MAX_PRODUCTS: usize = 1 << 36;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,9 +41,10 @@ pub(super) enum Request {
         width: usize,
         count: usize,
     },
-    Matrix {
+    /// One triple, of matrices or of a convolution.
+    Product {
         width: usize,
-        shape: MatrixShape,
+        product: Product,
     },
 }
 
@@ -59,15 +61,15 @@ impl fmt::Display for Request {
             Self::SharedBits { width, count } => {
                 write!(f, "{count} shared bits of {width} bits")
             }
-            Self::Matrix { width, shape } => {
-                write!(f, "a matrix triple of {width} bits, {shape:?}")
+            Self::Product { width, product } => {
+                write!(f, "a triple of {width} bits, {product:?}")
             }
         }
     }
 }
 
 impl Request {
-    /// Items in all; of a matrix triple, the products of elements.
+    /// Items in all; of a triple of a product, the products of elements.
     pub(super) fn items(self) -> usize {
         match self {
             Self::End => 0,
@@ -76,15 +78,15 @@ impl Request {
             | Self::Triples { count, .. }
             | Self::Squares { count, .. }
             | Self::SharedBits { count, .. } => count,
-            Self::Matrix { shape, .. } => shape.rows * shape.inner * shape.columns,
+            Self::Product { product, .. } => product.multiplications(),
         }
     }
 
-    /// Whether there is nothing to send and nothing to make. A matrix triple without any product still
-    /// has random matrices, or a sum that is zero.
+    /// Whether there is nothing to send and nothing to make. A triple without any product still
+    /// has random factors, or a sum that is zero.
     pub(super) fn is_empty(self) -> bool {
         match self {
-            Self::Matrix { .. } => false,
+            Self::Product { .. } => false,
             other => other.items() == 0,
         }
     }
@@ -114,7 +116,7 @@ impl Request {
                 width,
                 count: items,
             },
-            Self::Matrix { width, shape } => Kind::Matrix { width, shape },
+            Self::Product { width, product } => Kind::Product { width, product },
         }
     }
 
@@ -129,7 +131,7 @@ impl Request {
             Self::Triples { width, .. }
             | Self::Squares { width, .. }
             | Self::SharedBits { width, .. } => PIECE_BYTES * 8 / width,
-            Self::Matrix { .. } => all.max(1),
+            Self::Product { .. } => all.max(1),
         };
         let pieces = if self.is_empty() {
             0
@@ -143,14 +145,24 @@ impl Request {
     }
 
     pub(super) fn to_bytes(self) -> [u8; BYTES] {
+        let first = |numbers: &[usize]| {
+            let mut all = [0; NUMBERS];
+            all[..numbers.len()].copy_from_slice(numbers);
+            all
+        };
         let (kind, width, numbers) = match self {
-            Self::End => (0, 0, [0; 3]),
-            Self::Bits { count } => (1, 0, [count, 0, 0]),
-            Self::Vectors { length, count } => (2, 0, [count, length, 0]),
-            Self::Triples { width, count } => (3, width, [count, 0, 0]),
-            Self::Squares { width, count } => (4, width, [count, 0, 0]),
-            Self::SharedBits { width, count } => (5, width, [count, 0, 0]),
-            Self::Matrix { width, shape } => (6, width, [shape.rows, shape.inner, shape.columns]),
+            Self::End => (0, 0, first(&[])),
+            Self::Bits { count } => (1, 0, first(&[count])),
+            Self::Vectors { length, count } => (2, 0, first(&[count, length])),
+            Self::Triples { width, count } => (3, width, first(&[count])),
+            Self::Squares { width, count } => (4, width, first(&[count])),
+            Self::SharedBits { width, count } => (5, width, first(&[count])),
+            Self::Product { width, product } => match product {
+                Product::Matrices(_, shape) => {
+                    (6, width, first(&[shape.rows, shape.inner, shape.columns]))
+                }
+                Product::Convolution(convolution) => (7, width, convolution.numbers()),
+            },
         };
         let mut bytes = [0; BYTES];
         // The widths are 8 to 128.
@@ -176,7 +188,8 @@ impl Request {
             usize::try_from(u64::from_le_bytes(word)).unwrap_or(usize::MAX)
         };
         let [kind, width] = [bytes[0], bytes[1]].map(usize::from);
-        let [count, second, third] = [1, 2, 3].map(number);
+        let numbers: [usize; NUMBERS] = std::array::from_fn(|i| number(1 + i));
+        let [count, second, third, ..] = numbers;
         let request = match kind {
             0 => Self::End,
             1 => Self::Bits { count },
@@ -187,13 +200,20 @@ impl Request {
             3 => Self::Triples { width, count },
             4 => Self::Squares { width, count },
             5 => Self::SharedBits { width, count },
-            6 => Self::Matrix {
+            6 => Self::Product {
                 width,
-                shape: MatrixShape {
-                    rows: count,
-                    inner: second,
-                    columns: third,
-                },
+                product: Product::Matrices(
+                    1,
+                    MatrixShape {
+                        rows: count,
+                        inner: second,
+                        columns: third,
+                    },
+                ),
+            },
+            7 => Self::Product {
+                width,
+                product: Product::Convolution(Convolution::from_numbers(numbers)),
             },
             _ => {
                 return Err(format!(
@@ -225,21 +245,29 @@ impl Request {
     fn largest_string(self) -> Option<usize> {
         match self {
             Self::Vectors { length, .. } => Some(length.div_ceil(8)),
-            Self::Matrix { width, shape } => {
-                let MatrixShape {
-                    rows,
-                    inner,
-                    columns,
-                } = shape;
-                let products = rows.checked_mul(inner)?.checked_mul(columns)?;
+            Self::Product { width, product } => {
+                let (lengths, products) = match product {
+                    Product::Matrices(_, shape) => {
+                        let MatrixShape {
+                            rows,
+                            inner,
+                            columns,
+                        } = shape;
+                        let lengths = [
+                            rows.checked_mul(inner)?,
+                            inner.checked_mul(columns)?,
+                            rows.checked_mul(columns)?,
+                        ];
+                        (lengths, lengths[0].checked_mul(columns)?)
+                    }
+                    Product::Convolution(_) => {
+                        (product.checked_lengths()?, product.multiplications())
+                    }
+                };
                 if products > MAX_PRODUCTS {
                     return None;
                 }
-                let elements = rows
-                    .checked_mul(inner)?
-                    .max(inner.checked_mul(columns)?)
-                    .max(rows.checked_mul(columns)?);
-                elements.checked_mul(width / 8)
+                lengths.into_iter().max()?.checked_mul(width / 8)
             }
             _ => Some(0),
         }
@@ -258,6 +286,10 @@ mod tests {
             columns: 5,
         };
         let (width, count) = (64, 1_000_003);
+        let convolution = Convolution {
+            padding: [[1, 2], [3, 0]],
+            ..Convolution::new(3, [9, 8], 4, [3, 2])
+        };
         for request in [
             Request::End,
             Request::Bits { count },
@@ -265,7 +297,14 @@ mod tests {
             Request::Triples { width, count },
             Request::Squares { width, count },
             Request::SharedBits { width, count },
-            Request::Matrix { width, shape },
+            Request::Product {
+                width,
+                product: Product::Matrices(1, shape),
+            },
+            Request::Product {
+                width,
+                product: Product::Convolution(convolution),
+            },
         ] {
             let bytes = request.to_bytes();
             assert_eq!(Request::read(&bytes), Ok(request));
@@ -303,7 +342,8 @@ mod tests {
                 inner,
                 columns,
             };
-            let request = Request::Matrix { width: 32, shape };
+            let product = Product::Matrices(1, shape);
+            let request = Request::Product { width: 32, product };
             assert_eq!(
                 Request::read(&request.to_bytes()).is_ok(),
                 fits,
@@ -316,7 +356,15 @@ mod tests {
             inner: 1 << 13,
             columns: 1 << 13,
         };
-        let request = Request::Matrix { width: 8, shape };
+        let product = Product::Matrices(1, shape);
+        let request = Request::Product { width: 8, product };
         assert!(Request::read(&request.to_bytes()).is_err());
+        let large = Convolution::new(1 << 10, [1 << 10, 1 << 10], 1, [1, 1]);
+        let none = Convolution::new(1, [1, 1], 1, [2, 2]);
+        for convolution in [large, none] {
+            let product = Product::Convolution(convolution);
+            let request = Request::Product { width: 8, product };
+            assert!(Request::read(&request.to_bytes()).is_err());
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! Matrix triples by additively homomorphic encryption ([`madrigal_lattice`]): bytes grow with the
-//! matrices, not with the products.
+//! Triples of products by additively homomorphic encryption ([`madrigal_lattice`]): bytes grow with the
+//! factors, not with the products.
 //!
 //! Each party encrypts its share X_i and sends it to all others, which multiply by their Y_j: Z = X Y =
-//! sum_i X_i Y_i + sum_{i != j} X_i Y_j. Which of A and B is encrypted, and so whether Z is C or its
-//! transpose, is what takes fewer bytes. A party sends its requests for several triples together,
+//! sum_i X_i Y_i + sum_{i != j} X_i Y_j. Which of A and B is encrypted, and whether convolutions are computed as such
+//! (X are the images then) or as products of matrices, is what takes fewer bytes. A party sends its requests for several triples together,
 //! and then all its answers to them as it makes them: two rounds. Large matrices take several requests, and
 //! what is requested at a time is bounded ([`TOGETHER`]).
 
@@ -11,15 +11,16 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use futures_util::future::{join, try_join_all};
-use madrigal_core::{PhaseCost, Ring};
+use madrigal_core::{PhaseCost, Product, Ring};
 use madrigal_lattice::{Asked, Layout, Owner, Request, Responder};
 use madrigal_net::{Channel, Context, Error, Result, breathe, exchange};
 use zeroize::Zeroizing;
 
-use super::{MatrixShape, MatrixTriple, in_shape, own_products};
+use super::ProductTriple;
+use super::factors::{self, Factors, Unfolded};
 use crate::kind::{Width, with_ring};
 use crate::links::OUT_OF_STEP;
-use crate::rings::{random, random_blocks};
+use crate::rings::random_blocks;
 
 /// Bytes of requests that go together, unless one is longer: what one may have at most. A party keeps
 /// two and a half times as much for each peer while it answers.
@@ -34,7 +35,7 @@ struct Keys {
     responders: Vec<Responder>,
 }
 
-/// Makes matrix triples with all peers. Keys are made when a width is first asked for.
+/// Makes triples of products with all peers. Keys are made when a width is first asked for.
 pub(crate) struct Encrypted {
     context: Context,
     /// By peer.
@@ -46,57 +47,75 @@ pub(crate) struct Encrypted {
     broken: bool,
 }
 
-/// A product as it is computed: of X by Y, which are A and B, or the transposes of B and A.
+/// A product as it is computed: of X, which is encrypted, by Y.
 #[derive(Clone, Copy)]
 struct Oriented {
     layout: Layout,
-    /// Rows of X, between, columns of Y.
-    sizes: [usize; 3],
-    swapped: bool,
+    form: Form,
+    /// Elements of X, Y and Z of one item.
+    lengths: [usize; 3],
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    /// As so many products of matrices for each triple.
+    Matrices(Unfolded),
+    /// X are the images, B, and Y the filters, A: nothing is unfolded.
+    Images,
 }
 
 impl Oriented {
     /// None for what is empty or has no encryption.
-    fn new<T: Ring>(shape: MatrixShape) -> Option<Self> {
-        let sizes = [shape.rows, shape.inner, shape.columns];
-        if sizes.contains(&0) {
+    fn new<T: Ring>(one: Product) -> Option<Self> {
+        if one.multiplications() == 0 {
             return None;
         }
-        let ways = [false, true].into_iter().filter_map(|swapped| {
-            let [p, k, q] = sizes;
-            let sizes = if swapped { [q, k, p] } else { sizes };
-            let layout = Layout::new(T::BITS, sizes[0], k, sizes[2])?;
+        let (pieces, _) = one.pieces();
+        let matrices = [false, true].into_iter().filter_map(|swapped| {
+            let unfolded = Unfolded::new(one, swapped);
+            let [p, k, q] = unfolded.sizes;
             Some(Self {
-                layout,
-                sizes,
-                swapped,
+                layout: Layout::new(T::BITS, p, k, q)?,
+                form: Form::Matrices(unfolded),
+                lengths: [p * k, k * q, p * q],
             })
         });
-        ways.min_by_key(|way| way.layout.bytes())
+        let images = match one {
+            Product::Matrices(..) => None,
+            Product::Convolution(convolution) => {
+                let [filters, images, results] = one.lengths();
+                Layout::of_images(T::BITS, &convolution).map(|layout| Self {
+                    layout,
+                    form: Form::Images,
+                    lengths: [images, filters, results],
+                })
+            }
+        };
+        let bytes = |way: &Self| match way.form {
+            Form::Matrices(_) => way.layout.bytes().saturating_mul(pieces),
+            Form::Images => way.layout.bytes(),
+        };
+        images.into_iter().chain(matrices).min_by_key(bytes)
     }
-}
 
-/// What a party computes with a peer for a triple by encryption, as owner and as responder, in
-/// [transforms](Layout::transforms); none where there is no encryption of such elements.
-pub(crate) fn transforms(width: Width, shape: MatrixShape) -> Option<u64> {
-    with_ring!(width, T => {
-        serves::<T>().then(|| Oriented::new::<T>(shape).map_or(0, |way| way.layout.transforms()))
-    })
-}
+    /// Products that are computed for so many triples.
+    fn items(&self, count: usize) -> usize {
+        match self.form {
+            Form::Matrices(unfolded) => count * unfolded.pieces(),
+            Form::Images => count,
+        }
+    }
 
-/// Requests that go together, each with the number of its triple.
-type Group = Vec<(usize, Request)>;
-
-impl Oriented {
     /// The requests for `count` triples, in order.
-    fn groups(self, count: usize) -> impl Iterator<Item = Group> {
-        let requests = move |triple| self.layout.requests().map(move |one| (triple, one));
-        let mut left = (0..count).flat_map(requests).peekable();
+    fn groups(&self, count: usize) -> impl Iterator<Item = Group> + use<> {
+        let layout = self.layout;
+        let requests = move |item| layout.requests().map(move |one| (item, one));
+        let mut left = (0..self.items(count)).flat_map(requests).peekable();
         std::iter::from_fn(move || {
             let mut group = vec![left.next()?];
-            let mut bytes = self.layout.request_len(&group[0].1);
+            let mut bytes = layout.request_len(&group[0].1);
             while let Some((_, next)) = left.peek() {
-                bytes += self.layout.request_len(next);
+                bytes += layout.request_len(next);
                 if bytes > TOGETHER {
                     break;
                 }
@@ -106,13 +125,24 @@ impl Oriented {
         })
     }
 
-    /// Where the matrix with these sizes of a triple lies: X has the first and second, Y the second and
-    /// third, Z the first and third.
-    fn place(&self, one: usize, other: usize, triple: usize) -> Range<usize> {
-        let each = self.sizes[one] * self.sizes[other];
-        triple * each..(triple + 1) * each
+    /// Where X, Y or Z of an item lies.
+    fn place(&self, which: usize, item: usize) -> Range<usize> {
+        let each = self.lengths[which];
+        item * each..(item + 1) * each
     }
 }
+
+/// What a party computes with a peer for a triple by encryption, as owner and as responder, in
+/// [transforms](Layout::transforms); none where there is no encryption of such elements.
+pub(crate) fn transforms(width: Width, one: Product) -> Option<u64> {
+    with_ring!(width, T => serves::<T>().then(|| {
+        let way = Oriented::new::<T>(one);
+        way.map_or(0, |way| way.items(1) as u64 * way.layout.transforms())
+    }))
+}
+
+/// Requests that go together, each with the number of its product.
+type Group = Vec<(usize, Request)>;
 
 /// Whether there is an encryption for elements of this width.
 pub(crate) fn serves<T: Ring>() -> bool {
@@ -134,37 +164,59 @@ impl Encrypted {
     /// Makes triples, of products that are not empty. `made` hears of products of elements.
     pub(crate) async fn triples<T: Ring>(
         &mut self,
-        shape: MatrixShape,
+        one: Product,
         count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<Vec<MatrixTriple<T>>> {
+    ) -> Result<Vec<ProductTriple<T>>> {
         if std::mem::replace(&mut self.broken, true) {
             return Err(Error::Ended {
                 reason: OUT_OF_STEP.into(),
             });
         }
-        let Some(way) = Oriented::new::<T>(shape) else {
+        let Some(way) = Oriented::new::<T>(one) else {
             unreachable!("`serves` was asked before, and an empty product takes no messages");
         };
-        let [p, k, q] = way.sizes;
-        let mut prg = self.context.private_prg();
-        let x = random::<T>(&mut prg, count * p * k);
-        let y = random::<T>(&mut prg, count * k * q);
-        let z = RefCell::new(own_products(count, &x, &y, way.sizes));
+        let mut factors = factors::random::<T>(&self.context, one, count).await;
+        match way.form {
+            Form::Matrices(unfolded) => {
+                let mut z = Zeroizing::new(vec![T::ZERO; way.items(count) * way.lengths[2]]);
+                {
+                    let [x, y] = unfolded.factors(&factors);
+                    self.multiply(&way, count, [&x, &y], &mut z, made).await?;
+                }
+                unfolded.add(&z, &mut factors.c);
+            }
+            Form::Images => {
+                let Factors { a, b, c, .. } = &mut factors;
+                self.multiply(&way, count, [b, a], c, made).await?;
+            }
+        }
+        self.broken = false;
+        Ok(factors.triples())
+    }
+
+    /// Adds this party's shares of the products with all peers to `z`.
+    async fn multiply<T: Ring>(
+        &mut self,
+        way: &Oriented,
+        count: usize,
+        [x, y]: [&[T]; 2],
+        z: &mut [T],
+        made: &dyn Fn(usize),
+    ) -> Result<()> {
+        let z = RefCell::new(z);
         let width = Width::of::<T>() as usize;
         let mut keys = match self.keys[width].take() {
             Some(keys) => keys,
             None => self.start::<T>(),
         };
         for group in way.groups(count) {
-            let asked = self.ask(&mut keys, &way, &group, &x).await?;
-            self.answer(&mut keys, &way, &group, &asked, &y, &z, made)
+            let asked = self.ask(&mut keys, way, &group, x).await?;
+            self.answer(&mut keys, way, &group, &asked, y, &z, made)
                 .await?;
         }
         self.keys[width] = Some(keys);
-        self.broken = false;
-        let matrices = [x, y, z.into_inner()];
-        Ok(in_shape(shape, count, way.sizes, way.swapped, matrices))
+        Ok(())
     }
 
     fn start<T: Ring>(&self) -> Keys {
@@ -190,8 +242,8 @@ impl Encrypted {
         let layout = &way.layout;
         let mut message = std::mem::take(&mut keys.unsent);
         let ahead = message.len();
-        for (triple, request) in group {
-            let x = &x[way.place(0, 1, *triple)];
+        for (item, request) in group {
+            let x = &x[way.place(0, *item)];
             message.append(&mut keys.owner.request(layout, request, x));
             breathe().await;
         }
@@ -227,7 +279,7 @@ impl Encrypted {
         group: &Group,
         asked: &[Vec<Asked>],
         y: &[T],
-        z: &RefCell<Zeroizing<Vec<T>>>,
+        z: &RefCell<&mut [T]>,
         made: &dyn Fn(usize),
     ) -> Result<()> {
         let received = self.context.beside();
@@ -239,11 +291,11 @@ impl Encrypted {
             let Channel { tx, rx } = channel;
             rx.count_in(&received);
             let send = async move {
-                for ((triple, _), asked) in group.iter().zip(asked) {
-                    let y = &y[way.place(1, 2, *triple)];
+                for ((item, _), asked) in group.iter().zip(asked) {
+                    let y = &y[way.place(1, *item)];
                     for columns in layout.answers() {
                         let message = {
-                            let z = &mut z.borrow_mut()[way.place(0, 2, *triple)];
+                            let z = &mut z.borrow_mut()[way.place(2, *item)];
                             responder.answer(asked, &columns, y, z)
                         };
                         tx.send(message).await?;
@@ -253,16 +305,16 @@ impl Encrypted {
                 Ok(())
             };
             let receive = async move {
-                for (triple, request) in group {
+                for (item, request) in group {
                     for columns in layout.answers() {
                         let expected = layout.answer_len(request, &columns);
                         let message = rx.recv(expected).await?;
-                        let z = &mut z.borrow_mut()[way.place(0, 2, *triple)];
+                        let z = &mut z.borrow_mut()[way.place(2, *item)];
                         owner
                             .open(layout, request, &columns, &message, z)
                             .map_err(|error| rx.refuse(error))?;
                         if leads {
-                            made(rows_made(request) * columns.len());
+                            made(layout.products(request, &columns));
                         }
                     }
                 }
@@ -277,11 +329,6 @@ impl Encrypted {
         self.context.join(&received);
         Ok(())
     }
-}
-
-/// Products of elements for each column that is answered.
-fn rows_made(request: &Request) -> usize {
-    request.rows.len() * request.inner.len()
 }
 
 /// What the first call of a width costs on top: the key is part of the first request. Owner and
@@ -308,20 +355,19 @@ impl EncryptedCosts {
     pub(crate) fn triples<T: Ring>(
         &mut self,
         parties: usize,
-        shape: MatrixShape,
+        one: Product,
         count: usize,
     ) -> PhaseCost {
-        let MatrixShape {
-            rows,
-            inner,
-            columns,
-        } = shape;
+        let [left, right, _] = match one {
+            Product::Matrices(_, shape) => shape.lengths(),
+            Product::Convolution(_) => one.lengths(),
+        };
         let mut total = PhaseCost {
-            aes_blocks: random_blocks(count * rows * inner, T::BYTES)
-                + random_blocks(count * inner * columns, T::BYTES),
+            aes_blocks: random_blocks(count * left, T::BYTES)
+                + random_blocks(count * right, T::BYTES),
             ..PhaseCost::default()
         };
-        let Some(way) = Oriented::new::<T>(shape).filter(|_| count > 0) else {
+        let Some(way) = Oriented::new::<T>(one).filter(|_| count > 0) else {
             return total;
         };
         let peers = parties as u64 - 1;
@@ -336,14 +382,14 @@ impl EncryptedCosts {
         for (request, times) in way.layout.kinds() {
             let bytes = way.layout.request_len(&request) + way.layout.answers_len(&request);
             let blocks = way.layout.aes_blocks(&request);
-            let one = PhaseCost {
+            let each = PhaseCost {
                 rounds: 0,
                 bytes_sent: peers * bytes as u64,
                 bytes_received: peers * bytes as u64,
                 messages: 0,
                 aes_blocks: blocks.owner + peers * blocks.responder,
             };
-            total += one.times((count * times) as u64);
+            total += each.times((way.items(count) * times) as u64);
         }
         total
     }

@@ -1,10 +1,10 @@
-//! Sizes of a matrix triple's messages and masks.
+//! Sizes of the messages and masks of triples of products.
 
 use std::ops::Range;
 
-use madrigal_core::{Party, Ring};
+use madrigal_core::{Party, Product, Ring};
 
-use super::MatrixShape;
+use super::factors::Unfolded;
 use crate::extension::Batch;
 use crate::layout::{self, Layout, Parts};
 use crate::rings::random_blocks;
@@ -24,22 +24,28 @@ pub(crate) struct MatrixLayout {
     pub(super) k: usize,
     pub(super) q: usize,
     pub(super) bits: usize,
+    /// Elements of A and of B, of all.
+    drawn: [usize; 2],
 }
 
 impl MatrixLayout {
-    pub(crate) fn new<T: Ring>(shape: MatrixShape) -> Self {
+    /// So many triples of one product.
+    pub(crate) fn new<T: Ring>(one: Product, count: usize) -> Self {
+        let Unfolded { sizes, .. } = Unfolded::shorter_first(one);
+        let [p, k, q] = sizes;
+        let (pieces, shape) = one.pieces();
+        let [left, right, _] = match one {
+            Product::Matrices(..) => shape.lengths(),
+            Product::Convolution(_) => one.lengths(),
+        };
         Self {
-            count: 1,
-            p: shape.rows.min(shape.columns),
-            k: shape.inner,
-            q: shape.rows.max(shape.columns),
+            count: count * pieces,
+            p,
+            k,
+            q,
             bits: T::BITS,
+            drawn: [count * left, count * right],
         }
-    }
-
-    /// So many of it.
-    pub(crate) const fn times(self, count: usize) -> Self {
-        Self { count, ..self }
     }
 
     /// Words of corrections for one entry of X: all but the one in the middle fill words in pairs,
@@ -100,11 +106,9 @@ impl Layout for MatrixLayout {
         layout::parts(count, size)
     }
 
-    /// X and Y.
     fn drawn(&self) -> u64 {
-        let bytes = self.bits / 8;
-        let [x, y] = [self.p, self.q].map(|side| self.count * self.k * side);
-        random_blocks(x, bytes) + random_blocks(y, bytes)
+        let [a, b] = self.drawn.map(|len| random_blocks(len, self.bits / 8));
+        a + b
     }
 
     fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {

@@ -1,13 +1,13 @@
 //! Between what a source makes and the columns that are kept.
 
-use madrigal_core::Ring;
+use madrigal_core::{Product, Ring};
 use madrigal_net::{Error, Result};
 use zeroize::Zeroizing;
 
 use super::chunks::Columns;
 use crate::bit_triples::Scratch;
-use crate::kind::{Kind, with_ring};
-use crate::matrices::MatrixTriple;
+use crate::kind::{Kind, Width, with_ring};
+use crate::matrices::ProductTriple;
 use crate::source::Source;
 
 /// Has `source` make `count` items of a kind.
@@ -43,17 +43,13 @@ pub(super) async fn make(
             let mut bits = source.shared_bits::<T>(count, made).await?;
             written([bits.take(count).b])
         }),
-        Kind::MatrixTriples(width, shape) => with_ring!(width, T => {
-            let made = source.matrix_triples::<T>(shape, count, made).await?;
-            let matrices: Vec<_> = made.into_iter().map(MatrixTriple::take).collect();
-            let column = |index: usize| {
-                let bytes = matrices.iter().map(|matrix| matrix[index].len() * T::BYTES);
-                let mut all = Zeroizing::new(Vec::with_capacity(bytes.sum()));
-                matrices.iter().for_each(|matrix| push(&mut all, &matrix[index]));
-                all
-            };
-            (0..3).map(column).collect()
-        }),
+        Kind::MatrixTriples(width, shape) => {
+            products(source, width, Product::Matrices(1, shape), count, made).await?
+        }
+        Kind::ConvolutionTriples(width, convolution) => {
+            let one = Product::Convolution(convolution);
+            products(source, width, one, count, made).await?
+        }
         Kind::CorrelatedOts { .. } => {
             return Err(Error::Ended {
                 reason: format!(
@@ -61,6 +57,26 @@ pub(super) async fn make(
                 ),
             });
         }
+    })
+}
+
+async fn products(
+    source: &mut impl Source,
+    width: Width,
+    one: Product,
+    count: usize,
+    made: &dyn Fn(usize),
+) -> Result<Columns> {
+    with_ring!(width, T => {
+        let made = source.product_triples::<T>(one, count, made).await?;
+        let triples: Vec<_> = made.into_iter().map(ProductTriple::take).collect();
+        let column = |index: usize| {
+            let bytes = triples.iter().map(|triple| triple[index].len() * T::BYTES);
+            let mut all = Zeroizing::new(Vec::with_capacity(bytes.sum()));
+            triples.iter().for_each(|triple| push(&mut all, &triple[index]));
+            all
+        };
+        Ok((0..3).map(column).collect())
     })
 }
 

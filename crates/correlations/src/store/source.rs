@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use madrigal_core::{PhaseCost, Ring};
+use madrigal_core::{PhaseCost, Product, Ring};
 use madrigal_net::{Context, Result, breathe};
 use zeroize::Zeroizing;
 
@@ -15,7 +15,7 @@ use super::opened::Opened;
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
 use crate::kind::{Kind, Width};
-use crate::matrices::{MatrixShape, MatrixTriple};
+use crate::matrices::ProductTriple;
 use crate::needs::Needs;
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
@@ -163,14 +163,19 @@ impl Source for StoreSource {
         Ok(SharedBits::new(b))
     }
 
-    async fn matrix_triple<T: Ring>(
+    async fn product_triples<T: Ring>(
         &mut self,
-        shape: MatrixShape,
+        one: Product,
+        count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<MatrixTriple<T>> {
-        let kind = Kind::MatrixTriples(Width::of::<T>(), shape);
-        let [a, b, c] = self.elements(kind, 1, made).await?;
-        Ok(MatrixTriple::new(shape, a, b, c))
+    ) -> Result<Vec<ProductTriple<T>>> {
+        let (kind, _) = Kind::of_product(Width::of::<T>(), one);
+        let mut triples = Vec::with_capacity(count);
+        for _ in 0..count {
+            let [a, b, c] = self.elements(kind, 1, made).await?;
+            triples.push(ProductTriple::new(one, a, b, c));
+        }
+        Ok(triples)
     }
 
     async fn vector_triples(

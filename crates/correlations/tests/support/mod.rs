@@ -6,11 +6,11 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use madrigal_core::{Cost, Party, Ring};
+use madrigal_core::{Cost, Party, Product, Ring};
 use madrigal_correlations::store::{NewStore, Store, StoreKey};
 use madrigal_correlations::{
-    BitTripleSource, BitTriples, Kind, MatrixShape, MatrixTriple, Needs, RingTriples, Scratch,
-    SharedBits, Source, SquarePairs, VectorTriples, Width,
+    BitTripleSource, BitTriples, Kind, Needs, ProductTriple, RingTriples, Scratch, SharedBits,
+    Source, SquarePairs, VectorTriples, Width,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error, Result};
@@ -114,21 +114,21 @@ impl Source for Known {
         Ok(SharedBits::new(b))
     }
 
-    async fn matrix_triple<T: Ring>(
+    async fn product_triples<T: Ring>(
         &mut self,
-        shape: MatrixShape,
+        one: Product,
+        count: usize,
         made: &dyn Fn(usize),
-    ) -> Result<MatrixTriple<T>> {
-        let kind = Kind::MatrixTriples(Width::of::<T>(), shape);
-        let MatrixShape {
-            rows: m,
-            inner: k,
-            columns: n,
-        } = shape;
-        let sizes = [m * k, k * n, m * n];
-        let [a, b, c] = [0, 1, 2].map(|column| self.column(kind, column as u64, 1, sizes[column]));
-        self.done(kind, 1, made);
-        Ok(MatrixTriple::new(shape, a, b, c))
+    ) -> Result<Vec<ProductTriple<T>>> {
+        let (kind, _) = Kind::of_product(Width::of::<T>(), one);
+        let sizes = one.lengths();
+        let mut triple = || {
+            let [a, b, c] =
+                [0, 1, 2].map(|column| self.column(kind, column as u64, 1, sizes[column]));
+            self.done(kind, 1, made);
+            ProductTriple::new(one, a, b, c)
+        };
+        Ok((0..count).map(|_| triple()).collect())
     }
 
     async fn vector_triples(
@@ -176,10 +176,13 @@ pub async fn columns(source: &mut impl Source, kind: Kind, count: usize) -> Resu
                 let mut items = source.shared_bits::<T>(count, made).await?;
                 vec![bytes(items.take(count).b)]
             }
-            Kind::MatrixTriples(_, shape) => {
+            Kind::MatrixTriples(..) | Kind::ConvolutionTriples(..) => {
+                let Some((_, one)) = kind.product() else {
+                    unreachable!("they are products")
+                };
                 let mut all = vec![Vec::new(); 3];
-                for _ in 0..count {
-                    let shares = source.matrix_triple::<T>(shape, made).await?.take();
+                for triple in source.product_triples::<T>(one, count, made).await? {
+                    let shares = triple.take();
                     for (all, share) in all.iter_mut().zip(shares) {
                         all.extend(bytes(&share));
                     }
@@ -207,7 +210,8 @@ pub async fn columns(source: &mut impl Source, kind: Kind, count: usize) -> Resu
         Kind::RingTriples(width)
         | Kind::SquarePairs(width)
         | Kind::SharedBits(width)
-        | Kind::MatrixTriples(width, _) => match width {
+        | Kind::MatrixTriples(width, _)
+        | Kind::ConvolutionTriples(width, _) => match width {
             Width::W8 => ring::<u8>(source, kind, count, &made).await?,
             Width::W16 => ring::<u16>(source, kind, count, &made).await?,
             Width::W32 => ring::<u32>(source, kind, count, &made).await?,

@@ -4,9 +4,7 @@ use madrigal_core::{Party, Phase, Ring};
 use madrigal_correlations::{Extension, Kept, Needs, OtSource, Stock};
 use madrigal_kernels::{marks, meter::unmetered, rings};
 use madrigal_net::{Context, Result};
-use madrigal_protocols::arithmetic::{
-    ArithmeticGmw, InputSharing, MatrixShape, Product, share_addend,
-};
+use madrigal_protocols::arithmetic::{ArithmeticGmw, InputSharing, MatrixShape, share_addend};
 use madrigal_protocols::{Opening, planes};
 
 use crate::{Outcome, Path, drawn, generator, hidden, opened, right, shown, world};
@@ -84,14 +82,7 @@ async fn program<T: Kept>(context: Context, opening: Opening) -> Result<Outputs<
     let mut matrix = vec![T::ZERO; SHAPE.rows * SHAPE.columns];
     let mut same = matrix.clone();
     let triple = stock.matrix_triple(SHAPE);
-    gmw.products(
-        &Product::Matrices(1, SHAPE),
-        vec![triple],
-        &x,
-        &y,
-        &mut matrix,
-    )
-    .await?;
+    gmw.products(triple, &x, &y, &mut matrix).await?;
     let mut masked = gmw.mask(stock.matrix_triple(SHAPE), &x).await?;
     gmw.masked_product(&mut masked, &y, SHAPE.columns, &mut same)
         .await?;

@@ -9,7 +9,6 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing};
 use zeroize::Zeroizing;
 
-use super::matrices::matrix_triples;
 use super::{Kept, Protocol, Rings};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
@@ -212,19 +211,16 @@ impl Rings for ArithmeticGmwTool {
     ) -> Result<Shares> {
         let [.., len] = product.lengths();
         let mut z = Zeroizing::new(vec![T::ZERO; len]);
-        let triples = matrix_triples::<T>(product, stock);
+        let triple = stock.product_triple::<T>(product);
         let (x, y) = (x.component(0), y.component(0));
-        let making = self.gmw.products(&product, triples, x, y, &mut z);
-        making.await?;
+        self.gmw.products(triple, x, y, &mut z).await?;
         Ok(Shares::ring_of(Sharing::A, z))
     }
 
     fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
-        let (count, shape) = product.pieces();
-        bill.needs()
-            .add(Kind::MatrixTriples(Width::of::<T>(), shape), count);
-        let [left, right, _] = shape.lengths();
-        let operands = count * (left + right);
+        bill.needs().product_triples::<T>(product);
+        let [left, right, _] = product.lengths();
+        let operands = left + right;
         opened_to_all(operands * T::BYTES, bill);
         // Three products of matrices; elements of the second are read once for each band of rows.
         let products = product.multiplications();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::{MatrixShape, Product};
-use madrigal_correlations::{MatrixTriple, Stock, Width};
+use madrigal_correlations::Width;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use zeroize::Zeroizing;
@@ -22,14 +22,6 @@ use crate::sort::{Element, Sharing, Sort};
 pub struct MatrixProduct<P> {
     product: Product,
     protocol: PhantomData<fn() -> P>,
-}
-
-/// A triple for each of the products of matrices that it consists of.
-pub(super) fn matrix_triples<T: Held>(product: Product, stock: &mut Stock) -> Vec<MatrixTriple<T>> {
-    let (count, shape) = product.pieces();
-    (0..count)
-        .map(|_| stock.matrix_triple::<T>(shape))
-        .collect()
 }
 
 impl<P: Rings> MatrixProduct<P> {

@@ -25,6 +25,7 @@
 //! | square ([`squares`](Aby2::squares), [`square`](Aby2::square)) | n square pairs | n elements | n elements |
 //! | n dot products of length k ([`dots`](Aby2::dots), [`dot`](Aby2::dot)) | n k triples | 2 n k elements | n elements |
 //! | m x k times k x n ([`product_masks`](Aby2::product_masks), [`product_publics`](Aby2::product_publics)) | a matrix triple | m k + k n elements | m n elements |
+//! | a convolution (the same) | a triple of it | filters and images | outputs |
 //! | n numbers of w bits from beta to alpha ([`flips`](Aby2::flips), [`compose`](Aby2::compose)) | n w shared bits | n w bits | n elements |
 //! | bit times element ([`bit_masks_times`](Aby2::bit_masks_times), [`bit_times`](Aby2::bit_times)) | n shared bits, n triples | 2 n elements, n bits | n elements |
 //! | opening ([`open_bit_masks`](Aby2::open_bit_masks), [`open_masks`](Aby2::open_masks)) | - | n, to each who gets it | - |

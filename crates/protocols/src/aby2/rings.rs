@@ -1,13 +1,13 @@
 //! Protocol alpha: elements of rings.
 
 use madrigal_core::{Party, Ring, bits};
-use madrigal_correlations::{MatrixTriple, RingTriples, SharedBits, SquarePairs};
+use madrigal_correlations::{ProductTriple, RingTriples, SharedBits, SquarePairs};
 use madrigal_kernels::{self as kernels, marks, rings};
 use madrigal_net::Result;
 use zeroize::Zeroizing;
 
 use super::{Aby2, LEADER};
-use crate::arithmetic::{Product, add_products, assert_triples, finish_products, masked_factors};
+use crate::arithmetic::{Product, add_all, finish_products, masked_factors};
 use crate::secret::Secret;
 
 /// Elements that are wiped.
@@ -88,22 +88,20 @@ impl Aby2 {
         Ok(())
     }
 
-    /// Setup of products of matrices, or of convolutions, from a triple for each of [`Product::pieces`]: shares of
-    /// the products of the masks `x` (of filters) and `y` (of images). As many elements each way as x has, and
-    /// y as matrices.
+    /// Setup of a product of matrices, or of a convolution, from its triple: shares of the product of the masks `x`
+    /// (of filters) and `y` (of images). As many elements each way as x and y have.
     pub async fn product_masks<T: Ring>(
         &mut self,
-        product: &Product,
-        triples: Vec<MatrixTriple<T>>,
+        triple: ProductTriple<T>,
         x: &[T],
         y: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        assert_triples(product, &triples, [x.len(), y.len(), z.len()]);
-        let mut shares: Vec<_> = triples.into_iter().map(MatrixTriple::take).collect();
-        let mut opened = masked_factors(product, &shares, x, y);
+        let product = triple.product();
+        let mut shares = triple.take();
+        let mut opened = masked_factors(&shares, x, y);
         self.add_up(&mut opened).await?;
-        finish_products(product, &mut shares, &opened, self.leads(), z).await;
+        finish_products(&product, &mut shares, &opened, self.leads(), z).await;
         Ok(())
     }
 
@@ -177,16 +175,7 @@ impl Aby2 {
         if self.leads() {
             rings::add_into(&mut second, y);
         }
-        let (count, shape) = product.pieces();
-        let [.., len] = shape.lengths();
-        for piece in 0..count {
-            let left = product.left(piece);
-            let (y, b) = (product.right(piece, y), product.right(piece, &second));
-            let mut part = Secret::zeros(len);
-            let factors = [(&x[left.clone()], &*b), (&a[left], &*y)];
-            add_products(&mut part, factors, shape).await;
-            product.add(piece, 0..shape.columns, &part, z);
-        }
+        add_all(product, [(x, &*second), (a, y)], z).await;
         self.add_up(z).await
     }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use madrigal_core::{Party, PhaseCost, Ring};
-use madrigal_correlations::MatrixTriple;
+use madrigal_core::{Party, PhaseCost, Product, Ring};
+use madrigal_correlations::ProductTriple;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use zeroize::Zeroizing;
@@ -45,13 +45,18 @@ impl ArithmeticGmw {
     /// Opens the mask of a left matrix, for products with as many columns as the triple has.
     ///
     /// # Panics
-    /// If the matrix has not the triple's size: a plan was wrong.
+    /// If the triple is not of one pair of matrices, or the matrix has not its size: a plan was wrong.
     pub async fn mask<T: Ring>(
         &mut self,
-        triple: MatrixTriple<T>,
+        triple: ProductTriple<T>,
         x: &[T],
     ) -> Result<MaskedMatrix<T>> {
-        let shape = triple.shape();
+        let Product::Matrices(1, shape) = triple.product() else {
+            panic!(
+                "a triple of one pair of matrices, not of {:?}",
+                triple.product()
+            );
+        };
         assert_eq!(x.len(), left(shape), "a left matrix of {shape:?}");
         let [a, b, c] = triple.take();
         let mut d = Secret::from(x.to_vec());

@@ -1,10 +1,11 @@
-//! Matrix products and convolutions from matrix triples: each operand's mask is opened once, whatever it
-//! is multiplied with.
+//! Matrix products and convolutions from triples of products: each operand's mask is opened once, whatever it
+//! is multiplied with. Images are masked as they are, not unfolded: what a convolution opens is filters and images, not
+//! each pixel as often as filters meet it.
 
 use std::ops::Range;
 
 use madrigal_core::{MatrixShape, Party, PhaseCost, Product, Ring};
-use madrigal_correlations::MatrixTriple;
+use madrigal_correlations::ProductTriple;
 use madrigal_kernels::rings;
 use madrigal_net::{Result, breathe};
 use zeroize::Zeroizing;
@@ -17,29 +18,25 @@ use crate::secret::Secret;
 const BAND: usize = 1 << 25;
 
 impl ArithmeticGmw {
-    /// Shares of products of matrices, or of convolutions, from a triple for each of
-    /// [`Product::pieces`], all in one opening:
+    /// Shares of a product of matrices, or of a convolution, from its triple, in one opening:
     ///
     /// D = open(X - A), E = open(Y - B), Z = C + D B + A E + D E, where the leader alone adds D E.
     ///
-    /// Images are unfolded where they are masked, and nowhere else.
-    ///
     /// # Panics
-    /// If the vectors have not the product's [lengths](Product::lengths), or triples have not its pieces' shape: a
+    /// If the vectors have not the product's [lengths](Product::lengths), or the triple is of another one: a
     /// plan was wrong. So do all operations here.
     pub async fn products<T: Ring>(
         &mut self,
-        product: &Product,
-        triples: Vec<MatrixTriple<T>>,
+        triple: ProductTriple<T>,
         x: &[T],
         y: &[T],
         z: &mut [T],
     ) -> Result<()> {
-        assert_triples(product, &triples, [x.len(), y.len(), z.len()]);
-        let mut shares: Vec<_> = triples.into_iter().map(MatrixTriple::take).collect();
-        let mut opened = masked_factors(product, &shares, x, y);
+        let product = triple.product();
+        let mut shares = triple.take();
+        let mut opened = masked_factors(&shares, x, y);
         self.open_differences(&mut opened).await?;
-        finish_products(product, &mut shares, &opened, self.leads(), z).await;
+        finish_products(&product, &mut shares, &opened, self.leads(), z).await;
         Ok(())
     }
 
@@ -56,64 +53,55 @@ impl ArithmeticGmw {
 
 /// Elements that a product opens.
 pub(crate) fn opened(product: &Product) -> usize {
-    let (count, shape) = product.pieces();
-    let [left, right, _] = shape.lengths();
-    count * (left + right)
+    let [left, right, _] = product.lengths();
+    left + right
 }
 
-/// That the triples and vectors are this product's.
-pub(crate) fn assert_triples<T: Ring>(
-    product: &Product,
-    triples: &[MatrixTriple<T>],
-    lengths: [usize; 3],
-) {
-    let (count, shape) = product.pieces();
-    assert!(
-        triples.len() == count && triples.iter().all(|triple| triple.shape() == shape),
-        "triples of {product:?}"
-    );
-    assert_eq!(lengths, product.lengths(), "operands of {product:?}");
-}
-
-/// X - A of all pieces, then Y - B of each.
+/// X - A, then Y - B.
 pub(crate) fn masked_factors<T: Ring>(
-    product: &Product,
-    triples: &[[Zeroizing<Vec<T>>; 3]],
+    [a, b, _]: &[Zeroizing<Vec<T>>; 3],
     x: &[T],
     y: &[T],
 ) -> Secret<T> {
-    let mut masked = Secret::zeros(opened(product));
-    let (d, mut rest) = masked.split_at_mut(x.len());
-    d.copy_from_slice(x);
-    for (piece, [a, b, _]) in triples.iter().enumerate() {
-        rings::sub_into(&mut d[product.left(piece)], a);
-        let (e, after) = std::mem::take(&mut rest).split_at_mut(b.len());
-        e.copy_from_slice(&product.right(piece, y));
-        rings::sub_into(e, b);
-        rest = after;
+    let lengths = [a.len(), b.len()];
+    assert_eq!([x.len(), y.len()], lengths, "operands of a triple's sizes");
+    let mut masked = Secret::zeros(a.len() + b.len());
+    let (d, e) = masked.split_at_mut(a.len());
+    for (masked, (value, mask)) in [d, e].into_iter().zip([(x, a), (y, b)]) {
+        masked.copy_from_slice(value);
+        rings::sub_into(masked, mask);
     }
     masked
 }
 
-/// `z = C + D B + A E`, and D E at one party alone, of all pieces.
+/// `z = C + D B + A E`, and D E at one party alone.
 pub(crate) async fn finish_products<T: Ring>(
     product: &Product,
-    triples: &mut [[Zeroizing<Vec<T>>; 3]],
+    [a, b, c]: &mut [Zeroizing<Vec<T>>; 3],
     opened: &[T],
     leads: bool,
     z: &mut [T],
 ) {
-    let (_, shape) = product.pieces();
-    let (d, mut rest) = opened.split_at(product.lengths()[0]);
-    z.fill(T::ZERO);
-    for (piece, [a, b, c]) in triples.iter_mut().enumerate() {
-        let (e, after) = rest.split_at(b.len());
-        rest = after;
-        if leads {
-            rings::add_into(b, e);
-        }
-        add_products(c, [(&d[product.left(piece)], b), (a, e)], shape).await;
-        product.add(piece, 0..shape.columns, c, z);
+    let (d, e) = opened.split_at(a.len());
+    if leads {
+        rings::add_into(b, e);
+    }
+    z.copy_from_slice(c);
+    add_all(product, [(d, b), (a, e)], z).await;
+}
+
+/// `z += sum of x y`, piece by piece; images are unfolded here.
+pub(crate) async fn add_all<T: Ring>(product: &Product, factors: [(&[T], &[T]); 2], z: &mut [T]) {
+    let (pieces, shape) = product.pieces();
+    let mut part = Secret::zeros(shape.rows * shape.columns);
+    for piece in 0..pieces {
+        part.fill(T::ZERO);
+        let left = product.left(piece);
+        let [(x0, y0), (x1, y1)] = factors;
+        let [y0, y1] = [y0, y1].map(|y| product.right(piece, y));
+        let factors = [(&x0[left.clone()], &*y0), (&x1[left], &*y1)];
+        add_products(&mut part, factors, shape).await;
+        product.add(piece, 0..shape.columns, &part, z);
     }
 }
 

@@ -2,13 +2,15 @@
 
 use madrigal_core::Product;
 use madrigal_core::{Party, Phase, PhaseCost, Ring};
-use madrigal_correlations::{MatrixShape, MatrixTriple, RingTriples, SharedBits, SquarePairs};
+use madrigal_correlations::{MatrixShape, ProductTriple, RingTriples, SharedBits, SquarePairs};
 use madrigal_kernels::{Block, Prg, meter::unmetered, rings};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::arithmetic::ArithmeticGmw;
 use madrigal_protocols::{Opening, Rounds};
 use madrigal_testkit::World;
 use zeroize::Zeroizing;
+
+use super::products::plain;
 
 pub const OPENINGS: [Opening; 2] = [Opening::Direct, Opening::Relay];
 pub const PARTIES: [usize; 3] = [2, 3, 5];
@@ -90,26 +92,18 @@ impl Dealer {
         SharedBits::new(self.secret(8 * label + 1, &bits))
     }
 
-    pub fn matrices<T: Ring>(self, label: u64, shape: MatrixShape) -> MatrixTriple<T> {
-        let MatrixShape {
-            rows,
-            inner,
-            columns,
-        } = shape;
-        let a = self.masks::<T>(8 * label, rows * inner);
-        let b = self.masks::<T>(8 * label + 1, inner * columns);
-        let mut c = vec![T::ZERO; rows * columns];
-        rings::multiply_add(&a, &b, &mut c, inner, columns);
-        let [a, b, c] =
-            [(2, a), (3, b), (4, c)].map(|(i, values)| self.secret(8 * label + i, &values));
-        MatrixTriple::new(shape, a, b, c)
+    pub fn matrices<T: Ring>(self, label: u64, shape: MatrixShape) -> ProductTriple<T> {
+        self.product(label, &Product::Matrices(1, shape))
     }
 
-    /// A matrix triple for each piece of a product.
-    pub fn pieces<T: Ring>(self, label: u64, product: &Product) -> Vec<MatrixTriple<T>> {
-        let (count, shape) = product.pieces();
-        let labels = (0..count as u64).map(|piece| label + piece);
-        labels.map(|label| self.matrices(label, shape)).collect()
+    /// The triple of a product.
+    pub fn product<T: Ring>(self, label: u64, product: &Product) -> ProductTriple<T> {
+        let [left, right, _] = product.lengths();
+        let [a, b] = [(0, left), (1, right)].map(|(i, len)| self.masks::<T>(8 * label + i, len));
+        let c = plain(product, &a, &b);
+        let [a, b, c] =
+            [(2, a), (3, b), (4, c)].map(|(i, values)| self.secret(8 * label + i, &values));
+        ProductTriple::new(*product, a, b, c)
     }
 }
 

@@ -15,7 +15,6 @@ use crate::bill::Bill;
 use crate::operation::Prepared;
 use crate::operations::beta::{Bits, MASK, PUBLIC, assembled, both, exchange, masked, tell};
 use crate::operations::boolean_gmw::pack;
-use crate::operations::matrices::matrix_triples;
 use crate::operations::{Kept, Rings, Step, unpacked};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
@@ -181,9 +180,9 @@ impl Rings for AlphaTool {
             Step::Product(product) => {
                 let [.., len] = product.lengths();
                 products = zeros(len);
-                let triples = matrix_triples::<T>(product, stock);
+                let triple = stock.product_triple::<T>(product);
                 let (x, y) = (mask(0), mask(1));
-                let making = (self.aby2).product_masks(&product, triples, x, y, &mut products);
+                let making = self.aby2.product_masks(triple, x, y, &mut products);
                 making.await?;
                 self.draw::<T>(None, len)
             }
@@ -324,16 +323,14 @@ impl Rings for AlphaTool {
     }
 
     fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
-        let (count, shape) = product.pieces();
         let products = product.multiplications();
         bill.ahead(|bill| {
-            let kind = Kind::MatrixTriples(Width::of::<T>(), shape);
-            bill.needs().add(kind, count);
+            bill.needs().product_triples::<T>(product);
             bill.touch((2 * products * T::BYTES / 16) as u64);
         });
-        let [left, right, results] = shape.lengths();
-        let operands = count * (left + right);
-        product_bill::<T>(count * results, operands, bill);
+        let [left, right, results] = product.lengths();
+        let operands = left + right;
+        product_bill::<T>(results, operands, bill);
         // Two products of matrices; elements of the second are read once for each band of rows.
         bill.touch((2 * products * T::BYTES / 16 + 3 * operands * T::BYTES) as u64);
     }

@@ -1,0 +1,223 @@
+//! What one party brings to triples of products, and the same as products of matrices.
+
+use std::borrow::Cow;
+use std::ops::{Deref, Range};
+
+use madrigal_core::{Product, Ring};
+use madrigal_kernels::rings;
+use madrigal_net::{Context, breathe};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::ProductTriple;
+use super::strings::transpose;
+use crate::rings as elements;
+
+/// Products of elements between two looks at what else is ready: some ten milliseconds.
+const BAND: usize = 1 << 25;
+
+/// One party's shares of the factors of some triples of one product, one after the other, and what it has of their
+/// products so far.
+pub(super) struct Factors<T: Ring> {
+    one: Product,
+    count: usize,
+    pub(super) a: Zeroizing<Vec<T>>,
+    pub(super) b: Zeroizing<Vec<T>>,
+    pub(super) c: Zeroizing<Vec<T>>,
+}
+
+/// Random ones, and their own products.
+pub(super) async fn random<T: Ring>(context: &Context, one: Product, count: usize) -> Factors<T> {
+    let [left, right, results] = one.lengths();
+    let mut prg = context.private_prg();
+    let (a, b) = (
+        elements::random::<T>(&mut prg, count * left),
+        elements::random::<T>(&mut prg, count * right),
+    );
+    let mut c = Zeroizing::new(vec![T::ZERO; count * results]);
+    for triple in 0..count {
+        let of = |len: usize| triple * len..(triple + 1) * len;
+        let (a, b) = (&a[of(left)], &b[of(right)]);
+        add_product(one, a, b, &mut c[of(results)], BAND).await;
+    }
+    Factors {
+        one,
+        count,
+        a,
+        b,
+        c,
+    }
+}
+
+/// What takes no messages: the product is empty, or of nothing.
+pub(crate) fn empty<T: Ring>(
+    context: &Context,
+    one: Product,
+    count: usize,
+) -> Vec<ProductTriple<T>> {
+    let mut prg = context.private_prg();
+    let [left, right, results] = match one {
+        Product::Matrices(_, shape) => shape.lengths(),
+        Product::Convolution(_) => one.lengths(),
+    };
+    let mut some = |each: usize| elements::random::<T>(&mut prg, count * each);
+    let (a, b) = (some(left), some(right));
+    let c = Zeroizing::new(vec![T::ZERO; count * results]);
+    Factors {
+        one,
+        count,
+        a,
+        b,
+        c,
+    }
+    .triples()
+}
+
+impl<T: Ring> Factors<T> {
+    /// The numbers of the elements of a triple among those of all.
+    pub(super) fn place(all: &[T], count: usize, triple: usize) -> Range<usize> {
+        let each = all.len() / count;
+        triple * each..(triple + 1) * each
+    }
+
+    pub(super) fn triples(self) -> Vec<ProductTriple<T>> {
+        let Self {
+            one,
+            count,
+            a,
+            b,
+            c,
+        } = self;
+        if count == 1 {
+            return vec![ProductTriple::new(one, a, b, c)];
+        }
+        let of = |triple: usize| {
+            let part = |all: &[T]| Zeroizing::new(all[Self::place(all, count, triple)].to_vec());
+            ProductTriple::new(one, part(&a), part(&b), part(&c))
+        };
+        (0..count).map(of).collect()
+    }
+}
+
+/// `c += a b`, about `band` products of elements at a time.
+pub(crate) async fn add_product<T: Ring>(
+    product: Product,
+    a: &[T],
+    b: &[T],
+    c: &mut [T],
+    band: usize,
+) {
+    let (pieces, shape) = product.pieces();
+    let (inner, columns) = (shape.inner, shape.columns);
+    let mut part = Zeroizing::new(vec![T::ZERO; shape.rows * columns]);
+    let rows = (band / (inner * columns).max(1)).clamp(1, shape.rows.max(1));
+    for piece in 0..pieces {
+        part.fill(T::ZERO);
+        let (a, b) = (&a[product.left(piece)], product.right(piece, b));
+        let bands = a.chunks(rows * inner).zip(part.chunks_mut(rows * columns));
+        for (a, part) in bands {
+            rings::multiply_add(a, &b, part, inner, columns);
+            breathe().await;
+        }
+        product.add(piece, 0..columns, &part, c);
+    }
+}
+
+/// A product as products of matrices X (p x k) by Y (k x q), one for each of its [pieces](Product::pieces): A and B of
+/// the piece, or, `swapped`, the transposes of B and A.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unfolded {
+    one: Product,
+    pieces: usize,
+    /// p, k, q.
+    pub(super) sizes: [usize; 3],
+    swapped: bool,
+}
+
+impl Unfolded {
+    pub(super) fn new(one: Product, swapped: bool) -> Self {
+        let (pieces, shape) = one.pieces();
+        let sizes = match swapped {
+            false => [shape.rows, shape.inner, shape.columns],
+            true => [shape.columns, shape.inner, shape.rows],
+        };
+        Self {
+            one,
+            pieces,
+            sizes,
+            swapped,
+        }
+    }
+
+    /// With p <= q.
+    pub(super) fn shorter_first(one: Product) -> Self {
+        let (_, shape) = one.pieces();
+        Self::new(one, shape.rows > shape.columns)
+    }
+
+    /// Products of matrices for one triple.
+    pub(super) fn pieces(&self) -> usize {
+        self.pieces
+    }
+
+    /// X and Y of all pieces of all triples, one after the other.
+    pub(super) fn factors<'a, T: Ring>(&self, factors: &'a Factors<T>) -> [Matrix<'a, T>; 2] {
+        let Factors { count, a, b, .. } = factors;
+        let [p, k, q] = self.sizes;
+        if !self.swapped && matches!(self.one, Product::Matrices(..)) {
+            return [a, b].map(|factor| Matrix(Cow::Borrowed(&factor[..])));
+        }
+        let mut x = Vec::with_capacity(count * self.pieces * p * k);
+        let mut y = Vec::with_capacity(count * self.pieces * k * q);
+        for triple in 0..*count {
+            let a = &a[Factors::place(a, *count, triple)];
+            let b = &b[Factors::place(b, *count, triple)];
+            for piece in 0..self.pieces {
+                let (a, b) = (&a[self.one.left(piece)], self.one.right(piece, b));
+                if self.swapped {
+                    x.extend_from_slice(&transpose(&b, k, p));
+                    y.extend_from_slice(&transpose(a, q, k));
+                } else {
+                    x.extend_from_slice(a);
+                    y.extend_from_slice(&b);
+                }
+            }
+        }
+        [x, y].map(|factor| Matrix(Cow::Owned(factor)))
+    }
+
+    /// Adds Z of all pieces of all triples to C.
+    pub(super) fn add<T: Ring>(&self, z: &[T], c: &mut [T]) {
+        let [p, _, q] = self.sizes;
+        let each = self.pieces * p * q;
+        let columns = if self.swapped { p } else { q };
+        for (z, c) in z.chunks_exact(each).zip(c.chunks_exact_mut(each)) {
+            for (piece, z) in z.chunks_exact(p * q).enumerate() {
+                if self.swapped {
+                    let z = transpose(z, p, q);
+                    self.one.add(piece, 0..columns, &z, c);
+                } else {
+                    self.one.add(piece, 0..columns, z, c);
+                }
+            }
+        }
+    }
+}
+
+/// A factor: the triples' own, or a copy in another order, which is wiped.
+pub(super) struct Matrix<'a, T: Ring + Zeroize>(Cow<'a, [T]>);
+
+impl<T: Ring + Zeroize> Deref for Matrix<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: Ring + Zeroize> Drop for Matrix<'_, T> {
+    fn drop(&mut self) {
+        if let Cow::Owned(copy) = &mut self.0 {
+            copy.zeroize();
+        }
+    }
+}
