@@ -297,7 +297,7 @@ pub enum NeedsError {
     #[error("{kind} is there twice; add the two numbers up")]
     Twice {
         /// The kind.
-        kind: Kind,
+        kind: Box<Kind>,
     },
     /// More than any disk holds.
     #[error("that is more than 2^60 bytes for each party; ask for less")]
@@ -371,6 +371,7 @@ impl FromStr for Needs {
                 .ok_or_else(|| NeedsError::Part { text: cut(part) })?;
             let kind: Kind = kind.trim().parse()?;
             if needs.of(kind) > 0 {
+                let kind = Box::new(kind);
                 return Err(NeedsError::Twice { kind });
             }
             needs.add(kind, read_count(count.trim())?);
@@ -537,7 +538,7 @@ mod tests {
             let text = of(kind);
             assert_eq!(error(&format!("{kind}=1")), NeedsError::Kind { text });
         }
-        let kind = Kind::RingTriples(Width::W8);
+        let kind = Box::new(Kind::RingTriples(Width::W8));
         assert_eq!(error("u8=1,bits=3,u8=2"), NeedsError::Twice { kind });
         assert_eq!(
             error("matrix-u128-65536x65536x65536=200G"),

@@ -209,7 +209,7 @@ pub enum PlanError {
     )]
     Correlations {
         /// Which.
-        kind: Kind,
+        kind: Box<Kind>,
         /// Where correlations come from.
         origin: Origin,
     },

@@ -249,7 +249,7 @@ impl Plan {
             let needed = (needed as u64).saturating_mul(times.into());
             if needed > left {
                 return Err(StoreError::Few {
-                    kind,
+                    kind: Box::new(kind),
                     needed,
                     left,
                     made,

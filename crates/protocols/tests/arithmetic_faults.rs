@@ -13,7 +13,7 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::transport::{Fault, mesh};
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::arithmetic::{ArithmeticGmw, MatrixShape, Product};
+use madrigal_protocols::arithmetic::{ArithmeticGmw, MatrixShape};
 use madrigal_testkit::{Transcript, World, impatient, must_end_well, run_with_fault, seed};
 
 /// Every operation that sends something, on shares of `inputs`; gives the shares of the results.

@@ -102,7 +102,7 @@ pub enum StoreError {
     )]
     Few {
         /// The kind.
-        kind: Kind,
+        kind: Box<Kind>,
         /// Items needed.
         needed: u64,
         /// Items left.
@@ -116,7 +116,7 @@ pub enum StoreError {
     )]
     Unreserved {
         /// The kind.
-        kind: Kind,
+        kind: Box<Kind>,
         /// Items asked for.
         asked: u64,
         /// Items left of those reserved.

@@ -358,7 +358,7 @@ impl Store {
             let left = made - start;
             if needed > left {
                 return Err(StoreError::Few {
-                    kind,
+                    kind: Box::new(kind),
                     needed,
                     left,
                     made,

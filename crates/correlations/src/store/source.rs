@@ -73,7 +73,7 @@ impl StoreSource {
         let reserved = self.shelves.get(&kind).map_or(0, left);
         let (Some(shelf), true) = (self.shelves.get_mut(&kind), count as u64 <= reserved) else {
             return Err(failed(StoreError::Unreserved {
-                kind,
+                kind: Box::new(kind),
                 asked: count as u64,
                 left: reserved,
             }));
