@@ -80,7 +80,8 @@ macro_rules! with_ring {
 pub(crate) use with_ring;
 
 /// One kind of correlation. Its text is `bits`, `vectors-LENGTH`, `u64`, `squares-u64`,
-/// `shared-u64`, `matrix-u64-ROWSxINNERxCOLUMNS` or that of a convolution ([`convolutions`]).
+/// `shared-u64`, `matrix-u64-ROWSxINNERxCOLUMNS` or `conv-u64-IMAGESxCHANNELSxROWSxCOLUMNS-FILTERSxROWSxCOLUMNS`, which
+/// may go on with `-strideAxB`, `-dilationAxB`, `-paddingTOPxBOTTOMxLEFTxRIGHT` and `-groupsN`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// Boolean triples.
