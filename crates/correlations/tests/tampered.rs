@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Context as Task;
 use std::time::Duration;
 
-use madrigal_core::Party;
+use madrigal_core::{Convolution, Party, Product};
 use madrigal_correlations::{BitTripleSource, Extension, MatrixShape, OtSource, Source};
 use madrigal_net::frame::Kind;
 use madrigal_net::transport::{Closing, Inbox, Packet, Transport, mesh};
@@ -111,6 +111,7 @@ enum What {
     Shared,
     Matrix,
     Encrypted,
+    Images,
     Vectors,
 }
 
@@ -132,6 +133,11 @@ async fn make(context: Context, extension: Extension, what: What) -> Result<()> 
         What::Encrypted => {
             source = source.with_lattice_matrices()?;
             drop(source.matrix_triple::<u16>(SHAPE, &made).await?);
+        }
+        What::Images => {
+            source = source.with_lattice_matrices()?;
+            let one = Product::Convolution(Convolution::new(1, [1, 3], 1, [1, 1]));
+            drop(source.product_triples::<u16>(one, 1, &made).await?);
         }
         What::Vectors => drop(source.vector_triples(13, 5, &made).await?),
     }
@@ -245,6 +251,11 @@ fn matrix_triples() {
 fn encrypted_matrices() {
     check(2, Extension::default(), What::Encrypted, 1);
     check(3, Extension::default(), What::Encrypted, 1);
+}
+
+#[test]
+fn encrypted_images() {
+    check(2, Extension::default(), What::Images, 1);
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub struct Precompute {
     #[command(flatten)]
     pub over: Over,
 
-    /// How matrix triples are made; the same at all parties
+    /// How triples of matrices and convolutions are made; the same at all parties
     #[arg(long, value_name = "HOW", default_value = "lattice")]
     pub matrices: MatricesArg,
 
