@@ -19,10 +19,11 @@
 //! | [`ROW_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | rows | `RowHash` of the kernels |
 //! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | `Stretch` of the kernels |
 //! | [`GATE_HASH`] of an instance, plus (XOR) the piece's number | no | labels, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
-//! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | sums of two keys, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
+//! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | keys, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
+//! | [`BMR_PRODUCTS`] of an instance and a direction, plus (XOR) the row's number / 1024 | no | rows, plus their AND's number | `RowHash` of the kernels |
 //! | seed of a conditional's masks, shared bit by bit: of two parties both have it, or two of their own | yes | 0, 1, 2, ...: once by each, of bits or of ring elements | `crates/protocols/src/branches/` |
 //! | seed of a turn of a chain of products, two for each bit, from a private generator | yes | 0, 1, 2, ...: once by each of the two parties | `crates/protocols/src/branches/rings/chain.rs` |
-//! | seed of a block of BMR, from a private generator | yes | 0, 1, 2, ...: keys of 0, one for each AND and lane; from 2^63 masks | `crates/garbling/src/bmr/masks.rs` |
+//! | seed of a block of BMR, from a private generator | yes | 0, 1, 2, ...: keys of 0, one for each AND and lane | `crates/garbling/src/bmr/masks.rs` |
 //! | seed of the coins of three halves, from a private generator | yes | 0, 1, 2, ...: one for each piece | `crates/garbling/src/garbler.rs` |
 //! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | `crates/ot/src/silent/public.rs` |
 //! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | `LocalCode` of the kernels |
@@ -126,6 +127,9 @@ registry! {
     /// An instance of garbling by N parties gives the public key that their keys are hashed under (random
     /// oracle).
     Sha256 BMR_HASH = b"madrigal BMR hash     v1";
+    /// An instance of garbling by N parties and two of them give the public key that rows of the first, who has
+    /// the offset, with the second are hashed under (random oracle).
+    Sha256 BMR_PRODUCTS = b"madrigal BMR product  v1";
     /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
     /// oracle).
     Sha256 SILENT_COINS = b"madrigal silent codes v1";

@@ -1,10 +1,10 @@
 //! Circuits garbled by N parties give what the circuits give: all parties in one function, with a dealer in the
-//! place of triples and correlated OTs.
+//! place of correlated OTs.
 
 use madrigal_circuit::{Builder, Layered, Rows};
 use madrigal_garbling::bmr::{
-    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Instance, MaskWalk, Products, Shape,
-    WireSetup,
+    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, PeerRows,
+    Products, Shape, WireSetup,
 };
 use madrigal_garbling::{Block, GarblingError, Offset, Program};
 use madrigal_kernels::{Prg, meter};
@@ -17,12 +17,64 @@ const INSTANCE: Instance = Instance {
     stream: 3,
 };
 
+/// What one party has of the OTs with its peers: sent to each, received from each, and its choices.
+#[derive(Clone)]
+struct Dealt {
+    sent: Vec<Vec<Block>>,
+    received: Vec<Vec<Block>>,
+    choices: Vec<u8>,
+}
+
+impl Dealt {
+    fn ots(&self) -> Vec<PeerRows<'_>> {
+        let both = self.sent.iter().zip(&self.received);
+        both.map(|(sent, received)| PeerRows { sent, received })
+            .collect()
+    }
+}
+
+/// So many OTs each way, with random choices of those who are among `choosers`, and 0 of others.
+fn deal(
+    offsets: &[Offset],
+    count: usize,
+    choosers: impl Fn(usize) -> bool,
+    random: &mut Prg,
+) -> Vec<Dealt> {
+    let parties = offsets.len();
+    let mut all: Vec<Dealt> = (0..parties)
+        .map(|me| {
+            let mut choices = vec![0; count.div_ceil(8)];
+            if choosers(me) {
+                random.fill(&mut choices);
+            }
+            let strings = vec![vec![Block::ZERO; count]; parties - 1];
+            Dealt {
+                sent: strings.clone(),
+                received: strings,
+                choices,
+            }
+        })
+        .collect();
+    let place = |me: usize, peer: usize| peer - usize::from(peer > me);
+    for to in (0..parties).filter(|&to| choosers(to)) {
+        for from in (0..parties).filter(|&from| from != to) {
+            let mut q = vec![Block::ZERO; count];
+            random.fill_blocks(&mut q);
+            let choices = all[to].choices.clone();
+            offsets[from].encode(&q, &choices, &mut all[to].received[place(to, from)]);
+            all[from].sent[place(from, to)] = q;
+        }
+    }
+    all
+}
+
 /// One party before it garbles.
 struct Party {
     offset: Offset,
     seed: BlockSeed,
     inputs: WireSetup,
-    choices: Choices,
+    dealt: Dealt,
+    own: Choices,
     outputs: Rows,
 }
 
@@ -31,6 +83,8 @@ struct All<'p> {
     program: &'p Layered,
     shape: Shape,
     first: u64,
+    /// Of each party, for inputs.
+    flips: Vec<Vec<u8>>,
     parties: Vec<Party>,
 }
 
@@ -53,100 +107,130 @@ impl<'p> All<'p> {
             rows: program.rows(),
             lanes,
         };
-        let mut walks = Vec::new();
+        let offsets: Vec<_> = (0..parties).map(|_| Offset::random(random)).collect();
+        // As if each input were of one party, and some of all.
+        let mut inputs = Vec::new();
         for me in 0..parties {
-            let offset = Offset::random(random);
-            let seed = BlockSeed::new(random.next_block());
-            // As if each input were of one party, and some of all.
+            let part = |wire: usize, random: &mut Prg| {
+                let of = wire % (parties + 1);
+                WireSetup::random(1, lanes, of == me || of == parties, random)
+            };
             let parts: Vec<_> = (0..program.input_bits())
-                .map(|wire| {
-                    let masked = wire % (parties + 1) == me || wire % (parties + 1) == parties;
-                    WireSetup::random(1, lanes, masked, random)
-                })
+                .map(|wire| part(wire, random))
                 .collect();
-            let parts: Vec<_> = parts.iter().collect();
-            let mut inputs = WireSetup::concat(&parts).unwrap();
-            if parts.is_empty() {
-                inputs = WireSetup::new(0, lanes);
-            }
-            let walk = || MaskWalk::new(program, me == 0, &seed, inputs.masks());
-            let (walk, blocks) = meter::metered(walk);
-            assert_eq!(blocks, shape.masks_aes(program), "walking masks");
-            walks.push((offset, seed, inputs, walk.unwrap()));
+            inputs.push(match &parts[..] {
+                [] => WireSetup::new(0, lanes),
+                parts => WireSetup::concat(&parts.iter().collect::<Vec<_>>()).unwrap(),
+            });
         }
-        // Shares of the products of masks.
-        let bytes = shape.plane_bytes(program);
-        let open = |k: usize| {
-            let mut plane = vec![0; bytes];
-            walks
-                .iter()
-                .for_each(|(_, _, _, walk)| xor(&mut plane, walk.operands()[k]));
-            plane
-        };
-        let mut last: Vec<u8> = open(0).iter().zip(open(1)).map(|(a, b)| a & b).collect();
-        let mut shares: Vec<Vec<u8>> = (1..parties)
-            .map(|_| {
-                let mut share = vec![0; bytes];
-                random.fill(&mut share);
-                xor(&mut last, &share);
-                share
+        let dealt = deal(&offsets, shape.products(program), |_| true, random);
+        let plane = shape.plane_bytes(program);
+        let ready = Program::new(program);
+        let mut walks = Vec::new();
+        for (me, (offset, dealt)) in offsets.iter().zip(&dealt).enumerate() {
+            let masks = &dealt.choices[..plane];
+            let walk = MaskWalk::new(program, me == 0, masks, inputs[me].masks()).unwrap();
+            let place = (INSTANCE, 5 << 10);
+            let hash = || Hashed::new(&ready, place, me, offset, lanes, &dealt.ots());
+            let (hashed, blocks) = meter::metered(hash);
+            assert_eq!(blocks, shape.hashed_aes(program), "hashing rows");
+            walks.push((walk, hashed.unwrap()));
+        }
+        let flips: Vec<Vec<u8>> = inputs
+            .iter()
+            .zip(&dealt)
+            .map(|(inputs, dealt)| {
+                let mut flips = dealt.choices[2 * plane..].to_vec();
+                if plane > 0 {
+                    for wire in 0..inputs.rows() {
+                        for lane in 0..lanes {
+                            let bit = inputs.masks().row(wire)[lane / 8] >> (lane % 8) & 1;
+                            let place = wire * lanes + lane;
+                            flips[place / 8] ^= bit << (place % 8);
+                        }
+                    }
+                }
+                flips
             })
             .collect();
-        shares.push(last);
-        let ready = walks.into_iter().zip(shares);
-        let ready = ready.map(|((offset, seed, inputs, walk), product)| {
-            let (choices, outputs) = walk.choices(&product).unwrap();
-            Party {
-                offset,
-                seed,
-                inputs,
-                choices,
-                outputs,
+        let flipped = |of: &[usize]| {
+            let mut inputs = Rows::new(program.input_bits(), lanes);
+            for wire in 0..if plane > 0 { inputs.rows() } else { 0 } {
+                for lane in 0..lanes {
+                    let place = wire * lanes + lane;
+                    let bits = of.iter().map(|&me| flips[me][place / 8] >> (place % 8) & 1);
+                    inputs.row_mut(wire)[lane / 8] ^= bits.fold(0, |a, b| a ^ b) << (lane % 8);
+                }
             }
-        });
+            MaskWalk::new(program, false, &vec![0; plane], &inputs).unwrap()
+        };
+        // Everyone tells everyone, in turn.
+        let told = |me: usize| -> Vec<u8> {
+            let mut sum = vec![0; plane];
+            for peer in (0..parties).filter(|&peer| peer != me) {
+                let (walk, hashed) = &walks[peer];
+                let place = me - usize::from(me > peer);
+                xor(&mut sum, &hashed.message(place, walk).unwrap());
+            }
+            sum
+        };
+        let told: Vec<_> = (0..parties).map(told).collect();
+        let mut corrections = vec![0; plane];
+        let mut ready = Vec::new();
+        for (me, ((walk, hashed), dealt)) in walks.into_iter().zip(&dealt).enumerate() {
+            let others: Vec<_> = (0..parties).filter(|&peer| peer != me).collect();
+            let walks = [flipped(&[me]), flipped(&others)];
+            let product = hashed.share(&walk, &told[me], walks.each_ref()).unwrap();
+            let mut correction = product.to_vec();
+            xor(&mut correction, &dealt.choices[plane..2 * plane]);
+            xor(&mut corrections, &correction);
+            let (own, outputs) = walk.choices(&product).unwrap();
+            ready.push((correction, own, outputs));
+        }
+        let ready = ready.into_iter().zip(offsets).zip(inputs).zip(dealt);
+        let ready = ready.map(
+            |((((correction, mut own, outputs), offset), inputs), dealt)| {
+                // Those of all others.
+                own.add(&corrections).unwrap();
+                own.add(&correction).unwrap();
+                Party {
+                    offset,
+                    seed: BlockSeed::new(random.next_block()),
+                    inputs,
+                    dealt,
+                    own,
+                    outputs,
+                }
+            },
+        );
         Self {
             program,
             shape,
             first: 77,
+            flips,
             parties: ready.collect(),
         }
     }
 
-    /// The rows of all parties, by what a dealer of correlated OTs gives: `[i][j]`.
-    fn rows(&self, random: &mut Prg) -> Vec<Vec<Vec<Block>>> {
-        let (parties, count) = (self.parties.len(), self.shape.products(self.program));
-        let mut all = vec![vec![vec![Block::ZERO; count]; parties]; parties];
-        for i in 0..parties {
-            for j in (0..parties).filter(|&j| j != i) {
-                let mut q = vec![Block::ZERO; count];
-                random.fill_blocks(&mut q);
-                let delta = self.parties[j].offset.expose();
-                let bits = self.parties[i].choices.bits();
-                for (place, q) in q.into_iter().enumerate() {
-                    let bit = bits[place / 8] >> (place % 8) & 1 == 1;
-                    all[i][j][place] = if bit { q ^ delta } else { q };
-                    all[j][j][place] ^= q;
-                }
-            }
-        }
-        all
-    }
-
     /// The setup: the tables, a column for each party, the parties' zero keys of the outputs beside.
-    fn garble(&self, bytes: usize, random: &mut Prg) -> (Vec<Vec<u8>>, Vec<WireSetup>) {
+    fn garble(&self, bytes: usize) -> (Vec<Vec<u8>>, Vec<WireSetup>) {
         let (shape, program) = (self.shape, Program::new(self.program));
         let total = shape.column_bytes(self.program.and_count());
         let mut tables = vec![vec![0; total]; shape.parties];
-        let rows = self.rows(random);
         let mut outputs = Vec::new();
         for (me, party) in self.parties.iter().enumerate() {
             let (offset, seed) = (&party.offset, &party.seed);
             let mut garbling = Garbling::new(INSTANCE, shape, self.first, me, offset, seed);
+            let (ots, flips) = (party.dealt.ots(), self.flips_of_others(me));
+            let products = Products {
+                ots: &ots,
+                own: &party.own,
+                flips: &flips,
+            };
             for (row, &wire) in self.program.inputs().iter().enumerate() {
-                garbling.set(row, party.inputs.zero(wire as usize)).unwrap();
+                let zero = party.inputs.zero(wire as usize);
+                garbling.set(row, wire as usize, zero, products).unwrap();
             }
-            let rows: Vec<_> = rows[me].iter().map(|rows| &rows[..]).collect();
-            let products = Products::uncorrected(&rows, &party.choices);
             let mut at = 0;
             for chunk in shape.chunks(&program, bytes) {
                 let len = shape.column_bytes(chunk.ands.len());
@@ -230,8 +314,8 @@ impl<'p> All<'p> {
 
     /// Garbles and evaluates as all parties, who cut into chunks as they like; they must agree, have the keys
     /// that the setup says, and by the colours the plain outputs.
-    fn check(&self, inputs: &Rows, expected: &Rows, bytes: usize, random: &mut Prg) {
-        let (tables, outputs) = self.garble(bytes, random);
+    fn check(&self, inputs: &Rows, expected: &Rows, bytes: usize) {
+        let (tables, outputs) = self.garble(bytes);
         let active = self.activate(inputs);
         let masks = sum(outputs.iter().map(|part| part.masks().clone()));
         for me in 0..self.shape.parties {
@@ -256,6 +340,15 @@ impl<'p> All<'p> {
     }
 }
 
+impl All<'_> {
+    fn flips_of_others(&self, me: usize) -> Vec<&[u8]> {
+        let all = self.flips.iter().enumerate();
+        all.filter(|(peer, _)| *peer != me)
+            .map(|(_, flips)| &flips[..])
+            .collect()
+    }
+}
+
 /// In the clear.
 fn plain(program: &Layered, inputs: &Rows) -> Rows {
     program.interpret(inputs).unwrap()
@@ -275,7 +368,7 @@ proptest! {
         let inputs = random_rows(program.input_bits(), lanes, &mut random);
         let expected = netlist.evaluate(&inputs).unwrap();
         let all = All::new(&program, parties, lanes, &mut random);
-        all.check(&inputs, &expected, bytes, &mut random);
+        all.check(&inputs, &expected, bytes);
     }
 }
 
@@ -286,7 +379,7 @@ fn aes_for_any_number_of_lanes() {
     for (parties, lanes) in [(2, 1), (2, 7), (2, 64), (2, 100), (3, 1), (3, 9), (5, 2)] {
         let inputs = random_rows(program.input_bits(), lanes, &mut random);
         let all = All::new(&program, parties, lanes, &mut random);
-        all.check(&inputs, &plain(&program, &inputs), 1 << 16, &mut random);
+        all.check(&inputs, &plain(&program, &inputs), 1 << 16);
     }
 }
 
@@ -304,7 +397,7 @@ fn what_needs_no_table() {
     let inputs = random_rows(2, 11, &mut random);
     let all = All::new(&program, 3, 11, &mut random);
     let expected = netlist.evaluate(&inputs).unwrap();
-    all.check(&inputs, &expected, 1000, &mut random);
+    all.check(&inputs, &expected, 1000);
 }
 
 /// A wrong table gives wrong bits of the ANDs that read it, and no panic.
@@ -318,7 +411,7 @@ fn tampered_tables_are_not_noticed() {
     let mut random = random();
     let inputs = random_rows(2, 64, &mut random);
     let all = All::new(&program, 2, 64, &mut random);
-    let (mut tables, outputs) = all.garble(1000, &mut random);
+    let (mut tables, outputs) = all.garble(1000);
     let masks = sum(outputs.iter().map(|part| part.masks().clone()));
     // The colour in the first coefficient of lane 5.
     tables[1][16 * 5] ^= 1;
@@ -346,9 +439,12 @@ fn wrong_lengths_are_refused() {
     let (shape, party) = (all.shape, &all.parties[0]);
     let ready = Program::new(&program);
     let chunk = shape.chunks(&ready, 1000).next().unwrap();
-    let rows = vec![Block::ZERO; shape.products(&program)];
-    let rows = [&rows[..], &rows[..]];
-    let products = Products::uncorrected(&rows, &party.choices);
+    let (ots, flips) = (party.dealt.ots(), all.flips_of_others(0));
+    let products = Products {
+        ots: &ots,
+        own: &party.own,
+        flips: &flips,
+    };
     let new = |first| Garbling::new(INSTANCE, shape, first, 0, &party.offset, &party.seed);
     let (mut x, mut y, mut short) = ([0; 144], [0; 144], [0; 143]);
     let refused = |result: Result<(), GarblingError>, words: &str| {
@@ -361,12 +457,22 @@ fn wrong_lengths_are_refused() {
         garbling.garble(&chunk, products, &mut [&mut x, &mut short]),
         "bytes of a column: 144 are due and 143",
     );
-    let few = [&rows[0][1..], &rows[1][1..]];
+    let few = [PeerRows {
+        sent: &party.dealt.sent[0][..15],
+        ..ots[0]
+    }];
     let few = Products {
-        rows: &few,
+        ots: &few,
         ..products
     };
-    refused(garbling.garble(&chunk, few, &mut [&mut x, &mut y]), "rows");
+    refused(
+        garbling.garble(&chunk, few, &mut [&mut x, &mut y]),
+        "correlated OTs",
+    );
+    refused(
+        Hashed::new(&ready, (INSTANCE, 0), 0, &party.offset, 3, few.ots).map(|_| ()),
+        "correlated OTs",
+    );
     garbling
         .garble(&chunk, products, &mut [&mut x, &mut y])
         .unwrap();
@@ -382,7 +488,10 @@ fn wrong_lengths_are_refused() {
         new(u64::MAX).garble(&chunk, products, &mut [&mut x, &mut y]),
         "start an instance",
     );
-    refused(new(0).set(0, &[Block::ZERO; 2]), "keys of a row: 3");
+    refused(
+        new(0).set(0, 0, &[Block::ZERO; 2], products),
+        "keys of a row: 3",
+    );
     let mut evaluation = Evaluation::new(INSTANCE, shape, 0, 0, &party.offset, &party.seed);
     refused(evaluation.evaluate(&chunk, &[&x, &y]), "columns of others");
     refused(evaluation.evaluate(&chunk, &[&short]), "bytes of a column");

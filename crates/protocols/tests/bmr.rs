@@ -106,15 +106,13 @@ fn tables_longer_than_a_window() {
 fn costs_by_hand() {
     let layered = read("aes_128.txt");
     let ands = 6400;
-    for (opening, rounds) in [(Opening::Direct, 3 + 1), (Opening::Relay, 5 + 2)] {
+    for (opening, rounds) in [(Opening::Direct, 3 + 1), (Opening::Relay, 4 + 2)] {
         for parties in PARTIES {
             let all: Vec<Party> = Party::all(parties).collect();
             let of = |me: &Party| cost(opening, *me, parties, &layered, 64, &all);
             let (n, m) = (parties as u64, ands * 64);
             let most = |rounds: &dyn Fn(&Party) -> u64| all.iter().map(rounds).max();
-            // Of two parties the relay is the only one that corrects what the other waits for.
-            let saved = u64::from(parties == 2 && opening == Opening::Relay);
-            assert_eq!(most(&|me| of(me).setup.rounds), Some(rounds - saved));
+            assert_eq!(most(&|me| of(me).setup.rounds), Some(rounds));
             let mut input = Rounds::new(parties);
             Bmr::share_rounds(&mut input, Party::new(1), parties);
             assert_eq!(most(&|me| input.of(*me)), Some(2));
@@ -124,13 +122,13 @@ fn costs_by_hand() {
             assert_eq!(most(&|me| shared.of(*me)), Some(expected));
             let total: u64 = all.iter().map(|me| of(me).setup.bytes_sent).sum();
             let pairs = n * (n - 1);
-            let corrections = pairs * 3 * m / 8;
+            let told = pairs * (2 * m + 256 * 64) / 8;
             let (tables, opened) = match opening {
                 Opening::Direct => (pairs * (n - 1) * 48 * m, pairs),
                 Opening::Relay => ((n - 1) * (48 * n + 48 * (n - 1)) * m, 2 * (n - 1)),
             };
-            let masks = opened * (2 * m / 8 + 128 * 64 / 8);
-            assert_eq!(total, tables + corrections + masks, "{parties}, {opening}");
+            let masks = opened * 128 * 64 / 8;
+            assert_eq!(total, tables + told + masks, "{parties}, {opening}");
             // Less than the paper's, without what the correlated OTs themselves send.
             assert!(8 * total < paper_setup_bits(n, m, true));
         }

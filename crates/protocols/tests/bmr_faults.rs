@@ -156,9 +156,7 @@ fn a_message_of_another_length_names_its_sender() {
         async move {
             if context.me() == Party::new(1) {
                 let mut channels = context.enter(Phase::Setup, "setup").channels()?;
-                let masks = context.enter(Phase::Setup, "setup").step("masks");
-                masks.channels()?[0].send(vec![0; 2]).await?;
-                channels[0].send(vec![0; 2]).await?;
+                channels[0].send(vec![0; 5]).await?;
                 channels[0].recv(3).await?;
             }
             opened(context, Opening::Direct, seed, layered, inputs, None).await
@@ -167,7 +165,7 @@ fn a_message_of_another_length_names_its_sender() {
     let error = results[0].as_ref().unwrap_err();
     let peer = Party::new(1);
     assert!(
-        matches!(error, Error::Length { peer: from, got: 2, .. } if *from == peer),
+        matches!(error, Error::Length { peer: from, got: 5, .. } if *from == peer),
         "{error:?}"
     );
 }

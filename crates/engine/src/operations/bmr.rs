@@ -9,11 +9,11 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, bits};
-use madrigal_correlations::Stock;
+use madrigal_correlations::{Direction, Stock};
 use madrigal_garbling::{Offset, colours};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
-use madrigal_protocols::bmr::{self, ActiveKeys, Bmr, InputSetup, PeerProducts, Shape, WireSetup};
+use madrigal_protocols::bmr::{self, ActiveKeys, Bmr, InputSetup, PeerRows, Shape, WireSetup};
 use madrigal_protocols::{Opening, gmw};
 use zeroize::Zeroizing;
 
@@ -174,6 +174,30 @@ type FreshInputs = Vec<InputSetup>;
 type Masks = Vec<Option<Rows>>;
 /// What is kept of a circuit.
 type Garbled = (bmr::Prepared, WireSetup);
+
+/// Correlated OTs with all peers: our choices, which are the same with all, and rows.
+struct Ots<'a> {
+    choices: Zeroizing<Vec<u8>>,
+    rows: Vec<PeerRows<'a>>,
+}
+
+impl<'a> Ots<'a> {
+    fn new(me: Party, parties: usize, ots: &[(Direction, &'a [Block])]) -> Self {
+        let of = |way| {
+            let found = ots.iter().find(|(other, _)| *other == way);
+            found.map_or(&[][..], |&(_, rows)| rows)
+        };
+        let with = |peer| PeerRows {
+            sent: of((me, peer)),
+            received: of((peer, me)),
+        };
+        let rows: Vec<_> = me.others(parties).map(with).collect();
+        let received = rows.first().map_or(&[][..], |with| with.received);
+        let mut choices = Zeroizing::new(vec![0; bits::bytes_for(received.len())]);
+        colours(received, &mut choices);
+        Self { choices, rows }
+    }
+}
 
 impl BmrTool {
     fn bmr(&mut self, stock: &Stock) -> Result<&mut Bmr> {
@@ -405,38 +429,16 @@ impl Boolean for BmrTool {
     ) -> Result<Prepared> {
         let (me, parties) = (self.context.me(), self.context.parties());
         let count = shape(circuit, parties, lanes).products(circuit.layered());
-        let mut ots = std::mem::take(stock.correlated_ots());
-        let rows = ots.take_each(|_| count);
-        let of = |way| {
-            let found = rows.iter().find(|(other, _)| *other == way);
-            found.map_or(&[][..], |(_, rows)| rows)
-        };
-        let mut choices = Vec::new();
-        for peer in me.others(parties) {
-            let mut chosen = Zeroizing::new(vec![0; bits::bytes_for(count)]);
-            colours(of((peer, me)), &mut chosen);
-            choices.push(chosen);
-        }
-        let products: Vec<PeerProducts<'_>> = me
-            .others(parties)
-            .zip(&choices)
-            .map(|(peer, choices)| PeerProducts {
-                sent: of((me, peer)),
-                choices,
-                received: of((peer, me)),
-            })
-            .collect();
         let setup = match inputs {
             [] => WireSetup::new(0, lanes),
             inputs => setup_of(inputs),
         };
         let program = circuit.garbled();
-        let _ = self.bmr(stock)?;
-        let bmr = self.bmr.as_mut().expect("opened just now");
-        let triples = stock.bit_triples_left();
-        let (made, prepared) = bmr.garble(&program, &setup, triples, &products).await?;
-        drop(rows);
-        *stock.correlated_ots() = ots;
+        let bmr = self.bmr(stock)?;
+        let ots = stock.correlated_ots().take_each(|_| count);
+        let ots = Ots::new(me, parties, &ots);
+        let garbled = bmr.garble(&program, &setup, &ots.choices, &ots.rows);
+        let (made, prepared) = garbled.await?;
         let sorts = outputs_of(circuit, lanes);
         Ok(Prepared {
             results: to_shares(&sorts, &made, None),
@@ -476,7 +478,6 @@ impl Boolean for BmrTool {
         let (parties, opening) = (bill.parties(), bill.opening());
         let (shape, layered) = (shape(circuit, parties, lanes), circuit.layered());
         bill.ahead(|bill| {
-            bill.needs().bit_triples(shape.and_lanes(layered));
             let products = shape.products(layered);
             for from in Party::all(parties) {
                 for to in from.others(parties) {

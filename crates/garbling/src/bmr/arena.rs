@@ -15,7 +15,7 @@ use crate::error::{GarblingError, check_length};
 /// operands.
 pub(crate) struct Arena {
     shape: Shape,
-    /// Parties whose keys there are: one's own, or all.
+    /// Strings of a wire: one's own keys and rows, or all parties' keys.
     width: usize,
     /// Behind the rows two more of zeros: a NOT adds nothing.
     keys: Keys,
@@ -94,6 +94,12 @@ impl Arena {
         &self.keys[row * self.row_len()..][..self.row_len()]
     }
 
+    /// All rows, to be written; of the two behind them the last holds what a NOT adds.
+    pub(crate) fn rows_mut(&mut self) -> (&mut [Block], usize) {
+        let len = self.row_len();
+        (&mut self.keys, len)
+    }
+
     pub(crate) fn set(&mut self, row: usize, keys: &[Block]) -> Result<(), GarblingError> {
         let len = self.row_len();
         check_length("keys of a row", len, keys.len())?;
@@ -154,8 +160,7 @@ impl Arena {
 }
 
 impl Wires<'_> {
-    /// The keys of the operands of a piece, of all whose keys there are, and how far those of one are from those
-    /// of the next: where they lie, or gathered.
+    /// All strings of the operands of a piece, and how far one is from the next: where they lie, or gathered.
     pub(crate) fn operands<'a>(
         &'a self,
         piece: &Piece<'_>,
@@ -173,9 +178,9 @@ impl Wires<'_> {
         let stride = piece.len();
         for (place, and) in piece.ands.iter().enumerate() {
             for (to, row) in [(&mut *a, and.a), (&mut *b, and.b)] {
-                for party in 0..width {
-                    let first = (row as usize * width + party) * self.lanes + lanes.start;
-                    let to = &mut to[party * stride + place * lanes.len()..][..lanes.len()];
+                for string in 0..width {
+                    let first = (row as usize * width + string) * self.lanes + lanes.start;
+                    let to = &mut to[string * stride + place * lanes.len()..][..lanes.len()];
                     match to {
                         [key] => *key = self.keys[first],
                         keys => keys.copy_from_slice(&self.keys[first..][..lanes.len()]),
@@ -204,11 +209,11 @@ impl Results {
         before
     }
 
-    /// Keeps the results of a piece, of one of the parties, until their layer ends.
-    pub(crate) fn keep(&mut self, piece: &Piece<'_>, party: usize, keys: &[Block]) {
+    /// Keeps a string of the results of a piece until their layer ends.
+    pub(crate) fn keep(&mut self, piece: &Piece<'_>, string: usize, keys: &[Block]) {
         let len = piece.lanes.len();
         for (i, keys) in keys.chunks(len.max(1)).enumerate() {
-            let start = ((piece.first + i) * self.width + party) * self.lanes + piece.lanes.start;
+            let start = ((piece.first + i) * self.width + string) * self.lanes + piece.lanes.start;
             self.keys[start..start + len].copy_from_slice(keys);
         }
     }

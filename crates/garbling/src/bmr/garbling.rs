@@ -3,34 +3,28 @@
 use core::fmt;
 
 use madrigal_core::bits;
-use madrigal_kernels::{Block, GateHash, OwnColumn, Prg, column_bytes};
+use madrigal_kernels::{self as kernels, Block, GateHash, OwnColumn, Prg, column_bytes};
 
 use crate::bmr::arena::{Arena, Gathered, Scratch};
+use crate::bmr::hashed::{PeerRows, flip, take_rows};
 use crate::bmr::masks::{BlockSeed, keys_of_zero};
 use crate::bmr::shape::{Instance, Shape};
-use crate::bmr::{COEFFICIENTS, Choices};
+use crate::bmr::wires::Keys;
+use crate::bmr::{COEFFICIENTS, Choices, PLANES};
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::label::Offset;
 
-/// Our shares of the products of a block's coefficients with the parties' offsets.
+/// Our shares of the products of a block's coefficients with the parties' offsets, but for those that wires have.
 #[derive(Clone, Copy)]
 pub struct Products<'a> {
-    /// For each party j, [`Shape::products`] rows. As P_i we have been j's receiver, and these are the rows
-    /// `t = q ^ c R_j` for our [`Choices`] c; at our own place is the sum of the rows q that we have as the
-    /// sender to each peer.
-    pub rows: &'a [&'a [Block]],
-    /// What is to be added to our own q: for each product whether `R_i` is. It is our choices, and where the
-    /// OTs were made with random choices before, the corrections of all peers.
-    pub own: &'a [u8],
-}
-
-impl<'a> Products<'a> {
-    /// Where no choice was corrected.
-    pub fn uncorrected(rows: &'a [&'a [Block]], choices: &'a Choices) -> Self {
-        let own = choices.bits();
-        Self { rows, own }
-    }
+    /// What we have with each peer: first for the results' masks, then for the products of the operands' masks, then
+    /// for inputs.
+    pub ots: &'a [PeerRows<'a>],
+    /// What is to be multiplied by our offset in our own column: with the corrections of all peers.
+    pub own: &'a Choices,
+    /// Where each peer has flipped its choices for inputs, a plane of inputs each.
+    pub flips: &'a [&'a [u8]],
 }
 
 impl fmt::Debug for Products<'_> {
@@ -39,7 +33,8 @@ impl fmt::Debug for Products<'_> {
     }
 }
 
-/// Garbles a circuit, chunk by chunk, for one block of lanes. Its rows hold our keys of 0.
+/// Garbles a circuit, chunk by chunk, for one block of lanes. Its rows hold our keys of 0, and our rows with each
+/// peer.
 pub struct Garbling {
     hash: GateHash,
     me: usize,
@@ -51,6 +46,8 @@ pub struct Garbling {
     gathered: Gathered,
     /// The keys of the results.
     results: Scratch,
+    /// Sums of rows.
+    sums: [Scratch; COEFFICIENTS],
 }
 
 impl Garbling {
@@ -64,15 +61,20 @@ impl Garbling {
         offset: &Offset,
         seed: &BlockSeed,
     ) -> Self {
+        let width = shape.width();
+        let mut arena = Arena::new(shape, width, first);
+        let (rows, len) = arena.rows_mut();
+        flip(rows, len, 1, me, shape.parties - 1, offset);
         Self {
             hash: instance.hash(),
             me,
             offset: offset.again(),
             prg: seed.prg(),
-            arena: Arena::new(shape, 1, first),
+            arena,
             done: 0,
-            gathered: Gathered::new(1),
+            gathered: Gathered::new(width),
             results: Scratch::new(),
+            sums: [(); COEFFICIENTS].map(|()| Scratch::new()),
         }
     }
 
@@ -81,20 +83,51 @@ impl Garbling {
         self.arena.shape()
     }
 
-    /// Sets our keys of 0 of an input, one for each lane.
+    /// Sets our keys of 0 of an input bit, one for each lane, in a row; and its rows, if there are ANDs.
     ///
     /// # Errors
-    /// If there is another number of keys than of lanes.
+    /// If there is another number of keys, or there are too few OTs.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.
-    pub fn set(&mut self, row: usize, zero: &[Block]) -> Result<(), GarblingError> {
-        self.arena.set(row, zero)
+    pub fn set(
+        &mut self,
+        row: usize,
+        wire: usize,
+        zero: &[Block],
+        products: Products<'_>,
+    ) -> Result<(), GarblingError> {
+        let shape = self.arena.shape();
+        let lanes = shape.lanes;
+        check_length("keys of a row", lanes, zero.len())?;
+        let mut strings = Keys::zeros(shape.width() * lanes);
+        let (keys, rows) = strings.split_at_mut(lanes);
+        keys.copy_from_slice(zero);
+        let planes = products.own.bits().len() / COEFFICIENTS * PLANES;
+        if planes > 0 {
+            let (place, peers) = (8 * planes + wire * lanes, products.ots.len());
+            for with in products.ots {
+                at_least("correlated OTs", place + lanes, with.sent.len())?;
+                at_least("correlated OTs", place + lanes, with.received.len())?;
+            }
+            check_length("flips of peers", peers, products.flips.len())?;
+            take_rows(rows, products.ots, place, lanes);
+            let mut bits = vec![0; bits::bytes_for(lanes)];
+            let sent = rows[peers * lanes..].chunks_mut(lanes.max(1));
+            for (sent, flips) in sent.zip(products.flips) {
+                let wanted = bits::bytes_for((wire + 1) * lanes);
+                at_least("bytes of flips", wanted, flips.len())?;
+                bits::take(flips, wire * lanes, &mut bits, lanes);
+                let before = Keys::copy_of(sent);
+                self.offset.encode(&before, &bits, sent);
+            }
+        }
+        self.arena.set(row, &strings)
     }
 
     /// Our keys of 0 in a row.
     pub fn zero(&self, row: usize) -> &[Block] {
-        self.arena.row(row)
+        &self.arena.row(row)[..self.arena.shape().lanes]
     }
 
     /// Garbles the next chunk: our shares of its columns, one for each party.
@@ -110,15 +143,17 @@ impl Garbling {
     ) -> Result<(), GarblingError> {
         let shape = self.arena.shape();
         check_length("columns", shape.parties, columns.len())?;
-        check_length("strings of rows", shape.parties, products.rows.len())?;
+        check_length("peers", shape.parties - 1, products.ots.len())?;
         let due = shape.column_bytes(chunk.ands.len());
         for column in &*columns {
             check_length("bytes of a column", due, column.len())?;
         }
-        let plane = products.own.len() / COEFFICIENTS;
-        check_length("bytes of choices", COEFFICIENTS * plane, products.own.len())?;
-        for rows in products.rows {
-            check_length("rows", 8 * products.own.len(), rows.len())?;
+        let own = products.own.bits();
+        let plane = own.len() / COEFFICIENTS;
+        for with in products.ots {
+            for rows in [with.sent, with.received] {
+                at_least("correlated OTs", PLANES * 8 * plane, rows.len())?;
+            }
         }
         let (left, wanted) = (
             8 * plane - self.done.min(8 * plane),
@@ -137,6 +172,7 @@ impl Garbling {
             done,
             gathered,
             results,
+            sums,
         } = self;
         let kernels = hash.kernels();
         arena.local(kernels, chunk.local);
@@ -144,39 +180,84 @@ impl Garbling {
             let (len, at) = (piece.len(), *done + piece.at);
             let results = &mut results.0[..len];
             let (wires, kept) = arena.parts();
-            let (operands, _) = wires.operands(&piece, gathered);
+            let ([a, b], stride) = wires.operands(&piece, gathered);
+            let keys = [&a[..len], &b[..len]];
             keys_of_zero(prg, at, results);
             kernels.clear_colours(results);
             kept.keep(&piece, 0, results);
             let bits = core::array::from_fn(|k| {
                 let mut word = [0; 8];
-                let plane = &products.own[k * plane..][..plane];
-                bits::take(plane, at, &mut word, len);
+                bits::take(&own[k * plane..][..plane], at, &mut word, len);
                 u64::from_le_bytes(word)
             });
-            for (column, (table, rows)) in columns.iter_mut().zip(products.rows).enumerate() {
-                let rows = core::array::from_fn(|k| &rows[8 * k * plane + at..][..len]);
-                let own = (column == *me).then_some(OwnColumn {
-                    zero: results,
-                    bits,
-                });
-                let table = &mut table[column_bytes(piece.at)..][..column_bytes(len)];
-                let place = (*me, column);
-                hash.garble_column(
-                    piece.number,
-                    place,
-                    offset.expose(),
-                    operands,
-                    rows,
-                    own,
-                    table,
-                );
+            let peers = products.ots.len();
+            // Of the result's mask and of the product: what a peer and we share of both, and of the operands.
+            let both = |rows: &'_ [Block], sum: &mut [Block]| {
+                let (first, second) = (&rows[at..][..len], &rows[8 * plane + at..][..len]);
+                sum.copy_from_slice(first);
+                xor_blocks(sum, second);
+            };
+            let string = |string: usize| string * stride..string * stride + len;
+            let [one, by_a, by_b] = sums.each_mut().map(|sum| &mut sum.0[..len]);
+            for (place, with) in products.ots.iter().enumerate() {
+                let (received, sent) = (1 + place, 1 + peers + place);
+                kept.keep(&piece, received, &with.received[at..][..len]);
+                kept.keep(&piece, sent, &with.sent[at..][..len]);
+                both(with.received, one);
+                let rows = [&*one, &b[string(received)], &a[string(received)]];
+                let column = place + usize::from(place >= *me);
+                let table = &mut columns[column][column_bytes(piece.at)..][..column_bytes(len)];
+                let numbers = (*me, column);
+                let offset = offset.expose();
+                hash.garble_column(piece.number, numbers, offset, keys, rows, None, table);
             }
+            for (place, with) in products.ots.iter().enumerate() {
+                let sent = 1 + peers + place;
+                let (of_b, of_a) = (&b[string(sent)], &a[string(sent)]);
+                if place == 0 {
+                    both(with.sent, one);
+                    by_a.copy_from_slice(of_b);
+                    by_b.copy_from_slice(of_a);
+                } else {
+                    xor_blocks(one, &with.sent[at..][..len]);
+                    xor_blocks(one, &with.sent[8 * plane + at..][..len]);
+                    xor_blocks(by_a, of_b);
+                    xor_blocks(by_b, of_a);
+                }
+            }
+            let column = OwnColumn {
+                zero: results,
+                bits,
+            };
+            let table = &mut columns[*me][column_bytes(piece.at)..][..column_bytes(len)];
+            let (numbers, rows) = ((*me, *me), [&*one, &*by_a, &*by_b]);
+            let offset = offset.expose();
+            hash.garble_column(
+                piece.number,
+                numbers,
+                offset,
+                keys,
+                rows,
+                Some(column),
+                table,
+            );
         }
         *done += wanted;
         arena.finish(chunk);
         Ok(())
     }
+}
+
+/// Refuses what is shorter.
+fn at_least(what: &'static str, wanted: usize, got: usize) -> Result<(), GarblingError> {
+    check_length(what, wanted.max(got), got)
+}
+
+fn xor_blocks(to: &mut [Block], from: &[Block]) {
+    kernels::xor_into(
+        kernels::blocks_as_bytes_mut(to),
+        kernels::blocks_as_bytes(from),
+    );
 }
 
 impl fmt::Debug for Garbling {

@@ -10,11 +10,8 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::bmr::COEFFICIENTS;
 use crate::error::{GarblingError, check_length};
 
-/// Where the masks begin in a block's stream; before that come keys of 0, one for each AND and lane.
-const MASKS_AT: u64 = 1 << 63;
-
-/// The secret seed of one party for one block of lanes: its keys of 0 and its shares of the masks of all
-/// ANDs' results come from it, at any time again. Wiped on drop.
+/// The secret seed of one party for one block of lanes: its keys of 0 come from it, at any time again. Wiped on
+/// drop.
 pub struct BlockSeed(Block);
 
 impl BlockSeed {
@@ -26,13 +23,6 @@ impl BlockSeed {
     /// The generator of the keys.
     pub(crate) fn prg(&self) -> Prg {
         Prg::new(self.0)
-    }
-
-    /// Shares of the masks, packed.
-    fn masks(&self, out: &mut [u8]) {
-        let mut prg = self.prg();
-        prg.seek(MASKS_AT);
-        prg.fill(out);
     }
 }
 
@@ -68,23 +58,24 @@ pub struct MaskWalk {
 }
 
 impl MaskWalk {
-    /// Goes through the circuit. `inputs` are our shares of the masks of all input bits; `leads` is whether
-    /// we are the one who does NOT: party 0.
+    /// Goes through the circuit. `results` are our shares of the masks of the ANDs' results, a plane; `inputs`
+    /// those of the masks of all input bits; `leads` is whether we are the one who does NOT: party 0.
     ///
     /// # Errors
-    /// If `inputs` have not a row for each input bit.
+    /// If `inputs` have not a row for each input bit, or `results` are no plane.
     pub fn new(
         program: &Layered,
         leads: bool,
-        seed: &BlockSeed,
+        results: &[u8],
         inputs: &Rows,
     ) -> Result<Self, GarblingError> {
         check_length("rows of inputs", program.input_bits(), inputs.rows())?;
         let lanes = inputs.lanes();
         let count = program.and_count() * lanes;
         let plane = || Zeroizing::new(vec![0; bits::bytes_for(count)]);
-        let (mut a, mut b, mut results) = (plane(), plane(), plane());
-        seed.masks(&mut results);
+        let (mut a, mut b) = (plane(), plane());
+        check_length("bytes of a plane", bits::bytes_for(count), results.len())?;
+        let mut results = Zeroizing::new(results.to_vec());
         bits::clear_tail(&mut results, count);
 
         let shape = RowShape {
@@ -177,7 +168,7 @@ impl fmt::Debug for MaskWalk {
 }
 
 /// Our shares of the three secret coefficients of each AND's colour: three planes, one after the other, whole
-/// bytes each. Their bits are our choices in the correlated OTs.
+/// bytes each. In our own column they are multiplied by our offset.
 ///
 /// For operands with colours alpha, beta the result's is `(a ^ alpha)(b ^ beta) ^ w`, where a, b, w are masks:
 /// `ab ^ w`, then `b` for alpha, then `a` for beta; and one for both, which is public.
@@ -192,16 +183,17 @@ impl Choices {
         &self.bits
     }
 
-    /// Makes the bits past each plane's end zero, in strings that are added to ours.
+    /// Adds what others tell of their choices to the first plane: our own products as a sender lack it.
     ///
-    /// # Panics
-    /// If the string has another length.
-    pub fn clear_tails(&self, planes: &mut [u8]) {
-        assert_eq!(planes.len(), self.bits.len(), "as many planes");
+    /// # Errors
+    /// If it is no plane.
+    pub fn add(&mut self, told: &[u8]) -> Result<(), GarblingError> {
         let each = self.bits.len() / COEFFICIENTS;
-        for plane in planes.chunks_mut(each.max(1)) {
-            bits::clear_tail(plane, self.count);
-        }
+        check_length("bytes of a plane", each, told.len())?;
+        let first = &mut self.bits[..each];
+        kernels::xor_into(first, told);
+        bits::clear_tail(first, self.count);
+        Ok(())
     }
 }
 

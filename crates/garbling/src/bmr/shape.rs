@@ -2,10 +2,10 @@
 
 use madrigal_circuit::Layered;
 use madrigal_core::{bits, domains};
-use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, column_bytes};
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, ROWS_PER_KEY, RowHash, column_bytes};
 use sha2::{Digest, Sha256};
 
-use crate::bmr::COEFFICIENTS;
+use crate::bmr::PLANES;
 use crate::chunk::{Chunk, Program};
 
 /// Fewer lanes than this, and several gates of a layer share a piece, for which their keys are copied; from here
@@ -32,13 +32,24 @@ pub struct Instance {
 impl Instance {
     /// The hash of its gates (SHA-256 as a random oracle gives the key).
     pub(crate) fn hash(&self) -> GateHash {
-        let digest: [u8; 32] = Sha256::new()
-            .chain_update(domains::BMR_HASH)
+        GateHash::new(self.key(domains::BMR_HASH, &[]))
+    }
+
+    /// The hash of rows whose offset is `sender`'s and whose choices are `receiver`'s.
+    pub(crate) fn product_hash(&self, sender: usize, receiver: usize) -> RowHash {
+        RowHash::new(self.key(domains::BMR_PRODUCTS, &[sender as u64, receiver as u64]))
+    }
+
+    fn key(&self, domain: &[u8], numbers: &[u64]) -> Block {
+        let mut hash = Sha256::new()
+            .chain_update(domain)
             .chain_update(self.session)
-            .chain_update(self.stream.to_le_bytes())
-            .finalize()
-            .into();
-        GateHash::new(Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16])))
+            .chain_update(self.stream.to_le_bytes());
+        for number in numbers {
+            hash.update(number.to_le_bytes());
+        }
+        let digest: [u8; 32] = hash.finalize().into();
+        Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16]))
     }
 }
 
@@ -81,10 +92,29 @@ impl Shape {
         bits::bytes_for(self.and_lanes(program))
     }
 
-    /// How many correlated OTs each ordered pair needs: for each of three planes, one for each bit of its
-    /// bytes.
+    /// Bytes of a plane of inputs: a bit for each input bit and lane. None if there are no ANDs: then no input
+    /// needs rows.
+    pub fn input_bytes(&self, program: &Layered) -> usize {
+        match self.and_lanes(program) {
+            0 => 0,
+            _ => bits::bytes_for(program.input_bits() * self.lanes),
+        }
+    }
+
+    /// How many correlated OTs each ordered pair needs: for each of two planes and that of inputs, one for each bit
+    /// of its bytes.
     pub fn products(&self, program: &Layered) -> usize {
-        COEFFICIENTS * 8 * self.plane_bytes(program)
+        8 * (PLANES * self.plane_bytes(program) + self.input_bytes(program))
+    }
+
+    /// Strings of a wire within a circuit: one's key of 0, and with each peer what was received and what was sent.
+    pub(crate) fn width(&self) -> usize {
+        1 + 2 * (self.parties - 1)
+    }
+
+    /// Rows that [`Hashed::new`](crate::bmr::Hashed::new) numbers in a circuit: how many numbers a block takes.
+    pub fn hashed_rows(&self, program: &Layered) -> u64 {
+        (self.and_lanes(program) as u64).next_multiple_of(ROWS_PER_KEY)
     }
 
     /// Pieces of so many ANDs in one chunk.
@@ -117,9 +147,10 @@ impl Shape {
         program.cut(most)
     }
 
-    /// AES blocks of [`MaskWalk::new`](crate::bmr::MaskWalk::new).
-    pub fn masks_aes(&self, program: &Layered) -> u64 {
-        self.plane_bytes(program).div_ceil(16) as u64
+    /// AES blocks of [`Hashed::new`](crate::bmr::Hashed::new): of each AND's first operand, with each peer both
+    /// hashes of what was sent and the one of what was received.
+    pub fn hashed_aes(&self, program: &Layered) -> u64 {
+        3 * (self.parties as u64 - 1) * self.and_lanes(program) as u64
     }
 
     /// AES blocks of [`Garbling::garble`](crate::bmr::Garbling::garble) for so many ANDs: four hashes for each

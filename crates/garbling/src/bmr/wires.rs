@@ -20,6 +20,11 @@ impl Keys {
     pub fn zeros(len: usize) -> Self {
         Self(vec![Block::ZERO; len])
     }
+
+    /// A copy.
+    pub(crate) fn copy_of(keys: &[Block]) -> Self {
+        Self(keys.to_vec())
+    }
 }
 
 impl Deref for Keys {

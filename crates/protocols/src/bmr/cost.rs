@@ -2,7 +2,7 @@
 
 use madrigal_circuit::{Layered, Rows};
 use madrigal_core::{Party, PhaseCost, bits};
-use madrigal_garbling::bmr::{COEFFICIENTS, Shape};
+use madrigal_garbling::bmr::Shape;
 
 use super::{Bmr, tables};
 use crate::gmw::{BooleanGmw, share_aes_blocks};
@@ -16,11 +16,6 @@ pub fn paper_setup_bits(parties: u64, ands: u64, optimised: bool) -> u64 {
     let kappa = 128;
     let strings = if optimised { 4 } else { 7 };
     parties * (parties - 1) * ((4 * parties + strings) * kappa + 1) * ands
-}
-
-/// Bytes of the message by which the choices of a block's OTs are corrected.
-pub fn corrections_bytes(shape: Shape, program: &Layered) -> usize {
-    COEFFICIENTS * shape.plane_bytes(program)
 }
 
 /// Messages in which a column of a circuit is sent.
@@ -125,7 +120,7 @@ impl Bmr {
         rounds.exchange(&all_pairs(parties));
     }
 
-    /// Cost of [`garble`](Self::garble), without its triples and correlated OTs. Time is linear in the
+    /// Cost of [`garble`](Self::garble), without its correlated OTs. Time is linear in the
     /// circuit's ANDs.
     pub fn garble_cost(opening: Opening, me: Party, shape: Shape, program: &Layered) -> PhaseCost {
         let messages = messages_of_column(shape, program);
@@ -142,12 +137,16 @@ impl Bmr {
     ) -> PhaseCost {
         let (parties, ands) = (shape.parties, shape.and_lanes(program));
         let seed = 1;
-        let local = seed + shape.masks_aes(program) + shape.garble_aes(program.and_count());
+        let hashed = shape.hashed_aes(program);
+        let local = seed + hashed + shape.garble_aes(program.and_count());
         if ands == 0 {
             return aes(local);
         }
         let peers = parties as u64 - 1;
-        let corrections = each_way(peers, corrections_bytes(shape, program), 1);
+        // Of the masks' product and of inputs, then of the second OTs' choices.
+        let plane = shape.plane_bytes(program);
+        let first = each_way(peers, plane + shape.input_bytes(program), 1);
+        let told = first + each_way(peers, plane, 1);
         let column = shape.column_bytes(program.and_count());
         // Columns sent to, and received from, so many parties each.
         let (sent, received) = match opening {
@@ -161,12 +160,12 @@ impl Bmr {
             messages: sent * messages,
             ..PhaseCost::default()
         };
-        BooleanGmw::and_cost(opening, me, parties, ands) + corrections + tables + aes(local)
+        told + tables + aes(local)
     }
 
     /// Rounds of [`garble`](Self::garble) of a circuit with ANDs; of others there are none.
     pub fn garble_rounds(rounds: &mut Rounds, opening: Opening, parties: usize) {
-        rounds.open(opening, &everyone(parties));
+        rounds.exchange(&all_pairs(parties));
         rounds.exchange(&all_pairs(parties));
         rounds.open(opening, &everyone(parties));
     }

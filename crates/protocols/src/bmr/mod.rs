@@ -7,16 +7,18 @@
 //! made in the setup phase, the online part ([`ActiveKeys`]) online; a circuit takes setup parts of its inputs
 //! to those of its outputs, and later online parts to online parts. Everything works on blocks of lanes.
 //!
-//! n wires in all lanes together, m ANDs in all lanes together; each message goes to each peer, unless said
+//! n wires in all lanes together, m ANDs in all lanes together, of a circuit with i inputs in all lanes; each message goes to each peer, unless said
 //! otherwise:
 //!
 //! | operation | setup rounds | setup bytes to each peer | online rounds | online bytes to each peer |
 //! |---|---|---|---|---|
 //! | input of one party ([`Bmr::share`]) | 0 | 0 | 2 | ceil(n/8) from the owner, then 16 n |
 //! | B2Y ([`Bmr::from_boolean`]) | 0 | 0 | 2, or 3 | ceil(n/8), then 16 n |
-//! | circuit ([`Bmr::garble`], [`Bmr::evaluate`]) | 3, or 5 | 5 ceil(m/8) + 48 (N-1) m | 0 | 0 |
+//! | circuit ([`Bmr::garble`], [`Bmr::evaluate`]) | 3, or 4 | 2 ceil(m/8) + ceil(i/8) + 48 (N-1) m | 0 | 0 |
 //! | output ([`Bmr::open_masks`], [`reveal`]) | 1, or 2 | ceil(n/8) to each receiver | 0 | 0 |
 //! | Y2B ([`to_boolean`]) | 0 | 0 | 0 | 0 |
+//!
+//! A circuit takes 2 m + i correlated OTs each way between each two parties; without ANDs none, and sends nothing.
 //!
 //! With [`Opening::Direct`] each party sends the others its shares of their columns; with [`Opening::Relay`]
 //! all send all columns to party 0, which adds them up and sends each what it needs: `(N-1) (48 N + 48 (N-1)) m`
@@ -26,6 +28,11 @@
 //! - Where P_i's kappa C-OTs of strings of 3m bits multiply its bits with the bits of `R_j`, we take any
 //!   correlated OT extension with Delta `R_j` and P_i's bits as choices: the paper's is IKNP, of which this is
 //!   the description; others send less.
+//! - **Two OTs for an AND and one for an input, not three for an AND**, and none for `lambda_a lambda_b`: shares of the
+//!   products of a wire's mask with all offsets belong to the wire and go through XOR with it
+//!   ([`madrigal_garbling::bmr`] derives it). The choices of an AND's first OT are its result's mask, so that
+//!   only the second one's are corrected, by a bit that is the same for all peers; one more bit makes the masks'
+//!   product.
 //! - A column has three blocks for each AND, not four: keys are hashed one by one, as half-gates do, and not
 //!   in pairs (`crates/kernels/src/bmr.rs` derives it).
 //! - A party needs no column of its own: `(N-1) * 48` bytes for each AND instead of `N * 64`. It makes its own
@@ -41,16 +48,15 @@ mod tables;
 
 use tables::Parcel;
 
-pub use cost::{corrections_bytes, messages_of_column, paper_setup_bits};
-pub use madrigal_garbling::bmr::{ActiveKeys, Shape, WireSetup};
+pub use cost::{messages_of_column, paper_setup_bits};
+pub use madrigal_garbling::bmr::{ActiveKeys, PeerRows, Shape, WireSetup};
 pub use madrigal_garbling::{Block, Offset, Program};
 
 use bytes::Bytes;
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, bits};
-use madrigal_correlations::BitTriples;
 use madrigal_garbling::bmr::{
-    BlockSeed, Choices, Evaluation, Garbling, Instance, Keys, MaskWalk, Products,
+    BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, Products,
 };
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Generator, Result, exchange, exchange_each};
@@ -81,6 +87,8 @@ pub struct Bmr {
     instance: Instance,
     /// The number of the next piece of the instance.
     next: u64,
+    /// That of the next row that is hashed.
+    next_row: u64,
 }
 
 impl std::fmt::Debug for Bmr {
@@ -89,21 +97,13 @@ impl std::fmt::Debug for Bmr {
     }
 }
 
-/// What a circuit uses up with one peer: [`Shape::products`] correlated OTs each way, made with random choices.
-#[derive(Clone, Copy)]
-pub struct PeerProducts<'a> {
-    /// As the sender with Delta our offset: the rows q.
-    pub sent: &'a [Block],
-    /// As the receiver: the random choices r, packed.
-    pub choices: &'a [u8],
-    /// As the receiver: the rows `t = q ^ r Delta`.
-    pub received: &'a [Block],
-}
-
-impl std::fmt::Debug for PeerProducts<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PeerProducts({})", self.sent.len())
-    }
+/// What the parties have told each other of their choices.
+struct Told {
+    own: Choices,
+    /// Our shares of the masks of the circuit's outputs.
+    outputs: Rows,
+    /// Of each peer.
+    flips: Vec<Bytes>,
 }
 
 /// The setup part of an input.
@@ -179,6 +179,7 @@ impl Bmr {
             },
             offset: offset.again(),
             next: 0,
+            next_row: 0,
             opening,
             context,
         })
@@ -280,20 +281,20 @@ impl Bmr {
     }
 
     /// Garbles a circuit for a block of lanes: from the setup parts of its inputs, one row for each input bit, to
-    /// those of its outputs. Uses one triple for each AND and lane; `products` are with each peer, in the
-    /// order of [`Context::peers`].
+    /// those of its outputs. `ots` are with each peer, in the order of [`Context::peers`], [`Shape::products`]
+    /// each way; `choices` are ours, packed, the same with all.
     ///
     /// # Errors
     /// Those of the network.
     ///
     /// # Panics
-    /// If there are fewer triples, another number of products or of inputs: a plan was wrong.
+    /// If there is another number of OTs or of inputs: a plan was wrong.
     pub async fn garble(
         &mut self,
         program: &Program<'_>,
         inputs: &WireSetup,
-        triples: &mut BitTriples,
-        products: &[PeerProducts<'_>],
+        choices: &[u8],
+        ots: &[PeerRows<'_>],
     ) -> Result<(WireSetup, Prepared)> {
         let layered = program.layered();
         let shape = Shape {
@@ -303,32 +304,13 @@ impl Bmr {
         };
         let me = self.context.me();
         let seed = BlockSeed::new(self.random.next_block());
-        let leads = me == LEADER;
-        let walk = || MaskWalk::new(layered, leads, &seed, inputs.masks());
-        let walk = self.context.metered_now(walk).expect(FITS);
-
-        let mut masks = Zeroizing::new(vec![0; shape.plane_bytes(layered)]);
-        if walk.count() > 0 {
-            let ([a, b], count) = (walk.operands(), walk.count());
-            self.gmw.and(triples, a, b, count, &mut masks).await?;
-        }
-        let (choices, outputs) = walk.choices(&masks).expect(FITS);
-        let own = self.correct(&choices, products).await?;
-
-        // Row by row, the sum of what we have as the sender.
-        let sums = match products {
-            [_] => Keys::default(),
-            _ => sum(products),
-        };
-        let mut rows: Vec<&[Block]> = products.iter().map(|with| with.received).collect();
-        let sent = match products {
-            [with] => with.sent,
-            _ => &sums,
-        };
-        rows.insert(me.index(), sent);
+        let told = self.tell(program, shape, inputs.masks(), choices, ots);
+        let told = told.await?;
+        let flips: Vec<_> = told.flips.iter().map(|flips| &flips[..]).collect();
         let products = Products {
-            rows: &rows,
-            own: &own,
+            ots,
+            own: &told.own,
+            flips: &flips,
         };
 
         let (instance, first) = (self.instance, self.next);
@@ -336,7 +318,8 @@ impl Bmr {
         let mut garbling = Garbling::new(instance, shape, first, me.index(), &self.offset, &seed);
         for (row, &wire) in layered.inputs().iter().enumerate() {
             let zero = inputs.zero(wire as usize);
-            garbling.set(row, zero).expect(FITS);
+            let set = garbling.set(row, wire as usize, zero, products);
+            set.expect(FITS);
         }
         let tables = tables::add_up(
             self.opening,
@@ -355,7 +338,7 @@ impl Bmr {
         }
         part.masks_mut()
             .as_bytes_mut()
-            .copy_from_slice(outputs.as_bytes());
+            .copy_from_slice(told.outputs.as_bytes());
         let prepared = Prepared {
             instance,
             shape,
@@ -366,35 +349,85 @@ impl Bmr {
         Ok((part, prepared))
     }
 
-    /// Makes the OTs' random choices ours: each receiver tells which to flip, `r ^ c`. What our own products as a
-    /// sender lack then: for each whether our offset is to be added, for ourselves and all peers together.
-    async fn correct(
+    /// Multiplies the operands' masks, and makes the OTs' random choices ours: what is told of both, and what our own
+    /// products as a sender lack then.
+    async fn tell(
         &mut self,
-        choices: &Choices,
-        products: &[PeerProducts<'_>],
-    ) -> Result<Zeroizing<Vec<u8>>> {
-        let mut own = Zeroizing::new(choices.bits().to_vec());
-        assert_eq!(
-            products.len(),
-            self.channels.len(),
-            "products with each peer"
-        );
-        if own.is_empty() {
-            return Ok(own);
+        program: &Program<'_>,
+        shape: Shape,
+        inputs: &Rows,
+        choices: &[u8],
+        ots: &[PeerRows<'_>],
+    ) -> Result<Told> {
+        let (me, layered) = (self.context.me(), program.layered());
+        let plane = shape.plane_bytes(layered);
+        let (results, choices) = choices.split_at(plane);
+        let (second, first) = choices.split_at(plane);
+        let masks = MaskWalk::new(layered, me == LEADER, results, inputs).expect(FITS);
+        if plane == 0 {
+            let (own, outputs) = masks.choices(&[]).expect(FITS);
+            let flips = Vec::new();
+            return Ok(Told {
+                own,
+                outputs,
+                flips,
+            });
         }
+        let place = (self.instance, self.next_row);
+        self.next_row += shape.hashed_rows(layered);
+        let hash = || Hashed::new(program, place, me.index(), &self.offset, shape.lanes, ots);
+        let hashed = self.context.metered_now(hash).expect(FITS);
+        let mut flips = pack(inputs);
+        kernels::xor_into(&mut flips, first);
+        bits::clear_tail(&mut flips, layered.input_bits() * shape.lanes);
+
+        let message = |place| {
+            let mut message = hashed.message(place, &masks).expect(FITS);
+            message.extend_from_slice(&flips);
+            message
+        };
+        let messages = (0..self.channels.len()).map(message).collect();
+        let told = self.exchange(messages, plane + flips.len()).await?;
+        let (mut products, mut others) = (vec![0; plane], vec![0; flips.len()]);
+        for told in &told {
+            kernels::xor_into(&mut products, &told[..plane]);
+            kernels::xor_into(&mut others, &told[plane..]);
+        }
+        // Public bits, which go through XOR as masks do; a NOT changes none of them.
+        let flipped = |bits: &[u8]| {
+            let inputs = unpack(bits, layered.input_bits(), shape.lanes);
+            MaskWalk::new(layered, false, &vec![0; plane], &inputs).expect(FITS)
+        };
+        let walks = [flipped(&flips), flipped(&others)];
+        let product = hashed.share(&masks, &products, walks.each_ref());
+        let product = product.expect(FITS);
+
+        // The second OTs' choices become our share of the product: all are told alike which to flip.
+        let mut flips = Zeroizing::new(vec![0; plane]);
+        kernels::xor(&mut flips, &product, second);
+        bits::clear_tail(&mut flips, masks.count());
+        let (mut own, outputs) = masks.choices(&product).expect(FITS);
+        let messages = self.channels.iter().map(|_| flips.to_vec()).collect();
+        for told in self.exchange(messages, plane).await? {
+            own.add(&told).expect(FITS);
+        }
+        let flips = told.iter().map(|told| told.slice(plane..)).collect();
+        Ok(Told {
+            own,
+            outputs,
+            flips,
+        })
+    }
+
+    /// Sends each peer its message of so many bytes, and receives those of all.
+    async fn exchange(&mut self, messages: Vec<Vec<u8>>, len: usize) -> Result<Vec<Bytes>> {
         let (mut sends, mut receives) = (Vec::new(), Vec::new());
-        for (channel, with) in self.channels.iter_mut().zip(products) {
-            let mut message = choices.bits().to_vec();
-            kernels::xor_into(&mut message, with.choices);
-            choices.clear_tails(&mut message);
+        for (channel, message) in self.channels.iter_mut().zip(messages) {
             let Channel { tx, rx } = channel;
-            receives.push((rx, message.len()));
+            receives.push((rx, len));
             sends.push((tx, message.into()));
         }
-        for flipped in exchange_each(sends, receives).await? {
-            kernels::xor_into(&mut own, &flipped);
-        }
-        Ok(own)
+        exchange_each(sends, receives).await
     }
 
     /// Evaluates a circuit on the active keys of its inputs, one row for each input bit; sends nothing.
@@ -498,16 +531,6 @@ fn added(a: &Rows, b: &Rows) -> Rows {
     let mut sum = a.clone();
     kernels::xor_into(sum.as_bytes_mut(), b.as_bytes());
     sum
-}
-
-/// The rows that we have as the sender, added up over all peers.
-fn sum(products: &[PeerProducts<'_>]) -> Keys {
-    let mut sums = Keys::zeros(products.first().map_or(0, |with| with.sent.len()));
-    for with in products {
-        let bytes = kernels::blocks_as_bytes_mut(&mut sums);
-        kernels::xor_into(bytes, kernels::blocks_as_bytes(with.sent));
-    }
-    sums
 }
 
 /// All bits, row after row without gaps.

@@ -4,15 +4,13 @@
 use std::ops::Range;
 
 use madrigal_circuit::{Builder, Layered, Netlist, Rows};
-use madrigal_core::{Cost, Party, Phase, PhaseCost, bits};
-use madrigal_correlations::BitTriples;
+use madrigal_core::{Cost, Party, Phase, PhaseCost};
 use madrigal_kernels::{Block, Prg, meter::unmetered};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::bmr::{
-    ActiveKeys, Bmr, Offset, PeerProducts, Program, Shape, WireSetup, reveal, to_boolean,
+    ActiveKeys, Bmr, Offset, PeerRows, Program, Shape, WireSetup, reveal, to_boolean,
 };
 use madrigal_protocols::{Opening, Rounds};
-use zeroize::Zeroizing;
 
 use super::additive::Dealer;
 
@@ -27,13 +25,13 @@ pub fn offset(seed: u64, party: usize) -> Offset {
     Offset::from_block(offset).unwrap()
 }
 
-/// Random bits and a row for each, of the extension from `sender` to `receiver`.
+/// A receiver's random choices, the same with all senders, and rows of the extension from `sender`.
 fn random_rows(seed: u64, sender: usize, receiver: usize, count: usize) -> (Vec<u8>, Vec<Block>) {
-    let mut prg = prg(seed, 1 << 20 | (sender as u64) << 10 | receiver as u64);
+    let label = 1 << 20 | receiver as u64;
     let (mut choices, mut rows) = (vec![0; count.div_ceil(8)], vec![Block::ZERO; count]);
     unmetered(|| {
-        prg.fill(&mut choices);
-        prg.fill_blocks(&mut rows);
+        prg(seed, label).fill(&mut choices);
+        prg(seed, label | (1 + sender as u64) << 10).fill_blocks(&mut rows);
     });
     (choices, rows)
 }
@@ -41,7 +39,6 @@ fn random_rows(seed: u64, sender: usize, receiver: usize, count: usize) -> (Vec<
 /// What one party has of the correlated OTs with a peer.
 pub struct Dealt {
     pub sent: Vec<Block>,
-    pub choices: Vec<u8>,
     pub received: Vec<Block>,
 }
 
@@ -51,34 +48,15 @@ impl Dealt {
         let (choices, q) = random_rows(seed, peer, me, count);
         let mut received = q.clone();
         offset(seed, peer).encode(&q, &choices, &mut received);
-        Self {
-            sent,
-            choices,
-            received,
-        }
+        Self { sent, received }
     }
 
-    pub fn as_products(&self) -> PeerProducts<'_> {
-        PeerProducts {
+    pub fn rows(&self) -> PeerRows<'_> {
+        PeerRows {
             sent: &self.sent,
-            choices: &self.choices,
             received: &self.received,
         }
     }
-}
-
-/// Our shares of so many triples.
-pub fn triples(dealer: Dealer, count: usize) -> BitTriples {
-    let bytes = bits::bytes_for(count);
-    let [a, b] = [0, 1].map(|k| {
-        let mut random = vec![0; bytes];
-        unmetered(|| prg(dealer.seed, 2 << 20 | k).fill(&mut random));
-        random
-    });
-    let c: Vec<u8> = a.iter().zip(&b).map(|(a, b)| a & b).collect();
-    let [a, b, c] = [(900, a), (901, b), (902, c)]
-        .map(|(label, plain)| Zeroizing::new(dealer.share_bits(label, &plain)));
-    BitTriples::new(a, b, c, count)
 }
 
 /// Random rows that all parties of a test can compute.
@@ -169,12 +147,10 @@ pub async fn job(
     if let Some(cheat) = cheat {
         cheat(&mut dealt, &mut shared);
     }
-    let products: Vec<_> = dealt.iter().map(Dealt::as_products).collect();
-    let mut triples = triples(dealer, shape.and_lanes(layered));
+    let ots: Vec<_> = dealt.iter().map(Dealt::rows).collect();
+    let (choices, _) = random_rows(seed, 0, me.index(), count);
     let all = WireSetup::concat(&[owned[0].part(), owned[1].part(), &shared]).unwrap();
-    let garbled = setup.garble(&program, &all, &mut triples, &products);
-    let (outputs, prepared) = garbled.await?;
-    assert!(triples.is_empty());
+    let (outputs, prepared) = setup.garble(&program, &all, &choices, &ots).await?;
     let column = shape.column_bytes(layered.and_count());
     assert_eq!(prepared.bytes(), (parties - 1) * column);
     let masks = setup.open_masks(&outputs, to).await?;

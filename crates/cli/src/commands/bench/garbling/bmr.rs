@@ -1,12 +1,13 @@
-//! N parties: what one of them, party 0, computes. A dealer in the place of triples and correlated OTs, and
+//! N parties: what one of them, party 0, computes. A dealer in the place of correlated OTs, and
 //! the other parties' shares, are off the clock.
 
 use std::time::Instant;
 
 use madrigal_circuit::{Layered, Rows};
+use madrigal_core::bits;
 use madrigal_garbling::bmr::{
-    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Instance, MaskWalk, Products, Shape,
-    WireSetup,
+    ActiveKeys, BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, PeerRows,
+    Products, Shape, WireSetup,
 };
 use madrigal_garbling::{Block, Offset, Program};
 use madrigal_kernels::{self as kernels, Prg, meter};
@@ -23,6 +24,7 @@ pub(super) struct Bench<'w> {
     random: Prg,
     offsets: Vec<Offset>,
     first: u64,
+    first_row: u64,
     share: Vec<Vec<u8>>,
 }
 
@@ -30,8 +32,29 @@ pub(super) struct Bench<'w> {
 struct Party {
     seed: BlockSeed,
     inputs: WireSetup,
-    choices: Choices,
+    dealt: Dealt,
+    own: Choices,
     outputs: Rows,
+}
+
+/// What a party has of correlated OTs: its choices, what it sent to each peer and what it received from each.
+struct Dealt {
+    choices: Vec<u8>,
+    sent: Vec<Vec<Block>>,
+    received: Vec<Vec<Block>>,
+}
+
+impl Dealt {
+    fn ots(&self) -> Vec<PeerRows<'_>> {
+        let both = self.sent.iter().zip(&self.received);
+        both.map(|(sent, received)| PeerRows { sent, received })
+            .collect()
+    }
+}
+
+/// The place of a peer among a party's peers.
+fn place(me: usize, peer: usize) -> usize {
+    peer - usize::from(peer > me)
 }
 
 impl<'w> Bench<'w> {
@@ -56,6 +79,7 @@ impl<'w> Bench<'w> {
             offsets: (0..parties).map(|_| Offset::random(&mut random)).collect(),
             random,
             first: 0,
+            first_row: 0,
             share: vec![Vec::new(); parties],
         })
     }
@@ -85,11 +109,10 @@ impl<'w> Bench<'w> {
         let shape = self.shape;
         let total = shape.column_bytes(self.program.and_count());
         let parties = self.parties()?;
-        let rows = self.rows(&parties);
         let mut tables = vec![vec![0; total]; shape.parties];
         let mut masks = Rows::new(self.program.outputs().len(), shape.lanes);
         for (me, party) in parties.iter().enumerate() {
-            self.garble(me, party, &rows[me], &mut tables, run)?;
+            self.garble(me, party, &mut tables, run)?;
             kernels::xor_into(masks.as_bytes_mut(), party.outputs.as_bytes());
         }
         let mut inputs = Rows::new(self.program.input_bits(), shape.lanes);
@@ -107,59 +130,93 @@ impl<'w> Bench<'w> {
         Ok(())
     }
 
-    /// All parties, with masks multiplied.
-    fn parties(&mut self) -> Result<Vec<Party>> {
-        let (shape, program, random) = (self.shape, self.program, &mut self.random);
-        let mut walks = Vec::new();
-        for me in 0..shape.parties {
-            let seed = BlockSeed::new(random.next_block());
-            let inputs = WireSetup::random(program.input_bits(), shape.lanes, true, random);
-            let walk = MaskWalk::new(program, me == 0, &seed, inputs.masks());
-            walks.push((seed, inputs, walk.map_err(Failure::bug)?));
-        }
-        let plane = vec![0; shape.plane_bytes(program)];
-        let [mut last, b] = [0, 1].map(|k| {
-            let mut sum = plane.clone();
-            walks
-                .iter()
-                .for_each(|(_, _, walk)| kernels::xor_into(&mut sum, walk.operands()[k]));
-            sum
-        });
-        last.iter_mut().zip(&b).for_each(|(a, b)| *a &= b);
-        let count = walks.len();
-        let choose = |(me, (seed, inputs, walk)): (usize, (_, _, MaskWalk))| {
-            let mut product = plane.clone();
-            if me + 1 < count {
-                random.fill(&mut product);
-                kernels::xor_into(&mut last, &product);
-            } else {
-                product.copy_from_slice(&last);
-            }
-            let (choices, outputs) = walk.choices(&product).map_err(Failure::bug)?;
-            Ok(Party {
-                seed,
-                inputs,
+    /// So many OTs each way.
+    fn deal(&mut self, count: usize) -> Vec<Dealt> {
+        let (parties, random) = (self.shape.parties, &mut self.random);
+        let strings = || vec![vec![Block::ZERO; count]; parties - 1];
+        let mut all: Vec<Dealt> = Vec::new();
+        for _ in 0..parties {
+            let mut choices = vec![0; count.div_ceil(8)];
+            random.fill(&mut choices);
+            let (sent, received) = (strings(), strings());
+            all.push(Dealt {
                 choices,
-                outputs,
-            })
-        };
-        walks.into_iter().enumerate().map(choose).collect()
-    }
-
-    /// What correlated OTs give: `[i][j]`.
-    fn rows(&mut self, parties: &[Party]) -> Vec<Vec<Vec<Block>>> {
-        let (shape, count) = (self.shape, self.shape.products(self.program));
-        let mut all = vec![vec![vec![Block::ZERO; count]; shape.parties]; shape.parties];
+                sent,
+                received,
+            });
+        }
         let mut q = vec![Block::ZERO; count];
-        for (i, party) in parties.iter().enumerate() {
-            for j in (0..shape.parties).filter(|&j| j != i) {
-                self.random.fill_blocks(&mut q);
-                let sums = kernels::blocks_as_bytes_mut(&mut all[j][j]);
-                kernels::xor_into(sums, kernels::blocks_as_bytes(&q));
-                self.offsets[j].encode(&q, party.choices.bits(), &mut all[i][j]);
+        for to in 0..parties {
+            for from in (0..parties).filter(|&from| from != to) {
+                random.fill_blocks(&mut q);
+                let Dealt {
+                    choices, received, ..
+                } = &mut all[to];
+                self.offsets[from].encode(&q, choices, &mut received[place(to, from)]);
+                all[from].sent[place(from, to)].copy_from_slice(&q);
             }
         }
         all
+    }
+
+    /// All parties, with masks multiplied.
+    fn parties(&mut self) -> Result<Vec<Party>> {
+        let (shape, program) = (self.shape, self.program);
+        let (lanes, wires) = (shape.lanes, program.input_bits());
+        let dealt = self.deal(shape.products(program));
+        let plane = shape.plane_bytes(program);
+        let (mut inputs, mut walks) = (Vec::new(), Vec::new());
+        for (me, dealt) in dealt.iter().enumerate() {
+            // Masks of inputs that are the OTs' choices: nothing is to be flipped.
+            let mut part = WireSetup::random(wires, lanes, false, &mut self.random);
+            for wire in 0..wires {
+                let to = &mut part.masks_mut().row_mut(wire)[..lanes.div_ceil(8)];
+                bits::take(&dealt.choices[2 * plane..], wire * lanes, to, lanes);
+            }
+            let masks = &dealt.choices[..plane];
+            let walk = MaskWalk::new(program, me == 0, masks, part.masks());
+            let (number, offset) = ((self.instance, self.first_row), &self.offsets[me]);
+            let hashed = Hashed::new(&self.ready, number, me, offset, lanes, &dealt.ots());
+            walks.push((walk.map_err(Failure::bug)?, hashed.map_err(Failure::bug)?));
+            inputs.push(part);
+        }
+        let none = Rows::new(wires, lanes);
+        let none = MaskWalk::new(program, false, &vec![0; plane], &none).map_err(Failure::bug)?;
+        self.first_row += shape.hashed_rows(program);
+        let mut told = Vec::new();
+        for me in 0..shape.parties {
+            let mut sum = vec![0; plane];
+            for peer in (0..shape.parties).filter(|&peer| peer != me) {
+                let (walk, hashed) = &walks[peer];
+                let message = hashed.message(place(peer, me), walk);
+                kernels::xor_into(&mut sum, &message.map_err(Failure::bug)?);
+            }
+            told.push(sum);
+        }
+        let mut corrections = vec![0; plane];
+        let mut all = Vec::new();
+        let walks = walks.into_iter().zip(told);
+        for (((walk, hashed), told), (inputs, dealt)) in walks.zip(inputs.into_iter().zip(dealt)) {
+            let product = hashed.share(&walk, &told, [&none; 2]);
+            let product = product.map_err(Failure::bug)?;
+            let mut correction = product.to_vec();
+            kernels::xor_into(&mut correction, &dealt.choices[plane..2 * plane]);
+            kernels::xor_into(&mut corrections, &correction);
+            let (mut own, outputs) = walk.choices(&product).map_err(Failure::bug)?;
+            // That of ourselves goes out again with all of them.
+            own.add(&correction).map_err(Failure::bug)?;
+            all.push(Party {
+                seed: BlockSeed::new(self.random.next_block()),
+                inputs,
+                dealt,
+                own,
+                outputs,
+            });
+        }
+        for party in &mut all {
+            party.own.add(&corrections).map_err(Failure::bug)?;
+        }
+        Ok(all)
     }
 
     /// Adds one party's shares to the tables.
@@ -167,18 +224,23 @@ impl<'w> Bench<'w> {
         &mut self,
         me: usize,
         party: &Party,
-        rows: &[Vec<Block>],
         tables: &mut [Vec<u8>],
         run: &mut Run,
     ) -> Result<()> {
         let (shape, offset) = (self.shape, &self.offsets[me]);
         let mut garbling = Garbling::new(self.instance, shape, self.first, me, offset, &party.seed);
+        let ots = party.dealt.ots();
+        let none = vec![0; shape.input_bytes(self.program)];
+        let products = Products {
+            ots: &ots,
+            own: &party.own,
+            flips: &vec![&none[..]; shape.parties - 1],
+        };
         for (row, &wire) in self.program.inputs().iter().enumerate() {
             let zero = party.inputs.zero(wire as usize);
-            garbling.set(row, zero).map_err(Failure::bug)?;
+            let set = garbling.set(row, wire as usize, zero, products);
+            set.map_err(Failure::bug)?;
         }
-        let rows: Vec<_> = rows.iter().map(|rows| &rows[..]).collect();
-        let products = Products::uncorrected(&rows, &party.choices);
         let mut at = 0;
         for chunk in shape.chunks(&self.ready, CHUNK) {
             let len = shape.column_bytes(chunk.ands.len());
