@@ -296,3 +296,26 @@ fn what_the_program_says_of_a_value_holds_for_what_is_computed_with_it() {
     assert_eq!(count(&found, |action| matches!(action, Action::Square)), 1);
     assert_eq!(ands(&found), []);
 }
+
+/// As in networks that let half of their channels through and shuffle: what is made of its operands goes through
+/// many of these, twice on the way each.
+#[test]
+fn values_that_go_through_many_rearrangements_are_planned_in_no_time() {
+    for mix in [Mix::AB, Mix::B, Mix::R] {
+        let mut p = Program::new(3);
+        let mut x = p.input::<u32>(ALICE, 4);
+        for _ in 0..100 {
+            let (passed, changed) = (x.slice(0, ..2), x.slice(0, 2..));
+            let changed = &changed * &changed;
+            x = p
+                .concat(&[passed, changed], 0)
+                .reshape([2, 2])
+                .transpose()
+                .reshape([4]);
+        }
+        p.open(x.gt(7), BOB);
+        let program = p.finish().expect("a program");
+        let inputs = Inputs::new().with(&[1u32, 2, 3, 5][..]);
+        agrees(&program, &inputs, mix, Goal::Size, "shuffled halves");
+    }
+}

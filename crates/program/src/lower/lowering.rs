@@ -308,41 +308,60 @@ impl<'a> Lowering<'a> {
 
     /// Where a value is without a conversion.
     pub(super) fn native(&self, value: Value) -> Native {
+        self.native_with(value, &mut HashMap::new())
+    }
+
+    /// The same. Values that are made of their operands share these with each other, through many of them on the
+    /// way: each is looked at once.
+    fn native_with(&self, value: Value, seen: &mut HashMap<Value, Native>) -> Native {
         let form = self.form(value);
-        if self.element(value).is_bool() {
-            // Not in the ring, whatever it is made of.
-            return match form.lazy {
-                true => self.native_of_lazy(value),
-                false => Native::Bits,
-            };
+        if form.lazy {
+            let boolean = self.element(value).is_bool();
+            if !boolean && form.ring.is_some() && form.bits.is_some() {
+                return Native::Free;
+            }
+            if let Some(&known) = seen.get(&value) {
+                return known;
+            }
+            let native = self.native_of_lazy(value, seen);
+            seen.insert(value, native);
+            return native;
         }
-        match (form.ring, form.bits, form.lazy) {
-            (Some(_), Some(_), _) => Native::Free,
-            (_, _, true) => self.native_of_lazy(value),
-            (Some(_), None, _) => Native::Ring,
-            (None, Some(_), _) => Native::Bits,
-            (None, None, _) => Native::Free, // public
+        match (form.ring, form.bits) {
+            // Not in the ring, whatever it is made of.
+            _ if self.element(value).is_bool() => Native::Bits,
+            (Some(_), Some(_)) => Native::Free,
+            (Some(_), None) => Native::Ring,
+            (None, Some(_)) => Native::Bits,
+            (None, None) => Native::Free, // public
         }
     }
 
-    fn native_of_lazy(&self, value: Value) -> Native {
+    fn native_of_lazy(&self, value: Value, seen: &mut HashMap<Value, Native>) -> Native {
         let node = self.graph.maker(value);
-        let natives = || node.inputs.iter().map(|&input| self.native(input));
         match &node.op {
             Op::Input(_) | Op::Constant(_) | Op::Counter => Native::Free,
-            Op::Row(_) => self.native(node.inputs[0]),
+            Op::Row(_) => self.native_with(node.inputs[0], seen),
             Op::Cast(element) => {
                 let from = self.element(node.inputs[0]);
-                match self.native(node.inputs[0]) {
+                match self.native_with(node.inputs[0], seen) {
                     // The bits above come from the highest one.
                     Native::Ring if element.bits() > from.bits() => Native::Bits,
                     native => native,
                 }
             }
             Op::Binary(_) | Op::Unary(_) => Native::Ring, // a product that waits for its sum
-            _ if natives().any(|native| native == Native::Bits) => Native::Bits,
-            _ if natives().any(|native| native == Native::Ring) => Native::Ring,
-            _ => Native::Free,
+            _ => {
+                let mut found = Native::Free;
+                for &input in &node.inputs {
+                    match self.native_with(input, seen) {
+                        Native::Bits => return Native::Bits,
+                        Native::Ring => found = Native::Ring,
+                        Native::Free => {}
+                    }
+                }
+                found
+            }
         }
     }
 }
