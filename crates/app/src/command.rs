@@ -10,6 +10,7 @@ use madrigal_circuit::Goal;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Outputs, Planned, Program, ProgramError};
 
+use crate::ahead::Ahead;
 use crate::failure::{Failure, Fault, Result, Status};
 use crate::flags::{Net, Who, threads};
 use crate::inputs::InputFlag;
@@ -145,6 +146,9 @@ pub(crate) struct Flags {
     /// Threads that each party computes with; the same number at all parties
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
     pub(crate) threads: usize,
+
+    #[command(flatten)]
+    pub(crate) ahead: Ahead,
 
     /// For check: random inputs follow from this
     #[arg(long, value_name = "SEED", default_value_t = 1)]
@@ -377,6 +381,19 @@ impl<H> App<H> {
             (number.name, value.unwrap_or(number.default))
         };
         let flags = &flags;
+        let foreign = match flags.what {
+            What::Run => None,
+            What::Explain if flags.ahead.prepare.is_some() => Some("--prepare"),
+            What::Explain => None,
+            What::Check if flags.ahead.is_stored() => Some("--store"),
+            What::Check => None,
+        };
+        if let Some(flag) = foreign {
+            return Err(Failure::other(Unsound::Plan {
+                problem: format!("{flag} is for `run`"),
+                remedy: "leave it out",
+            }));
+        }
         // A party counts the others in the list of them.
         let remote = match (flags.what, flags.who.local, flags.who.party) {
             (What::Run, None, Some(_)) => Some(RemoteParty::new(&flags.who, &flags.net, 0)?),
@@ -423,14 +440,20 @@ impl<H> Made<'_, H> {
         }
     }
 
-    /// The same in a mix.
-    pub(crate) fn plan_in(&self, mix: Mix, goal: Option<Goal>) -> Result<Planned> {
+    /// How it is to be computed.
+    pub(crate) fn ways(&self) -> Ways<'_> {
         let flags = self.flags;
-        let ways = Ways {
+        Ways {
             over: &flags.over,
             threads: flags.threads,
             matrices: flags.matrices,
-        };
+            stored: flags.ahead.is_stored(),
+        }
+    }
+
+    /// The same in a mix.
+    pub(crate) fn plan_in(&self, mix: Mix, goal: Option<Goal>) -> Result<Planned> {
+        let ways = self.ways();
         ways.plan(&self.program, mix, goal).map_err(|error| {
             Failure::other(Unsound::Plan {
                 problem: error.to_string(),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use madrigal_core::Party;
+use madrigal_correlations::store::StoreError;
 use madrigal_net::Blame;
 use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::RosterError;
@@ -198,6 +199,32 @@ pub enum Content {
     /// A key and its certificate.
     #[error("{}", with(.0, remedies::of_identity(.0)))]
     Identity(#[from] IdentityError),
+    /// A correlation store.
+    #[error("the correlation store {}: {}", directory.display(), with(problem, remedies::of_store(problem)))]
+    Store {
+        /// Where it is.
+        directory: PathBuf,
+        /// What is wrong with it.
+        problem: StoreError,
+    },
+    /// A directory with one party's store was asked for.
+    #[error("{} holds the stores of {parties} parties on this machine; give one party's, {}", directory.display(), directory.join("party0").display())]
+    Stores {
+        /// Where they are.
+        directory: PathBuf,
+        /// How many.
+        parties: usize,
+    },
+    /// Stores of another number of parties.
+    #[error("{} holds the stores of {found} parties, not of {parties}; give --local {found}, or make stores for {parties} parties elsewhere", directory.display())]
+    StoreParties {
+        /// Where they are.
+        directory: PathBuf,
+        /// How many.
+        found: usize,
+        /// How many there should be.
+        parties: usize,
+    },
 }
 
 impl Failure {

@@ -5,6 +5,7 @@
 //! [`over`]), one real party ([`remote`]) or all as threads ([`everyone`](mod@everyone)), failures with exit
 //! statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]).
 
+pub mod ahead;
 mod check;
 mod command;
 pub mod everyone;
@@ -23,6 +24,7 @@ pub mod reach;
 pub mod remedies;
 pub mod remote;
 mod run;
+pub mod stores;
 pub mod ways;
 
 pub use command::{App, Numbers};

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use madrigal_correlations::store::StoreError;
 use madrigal_net::Error;
 use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::{RosterError, RosterProblem};
@@ -10,8 +11,7 @@ use madrigal_net::transport::ConnectError;
 
 const RENEW: &str = "`madrigal keygen --renew`";
 /// How stores are made.
-pub const STORES: &str =
-    "`madrigal precompute --triples ... --store DIR` makes stores at all parties";
+const STORES: &str = "`madrigal precompute --triples ... --store DIR` makes stores at all parties; so does --prepare where a command has it";
 
 /// The error, and in brackets what is to be changed.
 pub fn with(error: &impl Display, remedy: impl Into<Option<&'static str>>) -> String {
@@ -29,6 +29,16 @@ pub fn of_session(error: &Error) -> Option<&'static str> {
         Error::Deadline { .. } => "--deadline",
         Error::Store { .. } => STORES,
         Error::Program { what, .. } => return of_fact(what),
+        _ => return None,
+    })
+}
+
+/// What mends a store.
+pub fn of_store(error: &StoreError) -> Option<&'static str> {
+    Some(match error {
+        StoreError::KeyMissing { .. } | StoreError::KeyDamaged { .. } => "--store-key",
+        StoreError::Header => "--store-key, or make a new store",
+        StoreError::Damaged { .. } | StoreError::Copied | StoreError::Few { .. } => STORES,
         _ => return None,
     })
 }
@@ -53,7 +63,7 @@ fn of_fact(what: &str) -> Option<&'static str> {
             "correlations: see --correlations, --store, --extension, --threads and, for `--extension auto`, --link or --network"
         }
         "phases" | "lanes in a part" | "lanes in a block" => "see --phases and --memory",
-        "triples" => "triples: see --triples",
+        "triples" => "triples: see --triples, or --prepare",
         _ => return None,
     })
 }

@@ -11,6 +11,7 @@ use madrigal_program::{Array, Ended, Planned};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::ahead::Prepared;
 use crate::command::Made;
 use crate::everyone::everyone;
 use crate::failure::{Failure, Result};
@@ -56,10 +57,18 @@ pub(crate) fn origin(plan: &ProgramPlan) -> String {
 pub(crate) fn as_one<H>(made: &Made<'_, H>, party: RemoteParty<'_>) -> Result<String> {
     let (flags, me) = (made.flags, Party::new(party.me()));
     let planned = made.plan()?;
+    if let Some(runs) = flags.ahead.prepare {
+        let spec = made.ways().store(&planned, runs);
+        return prepared(made, &flags.ahead.prepare_one(&spec, party, flags.quiet)?);
+    }
     let (inputs, _) = inputs::read(&made.program, &flags.inputs, Some(me), true)?;
     let given = planned.given(&made.program, &inputs, me);
-    let given = given.map_err(Failure::bug)?;
+    let mut given = given.map_err(Failure::bug)?;
     drop(inputs);
+    let mut store = flags.ahead.open_one(&planned, &party)?.take(0);
+    if let Some(store) = &mut store {
+        given.means = store.into();
+    }
     let (transport, deadline) = (party.transport(), party.patience().deadline);
     let bars = Bars::new(1, flags.quiet);
     let observe = |progress: Progress| bars.update(0, progress.into());
@@ -79,6 +88,12 @@ pub(crate) fn as_all<H>(made: &Made<'_, H>) -> Result<String> {
     let parties = made.program.parties();
     let network = Network::parse(&flags.net.network)?;
     let planned = made.plan()?;
+    if let Some(runs) = flags.ahead.prepare {
+        let spec = made.ways().store(&planned, runs);
+        let done = (flags.ahead).prepare_all(&spec, parties, &flags.net, flags.quiet)?;
+        return prepared(made, &done);
+    }
+    let stores = flags.ahead.open_all(&planned)?;
     let (inputs, _) = inputs::read(&made.program, &flags.inputs, None, true)?;
     let transport = flags.net.transport.unwrap_or(TransportArg::Tcp);
     let patience = &flags.net.patience;
@@ -91,13 +106,27 @@ pub(crate) fn as_all<H>(made: &Made<'_, H>) -> Result<String> {
         patience,
         async |session: &Session| {
             let given = planned.given(program, &inputs, session.me());
-            let given = given.map_err(Failure::bug)?;
+            let mut given = given.map_err(Failure::bug)?;
+            let mut store = stores.take(session.me().index());
+            if let Some(store) = &mut store {
+                given.means = store.into();
+            }
             let ended = planned.run(session, 1, given, deadline, &|_| {}).await;
             Ok(ended?)
         },
     )?;
     let ended: Vec<_> = Party::all(parties).zip(ended).collect();
     tell(made, &planned, transport, &ended)
+}
+
+/// What was made ahead, as text or JSON.
+fn prepared<H>(made: &Made<'_, H>, done: &Prepared) -> Result<String> {
+    let flags = made.flags;
+    Ok(match (flags.json, flags.quiet) {
+        (true, _) => serde_json::to_string_pretty(done).map_err(Failure::bug)? + "\n",
+        (false, true) => String::new(),
+        (false, false) => done.text(),
+    })
 }
 
 /// The outputs, as text or JSON; the costs go to standard error.

@@ -5,7 +5,8 @@ use std::thread;
 use clap::ValueEnum;
 use madrigal_circuit::Goal;
 use madrigal_core::time::Rates;
-use madrigal_correlations::{Matrices, Origin};
+use madrigal_correlations::{Extension, Matrices, Needs, Origin};
+use madrigal_engine::StoreSpec;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, ExecuteError, Planned};
 
@@ -38,6 +39,8 @@ pub struct Ways<'a> {
     pub threads: usize,
     /// What makes matrix triples.
     pub matrices: MatricesArg,
+    /// Whether correlations are in stores already, so that plans need not make them.
+    pub stored: bool,
 }
 
 impl Ways<'_> {
@@ -113,21 +116,46 @@ impl Ways<'_> {
                 spec.also.push(("mix".to_owned(), mix.to_string()));
             })
         };
+        if self.stored {
+            return with(goal, Some(Origin::Store));
+        }
         let first = with(goal, None)?;
         let needs = first.plan.needs();
         if needs.is_empty() {
             return Ok(first);
         }
-        let choice = self.over.choose(self.threads, needs.steps());
+        let (extension, matrices) = self.choose(program.parties(), &needs);
         let origin = Origin::Ot {
-            extension: choice.extension,
+            extension,
             threads: self.threads,
-            matrices: match self.matrices {
-                MatricesArg::Auto => Matrices::choose(choice.extension, program.parties(), &needs),
-                MatricesArg::Lattice => Matrices::Lattice,
-                MatricesArg::Ot => Matrices::Ot,
-            },
+            matrices,
         };
         with(Some(first.goal), Some(origin))
+    }
+
+    /// Stores for `times` runs of a plan, and what makes them.
+    pub fn store(&self, planned: &Planned, times: u32) -> StoreSpec {
+        let mut holds = Needs::new();
+        for (kind, count) in planned.plan.needs().kinds() {
+            holds.add(kind, count.saturating_mul(times as usize));
+        }
+        let parties = planned.plan.spec().graph.parties();
+        let (extension, matrices) = self.choose(parties, &holds);
+        StoreSpec {
+            extension,
+            matrices,
+            threads: self.threads,
+            ..StoreSpec::new(holds)
+        }
+    }
+
+    fn choose(&self, parties: usize, needs: &Needs) -> (Extension, Matrices) {
+        let choice = self.over.choose(self.threads, needs.steps());
+        let matrices = match self.matrices {
+            MatricesArg::Auto => Matrices::choose(choice.extension, parties, needs),
+            MatricesArg::Lattice => Matrices::Lattice,
+            MatricesArg::Ot => Matrices::Ot,
+        };
+        (choice.extension, matrices)
     }
 }

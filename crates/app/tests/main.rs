@@ -1,3 +1,4 @@
 //! The tests of this crate, in one executable: linking many takes longer than running them.
 
 mod numbers;
+mod stores;

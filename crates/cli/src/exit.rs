@@ -151,19 +151,6 @@ pub enum Usage {
 pub enum Content {
     #[error("{}: expected a key of 32 hexadecimal digits and nothing else", path.display())]
     Key { path: PathBuf },
-    #[error("the correlation store {}: {}", directory.display(), with(problem, remedies::of_store(problem)))]
-    Store {
-        directory: PathBuf,
-        problem: madrigal_correlations::store::StoreError,
-    },
-    #[error("{} holds the stores of {parties} parties on this machine; give one party's, {}", directory.display(), directory.join("party0").display())]
-    Stores { directory: PathBuf, parties: usize },
-    #[error("{} holds the stores of {found} parties, not of {parties}; give --local {found}, or make stores with `madrigal precompute --local {parties}` elsewhere", directory.display())]
-    StoreParties {
-        directory: PathBuf,
-        found: usize,
-        parties: usize,
-    },
     #[error("{}: {problem}{}", path.display(), remedies::of_model(problem.as_ref()))]
     Model {
         path: PathBuf,

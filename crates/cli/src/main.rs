@@ -14,7 +14,6 @@ mod party;
 mod remedies;
 mod source;
 mod stats;
-mod stores;
 mod work;
 
 use std::io::Write as _;
@@ -23,7 +22,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 
-use madrigal_app::{machine, numbers, progress, rates, reach, remote};
+use madrigal_app::{machine, numbers, progress, rates, reach, remote, stores};
 
 use args::{Cli, Command};
 use exit::{Failure, Usage};

@@ -165,8 +165,7 @@ impl Computation {
         }
         let mut store = None;
         if let Some(files) = &own.store {
-            let opened = Store::open(&files.directory, &files.load_key()?);
-            let opened = opened.map_err(files.failed())?;
+            let opened = files.open()?;
             plan.check_store(&opened, job.repeat)
                 .map_err(files.failed())?;
             store = Some(opened);
@@ -211,6 +210,5 @@ impl Computation {
 fn precomputation(task: &work::Precomputation, own: &Own) -> Result<Precomputation> {
     let files = own.store.as_ref();
     let files = files.ok_or_else(|| Failure::bug("a new store without a directory"))?;
-    let key = files.load_or_make_key()?;
-    Precomputation::new(task.spec()?, &files.directory, &key).map_err(files.failed())
+    files.make(task.spec()?)
 }

@@ -218,3 +218,55 @@ fn samples_tell_which_numbers_suffice() {
     assert_eq!(found["results"][0]["numbers"].as_array().unwrap().len(), 60);
     fails(path, "model compare no.onnx --input no.npy", 3, &["no.npy"]);
 }
+
+/// Correlations made by a run of its own: the answer is the same, and its setup sends far less.
+#[test]
+fn setup_is_done_ahead() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    // The products of masks are opened in every run of alpha and beta.
+    for (mix, least) in [("A+B", 1000), ("alpha+beta", 5)] {
+        let flags = format!("{} --local 2 --protocol {mix} --numbers 32.10", flags());
+        let made = madrigal(
+            path,
+            &format!("{flags} --batch 6 --prepare 2 --store {mix} --json"),
+        );
+        let made: Value = serde_json::from_str(&made.good().stdout).unwrap();
+        assert_eq!(
+            (&made["runs"], made["directory"].as_str()),
+            (&2.into(), Some(mix))
+        );
+        assert!(made["store_bytes"].as_u64() > Some(100_000), "{made}");
+        let told = |flags: &str| -> Value {
+            let ended = madrigal(path, &format!("{flags} --json")).good();
+            serde_json::from_str(&ended.stdout).unwrap()
+        };
+        let (usual, first) = (told(&flags), told(&format!("{flags} --store {mix}")));
+        assert_eq!(first["correlations"], "store");
+        assert_eq!(usual["results"], first["results"]);
+        for party in 0..2 {
+            let bytes = |run: &Value, phase: &str| {
+                run["parties"][party][phase]["bytes_sent"].as_u64().unwrap()
+            };
+            // Where correlations are there already, circuits may have more ANDs to be less deep.
+            assert!(bytes(&first, "online") >= bytes(&usual, "online"));
+            let rounds = |run: &Value| run["parties"][party]["online"]["rounds"].as_u64();
+            assert!(rounds(&first) <= rounds(&usual), "{mix}");
+            let [before, after] = [&usual, &first].map(|run| bytes(run, "setup"));
+            assert!(
+                least * after < before,
+                "{mix}: {before} and {after} bytes in setup"
+            );
+        }
+        assert_eq!(
+            madrigal(path, &format!("{flags} --store {mix} -q")).status,
+            0
+        );
+        let third = format!("{flags} --store {mix}");
+        madrigal(path, &third).bad(3, &["are needed", "are left", "--prepare"]);
+    }
+    let line = format!("{} --local 3 --protocol R --prepare 1 --store r", flags());
+    madrigal(path, &line).bad(2, &["no correlations are needed", "--store"]);
+    assert!(!path.join("r").exists());
+    madrigal(path, &format!("{} --local 2 --prepare 1", flags())).bad(2, &["--store"]);
+}

@@ -92,6 +92,10 @@ fn every_field_is_documented_and_no_other() {
             "run --hycc program --local 2 --input INPUT_A=3 --input INPUT_B=5 --json",
         )),
     );
+    let digits = format!("{}/minionn_mnist.onnx", crate::infer::digits());
+    let prepare =
+        format!("infer --model {digits} --local 2 --batch 1 --store ahead --prepare 1 --json");
+    check(&["`madrigal infer --prepare --json`"], &told(&prepare));
     check(
         &["`madrigal explain --hycc --json`"],
         &told("explain --hycc program --network wan --json"),

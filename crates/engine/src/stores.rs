@@ -59,6 +59,7 @@ use madrigal_correlations::{
 use madrigal_net::{Error, Fact, Session};
 
 use crate::plan::Plan;
+use crate::program::ProgramPlan;
 use crate::report::{PhaseReport, Progress};
 use crate::time::{JOB_ROUNDS, bills};
 use crate::trial::Trial;
@@ -236,6 +237,16 @@ impl Precomputation {
 }
 
 impl Plan {
+    /// As [`ProgramPlan::check_store`].
+    ///
+    /// # Errors
+    /// [`StoreError::Few`].
+    pub fn check_store(&self, store: &Store, times: u32) -> Result<(), StoreError> {
+        self.program().check_store(store, times)
+    }
+}
+
+impl ProgramPlan {
     /// Whether `store` has enough for this plan to run `times` times. The other parties may have used
     /// more of theirs: a job asks again.
     ///

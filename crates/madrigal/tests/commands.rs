@@ -43,6 +43,31 @@ fn run(line: &str) -> Result<String, (String, u8)> {
 
 const INPUTS: &str = "-i bids=3,0x2 -i other=-7 -i weight=-1.5 -i 3=true";
 
+/// Two runs take their correlations from where they were made ahead; for a third none are left.
+#[test]
+fn correlations_of_runs_are_made_ahead() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = format!("--store {}", directory.path().join("ahead").display());
+    let made = run(&format!("--local 2 {store} --prepare 2")).unwrap();
+    assert!(made.contains("for 2 runs"), "{made}");
+    let again = run(&format!("--local 2 {store} --prepare 2 -q")).unwrap_err();
+    assert!(again.0.contains("not empty") && again.1 == 3, "{again:?}");
+    for _ in 0..2 {
+        let told = run(&format!("--local 2 --json {store} {INPUTS}")).unwrap();
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told["correlations"], "store");
+        assert_eq!(told["outputs"]["first-is-higher"], false);
+    }
+    let none = run(&format!("--local 2 --quiet {store} {INPUTS}")).unwrap_err();
+    assert!(none.0.contains("are left") && none.1 == 3, "{none:?}");
+    for (line, flag) in [("check", "--store"), ("explain --prepare 1", "--prepare")] {
+        let refused = run(&format!("{line} {store}")).unwrap_err();
+        assert!(refused.0.contains(flag) && refused.1 == 2, "{refused:?}");
+    }
+    let told = run(&format!("explain {store}")).unwrap();
+    assert!(told.contains("store"), "{told}");
+}
+
 #[test]
 fn a_run_gives_its_outputs_by_name() {
     // 5 times -1.5 is less than -7.

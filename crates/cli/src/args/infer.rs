@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueHint};
+use madrigal_app::ahead::Ahead;
 use madrigal_app::flags::threads;
 use madrigal_app::ways::MatricesArg;
 use madrigal_program::Type;
@@ -67,6 +68,9 @@ pub struct Infer {
 
     #[command(flatten, next_help_heading = "Correlations")]
     pub over: Over,
+
+    #[command(flatten)]
+    pub ahead: Ahead,
 
     #[command(flatten)]
     pub who: Who,

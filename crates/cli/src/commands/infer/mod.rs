@@ -10,18 +10,19 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
+use madrigal_app::ahead::Prepared;
 use madrigal_app::everyone::everyone;
 use madrigal_app::figures::{PartyFigures, costs, peak_rss_bytes};
 use madrigal_app::ways::Ways;
 use madrigal_core::Party;
-use madrigal_engine::Progress;
+use madrigal_engine::{Progress, StoreSpec};
 use madrigal_net::Session;
 use madrigal_nn::{Model, Tensor};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Ended, Inputs, Planned};
 use serde::Serialize;
 
-use crate::args::{Infer, TransportArg};
+use crate::args::{Infer, Over, TransportArg};
 use crate::data::Files;
 use crate::exit::{Failure, Result};
 use crate::files::named;
@@ -118,14 +119,7 @@ fn made(args: &Infer, parties: usize, model: &Model, batch: Option<usize>) -> Re
 }
 
 fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<Work> {
-    let mut over = args.over.clone();
-    over.or_network(&args.net.network);
-    let ways = Ways {
-        over: &over,
-        threads: args.threads,
-        matrices: args.matrices,
-    };
-    let (mix, planned) = made.plan(&ways, args.protocol)?;
+    let (mix, planned) = made.plan(&ways(args, &over(args)), args.protocol)?;
     Ok(Work {
         made,
         mix,
@@ -135,6 +129,33 @@ fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<Work> {
     })
 }
 
+fn over(args: &Infer) -> Over {
+    let mut over = args.over.clone();
+    over.or_network(&args.net.network);
+    over
+}
+
+fn ways<'a>(args: &Infer, over: &'a Over) -> Ways<'a> {
+    Ways {
+        over,
+        threads: args.threads,
+        matrices: args.matrices,
+        stored: args.ahead.is_stored(),
+    }
+}
+
+/// The stores that later runs take correlations from.
+fn store(args: &Infer, planned: &Planned, runs: u32) -> StoreSpec {
+    ways(args, &over(args)).store(planned, runs)
+}
+
+fn tell_prepared(args: &Infer, done: &Prepared) -> Result<()> {
+    if !args.show.quiet && !args.show.to_stdout() {
+        write_result(done.text().as_bytes(), None)?;
+    }
+    args.show.write(done)
+}
+
 fn by_all(args: &Infer, parties: usize) -> Result<()> {
     check_files(args, &[])?;
     let network = Network::parse(&args.net.network)?;
@@ -142,9 +163,17 @@ fn by_all(args: &Infer, parties: usize) -> Result<()> {
     let model = made::read(&args.model)?;
     let batch = batch(args, &model, &data)?;
     let made = made(args, parties, &model, batch)?;
+    let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
+    if let Some(runs) = args.ahead.prepare {
+        let work = plan(args, made, transport)?;
+        let spec = store(args, &work.planned, runs);
+        let done = (args.ahead).prepare_all(&spec, parties, &args.net, args.show.quiet);
+        return tell_prepared(args, &done?);
+    }
     let inputs = made.with_weights(&args.model, Inputs::new())?;
     let inputs = made.with_data(&data.tensors(&made.graph)?, inputs)?;
-    let work = plan(args, made, args.net.transport.unwrap_or(TransportArg::Tcp))?;
+    let work = plan(args, made, transport)?;
+    let stores = args.ahead.open_all(&work.planned)?;
     let (patience, deadline) = (&args.net.patience, args.net.patience.deadline);
     let bars = Bars::new(parties, args.show.quiet);
     let (planned, program) = (&work.planned, work.made.network.program());
@@ -156,7 +185,12 @@ fn by_all(args: &Infer, parties: usize) -> Result<()> {
         patience,
         async |session: &Session| {
             let me = session.me();
-            let given = planned.given(program, &inputs, me).map_err(Failure::bug)?;
+            let given = planned.given(program, &inputs, me);
+            let mut given = given.map_err(Failure::bug)?;
+            let mut store = stores.take(me.index());
+            if let Some(store) = &mut store {
+                given.means = store.into();
+            }
             let observe = |progress: Progress| bars.update(me.index(), progress.into());
             let done = planned.run(session, 1, given, deadline, &observe).await;
             Ok(done?)
@@ -180,6 +214,12 @@ fn by_one(args: &Infer) -> Result<()> {
         return Err(Unfit::Batch.into());
     };
     let made = made(args, parties, &model, Some(batch))?;
+    if let Some(runs) = args.ahead.prepare {
+        let work = plan(args, made, party.transport())?;
+        let spec = store(args, &work.planned, runs);
+        let done = args.ahead.prepare_one(&spec, party, args.show.quiet);
+        return tell_prepared(args, &done?);
+    }
     let mut inputs = Inputs::new();
     if me == MODEL {
         inputs = made.with_weights(&args.model, inputs)?;
@@ -190,8 +230,12 @@ fn by_one(args: &Infer) -> Result<()> {
     let work = plan(args, made, party.transport())?;
     let planned = &work.planned;
     let given = planned.given(work.made.network.program(), &inputs, me);
-    let given = given.map_err(Failure::bug)?;
+    let mut given = given.map_err(Failure::bug)?;
     drop(inputs);
+    let mut store = args.ahead.open_one(planned, &party)?.take(0);
+    if let Some(store) = &mut store {
+        given.means = store.into();
+    }
     let deadline = party.patience().deadline;
     let bars = Bars::new(1, args.show.quiet);
     let observe = |progress: Progress| bars.update(0, progress.into());

@@ -81,6 +81,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         over: &over,
         threads: args.threads,
         matrices: args.matrices,
+        stored: false,
     };
     let mut mixes: Vec<(Mix, Planned)> = match args.protocol {
         Some(mix) => vec![made.plan(&ways, Some(mix))?],

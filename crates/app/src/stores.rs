@@ -5,15 +5,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_core::MAX_PARTIES;
-use madrigal_correlations::store::{self, StoreError, StoreKey};
+use madrigal_correlations::store::{self, Store, StoreError, StoreKey};
+use madrigal_engine::{Precomputation, StoreSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::{Content, Failure};
+use crate::failure::{Content, Failure, Result};
 
 /// One party's store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreFiles {
+    /// Holds the store and nothing else.
     pub directory: PathBuf,
+    /// The file with the key that it is encrypted under.
     pub key: PathBuf,
 }
 
@@ -42,7 +45,28 @@ impl StoreFiles {
         }
     }
 
-    pub fn load_key(&self) -> Result<StoreKey, Failure> {
+    /// Opens the store.
+    ///
+    /// # Errors
+    /// No store is there, its key is another one, or it is damaged.
+    pub fn open(&self) -> Result<Store> {
+        Store::open(&self.directory, &self.load_key()?).map_err(self.failed())
+    }
+
+    /// Makes the directory of a new store.
+    ///
+    /// # Errors
+    /// Those of [`Precomputation::new`].
+    pub fn make(&self, spec: StoreSpec) -> Result<Precomputation> {
+        let key = self.load_or_make_key()?;
+        Precomputation::new(spec, &self.directory, &key).map_err(self.failed())
+    }
+
+    /// The key of a store that is there.
+    ///
+    /// # Errors
+    /// It is missing or damaged.
+    pub fn load_key(&self) -> Result<StoreKey> {
         StoreKey::load(&self.key).map_err(|problem| {
             let directory = self.directory.clone();
             match local_parties(&directory) {
@@ -52,7 +76,7 @@ impl StoreFiles {
         })
     }
 
-    pub fn load_or_make_key(&self) -> Result<StoreKey, Failure> {
+    fn load_or_make_key(&self) -> Result<StoreKey> {
         StoreKey::load_or_make(&self.key).map_err(self.failed())
     }
 
@@ -110,7 +134,10 @@ impl Drop for Unfinished {
 }
 
 /// `directory` holds the stores of `parties` parties on this machine, if any at all.
-pub fn check_local(directory: &Path, parties: usize) -> Result<(), Failure> {
+///
+/// # Errors
+/// It holds those of more or fewer.
+pub fn check_local(directory: &Path, parties: usize) -> Result<()> {
     let found = local_parties(directory);
     if found == 0 || found == parties {
         return Ok(());
@@ -136,22 +163,4 @@ fn beside(path: &Path, extension: &str) -> PathBuf {
     name.push(".");
     name.push(extension);
     name.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_found() {
-        let key = |files: StoreFiles| files.key.display().to_string();
-        let directory = Path::new("a/b.c/");
-        assert_eq!(key(StoreFiles::local(directory, 1)), "a/b.c/party1.key");
-        assert_eq!(key(StoreFiles::remote(directory, None, None)), "a/b.c.key");
-        let identity = Some(Path::new("keys/alice"));
-        let beside = StoreFiles::remote(directory, None, identity);
-        assert_eq!(key(beside), "keys/alice.store-key");
-        let given = StoreFiles::remote(directory, Some(Path::new("k")), identity);
-        assert_eq!(key(given), "k");
-    }
 }
