@@ -12,12 +12,16 @@
 //! line is full or the peer's window. Offers stop at [`OFFERED`], since the sender keeps a row for each
 //! OT until it is asked for.
 //!
+//! A part's messages travel on all links at once. Where a line holds more than a window, each link then
+//! sees by itself that it stands still, and all windows grow at the same time, not one after the other.
+//!
 //! # Why nobody waits for ever
-//! All loops take parts and links in the same order at all parties. Suppose some wait for each other,
-//! and look at those of the lowest part. A message that is waited for is held back by a party that waits
-//! to send another one, of the same part and step, to a party of lower number; that one's receiver
-//! waits in turn for a party of lower number, and so on: there would have to be a lower one for ever.
-//! (Where there are stages, an answer waits for corrections too, but for those of a lower part.)
+//! All loops take the parts in the same order at all parties. Suppose some wait for each other, and look
+//! at the lowest part that anybody waits in. Of an earlier part everything has been consumed, so that
+//! the windows have room for a message of this one on each link, which no other link's message holds up;
+//! and its offers, questions, answers and corrections wait for each other in this order. (Corrections go one
+//! link after the other; one that waits for room waits for a party that has not yet come to this part. Where
+//! there are stages, an answer waits for corrections too, but for those of a lower part.)
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -25,7 +29,7 @@ use std::ops::Range;
 use std::task::Poll;
 
 use bytes::Bytes;
-use futures_util::future::try_join4;
+use futures_util::future::{try_join_all, try_join4};
 use madrigal_core::Party;
 use madrigal_net::frame::message_cost;
 use madrigal_net::{Context, Result, breathe};
@@ -223,6 +227,7 @@ impl<'a> Work<'a> {
                 let batch = batch(way);
                 way.accept(batch, &counted).await?;
             }
+            let mut messages = Vec::new();
             for way in &mut ways {
                 let batch = batch(way);
                 if batch.ots == 0 {
@@ -243,9 +248,10 @@ impl<'a> Work<'a> {
                 }
                 if !random {
                     way.extension.count_in(&counted);
-                    way.extension.send(message).await?;
+                    messages.push(way.extension.send(message));
                 }
             }
+            try_join_all(messages).await?;
             self.done(&self.asked, &counted).await;
         }
         Ok(())
@@ -265,26 +271,30 @@ impl<'a> Work<'a> {
             self.until(|| number < self.corrected.get() + self.each)
                 .await;
             let counted = self.stages[number / self.each].beside();
-            for (way, sender) in ways.iter_mut().zip(senders) {
-                let peer = way.peer;
-                if begins && number == 0 {
+            if begins && number == 0 {
+                for (way, sender) in ways.iter_mut().zip(senders) {
                     way.extension.count_in(&counted);
                     way.hear(sender, self.extension).await?;
                     breathe().await;
                 }
-                let batch = self.layout.batch(self.me(), peer, &items);
+            }
+            let batch = |way: &Answering<'_>| self.layout.batch(self.me(), way.peer, &items);
+            let message = async |way: &mut Answering<'_>| {
+                let batch = batch(way);
+                if batch.ots == 0 || batch.random(self.extension) {
+                    return Ok(Bytes::new());
+                }
+                way.extension.count_in(&counted);
+                let expected = batch.message_len(self.extension);
+                way.extension.recv(expected).await
+            };
+            let messages = try_join_all(ways.iter_mut().map(message)).await?;
+            for ((way, sender), message) in ways.iter_mut().zip(senders).zip(messages) {
+                let (peer, batch) = (way.peer, batch(way));
                 if batch.ots == 0 {
                     continue;
                 }
                 let random = batch.random(self.extension);
-                let message = match random {
-                    true => Bytes::new(),
-                    false => {
-                        way.extension.count_in(&counted);
-                        let expected = batch.message_len(self.extension);
-                        way.extension.recv(expected).await?
-                    }
-                };
                 let len = self.layout.corrections(self.me(), peer, &items);
                 let mut corrections = len.map(|len| vec![0; len]);
                 {
@@ -321,14 +331,21 @@ impl<'a> Work<'a> {
                 self.until(|| number < self.asked.get()).await;
             }
             let counted = self.start.beside();
+            let message = async |way: &mut Correcting<'_>| {
+                let expected = self.layout.corrections(way.peer, self.me(), &items);
+                let Some(expected) = expected else {
+                    return Ok(None);
+                };
+                way.corrections.count_in(&counted);
+                way.corrections.recv(expected).await.map(Some)
+            };
+            let messages = try_join_all(ways.iter_mut().map(message)).await?;
             let mut any = false;
-            for way in &mut ways {
-                let Some(expected) = self.layout.corrections(way.peer, self.me(), &items) else {
+            for (way, corrections) in ways.iter_mut().zip(messages) {
+                let Some(corrections) = corrections else {
                     continue;
                 };
                 any = true;
-                way.corrections.count_in(&counted);
-                let corrections = way.corrections.recv(expected).await?;
                 let corrected = self
                     .call
                     .borrow_mut()
