@@ -128,6 +128,44 @@ fn sequences_and_conditionals_of_the_paper() {
     agree(&conditional, &random_rows(&mut Dice(4), 3, 64));
 }
 
+/// A branch that gives 1 where it is active, and what is computed with that outside of it.
+#[test]
+fn constants_that_branches_give_are_values() {
+    let constant = |bit: bool| {
+        let mut builder = Builder::new("constant");
+        builder.input(1);
+        let wire = builder.constant(bit);
+        builder.output(&[wire]);
+        let mut draft = Draft::new("constant", &[1]);
+        let made = draft.circuit(Arc::new(builder.finish()), &[0]).expect("one");
+        Arc::new(draft.finish(&[&made]).expect("its own wires"))
+    };
+    let both = || {
+        let mut builder = Builder::new("and");
+        let bits = builder.input(2);
+        let wire = builder.and(bits[0], bits[1]);
+        builder.output(&[wire]);
+        Arc::new(builder.finish())
+    };
+    // Whether the index is 1, and that with another bit.
+    let mut draft = Draft::new("is one", &[1, 1]);
+    let is = draft.choice(&[0], &[1], vec![constant(false), constant(true)]);
+    let made = draft.circuit(both(), &[is.expect("it fits")[0], 1]);
+    let alone = draft.finish(&[&made.expect("it fits")]).expect("wires");
+    agree(&alone, &random_rows(&mut Dice(5), 2, 64));
+    // The same inside of a branch.
+    let mut draft = Draft::new("nested", &[1, 2]);
+    let alone = Arc::new(alone);
+    let other = {
+        let mut draft = Draft::new("second", &[1, 1]);
+        let made = draft.circuit(both(), &[0, 1]).expect("it fits");
+        Arc::new(draft.finish(&[&made]).expect("its own wires"))
+    };
+    let made = draft.choice(&[0], &[1, 2], vec![alone, other]);
+    let nested = draft.finish(&[&made.expect("it fits")]).expect("wires");
+    agree(&nested, &random_rows(&mut Dice(6), 3, 64));
+}
+
 #[test]
 fn what_does_not_fit_is_refused() {
     let one = |inputs: u32, outputs: usize| {

@@ -276,11 +276,16 @@ impl Nodes {
         if self.kind(a) == Kind::Not(b) || self.kind(b) == Kind::Not(a) {
             return ZERO;
         }
-        // All values of a gated branch are 0 where it is not active.
-        if self.kind(a) == Kind::Active {
+        // All values of a gated branch are 0 where it is not active. What says that a branch inside of it
+        // is active is a value like others: it may have been chosen as an output.
+        let always = |node: u32| {
+            let node = self.nodes[node as usize];
+            node.kind == Kind::Active && node.guard == guard
+        };
+        if always(a) {
             return b;
         }
-        if self.kind(b) == Kind::Active {
+        if always(b) {
             return a;
         }
         self.node(guard, Kind::And(a.min(b), a.max(b)))
