@@ -1,5 +1,7 @@
 //! Each operator against what it computes in the clear.
 
+use std::collections::HashSet;
+
 use super::*;
 
 /// Models with inputs of shapes, and how far what they mean may be from what they compute in the clear.
@@ -356,14 +358,19 @@ fn operators() -> Vec<(&'static str, Net, f64)> {
     ]
 }
 
-/// Numbers that the type has exactly, so that comparisons come out alike.
+/// Numbers that the type has exactly, so that comparisons come out alike, no two of a tensor equal: the
+/// order of equal ones is not the same on secrets.
 fn rounded(tensors: Vec<Tensor>) -> Vec<Tensor> {
     let round = |one: Tensor| {
-        let values: Vec<f32> = one
-            .to_f64()
-            .iter()
-            .map(|v| ((v * 1024.0).round() / 1024.0) as f32)
-            .collect();
+        let mut taken = HashSet::new();
+        let mut free = |value: f64| {
+            let mut steps = (value * 1024.0).round() as i64;
+            while !taken.insert(steps) {
+                steps += 1;
+            }
+            steps as f32 / 1024.0
+        };
+        let values: Vec<f32> = one.to_f64().into_iter().map(&mut free).collect();
         tensor(one.shape(), &values)
     };
     tensors.into_iter().map(round).collect()
