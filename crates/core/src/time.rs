@@ -22,7 +22,8 @@
 //!
 //! waiting + growing + max(computing, sending)
 //!
-//! *Growing*: a channel's [window](FIRST_WINDOW) is small at first. A line that holds more stands still
+//! *Growing*: a channel's window is small at first: [`FIRST_WINDOW`], or what [`FIRST_PACE`] brings in a round
+//! trip where that is more. A line that holds more stands still
 //! for the rest of each round trip until the window is as large, which takes two round trips for
 //! the first step and one for each other one, of a factor of [`GROWTH`]. What goes through at the pace of
 //! the slower of line and computing needs no larger window than that.
@@ -38,6 +39,9 @@ pub const FIRST_WINDOW: u64 = 4 << 20;
 pub const LARGEST_WINDOW: u64 = 64 << 20;
 /// By how much a window grows at a time.
 pub const GROWTH: u64 = 4;
+/// Bytes per second that a line is taken to carry before it has shown what it does: where its round trip is
+/// long, so much of what is known to come may be under way from the beginning.
+pub const FIRST_PACE: u64 = 160_000_000;
 
 /// What one core of a machine does in a second, if it does nothing else.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -245,7 +249,8 @@ impl Bill {
             Order::Chains(chains) => waiting + (computing + sending) / chains.max(1) as f64,
             Order::Stream => {
                 let busy = computing.max(sending);
-                waiting += growing(fullest, busy, 2.0 * hop);
+                let round_trip = 2.0 * hop;
+                waiting += growing(fullest, busy, round_trip, first_window(round_trip));
                 waiting + busy
             }
         };
@@ -258,12 +263,17 @@ impl Bill {
     }
 }
 
-/// How long a channel stands still because its window is too small, where `bytes` would take so many
-/// seconds otherwise.
-fn growing(bytes: f64, seconds: f64, round_trip: f64) -> f64 {
+/// The window that a channel begins with, in bytes.
+fn first_window(round_trip: f64) -> f64 {
+    (FIRST_PACE as f64 * round_trip).clamp(FIRST_WINDOW as f64, LARGEST_WINDOW as f64)
+}
+
+/// How long a channel stands still because the `window` that it begins with is too small, where `bytes`
+/// would take so many seconds otherwise.
+fn growing(bytes: f64, seconds: f64, round_trip: f64, window: f64) -> f64 {
     let pace = bytes / seconds.max(f64::MIN_POSITIVE);
-    let (mut window, mut left, mut still) = (FIRST_WINDOW as f64, bytes, 0.0);
     let largest = LARGEST_WINDOW as f64;
+    let (mut window, mut left, mut still) = (window, bytes, 0.0);
     let mut first = true;
     while left > window && window < pace * round_trip {
         let each = round_trip - window / pace;
@@ -367,7 +377,7 @@ mod tests {
         let line = |milliseconds: f64, megabits: f64, mib: f64| {
             let (round_trip, pace) = (milliseconds / 1e3, megabits * 1e6 / 8.0);
             let bytes = mib * f64::from(1 << 20);
-            growing(bytes, bytes / pace, round_trip) / round_trip
+            growing(bytes, bytes / pace, round_trip, FIRST_WINDOW as f64) / round_trip
         };
         for (milliseconds, megabits, mib, round_trips) in [
             (100.0, 1000.0, 4.0, 0.0),
@@ -382,6 +392,8 @@ mod tests {
             let off = 0.1 + 0.08 * round_trips;
             assert!((found - round_trips).abs() < off, "{found} {round_trips}");
         }
+        let windows = [0.02, 0.1, 1.0].map(first_window);
+        assert_eq!(windows, [FIRST_WINDOW as f64, 16e6, LARGEST_WINDOW as f64]);
     }
 
     #[test]

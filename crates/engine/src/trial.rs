@@ -15,8 +15,6 @@ use madrigal_net::{Context, Result};
 
 use crate::program::ProgramPlan;
 
-/// OTs of a call, about: a tenth of a second's work on one core at most.
-const OTS: f64 = (1 << 19) as f64;
 /// The most rows and columns of a matrix.
 const SIDE: usize = 128;
 /// The most entries of a matrix whose products are made by OT, a row of products each.
@@ -65,7 +63,7 @@ impl Trial {
     /// Of correlations such as `needs`.
     pub(crate) fn new(extension: Extension, lattice: bool, needs: &Needs) -> Self {
         let all: f64 = needs.kinds().into_iter().map(ots).sum();
-        let part = (OTS / all.max(1.0)).min(1.0);
+        let part = (together(extension) / all.max(1.0)).min(1.0);
         let mut few = Needs::new();
         for (kind, count) in needs.kinds() {
             let count = (count as f64 * part).ceil() as usize;
@@ -136,6 +134,15 @@ impl Trial {
             rates.tree_leaves = begin.tree_leaves / begun.clamp(usual / MOST, usual * MOST);
         }
         rates
+    }
+}
+
+/// OTs of a call, about: a tenth of a second's work on one core at most. Silent ones come from tables that have
+/// to be in the caches first: some tenths of a second.
+fn together(extension: Extension) -> f64 {
+    match extension {
+        Extension::SoftSpoken(_) => (1 << 19) as f64,
+        Extension::Silent => (1 << 21) as f64,
     }
 }
 

@@ -156,6 +156,18 @@ impl Receiver {
         &self.0.context
     }
 
+    /// Says that messages of so many bytes in all will come, as [`message_cost`] counts them, and that they
+    /// need not wait for each other: over a line with a long round trip, more than a first window may then be
+    /// under way from the beginning. Nothing needs to be said where messages are few or go to and fro.
+    pub fn expect(&self, bytes: u64) {
+        let end = &self.0;
+        if let Some(round_trip) = end.context.round_trip(end.peer)
+            && let Some(allowed) = end.state.expect(bytes, round_trip)
+        {
+            end.tell(Kind::Credit, allowed);
+        }
+    }
+
     /// As [`Channel::count_in`], of what is received alone.
     pub fn count_in(&mut self, context: &Context) {
         self.0.context = context.clone();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::task::Poll;
+use std::time::Duration;
 
 use madrigal_core::{Party, Phase};
 use sha2::{Digest, Sha256};
@@ -285,6 +286,11 @@ impl Context {
 
     pub(crate) fn count_received(&self, bytes: usize, round: u32) {
         self.job.counters.received(self.phase, bytes, round);
+    }
+
+    /// As [`Session::round_trip`](crate::Session::round_trip).
+    pub(crate) fn round_trip(&self, peer: Party) -> Option<Duration> {
+        self.job.session.round_trip(peer)
     }
 
     pub(crate) fn post(&self, peer: Party, frame: Frame) {

@@ -223,6 +223,26 @@ pub enum Error {
         /// What is wrong, and what to do.
         problem: String,
     },
+    /// A source of correlations of the caller's own cannot go on.
+    #[error("correlations by `{name}`: {problem}")]
+    Correlations {
+        /// Which source.
+        name: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+    /// An operation takes more correlations than its bill declares.
+    #[error(
+        "{wanted} {what} wanted, and {left} left of what was declared: an operation's bill must declare all that it takes"
+    )]
+    Short {
+        /// Of which kind.
+        what: String,
+        /// How many are taken.
+        wanted: usize,
+        /// How many there are.
+        left: usize,
+    },
     /// A job was opened before the greeting was over.
     #[error("no job can be opened before Session::greet has returned")]
     Ungreeted,
@@ -262,7 +282,11 @@ impl Error {
             | Self::Tally { .. }
             | Self::Aborted { .. } => Blame::Peer,
             Self::Store { .. } => Blame::Files,
-            Self::Ended { .. } | Self::Ungreeted | Self::Reused { .. } => Blame::Caller,
+            Self::Correlations { .. }
+            | Self::Short { .. }
+            | Self::Ended { .. }
+            | Self::Ungreeted
+            | Self::Reused { .. } => Blame::Caller,
         }
     }
 
@@ -286,6 +310,8 @@ impl Error {
             | Self::Aborted { peer, .. } => Some(*peer),
             Self::Deadline { .. }
             | Self::Store { .. }
+            | Self::Correlations { .. }
+            | Self::Short { .. }
             | Self::Ended { .. }
             | Self::Ungreeted
             | Self::Reused { .. } => None,

@@ -246,6 +246,12 @@ impl ChannelState {
             .blocked(limit, rx.arrived, waiting, Instant::now());
     }
 
+    /// So many bytes more than are consumed will come. What the peer is to be told.
+    pub(crate) fn expect(&self, bytes: u64, round_trip: Duration) -> Option<u64> {
+        let rx = &mut self.lock().rx;
+        rx.window.expect(bytes, rx.consumed, round_trip)
+    }
+
     /// Makes room for a frame with `payload` bytes, of a message of which `after` more will follow.
     pub(crate) fn reserve(&self, waker: &Waker, payload: usize, after: usize) -> Reserved {
         let size = (payload + FRAME_COST) as u64;

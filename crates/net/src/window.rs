@@ -6,10 +6,15 @@
 //! and waits. How long it waits, of how much time, tells by how much the window is too small. A receiver
 //! that is slower than what comes never waits, and a line that is full brings the next frame as soon as
 //! the last one has ended, so neither makes a window grow: it would only make queues longer.
+//!
+//! Growing takes round trips in which the line stands still. Where it is known that much will come, and the
+//! round trip is long, a window is given [a usual line's](FIRST_PACE) room at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
+
+use madrigal_core::time::FIRST_PACE;
 
 /// The largest window that a receiver may grant, in bytes as [`message_cost`](crate::frame::message_cost)
 /// counts them: 5 Gbit/s at a round trip of 100 ms.
@@ -107,6 +112,29 @@ impl Window {
         credit.then_some(allowed)
     }
 
+    /// `bytes` more will come than `consumed`. What the sender is to be told at once, if anything.
+    pub(crate) fn expect(
+        &mut self,
+        bytes: u64,
+        consumed: u64,
+        round_trip: Duration,
+    ) -> Option<u64> {
+        let pace = (FIRST_PACE as f64 * round_trip.as_secs_f64()) as u64;
+        let wanted = pace.min(bytes).min(MAX_WINDOW);
+        self.grow(wanted.saturating_sub(self.bytes)).then(|| {
+            self.granted = consumed + self.bytes;
+            self.granted
+        })
+    }
+
+    /// Grows, as far as there is room; whether it did.
+    fn grow(&mut self, by: u64) -> bool {
+        let more = self.room.take(by);
+        self.bytes += more;
+        self.grown += more;
+        more > 0
+    }
+
     /// The sender had used up this permission, `arrived` bytes have come. We wait for it or not.
     pub(crate) fn blocked(&mut self, limit: u64, arrived: u64, waiting: bool, now: Instant) {
         // Else it has heard of more since, and what it sent then has overtaken its complaint.
@@ -152,9 +180,7 @@ impl Window {
         let busy = elapsed.saturating_sub(turn.still).as_secs_f64();
         let times = (1.25 * elapsed.as_secs_f64() / busy).min(MOST as f64);
         let bytes = ((self.bytes as f64 * times) as u64).min(MAX_WINDOW);
-        let more = self.room.take(bytes.saturating_sub(self.bytes));
-        self.bytes += more;
-        self.grown += more;
+        self.grow(bytes.saturating_sub(self.bytes));
         self.turn = None;
     }
 
@@ -331,6 +357,30 @@ mod tests {
         let (latency, slow) = (Duration::from_millis(10), Duration::from_millis(1));
         let (window, _) = run(latency, 1.25e9, slow, &room(), 4000);
         assert_eq!(window, 4 * MIB);
+    }
+
+    #[test]
+    fn what_is_expected_has_room_at_once_where_the_round_trip_is_long() {
+        let expect = |bytes, milliseconds| {
+            let mut window = Window::new(4 * MIB, &room());
+            let told = window.expect(bytes, MIB, Duration::from_millis(milliseconds));
+            assert_eq!(
+                told,
+                (window.bytes() > 4 * MIB).then(|| MIB + window.bytes())
+            );
+            assert_eq!(window.granted(), told.unwrap_or(4 * MIB));
+            window.bytes()
+        };
+        assert_eq!(expect(1 << 30, 100), FIRST_PACE / 10);
+        assert_eq!(expect(5 * MIB, 100), 5 * MIB);
+        assert_eq!(expect(3 * MIB, 100), 4 * MIB);
+        assert_eq!(expect(1 << 30, 20), 4 * MIB);
+        assert_eq!(expect(u64::MAX, 10_000), MAX_WINDOW);
+        let little = Room::new(MIB);
+        let mut window = Window::new(4 * MIB, &little);
+        let told = window.expect(1 << 30, 0, Duration::from_millis(100));
+        assert_eq!(told, Some(5 * MIB));
+        assert_eq!(window.expect(1 << 30, 0, Duration::from_millis(100)), None);
     }
 
     #[test]

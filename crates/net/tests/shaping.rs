@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use madrigal_net::frame::message_cost;
 use madrigal_net::transport::{MemoryTransport, Profile, Shaped, mesh};
 use madrigal_net::{MIN_WINDOW, exchange};
 use madrigal_testkit::{World, seed};
@@ -160,4 +161,37 @@ fn a_window_grows_to_what_the_line_holds() {
     let (fixed, growing) = (time(0), time(8 << 20));
     assert!(fixed > Duration::from_millis(1800), "{fixed:?}");
     assert!(growing < fixed * 3 / 4, "{growing:?} of {fixed:?}");
+}
+
+/// What is known to come has room at once, by the round trip that was measured when the parties met.
+#[test]
+fn what_is_expected_does_not_wait_for_a_window_to_grow() {
+    let profile = Profile::parse("120ms").unwrap();
+    let (size, messages) = (64 << 10, 32);
+    let time = |expected: u64| {
+        let world = World::new(2, seed())
+            .with_limits(|limits| (limits.window, limits.growth) = (MIN_WINDOW, 8 << 20));
+        let results = world.run_over(shaped(2, profile), |context| async move {
+            let mut meeting = context.step("meeting").channels()?;
+            for _ in 0..2 {
+                exchange(&mut meeting, vec![1], 1).await?;
+            }
+            let mut channels = context.channels()?;
+            let start = Instant::now();
+            channels[0].rx.expect(expected);
+            for _ in 0..messages {
+                if context.me().index() == 0 {
+                    channels[0].send(vec![1; size]).await?;
+                } else {
+                    channels[0].recv(size).await?;
+                }
+            }
+            Ok(start.elapsed())
+        });
+        let times = results.into_iter().map(|result| result.unwrap().0);
+        times.max().unwrap()
+    };
+    let all = messages as u64 * message_cost(size) as u64;
+    let (grown, expected) = (time(0), time(all));
+    assert!(expected < grown * 3 / 4, "{expected:?} of {grown:?}");
 }

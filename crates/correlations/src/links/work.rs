@@ -124,6 +124,7 @@ impl<'a> Work<'a> {
             answering.push(steps.2);
             correcting.push(steps.3);
         }
+        self.expect(&answering, &correcting);
         try_join4(
             self.correct(correcting),
             self.answer(answering, &senders, unheard.is_some()),
@@ -132,6 +133,25 @@ impl<'a> Work<'a> {
         )
         .await?;
         Ok(())
+    }
+
+    /// Tells the channels how much will come.
+    fn expect(&self, answering: &[Answering<'_>], correcting: &[Correcting<'_>]) {
+        let alike = self.layout.alike();
+        let sum = |length: &dyn Fn(&Range<usize>) -> usize| -> u64 {
+            let cost = |(items, times): &(_, u64)| message_cost(length(items)) as u64 * times;
+            alike.iter().map(cost).sum()
+        };
+        for (answer, correct) in answering.iter().zip(correcting) {
+            let (me, peer) = (self.me(), answer.peer);
+            let asked = |items: &_| {
+                let batch = self.layout.batch(me, peer, items);
+                batch.message_len(self.extension)
+            };
+            let corrections = |items: &_| self.layout.corrections(peer, me, items).unwrap_or(0);
+            answer.extension.expect(sum(&asked));
+            correct.corrections.expect(sum(&corrections));
+        }
     }
 
     fn me(&self) -> Party {

@@ -13,6 +13,7 @@ use std::ops::Range;
 use futures_util::future::{join, try_join_all};
 use madrigal_core::{PhaseCost, Product, Ring};
 use madrigal_lattice::{Asked, Layout, Owner, Request, Responder};
+use madrigal_net::frame::message_cost;
 use madrigal_net::{Channel, Context, Error, Result, breathe, exchange};
 use zeroize::Zeroizing;
 
@@ -210,6 +211,7 @@ impl Encrypted {
             Some(keys) => keys,
             None => self.start::<T>(),
         };
+        self.expect(way, count);
         for group in way.groups(count) {
             let asked = self.ask(&mut keys, way, &group, x).await?;
             self.answer(&mut keys, way, &group, &asked, y, &z, made)
@@ -217,6 +219,24 @@ impl Encrypted {
         }
         self.keys[width] = Some(keys);
         Ok(())
+    }
+
+    /// Tells the channels how much will come at a time.
+    fn expect(&self, way: &Oriented, count: usize) {
+        let layout = &way.layout;
+        let Some(group) = way.groups(count).next() else {
+            return;
+        };
+        let sum = |cost: &dyn Fn(&Request) -> u64| group.iter().map(|(_, one)| cost(one)).sum();
+        let requests = sum(&|request| message_cost(layout.request_len(request)) as u64);
+        let answers = sum(&|request| {
+            let len = |columns| message_cost(layout.answer_len(request, &columns)) as u64;
+            layout.answers().map(len).sum()
+        });
+        for (request, answer) in self.requests.iter().zip(&self.answers) {
+            request.rx.expect(requests);
+            answer.rx.expect(answers);
+        }
     }
 
     fn start<T: Ring>(&self) -> Keys {

@@ -87,9 +87,15 @@ pub struct Abort {
     #[prost(bool, tag = "3")]
     pub network: bool,
 }
-/// Sent when nothing else was for a while, so that a silent party is a dead one.
+/// Sent when nothing else was for a while, so that a silent party is a dead one; and once each way after
+/// the greeting, to measure the round trip.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Alive {
+    /// The sender would have one with `answers` back, at once. Only the first such wish is granted.
+    #[prost(bool, tag = "1")]
+    pub asks: bool,
+    #[prost(bool, tag = "2")]
+    pub answers: bool,
 }
 /// The sender leaves the session in good order and will send nothing more.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -18,8 +18,13 @@ impl Shared {
     pub(super) fn meet(&self, peer: &Peer) -> Result<()> {
         // Locked until it is known: a second one is compared with it.
         let mut control = peer.control();
-        let hello = control.hello.take();
-        hello.map_or(Ok(()), |hello| self.welcome(peer, &hello))
+        let Some(hello) = control.hello.take() else {
+            return Ok(());
+        };
+        self.welcome(peer, &hello)?;
+        drop(control);
+        self.ask_for_answer(peer);
+        Ok(())
     }
 
     /// Makes the session's identity, once everybody's greeting is here.

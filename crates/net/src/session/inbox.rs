@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use bytes::Bytes;
 use madrigal_core::Party;
 
 use super::shared::{MAX_ANNOUNCED, Peer, Shared, lock};
-use crate::control::{self, Message, printable};
+use crate::control::{self, Alive, Control, Message, printable};
 use crate::error::Error;
 use crate::flow::{CHANNEL_COST, ChannelState, Refused};
 use crate::frame::{self, Frame, FrameError, Kind};
@@ -304,9 +305,47 @@ impl Shared {
                 }
             }
             Message::Leave(_) => peer.left.store(true, SeqCst),
-            Message::Alive(_) => {}
+            Message::Alive(alive) => self.hear_sign(peer, &alive),
         }
         Ok(())
+    }
+}
+
+// The round trip, measured once: from our question to the peer's answer. Whoever computes on the thread
+// of its sockets answers late; what follows from a round trip that is too long is a window that is too large.
+impl Shared {
+    pub(super) fn ask_for_answer(&self, peer: &Peer) {
+        if peer.asked.set(Instant::now()).is_ok() {
+            self.sign(
+                peer,
+                Alive {
+                    asks: true,
+                    answers: false,
+                },
+            );
+        }
+    }
+
+    fn hear_sign(&self, peer: &Peer, alive: &Alive) {
+        if alive.asks && !peer.answered.swap(true, Relaxed) {
+            self.sign(
+                peer,
+                Alive {
+                    asks: false,
+                    answers: true,
+                },
+            );
+        }
+        if alive.answers
+            && let Some(asked) = peer.asked.get()
+        {
+            let _ = peer.round_trip.set(asked.elapsed());
+        }
+    }
+
+    fn sign(&self, peer: &Peer, alive: Alive) {
+        self.tell(peer, 0, &Control::new(Message::Alive(alive)));
+        self.flush_peer(peer);
     }
 }
 

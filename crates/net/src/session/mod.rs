@@ -90,6 +90,9 @@ impl Session {
                 seed: OnceLock::new(),
                 nonce: OnceLock::new(),
                 left: AtomicBool::new(false),
+                asked: OnceLock::new(),
+                answered: AtomicBool::new(false),
+                round_trip: OnceLock::new(),
                 heard: AtomicU64::new(0),
                 sent: AtomicU64::new(0),
             }
@@ -284,6 +287,12 @@ impl Session {
     /// Bytes sent so far with headers and control messages, by all jobs together.
     pub fn wire_bytes_sent(&self) -> u64 {
         self.shared.wire_bytes_sent.load(Relaxed)
+    }
+
+    /// How long a message to `peer` and its answer took after the greeting; `None` until the answer has
+    /// come, and with ourselves.
+    pub fn round_trip(&self, peer: Party) -> Option<Duration> {
+        self.shared.round_trip(peer)
     }
 
     /// Ends the session for all parties.

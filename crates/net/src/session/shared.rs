@@ -61,6 +61,11 @@ pub(crate) struct Peer {
     pub(super) seed: OnceLock<Zeroizing<[u8; 32]>>,
     pub(super) nonce: OnceLock<Vec<u8>>,
     pub(super) left: AtomicBool,
+    /// Since when we wait for its answer.
+    pub(super) asked: OnceLock<Instant>,
+    /// Whether it has had ours.
+    pub(super) answered: AtomicBool,
+    pub(super) round_trip: OnceLock<Duration>,
     /// Milliseconds since the session's epoch.
     pub(super) heard: AtomicU64,
     pub(super) sent: AtomicU64,
@@ -132,6 +137,12 @@ impl Shared {
     pub(super) fn peer(&self, party: Party) -> &Peer {
         assert_ne!(party, self.me(), "a party is not its own peer");
         &self.peers[party.index() - usize::from(party > self.me())]
+    }
+
+    /// What was measured, once it was.
+    pub(crate) fn round_trip(&self, party: Party) -> Option<Duration> {
+        let peer = self.peers.iter().find(|peer| peer.party == party)?;
+        peer.round_trip.get().copied()
     }
 
     pub(crate) fn check(&self) -> Result<()> {

@@ -62,7 +62,7 @@ impl Shared {
         let now = self.now();
         for peer in self.peers() {
             if now.saturating_sub(peer.sent.load(Relaxed)) >= interval {
-                self.tell(peer, 0, &Control::new(Message::Alive(Alive {})));
+                self.tell(peer, 0, &Control::new(Message::Alive(Alive::default())));
                 self.flush_peer(peer);
             }
         }

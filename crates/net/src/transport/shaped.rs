@@ -60,8 +60,8 @@ impl<T: Transport> Shaped<T> {
         Self::with_links(inner, |_| profile)
     }
 
-    /// Shapes all links alike, and otherwise once `after` has passed. What was sent until then arrives as
-    /// it would have.
+    /// Shapes all links alike, and otherwise once `after` has passed. A packet that is on the line by then
+    /// arrives as it would have; what still waits for the line does not.
     pub fn changing(inner: T, first: Profile, after: Duration, then: Profile) -> Self {
         Self::start(inner, |_| first, Some((Instant::now() + after, then)))
     }
@@ -166,15 +166,16 @@ impl<T: Transport> Transport for Shaped<T> {
 
     fn send(&self, to: Party, packet: Packet) {
         let now = Instant::now();
-        let link = match &self.line.later {
-            Some((at, later)) if now >= *at => later,
-            _ => &self.line.links[to.index()],
-        };
         let mut state = self.line.lock();
         if state.closing {
             return;
         }
-        let free = state.busy[to.index()].max(now) + link.busy(packet.wire_bytes());
+        let begins = state.busy[to.index()].max(now);
+        let link = match &self.line.later {
+            Some((at, later)) if begins >= *at => later,
+            _ => &self.line.links[to.index()],
+        };
+        let free = begins + link.busy(packet.wire_bytes());
         state.busy[to.index()] = free;
         let at = free + link.latency + state.dice.within(link.jitter);
         let number = state.count;
