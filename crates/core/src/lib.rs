@@ -13,5 +13,5 @@ pub mod time;
 
 pub use cost::{Cost, Phase, PhaseCost};
 pub use party::{MAX_PARTIES, Party, PartyError};
-pub use product::{Convolution, MatrixShape, Product};
+pub use product::{Convolution, MatrixShape, Piece, Product};
 pub use ring::Ring;

@@ -387,14 +387,14 @@ impl Product {
     pub fn right<'a, T: Ring + Zeroize>(&self, piece: usize, right: &'a [T]) -> Piece<'a, T> {
         let (_, shape) = self.pieces();
         let [_, len, _] = shape.lengths();
-        Piece(match self {
-            Self::Matrices(..) => Cow::Borrowed(&right[piece * len..(piece + 1) * len]),
+        match self {
+            Self::Matrices(..) => right[piece * len..(piece + 1) * len].into(),
             Self::Convolution(convolution) => {
                 let mut columns = vec![T::ZERO; len];
                 convolution.unfold(piece, right, 0..shape.columns, &mut columns);
-                Cow::Owned(columns)
+                columns.into()
             }
-        })
+        }
     }
 
     /// Where columns `from..` of row `row` of a piece's product begin in the result, and how many of them are there one
@@ -446,8 +446,20 @@ impl Product {
     }
 }
 
-/// The right matrix of a piece, row by row. A copy is wiped.
+/// A matrix, row by row: where it lies, or a copy in another order, which is wiped.
 pub struct Piece<'a, T: Ring + Zeroize>(Cow<'a, [T]>);
+
+impl<'a, T: Ring + Zeroize> From<&'a [T]> for Piece<'a, T> {
+    fn from(elements: &'a [T]) -> Self {
+        Self(Cow::Borrowed(elements))
+    }
+}
+
+impl<T: Ring + Zeroize> From<Vec<T>> for Piece<'_, T> {
+    fn from(copy: Vec<T>) -> Self {
+        Self(Cow::Owned(copy))
+    }
+}
 
 impl<T: Ring + Zeroize> std::ops::Deref for Piece<'_, T> {
     type Target = [T];

@@ -1,12 +1,11 @@
 //! What one party brings to triples of products, and the same as products of matrices.
 
-use std::borrow::Cow;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
-use madrigal_core::{Product, Ring};
+use madrigal_core::{Piece, Product, Ring};
 use madrigal_kernels::rings;
 use madrigal_net::{Context, breathe};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::ProductTriple;
 use super::strings::transpose;
@@ -160,11 +159,11 @@ impl Unfolded {
     }
 
     /// X and Y of all pieces of all triples, one after the other.
-    pub(super) fn factors<'a, T: Ring>(&self, factors: &'a Factors<T>) -> [Matrix<'a, T>; 2] {
+    pub(super) fn factors<'a, T: Ring>(&self, factors: &'a Factors<T>) -> [Piece<'a, T>; 2] {
         let Factors { count, a, b, .. } = factors;
         let [p, k, q] = self.sizes;
         if !self.swapped && matches!(self.one, Product::Matrices(..)) {
-            return [a, b].map(|factor| Matrix(Cow::Borrowed(&factor[..])));
+            return [a, b].map(|factor| factor[..].into());
         }
         let mut x = Vec::with_capacity(count * self.pieces * p * k);
         let mut y = Vec::with_capacity(count * self.pieces * k * q);
@@ -182,7 +181,7 @@ impl Unfolded {
                 }
             }
         }
-        [x, y].map(|factor| Matrix(Cow::Owned(factor)))
+        [x, y].map(Piece::from)
     }
 
     /// Adds Z of all pieces of all triples to C.
@@ -199,25 +198,6 @@ impl Unfolded {
                     self.one.add(piece, 0..columns, z, c);
                 }
             }
-        }
-    }
-}
-
-/// A factor: the triples' own, or a copy in another order, which is wiped.
-pub(super) struct Matrix<'a, T: Ring + Zeroize>(Cow<'a, [T]>);
-
-impl<T: Ring + Zeroize> Deref for Matrix<'_, T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<T: Ring + Zeroize> Drop for Matrix<'_, T> {
-    fn drop(&mut self) {
-        if let Cow::Owned(copy) = &mut self.0 {
-            copy.zeroize();
         }
     }
 }
