@@ -222,6 +222,16 @@ fn many_lanes_on_threads() {
     check(&crate::common::threaded(&plan(100), 40), &netlist, seed);
 }
 
+/// Of twenty parties two have inputs, and all take part in every table; at the declared cost.
+#[test]
+fn twenty_parties_garble_aes() {
+    let seed = seed();
+    let netlist = netlist("aes_128.txt");
+    let phases = Phases::Sequential;
+    let plan = crate::common::plan(&netlist, 20, 1, &[0, 19], Opening::Direct, phases, 1 << 30);
+    check(&crate::common::garbled_by_all(&plan), &netlist, seed);
+}
+
 #[test]
 fn numbers_of_threads_that_cannot_be_are_refused() {
     let phases = Phases::Sequential;
@@ -313,7 +323,7 @@ fn plans_of_many_lanes_take_little_time() {
                     let spec = JobSpec {
                         lanes,
                         memory,
-                        origin,
+                        origin: origin.clone(),
                         ..JobSpec::new(Arc::clone(&circuit), 3)
                     };
                     Plan::new(spec.on_threads(2)).unwrap().cost(Party::new(1))

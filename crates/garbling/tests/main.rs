@@ -9,5 +9,6 @@
 mod bmr;
 mod circuits;
 mod labels;
+mod parties;
 mod refusals;
 mod support;

@@ -151,3 +151,26 @@ fn one_square_is_declared_as_it_is_counted() {
         }
     }
 }
+
+/// Each of twenty parties has two numbers; the sum of their products is computed in A, whether it is above a
+/// bound in Y.
+#[test]
+fn twenty_parties_compute_a_sum_of_products() {
+    let mut p = Program::new(20);
+    let mut random = Random::fresh();
+    let mut inputs = Inputs::new();
+    let mut products = Vec::new();
+    for party in Party::all(20) {
+        let numbers = p.input::<u32>(party, [2]);
+        inputs = inputs.with([random.half() as u32, random.half() as u32]);
+        products.push(numbers.slice(0, 0..1) * numbers.slice(0, 1..2));
+    }
+    let sum = products
+        .into_iter()
+        .reduce(|sum, product| sum + product)
+        .expect("twenty products");
+    let above = sum.gt(1_u32 << 31);
+    let _ = p.open((sum, above), Everyone);
+    let program = p.finish().expect("a program that can be");
+    runs(&program, &inputs, Mix::AY, Goal::Size, "a sum of products");
+}

@@ -158,6 +158,8 @@ fn a_message_of_another_length_names_its_sender() {
                 let mut channels = context.enter(Phase::Setup, "setup").channels()?;
                 channels[0].send(vec![0; 5]).await?;
                 channels[0].recv(3).await?;
+                // Stays until it is refused: the job must not end here first.
+                channels[0].recv(1).await?;
             }
             opened(context, Opening::Direct, seed, layered, inputs, None).await
         }

@@ -43,11 +43,11 @@
 //!   masks as its shares, and who is sent these would learn both inputs, since all colours are public; so would
 //!   whoever sees its shares in B opened.
 
+mod circuits;
 mod cost;
 mod tables;
 
-use tables::Parcel;
-
+pub use circuits::Prepared;
 pub use cost::{messages_of_column, paper_setup_bits};
 pub use madrigal_garbling::bmr::{ActiveKeys, PeerRows, Shape, WireSetup};
 pub use madrigal_garbling::{Block, Offset, Program};
@@ -55,11 +55,9 @@ pub use madrigal_garbling::{Block, Offset, Program};
 use bytes::Bytes;
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, bits};
-use madrigal_garbling::bmr::{
-    BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, Products,
-};
+use madrigal_garbling::bmr::Instance;
 use madrigal_kernels::{self as kernels, marks};
-use madrigal_net::{Channel, Context, Generator, Result, exchange, exchange_each};
+use madrigal_net::{Channel, Context, Generator, Result, exchange};
 use zeroize::Zeroizing;
 
 use crate::Opening;
@@ -97,15 +95,6 @@ impl std::fmt::Debug for Bmr {
     }
 }
 
-/// What the parties have told each other of their choices.
-struct Told {
-    own: Choices,
-    /// Our shares of the masks of the circuit's outputs.
-    outputs: Rows,
-    /// Of each peer.
-    flips: Vec<Bytes>,
-}
-
 /// The setup part of an input.
 pub struct InputSetup {
     owner: Party,
@@ -129,34 +118,6 @@ impl InputSetup {
 impl std::fmt::Debug for InputSetup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "InputSetup({:?}, of {})", self.part, self.owner)
-    }
-}
-
-/// A garbled circuit for one block of lanes, to be evaluated once.
-pub struct Prepared {
-    instance: Instance,
-    shape: Shape,
-    first: u64,
-    seed: BlockSeed,
-    /// For each message the columns of the others, in their order.
-    tables: Vec<Vec<Vec<u8>>>,
-}
-
-impl Prepared {
-    /// Bytes of memory that the tables take.
-    pub fn bytes(&self) -> usize {
-        self.tables.iter().flatten().map(Vec::len).sum()
-    }
-
-    /// The block.
-    pub fn shape(&self) -> Shape {
-        self.shape
-    }
-}
-
-impl std::fmt::Debug for Prepared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Prepared({:?}, {} bytes)", self.shape, self.bytes())
     }
 }
 
@@ -278,213 +239,6 @@ impl Bmr {
             }
         }
         Ok(active)
-    }
-
-    /// Garbles a circuit for a block of lanes: from the setup parts of its inputs, one row for each input bit, to
-    /// those of its outputs. `ots` are with each peer, in the order of [`Context::peers`], [`Shape::products`]
-    /// each way; `choices` are ours, packed, the same with all.
-    ///
-    /// # Errors
-    /// Those of the network.
-    ///
-    /// # Panics
-    /// If there is another number of OTs or of inputs: a plan was wrong.
-    pub async fn garble(
-        &mut self,
-        program: &Program<'_>,
-        inputs: &WireSetup,
-        choices: &[u8],
-        ots: &[PeerRows<'_>],
-    ) -> Result<(WireSetup, Prepared)> {
-        let layered = program.layered();
-        let shape = Shape {
-            parties: self.context.parties(),
-            rows: layered.rows(),
-            lanes: inputs.lanes(),
-        };
-        let me = self.context.me();
-        let seed = BlockSeed::new(self.random.next_block());
-        let told = self.tell(program, shape, inputs.masks(), choices, ots);
-        let told = told.await?;
-        let flips: Vec<_> = told.flips.iter().map(|flips| &flips[..]).collect();
-        let products = Products {
-            ots,
-            own: &told.own,
-            flips: &flips,
-        };
-
-        let (instance, first) = (self.instance, self.next);
-        self.next += shape.pieces_of(layered);
-        let mut garbling = Garbling::new(instance, shape, first, me.index(), &self.offset, &seed);
-        for (row, &wire) in layered.inputs().iter().enumerate() {
-            let zero = inputs.zero(wire as usize);
-            let set = garbling.set(row, wire as usize, zero, products);
-            set.expect(FITS);
-        }
-        let tables = tables::add_up(
-            self.opening,
-            &self.context,
-            &mut self.channels,
-            program,
-            &mut garbling,
-            products,
-        );
-        let tables = tables.await?;
-
-        let mut part = WireSetup::new(layered.outputs().len(), shape.lanes);
-        for (output, &row) in layered.outputs().iter().enumerate() {
-            let zero = garbling.zero(row as usize);
-            part.zero_mut(output).copy_from_slice(zero);
-        }
-        part.masks_mut()
-            .as_bytes_mut()
-            .copy_from_slice(told.outputs.as_bytes());
-        let prepared = Prepared {
-            instance,
-            shape,
-            first,
-            seed,
-            tables,
-        };
-        Ok((part, prepared))
-    }
-
-    /// Multiplies the operands' masks, and makes the OTs' random choices ours: what is told of both, and what our own
-    /// products as a sender lack then.
-    async fn tell(
-        &mut self,
-        program: &Program<'_>,
-        shape: Shape,
-        inputs: &Rows,
-        choices: &[u8],
-        ots: &[PeerRows<'_>],
-    ) -> Result<Told> {
-        let (me, layered) = (self.context.me(), program.layered());
-        let plane = shape.plane_bytes(layered);
-        let (results, choices) = choices.split_at(plane);
-        let (second, first) = choices.split_at(plane);
-        let masks = MaskWalk::new(layered, me == LEADER, results, inputs).expect(FITS);
-        if plane == 0 {
-            let (own, outputs) = masks.choices(&[]).expect(FITS);
-            let flips = Vec::new();
-            return Ok(Told {
-                own,
-                outputs,
-                flips,
-            });
-        }
-        let place = (self.instance, self.next_row);
-        self.next_row += shape.hashed_rows(layered);
-        let hash = || Hashed::new(program, place, me.index(), &self.offset, shape.lanes, ots);
-        let hashed = self.context.metered_now(hash).expect(FITS);
-        let mut flips = pack(inputs);
-        kernels::xor_into(&mut flips, first);
-        bits::clear_tail(&mut flips, layered.input_bits() * shape.lanes);
-
-        let message = |place| {
-            let mut message = hashed.message(place, &masks).expect(FITS);
-            message.extend_from_slice(&flips);
-            message
-        };
-        let messages = (0..self.channels.len()).map(message).collect();
-        let told = self.exchange(messages, plane + flips.len()).await?;
-        let (mut products, mut others) = (vec![0; plane], vec![0; flips.len()]);
-        for told in &told {
-            kernels::xor_into(&mut products, &told[..plane]);
-            kernels::xor_into(&mut others, &told[plane..]);
-        }
-        // Public bits, which go through XOR as masks do; a NOT changes none of them.
-        let flipped = |bits: &[u8]| {
-            let inputs = unpack(bits, layered.input_bits(), shape.lanes);
-            MaskWalk::new(layered, false, &vec![0; plane], &inputs).expect(FITS)
-        };
-        let walks = [flipped(&flips), flipped(&others)];
-        let product = hashed.share(&masks, &products, walks.each_ref());
-        let product = product.expect(FITS);
-
-        // The second OTs' choices become our share of the product: all are told alike which to flip.
-        let mut flips = Zeroizing::new(vec![0; plane]);
-        kernels::xor(&mut flips, &product, second);
-        bits::clear_tail(&mut flips, masks.count());
-        let (mut own, outputs) = masks.choices(&product).expect(FITS);
-        let messages = self.channels.iter().map(|_| flips.to_vec()).collect();
-        for told in self.exchange(messages, plane).await? {
-            own.add(&told).expect(FITS);
-        }
-        let flips = told.iter().map(|told| told.slice(plane..)).collect();
-        Ok(Told {
-            own,
-            outputs,
-            flips,
-        })
-    }
-
-    /// Sends each peer its message of so many bytes, and receives those of all.
-    async fn exchange(&mut self, messages: Vec<Vec<u8>>, len: usize) -> Result<Vec<Bytes>> {
-        let (mut sends, mut receives) = (Vec::new(), Vec::new());
-        for (channel, message) in self.channels.iter_mut().zip(messages) {
-            let Channel { tx, rx } = channel;
-            receives.push((rx, len));
-            sends.push((tx, message.into()));
-        }
-        exchange_each(sends, receives).await
-    }
-
-    /// Evaluates a circuit on the active keys of its inputs, one row for each input bit; sends nothing.
-    ///
-    /// # Panics
-    /// If `prepared` is of another circuit, or the keys are of another number of wires or lanes.
-    pub fn evaluate(
-        &self,
-        program: &Program<'_>,
-        prepared: Prepared,
-        inputs: &ActiveKeys,
-    ) -> ActiveKeys {
-        let layered = program.layered();
-        let Prepared {
-            instance,
-            shape,
-            first,
-            seed,
-            tables,
-        } = prepared;
-        let parcels = tables::parcels(shape, program);
-        let fit = |(parcel, columns): (&Parcel<'_>, &Vec<Vec<u8>>)| {
-            columns.iter().all(|column| column.len() == parcel.bytes)
-        };
-        assert!(
-            shape.rows == layered.rows()
-                && parcels.len() == tables.len()
-                && parcels.iter().zip(&tables).all(fit),
-            "what was prepared is of another circuit"
-        );
-        assert!(
-            inputs.rows() == layered.input_bits() && inputs.lanes() == shape.lanes,
-            "{inputs:?} are not the inputs of {shape:?}"
-        );
-        let me = self.context.me().index();
-        let mut evaluation = Evaluation::new(instance, shape, first, me, &self.offset, &seed);
-        for (row, &wire) in layered.inputs().iter().enumerate() {
-            let keys = inputs.row(wire as usize);
-            evaluation.set(row, keys).expect(FITS);
-        }
-        self.context.metered_now(|| {
-            for (parcel, tables) in parcels.iter().zip(tables) {
-                let mut at = 0;
-                for chunk in &parcel.chunks {
-                    let end = at + shape.column_bytes(chunk.ands.len());
-                    let columns: Vec<_> = tables.iter().map(|table| &table[at..end]).collect();
-                    at = end;
-                    evaluation.evaluate(chunk, &columns).expect(FITS);
-                }
-            }
-        });
-        let mut outputs = ActiveKeys::new(shape.parties, layered.outputs().len(), shape.lanes);
-        for (output, &row) in layered.outputs().iter().enumerate() {
-            let keys = evaluation.active(row as usize);
-            outputs.row_mut(output).copy_from_slice(keys);
-        }
-        outputs
     }
 
     /// Opens the masks of wires to the parties `to`, who can read their colours then; `None` for the others. In

@@ -4,25 +4,32 @@
 //! A wire's labels at a party are, before inputs are there, its own key of 0, whose lowest bit is the party's
 //! share of the mask (a key's own lowest bit is always 0); after that also the active keys of all parties.
 
+mod convert;
+mod wires;
+
+pub use convert::{FromKeys, ToKeys};
+
 use std::sync::Arc;
 
-use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, bits};
 use madrigal_correlations::{Direction, Stock};
 use madrigal_garbling::{Offset, colours};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
+use madrigal_protocols::Opening;
 use madrigal_protocols::bmr::{self, ActiveKeys, Bmr, InputSetup, PeerRows, Shape, WireSetup};
-use madrigal_protocols::{Opening, gmw};
 use zeroize::Zeroizing;
 
+use self::wires::{
+    active_of, bit, from_rows, groups, rows_of, setup_of, shape_of, sorts_of, to_shares,
+};
 use super::yao::offset;
-use super::{Boolean, Kept, Protocol, in_sharing, unpacked};
+use super::{Boolean, Kept, Protocol, unpacked};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
-use crate::operation::{Mismatch, Operation, Prepared, Tool, Turn};
+use crate::operation::{Mismatch, Prepared, Tool};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
 
@@ -50,120 +57,6 @@ impl Tool for BmrTool {
             bmr.count_in(&self.context);
         }
     }
-}
-
-/// Values of one length that go through an operation together, with all their planes.
-fn groups(sorts: &[Sort]) -> Vec<std::ops::Range<usize>> {
-    if sorts.windows(2).all(|pair| pair[0].len == pair[1].len) {
-        return (!sorts.is_empty())
-            .then_some(0..sorts.len())
-            .into_iter()
-            .collect();
-    }
-    (0..sorts.len()).map(|value| value..value + 1).collect()
-}
-
-/// Planes of all, and elements of each.
-fn shape_of(sorts: &[Sort]) -> (usize, usize) {
-    let rows = sorts.iter().map(|sort| sort.element.bits()).sum();
-    (rows, sorts.first().map_or(0, |sort| sort.len))
-}
-
-fn sorts_of(values: &[Arc<Shares>]) -> Vec<Sort> {
-    values.iter().map(|value| *value.sort()).collect()
-}
-
-/// A key of 0 with a share of the mask.
-fn masked(key: Block, mask: bool) -> Block {
-    key ^ Block::new(u64::from(mask), 0)
-}
-
-fn bit(row: &[u8], lane: usize) -> bool {
-    row[lane / 8] >> (lane % 8) & 1 == 1
-}
-
-/// Values from what is known of their wires.
-fn to_shares(sorts: &[Sort], setup: &WireSetup, active: Option<&ActiveKeys>) -> Vec<Shares> {
-    let parties = active.map_or(0, ActiveKeys::parties);
-    let mut wire = 0;
-    let of = |sort: &Sort| {
-        let (planes, len) = (sort.element.bits(), sort.len);
-        let mut labels = Zeroizing::new(Vec::with_capacity(planes * (1 + parties) * len));
-        for wire in wire..wire + planes {
-            let mask = setup.masks().row(wire);
-            let keys = setup.zero(wire).iter().enumerate();
-            labels.extend(keys.map(|(lane, &key)| masked(key, bit(mask, lane))));
-            labels.extend(active.iter().flat_map(|active| active.row(wire)));
-        }
-        wire += planes;
-        Shares::labels(sort.shared(Sharing::Y), 1 + parties, labels)
-    };
-    sorts.iter().map(of).collect()
-}
-
-/// The planes of values.
-fn planes(values: &[Arc<Shares>]) -> impl Iterator<Item = (&Shares, usize)> {
-    values.iter().flat_map(|value| {
-        let planes = value.sort().element.bits();
-        (0..planes).map(move |plane| (&**value, plane))
-    })
-}
-
-/// What was known of the wires of values before inputs were there.
-fn setup_of(values: &[Arc<Shares>]) -> WireSetup {
-    let (rows, lanes) = shape_of(&sorts_of(values));
-    let mut setup = WireSetup::new(rows, lanes);
-    for (wire, (value, plane)) in planes(values).enumerate() {
-        let labels = value.label_row(plane, 0);
-        let bytes = bits::bytes_for(lanes);
-        colours(labels, &mut setup.masks_mut().row_mut(wire)[..bytes]);
-        for (key, &label) in setup.zero_mut(wire).iter_mut().zip(labels) {
-            *key = masked(label, label.bit(0));
-        }
-    }
-    setup
-}
-
-/// The active keys of the wires of values.
-fn active_of(values: &[Arc<Shares>]) -> ActiveKeys {
-    let (rows, lanes) = shape_of(&sorts_of(values));
-    let labels = values.iter().map(|value| value.label_rows()).max();
-    let parties = labels.unwrap_or(1) - 1;
-    let mut active = ActiveKeys::new(parties, rows, lanes);
-    for (wire, (value, plane)) in planes(values).enumerate() {
-        let keys = active.row_mut(wire).chunks_exact_mut(lanes.max(1));
-        for (row, keys) in (1..).zip(keys) {
-            keys.copy_from_slice(value.label_row(plane, row));
-        }
-    }
-    active
-}
-
-/// The bits of values, a row for each plane; nothing where they are not known.
-fn rows_of(values: &[Arc<Shares>]) -> Option<Rows> {
-    if !values.iter().all(|value| value.is_known()) {
-        return None;
-    }
-    let (count, lanes) = shape_of(&sorts_of(values));
-    let mut rows = Rows::new(count, lanes);
-    for (wire, (value, plane)) in planes(values).enumerate() {
-        rows.row_mut(wire).copy_from_slice(value.plane(plane, 0));
-    }
-    rows.clear_padding();
-    Some(rows)
-}
-
-fn from_rows(sorts: &[Sort], sharing: Sharing, rows: &Rows) -> Vec<Shares> {
-    let mut wire = 0;
-    let of = |sort: &Sort| {
-        let mut value = Shares::zeros(sort.shared(sharing));
-        for plane in 0..sort.element.bits() {
-            value.plane_mut(plane, 0).copy_from_slice(rows.row(wire));
-            wire += 1;
-        }
-        value
-    };
-    sorts.iter().map(of).collect()
 }
 
 /// What is kept of fresh wires.
@@ -435,7 +328,7 @@ impl Boolean for BmrTool {
         };
         let program = circuit.garbled();
         let bmr = self.bmr(stock)?;
-        let ots = stock.correlated_ots().take_each(|_| count);
+        let ots = stock.correlated_ots().take_each(|_| count)?;
         let ots = Ots::new(me, parties, &ots);
         let garbled = bmr.garble(&program, &setup, &ots.choices, &ots.rows);
         let (made, prepared) = garbled.await?;
@@ -509,124 +402,4 @@ impl Boolean for BmrTool {
 fn outputs_of(circuit: &Circuit, lanes: usize) -> Vec<Sort> {
     let of = |&width: &u32| Sort::new(Sharing::Y, Element::Bits(width as usize), lanes);
     circuit.outputs().iter().map(of).collect()
-}
-
-/// Bits shared in Boolean GMW become garbled by all: from B to Y (MOTION 7.2).
-#[derive(Debug, Default)]
-pub struct ToKeys;
-
-impl Operation for ToKeys {
-    fn name(&self) -> String {
-        "convert/1 from B to Y".to_owned()
-    }
-
-    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
-        for value in inputs {
-            in_sharing(Sharing::B, value)?;
-        }
-        Ok(inputs
-            .iter()
-            .map(|value| value.shared(Sharing::Y))
-            .collect())
-    }
-
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        BmrTool::fresh_bill(None, inputs, bill);
-        let (parties, opening) = (bill.parties(), bill.opening());
-        for group in groups(inputs) {
-            let (rows, lanes) = shape_of(&inputs[group]);
-            bill.each(|me| Bmr::from_boolean_cost(opening, me, parties, rows, lanes));
-            Bmr::from_boolean_rounds(bill.clock(), opening, parties);
-        }
-    }
-
-    fn prepares(&self, _: &[Sort]) -> bool {
-        true
-    }
-
-    fn prepare<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        Box::pin(async move {
-            let (tool, stock) = turn.tool::<BmrTool>()?;
-            let sorts = sorts_of(&inputs);
-            let fresh = tool.fresh(&sorts, stock)?;
-            let groups = groups(&sorts).into_iter().zip(&fresh);
-            let results = groups.flat_map(|(group, setup)| to_shares(&sorts[group], setup, None));
-            Ok(Prepared {
-                results: results.collect(),
-                kept: Box::new(fresh),
-            })
-        })
-    }
-
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        Box::pin(async move {
-            let prepared = turn.kept();
-            let (tool, stock) = turn.tool::<BmrTool>()?;
-            tool.garbled(&inputs, stock, prepared).await
-        })
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        Ok(inputs.iter().map(|&value| value.clone()).collect())
-    }
-}
-
-/// Bits that all have garbled become shared in Boolean GMW, without a message: from Y to B (MOTION 7.3).
-#[derive(Debug, Default)]
-pub struct FromKeys;
-
-impl Operation for FromKeys {
-    fn name(&self) -> String {
-        "convert/1 from Y to B".to_owned()
-    }
-
-    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
-        for value in inputs {
-            in_sharing(Sharing::Y, value)?;
-        }
-        Ok(inputs
-            .iter()
-            .map(|value| value.shared(Sharing::B))
-            .collect())
-    }
-
-    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
-        bill.touch(inputs.iter().map(|sort| 2 * sort.bytes() as u64).sum());
-    }
-
-    fn online<'a>(
-        &'a self,
-        turn: &'a mut Turn<'_>,
-        inputs: Vec<Arc<Shares>>,
-    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
-        let leads = turn.me() == gmw::LEADER;
-        let of = |value: &Arc<Shares>| {
-            let mut share = Shares::zeros(value.sort().shared(Sharing::B));
-            let bytes = bits::bytes_for(value.len());
-            let mut colour = Zeroizing::new(vec![0; bytes]);
-            for plane in 0..value.sort().element.bits() {
-                let row = &mut share.plane_mut(plane, 0)[..bytes];
-                colours(value.label_row(plane, 0), row);
-                if leads {
-                    colours(value.label_row(plane, 1), &mut colour);
-                    madrigal_kernels::xor_into(row, &colour);
-                }
-            }
-            share
-        };
-        let made = inputs.iter().map(of).collect();
-        Box::pin(std::future::ready(Ok(made)))
-    }
-
-    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
-        Ok(inputs.iter().map(|&value| value.clone()).collect())
-    }
 }

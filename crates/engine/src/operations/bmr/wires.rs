@@ -1,0 +1,131 @@
+//! Values as wires that all parties garble: what is known of them before inputs are there, and after.
+
+use std::sync::Arc;
+
+use madrigal_circuit::Rows;
+use madrigal_core::bits;
+use madrigal_garbling::colours;
+use madrigal_kernels::Block;
+use madrigal_protocols::bmr::{ActiveKeys, WireSetup};
+use zeroize::Zeroizing;
+
+use crate::shares::Shares;
+use crate::sort::{Sharing, Sort};
+
+/// Values of one length that go through an operation together, with all their planes.
+pub(super) fn groups(sorts: &[Sort]) -> Vec<std::ops::Range<usize>> {
+    if sorts.windows(2).all(|pair| pair[0].len == pair[1].len) {
+        return (!sorts.is_empty())
+            .then_some(0..sorts.len())
+            .into_iter()
+            .collect();
+    }
+    (0..sorts.len()).map(|value| value..value + 1).collect()
+}
+
+/// Planes of all, and elements of each.
+pub(super) fn shape_of(sorts: &[Sort]) -> (usize, usize) {
+    let rows = sorts.iter().map(|sort| sort.element.bits()).sum();
+    (rows, sorts.first().map_or(0, |sort| sort.len))
+}
+
+pub(super) fn sorts_of(values: &[Arc<Shares>]) -> Vec<Sort> {
+    values.iter().map(|value| *value.sort()).collect()
+}
+
+/// A key of 0 with a share of the mask.
+pub(super) fn masked(key: Block, mask: bool) -> Block {
+    key ^ Block::new(u64::from(mask), 0)
+}
+
+pub(super) fn bit(row: &[u8], lane: usize) -> bool {
+    row[lane / 8] >> (lane % 8) & 1 == 1
+}
+
+/// Values from what is known of their wires.
+pub(super) fn to_shares(
+    sorts: &[Sort],
+    setup: &WireSetup,
+    active: Option<&ActiveKeys>,
+) -> Vec<Shares> {
+    let parties = active.map_or(0, ActiveKeys::parties);
+    let mut wire = 0;
+    let of = |sort: &Sort| {
+        let (planes, len) = (sort.element.bits(), sort.len);
+        let mut labels = Zeroizing::new(Vec::with_capacity(planes * (1 + parties) * len));
+        for wire in wire..wire + planes {
+            let mask = setup.masks().row(wire);
+            let keys = setup.zero(wire).iter().enumerate();
+            labels.extend(keys.map(|(lane, &key)| masked(key, bit(mask, lane))));
+            labels.extend(active.iter().flat_map(|active| active.row(wire)));
+        }
+        wire += planes;
+        Shares::labels(sort.shared(Sharing::Y), 1 + parties, labels)
+    };
+    sorts.iter().map(of).collect()
+}
+
+/// The planes of values.
+pub(super) fn planes(values: &[Arc<Shares>]) -> impl Iterator<Item = (&Shares, usize)> {
+    values.iter().flat_map(|value| {
+        let planes = value.sort().element.bits();
+        (0..planes).map(move |plane| (&**value, plane))
+    })
+}
+
+/// What was known of the wires of values before inputs were there.
+pub(super) fn setup_of(values: &[Arc<Shares>]) -> WireSetup {
+    let (rows, lanes) = shape_of(&sorts_of(values));
+    let mut setup = WireSetup::new(rows, lanes);
+    for (wire, (value, plane)) in planes(values).enumerate() {
+        let labels = value.label_row(plane, 0);
+        let bytes = bits::bytes_for(lanes);
+        colours(labels, &mut setup.masks_mut().row_mut(wire)[..bytes]);
+        for (key, &label) in setup.zero_mut(wire).iter_mut().zip(labels) {
+            *key = masked(label, label.bit(0));
+        }
+    }
+    setup
+}
+
+/// The active keys of the wires of values.
+pub(super) fn active_of(values: &[Arc<Shares>]) -> ActiveKeys {
+    let (rows, lanes) = shape_of(&sorts_of(values));
+    let labels = values.iter().map(|value| value.label_rows()).max();
+    let parties = labels.unwrap_or(1) - 1;
+    let mut active = ActiveKeys::new(parties, rows, lanes);
+    for (wire, (value, plane)) in planes(values).enumerate() {
+        let keys = active.row_mut(wire).chunks_exact_mut(lanes.max(1));
+        for (row, keys) in (1..).zip(keys) {
+            keys.copy_from_slice(value.label_row(plane, row));
+        }
+    }
+    active
+}
+
+/// The bits of values, a row for each plane; nothing where they are not known.
+pub(super) fn rows_of(values: &[Arc<Shares>]) -> Option<Rows> {
+    if !values.iter().all(|value| value.is_known()) {
+        return None;
+    }
+    let (count, lanes) = shape_of(&sorts_of(values));
+    let mut rows = Rows::new(count, lanes);
+    for (wire, (value, plane)) in planes(values).enumerate() {
+        rows.row_mut(wire).copy_from_slice(value.plane(plane, 0));
+    }
+    rows.clear_padding();
+    Some(rows)
+}
+
+pub(super) fn from_rows(sorts: &[Sort], sharing: Sharing, rows: &Rows) -> Vec<Shares> {
+    let mut wire = 0;
+    let of = |sort: &Sort| {
+        let mut value = Shares::zeros(sort.shared(sharing));
+        for plane in 0..sort.element.bits() {
+            value.plane_mut(plane, 0).copy_from_slice(rows.row(wire));
+            wire += 1;
+        }
+        value
+    };
+    sorts.iter().map(of).collect()
+}
