@@ -27,8 +27,8 @@ const JOB: u32 = 1;
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Setup ahead")]
 pub struct Ahead {
-    /// Take correlations from this store, which --prepare has made: the answer then takes the online phase
-    /// alone. With --local, party I's store is DIR/partyI
+    /// Take correlations from this store, which --prepare has made, instead of making them in setup.
+    /// With --local, party I's store is DIR/partyI
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub store: Option<PathBuf>,
 

@@ -112,7 +112,9 @@ impl Ways<'_> {
         let with = |goal, origin: Option<Origin>| {
             program.plan(mix, goal, &|spec| {
                 (spec.line, spec.threads) = (line, self.threads);
-                spec.origin = origin.unwrap_or(spec.origin);
+                if let Some(origin) = &origin {
+                    spec.origin = origin.clone();
+                }
                 spec.also.push(("mix".to_owned(), mix.to_string()));
             })
         };

@@ -196,7 +196,7 @@ fn everybody(parties: usize) -> Result<[usize; 2]> {
     for result in results {
         let (mut bits, mut words) = result.map_err(|_| "a party panicked")??;
         let mut scratch = Default::default();
-        let shares = bits.take(BITS, &mut scratch);
+        let shares = bits.take(BITS, &mut scratch)?;
         for (i, sum) in all_bits.iter_mut().enumerate() {
             for (sum, shares) in sum.iter_mut().zip([shares.a, shares.b, shares.c]) {
                 *sum ^= shares[i / 8] >> (i % 8) & 1;

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use madrigal_core::bits;
+use madrigal_net::Result;
 use zeroize::Zeroizing;
+
+use crate::needs::enough;
 
 /// One party's shares of triples, to be used from the front, each once.
 ///
@@ -119,10 +122,15 @@ impl BitTriples {
 
     /// Uses the first `count`.
     ///
-    /// # Panics
-    /// If there are fewer: then a plan was wrong.
-    pub fn take<'a>(&'a mut self, count: usize, scratch: &'a mut Scratch) -> TripleBits<'a> {
-        self.advance(count, |shares, start| {
+    /// # Errors
+    /// [`Error::Short`](madrigal_net::Error::Short) if there are fewer: then a plan was wrong.
+    pub fn take<'a>(
+        &'a mut self,
+        count: usize,
+        scratch: &'a mut Scratch,
+    ) -> Result<TripleBits<'a>> {
+        enough("bit triples", count, self.len())?;
+        Ok(self.advance(count, |shares, start| {
             if start % 8 == 0 {
                 let range = start / 8..start / 8 + bits::bytes_for(count);
                 return TripleBits {
@@ -141,7 +149,7 @@ impl BitTriples {
                 bits::take(from, start, to, count);
             }
             TripleBits { a, b, c }
-        })
+        }))
     }
 
     fn advance<'a, T>(
@@ -193,18 +201,29 @@ mod tests {
         let mut scratch = Scratch::default();
         let mut other = Scratch::default();
         for size in [3, 8, 19] {
-            let (here, there) = (cut.take(size, &mut scratch), rest.take(size, &mut other));
+            let here = cut.take(size, &mut scratch).expect("there are so many");
+            let there = rest.take(size, &mut other).expect("there are so many");
             assert_eq!(here.a[0] & 7, there.a[0] & 7);
         }
         assert!(cut.is_empty());
         assert_eq!(tail.len(), 70);
-        let here = tail.take(70, &mut scratch).c.to_vec();
-        assert_eq!(here, rest.take(70, &mut other).c);
+        let here = tail.take(70, &mut scratch).expect("there are 70");
+        let here = here.c.to_vec();
+        let there = rest.take(70, &mut other).expect("there are 70");
+        assert_eq!(here, there.c);
     }
 
     #[test]
-    #[should_panic(expected = "8 triples wanted, 7 left")]
     fn none_is_invented() {
-        triples(7).take(8, &mut Scratch::default());
+        let (mut triples, mut scratch) = (triples(7), Scratch::default());
+        let short = triples
+            .take(8, &mut scratch)
+            .err()
+            .expect("there are seven");
+        assert!(
+            short
+                .to_string()
+                .starts_with("8 bit triples wanted, and 7 left")
+        );
     }
 }

@@ -16,13 +16,14 @@ use std::sync::Arc;
 
 use madrigal_core::{Party, bits};
 use madrigal_kernels::Block;
-use madrigal_net::Context;
+use madrigal_net::{Context, Result};
 use madrigal_ot::{OtError, softspoken::CHUNK};
 use zeroize::Zeroizing;
 
 use crate::extension::Batch;
 use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
+use crate::needs::enough;
 use crate::rings::random_blocks;
 use crate::rows::{Pool, Pooled, Rows};
 
@@ -101,24 +102,31 @@ impl CorrelatedOts {
 
     /// Uses the first rows of every direction at once, as many as `count` says.
     ///
-    /// # Panics
-    /// If there are fewer: then a plan was wrong.
-    pub fn take_each(&mut self, count: impl Fn(Direction) -> usize) -> Vec<(Direction, &[Block])> {
+    /// # Errors
+    /// [`Error::Short`](madrigal_net::Error::Short) if there are fewer: then a plan was wrong.
+    pub fn take_each(
+        &mut self,
+        count: impl Fn(Direction) -> usize,
+    ) -> Result<Vec<(Direction, &[Block])>> {
         let ways = self.0.iter_mut();
-        ways.map(|(&way, rows)| (way, rows.take(count(way))))
-            .collect()
+        ways.map(|(&way, rows)| {
+            let count = count(way);
+            enough("correlated OTs", count, rows.len())?;
+            Ok((way, rows.take(count)))
+        })
+        .collect()
     }
 
     /// Uses the first `count` rows of a direction.
     ///
-    /// # Panics
-    /// If there are fewer: then a plan was wrong.
-    pub fn take(&mut self, way: Direction, count: usize) -> &[Block] {
-        match self.0.get_mut(&way) {
+    /// # Errors
+    /// [`Error::Short`](madrigal_net::Error::Short) if there are fewer: then a plan was wrong.
+    pub fn take(&mut self, way: Direction, count: usize) -> Result<&[Block]> {
+        enough("correlated OTs", count, self.left(way))?;
+        Ok(match self.0.get_mut(&way) {
             Some(rows) => rows.take(count),
-            None if count == 0 => &[],
-            None => panic!("{count} correlated OTs wanted, none registered"),
-        }
+            None => &[],
+        })
     }
 }
 

@@ -131,6 +131,25 @@ impl Kind {
         }
     }
 
+    /// Bytes of each of the strings that one party's shares of `count` items are kept in:
+    ///
+    /// | kind | strings |
+    /// |---|---|
+    /// | Boolean triples | a, b, c = a & b: item i is bit i, from the lowest bit of the first byte on |
+    /// | vector triples | a: a byte of value 0 or 1 for each item; B and C = a B: whole bytes for each item |
+    /// | triples of a ring, of matrices, of convolutions | a, b, c = a b: elements of the ring, lowest byte first |
+    /// | square pairs | a, c = a^2 |
+    /// | shared bits | b |
+    ///
+    /// Shares of bits add up by XOR, those of elements in the ring.
+    pub fn strings(self, count: usize) -> Vec<usize> {
+        let bytes = |bits: u128| bits.saturating_mul(count as u128).div_ceil(8);
+        let columns = self.columns().into_iter();
+        columns
+            .map(|bits| usize::try_from(bytes(bits)).unwrap_or(usize::MAX))
+            .collect()
+    }
+
     /// Bits of an item in each of the strings that its shares are kept in: the bits of a Boolean
     /// triple are packed, all else takes whole bytes.
     pub(crate) fn columns(self) -> Vec<u128> {

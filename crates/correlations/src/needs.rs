@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 
 use madrigal_core::{Party, PhaseCost, Product, Ring};
 use madrigal_kernels::Block;
-use madrigal_net::Result;
+use madrigal_net::{Error, Result};
 use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
@@ -245,14 +245,21 @@ impl OtCosts {
     }
 
     fn products(&mut self, width: Width, one: Product, count: usize) -> PhaseCost {
-        let together = products_together(width, one);
-        let calls = (0..count).step_by(together);
-        let mut call = |start: usize| {
-            let now = together.min(count - start);
-            with_ring!(width, T => self.product_triples::<T>(one, now))
-        };
-        calls.fold(PhaseCost::default(), |total, start| total + call(start))
+        let (kind, _) = Kind::of_product(width, one);
+        let mut call = |now| with_ring!(width, T => self.product_triples::<T>(one, now));
+        calls(kind, count).fold(PhaseCost::default(), |total, now| total + call(now))
     }
+}
+
+/// The calls in which a stock has so many items made.
+pub(crate) fn calls(kind: Kind, count: usize) -> impl Iterator<Item = usize> {
+    let together = match kind.product() {
+        Some((width, one)) => products_together(width, one),
+        None => count.max(1),
+    };
+    (0..count)
+        .step_by(together)
+        .map(move |start| together.min(count - start))
 }
 
 /// Bytes of a party's shares of the triples of products that a stock has made in one call.
@@ -302,6 +309,9 @@ pub struct Stock {
     offset: Option<Zeroizing<Block>>,
 }
 
+/// Why a stock has as much as is taken.
+const REGISTERED: &str = "what is taken was registered";
+
 /// The part of a stock that belongs to one ring.
 #[doc(hidden)]
 pub struct Shelf<T: Ring> {
@@ -339,6 +349,8 @@ impl<T: Ring> Shelf<T> {
         }
     }
 
+    /// # Panics
+    /// If fewer are left.
     fn take(&mut self, needs: &RingNeeds) -> Self {
         let mut shelf = Self::empty();
         if needs.triples > 0 {
@@ -351,7 +363,8 @@ impl<T: Ring> Shelf<T> {
             shelf.bits = self.bits.split_front(needs.bits);
         }
         for (&one, &count) in &needs.products {
-            shelf.products.insert(one, self.take_products(one, count));
+            let triples = self.take_products(one, count);
+            shelf.products.insert(one, triples.expect(REGISTERED));
         }
         shelf
     }
@@ -383,15 +396,13 @@ impl<T: Ring> Shelf<T> {
         Ok(shelf)
     }
 
-    /// # Panics
-    /// If fewer are left.
-    fn take_products(&mut self, one: Product, count: usize) -> Vec<ProductTriple<T>> {
+    fn take_products(&mut self, one: Product, count: usize) -> Result<Vec<ProductTriple<T>>> {
         let all = self.products.get_mut(&one);
         let left = all.as_ref().map_or(0, |all| all.len());
-        let Some(kept) = left.checked_sub(count) else {
-            panic!("{count} triples of {one:?} wanted, {left} are left");
-        };
-        all.map(|all| all.split_off(kept)).unwrap_or_default()
+        let kind = || Kind::of_product(Width::of::<T>(), one).0;
+        let kept = left.checked_sub(count);
+        let kept = kept.ok_or_else(|| short(kind(), count, left))?;
+        Ok(all.map(|all| all.split_off(kept)).unwrap_or_default())
     }
 }
 
@@ -464,12 +475,15 @@ impl Stock {
     pub fn take(&mut self, needs: &Needs, me: Party) -> Self {
         let vector_triples = needs.vector_triples.iter();
         let vector_triples = vector_triples
-            .map(|(&length, &count)| (length, self.vector_triples(length, count)))
+            .map(|(&length, &count)| {
+                let triples = self.vector_triples(length, count);
+                (length, triples.expect(REGISTERED))
+            })
             .collect();
         Self {
             bit_triples: match needs.bit_triples {
                 0 => BitTriples::none(),
-                count => self.bit_triples(count),
+                count => self.bit_triples.split_front(count),
             },
             vector_triples,
             u8: self.u8.take(&needs.of_ring::<u8>()),
@@ -486,11 +500,11 @@ impl Stock {
 
     /// The first `count` Boolean triples that are left; so for the kinds below.
     ///
-    /// # Panics
-    /// If there are fewer: then something was not registered. So do all of these.
-    #[must_use]
-    pub fn bit_triples(&mut self, count: usize) -> BitTriples {
-        self.bit_triples.split_front(count)
+    /// # Errors
+    /// [`Error::Short`] if there are fewer: then something was not registered. So do all of these.
+    pub fn bit_triples(&mut self, count: usize) -> Result<BitTriples> {
+        enough("bit triples", count, self.bit_triples.len())?;
+        Ok(self.bit_triples.split_front(count))
     }
 
     /// All Boolean triples that are left, to take some of.
@@ -499,30 +513,46 @@ impl Stock {
     }
 
     /// Vector triples of vectors of `length` bits.
-    #[must_use]
-    pub fn vector_triples(&mut self, length: usize, count: usize) -> VectorTriples {
-        let Some(triples) = self.vector_triples.get_mut(&length) else {
-            panic!("{count} triples of vectors of {length} bits wanted, none registered");
-        };
-        triples.split_front(count)
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn vector_triples(&mut self, length: usize, count: usize) -> Result<VectorTriples> {
+        let triples = self.vector_triples.get_mut(&length);
+        let left = triples.as_ref().map_or(0, |triples| triples.len());
+        match triples {
+            Some(triples) if count <= left => Ok(triples.split_front(count)),
+            _ => Err(short(Kind::VectorTriples { length }, count, left)),
+        }
     }
 
     /// Triples over Z_2^l.
-    #[must_use]
-    pub fn ring_triples<T: Kept>(&mut self, count: usize) -> RingTriples<T> {
-        T::shelf(self).triples.split_front(count)
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn ring_triples<T: Kept>(&mut self, count: usize) -> Result<RingTriples<T>> {
+        let triples = &mut T::shelf(self).triples;
+        enough(Kind::RingTriples(Width::of::<T>()), count, triples.len())?;
+        Ok(triples.split_front(count))
     }
 
     /// Square pairs over Z_2^l.
-    #[must_use]
-    pub fn square_pairs<T: Kept>(&mut self, count: usize) -> SquarePairs<T> {
-        T::shelf(self).squares.split_front(count)
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn square_pairs<T: Kept>(&mut self, count: usize) -> Result<SquarePairs<T>> {
+        let pairs = &mut T::shelf(self).squares;
+        enough(Kind::SquarePairs(Width::of::<T>()), count, pairs.len())?;
+        Ok(pairs.split_front(count))
     }
 
     /// Shared bits over Z_2^l.
-    #[must_use]
-    pub fn shared_bits<T: Kept>(&mut self, count: usize) -> SharedBits<T> {
-        T::shelf(self).bits.split_front(count)
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn shared_bits<T: Kept>(&mut self, count: usize) -> Result<SharedBits<T>> {
+        let bits = &mut T::shelf(self).bits;
+        enough(Kind::SharedBits(Width::of::<T>()), count, bits.len())?;
+        Ok(bits.split_front(count))
     }
 
     /// Correlated OTs with all peers, to take some of.
@@ -550,15 +580,33 @@ impl Stock {
     }
 
     /// A matrix triple over Z_2^l.
-    #[must_use]
-    pub fn matrix_triple<T: Kept>(&mut self, shape: MatrixShape) -> ProductTriple<T> {
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn matrix_triple<T: Kept>(&mut self, shape: MatrixShape) -> Result<ProductTriple<T>> {
         self.product_triple(Product::Matrices(1, shape))
     }
 
     /// A triple of a product over Z_2^l: of several pairs of matrices, one of all of them.
-    #[must_use]
-    pub fn product_triple<T: Kept>(&mut self, product: Product) -> ProductTriple<T> {
+    ///
+    /// # Errors
+    /// [`Error::Short`].
+    pub fn product_triple<T: Kept>(&mut self, product: Product) -> Result<ProductTriple<T>> {
         let (count, one) = product.alike();
-        ProductTriple::beside(product, T::shelf(self).take_products(one, count))
+        let triples = T::shelf(self).take_products(one, count)?;
+        Ok(ProductTriple::beside(product, triples))
     }
+}
+
+/// Whether there are so many left.
+pub(crate) fn enough(what: impl ToString, wanted: usize, left: usize) -> Result<()> {
+    match wanted <= left {
+        true => Ok(()),
+        false => Err(short(what, wanted, left)),
+    }
+}
+
+fn short(what: impl ToString, wanted: usize, left: usize) -> Error {
+    let what = what.to_string();
+    Error::Short { what, wanted, left }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use madrigal_core::time::Work;
 use madrigal_core::{Party, PhaseCost, Product, Ring};
@@ -14,18 +15,20 @@ use crate::correlated::{CorrelatedOts, Direction};
 use crate::dealer::DealerSource;
 use crate::extension::Extension;
 use crate::kind::Kind;
+use crate::maker::Maker;
 use crate::matrices::{Matrices, ProductTriple};
-use crate::needs::Needs;
+use crate::needs::{Needs, calls};
+use crate::provider::{Call, Own, Provider};
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
 use crate::source::{OtCosts, OtSource, Source};
 #[cfg(feature = "store")]
-use crate::store::{Store, StoreSource};
+use crate::store::Store;
 use crate::store_cost::reserve_cost;
 use crate::vectors::VectorTriples;
 
 /// Where a job's correlations come from. All parties of a job must agree on it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Origin {
     /// Oblivious transfer between all pairs of parties ([`OtSource`]).
@@ -41,6 +44,8 @@ pub enum Origin {
     Dealer,
     /// Stores that the parties made in an earlier job (`store::Store`).
     Store,
+    /// A source of the caller's own ([`Provider`]).
+    Own(Own),
 }
 
 impl Default for Origin {
@@ -68,11 +73,17 @@ impl fmt::Display for Origin {
             }
             Self::Dealer => f.write_str("dealer"),
             Self::Store => f.write_str("store"),
+            Self::Own(own) => write!(f, "own {}", own.name()),
         }
     }
 }
 
 impl Origin {
+    /// [`Origin::Own`].
+    pub fn own(provider: impl Provider + 'static) -> Self {
+        Self::Own(Own::new(Arc::new(provider)))
+    }
+
     /// [`Origin::Ot`] on one thread, of matrices too.
     pub const fn ot(extension: Extension) -> Self {
         Self::Ot {
@@ -83,21 +94,26 @@ impl Origin {
     }
 
     /// Whether it has items of this kind: correlated OTs come from oblivious transfer alone.
-    pub fn serves(self, kind: Kind) -> bool {
-        matches!(self, Self::Ot { .. }) || !matches!(kind, Kind::CorrelatedOts { .. })
+    pub fn serves(&self, kind: Kind) -> bool {
+        match (self, kind) {
+            (Self::Ot { .. }, _) => true,
+            (_, Kind::CorrelatedOts { .. }) => false,
+            (Self::Dealer | Self::Store, _) => true,
+            (Self::Own(own), _) => own.serves(kind),
+        }
     }
 
     /// Parties of the session that compute nothing.
-    pub fn helpers(self) -> usize {
+    pub fn helpers(&self) -> usize {
         match self {
-            Self::Ot { .. } | Self::Store => 0,
+            Self::Ot { .. } | Self::Store | Self::Own(_) => 0,
             Self::Dealer => 1,
         }
     }
 
     /// What a source of this kind will cost `me` of `parties` parties that compute.
-    pub fn costs(self, me: Party, parties: usize) -> SupplyCosts {
-        match self {
+    pub fn costs(&self, me: Party, parties: usize) -> SupplyCosts {
+        match *self {
             Self::Ot {
                 extension,
                 threads,
@@ -111,6 +127,12 @@ impl Origin {
             }
             Self::Dealer => SupplyCosts::Dealer(me),
             Self::Store => SupplyCosts::Store { parties },
+            Self::Own(ref own) => SupplyCosts::Own {
+                own: own.clone(),
+                me,
+                parties,
+                made: Needs::new(),
+            },
         }
     }
 }
@@ -128,6 +150,17 @@ pub enum SupplyCosts {
         /// How many parties have a store.
         parties: usize,
     },
+    /// See [`Origin::Own`].
+    Own {
+        /// Which.
+        own: Own,
+        /// Whose costs.
+        me: Party,
+        /// How many parties compute.
+        parties: usize,
+        /// What the calls so far have made.
+        made: Needs,
+    },
 }
 
 impl SupplyCosts {
@@ -140,6 +173,10 @@ impl SupplyCosts {
             Self::Ot(costs) => costs.base(),
             Self::Dealer(_) => DealerSource::start_cost(),
             Self::Store { parties } => reserve_cost(*parties, needs),
+            Self::Own { .. } if needs.is_empty() => PhaseCost::default(),
+            Self::Own {
+                own, me, parties, ..
+            } => own.start(*me, *parties, needs),
         }
     }
 
@@ -160,6 +197,7 @@ impl SupplyCosts {
                 store_bytes: needs.share_bytes() as f64,
                 ..Work::default()
             },
+            Self::Own { own, .. } => own.work(needs),
         }
     }
 
@@ -168,7 +206,7 @@ impl SupplyCosts {
     pub fn first_work(&self) -> Work {
         match self {
             Self::Ot(costs) => costs.bit_triples_work(0),
-            Self::Dealer(_) | Self::Store { .. } => Work::default(),
+            Self::Dealer(_) | Self::Store { .. } | Self::Own { .. } => Work::default(),
         }
     }
 
@@ -177,7 +215,7 @@ impl SupplyCosts {
         match self {
             Self::Ot(costs) => costs.parties() - 1,
             Self::Dealer(_) => 1,
-            Self::Store { parties } => parties - 1,
+            Self::Store { parties } | Self::Own { parties, .. } => parties - 1,
         }
     }
 
@@ -185,7 +223,7 @@ impl SupplyCosts {
     pub fn threads(&self) -> usize {
         match self {
             Self::Ot(costs) => costs.threads(),
-            Self::Dealer(_) | Self::Store { .. } => 1,
+            Self::Dealer(_) | Self::Store { .. } | Self::Own { .. } => 1,
         }
     }
 
@@ -198,13 +236,35 @@ impl SupplyCosts {
         };
         let kinds = needs.kinds().into_iter();
         let others = kinds.filter(|(kind, _)| !matches!(kind, Kind::CorrelatedOts { .. }));
-        others.fold(rows, |sum, (kind, count)| {
-            sum + match self {
-                Self::Ot(costs) => costs.items(kind, count),
-                Self::Dealer(me) => DealerSource::items_cost(*me, kind, count),
-                Self::Store { .. } => PhaseCost::default(),
+        others.fold(rows, |sum, (kind, count)| sum + self.items(kind, count))
+    }
+
+    /// Cost of so many more items of a kind other than correlated OTs.
+    fn items(&mut self, kind: Kind, count: usize) -> PhaseCost {
+        match self {
+            Self::Ot(costs) => costs.items(kind, count),
+            Self::Dealer(me) => DealerSource::items_cost(*me, kind, count),
+            Self::Store { .. } => PhaseCost::default(),
+            Self::Own {
+                own,
+                me,
+                parties,
+                made,
+            } => {
+                let mut sum = PhaseCost::default();
+                for count in calls(kind, count) {
+                    sum += own.bill(&Call {
+                        me: *me,
+                        parties: *parties,
+                        kind,
+                        count,
+                        before: made,
+                    });
+                    made.add(kind, count);
+                }
+                sum
             }
-        })
+        }
     }
 }
 
@@ -228,16 +288,21 @@ impl<'a> From<&'a mut Store> for Means<'a> {
 }
 
 /// The [`Source`] of one job, whatever its [`Origin`].
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum Supply {
     /// See [`Origin::Ot`].
     Ot(Box<OtSource>),
-    /// See [`Origin::Dealer`].
-    Dealer(Box<DealerSource>),
-    /// See [`Origin::Store`].
-    #[cfg(feature = "store")]
-    Store(Box<StoreSource>),
+    /// Of any other origin.
+    Made(Box<dyn Maker>),
+}
+
+impl fmt::Debug for Supply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ot(source) => source.fmt(f),
+            Self::Made(_) => f.write_str("Supply"),
+        }
+    }
 }
 
 impl Supply {
@@ -246,14 +311,14 @@ impl Supply {
     ///
     /// # Errors
     /// Those of the network; a peer's malformed message; those of `Store::reserve`, and no store among
-    /// the means.
+    /// the means; those of a source of the caller's own.
     pub async fn open(
-        origin: Origin,
+        origin: &Origin,
         context: &Context,
         needs: &Needs,
         means: Means<'_>,
     ) -> Result<Self> {
-        match origin {
+        match *origin {
             Origin::Ot {
                 extension,
                 threads,
@@ -265,8 +330,9 @@ impl Supply {
                     Matrices::Ot => source,
                 })))
             }
-            Origin::Dealer => Ok(Self::Dealer(Box::new(DealerSource::new(context)?))),
+            Origin::Dealer => Ok(Self::Made(Box::new(DealerSource::new(context)?))),
             Origin::Store => Self::from_store(context, needs, means).await,
+            Origin::Own(ref own) => Ok(Self::Made(own.open_checked(context, needs).await?)),
         }
     }
 
@@ -277,7 +343,7 @@ impl Supply {
             return Err(context.fail(Error::Store { problem }));
         };
         let source = store.reserve(context, needs).await?;
-        Ok(Self::Store(Box::new(source)))
+        Ok(Self::Made(Box::new(source)))
     }
 
     #[cfg(not(feature = "store"))]
@@ -286,28 +352,31 @@ impl Supply {
         Err(context.fail(Error::Store { problem }))
     }
 
-    /// Tells the helpers that no more is wanted. Every job ends its supply.
+    /// Says that no more is wanted. Every job ends its supply.
     ///
     /// # Errors
     /// Those of the network.
     pub async fn end(&mut self) -> Result<()> {
         match self {
             Self::Ot(_) => Ok(()),
-            Self::Dealer(source) => source.end().await,
-            #[cfg(feature = "store")]
-            Self::Store(_) => Ok(()),
+            Self::Made(maker) => maker.end().await,
         }
     }
 }
 
+/// Passes a call on.
+macro_rules! either {
+    ($supply:expr, $source:ident => $call:expr) => {
+        match $supply {
+            Supply::Ot($source) => $call.await,
+            Supply::Made($source) => $call.await,
+        }
+    };
+}
+
 impl BitTripleSource for Supply {
     async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
-        match self {
-            Self::Ot(source) => source.bit_triples(count, made).await,
-            Self::Dealer(source) => source.bit_triples(count, made).await,
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.bit_triples(count, made).await,
-        }
+        either!(self, source => source.bit_triples(count, made))
     }
 }
 
@@ -317,12 +386,7 @@ impl Source for Supply {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<RingTriples<T>> {
-        match self {
-            Self::Ot(source) => source.ring_triples(count, made).await,
-            Self::Dealer(source) => source.ring_triples(count, made).await,
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.ring_triples(count, made).await,
-        }
+        either!(self, source => source.ring_triples(count, made))
     }
 
     async fn square_pairs<T: Ring>(
@@ -330,12 +394,7 @@ impl Source for Supply {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SquarePairs<T>> {
-        match self {
-            Self::Ot(source) => source.square_pairs(count, made).await,
-            Self::Dealer(source) => source.square_pairs(count, made).await,
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.square_pairs(count, made).await,
-        }
+        either!(self, source => source.square_pairs(count, made))
     }
 
     async fn shared_bits<T: Ring>(
@@ -343,12 +402,7 @@ impl Source for Supply {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<SharedBits<T>> {
-        match self {
-            Self::Ot(source) => source.shared_bits(count, made).await,
-            Self::Dealer(source) => source.shared_bits(count, made).await,
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.shared_bits(count, made).await,
-        }
+        either!(self, source => source.shared_bits(count, made))
     }
 
     async fn product_triples<T: Ring>(
@@ -357,12 +411,7 @@ impl Source for Supply {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<Vec<ProductTriple<T>>> {
-        match self {
-            Self::Ot(source) => source.product_triples(one, count, made).await,
-            Self::Dealer(source) => source.product_triples(one, count, made).await,
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.product_triples(one, count, made).await,
-        }
+        either!(self, source => source.product_triples(one, count, made))
     }
 
     async fn vector_triples(
@@ -371,12 +420,7 @@ impl Source for Supply {
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<VectorTriples> {
-        match self {
-            Self::Ot(source) => source.vector_triples(length, count, made).await,
-            Self::Dealer(source) => source.vector_triples(length, count, made).await,
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.vector_triples(length, count, made).await,
-        }
+        either!(self, source => source.vector_triples(length, count, made))
     }
 
     async fn correlated_ots(
@@ -384,20 +428,13 @@ impl Source for Supply {
         counts: &[(Direction, usize)],
         made: &dyn Fn(usize),
     ) -> Result<CorrelatedOts> {
-        match self {
-            Self::Ot(source) => source.correlated_ots(counts, made).await,
-            Self::Dealer(source) => source.correlated_ots(counts, made).await,
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.correlated_ots(counts, made).await,
-        }
+        either!(self, source => source.correlated_ots(counts, made))
     }
 
     fn offset(&self) -> Option<Block> {
         match self {
             Self::Ot(source) => source.offset(),
-            Self::Dealer(source) => source.offset(),
-            #[cfg(feature = "store")]
-            Self::Store(source) => source.offset(),
+            Self::Made(source) => source.offset(),
         }
     }
 }

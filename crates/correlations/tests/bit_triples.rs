@@ -12,7 +12,7 @@ fn make(extension: Extension, parties: usize, counts: &'static [usize]) -> Vec<V
         for &count in counts {
             let mut triples = source.bit_triples(count, &|_| {}).await?;
             let mut scratch = Scratch::default();
-            let bits = triples.take(count, &mut scratch);
+            let bits = triples.take(count, &mut scratch)?;
             calls.push([bits.a, bits.b, bits.c].map(<[u8]>::to_vec));
         }
         Ok(calls)

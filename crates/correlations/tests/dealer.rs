@@ -84,7 +84,7 @@ async fn supplied<T>(
     context: Context,
     work: impl AsyncFnOnce(&mut Supply) -> madrigal_net::Result<T>,
 ) -> madrigal_net::Result<T> {
-    let mut supply = Supply::open(origin, &context, &Needs::new(), Means::default()).await?;
+    let mut supply = Supply::open(&origin, &context, &Needs::new(), Means::default()).await?;
     let result = work(&mut supply).await?;
     supply.end().await?;
     Ok(result)
@@ -233,7 +233,7 @@ fn bit_triples_at_their_cost() {
                 for &count in counts {
                     let mut triples = source.bit_triples(count, &|_| {}).await?;
                     let mut scratch = Scratch::default();
-                    let bits = triples.take(count, &mut scratch);
+                    let bits = triples.take(count, &mut scratch)?;
                     all.push([bits.a, bits.b, bits.c].map(<[u8]>::to_vec));
                 }
                 Ok(all)

@@ -32,7 +32,10 @@ fn triples(
     let [mut first, mut second] = <[_; 2]>::try_from(triples).expect("two parties");
     let mut scratch = [Scratch::default(), Scratch::default()];
     let [one, two] = &mut scratch;
-    let (first, second) = (first.take(count, one), second.take(count, two));
+    let taken = (first.take(count, one), second.take(count, two));
+    let (Ok(first), Ok(second)) = taken else {
+        panic!("as many as were made");
+    };
     let columns = [
         (first.a, second.a),
         (first.b, second.b),

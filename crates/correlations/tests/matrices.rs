@@ -439,17 +439,17 @@ fn a_stock_holds_what_was_registered() {
             let mut source = OtSource::new(&context, extension).await?;
             let mut stock = Stock::fill(&mut source, needs_of_all, &|_| {}).await?;
             assert_eq!(
-                stock.bit_triples(60).len() + stock.bit_triples(40).len(),
+                stock.bit_triples(60)?.len() + stock.bit_triples(40)?.len(),
                 100
             );
-            assert_eq!(stock.vector_triples(40, 3).len(), 3);
-            assert_eq!(stock.square_pairs::<u16>(4).len(), 4);
-            assert_eq!(stock.shared_bits::<u32>(6).len(), 6);
+            assert_eq!(stock.vector_triples(40, 3)?.len(), 3);
+            assert_eq!(stock.square_pairs::<u16>(4)?.len(), 4);
+            assert_eq!(stock.shared_bits::<u32>(6)?.len(), 6);
             let _ = (
-                stock.matrix_triple::<u32>(shape),
-                stock.matrix_triple::<u32>(shape),
+                stock.matrix_triple::<u32>(shape)?,
+                stock.matrix_triple::<u32>(shape)?,
             );
-            let mut triples = stock.ring_triples::<u64>(7);
+            let mut triples = stock.ring_triples::<u64>(7)?;
             let shares = triples.take(7);
             Ok([shares.a.to_vec(), shares.b.to_vec(), shares.c.to_vec()])
         });

@@ -37,7 +37,7 @@ async fn calls(context: Context, extension: Extension, threads: usize) -> Result
     for count in BITS {
         let mut triples = source.bit_triples(count, &|_| {}).await?;
         let mut scratch = Scratch::default();
-        let bits = triples.take(count, &mut scratch);
+        let bits = triples.take(count, &mut scratch)?;
         for string in [bits.a, bits.b, bits.c] {
             let bit = |i: usize| u128::from(string[i / 8] >> (i % 8) & 1);
             strings.push((0..count).map(bit).collect());
@@ -233,7 +233,7 @@ fn many_silent_ots() {
         for count in COUNTS {
             let mut triples = source.bit_triples(count, &|_| {}).await?;
             let mut scratch = Scratch::default();
-            let bits = triples.take(count, &mut scratch);
+            let bits = triples.take(count, &mut scratch)?;
             strings.push([bits.a, bits.b, bits.c].map(<[u8]>::to_vec));
         }
         Ok(strings)

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::board::Board;
-use crate::graph::Graph;
+use crate::graph::{Graph, Node};
 use crate::operation::{Prepared, Strand, Turn};
 use crate::plan::Phases;
 use crate::program::ProgramPlan;
@@ -355,7 +355,7 @@ impl Team<'_> {
         let mut source = if needs.is_empty() && spec.origin.helpers() == 0 {
             None
         } else {
-            Some(Supply::open(spec.origin, &setup, &needs, means).await?)
+            Some(Supply::open(&spec.origin, &setup, &needs, means).await?)
         };
         let total = needs.steps();
         let made = |more: usize| {
@@ -489,6 +489,21 @@ impl Team<'_> {
     }
 }
 
+/// What is this operation's fault names it, and ends the job for all.
+fn told(error: Error, node: &Node, context: &Context) -> Error {
+    let (Error::Short { .. }, Some(operation)) = (&error, &node.operation) else {
+        return error;
+    };
+    let (name, label) = (operation.name(), &node.label);
+    let place = if label.is_empty() {
+        String::new()
+    } else {
+        format!(" ({label})")
+    };
+    let reason = format!("operation `{name}`{place} cannot go on: {error}");
+    context.fail(Error::Ended { reason })
+}
+
 /// One strand at work.
 struct Runner {
     strand: Strand,
@@ -537,6 +552,7 @@ impl Runner {
                 Some(made) => (made, Duration::ZERO),
                 None => {
                     let (made, worked) = timed(operation.online(&mut turn, start.inputs)).await;
+                    let made = made.map_err(|error| told(error, node, &context));
                     (made?, worked)
                 }
             };
@@ -579,7 +595,10 @@ impl Runner {
                     results,
                     kept: Box::new(()),
                 },
-                None => operation.prepare(&mut turn, start.inputs).await?,
+                None => {
+                    let prepared = operation.prepare(&mut turn, start.inputs).await;
+                    prepared.map_err(|error| told(error, node, &context))?
+                }
             };
             let stock = turn.into_stock();
             self.strand.context(Phase::Setup).join(&context);

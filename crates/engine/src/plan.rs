@@ -297,7 +297,7 @@ impl Plan {
         }
         let program = ProgramSpec {
             graph: Arc::new(graph(&spec)),
-            origin: spec.origin,
+            origin: spec.origin.clone(),
             opening: spec.opening,
             phases: spec.phases,
             memory: spec.memory,
@@ -337,7 +337,7 @@ impl Plan {
     /// Where correlations come from, in words: `none` where there is nothing to make and nobody who
     /// would.
     pub fn correlations(&self) -> String {
-        match self.spec.origin {
+        match &self.spec.origin {
             origin if self.triples() == 0 && origin.helpers() == 0 => "none".to_owned(),
             origin => origin.to_string(),
         }

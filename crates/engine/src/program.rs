@@ -147,7 +147,7 @@ impl ProgramPlan {
         let kinds = needs.kinds();
         let foreign = kinds.iter().find(|(kind, _)| !spec.origin.serves(*kind));
         if let Some(&(kind, _)) = foreign {
-            let (kind, origin) = (Box::new(kind), spec.origin);
+            let (kind, origin) = (Box::new(kind), spec.origin.clone());
             return Err(ProgramError::Correlations { kind, origin });
         }
         // What is used up in setup goes with it.

@@ -1,19 +1,22 @@
-//! Operations that the engine does not know, by its public interface alone.
+//! Operations and sources of correlations that the engine does not know, by its public interface alone.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Party, Ring};
-use madrigal_engine::operations::{ArithmeticGmwTool, Open, ReplicatedTool, Rings, Share};
+use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_correlations::{Call, Kind, Maker, Needs, Provider, Strings};
+use madrigal_engine::operations::{ArithmeticGmwTool, Open, ReplicatedTool, Rings, Share, Square};
 use madrigal_engine::{
-    Bill, Element, Mismatch, Opening, Operation, Shares, Sharing, Sort, Tool, Turn, Width,
+    Bill, Element, Given, Mismatch, Opening, Operation, Origin, ProgramPlan, ProgramSpec, RunError,
+    Shares, Sharing, Sort, Tool, Turn, Width, evaluate_program,
 };
+use madrigal_net::transport::mesh;
 use madrigal_net::{Channel, Context, Result};
-use madrigal_testkit::seed;
+use madrigal_testkit::{World, seed};
 
-use crate::programs::{Built, check_all};
+use crate::programs::{Built, check_all, own};
 
 /// What one party knows becomes known to another one.
 #[derive(Debug)]
@@ -186,4 +189,128 @@ fn operations_of_ones_own_run_and_cost_what_they_say() {
         told_and_cubed::<ArithmeticGmwTool>(2, len, seed);
         told_and_cubed::<ReplicatedTool>(3, len, seed);
     }
+}
+
+/// Declares one square, and takes two.
+#[derive(Debug)]
+struct Greedy;
+
+impl Operation for Greedy {
+    fn name(&self) -> String {
+        "greedy/1".into()
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        Ok(inputs.to_vec())
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        ArithmeticGmwTool::square_bill::<u64>(inputs[0].len, bill);
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(async move {
+            let (tool, stock) = turn.tool::<ArithmeticGmwTool>()?;
+            let square = tool.square::<u64>(stock, &inputs[0]).await?;
+            Ok(vec![tool.square::<u64>(stock, &square).await?])
+        })
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![inputs[0].clone()])
+    }
+}
+
+/// Gives out strings that are too short.
+#[derive(Debug)]
+struct Stingy;
+
+impl Provider for Stingy {
+    fn name(&self) -> String {
+        "stingy/1".into()
+    }
+
+    fn serves(&self, _: Kind) -> bool {
+        true
+    }
+
+    fn bill(&self, _: &Call<'_>) -> PhaseCost {
+        PhaseCost::default()
+    }
+
+    fn open<'a>(
+        &'a self,
+        _: &'a Context,
+        _: &'a Needs,
+    ) -> LocalBoxFuture<'a, Result<Box<dyn Maker>>> {
+        Box::pin(std::future::ready(Ok(Box::new(Self) as Box<dyn Maker>)))
+    }
+}
+
+impl Maker for Stingy {
+    fn make<'a>(
+        &'a mut self,
+        kind: Kind,
+        count: usize,
+        _: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<Strings>> {
+        let strings = kind.strings(count).into_iter();
+        let strings = strings.map(|len| vec![0; len - 1].into()).collect();
+        Box::pin(std::future::ready(Ok(strings)))
+    }
+}
+
+/// What both parties hear of a program that squares five numbers.
+fn squares_fail(operation: impl Operation + 'static, origin: Origin) -> Vec<String> {
+    let mut built = Built::new(2, seed());
+    let x = built.ring::<ArithmeticGmwTool>(Width::W64, 5);
+    let made = built.graph.add_one(operation, &[x]).unwrap();
+    let open = Open::<ArithmeticGmwTool>::new(Party::all(2).collect());
+    let opened = built.graph.add_one(open, &[made]).unwrap();
+    built.graph.output(opened);
+    let spec = ProgramSpec {
+        origin,
+        ..built.spec()
+    };
+    let plan = ProgramPlan::new(spec).unwrap();
+    let (plan, built) = (&plan, &built);
+    let ended = World::new(2, seed()).run_over(mesh(2), |context| async move {
+        let given = Given {
+            inputs: own(&built.graph, &built.inputs, context.me()),
+            ..Given::default()
+        };
+        match evaluate_program(&context, plan, given, &|_| {}).await {
+            Ok(outputs) => Ok(outputs),
+            Err(RunError::Net(error)) => Err(error),
+            Err(other) => panic!("{other}"),
+        }
+    });
+    let error = |result: Result<_>| result.err().unwrap().to_string();
+    ended.into_iter().map(error).collect()
+}
+
+/// A party may have heard first that the other one has left, but not both.
+fn told(errors: &[String], what: &str) {
+    assert!(
+        errors.iter().any(|error| error.contains(what)),
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn an_operation_that_takes_more_than_it_declares_is_named() {
+    let errors = squares_fail(Greedy, Origin::default());
+    told(&errors, "operation `greedy/1`");
+    told(&errors, "5 squares-u64 wanted, and 0 left");
+}
+
+#[test]
+fn a_source_that_gives_too_little_is_named() {
+    let errors = squares_fail(Square::<ArithmeticGmwTool>::new(), Origin::own(Stingy));
+    told(&errors, "correlations by `stingy/1`");
+    told(&errors, "[39, 39] bytes for 5 x squares-u64");
 }

@@ -11,19 +11,25 @@
 //! - under random faults of the network every living party ends in time with the right result or with one
 //!   error that blames no honest party.
 //!
+//! [`SourceCheck`] does the like for a source of correlations of one's own.
+//!
 //! It is for tests: randomness is deterministic, and what is wrong is a panic that says so.
 
 #![allow(clippy::print_stdout)] // seeds, for whoever repeats a failed test
 
 use std::sync::Arc;
 
+mod source;
+
+pub use source::SourceCheck;
+
 use madrigal_core::{Cost, Party, Ring};
 use madrigal_engine::operations::{
     ArithmeticGmwTool, BooleanGmwTool, Open, Protocol, ReplicatedTool, Share,
 };
 use madrigal_engine::{
-    Element, Given, Graph, GraphError, Opening, Operation, Phases, ProgramPlan, ProgramSpec,
-    RunError, Shares, Sharing, Sort, Value, evaluate_program, with_ring,
+    Element, Given, Graph, GraphError, Opening, Operation, Origin, Phases, ProgramPlan,
+    ProgramSpec, RunError, Shares, Sharing, Sort, Value, evaluate_program, with_ring,
 };
 use madrigal_net::transport::Fault;
 use madrigal_net::{Context, Error};
@@ -51,7 +57,11 @@ pub struct Check {
     /// The greatest message, counted on each link, that a fault happens to.
     pub messages: u32,
     make: Box<Make>,
+    origin: Box<MakeOrigin>,
 }
+
+/// What makes the correlations of a job among so many parties.
+type MakeOrigin = dyn Fn(usize) -> Origin + Send + Sync;
 
 impl Check {
     /// Of an operation that `make` makes for a number of parties and of elements: among 2, 3 and 5 parties,
@@ -63,6 +73,7 @@ impl Check {
             faults: 40,
             messages: 12,
             make: Box::new(make),
+            origin: Box::new(|_| Origin::default()),
         }
     }
 
@@ -71,6 +82,13 @@ impl Check {
     pub fn among(self, parties: &[usize]) -> Self {
         let parties = parties.to_vec();
         Self { parties, ..self }
+    }
+
+    /// With correlations that come from elsewhere: `origin` says where, for each job among so many parties.
+    #[must_use]
+    pub fn supplied_by(self, origin: impl Fn(usize) -> Origin + Send + Sync + 'static) -> Self {
+        let origin = Box::new(origin);
+        Self { origin, ..self }
     }
 
     /// Runs all of it.
@@ -83,12 +101,17 @@ impl Check {
             for &len in &self.lengths {
                 let built = self.built(parties, len, seed);
                 for spec in specs(&built.graph) {
-                    built.compare(spec, seed);
+                    built.compare(self.supplied(spec), seed);
                 }
             }
             self.wrong_inputs(parties, seed);
         }
         self.faulty(seed);
+    }
+
+    fn supplied(&self, spec: ProgramSpec) -> ProgramSpec {
+        let origin = (self.origin)(spec.graph.parties());
+        ProgramSpec { origin, ..spec }
     }
 
     fn built(&self, parties: usize, len: usize, seed: u64) -> Built {
@@ -127,7 +150,8 @@ impl Check {
                 inputs[at] = other;
                 // What it takes must run like any other.
                 if let Ok(built) = with(inputs) {
-                    built.compare(ProgramSpec::new(built.graph.clone()), seed);
+                    let spec = ProgramSpec::new(built.graph.clone());
+                    built.compare(self.supplied(spec), seed);
                 }
             }
         }
@@ -145,7 +169,8 @@ impl Check {
             };
             let len = self.lengths[number as usize % self.lengths.len()];
             let built = Arc::new(self.built(parties, len, seed));
-            let plan = Arc::new(plan(ProgramSpec::new(built.graph.clone())));
+            let spec = ProgramSpec::new(built.graph.clone());
+            let plan = Arc::new(plan(self.supplied(spec)));
             let trial = |patience| {
                 let (world, limit) = impatient(parties, seed, patience);
                 let judge = Arc::clone(&built);

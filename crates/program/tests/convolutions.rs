@@ -241,7 +241,7 @@ fn products_from_encrypted_matrices() {
         };
         let how = (mix, Goal::Size);
         runs_with(&program, &inputs, how, "encrypted matrices", &|spec| {
-            (spec.origin, spec.threads) = (origin, threads);
+            (spec.origin, spec.threads) = (origin.clone(), threads);
         });
     }
 }

@@ -86,7 +86,7 @@ impl BooleanGmw {
         z: &mut [u8],
     ) -> Result<()> {
         let bytes = bits::bytes_for(count);
-        let triple = triples.take(count, &mut self.scratch);
+        let triple = triples.take(count, &mut self.scratch)?;
         let mut masked = Zeroizing::new(vec![0; 2 * bytes]);
         let (d, e) = masked.split_at_mut(bytes);
         kernels::xor(d, x, triple.a);

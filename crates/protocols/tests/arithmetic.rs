@@ -225,12 +225,12 @@ fn made<T: Kept>(seed: u64, count: usize) {
             let dealer = Dealer { seed, parties, me };
             let [x, y] = [(0, x), (1, y)].map(|(label, v)| dealer.share(label, v));
             let b = dealer.share_bits(2, bits);
-            let mut triples = stock.ring_triples::<T>(2 * count);
-            let mut shared = stock.shared_bits::<T>(2 * count);
+            let mut triples = stock.ring_triples::<T>(2 * count)?;
+            let mut shared = stock.shared_bits::<T>(2 * count)?;
             let mut z: [Vec<T>; 4] = std::array::from_fn(|_| vec![T::ZERO; count]);
             gmw.mul(&mut triples, &x[..count], &y[..count], &mut z[0])
                 .await?;
-            let mut pairs = stock.square_pairs::<T>(count);
+            let mut pairs = stock.square_pairs::<T>(count)?;
             gmw.square(&mut pairs, &x[..count], &mut z[1]).await?;
             gmw.inject(&mut shared, &b, &mut z[2]).await?;
             let x = &x[..2 * count];
@@ -238,7 +238,7 @@ fn made<T: Kept>(seed: u64, count: usize) {
                 .await?;
             assert!(triples.is_empty() && shared.is_empty());
             let mut product = vec![T::ZERO; 6];
-            let matrix = stock.matrix_triple::<T>(shape);
+            let matrix = stock.matrix_triple::<T>(shape)?;
             gmw.products(matrix, x, &y, &mut product).await?;
             let mut z = z.concat();
             z.extend(product);

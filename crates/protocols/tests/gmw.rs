@@ -29,7 +29,8 @@ fn plain(seed: u64, owner: Party, count: usize) -> Vec<u8> {
 /// Where triples come from.
 fn origins() -> [Origin; 4] {
     let ot = [Extension::default(), Extension::IKNP].map(Origin::ot);
-    [ot[0], ot[1], Origin::Dealer, Origin::Store]
+    let [one, other] = ot;
+    [one, other, Origin::Dealer, Origin::Store]
 }
 
 /// What `count` triples are in a store.
@@ -52,7 +53,7 @@ async fn store(setup: &Context, directory: &Path, count: usize) -> Result<Store>
 /// `count` triples from `origin`, of which the job then wants no more.
 async fn triples(
     setup: &Context,
-    origin: Origin,
+    origin: &Origin,
     directory: &Path,
     count: usize,
 ) -> Result<BitTriples> {
@@ -68,10 +69,10 @@ async fn triples(
 }
 
 /// The declared cost of the same.
-fn triples_cost(origin: Origin, me: Party, parties: usize, count: usize) -> PhaseCost {
+fn triples_cost(origin: &Origin, me: Party, parties: usize, count: usize) -> PhaseCost {
     let mut costs = origin.costs(me, parties);
     let mut cost = costs.start(&needs(count)) + costs.fill(&needs(count));
-    if origin == Origin::Store {
+    if *origin == Origin::Store {
         let costs = OtCosts::new(Extension::default(), me, parties);
         cost += NewStore::ot_cost(costs, &needs(count), parties);
     }
@@ -107,11 +108,11 @@ async fn product(
 
 fn check(parties: usize, opening: Opening, count: usize, to: &[Party]) {
     for origin in origins() {
-        check_with(origin, parties, opening, count, to);
+        check_with(&origin, parties, opening, count, to);
     }
 }
 
-fn check_with(origin: Origin, parties: usize, opening: Opening, count: usize, to: &[Party]) {
+fn check_with(origin: &Origin, parties: usize, opening: Opening, count: usize, to: &[Party]) {
     let seed = seed();
     let stores = tempfile::tempdir().unwrap();
     let results = World::new(parties + origin.helpers(), seed).run(|context| {

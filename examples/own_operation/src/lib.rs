@@ -24,6 +24,8 @@
 //! # Ok::<(), madrigal::engine::GraphError>(())
 //! ```
 
+pub mod trusted_files;
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 

@@ -36,6 +36,19 @@ impl Strings {
         }
     }
 
+    /// The same, with room for so many times as much.
+    pub(super) fn with_room(self, times: usize) -> Self {
+        let room = |string: &Zeroizing<Vec<u8>>| {
+            let mut all = Zeroizing::new(Vec::with_capacity(times * string.len()));
+            all.extend_from_slice(string);
+            all
+        };
+        Self {
+            independent: self.independent.each_ref().map(room),
+            dependent: room(&self.dependent),
+        }
+    }
+
     pub(super) fn append(&mut self, more: &Self) {
         let [a, b] = &mut self.independent;
         let pairs = [

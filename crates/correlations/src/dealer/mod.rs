@@ -24,19 +24,13 @@ mod request;
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, LocalBoxFuture};
-use madrigal_core::{Party, PhaseCost, Product, Ring};
+use madrigal_core::{Party, PhaseCost, Product};
 use madrigal_net::{Channel, Context, Error, Generator, Result, breathe};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
-use crate::BitTripleSource;
-use crate::bit_triples::BitTriples;
 use crate::kind::Width;
-use crate::matrices::ProductTriple;
+use crate::maker::Maker;
 use crate::needs::products_together;
-use crate::rings::{RingTriples, SquarePairs};
-use crate::shared_bits::SharedBits;
-use crate::source::Source;
-use crate::vectors::VectorTriples;
 
 use kinds::Strings;
 use request::Request;
@@ -71,7 +65,7 @@ fn dealer_of(context: &Context) -> Party {
 
 impl DealerSource {
     /// Opens the way to the dealer, the last party of `context`, which runs [`deal`] in the same step.
-    /// Local. Call [`end`](Self::end) when all is made: else the dealer waits for the next request, and
+    /// Local. Call [`end`](crate::Maker::end) when all is made: else the dealer waits for the next request, and
     /// the others' [`Job::finish`](madrigal_net::Job::finish) for the dealer until it takes it for
     /// stalled.
     ///
@@ -88,14 +82,6 @@ impl DealerSource {
         })
     }
 
-    /// Says that no more is wanted, so that the dealer can finish the job. Part of every job.
-    ///
-    /// # Errors
-    /// Those of the network.
-    pub async fn end(&mut self) -> Result<()> {
-        self.channel.send(Request::End.to_bytes().to_vec()).await
-    }
-
     /// What a party pays once a job: the message that ends it. All that parties other than the
     /// corrected one send is in the first round.
     pub(crate) fn start_cost() -> PhaseCost {
@@ -109,37 +95,12 @@ impl DealerSource {
 
     /// Cost for `me` of one call for `count` items of a kind; of triples of products, of as many calls.
     pub(crate) fn items_cost(me: Party, kind: crate::Kind, count: usize) -> PhaseCost {
-        let request = match kind {
-            crate::Kind::BitTriples => Request::Bits { count },
-            crate::Kind::VectorTriples { length } => Request::Vectors { length, count },
-            crate::Kind::RingTriples(width) => Request::Triples {
-                width: width.bits(),
-                count,
-            },
-            crate::Kind::SquarePairs(width) => Request::Squares {
-                width: width.bits(),
-                count,
-            },
-            crate::Kind::SharedBits(width) => Request::SharedBits {
-                width: width.bits(),
-                count,
-            },
-            crate::Kind::MatrixTriples(width, shape) => {
-                return products_cost(me, width, Product::Matrices(1, shape), count);
-            }
-            crate::Kind::ConvolutionTriples(width, convolution) => {
-                let product = Product::Convolution(convolution);
-                return products_cost(me, width, product, count);
-            }
-            // It deals none: `Origin::serves`.
-            crate::Kind::CorrelatedOts { .. } => return PhaseCost::default(),
-        };
-        cost(me, request)
-    }
-
-    async fn strings(&mut self, request: Request, made: &dyn Fn(usize)) -> Result<Strings> {
-        let mut all = self.dealt(request, 1, made).await?;
-        Ok(all.remove(0))
+        if let Some((width, product)) = kind.product() {
+            return products_cost(me, width, product, count);
+        }
+        // It deals no others: `Origin::serves`.
+        let request = Request::of(kind, count);
+        request.map_or(PhaseCost::default(), |request| cost(me, request))
     }
 
     /// What `count` requests of this kind bring, none of which waits for another.
@@ -322,82 +283,37 @@ pub fn fuzz_request(bytes: &[u8]) -> bool {
     true
 }
 
-impl BitTripleSource for DealerSource {
-    async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
-        let strings = self.strings(Request::Bits { count }, made).await?;
-        let [a, b] = strings.independent;
-        Ok(BitTriples::new(a, b, strings.dependent, count))
-    }
-}
-
-impl Source for DealerSource {
-    async fn ring_triples<T: Ring>(
-        &mut self,
+impl Maker for DealerSource {
+    fn make<'a>(
+        &'a mut self,
+        kind: crate::Kind,
         count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<RingTriples<T>> {
-        let width = T::BITS;
-        let strings = self
-            .strings(Request::Triples { width, count }, made)
-            .await?;
-        let [a, b] = strings.independent.map(|string| elements(&string));
-        Ok(RingTriples::new(a, b, elements(&strings.dependent)))
+        made: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<crate::maker::Strings>> {
+        Box::pin(async move {
+            let Some(request) = Request::of(kind, count) else {
+                let reason =
+                    format!("a dealer has no {kind}; choose another origin of correlations");
+                return Err(Error::Ended { reason });
+            };
+            let requests = if kind.product().is_some() { count } else { 1 };
+            let mut dealt = self.dealt(request, requests, made).await?.into_iter();
+            let mut all = dealt.next().unwrap_or_default();
+            if requests > 1 {
+                all = all.with_room(requests);
+                dealt.for_each(|more| all.append(&more));
+            }
+            let [a, b] = all.independent;
+            Ok(match kind {
+                crate::Kind::SquarePairs(_) => vec![a, all.dependent],
+                crate::Kind::SharedBits(_) => vec![all.dependent],
+                _ => vec![a, b, all.dependent],
+            })
+        })
     }
 
-    async fn square_pairs<T: Ring>(
-        &mut self,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<SquarePairs<T>> {
-        let width = T::BITS;
-        let strings = self
-            .strings(Request::Squares { width, count }, made)
-            .await?;
-        let [a, _] = strings.independent;
-        Ok(SquarePairs::new(elements(&a), elements(&strings.dependent)))
+    /// Says that no more is wanted, so that the dealer can finish the job.
+    fn end(&mut self) -> LocalBoxFuture<'_, Result<()>> {
+        Box::pin(self.channel.send(Request::End.to_bytes().to_vec()))
     }
-
-    async fn shared_bits<T: Ring>(
-        &mut self,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<SharedBits<T>> {
-        let width = T::BITS;
-        let strings = self
-            .strings(Request::SharedBits { width, count }, made)
-            .await?;
-        Ok(SharedBits::new(elements(&strings.dependent)))
-    }
-
-    async fn product_triples<T: Ring>(
-        &mut self,
-        product: Product,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<Vec<ProductTriple<T>>> {
-        let width = T::BITS;
-        let request = Request::Product { width, product };
-        let triple = |strings: Strings| {
-            let [a, b] = strings.independent.map(|string| elements(&string));
-            ProductTriple::new(product, a, b, elements(&strings.dependent))
-        };
-        let dealt = self.dealt(request, count, made).await?;
-        Ok(dealt.into_iter().map(triple).collect())
-    }
-
-    async fn vector_triples(
-        &mut self,
-        length: usize,
-        count: usize,
-        made: &dyn Fn(usize),
-    ) -> Result<VectorTriples> {
-        let request = Request::Vectors { length, count };
-        let strings = self.strings(request, made).await?;
-        let [a, b] = strings.independent;
-        Ok(VectorTriples::new(length, a, b, strings.dependent))
-    }
-}
-
-fn elements<T: Ring>(string: &[u8]) -> Zeroizing<Vec<T>> {
-    Zeroizing::new(string.chunks_exact(T::BYTES).map(T::read).collect())
 }

@@ -69,6 +69,33 @@ impl fmt::Display for Request {
 }
 
 impl Request {
+    /// What is asked for to have so many items of a kind, or one of those that are asked for one by one;
+    /// `None` if none are dealt.
+    pub(super) fn of(kind: crate::Kind, count: usize) -> Option<Self> {
+        Some(match kind {
+            crate::Kind::BitTriples => Self::Bits { count },
+            crate::Kind::VectorTriples { length } => Self::Vectors { length, count },
+            crate::Kind::RingTriples(width) => {
+                let width = width.bits();
+                Self::Triples { width, count }
+            }
+            crate::Kind::SquarePairs(width) => {
+                let width = width.bits();
+                Self::Squares { width, count }
+            }
+            crate::Kind::SharedBits(width) => {
+                let width = width.bits();
+                Self::SharedBits { width, count }
+            }
+            crate::Kind::MatrixTriples(..) | crate::Kind::ConvolutionTriples(..) => {
+                let (width, product) = kind.product()?;
+                let width = width.bits();
+                Self::Product { width, product }
+            }
+            crate::Kind::CorrelatedOts { .. } => return None,
+        })
+    }
+
     /// Items in all; of a triple of a product, the products of elements.
     pub(super) fn items(self) -> usize {
         match self {

@@ -31,7 +31,7 @@ const MAX_FILE_BYTES: u128 = 1 << 60;
 const TAG_BYTES: usize = 16;
 
 /// Shares as they are kept: a string for each column, in which the items stand one after the other.
-pub(super) type Columns = Vec<Zeroizing<Vec<u8>>>;
+pub(super) type Columns = crate::maker::Strings;
 
 /// How the items of a kind lie in a file.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ pub(super) async fn make(
         Kind::BitTriples => {
             let mut triples = source.bit_triples(count, made).await?;
             let mut scratch = Scratch::default();
-            let shares = triples.take(count, &mut scratch);
+            let shares = triples.take(count, &mut scratch)?;
             copies([shares.a, shares.b, shares.c])
         }
         Kind::VectorTriples { length } => {
@@ -101,9 +101,4 @@ fn push<T: Ring>(bytes: &mut Vec<u8>, elements: &[T]) {
         element.write(&mut bytes[start..]);
         start += T::BYTES;
     }
-}
-
-/// The elements of a column.
-pub(super) fn elements<T: Ring>(bytes: &[u8]) -> Zeroizing<Vec<T>> {
-    Zeroizing::new(bytes.chunks_exact(T::BYTES).map(T::read).collect())
 }

@@ -198,7 +198,7 @@ pub async fn columns(source: &mut impl Source, kind: Kind, count: usize) -> Resu
         Kind::BitTriples => {
             let mut items = source.bit_triples(count, &made).await?;
             let mut scratch = Scratch::default();
-            let shares = items.take(count, &mut scratch);
+            let shares = items.take(count, &mut scratch)?;
             let bits = |string: &[u8]| (0..count).map(|i| string[i / 8] >> (i % 8) & 1).collect();
             vec![bits(shares.a), bits(shares.b), bits(shares.c)]
         }

@@ -63,9 +63,9 @@ async fn program<T: Kept>(context: Context, opening: Opening) -> Result<Outputs<
     let mut b = unmetered(|| drawn(210, COUNT.div_ceil(8) * WIDTH));
     inputs[0].share(&mut b);
 
-    let mut triples = stock.ring_triples::<T>(3 * COUNT);
-    let mut pairs = stock.square_pairs::<T>(COUNT);
-    let mut shared = stock.shared_bits::<T>((2 + WIDTH) * COUNT);
+    let mut triples = stock.ring_triples::<T>(3 * COUNT)?;
+    let mut pairs = stock.square_pairs::<T>(COUNT)?;
+    let mut shared = stock.shared_bits::<T>((2 + WIDTH) * COUNT)?;
     let mut shares: Vec<Vec<T>> = vec![vec![T::ZERO; COUNT]; 6];
     let [product, square, dot, bits, numbers, chosen] = &mut shares[..] else {
         unreachable!("six results");
@@ -81,9 +81,9 @@ async fn program<T: Kept>(context: Context, opening: Opening) -> Result<Outputs<
         .await?;
     let mut matrix = vec![T::ZERO; SHAPE.rows * SHAPE.columns];
     let mut same = matrix.clone();
-    let triple = stock.matrix_triple(SHAPE);
+    let triple = stock.matrix_triple(SHAPE)?;
     gmw.products(triple, &x, &y, &mut matrix).await?;
-    let mut masked = gmw.mask(stock.matrix_triple(SHAPE), &x).await?;
+    let mut masked = gmw.mask(stock.matrix_triple(SHAPE)?, &x).await?;
     gmw.masked_product(&mut masked, &y, SHAPE.columns, &mut same)
         .await?;
     shares.extend([matrix, same]);

@@ -2,7 +2,7 @@
 
 use madrigal_core::{Party, Ring};
 use madrigal_correlations::{
-    BitTripleSource, DealerSource, Extension, MatrixShape, OtSource, PrecomputedReceiver,
+    BitTripleSource, DealerSource, Extension, Maker, MatrixShape, OtSource, PrecomputedReceiver,
     PrecomputedSender, Scratch, Source, deal,
 };
 use madrigal_kernels::marks;
@@ -63,7 +63,7 @@ pub(crate) async fn some<T: Ring>(source: &mut impl Source) -> Result<Shares<T>>
     let (triples, squares) = (triples.take(COUNT), squares.take(COUNT));
     let mut scratch = Scratch::default();
     let (bit_triples, vectors) = (
-        bit_triples.take(8 * COUNT, &mut scratch),
+        bit_triples.take(8 * COUNT, &mut scratch)?,
         vectors.take(COUNT),
     );
     let elements = [
@@ -175,7 +175,7 @@ fn silent() -> Outcome {
         let mut source = OtSource::new(&context, Extension::Silent).await?;
         let mut triples = source.bit_triples(8 * COUNT, &|_| {}).await?;
         let mut scratch = Scratch::default();
-        let triples = triples.take(8 * COUNT, &mut scratch);
+        let triples = triples.take(8 * COUNT, &mut scratch)?;
         Ok([triples.a, triples.b, triples.c].map(<[u8]>::to_vec))
     });
     let [(x, _), (y, _)] = &triples[..] else {

@@ -1,7 +1,7 @@
 //! Stores of correlations: their keys, what is written, and what is read again.
 
 use madrigal_correlations::store::{NewStore, Store, StoreKey};
-use madrigal_correlations::{DealerSource, Needs, deal};
+use madrigal_correlations::{DealerSource, Maker, Needs, deal};
 
 use crate::correlations::{check, some};
 use crate::{Outcome, Path, world};

@@ -159,7 +159,7 @@ impl Rings for ArithmeticGmwTool {
 
     async fn mul<T: Held>(&mut self, stock: &mut Stock, x: &Shares, y: &Shares) -> Result<Shares> {
         let mut z = Zeroizing::new(vec![T::ZERO; x.len()]);
-        let mut triples = stock.ring_triples::<T>(x.len());
+        let mut triples = stock.ring_triples::<T>(x.len())?;
         let (x, y) = (x.component(0), y.component(0));
         self.gmw.mul(&mut triples, x, y, &mut z).await?;
         Ok(Shares::ring_of(Sharing::A, z))
@@ -173,7 +173,7 @@ impl Rings for ArithmeticGmwTool {
 
     async fn square<T: Held>(&mut self, stock: &mut Stock, x: &Shares) -> Result<Shares> {
         let mut z = Zeroizing::new(vec![T::ZERO; x.len()]);
-        let mut pairs = stock.square_pairs::<T>(x.len());
+        let mut pairs = stock.square_pairs::<T>(x.len())?;
         self.gmw.square(&mut pairs, x.component(0), &mut z).await?;
         Ok(Shares::ring_of(Sharing::A, z))
     }
@@ -192,7 +192,7 @@ impl Rings for ArithmeticGmwTool {
         length: usize,
     ) -> Result<Shares> {
         let mut z = Zeroizing::new(vec![T::ZERO; x.len() / length]);
-        let mut triples = stock.ring_triples::<T>(x.len());
+        let mut triples = stock.ring_triples::<T>(x.len())?;
         let (x, y) = (x.component(0), y.component(0));
         self.gmw.dot(&mut triples, x, y, length, &mut z).await?;
         Ok(Shares::ring_of(Sharing::A, z))
@@ -211,7 +211,7 @@ impl Rings for ArithmeticGmwTool {
     ) -> Result<Shares> {
         let [.., len] = product.lengths();
         let mut z = Zeroizing::new(vec![T::ZERO; len]);
-        let triple = stock.product_triple::<T>(product);
+        let triple = stock.product_triple::<T>(product)?;
         let (x, y) = (x.component(0), y.component(0));
         self.gmw.products(triple, x, y, &mut z).await?;
         Ok(Shares::ring_of(Sharing::A, z))
@@ -263,7 +263,7 @@ impl Rings for ArithmeticGmwTool {
     async fn compose<T: Held>(&mut self, stock: &mut Stock, planes: &Shares) -> Result<Shares> {
         let width = planes.sort().element.bits();
         let mut z = Zeroizing::new(vec![T::ZERO; planes.len()]);
-        let mut shared = stock.shared_bits::<T>(width * planes.len());
+        let mut shared = stock.shared_bits::<T>(width * planes.len())?;
         let stride = planes.shape().stride * 8;
         self.gmw
             .compose(&mut shared, planes.plane_bytes(), stride, &mut z)
@@ -285,8 +285,8 @@ impl Rings for ArithmeticGmwTool {
         x: &Shares,
     ) -> Result<Shares> {
         let mut z = Zeroizing::new(vec![T::ZERO; x.len()]);
-        let mut shared = stock.shared_bits::<T>(x.len());
-        let mut triples = stock.ring_triples::<T>(x.len());
+        let mut shared = stock.shared_bits::<T>(x.len())?;
+        let mut triples = stock.ring_triples::<T>(x.len())?;
         let (bits, x) = (bits.plane(0, 0), x.component(0));
         self.gmw
             .bit_times(&mut shared, &mut triples, bits, x, &mut z)

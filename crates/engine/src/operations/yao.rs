@@ -106,7 +106,7 @@ impl<G: Garbling> YaoTool<G> {
         stock: &mut Stock,
     ) -> Result<Vec<Shares>> {
         let (offset, count) = (offset(stock)?, string_bits(sorts));
-        let rows = stock.correlated_ots().take((GARBLER, EVALUATOR), count);
+        let rows = stock.correlated_ots().take((GARBLER, EVALUATOR), count)?;
         let labels = self.yao.share_both(&offset, bits, count, rows).await?;
         Ok(divide(sorts, &labels))
     }

@@ -35,7 +35,7 @@ impl Aby2 {
     ) -> Result<()> {
         let bytes = bits::bytes_for(count);
         let mut scratch = std::mem::take(&mut self.scratch);
-        let triple = triples.take(count, &mut scratch);
+        let triple = triples.take(count, &mut scratch)?;
         let mut masked = Zeroizing::new(vec![0; 2 * bytes]);
         let (d, e) = masked.split_at_mut(bytes);
         kernels::xor(d, x, triple.a);

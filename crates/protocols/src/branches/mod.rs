@@ -362,7 +362,10 @@ impl Branches {
         for wanted in wanted {
             let count = wanted.vectors() * lanes;
             let length = wanted.length(parties);
-            vectors.push((count > 0).then(|| stock.vector_triples(length, count)));
+            vectors.push(match count {
+                0 => None,
+                _ => Some(stock.vector_triples(length, count)?),
+            });
         }
         // Random codes.
         let bytes = bits::bytes_for(lanes);
@@ -372,7 +375,7 @@ impl Branches {
         for ((wanted, codes), hot) in wanted.iter().zip(&mut codes).zip(&mut hot) {
             for bits in wanted.parts_of_code() {
                 if bits == 2 {
-                    let taken = stock.bit_triples_left().take(lanes, &mut scratch);
+                    let taken = stock.bit_triples_left().take(lanes, &mut scratch)?;
                     let pair = [taken.a, taken.b, taken.c].map(|string| {
                         let mut row = Bits::new(string[..bytes].to_vec());
                         bits::clear_tail(&mut row, lanes);
@@ -422,7 +425,7 @@ impl Branches {
         let items = self.bits_of_items(asked, &hot, lanes);
         let dealing = match items.is_empty() {
             true => None,
-            false => Some(three::Dealing::new(self, items, stock)),
+            false => Some(three::Dealing::new(self, items, stock)?),
         };
         // Where the bits of vector triples are others than the hot bits, that is made good.
         let mut masked = Bits::new(vec![0; bits::bytes_for(made.hot)]);

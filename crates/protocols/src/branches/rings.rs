@@ -245,7 +245,7 @@ impl RingBranches {
             bits::put(&mut bits, code * lanes, &slot.hot, lanes);
         }
         let mut numbers = Elements::new(vec![T::ZERO; items]);
-        let mut shared = stock.shared_bits::<T>(items);
+        let mut shared = stock.shared_bits::<T>(items)?;
         self.numbers
             .inject(&mut shared, &bits, &mut numbers)
             .await?;

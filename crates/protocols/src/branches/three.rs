@@ -55,14 +55,14 @@ struct Triple {
     c: Bits,
 }
 
-fn taken(stock: &mut Stock, length: usize, items: usize) -> Triple {
-    let mut triples = stock.vector_triples(length, items);
+fn taken(stock: &mut Stock, length: usize, items: usize) -> Result<Triple> {
+    let mut triples = stock.vector_triples(length, items)?;
     let shares = triples.take(items);
-    Triple {
+    Ok(Triple {
         a: Bits::new(shares.a.to_vec()),
         b: Bits::new(shares.b.to_vec()),
         c: Bits::new(shares.c.to_vec()),
-    }
+    })
 }
 
 fn sum(x: &[u8], y: &[u8]) -> Bits {
@@ -96,7 +96,7 @@ pub(super) struct Dealing {
 
 impl Dealing {
     /// Takes correlations and draws seeds; `u` has a share of each item's bit.
-    pub(super) fn new(branches: &mut Branches, u: Vec<u8>, stock: &mut Stock) -> Self {
+    pub(super) fn new(branches: &mut Branches, u: Vec<u8>, stock: &mut Stock) -> Result<Self> {
         let items = u.len();
         let mut draw = |wanted: bool| {
             let mut seeds = Bits::new(vec![0; items * BYTES]);
@@ -108,15 +108,15 @@ impl Dealing {
         let s = draw(true);
         let first = branches.context.me().index() == 0;
         let branches_xy = [draw(first), draw(first)];
-        Self {
+        Ok(Self {
             u,
             xy: branches_xy,
             s,
-            by_u: taken(stock, 2 * SEED, items),
-            by_s: taken(stock, SEED, items),
-            by_p: taken(stock, SEED, items),
-            by_q: taken(stock, SEED, items),
-        }
+            by_u: taken(stock, 2 * SEED, items)?,
+            by_s: taken(stock, SEED, items)?,
+            by_p: taken(stock, SEED, items)?,
+            by_q: taken(stock, SEED, items)?,
+        })
     }
 
     /// Appends what is opened first to a string of bits: [`FIRST`] for each item.

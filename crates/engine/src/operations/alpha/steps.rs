@@ -156,7 +156,7 @@ impl Rings for AlphaTool {
             }
             Step::Mul => {
                 products = zeros(len);
-                let mut triples = stock.ring_triples::<T>(len);
+                let mut triples = stock.ring_triples::<T>(len)?;
                 let (x, y) = (mask(0), mask(1));
                 let making = self.aby2.products(&mut triples, x, y, &mut products);
                 making.await?;
@@ -164,14 +164,14 @@ impl Rings for AlphaTool {
             }
             Step::Square => {
                 products = zeros(len);
-                let mut pairs = stock.square_pairs::<T>(len);
+                let mut pairs = stock.square_pairs::<T>(len)?;
                 let making = self.aby2.squares(&mut pairs, mask(0), &mut products);
                 making.await?;
                 self.draw::<T>(None, len)
             }
             Step::Dot(length) => {
                 products = zeros(len / length);
-                let mut triples = stock.ring_triples::<T>(len);
+                let mut triples = stock.ring_triples::<T>(len)?;
                 let (x, y) = (mask(0), mask(1));
                 let making = self.aby2.dots(&mut triples, x, y, length, &mut products);
                 making.await?;
@@ -180,7 +180,7 @@ impl Rings for AlphaTool {
             Step::Product(product) => {
                 let [.., len] = product.lengths();
                 products = zeros(len);
-                let triple = stock.product_triple::<T>(product);
+                let triple = stock.product_triple::<T>(product)?;
                 let (x, y) = (mask(0), mask(1));
                 let making = self.aby2.product_masks(triple, x, y, &mut products);
                 making.await?;
@@ -189,14 +189,14 @@ impl Rings for AlphaTool {
             Step::Compose => {
                 let masks = pack(&[Arc::new(inputs[0].clone())], MASK);
                 let count = inputs[0].sort().element.bits() * len;
-                let mut shared = stock.shared_bits::<T>(count);
+                let mut shared = stock.shared_bits::<T>(count)?;
                 flips = Some(self.aby2.flips(&mut shared, &masks, count).await?);
                 self.draw::<T>(None, len)
             }
             Step::BitTimes => {
                 let masks = pack(&[Arc::new(inputs[0].clone())], MASK);
-                let mut shared = stock.shared_bits::<T>(len);
-                let mut triples = stock.ring_triples::<T>(len);
+                let mut shared = stock.shared_bits::<T>(len)?;
+                let mut triples = stock.ring_triples::<T>(len)?;
                 let aby2 = &mut self.aby2;
                 let making = aby2.bit_masks_times(&mut shared, &mut triples, &masks, mask(1));
                 let (opened, made) = making.await?;

@@ -243,7 +243,7 @@ impl Operation for Branch {
                 Some(ready) => *ready,
                 None => Ready::make(&self.layout, lanes, &mut tool.0, stock).await?,
             };
-            let work = Work::new(&self.layout, lanes, ready, &mut arena, &mut tool.0, stock);
+            let work = Work::new(&self.layout, lanes, ready, &mut arena, &mut tool.0, stock)?;
             let rows = work.run(&inputs).await?;
             let mut outputs = Vec::new();
             let mut rows = rows.into_iter();

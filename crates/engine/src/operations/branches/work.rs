@@ -49,7 +49,7 @@ impl Ready {
                     continue;
                 };
                 let (rows, random) = (place.pool * lanes, selector.kept());
-                let triple = triples.take(rows, &mut scratch);
+                let triple = triples.take(rows, &mut scratch)?;
                 for (part, string) in [triple.a, triple.b, triple.c].into_iter().enumerate() {
                     let mut row = take(&random, place.pool_row(part) * lanes, rows);
                     kernels::xor_into(&mut row, &string[..bits::bytes_for(rows)]);
@@ -179,15 +179,15 @@ impl<'a> Work<'a> {
         arena: &'a mut Arena,
         branches: &'a mut Branches,
         stock: &'a mut Stock,
-    ) -> Self {
+    ) -> Result<Self> {
         let mut triples = Default::default();
         if layout.scheme == Scheme::Masked {
             let count = layout.triples * lanes;
             let mut scratch = Scratch::default();
-            let taken = stock.bit_triples_left().take(count, &mut scratch);
+            let taken = stock.bit_triples_left().take(count, &mut scratch)?;
             triples = [taken.a, taken.b, taken.c].map(|string| take(string, 0, count));
         }
-        Self {
+        Ok(Self {
             lanes,
             ready,
             arena,
@@ -198,7 +198,7 @@ impl<'a> Work<'a> {
             triples,
             done: vec![0; layout.program.guards().len()],
             layout,
-        }
+        })
     }
 
     /// Shares of the outputs: the rows of the arena where they are.
@@ -243,13 +243,13 @@ impl<'a> Work<'a> {
             }
             Scheme::Vectors => {
                 for vectors in &plan.vectors {
-                    kept.push(self.mask_vectors(vectors, &mut message));
+                    kept.push(self.mask_vectors(vectors, &mut message)?);
                 }
             }
             Scheme::Merged => {
                 for group in layer.groups.iter().filter(|group| group.guard == 0) {
                     let ands = self.layout.program.ands(group);
-                    kept.push(self.mask_single(ands, &mut message));
+                    kept.push(self.mask_single(ands, &mut message)?);
                 }
                 for merged in &plan.merged {
                     kept.push(self.mask_merged(merged, &mut message));
@@ -376,13 +376,13 @@ impl<'a> Work<'a> {
     }
 
     /// ANDs with bit triples of their own.
-    fn mask_single<'b>(&mut self, ands: &'b [And], message: &mut Message) -> Kept<'b> {
+    fn mask_single<'b>(&mut self, ands: &'b [And], message: &mut Message) -> Result<Kept<'b>> {
         let count = ands.len() * self.lanes;
         let mut scratch = Scratch::default();
         let triples: &mut BitTriples = self.stock.bit_triples_left();
-        let taken = triples.take(count, &mut scratch);
+        let taken = triples.take(count, &mut scratch)?;
         let triple = [taken.a, taken.b, taken.c].map(|string| take(string, 0, count));
-        self.mask(ands, triple, message)
+        Ok(self.mask(ands, triple, message))
     }
 
     fn mask<'b>(&self, ands: &'b [And], triple: [Bits; 3], message: &mut Message) -> Kept<'b> {
@@ -416,13 +416,17 @@ impl<'a> Work<'a> {
         self.mask(ands, triple, message)
     }
 
-    fn mask_vectors<'b>(&mut self, vectors: &'b Vectors, message: &mut Message) -> Kept<'b> {
+    fn mask_vectors<'b>(
+        &mut self,
+        vectors: &'b Vectors,
+        message: &mut Message,
+    ) -> Result<Kept<'b>> {
         let columns = &vectors.columns;
         if let [ands] = &columns[..] {
             return self.mask_single(ands, message);
         }
         let (length, items) = (columns.len(), columns[0].len() * self.lanes);
-        let mut triples = self.stock.vector_triples(length, items);
+        let mut triples = self.stock.vector_triples(length, items)?;
         let taken = triples.take(items);
         let mut scalar = zeros(items);
         for (item, bit) in taken.a.iter().enumerate() {
@@ -448,11 +452,11 @@ impl<'a> Work<'a> {
         }
         message.put(&masked, items);
         seconds.iter().for_each(|y| message.put(y, items));
-        Kept::Vectors {
+        Ok(Kept::Vectors {
             columns,
             scalar,
             vectors,
-        }
+        })
     }
 
     /// One AND for all branches.

@@ -38,7 +38,7 @@ impl<T: Held> Ready<T> {
         };
         let mut pool = zeros(3 * count);
         if count > 0 {
-            let mut triples = stock.ring_triples::<T>(count);
+            let mut triples = stock.ring_triples::<T>(count)?;
             let triple = triples.take(count);
             for (part, of) in [triple.a, triple.b, triple.c].into_iter().enumerate() {
                 pool[part * count..(part + 1) * count].copy_from_slice(of);
@@ -277,7 +277,7 @@ async fn products<T: Held>(
     }
     let (x, y) = factors.split_at(all);
     let mut made = zeros::<T>(all);
-    let mut triples = stock.ring_triples::<T>(all);
+    let mut triples = stock.ring_triples::<T>(all)?;
     tool.mul(&mut triples, x, y, &mut made).await?;
     rings::add_into(&mut made, &masks[layer.first * lanes..][..all]);
     tool.open(&mut made).await?;

@@ -92,8 +92,13 @@ struct Turn {
 }
 
 impl Turn {
-    fn new(branches: &mut RingBranches, of: Party, items: usize, stock: &mut Stock) -> Self {
-        let mut triples = stock.vector_triples(length(branches.parties()), items);
+    fn new(
+        branches: &mut RingBranches,
+        of: Party,
+        items: usize,
+        stock: &mut Stock,
+    ) -> Result<Self> {
+        let mut triples = stock.vector_triples(length(branches.parties()), items)?;
         let shares = triples.take(items);
         let [a, b, c] = [shares.a, shares.b, shares.c].map(|part| Bits::new(part.to_vec()));
         let own = (of != branches.me()).then(|| {
@@ -103,7 +108,7 @@ impl Turn {
                 seeds
             })
         });
-        Self { of, a, b, c, own }
+        Ok(Self { of, a, b, c, own })
     }
 
     /// Where our own seeds stand in each bit's vector, if it is not our turn.
@@ -163,7 +168,7 @@ pub(super) async fn times<T: Ring>(
     let length = length(parties);
     let turns: Vec<Turn> = Party::all(parties)
         .map(|of| Turn::new(branches, of, items, stock))
-        .collect();
+        .collect::<Result<_>>()?;
     // Which seeds they get is under the triples' bits.
     let count = parties * items * (1 + length);
     let mut masked = Bits::new(vec![0; bits::bytes_for(count)]);

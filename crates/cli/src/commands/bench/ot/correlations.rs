@@ -136,7 +136,7 @@ impl Sample {
 async fn bits(source: &mut OtSource, count: usize) -> madrigal_net::Result<Sample> {
     let mut triples = source.bit_triples(count, &|_| {}).await?;
     let mut scratch = Scratch::default();
-    let some = triples.take(count.min(SAMPLE), &mut scratch);
+    let some = triples.take(count.min(SAMPLE), &mut scratch)?;
     let spread = |bits: &[u8]| {
         (0..count.min(SAMPLE))
             .map(|i| super::outputs::bit(bits, i) as u128)
