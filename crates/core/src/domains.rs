@@ -102,6 +102,9 @@ registry! {
     Sha256 LAYERED = b"madrigal layered 1";
     /// A program's operations in words (collision resistance). The length of each comes first.
     Sha256 PROGRAM = b"madrigal program v1";
+    /// What the stages of a run before have computed and opened, and what the last one has (collision
+    /// resistance). The lengths of all parts follow from what comes before them.
+    Sha256 STAGES = b"madrigal stages v1";
     /// A program's public elements (collision resistance), which their number and type go with.
     Sha256 PROGRAM_CONSTANT = b"madrigal constant v1";
     /// A public identifier and what a store holds give its name (collision resistance).

@@ -26,8 +26,9 @@ use crate::shares::Shares;
 /// What one party brings to a program.
 #[derive(Debug, Default)]
 pub struct Given<'a> {
-    /// Clear values, one for each input of the graph in order: [`Shares::unknown`] for those that this
-    /// party does not know.
+    /// One value for each input of the graph in order: clear ones, with [`Shares::unknown`] for those that this
+    /// party does not know, and of shared ones this party's share, all parties' from the same earlier run:
+    /// [`Stages`](crate::Stages) sees to that.
     pub inputs: Vec<Shares>,
     /// What the origin of the correlations asks for.
     pub means: Means<'a>,
@@ -36,7 +37,7 @@ pub struct Given<'a> {
 /// A program that has ended well.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The outputs, in order; unknown where they are for others.
+    /// The outputs, in order; unknown where they are for others, shares of what is shared.
     pub outputs: Vec<Shares>,
     /// Before the inputs.
     pub setup: PhaseReport,
@@ -201,11 +202,15 @@ fn fits(me: Party, session: usize, plan: &ProgramPlan, inputs: &[Shares]) -> Res
             )));
         }
         if !want.sharing.is_clear() {
-            return Err(wrong(format!(
-                "input {index} is {want}: a program takes clear values, and shares them"
-            )));
+            if got.sort().sharing != want.sharing || !got.is_known() {
+                let got = got.sort();
+                return Err(wrong(format!(
+                    "input {index} is {want}, which an earlier program keeps, {got} were given"
+                )));
+            }
+            continue;
         }
-        if got.sort().sharing.components() != 1 {
+        if !got.sort().sharing.is_clear() {
             return Err(wrong(format!(
                 "input {index} is {want}, {} were given",
                 got.sort()

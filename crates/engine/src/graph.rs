@@ -106,12 +106,13 @@ impl Graph {
         self.parties
     }
 
-    /// A clear value that those who know it bring.
+    /// A clear value that those who know it bring; or one that all have shares of, which an earlier program of
+    /// theirs gave them ([`Stages`](crate::Stages)).
     ///
     /// # Panics
-    /// If the sort is of a shared value.
+    /// If the sort is of labels, or of masks: they belong to the job that made them.
     pub fn input(&mut self, sort: Sort) -> Value {
-        assert!(sort.sharing.is_clear(), "inputs are clear values");
+        assert!(!sort.sharing.begins_ahead(), "{sort} is of one job");
         let value = self.push(None, Vec::new(), vec![sort], "input".into());
         self.inputs.push(value);
         value
@@ -194,12 +195,14 @@ impl Graph {
         Ok(value)
     }
 
-    /// Gives a clear value to those who know it when the program ends.
+    /// Gives a clear value to those who know it when the program ends; of a shared one gives each party its
+    /// share, for a later program.
     ///
     /// # Panics
-    /// If the value is shared: open it first.
+    /// If the value is of labels or masks, which belong to one job: convert it first.
     pub fn output(&mut self, value: Value) {
-        assert!(self.sort(value).sharing.is_clear(), "outputs are opened");
+        let sort = self.sort(value);
+        assert!(!sort.sharing.begins_ahead(), "{sort} is of one job");
         self.outputs.push(value);
     }
 

@@ -28,6 +28,7 @@ mod run;
 mod schedule;
 mod shares;
 mod sort;
+mod stages;
 #[cfg(feature = "store")]
 mod stores;
 mod strands;
@@ -50,6 +51,7 @@ pub use report::{PhaseReport, Progress, Report};
 pub use run::{Brought, RunError, evaluate, run};
 pub use shares::{Held, Shares};
 pub use sort::{Element, Sharing, Sort};
+pub use stages::{KeptShares, StageOutcome, Stages};
 #[cfg(feature = "store")]
 pub use stores::{Precomputation, StoreReport, StoreSpec};
 pub use time::PlanTime;

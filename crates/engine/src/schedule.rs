@@ -358,7 +358,7 @@ impl Schedule {
         };
         let kept = |value: &Value| {
             let sort = graph.sort(*value);
-            let known = sort.sharing.is_known_to(me);
+            let known = !sort.sharing.is_clear() || sort.sharing.is_known_to(me);
             if known { sort.bytes() } else { 0 }
         };
         let fixed: usize = graph.inputs().iter().chain(graph.outputs()).map(kept).sum();

@@ -350,7 +350,7 @@ fn a_program_in_r_under_random_faults_ends_right_or_with_an_error() {
 }
 
 /// Trials among as many parties as it says, one number after the other.
-fn under_random_faults(sizes: [usize; 2], try_one: impl Fn(usize, u64) -> bool + Sync) {
+pub(crate) fn under_random_faults(sizes: [usize; 2], try_one: impl Fn(usize, u64) -> bool + Sync) {
     if let Ok(text) = std::env::var("MADRIGAL_FAULT") {
         let (parties, seed) = text.split_once(',').expect("MADRIGAL_FAULT=parties,seed");
         try_one(parties.parse().unwrap(), seed.parse().unwrap());

@@ -10,6 +10,7 @@ mod own;
 mod programs;
 mod ring_branches;
 mod run;
+mod stages;
 mod stores;
 mod time;
 mod transcripts;

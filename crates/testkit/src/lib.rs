@@ -14,6 +14,7 @@ mod world;
 pub use recording::{Recording, Transcript};
 pub use shared::shared_data;
 pub use trial::{
-    Ending, Outcome, Trial, impatient, must_end_well, run_with_fault, run_with_fault_over,
+    Ending, Outcome, Trial, impatient, must_end_well, run_session_with_fault, run_with_fault,
+    run_with_fault_over,
 };
 pub use world::{PartyResult, World, seed, uncounted};

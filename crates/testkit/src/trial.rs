@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use madrigal_core::Party;
 use madrigal_net::transport::{Fault, FaultKind, Faulty, Transport, mesh};
-use madrigal_net::{Blame, Context, Error, Result};
+use madrigal_net::{Blame, Context, Error, Result, Session, block_on};
 
 use crate::World;
 
@@ -109,20 +109,59 @@ where
     T: Send + 'static,
     F: Future<Output = Result<T>>,
 {
+    let run = move |world: &World, me, transport| {
+        let ended = world.run_one(me, transport, &program);
+        ended.map(|(output, _)| output)
+    };
+    run_parties(world, transports, fault, limit, run, right)
+}
+
+/// The same for what runs as many jobs of a session as it likes.
+pub fn run_session_with_fault<T, F>(
+    world: &World,
+    fault: Fault,
+    limit: Duration,
+    work: impl Fn(Session) -> F + Send + Sync + 'static,
+    right: impl Fn(Party, &T) -> bool + Send + Sync + 'static,
+) -> Trial
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T>>,
+{
+    let run = move |world: &World, me, transport| {
+        block_on(async {
+            let session = Session::new(world.config(me), transport);
+            session.greet().await?;
+            let output = work(session.clone()).await?;
+            session.close().await;
+            Ok(output)
+        })
+    };
+    run_parties(world, mesh(world.parties()), fault, limit, run, right)
+}
+
+fn run_parties<T: Send + 'static, R: Transport>(
+    world: &World,
+    transports: Vec<R>,
+    fault: Fault,
+    limit: Duration,
+    run: impl Fn(&World, Party, Faulty<R>) -> Result<T> + Send + Sync + 'static,
+    right: impl Fn(Party, &T) -> bool + Send + Sync + 'static,
+) -> Trial {
     let parties = world.parties();
     let transports = Faulty::all(transports, fault);
     let fired = transports[0].fired();
-    let shared = Arc::new((world.clone(), program, right));
+    let shared = Arc::new((world.clone(), run, right));
     let (report, reports) = mpsc::channel();
     let start = Instant::now();
     for (me, transport) in Party::all(parties).zip(transports) {
         let shared = Arc::clone(&shared);
         let report = report.clone();
         std::thread::spawn(move || {
-            let (world, program, right) = &*shared;
-            let run = || world.run_one(me, transport, program);
+            let (world, run, right) = &*shared;
+            let run = || run(world, me, transport);
             let outcome = match catch_unwind(AssertUnwindSafe(run)) {
-                Ok(Ok((output, _))) if right(me, &output) => Outcome::Right,
+                Ok(Ok(output)) if right(me, &output) => Outcome::Right,
                 Ok(Ok(_)) => Outcome::Wrong,
                 Ok(Err(error)) => Outcome::Error(error),
                 Err(panic) => Outcome::Panicked(words(&*panic)),

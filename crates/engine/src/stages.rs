@@ -1,0 +1,231 @@
+//! Programs one after another in a session, where values that were opened decide which comes next.
+//!
+//! A stage is a job of its own: planned when it is reached, by the same rules at all parties, from what all of
+//! them know. It ends by opening values and by keeping others as shares, which later stages begin with.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_core::domains;
+use madrigal_net::{Fact, Session};
+use sha2::{Digest, Sha256};
+
+use crate::carry_out::{Given, Outcome, run_with_facts};
+use crate::program::ProgramPlan;
+use crate::report::Progress;
+use crate::run::RunError;
+use crate::shares::Shares;
+use crate::sort::Sort;
+
+/// One party's side of programs that run one after another in a session.
+///
+/// Before each stage the parties compare, beside its plan, a digest of what was run and opened so far, and where
+/// each kept value that it begins with comes from. So parties that would do different things next learn in what
+/// they differ before anything is computed.
+#[derive(Debug)]
+pub struct Stages {
+    session: Session,
+    /// The number of the next stage's job.
+    job: u32,
+    /// Stages that have ended.
+    ended: u32,
+    /// Digest of what was run and opened.
+    chain: [u8; 32],
+    /// What kept values are known by as this run's.
+    run: Arc<Run>,
+    failed: Option<RunError>,
+}
+
+/// Compared by address alone, which no other run has as long as a value of this one is kept.
+#[derive(Debug)]
+struct Run;
+
+/// This party's share of a value that a stage kept for later ones; wiped when dropped.
+#[derive(Clone)]
+pub struct KeptShares {
+    shares: Shares,
+    stage: u32,
+    place: u32,
+    run: Arc<Run>,
+}
+
+/// A stage that has ended well.
+#[derive(Debug)]
+pub struct StageOutcome {
+    /// What was opened, and what was spent.
+    pub outcome: Outcome,
+    /// The graph's outputs that are shared, in order.
+    pub kept: Vec<KeptShares>,
+}
+
+impl fmt::Debug for KeptShares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeptShares({}: {})", self.name(), self.sort())
+    }
+}
+
+impl KeptShares {
+    /// What it is.
+    pub fn sort(&self) -> &Sort {
+        self.shares.sort()
+    }
+
+    /// As parties compare it.
+    fn name(&self) -> String {
+        format!("stage {} value {}", self.stage, self.place)
+    }
+}
+
+impl Stages {
+    /// No stage has run yet; they are the jobs of `session` from number `first_job` on.
+    pub fn new(session: &Session, first_job: u32) -> Self {
+        Self {
+            session: session.clone(),
+            job: first_job,
+            ended: 0,
+            chain: [0; 32],
+            run: Arc::new(Run),
+            failed: None,
+        }
+    }
+
+    /// How many stages have ended.
+    pub fn ended(&self) -> u32 {
+        self.ended
+    }
+
+    /// Runs `plan` as the next stage: `given` has the clear inputs of its graph in order, `kept` the shared ones.
+    ///
+    /// A stage that failed ends the run: this party cannot know how far the others have come.
+    ///
+    /// # Errors
+    /// Inputs that do not fit the plan, and values that were kept in another run, before anything is sent; what
+    /// goes wrong between the parties; of a run that has failed, the failure.
+    pub fn run<'a>(
+        &'a mut self,
+        plan: &'a ProgramPlan,
+        given: Given<'a>,
+        kept: &'a [&'a KeptShares],
+        deadline: Option<Duration>,
+        observe: &'a dyn Fn(Progress),
+    ) -> LocalBoxFuture<'a, Result<StageOutcome, RunError>> {
+        Box::pin(async move {
+            if let Some(error) = &self.failed {
+                return Err(error.clone());
+            }
+            let done = self.next(plan, given, kept, deadline, observe).await;
+            if let Err(error) = &done {
+                self.failed = Some(error.clone());
+            }
+            done
+        })
+    }
+
+    async fn next(
+        &mut self,
+        plan: &ProgramPlan,
+        given: Given<'_>,
+        kept: &[&KeptShares],
+        deadline: Option<Duration>,
+        observe: &dyn Fn(Progress),
+    ) -> Result<StageOutcome, RunError> {
+        let given = self.together(plan, given, kept)?;
+        let kept: Vec<_> = kept.iter().map(|kept| kept.name()).collect();
+        let (kept, stage) = (kept.join(", "), self.ended);
+        let mut facts: Vec<Fact> = [
+            ("stage", stage.to_string()),
+            ("stages before", hex(&self.chain[..16])),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        if !kept.is_empty() {
+            facts.push(("kept values".to_owned(), kept.clone()));
+        }
+        facts.extend(plan.facts());
+        let job = self.job;
+        let mut outcome =
+            run_with_facts(&self.session, job, plan, &facts, given, deadline, observe).await?;
+        self.chain = self.followed_by(plan, &kept, &outcome.outputs);
+        self.job = job.saturating_add(1); // the last number there is was used: an error by itself
+        self.ended += 1;
+        let (shared, opened): (Vec<Shares>, Vec<Shares>) =
+            (outcome.outputs.drain(..)).partition(|value| !value.sort().sharing.is_clear());
+        outcome.outputs = opened;
+        let kept = (0..).zip(shared).map(|(place, shares)| KeptShares {
+            shares,
+            stage,
+            place,
+            run: Arc::clone(&self.run),
+        });
+        let kept = kept.collect();
+        Ok(StageOutcome { outcome, kept })
+    }
+
+    /// All inputs of the plan in order.
+    fn together<'a>(
+        &self,
+        plan: &ProgramPlan,
+        given: Given<'a>,
+        kept: &[&KeptShares],
+    ) -> Result<Given<'a>, RunError> {
+        let graph = &plan.spec().graph;
+        let wrong = |problem: String| RunError::Values {
+            party: self.session.me(),
+            problem,
+        };
+        let is_shared = |value: &&_| !graph.sort(**value).sharing.is_clear();
+        let shared = graph.inputs().iter().filter(is_shared).count();
+        let clear = graph.inputs().len() - shared;
+        if (clear, shared) != (given.inputs.len(), kept.len()) {
+            return Err(wrong(format!(
+                "the stage has {clear} clear inputs and {shared} kept ones, {} and {} were given",
+                given.inputs.len(),
+                kept.len()
+            )));
+        }
+        if let Some(foreign) = kept.iter().find(|kept| !Arc::ptr_eq(&kept.run, &self.run)) {
+            return Err(wrong(format!(
+                "{foreign:?} was kept in another run of stages: shares of different runs do not go together"
+            )));
+        }
+        let mut clear = given.inputs.into_iter();
+        let mut kept = kept.iter().map(|kept| kept.shares.clone());
+        let inputs =
+            graph
+                .inputs()
+                .iter()
+                .filter_map(|value| match graph.sort(*value).sharing.is_clear() {
+                    true => clear.next(),
+                    false => kept.next(),
+                });
+        Ok(Given {
+            inputs: inputs.collect(),
+            means: given.means,
+        })
+    }
+
+    /// The digest of what was run and opened, with this stage. It is compared by all parties of the session; a
+    /// helper is none of those that values were opened to, and could search a digest of few bits for them. So
+    /// where there is one, opened values are left out.
+    fn followed_by(&self, plan: &ProgramPlan, kept: &str, outputs: &[Shares]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(domains::STAGES);
+        hash.update(self.chain);
+        hash.update(plan.digest());
+        hash.update((kept.len() as u64).to_le_bytes());
+        hash.update(kept);
+        let spec = plan.spec();
+        let is_public = |value: &&Shares| value.sort().sharing.is_public(spec.graph.parties());
+        let helped = spec.origin.helpers() > 0;
+        for value in outputs.iter().filter(is_public).filter(|_| !helped) {
+            value.hash_into(&mut hash);
+        }
+        hash.finalize().into()
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
