@@ -137,7 +137,9 @@ fn constants_that_branches_give_are_values() {
         let wire = builder.constant(bit);
         builder.output(&[wire]);
         let mut draft = Draft::new("constant", &[1]);
-        let made = draft.circuit(Arc::new(builder.finish()), &[0]).expect("one");
+        let made = draft
+            .circuit(Arc::new(builder.finish()), &[0])
+            .expect("one");
         Arc::new(draft.finish(&[&made]).expect("its own wires"))
     };
     let both = || {

@@ -154,22 +154,21 @@ fn several_matrices_in_one_call() {
     several::<u32>(5, [3, 2, 3], 2, true);
 }
 
-/// More than goes together: 10 requests of 6.3 MB, of which four fit.
+/// Twenty requests of some 1.6 MB, of which sixteen may wait for their answers.
 #[test]
-fn many_encrypted_matrices_take_more_rounds() {
+fn encrypted_matrices_take_two_rounds_however_many() {
     let shape = MatrixShape {
         rows: 64,
         inner: 4096,
         columns: 1,
     };
     let mut costs = OtCosts::new(Extension::default(), Party::new(0), 2).with_lattice_matrices();
-    let one = costs.matrix_triples::<u64>(shape, 1);
-    let together = (26 << 20) / (one.bytes_sent as usize);
-    let mut again = costs.clone();
-    let fit = again.matrix_triples::<u64>(shape, together.max(1));
-    assert!(one.rounds >= 2 && fit.rounds >= one.rounds);
-    let many = costs.matrix_triples::<u64>(shape, 40);
-    assert!(many.rounds > 2 && many.rounds < 80, "{many:?}");
+    costs.matrix_triples::<u64>(shape, 1);
+    let [one, many] = [1, 40].map(|count| costs.matrix_triples::<u64>(shape, count));
+    assert_eq!([one.rounds, many.rounds], [2, 2]);
+    assert_eq!(many.bytes_sent, 40 * one.bytes_sent);
+    assert!(18 * one.bytes_sent > 26 << 20, "{one:?}");
+    several::<u64>(2, [64, 4096, 1], 20, true);
 }
 
 fn encrypted<T: Ring>(parties: usize, sizes: &[[usize; 3]]) {

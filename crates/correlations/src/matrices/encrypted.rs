@@ -3,18 +3,24 @@
 //!
 //! Each party encrypts its share X_i and sends it to all others, which multiply by their Y_j: Z = X Y =
 //! sum_i X_i Y_i + sum_{i != j} X_i Y_j. Which of A and B is encrypted, and whether convolutions are computed as such
-//! (X are the images then) or as products of matrices, is what takes fewer bytes. A party sends its requests for several triples together,
-//! and then all its answers to them as it makes them: two rounds. Large matrices take several requests, and
-//! what is requested at a time is bounded ([`TOGETHER`]).
+//! (X are the images then) or as products of matrices, is what takes fewer bytes.
+//!
+//! A call is two rounds: requests, a message each, leave as they are encrypted, and answers, some messages for
+//! each request, as requests come. Asking, answering and opening do not wait for each other but where a party
+//! would be more than [`AHEAD`] of its answers. So nobody waits for ever: opening waits for answers alone,
+//! answering for requests and for room that the peer's opening makes, asking for opening.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
 use std::ops::Range;
+use std::task::Poll;
 
-use futures_util::future::{join, try_join_all};
+use bytes::Bytes;
+use futures_util::future::{try_join_all, try_join3};
 use madrigal_core::{PhaseCost, Product, Ring};
-use madrigal_lattice::{Asked, Layout, Owner, Request, Responder};
+use madrigal_lattice::{Layout, Owner, Request, Responder};
 use madrigal_net::frame::message_cost;
-use madrigal_net::{Channel, Context, Error, Result, breathe, exchange};
+use madrigal_net::{Channel, Context, Error, Receiver, Result, Sender, breathe};
 use zeroize::Zeroizing;
 
 use super::ProductTriple;
@@ -23,9 +29,9 @@ use crate::kind::{Width, with_ring};
 use crate::links::OUT_OF_STEP;
 use crate::rings::random_blocks;
 
-/// Bytes of requests that go together, unless one is longer: what one may have at most. A party keeps
-/// two and a half times as much for each peer while it answers.
-const TOGETHER: usize = 26 << 20;
+/// Bytes of requests that may wait for their answers at each peer, unless one is longer: what a peer's inbox
+/// holds while it answers, and more than most lines do.
+const AHEAD: u64 = 26 << 20;
 
 /// The keys of one width.
 struct Keys {
@@ -107,23 +113,10 @@ impl Oriented {
         }
     }
 
-    /// The requests for `count` triples, in order.
-    fn groups(&self, count: usize) -> impl Iterator<Item = Group> + use<> {
+    /// The requests for `count` triples in order, each with the number of its product.
+    fn requests(&self, count: usize) -> impl Iterator<Item = (usize, Request)> + use<> {
         let layout = self.layout;
-        let requests = move |item| layout.requests().map(move |one| (item, one));
-        let mut left = (0..self.items(count)).flat_map(requests).peekable();
-        std::iter::from_fn(move || {
-            let mut group = vec![left.next()?];
-            let mut bytes = layout.request_len(&group[0].1);
-            while let Some((_, next)) = left.peek() {
-                bytes += layout.request_len(next);
-                if bytes > TOGETHER {
-                    break;
-                }
-                group.extend(left.next());
-            }
-            Some(group)
-        })
+        (0..self.items(count)).flat_map(move |item| layout.requests().map(move |one| (item, one)))
     }
 
     /// Where X, Y or Z of an item lies.
@@ -141,9 +134,6 @@ pub(crate) fn transforms(width: Width, one: Product) -> Option<u64> {
         way.map_or(0, |way| way.items(1) as u64 * way.layout.transforms())
     }))
 }
-
-/// Requests that go together, each with the number of its product.
-type Group = Vec<(usize, Request)>;
 
 /// Whether there is an encryption for elements of this width.
 pub(crate) fn serves<T: Ring>() -> bool {
@@ -205,36 +195,76 @@ impl Encrypted {
         z: &mut [T],
         made: &dyn Fn(usize),
     ) -> Result<()> {
-        let z = RefCell::new(z);
         let width = Width::of::<T>() as usize;
         let mut keys = match self.keys[width].take() {
             Some(keys) => keys,
             None => self.start::<T>(),
         };
         self.expect(way, count);
-        for group in way.groups(count) {
-            let asked = self.ask(&mut keys, way, &group, x).await?;
-            self.answer(&mut keys, way, &group, &asked, y, &z, made)
-                .await?;
+        let (start, asked, received) = (
+            self.context.beside(),
+            self.context.beside(),
+            self.context.beside(),
+        );
+        let (mut askings, mut requests, mut answers, mut openings) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for channel in &mut self.requests {
+            channel.tx.count_in(&start);
+            channel.rx.count_in(&asked);
+            askings.push(&mut channel.tx);
+            requests.push(&mut channel.rx);
         }
+        for channel in &mut self.answers {
+            channel.tx.count_in(&asked);
+            channel.rx.count_in(&received);
+            answers.push(&mut channel.tx);
+            openings.push(&mut channel.rx);
+        }
+        let key = std::mem::take(&mut keys.unsent);
+        let call = Call {
+            context: &self.context,
+            way,
+            count,
+            key: key.len(),
+            factors: [x, y],
+            z: RefCell::new(z),
+            owner: RefCell::new(&mut keys.owner),
+            opened: (0..openings.len()).map(|_| Cell::new(0)).collect(),
+            made,
+        };
+        let mut responders = keys.responders.drain(..);
+        let pairs = requests.into_iter().zip(answers);
+        let answering = pairs.map(|(from, to)| call.answer(responders.next(), from, to));
+        let answering: Vec<_> = answering.collect();
+        drop(responders);
+        let opening = openings.into_iter().enumerate();
+        let opening = opening.map(|(index, from)| call.open(index, from));
+        // What has come is worked on before more is asked for.
+        let (_, responders, ()) = try_join3(
+            try_join_all(opening),
+            try_join_all(answering),
+            call.ask(key, askings),
+        )
+        .await?;
+        keys.responders = responders;
+        self.context.join(&asked);
+        self.context.join(&received);
         self.keys[width] = Some(keys);
         Ok(())
     }
 
-    /// Tells the channels how much will come at a time.
+    /// Tells the channels how much will come.
     fn expect(&self, way: &Oriented, count: usize) {
         let layout = &way.layout;
-        let Some(group) = way.groups(count).next() else {
-            return;
-        };
-        let sum = |cost: &dyn Fn(&Request) -> u64| group.iter().map(|(_, one)| cost(one)).sum();
-        let requests = sum(&|request| message_cost(layout.request_len(request)) as u64);
-        let answers = sum(&|request| {
-            let len = |columns| message_cost(layout.answer_len(request, &columns)) as u64;
-            layout.answers().map(len).sum()
-        });
+        let (mut requests, mut answers) = (0, 0);
+        for (request, times) in layout.kinds() {
+            let times = (way.items(count) * times) as u64;
+            let answer = |columns| message_cost(layout.answer_len(&request, &columns)) as u64;
+            requests += times * message_cost(layout.request_len(&request)) as u64;
+            answers += times * layout.answers().map(answer).sum::<u64>();
+        }
         for (request, answer) in self.requests.iter().zip(&self.answers) {
-            request.rx.expect(requests);
+            request.rx.expect(requests.min(AHEAD));
             answer.rx.expect(answers);
         }
     }
@@ -250,103 +280,129 @@ impl Encrypted {
             responders: Vec::new(),
         }
     }
+}
 
-    /// Sends a group's requests to all, and takes all of theirs: for each peer, as many.
-    async fn ask<T: Ring>(
-        &mut self,
-        keys: &mut Keys,
-        way: &Oriented,
-        group: &Group,
-        x: &[T],
-    ) -> Result<Vec<Vec<Asked>>> {
-        let layout = &way.layout;
-        let mut message = std::mem::take(&mut keys.unsent);
-        let ahead = message.len();
-        for (item, request) in group {
-            let x = &x[way.place(0, *item)];
-            message.append(&mut keys.owner.request(layout, request, x));
-            breathe().await;
-        }
-        let expected = message.len();
-        let received = exchange(&mut self.requests, message, expected).await?;
-        let mut all = Vec::with_capacity(received.len());
-        for (index, (channel, message)) in self.requests.iter().zip(received).enumerate() {
-            let (key, mut message) = message.split_at(ahead);
-            let refuse = |error| channel.refuse(error);
-            if ahead > 0 {
-                let seed = self.context.private_prg().next_block();
-                let responder = Responder::new(T::BITS, key, seed).map_err(refuse)?;
-                keys.responders.push(responder);
-            }
-            let responder = &keys.responders[index];
-            let mut theirs = Vec::with_capacity(group.len());
-            for (_, request) in group {
-                let one;
-                (one, message) = message.split_at(layout.request_len(request));
-                theirs.push(responder.read(layout, request, one).map_err(refuse)?);
-            }
-            all.push(theirs);
-        }
-        Ok(all)
+/// A call under way: loops over all requests, which are polled together.
+struct Call<'a, T> {
+    context: &'a Context,
+    way: &'a Oriented,
+    count: usize,
+    /// Bytes of a public key that goes with the first request.
+    key: usize,
+    /// X and Y.
+    factors: [&'a [T]; 2],
+    /// Borrowed between messages, never while one is awaited; the owner's keys likewise.
+    z: RefCell<&'a mut [T]>,
+    owner: RefCell<&'a mut Owner>,
+    /// By peer: bytes of the requests whose answers have been opened.
+    opened: Vec<Cell<u64>>,
+    made: &'a dyn Fn(usize),
+}
+
+impl<T: Ring> Call<'_, T> {
+    fn requests(&self) -> impl Iterator<Item = (usize, Request)> {
+        self.way.requests(self.count)
     }
 
-    /// Answers all, and takes all answers. Neither waits for the other.
-    #[expect(clippy::too_many_arguments, reason = "one call's state, taken apart")]
-    async fn answer<T: Ring>(
-        &mut self,
-        keys: &mut Keys,
-        way: &Oriented,
-        group: &Group,
-        asked: &[Vec<Asked>],
-        y: &[T],
-        z: &RefCell<&mut [T]>,
-        made: &dyn Fn(usize),
-    ) -> Result<()> {
-        let received = self.context.beside();
-        let (layout, owner) = (&way.layout, &keys.owner);
-        let first = self.answers.first().map(Channel::peer);
-        let pairs = self.answers.iter_mut().zip(&mut keys.responders).zip(asked);
-        let pairs = pairs.map(|((channel, responder), asked)| {
-            let leads = first == Some(channel.peer());
-            let Channel { tx, rx } = channel;
-            rx.count_in(&received);
-            let send = async move {
-                for ((item, _), asked) in group.iter().zip(asked) {
-                    let y = &y[way.place(1, *item)];
-                    for columns in layout.answers() {
-                        let message = {
-                            let z = &mut z.borrow_mut()[way.place(2, *item)];
-                            responder.answer(asked, &columns, y, z)
-                        };
-                        tx.send(message).await?;
-                        breathe().await;
-                    }
-                }
-                Ok(())
-            };
-            let receive = async move {
-                for (item, request) in group {
-                    for columns in layout.answers() {
-                        let expected = layout.answer_len(request, &columns);
-                        let message = rx.recv(expected).await?;
-                        let z = &mut z.borrow_mut()[way.place(2, *item)];
-                        owner
-                            .open(layout, request, &columns, &message, z)
-                            .map_err(|error| rx.refuse(error))?;
-                        if leads {
-                            made(layout.products(request, &columns));
-                        }
-                    }
-                }
-                Ok(())
-            };
-            async move {
-                let (sent, received) = join(send, receive).await;
-                sent.and(received)
+    /// What an item has of X, Y or Z.
+    fn of(&self, which: usize, item: usize) -> &[T] {
+        &self.factors[which][self.way.place(which, item)]
+    }
+
+    /// Sends all requests to all peers, the first one after the key.
+    async fn ask(&self, key: Vec<u8>, mut to: Vec<&mut Sender>) -> Result<()> {
+        let layout = &self.way.layout;
+        let mut message = key;
+        let mut asked = 0;
+        for (item, request) in self.requests() {
+            let bytes = layout.request_len(&request) as u64;
+            self.until(|opened| asked == opened || asked + bytes <= opened + AHEAD)
+                .await;
+            asked += bytes;
+            let mut one = self
+                .owner
+                .borrow_mut()
+                .request(layout, &request, self.of(0, item));
+            message.append(&mut one);
+            let message = Bytes::from(std::mem::take(&mut message));
+            try_join_all(to.iter_mut().map(|to| to.send(message.clone()))).await?;
+            breathe().await;
+        }
+        Ok(())
+    }
+
+    /// Waits for what all peers' answers have opened. Who opens some has all loops polled again.
+    async fn until(&self, enough: impl Fn(u64) -> bool) {
+        poll_fn(|_| {
+            let opened = self.opened.iter().map(Cell::get).min();
+            match opened.is_none_or(&enough) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
             }
-        });
-        try_join_all(pairs).await?;
-        self.context.join(&received);
+        })
+        .await;
+    }
+
+    /// Answers a peer's requests. Gives back what its public key became.
+    async fn answer(
+        &self,
+        responder: Option<Responder>,
+        from: &mut Receiver,
+        to: &mut Sender,
+    ) -> Result<Responder> {
+        let layout = &self.way.layout;
+        let mut responder = responder;
+        for (item, request) in self.requests() {
+            let key = if responder.is_none() { self.key } else { 0 };
+            let message = from.recv(key + layout.request_len(&request)).await?;
+            let (key, message) = message.split_at(key);
+            let refuse = |error| from.refuse(error);
+            let known = match responder.take() {
+                Some(known) => known,
+                None => {
+                    let seed = self.context.private_prg().next_block();
+                    Responder::new(T::BITS, key, seed).map_err(refuse)?
+                }
+            };
+            let responder = responder.insert(known);
+            let asked = responder.read(layout, &request, message).map_err(refuse)?;
+            for columns in layout.answers() {
+                let answer = {
+                    let z = &mut self.z.borrow_mut()[self.way.place(2, item)];
+                    responder.answer(&asked, &columns, self.of(1, item), z)
+                };
+                to.send(answer).await?;
+                breathe().await;
+            }
+        }
+        let Some(responder) = responder else {
+            unreachable!("an empty product takes no messages");
+        };
+        Ok(responder)
+    }
+
+    /// Opens a peer's answers.
+    async fn open(&self, index: usize, from: &mut Receiver) -> Result<()> {
+        let layout = &self.way.layout;
+        for (item, request) in self.requests() {
+            for columns in layout.answers() {
+                let expected = layout.answer_len(&request, &columns);
+                let message = from.recv(expected).await?;
+                {
+                    let z = &mut self.z.borrow_mut()[self.way.place(2, item)];
+                    let owner = self.owner.borrow();
+                    owner
+                        .open(layout, &request, &columns, &message, z)
+                        .map_err(|error| from.refuse(error))?;
+                }
+                if index == 0 {
+                    (self.made)(layout.products(&request, &columns));
+                }
+            }
+            let opened = &self.opened[index];
+            opened.set(opened.get() + layout.request_len(&request) as u64);
+            breathe().await;
+        }
         Ok(())
     }
 }
@@ -395,10 +451,7 @@ impl EncryptedCosts {
             total += key_cost::<T>(peers);
         }
         let answers = way.layout.answers().count() as u64;
-        for group in way.groups(count) {
-            total.rounds += 2;
-            total.messages += peers * (1 + answers * group.len() as u64);
-        }
+        total.rounds += 2;
         for (request, times) in way.layout.kinds() {
             let bytes = way.layout.request_len(&request) + way.layout.answers_len(&request);
             let blocks = way.layout.aes_blocks(&request);
@@ -406,7 +459,7 @@ impl EncryptedCosts {
                 rounds: 0,
                 bytes_sent: peers * bytes as u64,
                 bytes_received: peers * bytes as u64,
-                messages: 0,
+                messages: peers * (1 + answers),
                 aes_blocks: blocks.owner + peers * blocks.responder,
             };
             total += each.times((way.items(count) * times) as u64);
