@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::rand;
+use futures_util::future::try_join;
 use madrigal_core::{PhaseCost, domains};
 use madrigal_net::{Channel, Context, exchange};
 use sha2::{Digest, Sha256};
@@ -70,7 +71,7 @@ impl NewStore {
     }
 
     /// Has `source` make everything, in batches of about 16 MiB, and writes it. The parties agree
-    /// before on what is made, and the store is complete when all have told each other that they
+    /// meanwhile on what is made, and the store is complete when all have told each other that they
     /// have all of it on disk. `made` hears how many more steps are done, of [`Needs::steps`].
     ///
     /// `context` is that of the parties who get a store: with a dealer in the session, what
@@ -94,22 +95,35 @@ impl NewStore {
                 .finalize()
                 .into(),
         );
-        agree(&context, &mut channels, id).await?;
         let failed = |error: StoreError| error.fail(&context);
         let (header, keys) = self.begin(&context, id).map_err(failed)?;
-        for (kind, count) in self.holds.kinds() {
-            let writer = Writer::new(&self.directory, &header, &keys, kind, count as u64);
-            let mut writer = writer.map_err(failed)?;
-            let batch = Layout::batch(kind);
-            let mut left = count;
-            while left > 0 {
-                let now = left.min(batch);
-                let columns = convert::make(source, kind, now, made).await?;
-                writer.append(&columns, now as u64).map_err(failed)?;
-                left -= now;
+        let makes = async {
+            for (kind, count) in self.holds.kinds() {
+                let writer = Writer::new(&self.directory, &header, &keys, kind, count as u64);
+                let mut writer = writer.map_err(failed)?;
+                let batch = Layout::batch(kind);
+                let mut left = count;
+                while left > 0 {
+                    let now = left.min(batch);
+                    let columns = convert::make(source, kind, now, made).await?;
+                    writer.append(&columns, now as u64).map_err(failed)?;
+                    left -= now;
+                }
+                writer.finish().map_err(failed)?;
             }
-            writer.finish().map_err(failed)?;
-        }
+            Ok(())
+        };
+        // Nothing waits for the first agreement. It is looked at before what the source sends, so that it is
+        // what tells of another store.
+        let beside = context.beside();
+        channels
+            .iter_mut()
+            .for_each(|channel| channel.count_in(&beside));
+        try_join(agree(&context, &mut channels, id), makes).await?;
+        context.join(&beside);
+        channels
+            .iter_mut()
+            .for_each(|channel| channel.count_in(&context));
         let marks = Marks(vec![0; self.holds.kinds().len()]);
         marks
             .seal(&header, &keys)
@@ -120,16 +134,17 @@ impl NewStore {
         Ok(id)
     }
 
-    /// Cost of [`fill`](Self::fill) for one of `parties` parties, besides the source's: the
-    /// agreements before and after. Two rounds.
-    pub fn cost(parties: usize) -> PhaseCost {
-        exchange_cost(parties, ID_BYTES).times(2)
+    /// Cost of [`fill`](Self::fill) for one of `parties` parties, where what the source makes costs
+    /// `makes`: an agreement beside it, and one after it.
+    pub fn cost(makes: PhaseCost, parties: usize) -> PhaseCost {
+        let agreement = exchange_cost(parties, ID_BYTES);
+        makes.beside(agreement) + agreement
     }
 
     /// Cost for one of `parties` parties of filling a store from a new [`OtSource`](crate::OtSource)
     /// with these costs, which is made before: all of it together.
     pub fn ot_cost(costs: OtCosts, holds: &Needs, parties: usize) -> PhaseCost {
-        Self::cost(parties) + holds.ot_cost_in_batches(costs, Layout::batch)
+        Self::cost(holds.ot_cost_in_batches(costs, Layout::batch), parties)
     }
 
     fn begin(&self, context: &Context, id: StoreId) -> Result<(Header, super::key::Keys)> {

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use madrigal_core::{Cost, Party, Product, Ring};
+use madrigal_core::{Cost, Party, PhaseCost, Product, Ring};
 use madrigal_correlations::store::{NewStore, Store, StoreKey};
 use madrigal_correlations::{
     BitTripleSource, BitTriples, Kind, Needs, ProductTriple, RingTriples, Scratch, SharedBits,
@@ -250,7 +250,7 @@ impl Stores {
             }
         });
         for (id, cost) in &costs {
-            assert_eq!(cost.setup, NewStore::cost(parties));
+            assert_eq!(cost.setup, NewStore::cost(PhaseCost::default(), parties));
             assert_eq!(*id, costs[0].0);
         }
         stores
