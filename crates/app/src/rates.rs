@@ -33,6 +33,15 @@ const ZEN_5_COPY: f64 = 20e9;
 /// # Errors
 /// A system without a loopback interface; what ends a trial.
 pub fn measure(trial: Option<&Trial>) -> Result<Rates> {
+    measure_together(trial, 2)
+}
+
+/// As [`measure`], where so many parties run on this machine: a trial is of as many, since what caches hold
+/// depends on it.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_together(trial: Option<&Trial>, parties: usize) -> Result<Rates> {
     let both = beside(|| Ok(ceilings::measure(Kernels::detect())))?;
     let least = |pick: fn(&Ceilings) -> f64| both.iter().map(pick).fold(f64::INFINITY, f64::min);
     let (round_trip, bandwidth) =
@@ -56,7 +65,7 @@ pub fn measure(trial: Option<&Trial>) -> Result<Rates> {
     let times = everyone(
         TransportArg::Memory,
         network,
-        2,
+        parties,
         1,
         &Patience::default(),
         async |session| {
@@ -70,13 +79,13 @@ pub fn measure(trial: Option<&Trial>) -> Result<Rates> {
     let slowest = |pick: fn(&TrialTimes) -> f64| times.iter().map(pick).fold(0.0, f64::max);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     // Of a core each.
-    let part = (cores as f64 / 2.0).min(1.0);
+    let part = (cores as f64 / parties as f64).min(1.0);
     let times = TrialTimes {
         base_ots: slowest(|times| times.base_ots) * part,
         first: slowest(|times| times.first) * part,
         next: slowest(|times| times.next) * part,
     };
-    Ok(trial.rates(rates, &times))
+    Ok(trial.rates(rates, &times, parties))
 }
 
 /// On two threads at a time.

@@ -22,7 +22,7 @@ const ENTRIES: usize = 64;
 /// The most by which a rate is scaled: beyond that a trial was disturbed.
 const MOST: f64 = 64.0;
 
-/// A few of the correlations that a plan needs, for two parties in one process.
+/// A few of the correlations that a plan needs, for parties in one process.
 #[derive(Clone, Debug)]
 pub struct Trial {
     extension: Extension,
@@ -76,7 +76,7 @@ impl Trial {
         }
     }
 
-    /// Makes them twice, together with the one other party of `context`.
+    /// Makes them twice, together with the other parties of `context`.
     ///
     /// # Errors
     /// Those of the network.
@@ -100,10 +100,10 @@ impl Trial {
         })
     }
 
-    /// `rates`, but with those that a machine has by its trial, where each of the two parties had a core.
+    /// `rates`, but with those that a machine has by its trial, where each of so many parties had a core.
     #[must_use]
-    pub fn rates(&self, rates: Rates, times: &TrialTimes) -> Rates {
-        let source = OtCosts::new(self.extension, Party::new(0), 2);
+    pub fn rates(&self, rates: Rates, times: &TrialTimes, parties: usize) -> Rates {
+        let source = OtCosts::new(self.extension, Party::new(0), parties);
         let mut costs = SupplyCosts::Ot(match self.lattice {
             true => source.with_lattice_matrices(),
             false => source,

@@ -197,7 +197,7 @@ impl<'a> Measurement<'a> {
         };
         let processes = self.row.parties() + self.row.task.helpers();
         let part = (cores as f64 / processes as f64).min(1.0);
-        let rates = rates::measure(trial.as_ref())?.of_part(part);
+        let rates = rates::measure_together(trial.as_ref(), processes)?.of_part(part);
         Ok(self.expected(&rates, &self.link)?.total)
     }
 
