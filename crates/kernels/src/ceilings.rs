@@ -6,8 +6,16 @@ use std::time::{Duration, Instant};
 
 use crate::{Block, Kernels, Level};
 
+mod against;
+
+pub(crate) use against::REGISTER_BLOCKS;
+pub use against::{Against, Bound, measure_kernels};
+
 /// How long each measurement takes.
 const BUDGET: Duration = Duration::from_millis(50);
+
+/// The shortest time that counts as a measurement: many calls of most kernels.
+const SLICE: Duration = Duration::from_millis(1);
 
 /// What a [`Ceiling`] counts per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +27,12 @@ pub enum Unit {
     Bytes,
     /// Hashes of one block each.
     Hashes,
+    /// ANDs of garbled circuits.
+    Gates,
+    /// Products of numbers.
+    Products,
+    /// Rows of a code.
+    Rows,
 }
 
 impl Unit {
@@ -29,6 +43,9 @@ impl Unit {
             Self::Blocks => "blocks/s",
             Self::Bytes => "B/s",
             Self::Hashes => "hashes/s",
+            Self::Gates => "ANDs/s",
+            Self::Products => "products/s",
+            Self::Rows => "rows/s",
         }
     }
 }
@@ -161,20 +178,26 @@ fn copy_rate() -> Ceiling {
     }
 }
 
-/// Units per second of `call`, which does `per_call` units; the best fifth of the budget counts.
+/// Units per second of `call`, which does `per_call` units: the best of short slices of the budget, which
+/// other work on the machine leaves some of alone.
 fn rate(per_call: usize, call: &mut dyn FnMut()) -> f64 {
     call();
     let mut best = 0_f64;
-    for _ in 0..5 {
-        let start = Instant::now();
-        let mut calls = 0_usize;
-        while start.elapsed() < BUDGET / 5 {
-            for _ in 0..8 {
-                call();
-            }
-            calls += 8;
-        }
-        best = best.max((calls * per_call) as f64 / start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    while start.elapsed() < BUDGET {
+        best = best.max(slice(per_call, call));
     }
     best
+}
+
+fn slice(per_call: usize, call: &mut dyn FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut calls = 0_usize;
+    while start.elapsed() < SLICE {
+        for _ in 0..8 {
+            call();
+        }
+        calls += 8;
+    }
+    (calls * per_call) as f64 / start.elapsed().as_secs_f64()
 }

@@ -30,12 +30,33 @@ pub fn opaque_word(value: u64) -> u64 {
     core::hint::black_box(value)
 }
 
+/// The same reference, of which the optimiser does not know that it is: what was read through the other
+/// is read again rather than kept in registers that there are not.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[allow(
+    clippy::pointers_in_nomem_asm_block,
+    reason = "nothing is read or written through it there"
+)]
+#[inline(always)]
+pub(crate) fn again<T>(x: &T) -> &T {
+    let mut place = core::ptr::from_ref(x);
+    // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is touched,
+    // as the options say. It is not `pure`: that would let all of a loop be one before it.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(reg) place, options(nomem, nostack, preserves_flags));
+    }
+    // SAFETY: `place` is still where `x` points to, and the result lives no longer than `x`.
+    unsafe { &*place }
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn it_changes_nothing() {
         for value in 0..=u8::MAX {
             assert_eq!(super::opaque(value), value);
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            assert_eq!(*super::again(&value), value);
         }
     }
 }

@@ -21,6 +21,9 @@ type Vector = uint8x16_t;
 
 const LANES: usize = 1;
 
+/// Of vectors that the processor has.
+const REGISTERS: usize = 32;
+
 /// Vectors of each of four leaves in flight: there are 32 registers.
 const FOLD_VECTORS: usize = 4;
 

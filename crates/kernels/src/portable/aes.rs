@@ -36,6 +36,15 @@ pub(crate) fn encrypt(keys: &RoundKeys, blocks: &mut [Block]) {
     }
 }
 
+/// What AES allows at most: blocks encrypted again and again, so many times.
+pub(crate) fn aes_registers(keys: &RoundKeys, times: usize) -> Block {
+    let mut blocks = [Block::ZERO; crate::ceilings::REGISTER_BLOCKS];
+    for _ in 0..times {
+        encrypt(keys, &mut blocks);
+    }
+    blocks[0]
+}
+
 /// FIPS 197, section 5.2. The words of a round key are the columns of the state.
 pub(crate) fn expand_key(key: Block) -> RoundKeys {
     let mut keys = [key; 11];

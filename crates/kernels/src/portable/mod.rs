@@ -18,7 +18,7 @@ use zeroize::Zeroize;
 use crate::Block;
 use crate::aes::RoundKeys;
 
-pub(crate) use aes::{encrypt, expand_key};
+pub(crate) use aes::{aes_registers, encrypt, expand_key};
 pub(crate) use bmr::{active_keys, clear_colours, evaluate_column, garble_column};
 pub(crate) use crc::crc32;
 pub(crate) use fold::{fold_punctured, fold_whole};
@@ -29,8 +29,8 @@ pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows, replicat
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
 pub(crate) use rings::{
     add_flipped, add_into, add_shifted, add_strings, beaver_dots, beaver_products, beaver_squares,
-    correct_strings, flip_from, mul_into, multiply_add, offer_strings, pack_bits, replicated_dots,
-    replicated_products, sub_into, unpack_bits,
+    correct_strings, flip_from, mul_into, multiply_add, multiply_registers, offer_strings,
+    pack_bits, replicated_dots, replicated_products, sub_into, unpack_bits,
 };
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
 pub(crate) use transpose::transpose_strip;

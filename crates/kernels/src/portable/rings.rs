@@ -97,6 +97,18 @@ fn multiply_row<T: Ring>(x: &[T], y: &[T], z: &mut [T], columns: usize) {
     }
 }
 
+/// 32 numbers in registers, each `times` times multiplied by `x`: what multiplication allows at most.
+#[inline(always)]
+pub(crate) fn multiply_registers(x: u64, times: usize) -> u64 {
+    let mut numbers: [u64; 32] = core::array::from_fn(|i| i as u64);
+    for _ in 0..times {
+        for number in &mut numbers {
+            *number = number.wrapping_mul(x);
+        }
+    }
+    numbers.iter().fold(0, |sum, &number| sum ^ number)
+}
+
 #[inline(always)]
 pub(crate) fn add_into<T: Ring>(z: &mut [T], x: &[T]) {
     for (z, &x) in z.iter_mut().zip(x) {

@@ -4,7 +4,8 @@
 //!
 //! Leaves go four at a time: `4 * FOLD_VECTORS` independent AES states keep the units busy, the
 //! three additions within the four stay in registers, and their sum enters the counter of partial
-//! sums, which lives in the first-level cache. All branches are on the number of the leaf.
+//! sums, which lives in the first-level cache. All branches are on the number of the leaf. What the
+//! compiler would not inline is a macro, and loops are over indices, lest states go through memory.
 
 /// Defines `fold_whole` and `fold_punctured` for one level.
 macro_rules! fold {
@@ -39,77 +40,78 @@ macro_rules! fold {
         #[inline]
         #[target_feature(enable = $features)]
         fn add<const V: usize>(sum: &mut [Vector; V], x: &[Vector; V]) {
-            for (sum, x) in sum.iter_mut().zip(x) {
-                *sum = xor_vectors(*sum, *x);
+            for i in 0..V {
+                sum[i] = xor_vectors(sum[i], x[i]);
             }
         }
 
-        /// V vectors of the stream of each of N leaves.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn streams<const N: usize, const V: usize>(
-            keys: &[RoundKeys; N],
-            first: Vector,
-        ) -> [[Vector; V]; N] {
-            let mut counter = [first; V];
-            for i in 1..V {
-                counter[i] = add_counter(counter[i - 1], LANES as i64);
-            }
-            let mut states = [counter; N];
-            for (states, keys) in states.iter_mut().zip(keys) {
-                let key = spread(&keys[0]);
-                for state in states {
-                    *state = xor_vectors(*state, key);
+        /// V vectors of the stream of each of `$leaves` leaves.
+        macro_rules! streams {
+            ($leaves:literal, $keys:expr, $first:expr) => {{
+                let keys: &[RoundKeys; $leaves] = $keys;
+                // Leaves that every step takes: as in `unkept`.
+                let keys = if REGISTERS < 32 && C <= 2 {
+                    crate::opaque::again(keys)
+                } else {
+                    keys
+                };
+                let mut counter = [$first; V];
+                for i in 1..V {
+                    counter[i] = add_counter(counter[i - 1], LANES as i64);
                 }
-            }
-            for i in 1..10 {
-                for (states, keys) in states.iter_mut().zip(keys) {
-                    let key = spread(&keys[i]);
-                    for state in states {
-                        *state = round(*state, key);
+                let mut states = [counter; $leaves];
+                for leaf in 0..$leaves {
+                    let key = spread(&keys[leaf][0]);
+                    for i in 0..V {
+                        states[leaf][i] = xor_vectors(states[leaf][i], key);
                     }
                 }
-            }
-            for (states, keys) in states.iter_mut().zip(keys) {
-                let key = spread(&keys[10]);
-                for state in states {
-                    *state = last_round(*state, key);
+                for r in 1..10 {
+                    for leaf in 0..$leaves {
+                        let key = spread(&keys[leaf][r]);
+                        for i in 0..V {
+                            states[leaf][i] = round(states[leaf][i], key);
+                        }
+                    }
                 }
-            }
-            states
+                for leaf in 0..$leaves {
+                    let key = spread(&keys[leaf][10]);
+                    for i in 0..V {
+                        states[leaf][i] = last_round(states[leaf][i], key);
+                    }
+                }
+                states
+            }};
         }
 
-        /// Adds four neighbours, the `index`-th of all fours. What no earlier four has reached is
+        /// Adds four neighbours, the `$index`-th of all fours. What no earlier four has reached is
         /// overwritten.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn add_four<const C: usize, const V: usize>(
-            sums: &mut Sums<C, V>,
-            index: usize,
-            four: &[[Vector; V]; 4],
-        ) {
-            let [a, b, c, d] = four;
-            let (mut odd, mut high, mut all) = (*b, *c, *a);
-            add(&mut odd, d);
-            add(&mut high, d);
-            add(&mut all, &odd);
-            add(&mut all, c);
-            if index > 0 {
-                add(&mut odd, &sums.columns[0]);
-                add(&mut high, &sums.columns[1]);
-            }
-            (sums.columns[0], sums.columns[1]) = (odd, high);
-            let carries = index.trailing_ones() as usize;
-            for i in 0..carries {
-                let column = &mut sums.columns[2 + i];
-                if index >> (i + 1) == 0 {
-                    *column = all;
-                } else {
-                    add(column, &all);
+        macro_rules! add_four {
+            ($sums:expr, $index:expr, $four:expr) => {{
+                let (sums, index, [a, b, c, d]): (&mut Sums<C, V>, usize, [[Vector; V]; 4]) =
+                    ($sums, $index, $four);
+                let (mut odd, mut high, mut all) = (b, c, a);
+                add(&mut odd, &d);
+                add(&mut high, &d);
+                add(&mut all, &odd);
+                add(&mut all, &c);
+                if index > 0 {
+                    add(&mut odd, &sums.columns[0]);
+                    add(&mut high, &sums.columns[1]);
                 }
-                add(&mut all, &sums.digits[i]);
-            }
-            sums.digits[carries] = all;
+                (sums.columns[0], sums.columns[1]) = (odd, high);
+                let carries = index.trailing_ones() as usize;
+                for i in 0..carries {
+                    let column = &mut sums.columns[2 + i];
+                    if index >> (i + 1) == 0 {
+                        *column = all;
+                    } else {
+                        add(column, &all);
+                    }
+                    add(&mut all, &sums.digits[i]);
+                }
+                sums.digits[carries] = all;
+            }};
         }
 
         /// Folds V vectors of every leaf, of all or of all but leaf 0, and returns their total,
@@ -121,26 +123,48 @@ macro_rules! fold {
             first: Vector,
             sums: &mut Sums<C, V>,
         ) -> [Vector; V] {
-            if let [one] = keys {
-                let [b] = streams::<1, V>(core::array::from_ref(one), first);
+            if C == 1 {
+                if let Ok(both) = <&[RoundKeys; 2]>::try_from(keys) {
+                    let [mut a, b] = streams!(2, both, first);
+                    sums.columns[0] = b;
+                    add(&mut a, &b);
+                    return a;
+                }
+                let mut b = [first; V];
+                if let [one] = keys {
+                    [b] = streams!(1, core::array::from_ref(one), first);
+                }
                 sums.columns[0] = b;
                 return b;
             }
-            if let Ok(both) = <&[RoundKeys; 2]>::try_from(keys) {
-                let [mut a, b] = streams::<2, V>(both, first);
-                sums.columns[0] = b;
+            if C == 2 {
+                let zero = [splat(Block::ZERO); V];
+                let [mut a, mut b, mut c, d] = if let Some(three) = keys.first_chunk()
+                    && keys.len() == 3
+                {
+                    let [b, c, d] = streams!(3, three, first);
+                    [zero, b, c, d]
+                } else if let Some(four) = keys.first_chunk() {
+                    streams!(4, four, first)
+                } else {
+                    [zero; 4]
+                };
+                add(&mut a, &c);
+                add(&mut c, &d);
+                add(&mut b, &d);
                 add(&mut a, &b);
+                (sums.columns[0], sums.columns[1]) = (b, c);
                 return a;
             }
             let (start, fours) = keys.split_at(keys.len() % 4);
             let mut skipped = 0;
             if let Ok(three) = <&[RoundKeys; 3]>::try_from(start) {
-                let [b, c, d] = streams::<3, V>(three, first);
-                add_four(sums, 0, &[[splat(Block::ZERO); V], b, c, d]);
+                let [b, c, d] = streams!(3, three, first);
+                add_four!(sums, 0, [[splat(Block::ZERO); V], b, c, d]);
                 skipped = 1;
             }
             for (index, keys) in (skipped..).zip(fours.as_chunks::<4>().0) {
-                add_four(sums, index, &streams::<4, V>(keys, first));
+                add_four!(sums, index, streams!(4, keys, first));
             }
             // The carry of the last four.
             sums.digits[keys.len().div_ceil(4).trailing_zeros() as usize]

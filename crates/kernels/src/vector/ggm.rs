@@ -7,17 +7,28 @@ macro_rules! ggm {
         /// Vectors that hold one node of each tree.
         const GROUP: usize = crate::ggm::TREES / LANES;
 
-        /// One node of each of [`STATES`] vectors: the sum of left children grows, the parents
-        /// become their left children, which are returned with the right ones.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn children(keys: &[Vector; 11], parents: States) -> (States, States) {
-            let mut inner = parents;
-            for x in &mut inner {
-                *x = sigma(*x);
-            }
-            let left = xor_states(encrypt_states(keys, inner), &inner);
-            (left, xor_states(parents, &left))
+        /// The left children of a batch of parents, and the right ones.
+        macro_rules! children {
+            ($keys:expr, $ends:expr, $parents:expr) => {{
+                let parents = $parents;
+                let mut inner = load_states(parents);
+                for i in 0..STATES {
+                    inner[i] = sigma(inner[i]);
+                }
+                let mut left = encrypted!($keys, $ends, inner);
+                // As for `hashed!`.
+                let parents = if REGISTERS < 32 {
+                    crate::opaque::again(parents)
+                } else {
+                    parents
+                };
+                let mut right = load_states(parents);
+                for i in 0..STATES {
+                    left[i] = xor_vectors(left[i], sigma(right[i]));
+                    right[i] = xor_vectors(right[i], left[i]);
+                }
+                (left, right)
+            }};
         }
 
         /// `nodes` are as many parents, which become left children, as places for right children;
@@ -27,14 +38,14 @@ macro_rules! ggm {
             keys: &RoundKeys,
             nodes: &mut [Block],
         ) -> [Block; crate::ggm::TREES] {
-            let keys = spread_keys(keys);
+            let ends = ends(keys, Block::ZERO);
             let half = 8 * nodes.len();
             let (left, right) = blocks_as_bytes_mut(nodes).split_at_mut(half);
             let (left_batches, left_rest) = left.as_chunks_mut::<BYTES>();
             let (right_batches, right_rest) = right.as_chunks_mut::<BYTES>();
             let mut sums = [splat(Block::ZERO); STATES];
             for (left, right) in left_batches.iter_mut().zip(right_batches) {
-                let (l, r) = children(&keys, load_states(left));
+                let (l, r) = children!(keys, ends, &*left);
                 store_states(left, &l);
                 store_states(right, &r);
                 sums = xor_states(sums, &l);
@@ -43,16 +54,15 @@ macro_rules! ggm {
             // idle.
             let used = left_rest.len() / (16 * LANES);
             if used > 0 {
-                let mut parents = [splat(Block::ZERO); STATES];
-                for (parent, bytes) in parents.iter_mut().zip(left_rest.as_chunks().0) {
-                    *parent = load(bytes);
-                }
-                let (l, r) = children(&keys, parents);
+                let mut parents = [0; BYTES];
+                parents[..left_rest.len()].copy_from_slice(left_rest);
+                let (l, r) = children!(keys, ends, &parents);
                 for i in 0..used {
                     store(&mut left_rest.as_chunks_mut().0[i], l[i]);
                     store(&mut right_rest.as_chunks_mut().0[i], r[i]);
                     sums[i] = xor_vectors(sums[i], l[i]);
                 }
+                parents.zeroize();
             }
             let mut out = [Block::ZERO; crate::ggm::TREES];
             for (i, out) in blocks_as_bytes_mut(&mut out)

@@ -1,11 +1,16 @@
 //! The modes of AES, written once for vectors of 1, 2 or 4 blocks.
 //!
-//! A module that expands [`modes`] defines `Vector`, `LANES` (blocks per vector) and the functions
-//! `load`, `store`, `splat`, `xor_vectors`, `round`, `last_round`, `counters`, `add_counter`, `low_bits` on
+//! A module that expands [`modes`] defines `Vector`, `LANES` (blocks per vector), `REGISTERS` (vectors the processor
+//! holds) and the functions
+//! `load`, `store`, `splat`, `spread`, `xor_vectors`, `round`, `last_round`, `counters`, `add_counter`, `low_bits` on
 //! it, all with the same target features; one block per vector also wants `low_bit`.
 //!
 //! Eight vectors are in flight at once: AES rounds take 3 to 5 cycles and start once or twice per
-//! cycle, so eight independent states keep the units busy.
+//! cycle, so eight independent states keep the units busy. With 16 registers there is room for no more
+//! than these and the round key: keys come from memory, and what a hash adds in the end is read again.
+//!
+//! The loops over vectors are over indices of known number: the compiler unrolls these before it
+//! decides what lives in registers, and not those over iterators.
 
 /// Defines `encrypt`, `ctr_fill`, `ctr_xor`, `hash_blocks`, `hash_pairs`, `hash_bits` and `stretch` for
 /// one level, which leave what fills no batch to module `$single`, an expansion of [`single_modes`].
@@ -22,20 +27,11 @@ macro_rules! modes {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn spread_keys(keys: &RoundKeys) -> [Vector; 11] {
-            let mut out = [splat(Block::ZERO); 11];
-            for (out, key) in out.iter_mut().zip(keys) {
-                *out = splat(*key);
-            }
-            out
-        }
-
-        #[inline]
-        #[target_feature(enable = $features)]
         fn load_states(bytes: &[u8; BYTES]) -> States {
             let mut states = [splat(Block::ZERO); STATES];
-            for (state, bytes) in states.iter_mut().zip(bytes.as_chunks().0) {
-                *state = load(bytes);
+            let (bytes, _) = bytes.as_chunks();
+            for i in 0..STATES {
+                states[i] = load(&bytes[i]);
             }
             states
         }
@@ -43,35 +39,89 @@ macro_rules! modes {
         #[inline]
         #[target_feature(enable = $features)]
         fn store_states(bytes: &mut [u8; BYTES], states: &States) {
-            for (state, bytes) in states.iter().zip(bytes.as_chunks_mut().0) {
-                store(bytes, *state);
+            let (bytes, _) = bytes.as_chunks_mut();
+            for i in 0..STATES {
+                store(&mut bytes[i], states[i]);
             }
         }
 
         #[inline]
         #[target_feature(enable = $features)]
         fn xor_states(mut a: States, b: &States) -> States {
-            for (a, b) in a.iter_mut().zip(b) {
-                *a = xor_vectors(*a, *b);
+            for i in 0..STATES {
+                a[i] = xor_vectors(a[i], b[i]);
             }
             a
         }
 
+        /// The keys, from memory wherever a round needs one: where there are 16 registers the compiler
+        /// would otherwise keep them there across batches and move the states to the stack.
+        #[inline]
+        fn unkept(keys: &RoundKeys) -> &RoundKeys {
+            if REGISTERS < 32 {
+                crate::opaque::again(keys)
+            } else {
+                keys
+            }
+        }
+
+        /// AES of an array of vectors, all in flight, under `$keys` with other ones before the first
+        /// round and after the last. A macro, as the compiler does not inline a function for it.
+        macro_rules! encrypted {
+            ($keys:expr, $ends:expr, $states:expr) => {{
+                let (keys, ends, mut states) = ($keys, $ends, $states);
+                for i in 0..states.len() {
+                    states[i] = xor_vectors(states[i], ends[0]);
+                }
+                for r in 1..10 {
+                    let key = spread(&unkept(keys)[r]);
+                    for i in 0..states.len() {
+                        states[i] = round(states[i], key);
+                    }
+                }
+                for i in 0..states.len() {
+                    states[i] = last_round(states[i], ends[1]);
+                }
+                states
+            }};
+        }
+
+        /// The first key and the last, with `offset` added: under these `pi(x) ^ x` is that of
+        /// `x ^ offset`.
         #[inline]
         #[target_feature(enable = $features)]
-        fn encrypt_states(keys: &[Vector; 11], mut states: States) -> States {
-            for state in &mut states {
-                *state = xor_vectors(*state, keys[0]);
+        fn ends(keys: &RoundKeys, offset: Block) -> [Vector; 2] {
+            let offset = splat(offset);
+            [
+                xor_vectors(spread(&keys[0]), offset),
+                xor_vectors(spread(&keys[10]), offset),
+            ]
+        }
+
+        /// What AES allows at most: twelve vectors in registers, encrypted again and again, in all
+        /// `times` times [`crate::ceilings::REGISTER_BLOCKS`] blocks.
+        #[target_feature(enable = $features)]
+        pub(crate) fn aes_registers(keys: &RoundKeys, times: usize) -> Block {
+            const WIDE: usize = 12;
+            let mut states = [spread(&keys[0]); WIDE];
+            for i in 1..WIDE {
+                states[i] = add_counter(states[i - 1], 1);
             }
-            for key in &keys[1..10] {
-                for state in &mut states {
-                    *state = round(*state, *key);
+            for _ in 0..times * (crate::ceilings::REGISTER_BLOCKS / (WIDE * LANES)) {
+                for r in 1..11 {
+                    let key = spread(&unkept(keys)[r]);
+                    for i in 0..WIDE {
+                        states[i] = round(states[i], key);
+                    }
                 }
             }
-            for state in &mut states {
-                *state = last_round(*state, keys[10]);
+            let mut out = [0; 16 * LANES];
+            for i in 1..WIDE {
+                states[0] = xor_vectors(states[0], states[i]);
             }
-            states
+            store(&mut out, states[0]);
+            out.first_chunk()
+                .map_or(Block::ZERO, |block| Block::from_bytes(*block))
         }
 
         /// The counters of one batch, beginning with the one in the lowest lane of `first`.
@@ -89,9 +139,9 @@ macro_rules! modes {
         pub(crate) fn encrypt(keys: &RoundKeys, blocks: &mut [Block]) {
             let (batches, rest) = blocks_as_bytes_mut(blocks).as_chunks_mut::<BYTES>();
             if !batches.is_empty() {
-                let keys = spread_keys(keys);
+                let ends = ends(keys, Block::ZERO);
                 for batch in batches {
-                    let states = encrypt_states(&keys, load_states(batch));
+                    let states = encrypted!(keys, ends, load_states(batch));
                     store_states(batch, &states);
                 }
             }
@@ -104,10 +154,10 @@ macro_rules! modes {
             let (batches, rest) = out.as_chunks_mut::<BYTES>();
             let done = (batches.len() * BATCH) as u64;
             if !batches.is_empty() {
-                let keys = spread_keys(keys);
+                let ends = ends(keys, Block::ZERO);
                 let mut counter = counters(first, 0);
                 for batch in batches {
-                    let mut states = encrypt_states(&keys, counter_states(counter));
+                    let mut states = encrypted!(keys, ends, counter_states(counter));
                     if XOR {
                         states = xor_states(states, &load_states(batch));
                     }
@@ -129,10 +179,18 @@ macro_rules! modes {
         }
 
         /// MMO of one batch: `pi(x) ^ x`.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn hash_states(keys: &[Vector; 11], x: States) -> States {
-            xor_states(encrypt_states(keys, x), &x)
+        macro_rules! hashed {
+            ($keys:expr, $ends:expr, $x:expr) => {{
+                let x = $x;
+                let states = encrypted!($keys, $ends, load_states(x));
+                // Read again: with 16 registers there is no room to keep it.
+                let x = if REGISTERS < 32 {
+                    crate::opaque::again(x)
+                } else {
+                    x
+                };
+                xor_states(states, &load_states(x))
+            }};
         }
 
         #[target_feature(enable = $features)]
@@ -140,11 +198,9 @@ macro_rules! modes {
             let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
             let (out_batches, out_rest) = blocks_as_bytes_mut(out).as_chunks_mut::<BYTES>();
             if !batches.is_empty() {
-                let keys = spread_keys(keys);
-                let offset = [splat(offset); STATES];
+                let ends = ends(keys, offset);
                 for (x, out) in batches.iter().zip(out_batches) {
-                    let x = xor_states(load_states(x), &offset);
-                    store_states(out, &hash_states(&keys, x));
+                    store_states(out, &hashed!(keys, ends, x));
                 }
             }
             $single::hash_rest(keys, offset, rest, out_rest);
@@ -162,12 +218,11 @@ macro_rules! modes {
             let (k0_batches, k0_rest) = blocks_as_bytes_mut(k0).as_chunks_mut::<BYTES>();
             let (k1_batches, k1_rest) = blocks_as_bytes_mut(k1).as_chunks_mut::<BYTES>();
             if !batches.is_empty() {
-                let keys = spread_keys(keys);
-                let offset = [splat(offset); STATES];
+                let shifted = ends(keys, offset);
+                let ends = ends(keys, Block::ZERO);
                 for ((x, k0), k1) in batches.iter().zip(k0_batches).zip(k1_batches) {
-                    let x = load_states(x);
-                    store_states(k0, &hash_states(&keys, x));
-                    store_states(k1, &hash_states(&keys, xor_states(x, &offset)));
+                    store_states(k0, &hashed!(keys, ends, x));
+                    store_states(k1, &hashed!(keys, shifted, x));
                 }
             }
             $single::hash_rest(keys, Block::ZERO, rest, k0_rest);
@@ -179,11 +234,9 @@ macro_rules! modes {
             let (batches, rest) = blocks_as_bytes(x).as_chunks::<BYTES>();
             let (out_batches, out_rest) = out.split_at_mut(batches.len() * (BATCH / 8));
             if !batches.is_empty() {
-                let keys = spread_keys(keys);
-                let offset = [splat(offset); STATES];
+                let ends = ends(keys, offset);
                 for (x, out) in batches.iter().zip(out_batches.as_chunks_mut().0) {
-                    let x = xor_states(load_states(x), &offset);
-                    *out = low_bits(&hash_states(&keys, x));
+                    *out = low_bits(&hashed!(keys, ends, x));
                 }
             }
             $single::hash_bits_rest(keys, offset, rest, out_rest);
@@ -195,12 +248,13 @@ macro_rules! modes {
             let (batches, rest) = out.as_chunks_mut::<BYTES>();
             let done = (batches.len() * BATCH) as u64;
             if !batches.is_empty() {
-                let keys = spread_keys(keys);
-                let seeds = [splat(seed); STATES];
+                let ends = ends(keys, seed);
                 let mut counter = counters(first, 0);
                 for batch in batches {
-                    let x = xor_states(counter_states(counter), &seeds);
-                    store_states(batch, &hash_states(&keys, x));
+                    // The points are made twice rather than kept.
+                    let states = encrypted!(keys, ends, counter_states(counter));
+                    let points = counter_states(*crate::opaque::again(&counter));
+                    store_states(batch, &xor_states(states, &points));
                     counter = add_counter(counter, BATCH as i64);
                 }
             }

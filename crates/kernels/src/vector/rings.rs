@@ -15,6 +15,11 @@ macro_rules! rings {
         }
 
         #[target_feature(enable = $features)]
+        pub(crate) fn multiply_registers(x: u64, times: usize) -> u64 {
+            crate::portable::multiply_registers(x, times)
+        }
+
+        #[target_feature(enable = $features)]
         pub(crate) fn add_into<T: madrigal_core::Ring>(z: &mut [T], x: &[T]) {
             crate::portable::add_into(z, x);
         }

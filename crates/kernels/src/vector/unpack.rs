@@ -42,6 +42,16 @@ macro_rules! unpack_transpose {
             };
         }
 
+        /// Interleaves bytes, words and double words of eight vectors, whose indices are bits c5 c4 c3
+        /// first and then b1 b2 b3.
+        macro_rules! interleave_eight {
+            ($v:ident) => {
+                interleave!($v, 1, $lo8, $hi8);
+                interleave!($v, 2, $lo16, $hi16);
+                interleave!($v, 4, $lo32, $hi32);
+            };
+        }
+
         /// Transposes bytes `range` of each of 128 rows; the range is a multiple of the width.
         #[target_feature(enable = $features)]
         pub(crate) fn transpose_tiles(
@@ -55,32 +65,46 @@ macro_rules! unpack_transpose {
             for left in range.step_by($width) {
                 for group in 0..16 {
                     let mut v = [splat(Block::ZERO); 8];
-                    for (i, v) in v.iter_mut().enumerate() {
+                    for i in 0..8 {
                         let row = &src[(8 * group + i) * stride + left..];
-                        *v = row.first_chunk().map_or(*v, |bytes| load(bytes));
+                        v[i] = row.first_chunk().map_or(v[i], |bytes| load(bytes));
                     }
                     // Vector c2 c1 c0, bit r2 r1 r0 of each byte -> vector r2 r1 r0, bit c2 c1 c0.
                     swap_bits!(v, 1, 0x5555_5555_5555_5555);
                     swap_bits!(v, 2, 0x3333_3333_3333_3333);
                     swap_bits!(v, 4, 0x0f0f_0f0f_0f0f_0f0f);
-                    for (middle, v) in middle.iter_mut().zip(v) {
-                        middle[group] = v;
+                    for i in 0..8 {
+                        middle[i][group] = v[i];
                     }
                 }
-                for (bit, &v) in middle.iter().enumerate() {
-                    // Vector c6 c5 c4 c3, byte b3 b2 b1 b0 -> vector b0 b1 b2 b3, byte c6 c5 c4 c3.
-                    let mut v = v;
-                    interleave!(v, 1, $lo8, $hi8);
-                    interleave!(v, 2, $lo16, $hi16);
-                    interleave!(v, 4, $lo32, $hi32);
-                    interleave!(v, 8, $lo64, $hi64);
-                    for (i, &v) in v.iter().enumerate() {
-                        let byte = (i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | i >> 3;
-                        let mut rows = [0; $width];
-                        store(&mut rows, v);
-                        for (lane, row) in rows.as_chunks::<16>().0.iter().enumerate() {
-                            let row_index = 8 * (left + 16 * lane + byte) + bit;
-                            dst[row_index * dst_stride..][..16].copy_from_slice(row);
+                let dst = &mut dst[8 * left * dst_stride..];
+                for (bit, v) in middle.iter().enumerate() {
+                    // Vector c6 c5 c4 c3, byte b3 b2 b1 b0 -> vector b0 b1 b2 b3, byte c6 c5 c4 c3;
+                    // one half after the other, which 16 registers hold.
+                    let (mut low, mut high) = ([splat(Block::ZERO); 8], [splat(Block::ZERO); 8]);
+                    for i in 0..8 {
+                        low[i] = v[i];
+                    }
+                    interleave_eight!(low);
+                    let v = crate::opaque::again(v);
+                    for i in 0..8 {
+                        high[i] = v[8 + i];
+                    }
+                    interleave_eight!(high);
+                    let mut put = |row: usize, bytes: &[u8; 16]| {
+                        let place = (8 * row + bit) * dst_stride;
+                        dst[place..][..16].copy_from_slice(bytes);
+                    };
+                    for i in 0..8 {
+                        let byte = (i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1;
+                        let pair = [$lo64(low[i], high[i]), $hi64(low[i], high[i])];
+                        for b0 in 0..2 {
+                            let mut rows = [0; $width];
+                            store(&mut rows, pair[b0]);
+                            let rows = rows.as_chunks::<16>().0;
+                            for lane in 0..$width / 16 {
+                                put(16 * lane + byte + b0, &rows[lane]);
+                            }
                         }
                     }
                 }

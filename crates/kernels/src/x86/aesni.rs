@@ -21,6 +21,9 @@ type Vector = __m128i;
 
 const LANES: usize = 1;
 
+/// Of vectors that the processor has.
+const REGISTERS: usize = 16;
+
 /// Vectors of each of four leaves in flight: there are 16 registers.
 const FOLD_VECTORS: usize = 2;
 

@@ -26,6 +26,9 @@ type Vector = __m512i;
 
 const LANES: usize = 4;
 
+/// Of vectors that the processor has.
+const REGISTERS: usize = 32;
+
 /// Vectors of each of four leaves in flight: there are 32 registers.
 const FOLD_VECTORS: usize = 4;
 
