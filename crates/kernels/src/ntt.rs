@@ -5,8 +5,9 @@
 //! (Longa, Naehrig, CANS 2016), in bit-reversed order, by butterflies that leave values below 4p
 //! (Harvey, J. Symb. Comput. 60, 2014). A factor w known beforehand comes with its quotient
 //! floor(2^52 w / p), so that plain Rust and the instructions that multiply 52-bit integers (AVX-512
-//! IFMA, at the level `vaes512` where the processor has them) do the same with the same tables. All
-//! results lie in \[0, p): they are equal at every level.
+//! IFMA, at the level `vaes512` where the processor has them) do the same with the same tables. At the
+//! other levels of x86-64 processors that have AVX2 and FMA compute with doubles. All results lie in
+//! \[0, p): they are equal at every level.
 //!
 //! No branch and no index depends on the elements; on p, n and lengths they do. That elements are
 //! below p is the caller's to see to, and to check where a peer sends them: of others the results mean
@@ -33,6 +34,9 @@ const PRODUCTS: u32 = 1 << (64 - LIMB);
 #[derive(Clone, Copy)]
 enum Path {
     Portable,
+    // Invariant: `x86::has_fma()`.
+    #[cfg(target_arch = "x86_64")]
+    Fma,
     // Invariant: `x86::has_ifma()`.
     #[cfg(target_arch = "x86_64")]
     Ifma,
@@ -44,6 +48,10 @@ impl Path {
         if kernels.level() == crate::Level::Vaes512 && crate::x86::has_ifma() {
             return Self::Ifma;
         }
+        #[cfg(target_arch = "x86_64")]
+        if kernels.level() != crate::Level::Portable && crate::x86::has_fma() {
+            return Self::Fma;
+        }
         let _ = kernels;
         Self::Portable
     }
@@ -54,6 +62,9 @@ macro_rules! follow {
     ($path:expr, $kernel:ident ( $($argument:expr),* $(,)? )) => {
         match $path {
             Path::Portable => portable::ntt::$kernel($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this path is taken only where AVX2 and FMA were detected.
+            Path::Fma => unsafe { crate::x86::fma::$kernel($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this path is taken only where AVX-512 F and IFMA were detected.
             Path::Ifma => unsafe { crate::x86::ifma::$kernel($($argument),*) },
@@ -79,8 +90,17 @@ impl Kernels {
     #[must_use]
     pub fn ntt(self, prime: u64, n: usize) -> Ntt {
         let (forward, inverse) = tables::twiddles(prime, n);
+        let path = Path::of(self);
+        #[cfg(target_arch = "x86_64")]
+        let (forward, inverse) = match path {
+            Path::Fma => (
+                crate::x86::fma::twiddles(&forward, prime),
+                crate::x86::fma::twiddles(&inverse, prime),
+            ),
+            _ => (forward, inverse),
+        };
         Ntt {
-            path: Path::of(self),
+            path,
             n,
             modulus: Modulus::new(prime),
             forward,

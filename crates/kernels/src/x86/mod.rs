@@ -5,6 +5,7 @@
 //! `#[target_feature]`: only the caller, `dispatch!`, and the loads and stores are `unsafe`.
 
 pub(crate) mod aesni;
+pub(crate) mod fma;
 pub(crate) mod ifma;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
@@ -36,4 +37,10 @@ pub(crate) fn has_vaes512() -> bool {
 /// transform alone.
 pub(crate) fn has_ifma() -> bool {
     has_vaes512() && is_x86_feature_detected!("avx512ifma")
+}
+
+/// Which neither `aesni` nor `vaes256` asks for: most processors that have these have this, but it is
+/// for the transform alone.
+pub(crate) fn has_fma() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
