@@ -39,7 +39,7 @@ macro_rules! bmr {
             let [pairs, rest] = crate::bmr::split_range(range, 2 * LANES);
             let [single, rest] = crate::bmr::split_range(rest, LANES);
             if !(pairs.is_empty() && single.is_empty()) {
-                let keys = spread_window(keys, key);
+                let keys = Keys::new(keys, key);
                 garble_column_vectors::<2, OWN>(&keys, offset, column, pairs);
                 garble_column_vectors::<1, OWN>(&keys, offset, column, single);
             }
@@ -51,7 +51,7 @@ macro_rules! bmr {
         #[inline]
         #[target_feature(enable = $features)]
         fn garble_column_vectors<const V: usize, const OWN: bool>(
-            keys: &[Vector; 11],
+            keys: &Keys<'_>,
             offset: Block,
             column: &mut crate::bmr::Column<'_>,
             range: core::ops::Range<usize>,
@@ -71,7 +71,8 @@ macro_rules! bmr {
             let by_b = vectors_mut::<V>(&mut by_b[bytes]);
             let offset = splat(offset);
             let sigma_offset = sigma_words(offset);
-            let (first_key, second_key) = (keys[0], xor_vectors(keys[0], bits(SECOND, 0)));
+            let first_key = keys.at(0);
+            let second_key = xor_vectors(first_key, bits(SECOND, 0));
             let mut tweak = counters(range.start as u64, column.tweak);
             for k in 0..a.len() {
                 let mut inputs = [[offset; V]; 4];
@@ -84,11 +85,13 @@ macro_rules! bmr {
                     inputs[3][v] = xor_vectors(y, sigma_offset);
                     tweak = add_counter(tweak, LANES as i64);
                 }
-                let [a0, a1, b0, b1] = permuted(keys, &inputs);
+                let [a0, a1, b0, b1] = permuted!(keys, inputs);
+                let (again_a, again_b) = (reread(&a[k]), reread(&b[k]));
                 for v in 0..V {
                     let [r_one, r_a, r_b] = rows.map(|row| load(&row[k][v]));
                     let mut t_one = sum_of_three(a0[v], b0[v], r_one);
-                    t_one = sum_of_three(t_one, inputs[0][v], inputs[2][v]);
+                    let (x, y) = (load(&again_a[v]), load(&again_b[v]));
+                    t_one = xor_vectors(t_one, both_inputs(x, y, inputs[0][v], inputs[2][v]));
                     let mut t_a = xor_vectors(sum_of_three(a0[v], a1[v], sigma_offset), r_a);
                     let mut t_b = xor_vectors(sum_of_three(b0[v], b1[v], sigma_offset), r_b);
                     if OWN {
@@ -116,7 +119,7 @@ macro_rules! bmr {
             let [fours, rest] = crate::bmr::split_range(range, 4 * LANES);
             let [single, rest] = crate::bmr::split_range(rest, LANES);
             if !(fours.is_empty() && single.is_empty()) {
-                let keys = spread_window(keys, key);
+                let keys = Keys::new(keys, key);
                 evaluate_column_vectors::<4>(&keys, work, fours);
                 evaluate_column_vectors::<1>(&keys, work, single);
             }
@@ -128,7 +131,7 @@ macro_rules! bmr {
         #[inline]
         #[target_feature(enable = $features)]
         fn evaluate_column_vectors<const V: usize>(
-            keys: &[Vector; 11],
+            keys: &Keys<'_>,
             work: &mut crate::bmr::Summed<'_>,
             range: core::ops::Range<usize>,
         ) {
@@ -140,9 +143,10 @@ macro_rules! bmr {
             let (own_a, own_b) = (of(work.a, work.column), of(work.b, work.column));
             let [one, by_a, by_b] = work.table.map(|t| chunks::<V>(&t[bytes.clone()]));
             let c = vectors_mut::<V>(blocks_as_bytes_mut(&mut work.c[range.clone()]));
-            let (first_key, second_key) = (keys[0], xor_vectors(keys[0], bits(SECOND, 0)));
+            let first_key = keys.at(0);
+            let second_key = xor_vectors(first_key, bits(SECOND, 0));
             for k in 0..c.len() {
-                let mut sums = [keys[0]; V];
+                let mut sums = [first_key; V];
                 for v in 0..V {
                     let (a, b) = (load(&own_a[k][v]), load(&own_b[k][v]));
                     let sum = xor_if(load(&one[k][v]), odd(a), load(&by_a[k][v]));
@@ -156,16 +160,18 @@ macro_rules! bmr {
                         vectors::<V>(&work.a[party * work.stride + first..][..V * LANES]),
                         vectors::<V>(&work.b[party * work.stride + first..][..V * LANES]),
                     );
-                    let mut inputs = [[keys[0]; V]; 2];
+                    let mut inputs = [[first_key; V]; 2];
                     for v in 0..V {
                         inputs[0][v] = sum_of_three(sigma_words(load(&a[0][v])), tweak, first_key);
                         inputs[1][v] = sum_of_three(sigma_words(load(&b[0][v])), tweak, second_key);
                         tweak = add_counter(tweak, LANES as i64);
                     }
-                    let [from_a, from_b] = permuted(keys, &inputs);
+                    let [from_a, from_b] = permuted!(keys, inputs);
+                    let (a, b) = (reread(&a[0]), reread(&b[0]));
                     for v in 0..V {
+                        let (x, y) = (load(&a[v]), load(&b[v]));
                         let sum = sum_of_three(sums[v], from_a[v], from_b[v]);
-                        sums[v] = sum_of_three(sum, inputs[0][v], inputs[1][v]);
+                        sums[v] = xor_vectors(sum, both_inputs(x, y, inputs[0][v], inputs[1][v]));
                     }
                 }
                 for v in 0..V {

@@ -73,6 +73,13 @@ macro_rules! fold {
                             states[leaf][i] = round(states[leaf][i], key);
                         }
                     }
+                    if REGISTERS < 32 && r % 3 == 0 {
+                        for leaf in 0..$leaves {
+                            for i in 0..V {
+                                states[leaf][i] = hold(states[leaf][i]);
+                            }
+                        }
+                    }
                 }
                 for leaf in 0..$leaves {
                     let key = spread(&keys[leaf][10]);

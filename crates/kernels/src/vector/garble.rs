@@ -22,6 +22,11 @@ macro_rules! garble {
             crate::garble::KEYS / LANES
         };
 
+        /// Vectors of ANDs of three halves that are garbled at once, of six inputs each, or evaluated, of
+        /// three.
+        const THREE_GARBLED: usize = if REGISTERS < 32 { 1 } else { 2 };
+        const THREE_EVALUATED: usize = if REGISTERS < 32 { 4 } else { 2 };
+
         /// FIPS 197, section 5.2, for several keys.
         #[target_feature(enable = $features)]
         pub(crate) fn expand_keys(base: Block, first: u64, keys: &mut KeyWindow) {
@@ -55,44 +60,110 @@ macro_rules! garble {
             }
         }
 
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn spread_window(keys: &KeyWindow, key: usize) -> [Vector; 11] {
-            let mut out = [splat(Block::ZERO); 11];
-            for (out, round) in out.iter_mut().zip(keys) {
-                *out = spread(&round[key]);
-            }
-            out
+        /// The round keys of one key of a window: in registers where there are 32, else read wherever a
+        /// round needs one.
+        struct Keys<'a> {
+            window: &'a KeyWindow,
+            key: usize,
+            kept: [Vector; 11],
         }
 
-        /// The cipher of `H` inputs of `V` vectors each, all in flight. The first round key has been added
-        /// already: hashes are only used in sums of two, `pi(y) ^ y ^ pi(y') ^ y'`, where it cancels.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn permuted<const H: usize, const V: usize>(
-            keys: &[Vector; 11],
-            inputs: &[[Vector; V]; H],
-        ) -> [[Vector; V]; H] {
-            let mut states = *inputs;
-            for r in 1..10 {
-                for h in 0..H {
-                    for v in 0..V {
-                        states[h][v] = round(states[h][v], keys[r]);
+        impl<'a> Keys<'a> {
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn new(window: &'a KeyWindow, key: usize) -> Self {
+                let mut kept = [splat(Block::ZERO); 11];
+                if REGISTERS >= 32 {
+                    for r in 0..11 {
+                        kept[r] = spread(&window[r][key]);
                     }
                 }
+                let key = key % crate::garble::KEYS;
+                Self { window, key, kept }
             }
-            for h in 0..H {
-                for v in 0..V {
-                    states[h][v] = last_round(states[h][v], keys[10]);
+
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn at(&self, r: usize) -> Vector {
+                if REGISTERS < 32 {
+                    spread(&crate::opaque::again(self.window)[r][self.key])
+                } else {
+                    self.kept[r]
                 }
             }
-            states
+        }
+
+        /// The cipher of several inputs of several vectors each, all in flight. The first round key has been
+        /// added already: hashes are only used in sums of two, `pi(y) ^ y ^ pi(y') ^ y'`, where it cancels.
+        /// A macro, as the compiler does not inline a function for it.
+        macro_rules! permuted {
+            ($keys:expr, $inputs:expr) => {{
+                let (keys, mut states) = ($keys, $inputs);
+                for r in 1..10 {
+                    let key = keys.at(r);
+                    for h in 0..states.len() {
+                        for v in 0..V {
+                            states[h][v] = round(states[h][v], key);
+                        }
+                    }
+                    if REGISTERS < 32 && r % 3 == 0 {
+                        for h in 0..states.len() {
+                            for v in 0..V {
+                                states[h][v] = hold(states[h][v]);
+                            }
+                        }
+                    }
+                }
+                let key = keys.at(10);
+                for h in 0..states.len() {
+                    for v in 0..V {
+                        states[h][v] = last_round(states[h][v], key);
+                    }
+                }
+                states
+            }};
+        }
+
+        /// Vectors that have been read: with 16 registers they are read again rather than kept.
+        #[inline]
+        fn reread<T>(x: &T) -> &T {
+            if REGISTERS < 32 {
+                crate::opaque::again(x)
+            } else {
+                x
+            }
         }
 
         #[inline]
         #[target_feature(enable = $features)]
         fn sum_of_three(a: Vector, b: Vector, c: Vector) -> Vector {
             xor_vectors(xor_vectors(a, b), c)
+        }
+
+        /// The sum of the inputs of both operands, where keys and tweaks cancel: made anew where there are
+        /// 16 registers.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn both_inputs(x: Vector, y: Vector, of_x: Vector, of_y: Vector) -> Vector {
+            if REGISTERS < 32 {
+                xor_vectors(sigma_words(xor_vectors(x, y)), bits(SECOND, 0))
+            } else {
+                xor_vectors(of_x, of_y)
+            }
+        }
+
+        /// What is between the inputs of either operand and that of their sum, likewise.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn to_sum(x: Vector, y: Vector, [of_x, of_y, of_sum]: [Vector; 3]) -> [Vector; 2] {
+            if REGISTERS < 32 {
+                [
+                    xor_vectors(sigma_words(y), bits(SUM, 0)),
+                    xor_vectors(sigma_words(x), bits(SECOND ^ SUM, 0)),
+                ]
+            } else {
+                [xor_vectors(of_x, of_sum), xor_vectors(of_y, of_sum)]
+            }
         }
 
         /// All ones in the blocks whose lowest bit is one.
@@ -126,7 +197,7 @@ macro_rules! garble {
             let (pairs, rest) = piece.split_multiple(2 * LANES);
             let (vectors, rest) = rest.split_multiple(LANES);
             if !(pairs.a.is_empty() && vectors.a.is_empty()) {
-                let keys = spread_window(keys, key);
+                let keys = Keys::new(keys, key);
                 garble_half_vectors::<2>(&keys, offset, pairs);
                 garble_half_vectors::<1>(&keys, offset, vectors);
             }
@@ -139,18 +210,23 @@ macro_rules! garble {
         #[inline]
         #[target_feature(enable = $features)]
         fn garble_half_vectors<const V: usize>(
-            keys: &[Vector; 11],
+            keys: &Keys<'_>,
             offset: Block,
             piece: Garbled<'_, 16>,
         ) {
             let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
             let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
             let (left, right) = (vectors_mut::<V>(piece.sides), vectors_mut::<V>(piece.rest));
+            // Lengths that the compiler sees to be the same.
+            let n = a.len();
+            let (b, c) = (&b[..n], &mut c[..n]);
+            let (left, right) = (&mut left[..n], &mut right[..n]);
             let offset = splat(offset);
             let sigma_offset = sigma_words(offset);
-            let (first_key, second_key) = (keys[0], xor_vectors(keys[0], bits(SECOND, 0)));
+            let first_key = keys.at(0);
+            let second_key = xor_vectors(first_key, bits(SECOND, 0));
             let mut tweak = counters(piece.first, 0);
-            for k in 0..a.len() {
+            for k in 0..n {
                 let mut inputs = [[offset; V]; 4];
                 for v in 0..V {
                     let x = sum_of_three(sigma_words(load(&a[k][v])), tweak, first_key);
@@ -161,16 +237,18 @@ macro_rules! garble {
                     inputs[3][v] = xor_vectors(y, sigma_offset);
                     tweak = add_counter(tweak, LANES as i64);
                 }
-                let [a0, a1, b0, b1] = permuted(keys, &inputs);
+                let [a0, a1, b0, b1] = permuted!(keys, inputs);
+                let (a, b) = (reread(&a[k]), reread(&b[k]));
                 for v in 0..V {
-                    let (x, y) = (load(&a[k][v]), load(&b[k][v]));
+                    let (x, y) = (load(&a[v]), load(&b[v]));
+                    let both = both_inputs(x, y, inputs[0][v], inputs[2][v]);
                     let (x_odd, y_odd) = (odd(x), odd(y));
                     let generator = xor_if(sigma_offset, y_odd, offset);
                     let generator = sum_of_three(a0[v], a1[v], generator);
                     // Without the label of a, which is added where it is sent.
                     let evaluator = sum_of_three(b0[v], b1[v], sigma_offset);
-                    let product = sum_of_three(a0[v], b0[v], inputs[0][v]);
-                    let product = xor_if(xor_vectors(product, inputs[2][v]), x_odd, generator);
+                    let product = sum_of_three(a0[v], b0[v], both);
+                    let product = xor_if(product, x_odd, generator);
                     store(&mut c[k][v], xor_if(product, y_odd, evaluator));
                     store(&mut left[k][v], generator);
                     store(&mut right[k][v], xor_vectors(evaluator, x));
@@ -183,7 +261,7 @@ macro_rules! garble {
             let (fours, rest) = piece.split_multiple(4 * LANES);
             let (vectors, rest) = rest.split_multiple(LANES);
             if !(fours.a.is_empty() && vectors.a.is_empty()) {
-                let keys = spread_window(keys, key);
+                let keys = Keys::new(keys, key);
                 evaluate_half_vectors::<4>(&keys, fours);
                 evaluate_half_vectors::<1>(&keys, vectors);
             }
@@ -194,24 +272,28 @@ macro_rules! garble {
 
         #[inline]
         #[target_feature(enable = $features)]
-        fn evaluate_half_vectors<const V: usize>(keys: &[Vector; 11], piece: Evaluated<'_, 16>) {
+        fn evaluate_half_vectors<const V: usize>(keys: &Keys<'_>, piece: Evaluated<'_, 16>) {
             let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
             let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
             let (left, right) = (chunks::<V>(piece.sides), chunks::<V>(piece.rest));
-            let (first_key, second_key) = (keys[0], xor_vectors(keys[0], bits(SECOND, 0)));
+            let n = a.len();
+            let (b, c, left, right) = (&b[..n], &mut c[..n], &left[..n], &right[..n]);
+            let first_key = keys.at(0);
+            let second_key = xor_vectors(first_key, bits(SECOND, 0));
             let mut tweak = counters(piece.first, 0);
-            for k in 0..a.len() {
+            for k in 0..n {
                 let mut inputs = [[tweak; V]; 2];
                 for v in 0..V {
                     inputs[0][v] = sum_of_three(sigma_words(load(&a[k][v])), tweak, first_key);
                     inputs[1][v] = sum_of_three(sigma_words(load(&b[k][v])), tweak, second_key);
                     tweak = add_counter(tweak, LANES as i64);
                 }
-                let [from_a, from_b] = permuted(keys, &inputs);
+                let [from_a, from_b] = permuted!(keys, inputs);
+                let (a, b) = (reread(&a[k]), reread(&b[k]));
                 for v in 0..V {
-                    let (x, y) = (load(&a[k][v]), load(&b[k][v]));
-                    let product = sum_of_three(from_a[v], from_b[v], inputs[0][v]);
-                    let product = xor_vectors(product, inputs[1][v]);
+                    let (x, y) = (load(&a[v]), load(&b[v]));
+                    let both = both_inputs(x, y, inputs[0][v], inputs[1][v]);
+                    let product = sum_of_three(from_a[v], from_b[v], both);
                     let product = xor_if(product, odd(x), load(&left[k][v]));
                     let evaluator = xor_vectors(load(&right[k][v]), x);
                     store(&mut c[k][v], xor_if(product, odd(y), evaluator));
@@ -226,11 +308,11 @@ macro_rules! garble {
             offset: Block,
             piece: Garbled<'_, 8>,
         ) {
-            let (pairs, rest) = piece.split_multiple(2 * LANES);
+            let (pairs, rest) = piece.split_multiple(THREE_GARBLED * LANES);
             let (vectors, rest) = rest.split_multiple(LANES);
             if !(pairs.a.is_empty() && vectors.a.is_empty()) {
-                let keys = spread_window(keys, key);
-                garble_three_vectors::<2>(&keys, offset, pairs);
+                let keys = Keys::new(keys, key);
+                garble_three_vectors::<THREE_GARBLED>(&keys, offset, pairs);
                 garble_three_vectors::<1>(&keys, offset, vectors);
             }
             if !rest.a.is_empty() {
@@ -265,7 +347,7 @@ macro_rules! garble {
         #[inline]
         #[target_feature(enable = $features)]
         fn garble_three_vectors<const V: usize>(
-            keys: &[Vector; 11],
+            keys: &Keys<'_>,
             offset: Block,
             piece: Garbled<'_, 8>,
         ) {
@@ -276,6 +358,9 @@ macro_rules! garble {
             let middle = middle.as_chunks_mut::<V>().0;
             let controls = piece.controls.as_chunks_mut::<LANES>().0;
             let controls = controls.as_chunks_mut::<V>().0;
+            let n = a.len();
+            let (b, c, sides) = (&b[..n], &mut c[..n], &mut sides[..n]);
+            let (middle, controls) = (&mut middle[..n], &mut controls[..n]);
             let offset = splat(offset);
             let (sigma_offset, offset_swapped) = (sigma_words(offset), swap_halves(offset));
             let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
@@ -284,20 +369,17 @@ macro_rules! garble {
                 xor_if(offset_swapped, low, offset),
             ];
             let bit = bits(0, 1);
-            let first_key = keys[0];
+            let first_key = keys.at(0);
             let second_key = xor_vectors(first_key, bits(SECOND, 0));
             let sum_key = xor_vectors(first_key, bits(SUM, 0));
             let mut tweak = counters(piece.first, 0);
-            for k in 0..a.len() {
-                let (mut x, mut y) = ([offset; V], [offset; V]);
-                let (mut by_x, mut by_y) = ([offset; V], [offset; V]);
+            for k in 0..n {
                 let mut inputs = [[offset; V]; 6];
                 for v in 0..V {
-                    (x[v], y[v]) = (load(&a[k][v]), load(&b[k][v]));
-                    (by_x[v], by_y[v]) = (odd(x[v]), odd(y[v]));
-                    x[v] = xor_if(x[v], by_x[v], offset);
-                    y[v] = xor_if(y[v], by_y[v], offset);
-                    let (sigma_x, sigma_y) = (sigma_words(x[v]), sigma_words(y[v]));
+                    let (x, y) = (load(&a[k][v]), load(&b[k][v]));
+                    let x = xor_if(x, odd(x), offset);
+                    let y = xor_if(y, odd(y), offset);
+                    let (sigma_x, sigma_y) = (sigma_words(x), sigma_words(y));
                     inputs[0][v] = sum_of_three(sigma_x, tweak, first_key);
                     inputs[1][v] = sum_of_three(sigma_y, tweak, second_key);
                     inputs[2][v] = xor_vectors(sum_of_three(sigma_x, sigma_y, tweak), sum_key);
@@ -306,12 +388,16 @@ macro_rules! garble {
                     }
                     tweak = add_counter(tweak, LANES as i64);
                 }
-                let [x0, y0, sum0, x1, y1, sum1] = permuted(keys, &inputs);
+                let [x0, y0, sum0, x1, y1, sum1] = permuted!(keys, inputs);
+                let (a, b) = (reread(&a[k]), reread(&b[k]));
                 for v in 0..V {
-                    let (x, y, by_x, by_y) = (x[v], y[v], by_x[v], by_y[v]);
-                    let common = xor_vectors(sum0[v], inputs[2][v]);
-                    let left = sum_of_three(x0[v], inputs[0][v], common);
-                    let right = sum_of_three(y0[v], inputs[1][v], common);
+                    let (x, y) = (load(&a[v]), load(&b[v]));
+                    let (by_x, by_y) = (odd(x), odd(y));
+                    let x = xor_if(x, by_x, offset);
+                    let y = xor_if(y, by_y, offset);
+                    let [to_x, to_y] = to_sum(x, y, [inputs[0][v], inputs[1][v], inputs[2][v]]);
+                    let left = sum_of_three(x0[v], sum0[v], to_x);
+                    let right = sum_of_three(y0[v], sum0[v], to_y);
                     let d_x = sum_of_three(x0[v], x1[v], sigma_offset);
                     let d_y = sum_of_three(y0[v], y1[v], sigma_offset);
                     let d_sum = sum_of_three(sum0[v], sum1[v], sigma_offset);
@@ -354,11 +440,11 @@ macro_rules! garble {
 
         #[target_feature(enable = $features)]
         pub(crate) fn evaluate_three(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 8>) {
-            let (pairs, rest) = piece.split_multiple(2 * LANES);
+            let (pairs, rest) = piece.split_multiple(THREE_EVALUATED * LANES);
             let (vectors, rest) = rest.split_multiple(LANES);
             if !(pairs.a.is_empty() && vectors.a.is_empty()) {
-                let keys = spread_window(keys, key);
-                evaluate_three_vectors::<2>(&keys, pairs);
+                let keys = Keys::new(keys, key);
+                evaluate_three_vectors::<THREE_EVALUATED>(&keys, pairs);
                 evaluate_three_vectors::<1>(&keys, vectors);
             }
             if !rest.a.is_empty() {
@@ -371,7 +457,7 @@ macro_rules! garble {
         /// `C = (h(A), h(B)) ^ h(A^B) ^ (i, j) (G_0 ^ B_L, G_1 ^ A_R) ^ (i^j) G_2 ^ p E_p ^ q E_q`.
         #[inline]
         #[target_feature(enable = $features)]
-        fn evaluate_three_vectors<const V: usize>(keys: &[Vector; 11], piece: Evaluated<'_, 8>) {
+        fn evaluate_three_vectors<const V: usize>(keys: &Keys<'_>, piece: Evaluated<'_, 8>) {
             let (a, b) = (vectors::<V>(piece.a), vectors::<V>(piece.b));
             let c = vectors_mut::<V>(blocks_as_bytes_mut(piece.c));
             let sides = chunks::<V>(piece.sides);
@@ -382,12 +468,15 @@ macro_rules! garble {
                 .as_chunks::<V>()
                 .0;
             let controls = piece.controls.as_chunks::<LANES>().0.as_chunks::<V>().0;
+            let n = a.len();
+            let (b, c, sides) = (&b[..n], &mut c[..n], &sides[..n]);
+            let (middle, controls) = (&middle[..n], &controls[..n]);
             let (low, high) = (bits(u64::MAX, 0), bits(0, u64::MAX));
-            let first_key = keys[0];
+            let first_key = keys.at(0);
             let second_key = xor_vectors(first_key, bits(SECOND, 0));
             let sum_key = xor_vectors(first_key, bits(SUM, 0));
             let mut tweak = counters(piece.first, 0);
-            for k in 0..a.len() {
+            for k in 0..n {
                 let mut inputs = [[tweak; V]; 3];
                 for v in 0..V {
                     let x = sigma_words(load(&a[k][v]));
@@ -397,14 +486,15 @@ macro_rules! garble {
                     inputs[2][v] = xor_vectors(sum_of_three(x, y, tweak), sum_key);
                     tweak = add_counter(tweak, LANES as i64);
                 }
-                let [from_x, from_y, from_sum] = permuted(keys, &inputs);
+                let [from_x, from_y, from_sum] = permuted!(keys, inputs);
+                let (a, b) = (reread(&a[k]), reread(&b[k]));
                 for v in 0..V {
-                    let (x, y) = (load(&a[k][v]), load(&b[k][v]));
+                    let (x, y) = (load(&a[v]), load(&b[v]));
                     let (i, j) = (odd(x), odd(y));
                     let (each, differ) = (unpack_low(i, j), xor_vectors(i, j));
-                    let common = xor_vectors(from_sum[v], inputs[2][v]);
-                    let left = sum_of_three(from_x[v], inputs[0][v], common);
-                    let right = sum_of_three(from_y[v], inputs[1][v], common);
+                    let [to_x, to_y] = to_sum(x, y, [inputs[0][v], inputs[1][v], inputs[2][v]]);
+                    let left = sum_of_three(from_x[v], from_sum[v], to_x);
+                    let right = sum_of_three(from_y[v], from_sum[v], to_y);
                     let z = load_bytes(&controls[k][v]);
                     let pq = test_bits(unpack_high(left, right), bits(1, 1));
                     let pq = xor_vectors(pq, test_bits(z, bits(1, 2)));

@@ -78,6 +78,20 @@ pub(crate) fn expand_key(key: Block) -> RoundKeys {
     keys
 }
 
+/// The same vector, which the compiler must have in a register here: it would otherwise take states
+/// that are meant to be in flight together one after the other.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn hold(x: Vector) -> Vector {
+    let mut x = x;
+    // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is touched,
+    // as the options say.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(xmm_reg) x, options(nomem, nostack, preserves_flags));
+    }
+    x
+}
+
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 fn load(bytes: &[u8; 16]) -> Vector {

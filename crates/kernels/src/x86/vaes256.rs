@@ -60,6 +60,20 @@ pub(crate) fn transpose_strip(
     aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
 }
 
+/// The same vector, which the compiler must have in a register here: it would otherwise take states
+/// that are meant to be in flight together one after the other.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn hold(x: Vector) -> Vector {
+    let mut x = x;
+    // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is touched,
+    // as the options say.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(ymm_reg) x, options(nomem, nostack, preserves_flags));
+    }
+    x
+}
+
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn load(bytes: &[u8; 32]) -> Vector {

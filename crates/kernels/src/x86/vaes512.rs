@@ -53,6 +53,20 @@ bmr!(
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 rings!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 
+/// The same vector, which the compiler must have in a register here: it would otherwise take states
+/// that are meant to be in flight together one after the other.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn hold(x: Vector) -> Vector {
+    let mut x = x;
+    // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is touched,
+    // as the options say.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(zmm_reg) x, options(nomem, nostack, preserves_flags));
+    }
+    x
+}
+
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn load(bytes: &[u8; 64]) -> Vector {
