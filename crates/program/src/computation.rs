@@ -1,12 +1,16 @@
 //! A finished program.
 
 use std::fmt;
+use std::sync::Arc;
 
 use madrigal_core::Party;
 
+use crate::array::Array;
 use crate::error::Source;
 use crate::ir::{Graph, Sort, digest};
 use crate::lower::Mix;
+use crate::simulate::InputError;
+use crate::stages::{Cell, Content, Run, Value};
 
 /// A secret that a party brings along.
 #[derive(Debug, Clone)]
@@ -34,6 +38,33 @@ pub struct OutputPort {
     pub at: Source,
 }
 
+/// A value of an earlier stage that a program begins with.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptPort {
+    pub(crate) cell: Arc<Cell>,
+    /// Where the program takes it.
+    pub(crate) at: Source,
+}
+
+impl KeptPort {
+    /// What was kept, if it was.
+    pub(crate) fn content(&self) -> Result<Content, InputError> {
+        let missing = InputError::Kept { at: self.at };
+        self.cell.content().ok_or(missing)
+    }
+}
+
+/// What makes a program a stage among others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Between {
+    /// The run that it belongs to.
+    pub(crate) run: Option<Arc<Run>>,
+    /// What it takes from earlier stages, by number.
+    pub(crate) taken: Vec<KeptPort>,
+    /// Where it leaves values for later ones.
+    pub(crate) kept: Vec<Arc<Cell>>,
+}
+
 /// A program that can be run, simulated, and lowered to protocols, many times.
 #[derive(Debug, Clone)]
 pub struct Computation {
@@ -42,6 +73,7 @@ pub struct Computation {
     inputs: Vec<InputPort>,
     outputs: Vec<OutputPort>,
     mix: Mix,
+    between: Between,
 }
 
 impl Computation {
@@ -51,6 +83,7 @@ impl Computation {
         inputs: Vec<InputPort>,
         outputs: Vec<OutputPort>,
         mix: Mix,
+        between: Between,
     ) -> Self {
         Self {
             parties,
@@ -58,6 +91,7 @@ impl Computation {
             inputs,
             outputs,
             mix,
+            between,
         }
     }
 
@@ -86,6 +120,33 @@ impl Computation {
         self.mix
     }
 
+    /// What the program takes from earlier [stages](crate::Stages), by number.
+    pub(crate) fn taken_values(&self) -> &[KeptPort] {
+        &self.between.taken
+    }
+
+    /// Where the program leaves values for later stages: the last results of its graph.
+    pub(crate) fn kept_values(&self) -> &[Arc<Cell>] {
+        &self.between.kept
+    }
+
+    /// Where it takes or keeps a value, unless it has no such place or is `own`: of the run at hand.
+    pub(crate) fn stray(&self, own: impl Fn(&Option<Arc<Run>>) -> bool) -> Option<Source> {
+        let taken = self.between.taken.iter().map(|port| port.at);
+        let mut places = taken.chain(self.between.kept.iter().map(|cell| cell.at));
+        places.next().filter(|_| !own(&self.between.run))
+    }
+
+    /// The values of earlier stages where those were simulated.
+    pub(crate) fn kept_arrays(&self) -> Result<Vec<Arc<Array>>, InputError> {
+        let taken = self.between.taken.iter();
+        let of = |port: &KeptPort| match port.content()?.value {
+            Value::Clear(array) => Ok(array),
+            Value::Shared(_) => Err(InputError::Kept { at: port.at }),
+        };
+        taken.map(of).collect()
+    }
+
     /// What the program means, line by line: parties, inputs, operations, outputs. Parties whose lines
     /// differ have different programs, and the first line that does says in what.
     pub fn describe(&self) -> Vec<String> {
@@ -94,11 +155,19 @@ impl Computation {
             let name = Named("input", number, port.name.as_deref());
             lines.push(format!("{name}: {} of {}", port.sort, port.owner));
         }
+        for (number, port) in self.between.taken.iter().enumerate() {
+            let from = port.cell.content().map(|content| content.name);
+            let (sort, from) = (&port.cell.sort, from.unwrap_or_default());
+            lines.push(format!("kept value {number}: {sort}, {from}"));
+        }
         lines.extend(self.graph.describe());
         for (number, port) in self.outputs.iter().enumerate() {
             let name = Named("output", number, port.name.as_deref());
             let to: Vec<_> = port.to.iter().map(ToString::to_string).collect();
             lines.push(format!("{name}: {} to {}", port.sort, to.join(", ")));
+        }
+        for (number, cell) in self.between.kept.iter().enumerate() {
+            lines.push(format!("keeps value {number}: {}", cell.sort));
         }
         lines
     }

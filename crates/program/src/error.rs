@@ -223,7 +223,7 @@ pub enum Fault {
     /// An input or an opening in a loop.
     #[error("{what} in a loop's body; it belongs before or after the loop")]
     InLoop {
-        /// `an input` or `an opening`.
+        /// `an input`, `an opening`, or what has to do with other stages.
         what: &'static str,
     },
     /// An input or an opening in a secret branch.
@@ -231,7 +231,7 @@ pub enum Fault {
         "{what} in a secret branch, where all would see whether that branch is active; it belongs before or after the conditional"
     )]
     InBranch {
-        /// `an input` or `an opening`.
+        /// `an input`, `an opening`, or what has to do with other stages.
         what: &'static str,
     },
     /// Branches of one conditional that give different numbers of values.
@@ -301,6 +301,40 @@ pub enum Fault {
     NotInMix {
         /// The sharing.
         wanted: Sharing,
+        /// The mix.
+        mix: String,
+    },
+    /// An opening to some where all must know what is done next.
+    #[error(
+        "a value is opened to {to} alone, and another stage may follow: what decides it must be known to all parties; open it to everyone, or in the last stage"
+    )]
+    OpenedToSome {
+        /// To whom.
+        to: Words<Party>,
+    },
+    /// A value that is kept, or was, by a program that is no stage.
+    #[error("{what} in a program that is no stage; take the program from `Stages::program`")]
+    NoStage {
+        /// `a value to keep` or `a value of an earlier stage`.
+        what: &'static str,
+    },
+    /// A value of another run of stages.
+    #[error(
+        "a value that belongs to another run of stages: shares of different runs do not go together"
+    )]
+    OtherRun,
+    /// A value that no stage has kept yet.
+    #[error(
+        "a value of an earlier stage that has not kept it yet; run the stage before the next one takes it"
+    )]
+    NotKept,
+    /// A value that was kept in a sharing that the mix cannot take.
+    #[error(
+        "a value that an earlier stage keeps in {found}, which the mix {mix} does not have; run both stages in mixes that have it"
+    )]
+    KeptIn {
+        /// The sharing it is kept in.
+        found: &'static str,
         /// The mix.
         mix: String,
     },

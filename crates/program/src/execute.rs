@@ -12,8 +12,8 @@ use madrigal_engine::operations::{
     TruncateLocally, Unmask, YaoTool,
 };
 use madrigal_engine::{
-    Circuit, Element, Graph, GraphError, Operation, ProgramPlan, ProgramSpec, Shares, Sharing,
-    Sort, Value, Width,
+    Circuit, Element, Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Shares,
+    Sharing, Sort, Value, Width,
 };
 
 use crate::array::{Array, Words};
@@ -27,8 +27,10 @@ use crate::simulate::{InputError, Inputs, Outputs};
 #[derive(Debug, Clone)]
 pub struct Executable {
     graph: Graph,
-    /// The program's input that each of the graph's is.
+    /// The program's input that each clear one of the graph's is.
     inputs: Vec<usize>,
+    /// The value of an earlier stage that each shared one is.
+    taken: Vec<usize>,
     outputs: Vec<OutputPort>,
     /// By operation.
     parts: Vec<Option<u32>>,
@@ -68,6 +70,7 @@ impl Lowered {
         let mut making = Making {
             graph: Graph::new(self.parties),
             inputs: Vec::new(),
+            taken: Vec::new(),
             counter: None,
             parts: Vec::new(),
         };
@@ -76,6 +79,7 @@ impl Lowered {
         Ok(Executable {
             graph: making.graph,
             inputs: making.inputs,
+            taken: making.taken,
             outputs: self.outputs.clone(),
             parts: making.parts,
         })
@@ -126,13 +130,28 @@ impl Executable {
                 _ => Shares::unknown(sort),
             }
         };
-        Ok(self
-            .graph
-            .inputs()
-            .iter()
-            .zip(&self.inputs)
-            .map(of)
-            .collect())
+        let clear = |value: &&Value| self.graph.sort(**value).sharing.is_clear();
+        let values = self.graph.inputs().iter().filter(clear);
+        Ok(values.zip(&self.inputs).map(of).collect())
+    }
+
+    /// This party's shares of what the program takes from earlier stages.
+    pub(crate) fn kept(&self, program: &Computation) -> Result<Vec<KeptShares>, InputError> {
+        let of = |&place: &usize| {
+            let port = &program.taken_values()[place];
+            match port.content()?.value {
+                crate::stages::Value::Shared(shares) => Ok(shares),
+                crate::stages::Value::Clear(_) => Err(InputError::Kept { at: port.at }),
+            }
+        };
+        self.taken.iter().map(of).collect()
+    }
+
+    /// How what the program keeps for later stages is held.
+    pub(crate) fn kept_sorts(&self) -> impl Iterator<Item = Sort> + '_ {
+        let outputs = self.graph.outputs().iter();
+        let sorts = outputs.map(|&value| *self.graph.sort(value));
+        sorts.filter(|sort| !sort.sharing.is_clear())
     }
 
     /// The outputs by their names and types; those that this party does not get are empty.
@@ -212,7 +231,7 @@ fn sort(held: &lower::Held) -> Sort {
     Sort::new(sharing, element, held.len)
 }
 
-fn engine_sharing(sharing: lower::Sharing) -> Sharing {
+pub(crate) fn engine_sharing(sharing: lower::Sharing) -> Sharing {
     match sharing {
         lower::Sharing::Arithmetic => Sharing::A,
         lower::Sharing::Boolean => Sharing::B,
@@ -284,6 +303,7 @@ macro_rules! in_ring {
 struct Making {
     graph: Graph,
     inputs: Vec<usize>,
+    taken: Vec<usize>,
     counter: Option<Value>,
     /// By operation, as far as these belong to parts.
     parts: Vec<Option<u32>>,
@@ -336,6 +356,21 @@ impl Making {
                 self.inputs.push(*number);
                 return Ok(vec![self.graph.input(out)]);
             }
+            Action::Taken(place) => {
+                let Holding::Shared(sharing) = step.outputs[0].holding else {
+                    unreachable!("what is kept is shared");
+                };
+                self.taken.push(*place);
+                let value = self.graph.input(out.shared(engine_sharing(sharing.kept())));
+                let Some(operation) = from_shares(out.sharing) else {
+                    return Ok(vec![value]);
+                };
+                return self.add(step, operation, &[value]);
+            }
+            Action::Keep => match to_shares(given) {
+                Some(operation) => operation,
+                None => return Ok(inputs.to_vec()),
+            },
             Action::Argument(number) => return Ok(vec![arguments[*number]]),
             Action::Counter => {
                 let argument = |graph: &mut Graph| graph.argument(out);
@@ -487,6 +522,7 @@ impl Making {
         let mut making = Making {
             graph: Graph::new(self.graph.parties()),
             inputs: Vec::new(),
+            taken: Vec::new(),
             counter: None,
             parts: Vec::new(),
         };
@@ -549,6 +585,26 @@ fn garbled_from_bits(to: Sharing) -> Option<Arc<dyn Operation>> {
     match to {
         to if to == Sharing::Y => Some(Arc::new(ToKeys)),
         to if to == Sharing::Y2 => Some(Arc::new(ToLabels::<HalfGates>::new())),
+        _ => None,
+    }
+}
+
+/// What makes labels or masks of the shares that are kept between stages, where these are wanted.
+fn from_shares(to: Sharing) -> Option<Arc<dyn Operation>> {
+    match to {
+        to if to == Sharing::ALPHA => Some(Arc::new(Mask::<AlphaTool>::new())),
+        to if to == Sharing::BETA => Some(Arc::new(Mask::<BetaTool>::new())),
+        to => garbled_from_bits(to),
+    }
+}
+
+/// The other way.
+fn to_shares(from: Sharing) -> Option<Arc<dyn Operation>> {
+    match from {
+        from if from == Sharing::ALPHA => Some(Arc::new(Unmask::<AlphaTool>::new())),
+        from if from == Sharing::BETA => Some(Arc::new(Unmask::<BetaTool>::new())),
+        from if from == Sharing::Y => Some(Arc::new(FromKeys)),
+        from if from == Sharing::Y2 => Some(Arc::new(FromLabels)),
         _ => None,
     }
 }

@@ -36,6 +36,7 @@
 //! | loop | [`Program::repeat`], [`Program::map`]: one node each, however often the body runs |
 //! | branch on secrets | [`Program::if_secret`], [`Program::match_secret`]: in `B` at hardly more than the largest branch's cost |
 //! | say who computes how | [`Secret::to`], [`Program::with_default`] |
+//! | let opened values decide what is computed next | [`Stages`], [`Program::keep`], [`Program::kept`] |
 //!
 //! A finished [`Computation`] runs in the clear ([`Computation::simulate`]; [`Computation::check`] also finds
 //! numbers that leave their range) and, on trial, by all parties in one process
@@ -60,6 +61,7 @@ mod program;
 mod secret;
 mod shape;
 mod simulate;
+mod stages;
 
 pub use array::{Array, IntoArray};
 pub use computation::{Computation, InputPort, OutputPort};
@@ -78,3 +80,4 @@ pub use shape::{IntoShape, MAX_ELEMENTS, MAX_RANK, Shape, View};
 pub use simulate::{
     Checked, InputError, Inputs, Mistake, OutputError, Outputs, Overflow, TextError,
 };
+pub use stages::{Kept, StageError, StageReport, Stages};

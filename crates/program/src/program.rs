@@ -1,5 +1,7 @@
 //! The builder of programs, and what it builds.
 
+mod kept;
+
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,7 +10,7 @@ use std::sync::Arc;
 use madrigal_core::{MAX_PARTIES, Party, PartyError};
 
 use crate::array::{Array, IntoArray};
-use crate::computation::{Computation, InputPort, OutputPort};
+use crate::computation::{Between, Computation, InputPort, OutputPort};
 use crate::element::{Plain, Type};
 use crate::error::{Fault, ProgramError, Source, check_parties};
 use crate::ir::{Graph, Op, Rounding, Sort, Value};
@@ -189,6 +191,9 @@ pub struct Program {
     inputs: Vec<InputPort>,
     outputs: Vec<OutputPort>,
     mix: Option<Mix>,
+    between: Between,
+    /// What is kept, as the graph knows it.
+    kept: Vec<Value>,
 }
 
 impl Program {
@@ -206,6 +211,8 @@ impl Program {
             inputs: Vec::new(),
             outputs: Vec::new(),
             mix: None,
+            between: Between::default(),
+            kept: Vec::new(),
         }
     }
 
@@ -338,6 +345,9 @@ impl Program {
             return Err(error);
         }
         self.recorder.closed.set(true);
+        for &value in &self.kept {
+            self.recorder.graph.borrow_mut().add_result(value);
+        }
         let graph = self.recorder.graph.borrow().optimised();
         Ok(Computation::new(
             self.parties,
@@ -345,6 +355,7 @@ impl Program {
             self.inputs,
             self.outputs,
             self.mix.unwrap_or_default(),
+            self.between,
         ))
     }
 
@@ -406,6 +417,8 @@ impl Program {
             inputs: Vec::new(),
             outputs: Vec::new(),
             mix: None,
+            between: Between::default(),
+            kept: Vec::new(),
         };
         let result = body(&mut inner);
         if place == Place::Branch {

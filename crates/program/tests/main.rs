@@ -13,6 +13,7 @@ mod optimise;
 mod random;
 mod ring_branches;
 mod running;
+mod stages;
 mod sweep;
 mod tensors;
 mod text;

@@ -13,6 +13,7 @@ impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(number) => write!(f, "input {number}"),
+            Self::Kept(number) => write!(f, "kept value {number}"),
             Self::Constant(array) => write!(f, "constant {}", fingerprint(array)),
             Self::Argument(number) => write!(f, "argument {number}"),
             Self::Counter => f.write_str("counter"),

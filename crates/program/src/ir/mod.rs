@@ -160,6 +160,8 @@ pub enum Rounding {
 pub enum Op {
     /// The program's input of this number.
     Input(usize),
+    /// The value of this number, of an earlier stage, that the program begins with.
+    Kept(usize),
     /// A public tensor.
     Constant(Arc<Array>),
     /// In a loop's body: the loop's input of this number, or, where it is mapped, a row of it.

@@ -1,6 +1,7 @@
 //! Which steps each operation becomes, and where: on ring elements or on bits.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use madrigal_circuit::Goal;
 
@@ -8,11 +9,12 @@ use super::choose::{self, Wants};
 use super::draft::{Circuits, Draft};
 use super::steps::{Action, Body, Held, Holding, Slot};
 use super::{Domain, Mix, Sharing};
-use crate::computation::{InputPort, OutputPort};
+use crate::computation::{InputPort, KeptPort, OutputPort};
 use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};
 use crate::ir::{Graph, Node, Op, Unary, Value};
 use crate::shape::Shape;
+use crate::stages::Cell;
 
 pub(super) type Result<T> = std::result::Result<T, ProgramError>;
 
@@ -38,12 +40,20 @@ pub(super) enum Native {
     Free,
 }
 
+/// What comes into a program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ports<'a> {
+    pub(super) inputs: &'a [InputPort],
+    /// Of earlier stages.
+    pub(super) taken: &'a [KeptPort],
+}
+
 /// Lowers one graph.
 pub(super) struct Lowering<'a> {
     pub(super) graph: &'a Graph,
     pub(super) mix: Mix,
     pub(super) parties: usize,
-    pub(super) ports: &'a [InputPort],
+    pub(super) ports: Ports<'a>,
     pub(super) goal: Goal,
     /// Whether conditionals are computed on ring elements where they can be.
     pub(super) rings: bool,
@@ -66,7 +76,7 @@ impl<'a> Lowering<'a> {
         graph: &'a Graph,
         mix: Mix,
         parties: usize,
-        ports: &'a [InputPort],
+        ports: Ports<'a>,
         (goal, rings): (Goal, bool),
     ) -> Self {
         let mut uses: Vec<Vec<(u32, usize)>> = Vec::new();
@@ -103,6 +113,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn program(
         mut self,
         outputs: &[OutputPort],
+        kept: &[Arc<Cell>],
         circuits: &mut Circuits,
     ) -> Result<Body> {
         self.nodes(circuits)?;
@@ -121,6 +132,10 @@ impl<'a> Lowering<'a> {
             };
             let action = Action::Open(port.to.clone());
             results.push(self.action(action, &[shared], held));
+        }
+        for (cell, &value) in kept.iter().zip(&self.graph.results()[outputs.len()..]) {
+            self.at = cell.at;
+            results.push(self.keep(value)?);
         }
         Ok(self.draft.finish(&results, self.goal, circuits))
     }
@@ -141,6 +156,7 @@ impl<'a> Lowering<'a> {
         match &node.op {
             Op::Argument(_) => return Ok(()), // its form is there
             Op::Input(_) | Op::Constant(_) | Op::Counter => self.forms[number][0].lazy = true,
+            &Op::Kept(place) => self.take(number, place)?,
             Op::View(_)
             | Op::Reshape(_)
             | Op::Pick { .. }

@@ -30,6 +30,7 @@ mod lowering;
 mod mix;
 mod plain;
 mod ring;
+mod stages;
 mod steps;
 mod vectors;
 mod ways;
@@ -46,7 +47,7 @@ pub use steps::{Action, Body, Element, Held, Holding, Lowered, Places, Slot, Ste
 pub use ways::{Conditional, Way, Why};
 
 use draft::Circuits;
-use lowering::Lowering;
+use lowering::{Lowering, Ports};
 
 /// Ring elements or bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -138,10 +139,13 @@ impl Computation {
             &graph,
             mix,
             self.parties(),
-            self.inputs(),
+            Ports {
+                inputs: self.inputs(),
+                taken: self.taken_values(),
+            },
             (goal, kept.rings()),
         );
-        let body = lowering.program(self.outputs(), &mut circuits)?;
+        let body = lowering.program(self.outputs(), self.kept_values(), &mut circuits)?;
         Ok(Lowered {
             parties: self.parties(),
             mix,

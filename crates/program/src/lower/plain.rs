@@ -26,9 +26,10 @@ impl Lowered {
         inputs: &Inputs,
         seed: u64,
     ) -> Result<Outputs, InputError> {
-        let inputs = inputs.arrays(program.inputs())?;
+        let (inputs, before) = (inputs.arrays(program.inputs())?, program.kept_arrays()?);
         let mut run = Run {
             inputs: &inputs,
+            before: &before,
             seed,
         };
         let results = run.body(&self.body, &[], 0);
@@ -43,6 +44,7 @@ impl Lowered {
 
 struct Run<'a> {
     inputs: &'a [Arc<Array>],
+    before: &'a [Arc<Array>],
     seed: u64,
 }
 
@@ -87,10 +89,11 @@ impl Run<'_> {
         let first = || inputs[0].codes();
         match &step.action {
             Action::Input(number) => vector(&mut self.inputs[*number].codes()),
+            Action::Taken(number) => vector(&mut self.before[*number].codes()),
             Action::Public(array) => vector(&mut array.codes()),
             Action::Argument(number) => vec![Arc::clone(&arguments[*number])],
             Action::Counter => vector(&mut std::iter::once(turn as u128)),
-            Action::Share | Action::Open(_) => vec![Arc::clone(&inputs[0])],
+            Action::Share | Action::Open(_) | Action::Keep => vec![Arc::clone(&inputs[0])],
             Action::Gather(Places::View(view)) => by(Op::View(view.clone())),
             Action::Gather(places) => {
                 let codes: Vec<u128> = first().collect();

@@ -154,6 +154,11 @@ pub enum Action {
     /// No operands: the program's input of this number, clear to its owner, as ring elements or as bits.
     /// One that both are wanted of is there twice.
     Input(usize),
+    /// No operands: the value of this number that an earlier stage has kept, as ring elements or bits. Masks or labels
+    /// are made of shares.
+    Taken(usize),
+    /// Kept for later stages: a shared vector in `A`, `B` or `R`. Costs nothing but for masks and labels.
+    Keep,
     /// No operands: a public vector.
     Public(Arc<Array>),
     /// No operands: in a loop's body, its operand of this number.
@@ -413,6 +418,8 @@ impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Input(number) => write!(f, "input {number}"),
+            Self::Taken(number) => write!(f, "kept value {number}"),
+            Self::Keep => f.write_str("keep"),
             Self::Public(_) => f.write_str("public"),
             Self::Argument(number) => write!(f, "argument {number}"),
             Self::Counter => f.write_str("counter"),

@@ -56,7 +56,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn input(&mut self, number: usize, domain: Domain) -> Slot {
-        let port = &self.ports[number];
+        let port = &self.ports.inputs[number];
         let bits = port.sort.element.bits();
         let held = Held {
             holding: Holding::Clear(vec![port.owner]),

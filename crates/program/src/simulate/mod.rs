@@ -27,10 +27,19 @@ impl Computation {
     /// # Errors
     /// If the inputs are not those that the program asks for.
     pub fn simulate(&self, inputs: &Inputs) -> Result<Outputs, InputError> {
-        let inputs = inputs.arrays(self.inputs())?;
+        Ok(self.simulate_stage(inputs)?.0)
+    }
+
+    /// The same, and the values that the program keeps.
+    pub(crate) fn simulate_stage(
+        &self,
+        inputs: &Inputs,
+    ) -> Result<(Outputs, Vec<Arc<Array>>), InputError> {
+        let (inputs, before) = (inputs.arrays(self.inputs())?, self.kept_arrays()?);
         let graph = self.graph().without_maps();
-        let outputs = Run::new(&inputs, None).graph(&graph, &[], 0);
-        Ok(Outputs::new(self.outputs(), outputs))
+        let mut outputs = Run::new(&inputs, &before, None).graph(&graph, &[], 0);
+        let kept = outputs.split_off(self.outputs().len());
+        Ok((Outputs::new(self.outputs(), outputs), kept))
     }
 
     /// The same, which also looks for numbers that left their type's range, and for divisors that are 0
@@ -41,10 +50,10 @@ impl Computation {
     /// # Errors
     /// If the inputs are not those that the program asks for.
     pub fn check(&self, inputs: &Inputs) -> Result<Checked, InputError> {
-        let inputs = inputs.arrays(self.inputs())?;
+        let (inputs, before) = (inputs.arrays(self.inputs())?, self.kept_arrays()?);
         let graph = self.graph().without_maps();
         let mut overflows = Vec::new();
-        let outputs = Run::new(&inputs, Some(&mut overflows)).graph(&graph, &[], 0);
+        let outputs = Run::new(&inputs, &before, Some(&mut overflows)).graph(&graph, &[], 0);
         Ok(Checked {
             outputs: Outputs::new(self.outputs(), outputs),
             overflows,
@@ -55,15 +64,22 @@ impl Computation {
 /// One evaluation.
 struct Run<'a> {
     inputs: &'a [Arc<Array>],
+    /// Values of earlier stages.
+    before: &'a [Arc<Array>],
     overflows: Option<&'a mut Vec<Overflow>>,
     /// In a secret branch.
     active: Option<branches::Active>,
 }
 
 impl<'a> Run<'a> {
-    fn new(inputs: &'a [Arc<Array>], overflows: Option<&'a mut Vec<Overflow>>) -> Self {
+    fn new(
+        inputs: &'a [Arc<Array>],
+        before: &'a [Arc<Array>],
+        overflows: Option<&'a mut Vec<Overflow>>,
+    ) -> Self {
         Self {
             inputs,
+            before,
             overflows,
             active: None,
         }
@@ -88,6 +104,7 @@ impl<'a> Run<'a> {
             let inputs: Vec<Arc<Array>> = node.inputs.iter().map(value).collect();
             let made = match &node.op {
                 &Op::Input(number) => vec![Arc::clone(&self.inputs[number])],
+                &Op::Kept(number) => vec![Arc::clone(&self.before[number])],
                 &Op::Argument(number) => vec![Arc::clone(&arguments[number])],
                 Op::Constant(array) => vec![Arc::clone(array)],
                 Op::Counter => {

@@ -194,6 +194,14 @@ pub enum InputError {
         /// Where the program asks for it.
         at: Source,
     },
+    /// A value of an earlier stage, where there is none.
+    #[error(
+        "the value of an earlier stage that the program takes at {at} is not here; run the program in the stages that keep it"
+    )]
+    Kept {
+        /// Where the program takes it.
+        at: Source,
+    },
     /// Not as many elements as the value's own shape says.
     #[error("{input}: {found} elements in shape {shape}")]
     Elements {
@@ -264,6 +272,15 @@ impl Outputs {
             .expect("a value that was opened to this party")
             .to_vec();
         values.expect("an output has the type that it was opened with")
+    }
+
+    /// The same, where this party need not be among those that the value was opened to.
+    ///
+    /// # Panics
+    /// If `opened` is of another program.
+    pub fn get_if_known<T: Plain>(&self, opened: Opened<T>) -> Option<Vec<T>> {
+        self.values[opened.number].1.as_ref()?;
+        Some(self.get(opened))
     }
 
     /// The first output of this name.

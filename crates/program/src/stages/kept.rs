@@ -1,0 +1,99 @@
+//! Values that a stage keeps for later ones.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use madrigal_engine::KeptShares;
+
+use crate::array::Array;
+use crate::element::Plain;
+use crate::error::Source;
+use crate::ir::Sort;
+use crate::shape::Shape;
+
+/// A run of stages, compared by address: whoever has a part of it keeps it from being another one's.
+#[derive(Debug)]
+pub(crate) struct Run;
+
+/// A value that a stage kept, for [`Program::kept`](crate::Program::kept) in a later stage of the same run. This
+/// party's share is wiped when the last clone is dropped.
+pub struct Kept<T> {
+    pub(crate) cell: Arc<Cell>,
+    pub(crate) element: PhantomData<T>,
+}
+
+impl<T> Clone for Kept<T> {
+    fn clone(&self) -> Self {
+        Self {
+            cell: Arc::clone(&self.cell),
+            element: PhantomData,
+        }
+    }
+}
+
+impl<T: Plain> fmt::Debug for Kept<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kept<{}>{}", T::TYPE, self.shape())
+    }
+}
+
+impl<T> Kept<T> {
+    /// The lengths of the axes.
+    pub fn shape(&self) -> &Shape {
+        &self.cell.sort.shape
+    }
+}
+
+/// Where a stage leaves a value, and later ones find it.
+pub(crate) struct Cell {
+    pub(crate) run: Arc<Run>,
+    pub(crate) sort: Sort,
+    /// Where the program keeps it.
+    pub(crate) at: Source,
+    content: Mutex<Option<Content>>,
+}
+
+/// What is kept.
+#[derive(Clone)]
+pub(crate) struct Content {
+    /// Which value of which stage, as parties compare it.
+    pub(crate) name: String,
+    /// How it is held, once that is planned.
+    pub(crate) sort: Option<madrigal_engine::Sort>,
+    pub(crate) value: Value,
+}
+
+#[derive(Clone)]
+pub(crate) enum Value {
+    /// Where a run is simulated.
+    Clear(Arc<Array>),
+    Shared(KeptShares),
+}
+
+impl Cell {
+    pub(crate) fn new(run: &Arc<Run>, sort: Sort, at: Source) -> Arc<Self> {
+        Arc::new(Self {
+            run: Arc::clone(run),
+            sort,
+            at,
+            content: Mutex::default(),
+        })
+    }
+
+    /// `None` before the stage that keeps it has ended.
+    pub(crate) fn content(&self) -> Option<Content> {
+        let content = self.content.lock();
+        content.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn fill(&self, content: Content) {
+        *self.content.lock().unwrap_or_else(PoisonError::into_inner) = Some(content);
+    }
+}
+
+impl fmt::Debug for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a kept {}", self.sort)
+    }
+}
