@@ -37,7 +37,7 @@ garble!("neon,aes", self);
 bmr!("neon,aes", self);
 ggm!("neon,aes");
 lpn!("neon,aes");
-rings!("neon,aes");
+rings!("neon,aes", crate::portable::multiply_add);
 unpack_transpose!("neon,aes", 16, {
     lo8: vzip1q_u8, hi8: vzip2q_u8,
     lo16: low_16, hi16: high_16,
@@ -87,7 +87,7 @@ fn hold(x: Vector) -> Vector {
     // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is touched,
     // as the options say.
     unsafe {
-        core::arch::asm!("/* {0} */", inout(vreg) x, options(nomem, nostack, preserves_flags));
+        core::arch::asm!("/* {0:v} */", inout(vreg) x, options(nomem, nostack, preserves_flags));
     }
     x
 }

@@ -5,11 +5,11 @@ use madrigal_core::Ring;
 use crate::rings::Masks;
 
 /// Rows of y that stay in the first-level cache, `WIDTH` columns of them, while rows of x pass.
-const INNER: usize = 128;
+pub(crate) const INNER: usize = 128;
 /// Rows of x whose part of `INNER` columns stays in the second-level cache.
-const BAND: usize = 256;
+pub(crate) const BAND: usize = 256;
 /// Rows of a tile of z that is held in registers.
-const ROWS: usize = 4;
+pub(crate) const ROWS: usize = 4;
 
 #[inline(always)]
 pub(crate) fn multiply_add<T: Ring>(x: &[T], y: &[T], z: &mut [T], inner: usize, columns: usize) {
@@ -89,7 +89,7 @@ fn multiply_tile<T: Ring, const WIDTH: usize>(
 
 /// `z += x y` for one row of x; y has rows `columns` apart.
 #[inline(always)]
-fn multiply_row<T: Ring>(x: &[T], y: &[T], z: &mut [T], columns: usize) {
+pub(crate) fn multiply_row<T: Ring>(x: &[T], y: &[T], z: &mut [T], columns: usize) {
     for (k, &factor) in x.iter().enumerate() {
         for (z, &y) in z.iter_mut().zip(&y[k * columns..]) {
             *z = z.add(factor.mul(y));

@@ -1,8 +1,8 @@
 //! The ring operations: the portable loops compiled for a level's vectors, as in `super::rows`.
 
-/// Defines the ring kernels for the target features of one level.
+/// Defines the ring kernels for the target features of one level; `$words` multiplies matrices of 64 bits.
 macro_rules! rings {
-    ($features:literal) => {
+    ($features:literal, $words:path) => {
         #[target_feature(enable = $features)]
         pub(crate) fn multiply_add<T: madrigal_core::Ring>(
             x: &[T],
@@ -11,7 +11,13 @@ macro_rules! rings {
             inner: usize,
             columns: usize,
         ) {
-            crate::portable::multiply_add(x, y, z, inner, columns);
+            if let Some([x, y]) = crate::rings::as_words([x, y])
+                && let Some(z) = crate::rings::as_words_mut(z)
+            {
+                $words(x, y, z, inner, columns);
+            } else {
+                crate::portable::multiply_add(x, y, z, inner, columns);
+            }
         }
 
         #[target_feature(enable = $features)]

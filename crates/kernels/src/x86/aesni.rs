@@ -17,6 +17,8 @@ use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
+use super::matrix::matrix;
+
 type Vector = __m128i;
 
 const LANES: usize = 1;
@@ -37,7 +39,11 @@ garble!("sse4.1,ssse3,aes,pclmulqdq", self);
 bmr!("sse4.1,ssse3,aes,pclmulqdq", self);
 ggm!("sse4.1,ssse3,aes,pclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq");
-rings!("sse4.1,ssse3,aes,pclmulqdq");
+rings!("sse4.1,ssse3,aes,pclmulqdq", multiply_words);
+matrix!("sse4.1,ssse3,aes,pclmulqdq", {
+    low: _mm_mul_epu32, halves: _mm_mullo_epi32, add: _mm_add_epi64, add_halves: _mm_add_epi32,
+    swap: _mm_shuffle_epi32, spread: _mm_set1_epi64x, left: _mm_slli_epi64, right: _mm_srli_epi64,
+});
 unpack_transpose!("sse4.1,ssse3,aes,pclmulqdq", 16, {
     lo8: _mm_unpacklo_epi8, hi8: _mm_unpackhi_epi8,
     lo16: _mm_unpacklo_epi16, hi16: _mm_unpackhi_epi16,

@@ -7,6 +7,7 @@
 pub(crate) mod aesni;
 pub(crate) mod fma;
 pub(crate) mod ifma;
+mod matrix;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 

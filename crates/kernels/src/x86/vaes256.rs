@@ -19,6 +19,7 @@ use crate::vector::unpack::{interleave, unpack_transpose};
 
 use super::aesni;
 pub(crate) use super::aesni::expand_key;
+use super::matrix::matrix;
 
 type Vector = __m256i;
 
@@ -38,7 +39,14 @@ garble!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 bmr!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
-rings!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
+rings!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq",
+    multiply_words
+);
+matrix!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", {
+    low: _mm256_mul_epu32, halves: _mm256_mullo_epi32, add: _mm256_add_epi64, add_halves: _mm256_add_epi32,
+    swap: _mm256_shuffle_epi32, spread: _mm256_set1_epi64x, left: _mm256_slli_epi64, right: _mm256_srli_epi64,
+});
 unpack_transpose!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", 32, {
     lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
     lo16: _mm256_unpacklo_epi16, hi16: _mm256_unpackhi_epi16,

@@ -51,7 +51,10 @@ bmr!(
     aesni
 );
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
-rings!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
+rings!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
+    crate::portable::multiply_add
+);
 
 /// The same vector, which the compiler must have in a register here: it would otherwise take states
 /// that are meant to be in flight together one after the other.
