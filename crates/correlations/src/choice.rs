@@ -45,7 +45,7 @@ fn rates(level: Level) -> Rates {
     let aes_blocks = match level {
         Level::Vaes512 => 2.5e9,
         Level::Vaes256 => 1.5e9,
-        Level::AesNi | Level::Neon => 0.8e9,
+        Level::AesNi | Level::Avx2 | Level::Neon => 0.8e9,
         _ => 0.05e9,
     };
     Rates {

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
             Ok(level) => levels.push(level),
             Err(_) => {
                 eprintln!(
-                    "{name} is no level: name some of portable, aesni, vaes256, vaes512, neon"
+                    "{name} is no level: name some of portable, aesni, avx2, vaes256, vaes512, neon"
                 );
                 return ExitCode::FAILURE;
             }

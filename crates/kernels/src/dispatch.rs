@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use thiserror::Error;
 
-/// The environment variable that lowers the level: `portable`, `aesni`, `vaes256`, `vaes512`, `neon`.
+/// The environment variable that lowers the level: `portable`, `aesni`, `avx2`, `vaes256`, `vaes512`,
+/// `neon`.
 pub const LEVEL_VARIABLE: &str = "MADRIGAL_LEVEL";
 
 /// A set of processor instructions that kernels are written for.
@@ -17,6 +18,8 @@ pub enum Level {
     Portable,
     /// x86-64 with SSE4.1, SSSE3, AES-NI and PCLMULQDQ.
     AesNi,
+    /// The same with AVX2: one AES block per instruction, vectors of 32 bytes for what is not AES.
+    Avx2,
     /// x86-64 with AVX2, VAES and VPCLMULQDQ: two AES blocks per instruction.
     Vaes256,
     /// x86-64 with AVX-512 (F, BW, DQ, VL), VAES, VPCLMULQDQ and GFNI: four AES blocks per instruction.
@@ -27,10 +30,11 @@ pub enum Level {
 
 impl Level {
     /// Every level, from the slowest to the fastest.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Portable,
         Self::Neon,
         Self::AesNi,
+        Self::Avx2,
         Self::Vaes256,
         Self::Vaes512,
     ];
@@ -41,6 +45,7 @@ impl Level {
         match self {
             Self::Portable => "portable",
             Self::AesNi => "aesni",
+            Self::Avx2 => "avx2",
             Self::Vaes256 => "vaes256",
             Self::Vaes512 => "vaes512",
             Self::Neon => "neon",
@@ -54,6 +59,8 @@ impl Level {
             Self::Portable => true,
             #[cfg(target_arch = "x86_64")]
             Self::AesNi => crate::x86::has_aesni(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => crate::x86::has_avx2(),
             #[cfg(target_arch = "x86_64")]
             Self::Vaes256 => crate::x86::has_vaes256(),
             #[cfg(target_arch = "x86_64")]
@@ -101,7 +108,7 @@ pub enum LevelError {
     /// The variable's value names no level.
     #[error(
         "the environment variable MADRIGAL_LEVEL is {value:?}, which is no level: set it to portable, \
-         aesni, vaes256, vaes512 or neon, or unset it to use the best this machine has"
+         aesni, avx2, vaes256, vaes512 or neon, or unset it to use the best this machine has"
     )]
     Unknown {
         /// What the variable holds.
@@ -187,6 +194,10 @@ macro_rules! dispatch {
             // SAFETY: a `Kernels` of this level exists only where SSSE3, SSE4.1, AES-NI and PCLMULQDQ
             // were detected.
             $crate::dispatch::Level::AesNi => unsafe { $crate::x86::aesni::$kernel $(::<$parameter>)? ($($argument),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a `Kernels` of this level exists only where what `AesNi` needs and AVX2 were
+            // detected.
+            $crate::dispatch::Level::Avx2 => unsafe { $crate::x86::avx2::$kernel $(::<$parameter>)? ($($argument),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a `Kernels` of this level exists only where AVX2, VAES and VPCLMULQDQ were
             // detected.

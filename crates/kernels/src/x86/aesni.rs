@@ -88,7 +88,7 @@ pub(crate) fn expand_key(key: Block) -> RoundKeys {
 /// that are meant to be in flight together one after the other.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn hold(x: Vector) -> Vector {
+pub(super) fn hold(x: Vector) -> Vector {
     let mut x = x;
     // SAFETY: there is no instruction; the register keeps what it holds, and nothing else is touched,
     // as the options say.
@@ -100,68 +100,68 @@ fn hold(x: Vector) -> Vector {
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn load(bytes: &[u8; 16]) -> Vector {
+pub(super) fn load(bytes: &[u8; 16]) -> Vector {
     // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn store(bytes: &mut [u8; 16], x: Vector) {
+pub(super) fn store(bytes: &mut [u8; 16], x: Vector) {
     // SAFETY: the exclusive reference covers the 16 bytes written; `storeu` has no alignment.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), x) }
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn splat(block: Block) -> Vector {
+pub(super) fn splat(block: Block) -> Vector {
     _mm_set_epi64x(block.hi() as i64, block.lo() as i64)
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn xor_vectors(a: Vector, b: Vector) -> Vector {
+pub(super) fn xor_vectors(a: Vector, b: Vector) -> Vector {
     _mm_xor_si128(a, b)
 }
 
 /// The block in every lane.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn spread(block: &Block) -> Vector {
+pub(super) fn spread(block: &Block) -> Vector {
     // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
     unsafe { _mm_loadu_si128(core::ptr::from_ref(block).cast()) }
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn and_vectors(a: Vector, b: Vector) -> Vector {
+pub(super) fn and_vectors(a: Vector, b: Vector) -> Vector {
     _mm_and_si128(a, b)
 }
 
 /// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each block.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn sigma(x: Vector) -> Vector {
+pub(super) fn sigma(x: Vector) -> Vector {
     let swapped = _mm_shuffle_epi32::<0x4e>(x);
     xor_vectors(swapped, _mm_and_si128(x, _mm_set_epi64x(-1, 0)))
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn round(state: Vector, key: Vector) -> Vector {
+pub(super) fn round(state: Vector, key: Vector) -> Vector {
     _mm_aesenc_si128(state, key)
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn last_round(state: Vector, key: Vector) -> Vector {
+pub(super) fn last_round(state: Vector, key: Vector) -> Vector {
     _mm_aesenclast_si128(state, key)
 }
 
 /// The carry-less products of the lower words and of the upper ones, added.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn fold_halves(x: Vector, factors: Vector) -> Vector {
+pub(super) fn fold_halves(x: Vector, factors: Vector) -> Vector {
     let low = _mm_clmulepi64_si128::<0x00>(x, factors);
     xor_vectors(low, _mm_clmulepi64_si128::<0x11>(x, factors))
 }
@@ -169,7 +169,7 @@ fn fold_halves(x: Vector, factors: Vector) -> Vector {
 /// The carry-less product.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn multiply(a: u64, b: u64) -> u128 {
+pub(super) fn multiply(a: u64, b: u64) -> u128 {
     let product =
         _mm_clmulepi64_si128::<0x00>(_mm_cvtsi64_si128(a as i64), _mm_cvtsi64_si128(b as i64));
     let mut bytes = [0; 16];
@@ -180,20 +180,20 @@ fn multiply(a: u64, b: u64) -> u128 {
 /// The 128-bit counter `2^64 hi + lo`, as the first lane.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn counters(lo: u64, hi: u64) -> Vector {
+pub(super) fn counters(lo: u64, hi: u64) -> Vector {
     splat(Block::new(lo, hi))
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn add_counter(counter: Vector, n: i64) -> Vector {
+pub(super) fn add_counter(counter: Vector, n: i64) -> Vector {
     _mm_add_epi64(counter, _mm_set_epi64x(0, n))
 }
 
 /// The lowest bit of each block, packed.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn low_bits(states: &States) -> [u8; LANES] {
+pub(super) fn low_bits(states: &States) -> [u8; LANES] {
     let mut bits = 0;
     for (i, pair) in states.as_chunks::<2>().0.iter().enumerate() {
         let low_words = _mm_unpacklo_epi64(pair[0], pair[1]);
@@ -206,7 +206,7 @@ fn low_bits(states: &States) -> [u8; LANES] {
 /// The lowest bit of a block.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn low_bit(block: Vector) -> u8 {
+pub(super) fn low_bit(block: Vector) -> u8 {
     (_mm_cvtsi128_si32(block) & 1) as u8
 }
 
@@ -214,27 +214,27 @@ fn low_bit(block: Vector) -> u8 {
 /// ShiftRows changes nothing.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn sub_word(x: Vector, constant: u32) -> Vector {
+pub(super) fn sub_word(x: Vector, constant: u32) -> Vector {
     let rotated = _mm_shuffle_epi8(x, _mm_set1_epi32(0x0c0f_0e0d));
     last_round(rotated, _mm_set1_epi32(constant as i32))
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn up_one_word(x: Vector) -> Vector {
+pub(super) fn up_one_word(x: Vector) -> Vector {
     _mm_slli_si128::<4>(x)
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn up_two_words(x: Vector) -> Vector {
+pub(super) fn up_two_words(x: Vector) -> Vector {
     _mm_slli_si128::<8>(x)
 }
 
 /// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn sigma_words(x: Vector) -> Vector {
+pub(super) fn sigma_words(x: Vector) -> Vector {
     let swapped = _mm_shuffle_epi32::<0xb1>(x);
     xor_vectors(swapped, and_vectors(x, _mm_set1_epi64x(-1 << 32)))
 }
@@ -242,48 +242,48 @@ fn sigma_words(x: Vector) -> Vector {
 /// The low 64 bits of each block of `a`, then those of `b`.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn unpack_low(a: Vector, b: Vector) -> Vector {
+pub(super) fn unpack_low(a: Vector, b: Vector) -> Vector {
     _mm_unpacklo_epi64(a, b)
 }
 
 /// The high 64 bits of each block of `a`, then those of `b`.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn unpack_high(a: Vector, b: Vector) -> Vector {
+pub(super) fn unpack_high(a: Vector, b: Vector) -> Vector {
     _mm_unpackhi_epi64(a, b)
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn swap_halves(x: Vector) -> Vector {
+pub(super) fn swap_halves(x: Vector) -> Vector {
     _mm_shuffle_epi32::<0x4e>(x)
 }
 
 /// Twice each 64-bit word.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn double(x: Vector) -> Vector {
+pub(super) fn double(x: Vector) -> Vector {
     _mm_add_epi64(x, x)
 }
 
 /// All ones in each 64-bit word that has the one bit that `bits` has there.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn test_bits(x: Vector, bits: Vector) -> Vector {
+pub(super) fn test_bits(x: Vector, bits: Vector) -> Vector {
     _mm_cmpeq_epi64(and_vectors(x, bits), bits)
 }
 
 /// 8 bytes, in both halves.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn load_low(bytes: &[u8; 8]) -> Vector {
+pub(super) fn load_low(bytes: &[u8; 8]) -> Vector {
     _mm_set1_epi64x(i64::from_le_bytes(*bytes))
 }
 
 /// The lower half of the block.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn store_low(bytes: &mut [u8; 8], x: Vector) {
+pub(super) fn store_low(bytes: &mut [u8; 8], x: Vector) {
     // SAFETY: the exclusive reference covers the 8 bytes written; `storel` has no alignment.
     unsafe { _mm_storel_epi64(bytes.as_mut_ptr().cast(), x) }
 }
@@ -291,13 +291,13 @@ fn store_low(bytes: &mut [u8; 8], x: Vector) {
 /// A byte, in both halves.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn load_bytes(bytes: &[u8; LANES]) -> Vector {
+pub(super) fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     _mm_set1_epi64x(bytes[0].into())
 }
 
 /// The lowest byte of the upper half.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
+pub(super) fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
     *bytes = [_mm_extract_epi8::<8>(x) as u8];
 }

@@ -12,7 +12,13 @@ macro_rules! matrix {
         swap: $swap:ident, spread: $spread:ident, left: $left:ident, right: $right:ident,
     }) => {
         #[target_feature(enable = $features)]
-        fn multiply_words(x: &[u64], y: &[u64], z: &mut [u64], inner: usize, columns: usize) {
+        pub(super) fn multiply_words(
+            x: &[u64],
+            y: &[u64],
+            z: &mut [u64],
+            inner: usize,
+            columns: usize,
+        ) {
             use crate::portable::{BAND, INNER, ROWS, multiply_row};
             /// Words of a vector.
             const WORDS: usize = 2 * LANES;

@@ -5,6 +5,7 @@
 //! `#[target_feature]`: only the caller, `dispatch!`, and the loads and stores are `unsafe`.
 
 pub(crate) mod aesni;
+pub(crate) mod avx2;
 pub(crate) mod fma;
 pub(crate) mod ifma;
 mod matrix;
@@ -18,11 +19,12 @@ pub(crate) fn has_aesni() -> bool {
         && is_x86_feature_detected!("pclmulqdq")
 }
 
+pub(crate) fn has_avx2() -> bool {
+    has_aesni() && is_x86_feature_detected!("avx2")
+}
+
 pub(crate) fn has_vaes256() -> bool {
-    has_aesni()
-        && is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("vaes")
-        && is_x86_feature_detected!("vpclmulqdq")
+    has_avx2() && is_x86_feature_detected!("vaes") && is_x86_feature_detected!("vpclmulqdq")
 }
 
 pub(crate) fn has_vaes512() -> bool {
@@ -40,7 +42,7 @@ pub(crate) fn has_ifma() -> bool {
     has_vaes512() && is_x86_feature_detected!("avx512ifma")
 }
 
-/// Which neither `aesni` nor `vaes256` asks for: most processors that have these have this, but it is
+/// Which no level below `vaes512` asks for: most processors that have these have this, but it is
 /// for the transform alone.
 pub(crate) fn has_fma() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
