@@ -29,7 +29,7 @@ struct Report {
 
 /// A program that gives something else than it means.
 #[derive(Debug, thiserror::Error)]
-enum Wrong {
+pub(crate) enum Wrong {
     #[error(
         "in mix {mix}, with circuits of little {circuits}, {party} got another {output} than the program means (seed {seed}); please report it with this text and the program"
     )]

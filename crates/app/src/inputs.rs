@@ -1,5 +1,6 @@
 //! Inputs by flag or file.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -86,11 +87,60 @@ fn name(place: usize, port: &InputPort) -> String {
     port.name.clone().unwrap_or_else(|| place.to_string())
 }
 
+/// What a flag gives, read once.
+pub(crate) struct Given {
+    name: String,
+    text: Zeroizing<String>,
+    path: Option<PathBuf>,
+}
+
+/// Reads all files.
+pub(crate) fn load(flags: &[InputFlag]) -> Result<Vec<Given>> {
+    let one = |flag: &InputFlag| {
+        let (text, path) = text(&flag.values)?;
+        let name = flag.name.clone();
+        Ok(Given { name, text, path })
+    };
+    flags.iter().map(one).collect()
+}
+
+/// The names of those that no input of a stage had.
+pub(crate) fn unused(given: &[Given], used: &BTreeSet<String>) -> Vec<String> {
+    let names = given.iter().map(|one| one.name.clone());
+    names.filter(|name| !used.contains(name)).collect()
+}
+
+/// The same as [`read`] for one of several programs, which others of the flags are for.
+pub(crate) fn read_stage(
+    program: &Computation,
+    given: &[Given],
+    me: Option<Party>,
+    complete: bool,
+) -> Result<(Inputs, Vec<usize>)> {
+    let mut ports = program.inputs().iter().enumerate();
+    let own: BTreeSet<String> = ports
+        .by_ref()
+        .map(|(place, port)| name(place, port))
+        .collect();
+    let here: Vec<&Given> = given.iter().filter(|one| own.contains(&one.name)).collect();
+    read_texts(program, &here, me, complete)
+}
+
 /// Reads what the flags give: of `me` alone, or of all parties where that is `None`. Gives the places of
 /// inputs that have no value, where these are allowed.
 pub(crate) fn read(
     program: &Computation,
     flags: &[InputFlag],
+    me: Option<Party>,
+    complete: bool,
+) -> Result<(Inputs, Vec<usize>)> {
+    let given = load(flags)?;
+    read_texts(program, &given.iter().collect::<Vec<_>>(), me, complete)
+}
+
+fn read_texts(
+    program: &Computation,
+    flags: &[&Given],
     me: Option<Party>,
     complete: bool,
 ) -> Result<(Inputs, Vec<usize>)> {
@@ -119,8 +169,8 @@ pub(crate) fn read(
         if std::mem::replace(&mut given[place], true) {
             return Err(Failure::other(Problem::Twice { name }));
         }
-        let (text, path) = text(&flag.values)?;
-        inputs.read(ports, place, &text).map_err(|error| {
+        let (text, path) = (&flag.text, flag.path.clone());
+        inputs.read(ports, place, text).map_err(|error| {
             Failure::other(match path {
                 Some(path) => Problem::File {
                     name,

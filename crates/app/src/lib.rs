@@ -1,11 +1,13 @@
 //! Programs on typed secrets as commands, and what all commands with parties are made of.
 //!
 //! [`App`] makes of one function that builds a program a command that is all parties on this machine, one
-//! real party, an estimate, or a test. Its parts serve other commands too: flags of parties ([`flags`],
+//! real party, an estimate, or a test; [`Staged`] does so of one that runs programs one after another, as values that
+//! were opened decide. Their parts serve other commands too: flags of parties ([`flags`],
 //! [`over`]), one real party ([`remote`]) or all as threads ([`everyone`](mod@everyone)), failures with exit
 //! statuses and remedies ([`failure`]), costs for people and scripts ([`figures`], [`numbers`]).
 
 pub mod ahead;
+mod arguments;
 mod check;
 mod command;
 pub mod everyone;
@@ -24,7 +26,10 @@ pub mod reach;
 pub mod remedies;
 pub mod remote;
 mod run;
+mod staged;
 pub mod stores;
 pub mod ways;
 
-pub use command::{App, Numbers};
+pub use arguments::Numbers;
+pub use command::App;
+pub use staged::Staged;

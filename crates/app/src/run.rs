@@ -213,7 +213,7 @@ fn line(name: &str, array: &Array) -> String {
 const EXACT: u64 = 1 << 53;
 
 /// One output for scripts.
-fn json(array: &Array) -> Value {
+pub(crate) fn json(array: &Array) -> Value {
     let element = |text: String| match text.parse::<Value>() {
         Ok(Value::Number(number)) => {
             let exact = number.as_i64().map(i64::unsigned_abs).or(number.as_u64());

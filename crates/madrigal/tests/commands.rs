@@ -8,12 +8,12 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::thread;
 
-use madrigal::app::App;
 use madrigal::app::remote::identity_files;
+use madrigal::app::{App, Numbers, Staged};
 use madrigal::net::identity::{Identity, Validity};
 use madrigal::net::roster::{Roster, RosterEntry};
 use madrigal::program::lower::Mix;
-use madrigal::program::{Everyone, Fixed, Opened};
+use madrigal::program::{Everyone, Fixed, Opened, StageError, Stages};
 use madrigal::{Party, Phase};
 use serde_json::Value;
 
@@ -222,6 +222,14 @@ fn machines(directory: &Path) {
 
 /// What two parties with these arguments get.
 fn both(lines: [&str; 2]) -> [Result<String, (String, u8)>; 2] {
+    both_with(&run, lines)
+}
+
+/// The same of another command.
+fn both_with(
+    run: &(impl Fn(&str) -> Result<String, (String, u8)> + Sync),
+    lines: [&str; 2],
+) -> [Result<String, (String, u8)>; 2] {
     let directory = tempfile::tempdir().unwrap();
     machines(directory.path());
     thread::scope(|scope| {
@@ -337,5 +345,86 @@ fn costs_are_those_of_the_estimate() {
             let spent = spent.map(|party| party[&phase][key].as_u64().unwrap());
             assert_eq!(spent.max(), told[&phase][key].as_u64(), "{phase} {key}");
         }
+    }
+}
+
+/// How often a secret is halved until it is below a limit; the last stage is for the second party.
+async fn halvings(mut stages: Stages<'_>, numbers: &Numbers) -> Result<String, StageError> {
+    let mut p = stages.program();
+    let secret = p.input_named::<u32>("secret", Party::new(0), ());
+    let mut kept = p.keep(&secret);
+    stages.run(p).await?;
+    loop {
+        let mut p = stages.program();
+        let secret = p.kept(&kept);
+        let below = secret.lt(numbers.get("limit") as u32);
+        let below = p.open_named("below", below, Everyone);
+        kept = p.keep(&(secret >> 1));
+        if stages.run(p).await?.get(below) == [true] {
+            break;
+        }
+    }
+    let times = stages.ended() - 2;
+    let mut p = stages.program();
+    let (secret, weight) = (
+        p.kept(&kept),
+        p.input_named::<u32>("weight", Party::new(1), ()),
+    );
+    let product = p.open_named("product", secret * weight, Party::new(1));
+    let product = stages.last(p).await?.get_if_known(product);
+    let product = product.map_or(String::new(), |product| format!(", {}", product[0]));
+    Ok(format!("{times} halvings{product}"))
+}
+
+fn run_stages(line: &str) -> Result<String, (String, u8)> {
+    let app = Staged::new("halvings", "How often a number is halved", halvings);
+    let app = app.number("limit", 4, 1 << 20, "Where it ends");
+    let words = std::iter::once("halvings").chain(line.split_whitespace());
+    let done = app.run(words);
+    done.map_err(|error| (error.to_string(), error.status() as u8))
+}
+
+#[test]
+fn stages_are_a_command() {
+    let [first, second] = both_with(&run_stages, ["-i secret=41", "-i weight=10"]);
+    assert_eq!(first.unwrap(), "4 halvings\n");
+    assert_eq!(second.unwrap(), "4 halvings, 10\n");
+    for told in both_with(
+        &run_stages,
+        ["--limit 4 -i secret=41", "--limit 5 -i weight=10"],
+    ) {
+        let (told, status) = told.unwrap_err();
+        assert!(told.contains("operation") && status == 5, "{told}");
+    }
+    let told = run_stages("explain -i secret=41 --json").unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["random"], serde_json::json!(["weight"]));
+    let stages = told["stages"].as_array().unwrap();
+    assert_eq!(stages.len(), 7);
+    assert_eq!(stages[0]["keeps"], serde_json::json!(["1 x u32 (A)"]));
+    let told = run_stages("explain -i secret=41").unwrap();
+    assert!(
+        told.contains("7 stages") && told.contains("below: bool"),
+        "{told}"
+    );
+    let told = run_stages("check -i secret=41 -i weight=3 --mix B").unwrap();
+    assert!(
+        told.starts_with("right: 7 stages of 2 parties, mixes B"),
+        "{told}"
+    );
+    for (line, status, words) in [
+        (
+            "--local 2 -i secret=1",
+            2,
+            "--input weight=VALUES is missing",
+        ),
+        ("check -i secrets=1", 2, "no stage has asked for it"),
+        ("--local 2 --store here -i secret=1", 2, "--store"),
+        ("--local 2 -i secret=x", 2, "element 1 is no u32"),
+        ("--local 2 -i secret=@/nowhere", 3, "/nowhere"),
+        ("--local 2 --mix R -i secret=1 -i weight=1", 2, "--mix"),
+    ] {
+        let (told, found) = run_stages(line).unwrap_err();
+        assert!(told.contains(words) && found == status, "{line}: {told}");
     }
 }

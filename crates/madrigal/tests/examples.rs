@@ -10,6 +10,9 @@ mod auction;
 #[path = "../examples/cross_table.rs"]
 mod cross_table;
 #[allow(dead_code, reason = "its main function is for the command line")]
+#[path = "../examples/frequent_sets.rs"]
+mod frequent_sets;
+#[allow(dead_code, reason = "its main function is for the command line")]
 #[path = "../examples/inner_product.rs"]
 mod inner_product;
 #[allow(dead_code, reason = "its main function is for the command line")]
@@ -103,6 +106,81 @@ fn mean_and_variance_of_all() {
         line,
         &format!("mean {mean:.4}, variance {variance:.4}\n"),
     );
+}
+
+/// Against all sets of items, counted one by one; stages as many as the largest set found has items, and one more
+/// where there are candidates that are all too rare.
+#[test]
+fn frequent_sets_of_items_in_as_many_stages_as_it_takes() {
+    let seed = madrigal_testkit::seed();
+    let mut lengths = std::collections::BTreeSet::new();
+    for round in 0..6_u64 {
+        let (customers, items, shops) = (9, 3, 2 + (round % 2) as usize);
+        let bought = |shop: usize, customer: usize, item: usize| {
+            let place = ((shop * customers + customer) * items + item) as u64;
+            let mixed = (seed ^ place << 8 ^ round).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 60 > 4
+        };
+        let support = [1, 3, 5, 7, 8, 9][round as usize];
+        let all = shops * items;
+        let mut expected: Vec<Vec<usize>> = (1..1_usize << all)
+            .map(|set| (0..all).filter(|item| set >> item & 1 == 1).collect())
+            .filter(|set: &Vec<usize>| {
+                let has = |customer| {
+                    let mut items_of = set.iter().map(|&item| (item / items, item % items));
+                    items_of.all(|(shop, item)| bought(shop, customer, item))
+                };
+                (0..customers).filter(|&customer| has(customer)).count() >= support
+            })
+            .collect();
+        expected.sort_by_key(|set| (set.len(), set.clone()));
+        let line = |set: &Vec<usize>| {
+            let items = set
+                .iter()
+                .map(|item| format!("{}.{}", item / items, item % items));
+            items.collect::<Vec<_>>().join(" ") + "\n"
+        };
+        let mut text: String = expected.iter().map(line).collect();
+        if text.is_empty() {
+            text = "no items\n".to_owned();
+        }
+        let mut arguments = format!(
+            "--local {shops} -q --transport memory --customers {customers} --items {items} --support {support}"
+        );
+        for shop in 0..shops {
+            let places = (0..customers).flat_map(|c| (0..items).map(move |i| (c, i)));
+            let table: Vec<&str> = places
+                .map(|(customer, item)| ["0", "1"][usize::from(bought(shop, customer, item))])
+                .collect();
+            arguments += &format!(" -i bought{shop}={}", table.join(","));
+        }
+        let run = |more: &str| {
+            let words = format!("frequent_sets {arguments} {more}");
+            let words: Vec<String> = words.split(' ').map(Into::into).collect();
+            frequent_sets::command().run(words.into_iter().filter(|word| !word.is_empty()))
+        };
+        let mixes: &[&str] = if shops == 3 {
+            &["A+B", "R"]
+        } else {
+            &["A+B", "B"]
+        };
+        for mix in mixes {
+            assert_eq!(run(&format!("--mix {mix}")).unwrap(), text, "{mix}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&run("--json").unwrap()).unwrap();
+        assert_eq!(json["result"], text.trim_end());
+        let stages = json["stages"].as_array().unwrap();
+        let largest = expected.last().map_or(0, Vec::len);
+        assert!(
+            (largest.max(1)..=largest + 1).contains(&stages.len()),
+            "{json}"
+        );
+        let sent = |of: &serde_json::Value| of["setup"]["bytes_sent"].as_u64().unwrap();
+        let sum: u64 = stages.iter().map(|stage| sent(&stage["parties"][0])).sum();
+        assert_eq!(sent(&json["parties"][0]), sum);
+        lengths.insert(stages.len());
+    }
+    assert!(lengths.len() > 1, "{lengths:?}");
 }
 
 #[test]
@@ -309,4 +387,10 @@ fn each_example_is_a_test_of_itself() {
     right(&listing1::command(), "--local 3");
     right(&listing2::command(), "--length 9");
     right(&nearest::command(), "--entries 5 --samples 2");
+    let arguments = "frequent_sets check --seed 5 --local 3 --customers 9 --support 2";
+    let told = frequent_sets::command().run(arguments.split(' ')).unwrap();
+    assert!(
+        told.starts_with("right: ") && told.contains("random"),
+        "{told}"
+    );
 }

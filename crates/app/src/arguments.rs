@@ -1,0 +1,316 @@
+//! The arguments of commands that are programs: flags, public numbers, who takes part.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use madrigal_circuit::Goal;
+use madrigal_program::lower::Mix;
+use madrigal_program::{ExecuteError, ProgramError};
+
+use crate::ahead::Ahead;
+use crate::failure::{Failure, Fault, Result, Status};
+use crate::flags::{Net, Who, threads};
+use crate::inputs::InputFlag;
+use crate::over::Over;
+use crate::remote::RemoteParty;
+use crate::ways::{MatricesArg, Ways};
+
+/// Shown below `--help`: scripts rely on it.
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  the result is right
+  1  a fault of this program or machine
+  2  wrong usage: a flag or an argument
+  3  a given file is missing, malformed, or cannot be written
+  4  the network: a party lost, silent, slow, or out of reach
+  5  another party: its program, its version, its key, or its behaviour";
+
+/// The public numbers that a program depends on, by the flags that give them.
+#[derive(Debug, Clone, Default)]
+pub struct Numbers {
+    pub(crate) parties: usize,
+    pub(crate) by_name: BTreeMap<&'static str, usize>,
+}
+
+impl Numbers {
+    /// How many parties there are.
+    pub fn parties(&self) -> usize {
+        self.parties
+    }
+
+    /// A number, by its name.
+    ///
+    /// # Panics
+    /// If the command has no such number.
+    pub fn get(&self, name: &str) -> usize {
+        let known = self.by_name.get(name);
+        *known.unwrap_or_else(|| panic!("the command has a number {name:?}"))
+    }
+}
+
+/// A number's flag.
+pub(crate) struct Number {
+    pub(crate) name: &'static str,
+    pub(crate) help: String,
+    pub(crate) default: usize,
+    pub(crate) most: usize,
+}
+
+/// What a command does with its program.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Compute it, with --local or --party
+    Run,
+    /// Say what it costs, for each operation
+    Explain,
+    /// Run all parties here, in every mix of protocols, and compare the outputs with what the program
+    /// means in the clear and the costs with those declared; inputs that are not given are random
+    Check,
+}
+
+/// What circuits save.
+#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
+enum CircuitsArg {
+    /// What takes less time over --link
+    Auto,
+    /// ANDs
+    Size,
+    /// Layers of ANDs, and with them rounds
+    Depth,
+}
+
+/// The flags that all programs have.
+#[derive(Args, Debug)]
+pub(crate) struct Flags {
+    /// What to do
+    #[arg(value_enum, default_value = "run", value_name = "WHAT")]
+    pub(crate) what: What,
+
+    /// Elements of an input, with commas, spaces or line ends between them; after an @ a file that has
+    /// them, after @- standard input. Others on this machine can see what stands on the command line
+    #[arg(long = "input", short = 'i', value_name = "NAME=VALUES")]
+    pub(crate) inputs: Vec<InputFlag>,
+
+    /// Which protocol does arithmetic and which the rest: A+B, B, or among three parties R; the same
+    /// at all parties [default: the program's own; for check, all]
+    #[arg(long, value_name = "MIX")]
+    pub(crate) mix: Option<Mix>,
+
+    /// What circuits save; the same at all parties
+    #[arg(long, value_name = "WHAT", default_value = "auto")]
+    circuits: CircuitsArg,
+
+    /// What makes the triples for products of matrices and convolutions; the same at all parties
+    #[arg(long, value_name = "HOW", default_value = "auto")]
+    matrices: MatricesArg,
+
+    #[command(flatten)]
+    pub(crate) over: Over,
+
+    /// Threads that each party computes with; the same number at all parties
+    #[arg(long, value_name = "N", value_parser = threads, default_value = "1")]
+    pub(crate) threads: usize,
+
+    #[command(flatten)]
+    pub(crate) ahead: Ahead,
+
+    /// For check: random inputs follow from this
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// Print JSON: outputs and costs
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print outputs alone
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) who: Who,
+
+    #[command(flatten)]
+    pub(crate) net: Net,
+}
+
+/// A program that cannot be, or cannot be carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unsound {
+    /// The program's author is to mend it.
+    #[error("{0}; correct the program")]
+    Program(#[from] ProgramError),
+    /// Whoever gave the flags is.
+    #[error("{problem}; {remedy}")]
+    Plan {
+        problem: String,
+        remedy: &'static str,
+    },
+}
+
+impl Fault for Unsound {
+    fn status(&self) -> Status {
+        match self {
+            Self::Program(_) => Status::Internal,
+            Self::Plan { .. } => Status::Usage,
+        }
+    }
+}
+
+impl Unsound {
+    pub(crate) fn plan(error: &ExecuteError) -> Failure {
+        Failure::other(Self::Plan {
+            problem: error.to_string(),
+            remedy: "give another --mix or number of parties",
+        })
+    }
+}
+
+impl Flags {
+    /// What circuits are to save, if that is not left to the plan.
+    pub(crate) fn goal(&self) -> Option<Goal> {
+        match self.circuits {
+            CircuitsArg::Auto => None,
+            CircuitsArg::Size => Some(Goal::Size),
+            CircuitsArg::Depth => Some(Goal::Depth),
+        }
+    }
+
+    /// How it is to be computed.
+    pub(crate) fn ways(&self) -> Ways<'_> {
+        Ways {
+            over: &self.over,
+            threads: self.threads,
+            matrices: self.matrices,
+            stored: self.ahead.is_stored(),
+        }
+    }
+}
+
+/// Who a command is.
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) numbers: &'a [Number],
+    /// How many parties it has where no flag says so.
+    pub(crate) parties: usize,
+}
+
+impl Named<'_> {
+    /// The command, with a text below its flags.
+    pub(crate) fn command(&self, below: &str) -> Command {
+        let command = Flags::augment_args(Command::new(self.name))
+            // After the flags, which bring a text of their own.
+            .about(self.about)
+            .long_about(None)
+            .max_term_width(100)
+            .after_help(format!("{below}{EXIT_STATUS}"));
+        let heading = "The program";
+        let numbers = self.numbers.iter().map(|number| {
+            let range = 1..=number.most as u64;
+            Arg::new(number.name)
+                .long(number.name)
+                .help(format!("{} [default: {}]", number.help, number.default))
+                .help_heading(heading)
+                .value_name("N")
+                .value_parser(clap::value_parser!(u64).range(range))
+        });
+        command.args(numbers)
+    }
+
+    /// The numbers as they are without flags.
+    pub(crate) fn defaults(&self) -> Numbers {
+        let defaults = self.numbers.iter().map(|one| (one.name, one.default));
+        Numbers {
+            parties: self.parties,
+            by_name: defaults.collect(),
+        }
+    }
+
+    /// What the flags say.
+    pub(crate) fn flags(&self, matches: &ArgMatches) -> Result<Flags> {
+        madrigal_kernels::level_from_env().map_err(|error| {
+            Failure::other(Unsound::Plan {
+                problem: error.to_string(),
+                remedy: "correct the environment",
+            })
+        })?;
+        let mut flags = Flags::from_arg_matches(matches).map_err(Failure::bug)?;
+        flags.over.or_network(&flags.net.network);
+        let foreign = match flags.what {
+            What::Run => None,
+            What::Explain if flags.ahead.prepare.is_some() => Some("--prepare"),
+            What::Explain => None,
+            What::Check if flags.ahead.is_stored() => Some("--store"),
+            What::Check => None,
+        };
+        match foreign {
+            None => Ok(flags),
+            Some(flag) => Err(Failure::other(Unsound::Plan {
+                problem: format!("{flag} is for `run`"),
+                remedy: "leave it out",
+            })),
+        }
+    }
+
+    /// The party that this is, if it is one of several machines, and the numbers.
+    pub(crate) fn among<'f>(
+        &self,
+        flags: &'f Flags,
+        matches: &ArgMatches,
+    ) -> Result<(Option<RemoteParty<'f>>, Numbers)> {
+        let value = |number: &Number| {
+            let value = matches.get_one::<u64>(number.name).copied();
+            let value = value.and_then(|value| usize::try_from(value).ok());
+            (number.name, value.unwrap_or(number.default))
+        };
+        // A party counts the others in the list of them.
+        let remote = match (flags.what, flags.who.local, flags.who.party) {
+            (What::Run, None, Some(_)) => Some(RemoteParty::new(&flags.who, &flags.net, 0)?),
+            (What::Run, None, None) => return Err(crate::failure::Usage::NobodyHere.into()),
+            _ => None,
+        };
+        let parties = remote.as_ref().map(RemoteParty::parties);
+        let parties = parties.or(flags.who.local).unwrap_or(self.parties);
+        let numbers = Numbers {
+            parties,
+            by_name: self.numbers.iter().map(value).collect(),
+        };
+        Ok((remote, numbers))
+    }
+}
+
+/// What a process's arguments are, or its end: help, or one that is wrong.
+pub(crate) fn of_process(command: Command) -> ArgMatches {
+    match command.try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => error.exit(),
+    }
+}
+
+/// The same of arguments that are given, for tests.
+pub(crate) fn of_words<A: Into<std::ffi::OsString> + Clone>(
+    command: Command,
+    arguments: impl IntoIterator<Item = A>,
+) -> Result<ArgMatches> {
+    let matches = command.try_get_matches_from(arguments);
+    matches.map_err(|error| {
+        Failure::other(Unsound::Plan {
+            problem: error.to_string().trim_end().to_owned(),
+            remedy: "see --help",
+        })
+    })
+}
+
+/// Prints what a command has done, or what went wrong.
+pub(crate) fn told(name: &str, done: Result<String>) -> ExitCode {
+    match done.and_then(|text| crate::figures::print(text.as_bytes())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Nobody is left to tell if standard error is gone.
+            let _ = writeln!(std::io::stderr(), "{name}: {failure}");
+            failure.status().into()
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Stages compared with their meaning: what is opened with the oracle's, costs with what was declared.
+
+use std::cell::RefCell;
+use std::fmt::Write as _;
+
+use madrigal_circuit::Goal;
+use madrigal_core::Cost;
+use madrigal_net::{Session, block_on};
+use madrigal_program::lower::Mix;
+use madrigal_program::{Array, StageError, StageReport, Stages};
+use serde::Serialize;
+
+use super::{How, Staging};
+use crate::arguments::Numbers;
+use crate::check::Wrong;
+use crate::everyone::everyone;
+use crate::failure::{Failure, Result};
+use crate::flags::TransportArg;
+use crate::numbers::counted;
+use crate::reach::Network;
+use crate::run::saving;
+
+/// What was compared, as JSON has it.
+#[derive(Serialize)]
+struct Report {
+    program: &'static str,
+    parties: usize,
+    /// Inputs that were random, by name.
+    random: Vec<String>,
+    seed: u64,
+    stages: usize,
+    /// Mixes in which all was right.
+    right: Vec<String>,
+}
+
+/// What one stage opened.
+type Opened = Vec<Option<Array>>;
+
+impl<D> Staging<'_, D>
+where
+    D: AsyncFn(Stages<'_>, &Numbers) -> Result<String, StageError> + Sync,
+{
+    pub(super) fn check(&self) -> Result<String> {
+        let parties = self.numbers.parties();
+        let expected = RefCell::new(Vec::new());
+        let tell = |report: &StageReport<'_>| {
+            let opened: Opened = report.outputs.arrays().map(Option::<&_>::cloned).collect();
+            expected.borrow_mut().push(opened);
+        };
+        let stages = Stages::simulated(parties).telling(tell);
+        let (_, random) = block_on(self.follow(stages, self.how(None, true)))?;
+        let expected = expected.into_inner();
+        let mixes = match (self.flags.mix, parties) {
+            (Some(mix), _) => vec![mix],
+            (None, 3) => vec![Mix::AB, Mix::B, Mix::R],
+            (None, _) => vec![Mix::AB, Mix::B],
+        };
+        let goals = match self.flags.goal() {
+            Some(goal) => vec![goal],
+            None => vec![Goal::Size, Goal::Depth],
+        };
+        for &mix in &mixes {
+            for &goal in &goals {
+                self.compare(&expected, mix, goal)?;
+            }
+        }
+        let report = Report {
+            program: self.name,
+            parties,
+            random,
+            seed: self.flags.seed,
+            stages: expected.len(),
+            right: mixes.iter().map(ToString::to_string).collect(),
+        };
+        if self.flags.json {
+            let text = serde_json::to_string_pretty(&report).map_err(Failure::bug)?;
+            return Ok(text + "\n");
+        }
+        let mut text = format!(
+            "right: {} of {} parties, mixes {}; outputs as the programs mean them, costs as declared\n",
+            counted(report.stages as u64, "stage"),
+            report.parties,
+            report.right.join(", ")
+        );
+        if !report.random.is_empty() {
+            let names = report.random.join(", ");
+            let _ = writeln!(text, "random, from --seed {}: {names}", report.seed);
+        }
+        Ok(text)
+    }
+
+    fn compare(&self, expected: &[Opened], mix: Mix, goal: Goal) -> Result<()> {
+        let patience = &self.flags.net.patience;
+        let how = How {
+            mix: Some(mix),
+            goal: Some(goal),
+            ..self.how(None, true)
+        };
+        let party = async |session: &Session| {
+            let wrong = RefCell::new(None);
+            let seen = RefCell::new(0);
+            let tell = |report: &StageReport<'_>| {
+                let problem = self.wrong(report, expected.get(*seen.borrow()), (mix, goal));
+                *seen.borrow_mut() += 1;
+                let mut wrong = wrong.borrow_mut();
+                *wrong = wrong.take().or(problem);
+            };
+            let (parties, observe) = (self.numbers.parties(), &|_| {});
+            let stages = Stages::over(session, parties, 1, patience.deadline, observe);
+            let done = self.follow(stages.telling(tell), how).await;
+            match wrong.into_inner() {
+                Some(wrong) => Err(Failure::other(wrong)),
+                None if done.is_ok() && seen.into_inner() != expected.len() => {
+                    Err(Failure::bug("a run has ended after other stages"))
+                }
+                None => done.map(drop),
+            }
+        };
+        let (network, parties) = (Network::default(), self.numbers.parties());
+        let (memory, threads) = (TransportArg::Memory, self.flags.threads);
+        everyone(memory, network, parties, threads, patience, party).map(drop)
+    }
+
+    fn wrong(
+        &self,
+        report: &StageReport<'_>,
+        expected: Option<&Opened>,
+        (mix, goal): (Mix, Goal),
+    ) -> Option<Wrong> {
+        let (party, outcome) = (report.party?, report.outcome?);
+        let (mix, circuits, seed) = (mix.to_string(), saving(goal), self.flags.seed);
+        for (place, (found, port)) in (report.outputs.arrays())
+            .zip(report.program.outputs())
+            .enumerate()
+        {
+            let expected = expected.and_then(|stage| stage.get(place)?.as_ref());
+            if found != expected.filter(|_| port.to.contains(&party)) {
+                let name = port.name.as_deref();
+                let name = name.map_or(format!("output {place}"), |name| format!("{name:?}"));
+                return Some(Wrong::Output {
+                    mix,
+                    circuits,
+                    party,
+                    output: format!("{name} of stage {}", report.stage),
+                    seed,
+                });
+            }
+        }
+        let declared = report.planned?.plan.cost(party);
+        let found = Cost {
+            setup: outcome.setup.spent,
+            online: outcome.online.spent,
+        };
+        (found != declared).then(|| Wrong::Cost {
+            mix,
+            circuits,
+            party,
+            found: Box::new(found),
+            declared: Box::new(declared),
+            seed,
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! What stages cost, each exactly, on the way that some inputs take.
+
+use std::cell::RefCell;
+
+use madrigal_core::time::Rates;
+use madrigal_core::{Party, Phase};
+use madrigal_net::block_on;
+use madrigal_program::{OutputPort, Planned, StageError, StageReport, Stages};
+use serde::Serialize;
+
+use super::Staging;
+use crate::arguments::Numbers;
+use crate::explain::{Costs, Operation, operations};
+use crate::failure::{Failure, Result};
+use crate::numbers::{bytes, count, counted, seconds, table};
+use crate::rates;
+use crate::reach::Network;
+use crate::run::origin;
+
+/// The answer, as JSON has it.
+#[derive(Serialize)]
+struct Explanation {
+    program: &'static str,
+    parties: usize,
+    mix: Option<String>,
+    network: String,
+    threads: usize,
+    /// Inputs that were random, by name.
+    random: Vec<String>,
+    seed: u64,
+    /// Those that these inputs lead to: on others there may be more, or others.
+    stages: Vec<Stage>,
+}
+
+/// A stage; costs are of the party that has most of each.
+#[derive(Serialize)]
+struct Stage {
+    inputs: Vec<String>,
+    opens: Vec<String>,
+    keeps: Vec<String>,
+    mix: String,
+    correlations: String,
+    setup: Costs,
+    online: Costs,
+    total_seconds: f64,
+    memory_bytes: usize,
+    operations: Vec<Operation>,
+}
+
+/// A stage before its times are known.
+struct Seen {
+    inputs: Vec<String>,
+    opens: Vec<String>,
+    mix: String,
+    planned: Planned,
+}
+
+impl<D> Staging<'_, D>
+where
+    D: AsyncFn(Stages<'_>, &Numbers) -> Result<String, StageError> + Sync,
+{
+    pub(super) fn explain(&self) -> Result<String> {
+        let flags = self.flags;
+        let network = Network::parse(&flags.net.network)?;
+        let seen = RefCell::new(Vec::new());
+        let tell = |report: &StageReport<'_>| {
+            let (ports, planned) = (report.program, report.planned);
+            let inputs = ports.inputs().iter().map(|port| {
+                let name = port.name.as_deref().unwrap_or("an input");
+                format!("{name}: {} of {}", port.sort, port.owner)
+            });
+            seen.borrow_mut().push(Seen {
+                inputs: inputs.collect(),
+                opens: ports.outputs().iter().map(opened).collect(),
+                mix: flags.mix.unwrap_or(ports.mix()).to_string(),
+                planned: planned.expect("estimates plan each stage").clone(),
+            });
+        };
+        let stages = Stages::estimated(self.numbers.parties()).telling(tell);
+        let (_, random) = block_on(self.follow(stages, self.how(None, true)))?;
+        let seen = seen.into_inner();
+        let mut trials = seen.iter().filter_map(|one| one.planned.plan.trial());
+        let rates = rates::measure(trials.next().as_ref())?;
+        let stages = seen.into_iter().map(|one| stage(one, &rates, &network));
+        let explanation = Explanation {
+            program: self.name,
+            parties: self.numbers.parties(),
+            mix: flags.mix.map(|mix| mix.to_string()),
+            network: flags.net.network.clone(),
+            threads: flags.threads,
+            random,
+            seed: flags.seed,
+            stages: stages.collect::<Result<_>>()?,
+        };
+        if flags.json {
+            let text = serde_json::to_string_pretty(&explanation).map_err(Failure::bug)?;
+            return Ok(text + "\n");
+        }
+        Ok(explanation.text())
+    }
+}
+
+fn opened(port: &OutputPort) -> String {
+    let name = port.name.as_deref().unwrap_or("a value");
+    format!("{name}: {}", port.sort)
+}
+
+fn stage(seen: Seen, rates: &Rates, network: &Network) -> Result<Stage> {
+    let (plan, link) = (&seen.planned.plan, network.link());
+    let graph = &plan.spec().graph;
+    let parties = || Party::all(graph.parties());
+    let costs = |phase: Phase| {
+        let of = |party| {
+            let time = plan.time(party, rates, &link);
+            Costs::new(plan.cost(party).phase(phase), Some(time.phase(phase).total))
+        };
+        parties().map(of).reduce(Costs::most)
+    };
+    let [Some(setup), Some(online)] = Phase::ALL.map(costs) else {
+        return Err(Failure::bug("a program without parties"));
+    };
+    let kept = graph.outputs().iter().map(|&value| graph.sort(value));
+    let kept = kept.filter(|sort| !sort.sharing.is_clear());
+    Ok(Stage {
+        inputs: seen.inputs,
+        opens: seen.opens,
+        keeps: kept.map(ToString::to_string).collect(),
+        mix: seen.mix,
+        correlations: origin(plan),
+        setup,
+        online,
+        total_seconds: parties()
+            .map(|party| plan.time(party, rates, &link).total)
+            .fold(0.0, f64::max),
+        memory_bytes: parties().map(|party| plan.memory(party)).max().unwrap_or(0),
+        operations: operations(plan, Some((rates, &link))),
+    })
+}
+
+impl Explanation {
+    fn text(&self) -> String {
+        let mut rows = table(&[
+            "stage",
+            "opens",
+            "keeps",
+            "setup",
+            "sends in setup",
+            "online",
+            "sends online",
+            "rounds",
+        ]);
+        for (number, stage) in self.stages.iter().enumerate() {
+            let time = |costs: &Costs| costs.seconds.map_or_else(String::new, seconds);
+            rows.add_row([
+                number.to_string(),
+                stage.opens.join(", "),
+                stage.keeps.join(", "),
+                time(&stage.setup),
+                bytes(stage.setup.bytes_sent),
+                time(&stage.online),
+                bytes(stage.online.bytes_sent),
+                count(stage.online.rounds),
+            ]);
+        }
+        let sum = |of: fn(&Stage) -> u64| self.stages.iter().map(of).sum::<u64>();
+        let total: f64 = self.stages.iter().map(|stage| stage.total_seconds).sum();
+        let inputs = match self.random.is_empty() {
+            true => "the inputs that were given".to_owned(),
+            false => format!(
+                "random inputs ({}; --seed {})",
+                self.random.join(", "),
+                self.seed
+            ),
+        };
+        format!(
+            "{}: {} parties, network {}.\n\
+             On {inputs}: {}, about {}, {} sent by the party that sends most, {}.\n\
+             On other inputs there may be more or fewer, and others: what a stage opens decides.\n\n{rows}\n\n\
+             Bytes and rounds of each stage are exact. Times are estimates for machines like this one.\n",
+            self.program,
+            self.parties,
+            self.network,
+            counted(self.stages.len() as u64, "stage"),
+            seconds(total),
+            bytes(sum(|stage| stage.setup.bytes_sent + stage.online.bytes_sent)),
+            counted(
+                sum(|stage| stage.setup.rounds + stage.online.rounds),
+                "round"
+            ),
+        )
+    }
+}
