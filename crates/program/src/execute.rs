@@ -1,15 +1,16 @@
 //! Programs carried out: steps become operations of the engine, one to one.
 
+mod by_protocol;
+
 use std::sync::Arc;
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_engine::operations::{
-    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
-    Branch, Compose, Concat, Constant, Dot, FromKeys, FromLabels, HalfGates, Layout, Linear, Mask,
-    MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Protocol, Public, Rearrange, Repeat,
-    ReplicatedTool, RingBranch, Row, Share, Square, SumAxis, ToKeys, ToLabels, Truncate,
-    TruncateLocally, Unmask, YaoTool,
+    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, BooleanGmwTool, Branch,
+    Compose, Concat, Dot, FromKeys, FromLabels, Linear, Mask, MatrixProduct, Mul, MulPublic,
+    Narrow, Open, Public, Rearrange, Repeat, ReplicatedTool, RingBranch, Row, Square, SumAxis,
+    Truncate, TruncateLocally, Unmask, YaoTool,
 };
 use madrigal_engine::{
     Circuit, Element, Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Shares,
@@ -20,8 +21,11 @@ use crate::array::{Array, Words};
 use crate::computation::{Computation, OutputPort};
 use crate::error::ProgramError;
 use crate::ir::Rounding;
-use crate::lower::{self, Action, Body, Holding, Lowered, Mix, Places, Step, Way};
+use crate::lower::{self, Action, Body, Holding, Lowered, Mix, Step, Way};
 use crate::simulate::{InputError, Inputs, Outputs};
+
+pub(crate) use by_protocol::engine_sharing;
+use by_protocol::{boolean, from_shares, garbled_from_bits, layout, share, to_shares};
 
 /// A program for the engine: its graph, and how the program's inputs and outputs are the graph's.
 #[derive(Debug, Clone)]
@@ -229,18 +233,6 @@ fn sort(held: &lower::Held) -> Sort {
         lower::Element::Ring(bits) => Element::Ring(width(bits)),
     };
     Sort::new(sharing, element, held.len)
-}
-
-pub(crate) fn engine_sharing(sharing: lower::Sharing) -> Sharing {
-    match sharing {
-        lower::Sharing::Arithmetic => Sharing::A,
-        lower::Sharing::Boolean => Sharing::B,
-        lower::Sharing::Replicated => Sharing::R,
-        lower::Sharing::Garbled => Sharing::Y,
-        lower::Sharing::GarbledByOne => Sharing::Y2,
-        lower::Sharing::Alpha => Sharing::ALPHA,
-        lower::Sharing::Beta => Sharing::BETA,
-    }
 }
 
 /// An operation of the protocol of a sharing.
@@ -564,89 +556,5 @@ impl Making {
         let made = self.add(step, boolean(bits, circuit), &parts)?;
         let back = in_ring!(sort.sharing, P => Compose::<P>::new(width, false));
         self.add(step, back, &made)
-    }
-}
-
-fn boolean(out: Sort, circuit: Arc<Circuit>) -> Arc<dyn Operation> {
-    fn of<P: Boolean>(circuit: Arc<Circuit>, len: usize) -> Arc<dyn Operation> {
-        Arc::new(Netlist::<P>::new(circuit, len))
-    }
-    match out.sharing {
-        sharing if sharing == Sharing::R => of::<ReplicatedTool>(circuit, out.len),
-        sharing if sharing == Sharing::Y => of::<BmrTool>(circuit, out.len),
-        sharing if sharing == Sharing::Y2 => of::<YaoTool>(circuit, out.len),
-        sharing if sharing == Sharing::BETA => of::<BetaTool>(circuit, out.len),
-        _ => of::<BooleanGmwTool>(circuit, out.len),
-    }
-}
-
-/// What makes garbled bits of shares in Boolean GMW, where these are wanted.
-fn garbled_from_bits(to: Sharing) -> Option<Arc<dyn Operation>> {
-    match to {
-        to if to == Sharing::Y => Some(Arc::new(ToKeys)),
-        to if to == Sharing::Y2 => Some(Arc::new(ToLabels::<HalfGates>::new())),
-        _ => None,
-    }
-}
-
-/// What makes labels or masks of the shares that are kept between stages, where these are wanted.
-fn from_shares(to: Sharing) -> Option<Arc<dyn Operation>> {
-    match to {
-        to if to == Sharing::ALPHA => Some(Arc::new(Mask::<AlphaTool>::new())),
-        to if to == Sharing::BETA => Some(Arc::new(Mask::<BetaTool>::new())),
-        to => garbled_from_bits(to),
-    }
-}
-
-/// The other way.
-fn to_shares(from: Sharing) -> Option<Arc<dyn Operation>> {
-    match from {
-        from if from == Sharing::ALPHA => Some(Arc::new(Unmask::<AlphaTool>::new())),
-        from if from == Sharing::BETA => Some(Arc::new(Unmask::<BetaTool>::new())),
-        from if from == Sharing::Y => Some(Arc::new(FromKeys)),
-        from if from == Sharing::Y2 => Some(Arc::new(FromLabels)),
-        _ => None,
-    }
-}
-
-/// A clear value becomes shared.
-fn share(from: Sharing, to: Sharing) -> Arc<dyn Operation> {
-    let owner = Party::all(madrigal_core::MAX_PARTIES).find(|&party| from.is_known_to(party));
-    let owner = owner.expect("somebody knows a clear value");
-    fn of<P: Protocol>(public: bool, owner: Party) -> Arc<dyn Operation> {
-        match public {
-            true => Arc::new(Constant::<P>::new()),
-            false => Arc::new(Share::<P>::new(owner)),
-        }
-    }
-    let public = from == Sharing::PUBLIC;
-    match to {
-        to if to == Sharing::A => of::<ArithmeticGmwTool>(public, owner),
-        to if to == Sharing::B => of::<BooleanGmwTool>(public, owner),
-        to if to == Sharing::Y => of::<BmrTool>(public, owner),
-        to if to == Sharing::Y2 => of::<YaoTool>(public, owner),
-        to if to == Sharing::ALPHA => of::<AlphaTool>(public, owner),
-        to if to == Sharing::BETA => of::<BetaTool>(public, owner),
-        _ => of::<ReplicatedTool>(public, owner),
-    }
-}
-
-fn layout(places: &Places) -> Layout {
-    match places {
-        Places::View(view) => Layout::Grid {
-            start: view.offset,
-            axes: view
-                .shape
-                .axes()
-                .iter()
-                .copied()
-                .zip(view.strides.iter().copied())
-                .collect(),
-        },
-        Places::Rows { .. } => {
-            let index =
-                |at: usize| u32::try_from(at).expect("a shape has fewer than 2^32 elements");
-            Layout::Picked(places.indices().into_iter().map(index).collect())
-        }
     }
 }

@@ -36,6 +36,9 @@ pub(crate) use kept::{Cell, Content, Run, Value};
 /// all parties: [`run`](Self::run) takes programs that open to everyone, and [`last`](Self::last) others. Parties
 /// that go on differently all the same learn which operation differs, before that stage computes anything.
 ///
+/// A stage makes its correlations by itself, base OTs between all pairs of parties included: where there are any, they
+/// are most of the time of a short stage. So few stages that do much are better than many that do little.
+///
 /// Whoever sees how many stages there are, and of what, learns what decided it. So open nothing that is not to be
 /// known.
 ///
