@@ -17,6 +17,7 @@ use crate::operations::{
     BetaTool, BmrTool, Boolean, BooleanGmwTool, HalfGates, Netlist, Open, ReplicatedTool, Share,
     ThreeHalves, YaoTool,
 };
+use crate::policy::Soonest;
 use crate::program::{ProgramError, ProgramPlan, ProgramSpec};
 use crate::protocol::Protocol;
 use crate::sort::{Element, Sharing, Sort};
@@ -303,6 +304,7 @@ impl Plan {
             memory: spec.memory,
             threads: spec.threads,
             line: spec.line,
+            policy: Arc::new(Soonest),
             also: Vec::new(),
         };
         let program = ProgramPlan::new(program)?;

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::graph::Graph;
 use crate::plan::{Phases, TRIPLE_MEMORY};
+use crate::policy::{Policy, Soonest};
 use crate::schedule::{Limits, Price, Schedule};
 use crate::sort::Sort;
 
@@ -32,6 +33,8 @@ pub struct ProgramSpec {
     pub threads: usize,
     /// What the parties expect of the line between any two of them: as much is under way as it takes.
     pub line: Link,
+    /// Which operations go first where several could begin; all parties have the same one.
+    pub policy: Arc<dyn Policy>,
     /// Facts of the caller's own that all parties must agree on, beside those of the plan.
     pub also: Vec<Fact>,
 }
@@ -47,6 +50,7 @@ impl ProgramSpec {
             memory: TRIPLE_MEMORY,
             threads: 1,
             line: Link::default(),
+            policy: Arc::new(Soonest),
             also: Vec::new(),
         }
     }
@@ -139,7 +143,7 @@ impl ProgramPlan {
             ahead: spec.phases != Some(Phases::Interleaved),
         };
         let cut = |limits: &Limits| {
-            Schedule::new(&spec.graph, limits)
+            Schedule::new(&spec.graph, limits, &*spec.policy)
                 .map_err(|blocks| ProgramError::TooManyBlocks { blocks })
         };
         let mut schedule = cut(&limits)?;
@@ -370,6 +374,7 @@ impl ProgramPlan {
             ("phases", self.phases.to_string()),
             ("memory for correlations", spec.memory.to_string()),
             ("line", line),
+            ("policy", spec.policy.name()),
         ]
         .map(|(name, value)| (name.to_owned(), value));
         facts.extend(own);

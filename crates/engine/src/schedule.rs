@@ -4,8 +4,8 @@
 //! Connected operations that work lane by lane form a *region*, which is cut into blocks of elements
 //! that stay in cache; all others are called once for their whole vectors. An operation on a block is
 //! a *task*. Tasks are put on *strands*, each of which does one after the other on channels of its own,
-//! by list scheduling on the times that their bills declare: what is ready and has the longest way to
-//! the end goes first. A region has so many blocks under way as hide the line's latency, no more: a
+//! by list scheduling on the times that their bills declare; of what is ready, a [`Policy`] says what goes
+//! first. A region has so many blocks under way as hide the line's latency, no more: a
 //! block begins when an earlier one has ended.
 
 use std::cmp::Reverse;
@@ -20,6 +20,7 @@ use madrigal_protocols::{Opening, Rounds};
 
 use crate::bill::{Bill, Parts, Stage};
 use crate::graph::{Graph, Node, Value};
+use crate::policy::{Policy, Ready};
 use crate::regions::{Region, blocks, lanes_of, regions};
 use crate::sort::Sort;
 use crate::strands::{Lead, Strands};
@@ -102,7 +103,7 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// Gives the number of tasks if there are too many.
-    pub(crate) fn new(graph: &Graph, limits: &Limits) -> Result<Self, usize> {
+    pub(crate) fn new(graph: &Graph, limits: &Limits, policy: &dyn Policy) -> Result<Self, usize> {
         let (regions, of) = regions(graph, limits);
         let tasks = |region: &Region| {
             let count = blocks(region.len, region.lanes);
@@ -124,7 +125,7 @@ impl Schedule {
             rounds: Rounds::new(graph.parties()),
             ahead: limits.ahead && graph.nodes().iter().any(|node| node.prepares),
         };
-        schedule.list(graph, limits, &of);
+        schedule.list(graph, limits, &of, policy);
         schedule.count_rounds(graph, limits);
         Ok(schedule)
     }
@@ -398,7 +399,7 @@ impl Schedule {
     }
 
     /// Puts tasks on strands.
-    fn list(&mut self, graph: &Graph, limits: &Limits, of: &[Option<u32>]) {
+    fn list(&mut self, graph: &Graph, limits: &Limits, of: &[Option<u32>], policy: &dyn Policy) {
         let mut tasks = self.all_tasks(graph, limits, of);
         let deps = self.dependencies(graph, &tasks);
         let mut readers: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
@@ -413,6 +414,23 @@ impl Schedule {
             let after = readers[task].iter().map(|&next| way[next as usize]);
             way[task] = tasks[task].price.nanoseconds + after.max().unwrap_or(0);
         }
+        let mut layer = vec![0_u32; tasks.len()];
+        for (task, deps) in deps.iter().enumerate() {
+            let sends = |dep: u32| {
+                let price = &tasks[dep as usize].price;
+                u32::from(price.costs.iter().any(|cost| cost.messages > 0))
+            };
+            let before = deps.iter().map(|&dep| layer[dep as usize] + sends(dep));
+            layer[task] = before.max().unwrap_or(0);
+        }
+        let rank = |at: u64, task: usize| {
+            policy.rank(&Ready {
+                at,
+                way: way[task],
+                layer: layer[task],
+                place: task as u32,
+            })
+        };
         let gates = Gates::new(&tasks, &self.regions);
         let mut waits: Vec<usize> = deps.iter().map(Vec::len).collect();
         for (task, gate) in gates.waits.iter().enumerate() {
@@ -420,16 +438,17 @@ impl Schedule {
         }
         let mut ready_at = vec![0_u64; tasks.len()];
         let mut open_tasks = gates.sizes.clone();
-        let mut ready: BinaryHeap<Reverse<(u64, Reverse<u64>, u32)>> = BinaryHeap::new();
-        for task in 0..tasks.len() {
-            if waits[task] == 0 {
-                ready.push(Reverse((0, Reverse(way[task]), task as u32)));
+        let mut ready: BinaryHeap<Reverse<([u64; 2], u32)>> = BinaryHeap::new();
+        for (task, waits) in (0..).zip(&waits) {
+            if *waits == 0 {
+                ready.push(Reverse((rank(0, task as usize), task)));
             }
         }
         let mut strands = Strands::default();
         let mut order = Vec::with_capacity(tasks.len());
-        while let Some(Reverse((at, _, task))) = ready.pop() {
+        while let Some(Reverse((_, task))) = ready.pop() {
             let index = task as usize;
+            let at = ready_at[index];
             let price = &tasks[index].price;
             let (strand, end) = strands.put(at, price.lead, price.nanoseconds);
             tasks[index].strand = strand as u32;
@@ -438,8 +457,7 @@ impl Schedule {
                 ready_at[next] = ready_at[next].max(end);
                 waits[next] -= 1;
                 if waits[next] == 0 {
-                    let entry = (ready_at[next], Reverse(way[next]), next as u32);
-                    ready.push(Reverse(entry));
+                    ready.push(Reverse((rank(ready_at[next], next), next as u32)));
                 }
             };
             readers[index]

@@ -137,12 +137,12 @@ impl Trial {
     }
 }
 
-/// OTs of a call, about: a tenth of a second's work on one core at most. Silent ones come from tables that have
-/// to be in the caches first: some tenths of a second.
+/// OTs of a call, about: a tenth of a second's work on one core at most. Silent ones are made by iterations that
+/// begin with more work than they go on with: one of them, some tenths of a second.
 fn together(extension: Extension) -> f64 {
     match extension {
         Extension::SoftSpoken(_) => (1 << 19) as f64,
-        Extension::Silent => (1 << 21) as f64,
+        Extension::Silent => (1 << 22) as f64,
     }
 }
 

@@ -7,6 +7,7 @@ mod dealer;
 mod faults;
 mod limits;
 mod own;
+mod policies;
 mod programs;
 mod ring_branches;
 mod run;
