@@ -236,7 +236,9 @@ fn folds(kernels: Kernels, add: Add<'_>) {
     const BYTES: usize = 4096;
     let added = vec![1_u8; BYTES];
     let mut total = vec![0_u8; BYTES];
-    let mut columns = vec![0_u8; 8 * BYTES];
+    // As in use, no multiple of 4096, which would put all columns into the same cache lines.
+    const STRIDE: usize = BYTES + 192;
+    let mut columns = vec![0_u8; 8 * STRIDE];
     let names = [
         (1, "streams folded, k = 1"),
         (2, "streams folded, k = 2"),
@@ -250,7 +252,7 @@ fn folds(kernels: Kernels, add: Add<'_>) {
         add(name, Unit::Blocks, Bound::Aes, 1.0, blocks, &mut || {
             leaves.fold(
                 black_box(&mut columns),
-                BYTES,
+                STRIDE,
                 black_box(&added),
                 black_box(&mut total),
             );
