@@ -176,6 +176,16 @@ pub struct Link {
     pub bytes_per_second: Option<f64>,
 }
 
+impl Link {
+    /// Bytes of a stream's messages to one peer and from it that a party keeps because of a long round trip: what
+    /// has left and has not arrived, and what has arrived before it is looked at. None where first windows
+    /// hold all that is under way.
+    pub fn under_way(&self) -> u64 {
+        let window = first_window(2.0 * self.latency) as u64;
+        if window > FIRST_WINDOW { 2 * window } else { 0 }
+    }
+}
+
 /// Work that goes on in one way from its beginning to its end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bill {

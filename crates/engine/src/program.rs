@@ -27,7 +27,8 @@ pub struct ProgramSpec {
     pub opening: Opening,
     /// The order of the phases; `None` is sequential where the correlations fit `memory`.
     pub phases: Option<Phases>,
-    /// Bytes that the correlations kept by one party may take.
+    /// Bytes that the correlations kept by one party may take, with what is under way of the messages that make
+    /// them.
     pub memory: usize,
     /// Threads that each party computes with when online, 1 to [`MAX_THREADS`]; all have as many.
     pub threads: usize,
@@ -112,6 +113,18 @@ pub enum ProgramError {
     },
 }
 
+/// Bytes of messages under way in a setup by oblivious transfer, of the memory for correlations: at most half of it.
+fn under_way(spec: &ProgramSpec) -> usize {
+    match spec.origin {
+        Origin::Ot { .. } => {
+            let peers = spec.graph.parties() - 1;
+            let all = (spec.line.under_way() as usize).saturating_mul(peers);
+            all.min(spec.memory / 2)
+        }
+        _ => 0,
+    }
+}
+
 impl ProgramPlan {
     /// Cuts a program into blocks and puts them in order.
     ///
@@ -133,7 +146,7 @@ impl ProgramPlan {
             Origin::Ot { threads, .. } if threads > 1 => 2,
             _ => 1,
         };
-        let part_bytes = spec.memory / (1 + copies);
+        let part_bytes = (spec.memory - under_way(&spec)) / (1 + copies);
         let limits = Limits {
             opening: spec.opening,
             threads,
@@ -338,7 +351,8 @@ impl ProgramPlan {
         hash.finalize().into()
     }
 
-    /// Bytes that one party keeps at most, correlations and values: what is under way at once.
+    /// Bytes that one party keeps at most: correlations, values, and where the round trip is long the messages of
+    /// the setup that are under way.
     pub fn memory(&self, me: Party) -> usize {
         let copies = match self.spec.origin {
             Origin::Ot { threads, .. } if threads > 1 => 2,
@@ -348,7 +362,11 @@ impl ProgramPlan {
         let most = parts.max().unwrap_or(0) as usize;
         let beside = usize::from(self.schedule.parts.len() > 1);
         let kept = self.schedule.kept_bytes(Some(me)) as usize;
-        (beside + copies) * most + self.schedule.value_bytes(&self.spec.graph, me) + kept
+        let values = self.schedule.value_bytes(&self.spec.graph, me);
+        // A stream that ends before windows are full has no more under way than its bytes.
+        let setup = self.cost(me).setup;
+        let streamed = (setup.bytes_sent + setup.bytes_received) as usize;
+        (beside + copies) * most + values + kept + under_way(&self.spec).min(streamed)
     }
 
     /// What all parties must agree on.
