@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use madrigal_kernels::{Kernels, ceilings};
 use serde::Serialize;
 
 use super::peers::{self, PeerReport};
@@ -16,11 +17,49 @@ struct DoctorReport {
     madrigal: &'static str,
     unix_seconds: u64,
     machine: Machine,
+    /// Of one thread, each beside what bounds it.
+    kernels: Vec<KernelReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
     peers: Option<Vec<PeerReport>>,
     /// What `--link` takes: the slowest of the ways to the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
+}
+
+#[derive(Serialize)]
+struct KernelReport {
+    name: &'static str,
+    per_second: f64,
+    unit: &'static str,
+    /// What `bound` alone would allow.
+    allowed_per_second: f64,
+    bound: &'static str,
+}
+
+/// The kernels at the level in use.
+fn kernels() -> Vec<KernelReport> {
+    let all = ceilings::measure_kernels(Kernels::detect(), "");
+    let report = all.into_iter().map(|one| KernelReport {
+        name: one.kernel.name,
+        per_second: one.kernel.rate,
+        unit: one.kernel.unit.per_second(),
+        allowed_per_second: one.allowed,
+        bound: one.bound.name(),
+    });
+    report.collect()
+}
+
+fn kernels_table(kernels: &[KernelReport]) -> comfy_table::Table {
+    let mut table = table(&["kernel", "rate", "of what is allowed", "bound by"]);
+    for one in kernels {
+        table.add_row([
+            one.name.to_owned(),
+            rate(one.per_second, one.unit),
+            format!("{:.0} %", 100.0 * one.per_second / one.allowed_per_second),
+            one.bound.to_owned(),
+        ]);
+    }
+    table
 }
 
 pub fn run(args: Doctor) -> Result<()> {
@@ -34,6 +73,7 @@ pub fn run(args: Doctor) -> Result<()> {
         madrigal: env!("CARGO_PKG_VERSION"),
         unix_seconds: now.map_or(0, |since| since.as_secs()),
         machine: Machine::measure()?,
+        kernels: kernels(),
         link: peers.as_deref().and_then(link),
         peers,
     };
@@ -43,9 +83,10 @@ pub fn run(args: Doctor) -> Result<()> {
         return problem.map_or(Ok(()), Err);
     }
     let mut text = format!(
-        "madrigal {}\n\n{}\n",
+        "madrigal {}\n\n{}\n\n{}\n",
         report.madrigal,
-        report.machine.table()
+        report.machine.table(),
+        kernels_table(&report.kernels)
     );
     if let Some(peers) = &report.peers {
         text += &format!("\n{}\n", peers_table(peers));

@@ -14,7 +14,7 @@ const BLOCKS: usize = 1024;
 const PRIME: u64 = 1_125_899_904_679_937;
 const DEGREE: usize = 8192;
 /// Slices of time for each kernel, and as many for what bounds it.
-const TURNS: usize = 40;
+const TURNS: usize = 12;
 /// Times that the blocks in registers are encrypted in one call.
 const AES_TIMES: usize = 32;
 /// So many blocks, at every level.
@@ -67,7 +67,7 @@ impl Bound {
 }
 
 /// Measures the kernels whose names contain `only`, on one thread at the level of `kernels`: all in about
-/// four seconds. Kernel and bound take turns, as a processor that others use changes its speed.
+/// a second. Kernel and bound take turns, as a processor that others use changes its speed.
 #[must_use]
 pub fn measure_kernels(kernels: Kernels, only: &str) -> Vec<Against> {
     let mut bounds = Bounds::new(kernels);
