@@ -19,6 +19,8 @@ use crate::program::ProgramPlan;
 const SIDE: usize = 128;
 /// The most entries of a matrix whose products are made by OT, a row of products each.
 const ENTRIES: usize = 64;
+/// How many times as fast products are made by encryption as by OT, or less.
+const BY_ENCRYPTION: f64 = 8.0;
 /// The most by which a rate is scaled: beyond that a trial was disturbed.
 const MOST: f64 = 64.0;
 
@@ -62,7 +64,7 @@ impl ProgramPlan {
 impl Trial {
     /// Of correlations such as `needs`.
     pub(crate) fn new(extension: Extension, lattice: bool, needs: &Needs) -> Self {
-        let all: f64 = needs.kinds().into_iter().map(ots).sum();
+        let all: f64 = needs.kinds().iter().map(|&kind| ots(kind, lattice)).sum();
         let part = (together(extension) / all.max(1.0)).min(1.0);
         let mut few = Needs::new();
         for (kind, count) in needs.kinds() {
@@ -146,8 +148,8 @@ fn together(extension: Extension) -> f64 {
     }
 }
 
-/// OTs that items of a kind take, about.
-fn ots((kind, count): (Kind, usize)) -> f64 {
+/// OTs that items of a kind take, about; by encryption, OTs that take as long.
+fn ots((kind, count): (Kind, usize), lattice: bool) -> f64 {
     let each = match kind {
         Kind::BitTriples | Kind::VectorTriples { .. } | Kind::CorrelatedOts { .. } => 1,
         Kind::RingTriples(width) | Kind::SquarePairs(width) => width.bits(),
@@ -159,7 +161,13 @@ fn ots((kind, count): (Kind, usize)) -> f64 {
             width.bits() * convolution.groups * shape.rows.min(shape.columns) * shape.inner
         }
     };
-    each as f64 * count as f64
+    let all = each as f64 * count as f64;
+    // Several, so that parties do not wait for each other as they do at the ends of a call.
+    if lattice && kind.product().is_some() {
+        all / BY_ENCRYPTION
+    } else {
+        all
+    }
 }
 
 /// The same with smaller matrices, whose rows of products are as long, and between the two parties of a
