@@ -24,6 +24,7 @@
 //! # Ok::<(), madrigal::engine::GraphError>(())
 //! ```
 
+pub mod gray;
 pub mod trusted_files;
 
 use std::marker::PhantomData;
