@@ -363,10 +363,15 @@ impl ProgramPlan {
         let beside = usize::from(self.schedule.parts.len() > 1);
         let kept = self.schedule.kept_bytes(Some(me)) as usize;
         let values = self.schedule.value_bytes(&self.spec.graph, me);
-        // A stream that ends before windows are full has no more under way than its bytes.
-        let setup = self.cost(me).setup;
-        let streamed = (setup.bytes_sent + setup.bytes_received) as usize;
-        (beside + copies) * most + values + kept + under_way(&self.spec).min(streamed)
+        let messages = match under_way(&self.spec) {
+            0 => 0,
+            messages => {
+                // A stream that ends before windows are full has no more under way than its bytes.
+                let setup = self.cost(me).setup;
+                messages.min((setup.bytes_sent + setup.bytes_received) as usize)
+            }
+        };
+        (beside + copies) * most + values + kept + messages
     }
 
     /// What all parties must agree on.
