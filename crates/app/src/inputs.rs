@@ -6,9 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_program::{Computation, InputPort, Inputs, TextError};
-use zeroize::Zeroizing;
 
 use crate::failure::{Failure, Fault, Result, Status};
 

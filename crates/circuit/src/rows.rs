@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use zeroize::Zeroize;
+use madrigal_core::Wipe;
 
 /// A matrix of bits: a row per wire, a column per lane.
 ///
@@ -101,7 +101,7 @@ impl Rows {
 
 impl Drop for Rows {
     fn drop(&mut self) {
-        self.bytes.zeroize();
+        self.bytes.wipe();
     }
 }
 

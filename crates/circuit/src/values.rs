@@ -10,9 +10,10 @@
 //! tell a place and never a digit, and working space is wiped. The number of digits that are written
 //! for a value is not hidden.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::transpose_bits;
 use thiserror::Error;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use crate::error::ShapeError;
 use crate::rows::Rows;

@@ -5,13 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use madrigal_circuit::{Rows, values};
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::Needs;
 use madrigal_engine::{
     Choice, Circuit, JobSpec, Matrices, Opening, Origin, Phases, Plan, Protocol, Scheme, StoreSpec,
 };
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 use crate::args::{
     BroadcastArg, CorrelationsArg, GarblingArg, How, MatricesArg, Over, PhasesArg, ProtocolArg,

@@ -19,6 +19,7 @@
 //! | [`ROW_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | rows | `RowHash` of the kernels |
 //! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | `Stretch` of the kernels |
 //! | [`GATE_HASH`] of an instance, plus (XOR) the piece's number | no | labels, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
+//! | [`NUMBER_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | labels, plus their row's number | `RowHash` of the kernels |
 //! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | keys, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
 //! | [`BMR_PRODUCTS`] of an instance and a direction, plus (XOR) the row's number / 1024 | no | rows, plus their AND's number | `RowHash` of the kernels |
 //! | seed of a conditional's masks, shared bit by bit: of two parties both have it, or two of their own | yes | 0, 1, 2, ...: once by each, of bits or of ring elements | `crates/protocols/src/branches/` |
@@ -35,6 +36,7 @@
 //! |---|---|---|
 //! | rows | an OT instance, over its whole life; never set back | the instance: session, sender, receiver, stream |
 //! | pieces | an instance of garbling, 64 bits; past the end an error | the instance: session, garbler, evaluator, stream |
+//! | rows of numbers | an instance of garbling | the instance: session, garbler, evaluator, stream |
 //! | pieces | an instance of garbling by N parties, 64 bits; past the end an error | the instance: session and step, stream |
 //! | streams | 4 x line + kind (bits, rings, matrices, vectors), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
 //! | blocks of a generator | 64 bits; past the end it panics | the generator's key |
@@ -127,6 +129,9 @@ registry! {
     Sha256 ROW_STRETCH = b"madrigal OT stretch   v1";
     /// An instance of garbling gives the public key that its labels are hashed under (random oracle).
     Sha256 GATE_HASH = b"madrigal gate hash    v1";
+    /// An instance of garbling gives the public key that labels are hashed under on their way to numbers (random
+    /// oracle).
+    Sha256 NUMBER_HASH = b"madrigal label number v1";
     /// An instance of garbling by N parties gives the public key that their keys are hashed under (random
     /// oracle).
     Sha256 BMR_HASH = b"madrigal BMR hash     v1";

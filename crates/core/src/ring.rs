@@ -5,13 +5,15 @@ use std::fmt::Debug;
 
 use zeroize::Zeroize;
 
+use crate::wipe::Plain;
+
 mod sealed {
     pub trait Sealed {}
 }
 
 /// An element of Z_2^l: `u8`, `u16`, `u32`, `u64` or `u128`.
 pub trait Ring:
-    sealed::Sealed + Copy + Default + Eq + Debug + Zeroize + Send + Sync + 'static
+    sealed::Sealed + Plain + Default + Eq + Debug + Zeroize + Send + Sync + 'static
 {
     /// l, in bits.
     const BITS: usize;

@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::Poll;
 
 use futures_util::future::{BoxFuture, try_join_all};
-use madrigal_core::{Party, PhaseCost};
+use madrigal_core::{Party, PhaseCost, Zeroizing};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Channel, Context, Error, Receiver, Result};
 use madrigal_ot::base::{BaseReceiver, BaseSender, response_len};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
-use zeroize::Zeroizing;
 
 /// What the OTs of one extension are for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_net::Result;
-use zeroize::Zeroizing;
 
 use crate::needs::enough;
 

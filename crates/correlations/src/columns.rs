@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use zeroize::{Zeroize, Zeroizing};
+use madrigal_core::{Plain, Zeroizing};
 
 /// `K` columns of equal length. Not `Clone`, and taking moves the front, so nothing is had twice; the
 /// shares are wiped when the last part is dropped.
-pub(crate) struct Columns<T: Zeroize, const K: usize> {
+pub(crate) struct Columns<T: Plain, const K: usize> {
     shares: Arc<[Zeroizing<Vec<T>>; K]>,
     next: usize,
     end: usize,
 }
 
-impl<T: Zeroize, const K: usize> Columns<T, K> {
+impl<T: Plain, const K: usize> Columns<T, K> {
     pub(crate) fn new(columns: [Zeroizing<Vec<T>>; K]) -> Self {
         let end = columns[0].len();
         assert!(
@@ -99,7 +99,7 @@ macro_rules! container {
             ///
             /// # Panics
             /// If they differ in length.
-            pub fn new($($field: zeroize::Zeroizing<Vec<T>>),*) -> Self {
+            pub fn new($($field: madrigal_core::Zeroizing<Vec<T>>),*) -> Self {
                 Self(crate::columns::Columns::new([$($field),*]))
             }
 

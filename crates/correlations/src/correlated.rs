@@ -14,11 +14,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Result};
 use madrigal_ot::{OtError, softspoken::CHUNK};
-use zeroize::Zeroizing;
 
 use crate::extension::Batch;
 use crate::layout::{Layout, Parts, parts};

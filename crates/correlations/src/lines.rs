@@ -5,17 +5,16 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{PhaseCost, Product, Ring};
+use madrigal_core::{PhaseCost, Ring, Zeroizing};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result, block_on, on_threads};
-use zeroize::Zeroizing;
 
 use crate::base::{Base, Group, Stream};
 use crate::bit_triples::BitTriples;
 use crate::correlated::{CorrelatedOts, Direction, RowsCall, RowsLayout};
 use crate::extension::Extension;
 use crate::links::{Links, OUT_OF_STEP};
-use crate::matrices::{self, Encrypted, ProductTriple};
+use crate::matrices::{self, Encrypted, ProductTriple, Tripled};
 use crate::ot_triples::{BitCall, BitLayout};
 use crate::rings::{self, RingTriples, SquarePairs};
 use crate::rows::Pool;
@@ -179,12 +178,12 @@ impl Line {
 
     pub(crate) async fn product_triples<T: Ring>(
         &mut self,
-        one: Product,
+        one: Tripled,
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<Vec<ProductTriple<T>>> {
         let context = self.context.clone();
-        if count == 0 || one.multiplications() == 0 {
+        if count == 0 || one.product.multiplications() == 0 {
             return Ok(matrices::empty(&context, one, count));
         }
         if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {

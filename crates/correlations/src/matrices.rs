@@ -2,6 +2,9 @@
 //! convolution A are the filters and B the images, so that an operation masks images as they are, and not each of their
 //! elements as often as a filter meets it.
 //!
+//! Where an operation has a factor that one of two parties knows ([`Tripled::left`]), that party has all of the mask:
+//! one of the two products of what different parties have goes away, and with it half of what is sent and computed.
+//!
 //! They are made by [oblivious transfer](oblivious), or by [encryption](encrypted): [`Matrices`] says which.
 
 mod encrypted;
@@ -9,15 +12,16 @@ mod factors;
 mod layout;
 mod oblivious;
 mod strings;
+mod tripled;
 
 pub use madrigal_core::MatrixShape;
-use madrigal_core::{Party, Product, Ring};
-use zeroize::Zeroizing;
+use madrigal_core::{Party, Product, Ring, Zeroizing};
 
 pub(crate) use self::encrypted::{Encrypted, EncryptedCosts, serves, transforms};
 pub(crate) use self::factors::{add_product, empty};
 pub(crate) use self::layout::MatrixLayout;
 pub(crate) use self::oblivious::triples;
+pub use self::tripled::Tripled;
 use crate::extension::Extension;
 use crate::needs::Needs;
 use crate::supply::Origin;

@@ -19,11 +19,10 @@
 
 use std::ops::Range;
 
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_kernels as kernels;
 use madrigal_net::Context;
 use madrigal_ot::{OtError, softspoken::CHUNK};
-use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
 use crate::extension::Batch;

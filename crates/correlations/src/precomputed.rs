@@ -7,10 +7,9 @@
 //! x ^ c a for the choice c that it made only now.
 
 use bytes::Bytes;
-use madrigal_core::{Party, PhaseCost, bits};
+use madrigal_core::{Party, PhaseCost, Zeroizing, bits};
 use madrigal_net::{Channel, Context, Result, exchange_one};
 use madrigal_ot::flavour;
-use zeroize::Zeroizing;
 
 use crate::base::fail;
 

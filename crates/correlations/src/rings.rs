@@ -1,8 +1,7 @@
 //! Correlations over Z_2^l: triples and square pairs.
 
-use madrigal_core::Ring;
+use madrigal_core::{Ring, Zeroizing};
 use madrigal_net::{Context, Generator, Result};
-use zeroize::Zeroizing;
 
 use crate::columns::container;
 use crate::links::Links;

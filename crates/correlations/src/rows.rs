@@ -4,8 +4,8 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use madrigal_core::Wipe;
 use madrigal_kernels::Block;
-use zeroize::optimization_barrier;
 
 /// Strings of zeros that have been rows. One string more is only made where none is free, so there are never
 /// more of them than rows were in use at once.
@@ -59,9 +59,7 @@ impl std::ops::DerefMut for Pooled {
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        self.blocks[..self.count].fill(Block::ZERO);
-        // The compiler must believe that somebody still reads the zeros.
-        optimization_barrier(self.blocks.as_slice());
+        self.blocks[..self.count].wipe();
         let blocks = std::mem::take(&mut self.blocks);
         let mut free = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
         free.push(blocks);

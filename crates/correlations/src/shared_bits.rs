@@ -41,11 +41,10 @@
 use std::ops::Range;
 
 use madrigal_core::packing::{BitReader, BitWriter};
-use madrigal_core::{Party, Ring, bits};
+use madrigal_core::{Party, Ring, Zeroizing, bits};
 use madrigal_kernels::Block;
 use madrigal_net::Context;
 use madrigal_ot::{OtError, softspoken::CHUNK};
-use zeroize::Zeroizing;
 
 use crate::columns::container;
 use crate::extension::Batch;

@@ -11,11 +11,10 @@
 
 use std::ops::Range;
 
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_kernels::{self as kernels, Block, Stretch, opaque};
 use madrigal_net::Context;
 use madrigal_ot::OtError;
-use zeroize::Zeroizing;
 
 use crate::columns::Columns;
 use crate::extension::Batch;

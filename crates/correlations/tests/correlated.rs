@@ -3,14 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use madrigal_core::{Party, PhaseCost};
+use madrigal_core::{Party, PhaseCost, Zeroizing};
 use madrigal_correlations::{
     CorrelatedOts, Direction, Extension, Needs, OtCosts, OtSource, Source, Stock,
 };
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Result};
 use madrigal_testkit::{World, seed};
-use zeroize::Zeroizing;
 
 /// Calls for OTs of any directions, counts that are no round numbers, one call without any.
 fn calls(parties: usize) -> Vec<Vec<(Direction, usize)>> {

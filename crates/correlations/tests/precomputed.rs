@@ -1,12 +1,11 @@
 //! Precomputed correlated OTs over ideal random ones: right, and one message each way, neither of
 //! which waits for the other.
 
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::MIN_WINDOW;
 use madrigal_testkit::{World, seed};
-use zeroize::Zeroizing;
 
 fn check(count: usize) {
     let seed = seed();

@@ -1,9 +1,8 @@
 //! The rows of one block of lanes: local operations, and rows to and from packed strings.
 
 use madrigal_circuit::{And, LocalOp, Rows};
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_kernels::{self as kernels, RowShape};
-use zeroize::Zeroizing;
 
 /// One party's shares of all live wires of a block: a row for each, of as many components as a share
 /// has.

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{LocalBoxFuture, try_join, try_join_all};
-use madrigal_core::{Party, Phase};
+use madrigal_core::{Party, Phase, Zeroizing};
 use madrigal_correlations::{Means, Source, Stock, Supply};
 use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads};
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
 
 use crate::board::Board;
 use crate::graph::{Graph, Node};

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use madrigal_circuit::And;
+use madrigal_core::Wipe;
 use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelOps};
-use zeroize::Zeroize;
 
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
@@ -56,7 +56,7 @@ impl Arena {
         let len = rows + 2 * shape.lanes;
         if len > self.labels.capacity() {
             // Growing would leave a copy behind.
-            self.labels.zeroize();
+            self.labels.wipe();
         }
         self.labels.resize(len, Block::ZERO);
         self.labels[rows..][..shape.lanes].fill(Block::ZERO);
@@ -158,7 +158,7 @@ impl Arena {
             // Growing in place would leave a copy of the labels behind.
             let mut more = vec![Block::ZERO; wanted.next_power_of_two()];
             more[..self.done].copy_from_slice(&self.products[..self.done]);
-            self.products.zeroize();
+            self.products.wipe();
             self.products = more;
         }
     }
@@ -208,14 +208,14 @@ impl Gathered {
 
 impl Drop for Gathered {
     fn drop(&mut self) {
-        self.0.zeroize();
+        self.0.wipe();
     }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        self.labels.zeroize();
-        self.products.zeroize();
+        self.labels.wipe();
+        self.products.wipe();
     }
 }
 

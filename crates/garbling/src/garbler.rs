@@ -2,8 +2,8 @@
 
 use core::fmt;
 
+use madrigal_core::Wipe;
 use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, Scheme};
-use zeroize::Zeroize;
 
 use crate::arena::Arena;
 use crate::chunk::Chunk;
@@ -131,7 +131,7 @@ impl Coins {
     fn draw(&mut self, pieces: usize) {
         let len = 16 * pieces;
         if len > self.drawn.len() {
-            self.drawn.zeroize();
+            self.drawn.wipe();
             self.drawn = vec![0; len.next_power_of_two()];
         }
         self.prg.fill(&mut self.drawn[..len]);
@@ -153,7 +153,7 @@ impl Coins {
 
 impl Drop for Coins {
     fn drop(&mut self) {
-        self.drawn.zeroize();
-        self.coins.zeroize();
+        self.drawn.wipe();
+        self.coins.wipe();
     }
 }

@@ -3,7 +3,7 @@
 use std::thread;
 
 use madrigal_circuit::hycc::{Flat, Input, Variable};
-use madrigal_core::{MAX_PARTIES, Party, Ring};
+use madrigal_core::{MAX_PARTIES, Party, Ring, Zeroizing};
 use madrigal_engine::{
     Element, Given, Graph, GraphError, Outcome, ProgramPlan, ProgramSpec, RunError, Shares,
     run_program,
@@ -11,7 +11,6 @@ use madrigal_engine::{
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
 
 use crate::graph::{Made, Piece, make};
 use crate::stages::Options;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use madrigal_circuit::hycc::Type;
-use zeroize::Zeroizing;
+use madrigal_core::Zeroizing;
 
 /// A text that is no value. Values are secrets: it tells a line, and nothing that stands there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use madrigal_circuit::hycc::Type;
-use zeroize::Zeroizing;
+use madrigal_core::Zeroizing;
 
 use crate::text::{self, TextError};
 

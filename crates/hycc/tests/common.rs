@@ -1,9 +1,8 @@
 //! A program run by all parties, compared with what it means and with what its plan declares.
 
-use madrigal_core::{Cost, Party};
+use madrigal_core::{Cost, Party, Zeroizing};
 use madrigal_engine::ProgramPlan;
 use madrigal_hycc::{Flat, Hybrid, Options, Values};
-use zeroize::Zeroizing;
 
 /// Values of all inputs, by run and input.
 pub(crate) fn values(flat: &Flat, runs: &[Vec<Vec<u8>>]) -> Values {

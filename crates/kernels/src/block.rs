@@ -12,6 +12,10 @@ use zeroize::Zeroize;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Zeroize)]
 pub struct Block(pub [u64; 2]);
 
+impl madrigal_core::Plain for Block {
+    const WIPED: Self = Self([0, 0]);
+}
+
 impl Block {
     /// All 128 bits zero.
     pub const ZERO: Self = Self([0, 0]);

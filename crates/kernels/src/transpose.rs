@@ -4,7 +4,7 @@
 //! become `8 * bytes` output rows of 16 bytes. Both public functions cut their matrix into strips;
 //! what is left at the edges goes through a zero-padded strip on the stack.
 
-use zeroize::Zeroize;
+use madrigal_core::Wipe;
 
 use crate::block::blocks_as_bytes_mut;
 use crate::dispatch::dispatch;
@@ -229,8 +229,8 @@ impl Edge {
 
 impl Drop for Edge {
     fn drop(&mut self) {
-        self.strip.zeroize();
-        self.out.zeroize();
+        self.strip.wipe();
+        self.out.wipe();
     }
 }
 

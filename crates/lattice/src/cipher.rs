@@ -1,7 +1,7 @@
 //! Symmetric ciphertexts: (-a s + e + scaled message, a), of which a is a seed.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
-use zeroize::Zeroizing;
 
 use crate::layout::{POLY_BYTES, SEED_BYTES};
 use crate::modulus::{Modulus, N};

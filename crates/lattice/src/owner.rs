@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use madrigal_core::Ring;
+use madrigal_core::{Ring, Zeroizing};
 use madrigal_kernels::Block;
-use zeroize::Zeroizing;
 
 use crate::cipher::{Encryption, Poly, by_prime, values, zero};
 use crate::error::LatticeError;

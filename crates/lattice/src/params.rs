@@ -1,6 +1,6 @@
 //! Sizes of ciphertexts for each width of the ring, and the numbers that encoding takes.
 
-use zeroize::Zeroizing;
+use madrigal_core::Zeroizing;
 
 use crate::modulus::{BITS, Modulus, N, moduli};
 

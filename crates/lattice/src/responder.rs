@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use madrigal_core::Ring;
+use madrigal_core::{Ring, Zeroizing};
 use madrigal_kernels::Block;
 use madrigal_kernels::Sums;
-use zeroize::Zeroizing;
 
 use crate::cipher::{Ciphertexts, Poly, by_prime, values, zero};
 use crate::error::LatticeError;

@@ -1,7 +1,7 @@
 //! Random polynomials. What is secret is sampled without branches on it.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, Prg};
-use zeroize::Zeroizing;
 
 use crate::modulus::{BITS, Modulus, N};
 use crate::params::Params;

@@ -44,12 +44,15 @@ use curve25519_dalek::{
     ristretto::{CompressedRistretto, RistrettoBasepointTable},
     traits::IsIdentity,
 };
+use madrigal_core::Zeroizing;
+// For elements of the curve and its field, which are not plain.
 use madrigal_core::domains::{BASE_GROUP, BASE_KEY};
 use madrigal_kernels::{Block, marks};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::{Choice, ConditionallySelectable};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
+use zeroize::Zeroizing as Wiping;
 
 use crate::{
     Instance,
@@ -70,14 +73,14 @@ pub struct BaseSender {
     instance: Instance,
     s: CompressedRistretto,
     /// y / 2.
-    half_y: Zeroizing<Scalar>,
+    half_y: Wiping<Scalar>,
 }
 
 impl BaseSender {
     /// Draws y and returns the state with the message S = yG.
     pub fn new(rng: &mut impl CryptoRng, instance: Instance) -> (Self, [u8; ELEMENT_BYTES]) {
         let half_y = random_scalar(rng);
-        let half_s = Zeroizing::new(RistrettoPoint::mul_base(&half_y));
+        let half_s = Wiping::new(RistrettoPoint::mul_base(&half_y));
         let mut s = (*half_s + *half_s).compress();
         // It is sent, and y is its logarithm.
         marks::public(&mut s);
@@ -96,16 +99,16 @@ impl BaseSender {
     pub fn finish(self, message: &[u8], n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>, OtError> {
         check_message(Message::BaseReceiver, message, response_len(n))?;
         let half_t = hash_to_group(&self.instance, &self.s);
-        let half_yt = Zeroizing::new((half_t + half_t) * *self.half_y);
+        let half_yt = Wiping::new((half_t + half_t) * *self.half_y);
 
         // Halves of y R_i and y (R_i - T), side by side.
-        let mut halves = Zeroizing::new(Vec::with_capacity(2 * n));
+        let mut halves = Wiping::new(Vec::with_capacity(2 * n));
         for (index, r) in message.chunks_exact(ELEMENT_BYTES).enumerate() {
             let half_yr = parse_element(Message::BaseReceiver, index, r)? * *self.half_y;
             halves.push(half_yr);
             halves.push(half_yr - *half_yt);
         }
-        let shared = Zeroizing::new(double_and_encode(&halves));
+        let shared = Wiping::new(double_and_encode(&halves));
 
         let hash = KeyHash::new(&self.instance, &self.s);
         Ok(Zeroizing::new(
@@ -172,18 +175,18 @@ impl BaseReceiver {
         // S is multiplied n times: a table pays from a handful of OTs on.
         let s_table = RistrettoBasepointTable::create(&s_point);
 
-        let mut half_r = Zeroizing::new(Vec::with_capacity(n));
-        let mut half_k = Zeroizing::new(Vec::with_capacity(n));
+        let mut half_r = Wiping::new(Vec::with_capacity(n));
+        let mut half_k = Wiping::new(Vec::with_capacity(n));
         for i in 0..n {
             let half_x = random_scalar(rng);
-            let r0 = Zeroizing::new(RistrettoPoint::mul_base(&half_x));
-            let r1 = Zeroizing::new(*r0 + half_t);
+            let r0 = Wiping::new(RistrettoPoint::mul_base(&half_x));
+            let r1 = Wiping::new(*r0 + half_t);
             let choice = Choice::from(bit(choices, i));
             half_r.push(RistrettoPoint::conditional_select(&r0, &r1, choice));
             half_k.push(&*half_x * &s_table);
         }
         let r = double_and_encode(&half_r);
-        let shared = Zeroizing::new(double_and_encode(&half_k));
+        let shared = Wiping::new(double_and_encode(&half_k));
 
         let hash = KeyHash::new(&self.instance, &s);
         let keys = r.iter().zip(shared.iter()).enumerate();
@@ -199,10 +202,10 @@ impl BaseReceiver {
 }
 
 /// A uniform scalar, from 64 bytes so that the reduction's bias is negligible.
-fn random_scalar(rng: &mut impl CryptoRng) -> Zeroizing<Scalar> {
+fn random_scalar(rng: &mut impl CryptoRng) -> Wiping<Scalar> {
     let mut wide = Zeroizing::new([0u8; 64]);
     rng.fill_bytes(&mut *wide);
-    Zeroizing::new(Scalar::from_bytes_mod_order_wide(&wide))
+    Wiping::new(Scalar::from_bytes_mod_order_wide(&wide))
 }
 
 fn parse_element(message: Message, index: usize, bytes: &[u8]) -> Result<RistrettoPoint, OtError> {

@@ -27,9 +27,9 @@
 
 use core::ops::Range;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 use rand_core::CryptoRng;
-use zeroize::Zeroizing;
 
 use crate::{
     Delta, OtError, Tweaks,

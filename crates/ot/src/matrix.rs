@@ -1,8 +1,8 @@
 //! What the two sides of an extension from columns share: the matrix of columns, its transposition
 //! into rows, and the count of the rows.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, transpose_128};
-use zeroize::Zeroizing;
 
 use crate::{Instance, KAPPA, Tweaks, instance::TweakCounter};
 

@@ -60,8 +60,8 @@ mod pprf;
 
 use core::fmt;
 
+use madrigal_core::Wipe;
 use madrigal_kernels::{Block, Leaves};
-use zeroize::Zeroize;
 
 pub use layout::FieldBits;
 
@@ -263,7 +263,7 @@ impl SoftSpokenReceiver {
             let matrix = self.matrix.columns_from(columns.start);
             leaves.fold(matrix, STRIDE, &r[..len], u);
         }
-        r.zeroize();
+        r.wipe();
     }
 }
 

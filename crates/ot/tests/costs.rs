@@ -174,7 +174,7 @@ fn flavours() {
             } = rows(m);
             let (mut sends, mut receives) = (Side::default(), Side::default());
             let [mut out, mut k0, mut k1] =
-                [(); 3].map(|()| zeroize::Zeroizing::new(vec![0; m * len]));
+                [(); 3].map(|()| madrigal_core::Zeroizing::new(vec![0; m * len]));
             sends.does(|| {
                 flavour::sender_random_strings(&delta, sender_tweaks, &q, len, &mut k0, &mut k1)
                     .unwrap();

@@ -9,13 +9,13 @@ use crate::common::{
     IKNP, INSTANCE, SIZES, TestRng, bit, extend, ideal_base, ideal_extension, iknp_receiver,
     iknp_sender,
 };
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Fault, Message, OtError, cost, flavour,
     softspoken::{CHUNK, SoftSpokenReceiver, SoftSpokenSender},
 };
 use proptest::prelude::*;
-use zeroize::Zeroizing;
 
 #[test]
 fn rows_differ_by_choice_times_delta() {

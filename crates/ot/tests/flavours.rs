@@ -6,6 +6,7 @@
 )]
 
 use crate::common::{INSTANCE, TestRng, bit, extend, ideal_softspoken, row_hash};
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, blocks_as_bytes};
 use madrigal_ot::{
     ExtensionReceiver, ExtensionSender, Fault, Message, OtError, cost,
@@ -13,7 +14,6 @@ use madrigal_ot::{
     softspoken::FieldBits,
 };
 use proptest::prelude::*;
-use zeroize::Zeroizing;
 
 const FIELD: FieldBits = FieldBits::MAX;
 const LENGTHS: [usize; 9] = [0, 1, 8, 15, 16, 17, 32, 100, 9000];

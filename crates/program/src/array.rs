@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use zeroize::Zeroize;
+use madrigal_core::Wipe;
 
 use crate::element::{Plain, Type};
 use crate::shape::{Shape, View};
@@ -134,9 +134,9 @@ impl Words {
     }
 }
 
-impl Zeroize for Words {
-    fn zeroize(&mut self) {
-        with!(self, words => words.zeroize());
+impl Wipe for Words {
+    fn wipe(&mut self) {
+        with!(self, words => words.wipe());
     }
 }
 
@@ -240,7 +240,7 @@ impl Array {
 
 impl Drop for Array {
     fn drop(&mut self) {
-        self.words.zeroize();
+        self.words.wipe();
     }
 }
 

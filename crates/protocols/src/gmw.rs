@@ -12,11 +12,10 @@
 //!
 //! XOR is the XOR of shares. NOT, and XOR with a constant, are done by party 0 alone (the *leader*).
 
-use madrigal_core::{Party, PhaseCost, bits};
+use madrigal_core::{Party, PhaseCost, Zeroizing, bits};
 use madrigal_correlations::{BitTriples, Scratch};
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Result};
-use zeroize::Zeroizing;
 
 use crate::Opening;
 pub use crate::inputs::{InputSharing, share_aes_blocks};

@@ -4,7 +4,7 @@ use madrigal_core::{Party, Ring};
 use madrigal_kernels::rings;
 use madrigal_net::{Context, Generator, Result};
 
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// Bytes of masks that are made at once: whole AES blocks, which stay in the first-level cache.
 const CHUNK: usize = 4096;
@@ -80,7 +80,7 @@ impl InputSharing {
             return;
         }
         let each = CHUNK / T::BYTES;
-        let mut chunk = Secret::zeros(each.min(share.len()));
+        let mut chunk = Zeroizing::zeros(each.min(share.len()));
         for mask in &mut self.masks {
             for share in share.chunks_mut(each) {
                 let chunk = &mut chunk[..share.len()];

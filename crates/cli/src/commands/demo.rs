@@ -9,10 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_engine::{Circuit, Progress};
 use madrigal_net::Session;
-use zeroize::Zeroizing;
 
 use crate::args::{AesCtr, CorrelationsArg, Demo, How, ProtocolArg, TransportArg};
 use crate::exit::{Content, Failure, Result, Usage};

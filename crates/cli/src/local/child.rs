@@ -7,14 +7,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_engine::{Circuit, serve};
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::Security;
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
 
 use super::wire::{self, Assignment, Event, Meeting};
 use crate::args::TransportArg;

@@ -3,11 +3,11 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, Stretch};
 use madrigal_ot::extension::{Choices, Chosen, Pairs, Selected};
 use madrigal_ot::{ExtensionReceiver, ExtensionSender, OtError, Tweaks, flavour};
 use rand_core::{TryCryptoRng, TryRng};
-use zeroize::Zeroizing;
 
 use crate::extension::Batch;
 

@@ -3,14 +3,13 @@
 use std::cell::RefCell;
 
 use bytes::Bytes;
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_kernels::Block;
 use madrigal_net::{Channel, Context, Receiver, Result, Sender};
 use madrigal_ot::silent::{QueuedReceiver, QueuedSender, SilentReceiver, SilentSender};
 use madrigal_ot::softspoken::{SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver, ExtensionSender, Instance, OtError, SeededRng};
 use rand_core::Rng as _;
-use zeroize::Zeroizing;
 
 use crate::base::{BasePair, Stream, bug, fail};
 use crate::extension::{Batch, Extension, SILENT, SILENT_BASE};

@@ -1,7 +1,6 @@
 //! The units of corrections that hold one bit's alone: the first and the last one.
 
-use madrigal_core::Ring;
-use zeroize::Zeroizing;
+use madrigal_core::{Ring, Zeroizing};
 
 fn words<T: Ring>(bytes: &[u8]) -> impl ExactSizeIterator<Item = T> + '_ {
     bytes.chunks_exact(T::BYTES).map(T::read)

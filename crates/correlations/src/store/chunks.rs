@@ -12,8 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use aws_lc_rs::aead::{Aad, LessSafeKey, Nonce};
-use madrigal_core::bits;
-use zeroize::Zeroizing;
+use madrigal_core::{Zeroizing, bits};
 
 use super::error::{Result, StoreError};
 use super::files;

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use aws_lc_rs::aead::{AES_256_GCM, LessSafeKey, UnboundKey};
 use aws_lc_rs::{hkdf, hmac, rand};
-use madrigal_core::domains;
+use madrigal_core::{Zeroizing, domains};
 use madrigal_kernels::marks;
-use zeroize::Zeroizing;
 
 use super::error::{Result, StoreError};
 use super::files;

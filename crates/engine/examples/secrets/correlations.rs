@@ -1,6 +1,6 @@
 //! Correlations of every kind from every source, for two and three parties.
 
-use madrigal_core::{Party, Ring};
+use madrigal_core::{Party, Ring, Zeroizing};
 use madrigal_correlations::{
     BitTripleSource, DealerSource, Extension, Maker, MatrixShape, OtSource, PrecomputedReceiver,
     PrecomputedSender, Scratch, Source, deal,
@@ -8,7 +8,6 @@ use madrigal_correlations::{
 use madrigal_kernels::marks;
 use madrigal_lattice::{Layout, Owner, Responder};
 use madrigal_net::{Context, Result};
-use zeroize::Zeroizing;
 
 use crate::{Outcome, Path, drawn, generator, hidden, right, shown, world};
 

@@ -1,5 +1,6 @@
 //! Oblivious transfer: base OTs, extensions, flavours, silent OT; both parties in turn.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
 use madrigal_ot::base::{BaseReceiver, BaseSender, kem};
@@ -11,7 +12,6 @@ use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, OtError, SeededRng, Tweaks,
 };
-use zeroize::Zeroizing;
 
 use crate::{Outcome, Path, drawn, generator, hidden, right, shown};
 

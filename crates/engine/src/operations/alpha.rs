@@ -7,13 +7,12 @@ mod steps;
 
 use std::sync::Arc;
 
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::{Stock, Width};
 use madrigal_kernels::{marks, rings};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::aby2::{self, Aby2};
-use zeroize::Zeroizing;
 
 use super::beta::{MASK, PUBLIC, both, drawn, exchange, reveal, tell, two};
 use super::{Kept, Masked, Protocol, unpacked};

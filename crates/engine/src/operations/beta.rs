@@ -6,13 +6,12 @@
 use std::sync::Arc;
 
 use madrigal_circuit::Rows;
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock};
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::aby2::{self, Aby2};
-use zeroize::Zeroizing;
 
 use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
 use super::{Boolean, Kept, Masked, Protocol, unpacked};

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use madrigal_circuit::{And, Rows};
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
-use zeroize::Zeroizing;
 
 use super::{Kept, Layers, Protocol};
 use crate::arena::Arena;

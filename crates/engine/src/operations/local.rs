@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Ring, bits};
+use madrigal_core::{Ring, Zeroizing, bits};
 use madrigal_correlations::Width;
 use madrigal_net::Result;
-use zeroize::Zeroizing;
 
 use super::masks::locally;
 use super::{masks_flow, only};
@@ -439,6 +438,9 @@ impl Narrow {
             element: Element::Ring(self.0),
             ..*value.sort()
         };
+        if !value.is_known() {
+            return Shares::unknown(sort);
+        }
         let mut out = Shares::zeros(sort);
         let Element::Ring(from) = value.sort().element else {
             unreachable!("checked by sorts");

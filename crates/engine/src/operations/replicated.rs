@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use madrigal_circuit::{And, Rows};
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::Stock;
 use madrigal_kernels as kernels;
 use madrigal_net::{Context, Result};
@@ -11,7 +11,6 @@ use madrigal_protocols::Opening;
 use madrigal_protocols::replicated::{
     PARTIES, ReplicatedBits, ReplicatedInputs, ReplicatedRings, RingShares, Tally, leads,
 };
-use zeroize::Zeroizing;
 
 use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
 use super::{Kept, Layers, Protocol};

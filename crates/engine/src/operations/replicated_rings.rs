@@ -4,13 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Party, Product, bits};
+use madrigal_core::{Party, Product, Zeroizing, bits};
 use madrigal_correlations::Stock;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use madrigal_protocols::planes;
 use madrigal_protocols::replicated::{BitShares, PARTIES, ReplicatedInputs, RingShares, Tally};
-use zeroize::Zeroizing;
 
 use super::replicated::{ReplicatedTool, from_ring, tally, to_ring};
 use super::{Rings, in_sharing};

@@ -4,11 +4,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::Ring;
+use madrigal_core::{Ring, Zeroizing};
 use madrigal_correlations::Width;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
-use zeroize::Zeroizing;
 
 use super::masks::locally;
 use super::{Rings, Step, finish_step, in_sharing, masks_flow, prepare_step};

@@ -2,9 +2,8 @@
 
 use core::fmt;
 
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_kernels::{self as kernels, Block, Kernels, ROWS_PER_KEY, RowHash};
-use zeroize::Zeroizing;
 
 use crate::bmr::shape::{Instance, Shape};
 use crate::bmr::wires::Keys;

@@ -3,9 +3,9 @@
 use core::fmt;
 
 use madrigal_circuit::{And, Layered, Rows};
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_kernels::{self as kernels, Block, Kernels, Prg, RowShape};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use crate::bmr::COEFFICIENTS;
 use crate::error::{GarblingError, check_length};

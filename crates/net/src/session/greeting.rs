@@ -3,10 +3,9 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use madrigal_core::{Party, domains};
+use madrigal_core::{Party, Zeroizing, domains};
 use madrigal_kernels::{Block, Prg, marks};
 use sha2::{Digest, Sha256};
-use zeroize::Zeroizing;
 
 use super::config::SessionConfig;
 use super::shared::{Peer, Shared};

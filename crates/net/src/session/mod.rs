@@ -18,9 +18,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
-use madrigal_core::{MAX_PARTIES, Party};
+use madrigal_core::{MAX_PARTIES, Party, Zeroizing};
 use madrigal_kernels::marks;
-use zeroize::Zeroizing;
 
 use crate::control::{self, Control, Hello, Message};
 use crate::error::{Error, Result};

@@ -9,8 +9,7 @@ use std::task::Waker;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use madrigal_core::Party;
-use zeroize::Zeroizing;
+use madrigal_core::{Party, Zeroizing};
 
 use super::config::SessionConfig;
 use crate::control::{self, Control, FinishJob, Hello, Message, OpenJob};

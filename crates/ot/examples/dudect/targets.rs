@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
 use madrigal_ot::base::{BaseReceiver, BaseSender};
@@ -12,7 +13,6 @@ use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, OtError, SeededRng, Tweaks,
 };
 use rand_core::Rng;
-use zeroize::Zeroizing;
 
 use crate::ntt;
 

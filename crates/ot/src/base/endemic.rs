@@ -24,12 +24,14 @@
 use core::fmt;
 
 use curve25519_dalek::{RistrettoPoint, Scalar, ristretto::RistrettoBasepointTable};
+use madrigal_core::Zeroizing;
 use madrigal_core::domains::{ENDEMIC_GROUP, ENDEMIC_KEY};
 use madrigal_kernels::{Block, marks};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::{Choice, ConditionallySelectable};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
+use zeroize::Zeroizing as Wiping;
 
 use super::{ELEMENT_BYTES, parse_element, random_scalar};
 use crate::{
@@ -46,7 +48,7 @@ pub const fn message_len(n: usize) -> usize {
 /// The sender between its own message and the receiver's. Holds the secret y.
 pub struct EndemicSender {
     instance: Instance,
-    y: Zeroizing<Scalar>,
+    y: Wiping<Scalar>,
     b: [u8; ELEMENT_BYTES],
 }
 
@@ -94,7 +96,7 @@ impl fmt::Debug for EndemicSender {
 pub struct EndemicReceiver {
     instance: Instance,
     choices: Zeroizing<Vec<u8>>,
-    x: Zeroizing<Vec<Scalar>>,
+    x: Wiping<Vec<Scalar>>,
     message: Vec<u8>,
 }
 
@@ -111,7 +113,7 @@ impl EndemicReceiver {
         n: usize,
     ) -> Result<(Self, Vec<u8>), OtError> {
         check_argument("choices", n.div_ceil(8), choices.len())?;
-        let mut x = Zeroizing::new(Vec::with_capacity(n));
+        let mut x = Wiping::new(Vec::with_capacity(n));
         let mut message = Vec::with_capacity(message_len(n));
         for i in 0..n {
             let choice = bit(choices, i);

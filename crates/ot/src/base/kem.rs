@@ -29,12 +29,12 @@
 use core::fmt;
 
 use aws_lc_rs::kem::{Ciphertext, DecapsulationKey, EncapsulationKey, ML_KEM_768};
+use madrigal_core::Zeroizing;
 use madrigal_core::domains::{KEM_KEY, KEM_VECTOR};
 use madrigal_kernels::{Block, marks};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256, Sha512};
 use subtle::{Choice, ConditionallySelectable};
-use zeroize::Zeroizing;
 
 use super::first_block;
 use crate::{

@@ -10,7 +10,7 @@
 
 use core::fmt::Debug;
 
-use zeroize::Zeroizing;
+use madrigal_core::Zeroizing;
 
 use crate::{
     OtError,

@@ -1,7 +1,7 @@
 //! OTs of 128-bit blocks.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, blocks_as_bytes_mut};
-use zeroize::Zeroizing;
 
 use crate::{
     Delta, OtError, Tweaks,

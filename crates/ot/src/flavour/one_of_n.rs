@@ -26,8 +26,8 @@
 //! extension; and no second kind of extension is needed. Naor and Pinkas' combination of b OTs has
 //! the same messages, but b hashes per key; here one.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, blocks_as_bytes, blocks_as_bytes_mut, marks};
-use zeroize::Zeroizing;
 
 use crate::{
     Delta, OtError, Tweaks,

@@ -5,8 +5,8 @@
 //! that block stretched ([`Tweaks::stretch`]): 1 + `ceil(len / 16)` AES blocks a string, and the
 //! row is hashed once whatever the length.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, blocks_as_bytes, xor};
-use zeroize::Zeroizing;
 
 use crate::{
     Delta, OtError, Tweaks,

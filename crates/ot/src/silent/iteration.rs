@@ -3,8 +3,8 @@
 
 use core::ops::Range;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, ggm::GgmTrees, lpn::LocalCode};
-use zeroize::Zeroizing;
 
 use super::{
     params::{SilentParams, Stage},

@@ -12,9 +12,9 @@
 use core::fmt;
 use std::collections::VecDeque;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 use rand_core::CryptoRng;
-use zeroize::Zeroizing;
 
 use super::{SilentReceiver, SilentSender};
 use crate::{

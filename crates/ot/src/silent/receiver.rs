@@ -2,8 +2,8 @@
 
 use core::fmt;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
-use zeroize::Zeroizing;
 
 use super::{
     iteration::Iterations, params::SilentParams, queue::pack_choices, trees::grow_receiver,

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Block, Prg};
 use rand_core::CryptoRng;
-use zeroize::Zeroizing;
 
 use super::{iteration::Iterations, params::SilentParams, trees::grow_sender};
 use crate::{

@@ -17,11 +17,11 @@
 //! level; neither branch nor index depends on alpha. At the end the leaf at alpha is the sender's
 //! plus Delta, which is what the correlated OT wants, without another message.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{
     Block, Prg, blocks_as_bytes_mut,
     ggm::{GgmTrees, TREES},
 };
-use zeroize::Zeroizing;
 
 /// A place in no tree.
 const NOWHERE: [u64; TREES] = [1 << 62; TREES];

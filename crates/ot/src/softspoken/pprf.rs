@@ -15,8 +15,8 @@
 //! gap has number Delta. The peer keeps each node at x ^ Delta, so that the gap is always at 0 and
 //! no index depends on Delta: going down a level, it swaps the two children by a mask.
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::{Aes128, Block};
-use zeroize::Zeroizing;
 
 /// Bytes of the message for one tree of depth `width`: two masked sums for each level but the first.
 pub(super) const fn message_len(width: usize) -> usize {

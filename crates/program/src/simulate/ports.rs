@@ -146,7 +146,7 @@ impl Inputs {
 
 impl Drop for Given {
     fn drop(&mut self) {
-        zeroize::Zeroize::zeroize(&mut self.words);
+        madrigal_core::Wipe::wipe(&mut self.words);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values as people write them.
 
+use madrigal_core::Wipe;
 use thiserror::Error;
-use zeroize::Zeroize;
 
 use super::ports::Inputs;
 use crate::array::{Array, Words};
@@ -52,7 +52,7 @@ impl Inputs {
             for word in text.split(separate).filter(|word| !word.is_empty()) {
                 found += 1;
                 let Some(code) = element.read(word) else {
-                    codes.zeroize();
+                    codes.wipe();
                     return Err(TextError::Element {
                         line,
                         place: found,
@@ -68,7 +68,7 @@ impl Inputs {
         if found == expected {
             self.push(port, place, Words::collect(element, codes.iter().copied()));
         }
-        codes.zeroize();
+        codes.wipe();
         match found == expected {
             true => Ok(()),
             false => Err(TextError::Elements { expected, found }),

@@ -1,11 +1,10 @@
 //! Protocol beta: packed bits.
 
 use bytes::Bytes;
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::BitTriples;
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::Result;
-use zeroize::Zeroizing;
 
 use super::{Aby2, LEADER};
 

@@ -4,11 +4,10 @@
 //! the Deltas outside S times the product of the masks in S. Shares of the latter come from setup, so that
 //! online each party adds up, under the result's mask, what it has, and one bit is opened.
 
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_correlations::BitTriples;
 use madrigal_kernels as kernels;
 use madrigal_net::Result;
-use zeroize::Zeroizing;
 
 use super::Aby2;
 

@@ -16,6 +16,7 @@
 //! | [`square`](ArithmeticGmw::square) | n square pairs | n elements |
 //! | [`dot`](ArithmeticGmw::dot) of n pairs of vectors of length k | n k triples | 2 n k elements |
 //! | [`products`](ArithmeticGmw::products) of matrices, m x k times k x n | a matrix triple each | m k + k n elements each |
+//! | [`known_products`](ArithmeticGmw::known_products) of two parties, of which one knows an operand | a split triple each | that operand to one, the other operand to the other party |
 //! | the same of [convolutions](madrigal_core::Convolution) | a triple of it | filters and images as they are |
 //! | [`mask`](ArithmeticGmw::mask) of a left matrix | a matrix triple | m k elements |
 //! | [`masked_product`](ArithmeticGmw::masked_product) of it | columns of the same | k elements a column |
@@ -41,12 +42,12 @@ pub use conversions::share_addend;
 pub use linear::{add_constant, add_constants, scale};
 pub use madrigal_core::{Convolution, MatrixShape, Product};
 pub use masked::MaskedMatrix;
+pub use matrices::Side;
 pub(crate) use matrices::{add_all, finish_products, masked_factors};
 
-use madrigal_core::{Party, PhaseCost, Ring};
+use madrigal_core::{Party, PhaseCost, Ring, Zeroizing};
 use madrigal_kernels::{self as kernels, marks, rings};
 use madrigal_net::{Channel, Context, Result};
-use zeroize::Zeroizing;
 
 use crate::Opening;
 use crate::opening::Rule;

@@ -7,7 +7,7 @@ use madrigal_net::Result;
 
 use super::{ArithmeticGmw, opening_cost};
 use crate::Opening;
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 impl ArithmeticGmw {
     /// Shares of x y, element by element, with as many triples (Beaver; MOTION 6.1):
@@ -44,7 +44,7 @@ impl ArithmeticGmw {
     ) -> Result<()> {
         assert_eq!(x.len(), z.len(), "a square for each element");
         let pair = pairs.take(x.len());
-        let mut d = Secret::from(x.to_vec());
+        let mut d = Zeroizing::from(x.to_vec());
         rings::sub_into(&mut d, pair.a);
         self.open_differences(&mut d).await?;
         rings::beaver_squares(z, [pair.a, pair.c], &d, self.leads());
@@ -85,9 +85,9 @@ impl ArithmeticGmw {
         a: &[T],
         y: &[T],
         b: &[T],
-    ) -> Result<Secret<T>> {
+    ) -> Result<Zeroizing<Vec<T>>> {
         assert_eq!(x.len(), y.len(), "factors of one length");
-        let mut opened = Secret::zeros(2 * x.len());
+        let mut opened = Zeroizing::zeros(2 * x.len());
         let (d, e) = opened.split_at_mut(x.len());
         d.copy_from_slice(x);
         e.copy_from_slice(y);

@@ -2,13 +2,12 @@
 
 use bytes::Bytes;
 use madrigal_circuit::Rows;
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_garbling::bmr::{
     BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, Products,
 };
 use madrigal_kernels as kernels;
 use madrigal_net::{Channel, Result, exchange_each};
-use zeroize::Zeroizing;
 
 use super::tables::{self, Parcel};
 use super::{ActiveKeys, Bmr, FITS, PeerRows, Program, Shape, WireSetup, pack, unpack};

@@ -54,11 +54,10 @@ pub use madrigal_garbling::{Block, Offset, Program};
 
 use bytes::Bytes;
 use madrigal_circuit::Rows;
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_garbling::bmr::Instance;
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Generator, Result, exchange};
-use zeroize::Zeroizing;
 
 use crate::Opening;
 use crate::gmw::{BooleanGmw, InputSharing, LEADER};

@@ -36,11 +36,10 @@
 pub mod rings;
 mod three;
 
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Needs, Scratch, Stock};
 use madrigal_kernels::{self as kernels, Block, Prg};
 use madrigal_net::{Context, Generator, Result};
-use zeroize::Zeroizing;
 
 use crate::Opening;
 use crate::gmw::{BooleanGmw, LEADER};

@@ -31,11 +31,10 @@
 
 mod chain;
 
-use madrigal_core::{Party, Ring, bits};
+use madrigal_core::{Party, Ring, Zeroizing, bits};
 use madrigal_correlations::{Kept, Kind, Needs, RingTriples, Stock, Width};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::{Context, Result};
-use zeroize::Zeroizing;
 
 use super::{Bits, Branches, SEED, Slot, Wanted, openings};
 use crate::Opening;

@@ -8,10 +8,9 @@
 //! | opening of n bits | 1 | ceil(n/8) to each receiver, by its previous party |
 
 use bytes::{Bytes, BytesMut};
-use madrigal_core::{Party, PhaseCost, bits};
+use madrigal_core::{Party, PhaseCost, Zeroizing, bits};
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Context, Generator, Result, exchange_each};
-use zeroize::Zeroizing;
 
 use super::flow::{Pool, Spent};
 use super::{BitShares, Neighbours, PARTIES, ZeroKeys, next, previous};

@@ -15,7 +15,7 @@ use madrigal_kernels as kernels;
 use madrigal_net::Result;
 
 use super::{BitShares, ReplicatedBits};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// How an adder's carries are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ pub(super) struct Addends {
 
 /// Rows of one component.
 pub(super) enum Part {
-    Own(Secret<u8>),
+    Own(Zeroizing<Vec<u8>>),
     /// As they came from or go to another party.
     Message(Bytes),
 }
@@ -96,7 +96,7 @@ impl Addends {
         let rows = self.t[0].len() / stride.max(1);
         let mut components = self.t.map(|part| match part {
             Part::Own(rows) => rows,
-            Part::Message(rows) => Secret::from(rows.to_vec()),
+            Part::Message(rows) => Zeroizing::from(rows.to_vec()),
         });
         for (t, carries) in components.iter_mut().zip(&carries.components) {
             kernels::xor_into(&mut t[stride..], carries);
@@ -160,7 +160,7 @@ impl ReplicatedBits {
         let zeros = vec![0; stride];
         let mut nodes = BitShares::zeros(plan.rows, addends.count);
         for level in &plan.levels {
-            let string = || Secret::<u8>::zeros(level.len() * stride);
+            let string = || Zeroizing::<Vec<u8>>::zeros(level.len() * stride);
             let (mut x, mut y) = ([string(), string()], [string(), string()]);
             for (i, and) in level.iter().enumerate() {
                 let [left, right] = match and.of {
@@ -176,7 +176,7 @@ impl ReplicatedBits {
                     y[part][i * stride..][..stride].copy_from_slice(right[part]);
                 }
             }
-            let [x, y] = [&x, &y].map(|string| string.each_ref().map(|part| &**part));
+            let [x, y] = [&x, &y].map(|string| string.each_ref().map(|part| part.as_slice()));
             let z = self.and(x, y, level.len() * stride * 8).await?;
             for (i, and) in level.iter().enumerate() {
                 for (part, z) in z.iter().enumerate() {

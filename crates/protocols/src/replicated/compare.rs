@@ -20,7 +20,7 @@ use madrigal_net::Result;
 
 use super::carries::{Addends, Part, Second};
 use super::{BitShares, Depth, ReplicatedBits, ReplicatedRings, RingShares};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// What x_0 + x_1 and x_2 are of.
 #[derive(Clone, Copy)]
@@ -150,7 +150,7 @@ impl ReplicatedRings {
                 let high = parts.map(|part| &part[bytes..]);
                 let z = strand.and(low, high, 8 * bytes).await?;
                 equal = BitShares {
-                    components: z.map(|part| Secret::from(part.to_vec())),
+                    components: z.map(|part| Zeroizing::from(part.to_vec())),
                     rows: half,
                     count: equal.count,
                 };
@@ -210,8 +210,8 @@ impl<'a, T: Ring> Split<'a, T> {
     }
 
     /// One of our components of a block.
-    fn component(&self, part: usize, block: &Range<usize>) -> Secret<T> {
-        let mut elements = Secret::from(self.x.components()[part][block.clone()].to_vec());
+    fn component(&self, part: usize, block: &Range<usize>) -> Zeroizing<Vec<T>> {
+        let mut elements = Zeroizing::from(self.x.components()[part][block.clone()].to_vec());
         if let Some(minus) = self.minus {
             rings::sub_into(&mut elements, &minus.components()[part][block.clone()]);
         }
@@ -219,7 +219,7 @@ impl<'a, T: Ring> Split<'a, T> {
     }
 
     /// x_0 + x_1 and the offset, which P_0 knows.
-    pub(super) fn first(&self, block: &Range<usize>) -> Secret<T> {
+    pub(super) fn first(&self, block: &Range<usize>) -> Zeroizing<Vec<T>> {
         let mut sum = self.component(0, block);
         rings::add_into(&mut sum, &self.x.components()[1][block.clone()]);
         if let Some(minus) = self.minus {
@@ -232,7 +232,7 @@ impl<'a, T: Ring> Split<'a, T> {
     }
 
     /// x_2, or -x_2, which P_1 and P_2 know as this component.
-    pub(super) fn third(&self, part: usize, block: &Range<usize>) -> Secret<T> {
+    pub(super) fn third(&self, part: usize, block: &Range<usize>) -> Zeroizing<Vec<T>> {
         let mut elements = self.component(part, block);
         if self.negate {
             elements.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
@@ -255,8 +255,8 @@ pub(super) fn collect(
 }
 
 /// The `width` lowest bits of elements, a row for each bit.
-pub(super) fn rows_of<T: Ring>(elements: &[T], width: usize) -> Secret<u8> {
-    let mut rows = Secret::zeros(width * bits::bytes_for(elements.len()));
+pub(super) fn rows_of<T: Ring>(elements: &[T], width: usize) -> Zeroizing<Vec<u8>> {
+    let mut rows = Zeroizing::zeros(width * bits::bytes_for(elements.len()));
     rows_into(elements, width, &mut rows);
     rows
 }
@@ -290,7 +290,7 @@ impl ReplicatedBits {
         let count = block.len();
         let bytes = width * bits::bytes_for(count);
         let me = self.context.me();
-        let mut mask = Secret::zeros(if me.index() == 1 { 0 } else { bytes });
+        let mut mask = Zeroizing::zeros(if me.index() == 1 { 0 } else { bytes });
         let (t, same) = match me.index() {
             0 => {
                 self.zeros.first.fill(&mut mask);

@@ -21,7 +21,7 @@ use super::carries::{Addends, Part, Second};
 use super::compare::rows_of;
 use super::shares::third;
 use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// Only P_0 has inputs.
 pub(super) const fn of_first(count: usize) -> [usize; PARTIES] {
@@ -129,7 +129,7 @@ impl ReplicatedRings {
                     &mut strand.zeros.second
                 };
                 generator.fill(rings::as_bytes_mut(r));
-                let mut minus = Secret::from(r.to_vec());
+                let mut minus = Zeroizing::from(r.to_vec());
                 minus.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
                 addend.components[part] = rows_of(&minus, T::BITS);
             }
@@ -144,7 +144,7 @@ impl ReplicatedRings {
             let carries = strand.carries(&addends, targets, depth).await?;
             let sum = addends.sum(&carries);
             let opened = strand.open_rows(&sum, &[Party::new(0)]).await?;
-            let mut own = Secret::zeros(opened.as_ref().map_or(0, |_| block.len()));
+            let mut own = Zeroizing::zeros(opened.as_ref().map_or(0, |_| block.len()));
             if let Some(rows) = opened {
                 let stride = sum.stride();
                 let bytes = rings::as_bytes_mut(&mut own);
@@ -197,9 +197,9 @@ impl ReplicatedBits {
 }
 
 /// u = b_0 ^ b_1 of each bit, at P_0; nothing elsewhere.
-fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Secret<T> {
+fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Zeroizing<Vec<T>> {
     let first = me.index() == 0;
-    let mut u = Secret::zeros(if first { bits.rows * bits.count } else { 0 });
+    let mut u = Zeroizing::zeros(if first { bits.rows * bits.count } else { 0 });
     if first {
         let mut both = bits.components[0].clone();
         kernels::xor_into(&mut both, &bits.components[1]);
@@ -209,9 +209,9 @@ fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Secret<T> {
 }
 
 /// w = b_2 of each bit, at P_1 and P_2; nothing at P_0.
-fn known_to_others<T: Ring>(me: Party, bits: &BitShares) -> Secret<T> {
+fn known_to_others<T: Ring>(me: Party, bits: &BitShares) -> Zeroizing<Vec<T>> {
     let part = third(me);
-    let mut w = Secret::zeros(part.map_or(0, |_| bits.rows * bits.count));
+    let mut w = Zeroizing::zeros(part.map_or(0, |_| bits.rows * bits.count));
     if let Some(part) = part {
         unpack(&bits.components[part], bits, &mut w);
     }

@@ -7,7 +7,7 @@ use madrigal_kernels::rings;
 use madrigal_net::Result;
 
 use super::{ReplicatedRings, RingShares, ZeroKeys};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// Rows of a product that are computed before the first of them is sent: enough to use each part of
 /// the right matrix many times while it is in the cache.
@@ -67,11 +67,11 @@ impl ReplicatedRings {
             columns,
         } = shape;
         let mut z = RingShares::zeros(rows * columns);
-        let mut sum = Secret::from(y.components()[0].to_vec());
+        let mut sum = Zeroizing::from(y.components()[0].to_vec());
         rings::add_into(&mut sum, y.components()[1]);
         let sides = [&*sum, y.components()[0]];
         let x = x.components();
-        let mut products = Secret::zeros(BAND.min(rows) * columns);
+        let mut products = Zeroizing::zeros(BAND.min(rows) * columns);
         let mut done = 0..0;
         let local = |mut outputs: Range<usize>, mut z: &mut [T], zeros: &mut ZeroKeys| {
             zeros.fill(z);
@@ -105,12 +105,12 @@ impl ReplicatedRings {
 }
 
 /// This party's part of products of pairs of matrices.
-fn pairs<T: Ring>(x: &RingShares<T>, y: &RingShares<T>, product: &Product) -> Secret<T> {
+fn pairs<T: Ring>(x: &RingShares<T>, y: &RingShares<T>, product: &Product) -> Zeroizing<Vec<T>> {
     let (count, shape) = product.pieces();
     let [_, right, len] = shape.lengths();
-    let mut products = Secret::zeros(count * len);
+    let mut products = Zeroizing::zeros(count * len);
     let ([x0, x1], [y0, y1]) = (x.components(), y.components());
-    let mut sum = Secret::zeros(right);
+    let mut sum = Zeroizing::zeros(right);
     for piece in 0..count {
         let (left, right) = (product.left(piece), piece * right..(piece + 1) * right);
         let z = &mut products[piece * len..][..len];
@@ -133,14 +133,14 @@ fn convolved<T: Ring>(
     filters: &RingShares<T>,
     images: &RingShares<T>,
     convolution: &Convolution,
-) -> Secret<T> {
+) -> Zeroizing<Vec<T>> {
     let product = Product::Convolution(*convolution);
     let (count, shape) = product.pieces();
     let (inner, columns) = (shape.inner, shape.columns);
     let each = (UNFOLDED / inner.max(1)).clamp(1, columns.max(1));
-    let mut products = Secret::zeros(product.lengths()[2]);
-    let mut unfolded = [(); 2].map(|()| Secret::zeros(inner * each));
-    let mut part = Secret::zeros(shape.rows * each);
+    let mut products = Zeroizing::zeros(product.lengths()[2]);
+    let mut unfolded = [(); 2].map(|()| Zeroizing::zeros(inner * each));
+    let mut part = Zeroizing::zeros(shape.rows * each);
     for group in 0..count {
         let [x0, x1] = filters.components().map(|x| &x[product.left(group)]);
         for first in (0..columns).step_by(each) {

@@ -16,7 +16,7 @@ use madrigal_net::{Channel, Result};
 
 use super::flow::Flow;
 use super::{Neighbours, ReplicatedBits, RingShares, previous};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 impl ReplicatedBits {
     /// Shares of `count` sums of what `left` and the party after it have as `own`. What the third party
@@ -24,7 +24,7 @@ impl ReplicatedBits {
     pub(super) async fn sum_of_two<T: Ring>(
         &mut self,
         left: Party,
-        mut own: Secret<T>,
+        mut own: Zeroizing<Vec<T>>,
         count: usize,
     ) -> Result<RingShares<T>> {
         let me = self.context.me();

@@ -13,7 +13,7 @@ use madrigal_net::Result;
 
 use super::flow::Flow;
 use super::{ReplicatedBits, ReplicatedRings, RingShares, ZeroKeys};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// Bytes of each operand that are worked on at once: all of them fit the first-level cache.
 const CHUNK: usize = 4096;
@@ -159,7 +159,7 @@ impl ZeroKeys {
     /// second one's, which is still to be subtracted.
     fn each<T: Ring>(&mut self, z: &mut [T], mut work: impl FnMut(&[T], &mut [T])) {
         let each = CHUNK / T::BYTES;
-        let mut minus = Secret::zeros(each.min(z.len()));
+        let mut minus = Zeroizing::zeros(each.min(z.len()));
         for z in z.chunks_mut(each) {
             let minus = &mut minus[..z.len()];
             self.first.fill(rings::as_bytes_mut(z));

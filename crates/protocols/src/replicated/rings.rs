@@ -15,7 +15,7 @@ use madrigal_net::{Context, Result};
 
 use super::flow::Flow;
 use super::{BitShares, Depth, PARTIES, ReplicatedBits, RingShares, next, previous};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// Blocks of elements that go through a circuit side by side.
 const WAYS: usize = 8;
@@ -115,7 +115,7 @@ impl ReplicatedRings {
         } else {
             0
         };
-        let mut sum = Secret::zeros(if gets { first.len() } else { 0 });
+        let mut sum = Zeroizing::zeros(if gets { first.len() } else { 0 });
         let out = &mut *sum;
         let flow = Flow {
             context: &strand.context,

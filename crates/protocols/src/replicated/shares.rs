@@ -7,12 +7,12 @@ use madrigal_core::{Party, Ring, bits};
 use madrigal_kernels::{Prg, rings};
 
 use super::{PARTIES, leads};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// One party's shares of a batch of ring elements: its two components of each. Wiped when dropped.
 #[derive(Clone)]
 pub struct RingShares<T: Ring> {
-    pub(super) components: [Secret<T>; 2],
+    pub(super) components: [Zeroizing<Vec<T>>; 2],
 }
 
 impl<T: Ring> fmt::Debug for RingShares<T> {
@@ -25,7 +25,7 @@ impl<T: Ring> RingShares<T> {
     /// Shares of `len` zeros.
     pub fn zeros(len: usize) -> Self {
         Self {
-            components: [Secret::zeros(len), Secret::zeros(len)],
+            components: [Zeroizing::zeros(len), Zeroizing::zeros(len)],
         }
     }
 
@@ -64,7 +64,7 @@ impl<T: Ring> RingShares<T> {
 
     /// The first and the second components: secrets, for those who send them on to their owner.
     pub fn components(&self) -> [&[T]; 2] {
-        self.components.each_ref().map(|part| &**part)
+        self.components.each_ref().map(|part| part.as_slice())
     }
 
     /// Adds `other`, element by element.
@@ -141,7 +141,7 @@ impl<T: Ring> RingShares<T> {
     /// If there are not so many.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        let copy = |part: &Secret<T>| Secret::from(part[range.clone()].to_vec());
+        let copy = |part: &Zeroizing<Vec<T>>| Zeroizing::from(part[range.clone()].to_vec());
         Self {
             components: self.components.each_ref().map(copy),
         }
@@ -151,8 +151,11 @@ impl<T: Ring> RingShares<T> {
     #[must_use]
     pub fn concat(batches: &[&Self]) -> Self {
         let part = |component: usize| {
-            let parts: Vec<&[T]> = batches.iter().map(|b| &*b.components[component]).collect();
-            Secret::from(parts.concat())
+            let parts: Vec<&[T]> = batches
+                .iter()
+                .map(|b| b.components[component].as_slice())
+                .collect();
+            Zeroizing::from(parts.concat())
         };
         Self {
             components: [part(0), part(1)],
@@ -174,7 +177,7 @@ pub(super) const fn third(me: Party) -> Option<usize> {
 /// dropped.
 #[derive(Clone)]
 pub struct BitShares {
-    pub(super) components: [Secret<u8>; 2],
+    pub(super) components: [Zeroizing<Vec<u8>>; 2],
     pub(super) rows: usize,
     pub(super) count: usize,
 }
@@ -188,7 +191,7 @@ impl fmt::Debug for BitShares {
 impl BitShares {
     /// Shares of zeros.
     pub fn zeros(rows: usize, count: usize) -> Self {
-        let part = || Secret::zeros(rows * bits::bytes_for(count));
+        let part = || Zeroizing::zeros(rows * bits::bytes_for(count));
         Self {
             components: [part(), part()],
             rows,
@@ -237,7 +240,7 @@ impl BitShares {
 
     /// The components, all rows.
     pub fn components(&self) -> [&[u8]; 2] {
-        self.components.each_ref().map(|part| &**part)
+        self.components.each_ref().map(|part| part.as_slice())
     }
 
     /// The components of one row.
@@ -351,7 +354,8 @@ pub enum SharesError {
 /// Cuts values into the shares of the three parties: what a client that is none of them does. `rng`
 /// must be a generator that nobody else has.
 pub fn deal<T: Ring>(values: &[T], rng: &mut Prg) -> [RingShares<T>; PARTIES] {
-    let mut parts: [Secret<T>; PARTIES] = std::array::from_fn(|_| Secret::zeros(values.len()));
+    let mut parts: [Zeroizing<Vec<T>>; PARTIES] =
+        std::array::from_fn(|_| Zeroizing::zeros(values.len()));
     let [v0, v1, v2] = &mut parts;
     rng.fill(rings::as_bytes_mut(v0));
     rng.fill(rings::as_bytes_mut(v1));

@@ -42,7 +42,7 @@ use super::compare::Split;
 use super::convert::{gather, of_first, unpack};
 use super::shares::third;
 use super::{BitShares, ReplicatedBits, ReplicatedRings, RingShares};
-use crate::secret::Secret;
+use madrigal_core::Zeroizing;
 
 /// Which numbers are cut, exactly.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl ReplicatedRings {
         let (me, count) = (self.me(), x.len());
         let strand = &mut self.strand;
         let [first, second] = x.components();
-        let mut own = Secret::zeros(if me.index() < 2 { count } else { 0 });
+        let mut own = Zeroizing::zeros(if me.index() < 2 { count } else { 0 });
         match me.index() {
             0 => {
                 // C + x_0 + x_1 = x + n.
@@ -179,7 +179,7 @@ impl ReplicatedBits {
         let top = T::BITS - by;
         let highest = |x: &T| x.shr(T::BITS - 1);
         // What P_0 puts in: its number, and u of the lower carry and of the upper one.
-        let mut own = Secret::zeros(if me.index() == 0 { 3 * count } else { 0 });
+        let mut own = Zeroizing::zeros(if me.index() == 0 { 3 * count } else { 0 });
         if me.index() == 0 {
             let a = split.first(block);
             let (number, both) = own.split_at_mut(count);
@@ -197,10 +197,10 @@ impl ReplicatedBits {
         }
         let [put_in, ..] = self.share(&own, of_first(3 * count)).await?;
 
-        let mut own = Secret::zeros(if me.index() == 0 { 0 } else { count });
+        let mut own = Zeroizing::zeros(if me.index() == 0 { 0 } else { count });
         if let Some(part) = third(me) {
             let b = split.third(part, block);
-            let mut w = Secret::zeros(2 * count);
+            let mut w = Zeroizing::zeros(2 * count);
             unpack(&carries.components[part], &carries, &mut w);
             let (lower, upper) = w.split_at_mut(count);
             // The product u w of carries counts twice, that of highest bits once.

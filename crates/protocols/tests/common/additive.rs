@@ -1,14 +1,12 @@
 //! N parties with dealt shares and correlations, of which each takes its own.
 
-use madrigal_core::Product;
-use madrigal_core::{Party, Phase, PhaseCost, Ring};
+use madrigal_core::{Party, Phase, PhaseCost, Product, Ring, Zeroizing};
 use madrigal_correlations::{MatrixShape, ProductTriple, RingTriples, SharedBits, SquarePairs};
 use madrigal_kernels::{Block, Prg, meter::unmetered, rings};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::arithmetic::ArithmeticGmw;
 use madrigal_protocols::{Opening, Rounds};
 use madrigal_testkit::World;
-use zeroize::Zeroizing;
 
 use super::products::plain;
 

@@ -5,9 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_circuit::hycc::Input;
-use madrigal_core::Party;
+use madrigal_core::{Party, Zeroizing};
 use madrigal_hycc::{Flat, Values, ValuesError};
-use zeroize::Zeroizing;
 
 use super::failure::Inputs as Problem;
 use crate::args::InputFile;

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use madrigal_core::{Party, Product, Ring, bits};
+use madrigal_core::{Party, Product, Ring, Zeroizing, bits};
 use madrigal_correlations::{Kind, Stock, Width};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use madrigal_protocols::aby2::{self, Flips};
 use madrigal_protocols::planes;
-use zeroize::Zeroizing;
 
 use super::{AlphaTool, Elements};
 use crate::bill::Bill;

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_garbling::colours;
 use madrigal_net::Result;
 use madrigal_protocols::bmr::Bmr;
 use madrigal_protocols::gmw;
-use zeroize::Zeroizing;
 
 use super::BmrTool;
 use super::wires::{groups, shape_of, sorts_of, to_shares};

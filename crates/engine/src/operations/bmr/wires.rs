@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use madrigal_circuit::Rows;
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_garbling::colours;
 use madrigal_kernels::Block;
 use madrigal_protocols::bmr::{ActiveKeys, WireSetup};
-use zeroize::Zeroizing;
 
 use crate::shares::Shares;
 use crate::sort::{Sharing, Sort};

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 use madrigal_ot::base::endemic::{EndemicReceiver, EndemicSender};
 use madrigal_ot::base::kem::{self, KemReceiver};
 use madrigal_ot::base::{BaseReceiver, BaseSender};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::{Delta, Instance, KAPPA, SeededRng};
-use zeroize::Zeroizing;
 
 use super::outputs::agree;
 use super::sides::Measured;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use madrigal_core::Zeroizing;
 use madrigal_kernels::meter::unmetered;
 use madrigal_kernels::{Block, blocks_as_bytes, words_as_bytes, words_as_bytes_mut};
 use madrigal_ot::cost::{self, Cost};
@@ -9,7 +10,6 @@ use madrigal_ot::flavour::{self, OneOf};
 use madrigal_ot::softspoken::{SoftSpokenReceiver, SoftSpokenSender};
 use madrigal_ot::{Delta, ExtensionReceiver as _, ExtensionSender as _, OtError, Tweaks};
 use rand_core::Rng as _;
-use zeroize::Zeroizing;
 
 use super::extensions::start;
 use super::outputs::{agree, bit, consume};
