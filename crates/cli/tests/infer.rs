@@ -212,6 +212,52 @@ fn samples_tell_which_numbers_suffice() {
         );
     }
     assert_eq!(found["choices"].as_array().unwrap().len(), 2);
+    let chosen = &found["chosen"];
+    assert_eq!(chosen[0], 32, "{chosen}");
+    // What is written into the model is taken from it, also without its weights.
+    let written = format!("model calibrate {sample} --output whole.onnx");
+    assert!(
+        madrigal(path, &written)
+            .good()
+            .stdout
+            .contains("in the model")
+    );
+    madrigal(path, "model strip whole.onnx --output bare.onnx").good();
+    for model in ["whole.onnx", "bare.onnx"] {
+        let told = madrigal(
+            path,
+            &format!("model explain {model} --protocol A+B --json"),
+        );
+        let told: Value = serde_json::from_str(&told.good().stdout).unwrap();
+        assert_eq!(&told["numbers"], chosen, "{model}");
+    }
+    let told = |more: &str| -> Value {
+        let input = format!("--input {folder}/digits.npy --local 2 --protocol A+B --json");
+        let ended = madrigal(path, &format!("infer --model whole.onnx {input} {more}"));
+        serde_json::from_str(&ended.good().stdout).unwrap()
+    };
+    assert_eq!(&told("")["numbers"], chosen);
+    assert_eq!(
+        told("--numbers 64.12")["numbers"],
+        serde_json::json!([64, 12])
+    );
+    fails(
+        path,
+        &format!("model calibrate {sample} --output none.onnx --error 1e-9"),
+        3,
+        &["--error"],
+    );
+    assert!(!path.join("none.onnx").exists());
+    for wrong in ["nan", "-1", "much"] {
+        let flags = format!("model calibrate {sample} --error={wrong}");
+        fails(path, &flags, 2, &["--error", "0.01"]);
+    }
+    let mut noted = std::fs::read(path.join("whole.onnx")).unwrap();
+    let at = noted.windows(3).rposition(|text| text == b"32.").unwrap();
+    noted[at] = b'7';
+    std::fs::write(path.join("odd.onnx"), noted).unwrap();
+    let odd = "model explain odd.onnx";
+    fails(path, odd, 3, &["madrigal.numbers", "--numbers"]);
     let ended = madrigal(path, &format!("{} --local 3 --json", flags()));
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(found["results"][0]["shape"], serde_json::json!([6, 10]));

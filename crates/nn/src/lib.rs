@@ -57,6 +57,6 @@ pub use graph::{Binary, Count, Graph, Node, Op, Reduction, Type, Unary, Value, V
 pub use import::{Options, supported_operators};
 pub use read::{
     Limits, Model, NEWEST_OPSET, OLDEST_OPSET, ReadError, StoredTensorError, TensorFault,
-    read_tensor,
+    read_tensor, with_note,
 };
 pub use tensor::{Data, Element, Tensor, TensorError};

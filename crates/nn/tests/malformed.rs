@@ -2,6 +2,7 @@
 
 use madrigal_nn::{
     Fault, ImportError, Limits, Model, Options, Problem, ReadError, Tensor, TensorFault, proto,
+    with_note,
 };
 use prost::Message as _;
 
@@ -45,6 +46,37 @@ fn versions() {
     let mut none = Net::new(13).messages();
     none.opset_import.clear();
     assert_eq!(read(none.encode_to_vec()).unwrap_err(), ReadError::NoOpset);
+}
+
+/// A note is added to a file as it is, and the last one counts; without weights Madrigal's own stay.
+#[test]
+fn notes() {
+    let file = Net::new(13).input("x", &[1]).output("x").file();
+    let before = read(file.clone()).unwrap();
+    assert_eq!(before.note("madrigal.numbers"), None);
+    let mut noted = file;
+    for (key, value) in [
+        ("madrigal.numbers", "64.16"),
+        ("author", "somebody"),
+        ("madrigal.numbers", "32.12"),
+    ] {
+        noted = with_note(noted, key, value);
+    }
+    let after = read(noted).unwrap();
+    assert_eq!(after.note("madrigal.numbers"), Some("32.12"));
+    assert_eq!(after.note("author"), Some("somebody"));
+    let bare = read(after.without_weights()).unwrap();
+    assert_eq!(bare.note("madrigal.numbers"), Some("32.12"));
+    assert_eq!(bare.note("author"), None);
+    assert_eq!(bare.inputs(), before.inputs());
+    // What others wrote need not be text.
+    let mut messages = Net::new(13).input("x", &[1]).output("x").messages();
+    messages.metadata_props.push(proto::Property {
+        key: b"madrigal.numbers".to_vec().into(),
+        value: vec![0xff].into(),
+    });
+    let odd = read(messages.encode_to_vec()).unwrap();
+    assert_eq!(odd.note("madrigal.numbers"), None);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The flags of `infer`: a trained network on data that nobody shows.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -7,6 +8,7 @@ use clap::{Args, ValueHint};
 use madrigal_app::ahead::Ahead;
 use madrigal_app::flags::threads;
 use madrigal_app::ways::MatricesArg;
+use madrigal_nn::Model;
 use madrigal_program::Type;
 use madrigal_program::lower::Mix;
 
@@ -31,14 +33,10 @@ pub struct Infer {
     pub protocol: Option<Mix>,
 
     /// How numbers are kept: bits, and how many of them are after the point; the same at all parties. What leaves the
-    /// range wraps around: `madrigal model calibrate` finds numbers that suffice for sample data
-    #[arg(
-        long,
-        value_name = "BITS.FRACTION",
-        default_value = "64.16",
-        help_heading = "Work"
-    )]
-    pub numbers: NumberArg,
+    /// range wraps around: `madrigal model calibrate` finds numbers that suffice for sample data, and writes them into
+    /// the model [default: what the model says, or else 64.16]
+    #[arg(long, value_name = "BITS.FRACTION", help_heading = "Work")]
+    pub numbers: Option<NumberArg>,
 
     /// Who gets the results: `all`, or parties separated by commas
     #[arg(
@@ -105,6 +103,35 @@ pub struct Infer {
 /// A type of numbers with a fixed point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberArg(pub Type);
+
+impl NumberArg {
+    /// Under this name a model's file says which numbers suffice for it.
+    pub const NOTE: &str = "madrigal.numbers";
+
+    /// These, or else those that the model's file names, or else 64.16.
+    pub fn or_of(given: Option<Self>, model: &Model) -> Result<Type, String> {
+        match (given, model.note(Self::NOTE)) {
+            (Some(given), _) => Ok(given.0),
+            (None, Some(note)) => note.parse().map(|Self(number)| number).map_err(|error| {
+                let note = format!("the model's {} are {note:?}: {error}", Self::NOTE);
+                format!("{note}; calibrate it again, or give --numbers")
+            }),
+            (None, None) => Ok(Self::default().0),
+        }
+    }
+}
+
+impl Default for NumberArg {
+    fn default() -> Self {
+        Self(Type::fixed(64, 16).expect("a type of 64 bits"))
+    }
+}
+
+impl fmt::Display for NumberArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0.bits(), self.0.fraction())
+    }
+}
 
 impl FromStr for NumberArg {
     type Err = String;

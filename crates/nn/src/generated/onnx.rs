@@ -12,12 +12,23 @@ pub struct Model {
     pub graph: ::core::option::Option<Graph>,
     #[prost(message, repeated, tag = "8")]
     pub opset_import: ::prost::alloc::vec::Vec<OperatorSet>,
+    /// What else is said of the model.
+    #[prost(message, repeated, tag = "14")]
+    pub metadata_props: ::prost::alloc::vec::Vec<Property>,
     /// Graphs for training: not supported.
     #[prost(bytes = "bytes", repeated, tag = "20")]
     pub training_info: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
     /// Operators made of others: not supported.
     #[prost(bytes = "bytes", repeated, tag = "25")]
     pub functions: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+}
+/// A name and what is said under it: text of anybody's, which need not be UTF-8.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Property {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub key: ::prost::bytes::Bytes,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub value: ::prost::bytes::Bytes,
 }
 /// The version of a set of operators that the file uses.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -1,6 +1,7 @@
 //! ONNX files: from bytes to messages that can be trusted to be as large as they say.
 
 mod external;
+mod notes;
 mod scan;
 mod strip;
 mod tensor;
@@ -11,6 +12,7 @@ use std::path::Path;
 use bytes::Bytes;
 use prost::Message as _;
 
+pub use notes::with_note;
 pub use tensor::{StoredTensorError, TensorFault};
 
 use crate::proto;
@@ -122,6 +124,7 @@ pub struct Model {
     pub(crate) opset: i64,
     pub(crate) limits: Limits,
     producer: String,
+    notes: Vec<proto::Property>,
 }
 
 impl Model {
@@ -183,6 +186,7 @@ impl Model {
             opset,
             limits: *limits,
             producer: producer.trim().to_string(),
+            notes: model.metadata_props,
         })
     }
 

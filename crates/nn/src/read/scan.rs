@@ -22,7 +22,7 @@ enum Kind {
 fn inside(kind: Kind, field: u64) -> Option<Kind> {
     Some(match (kind, field) {
         (Kind::Model, 7) => Kind::Graph,
-        (Kind::Model, 8 | 20 | 25) => Kind::Leaf,
+        (Kind::Model, 8 | 14 | 20 | 25) => Kind::Leaf,
         (Kind::Graph, 1) => Kind::Node,
         (Kind::Graph, 5) | (Kind::Attribute, 5) => Kind::Tensor,
         (Kind::Graph, 15) => Kind::Leaf,

@@ -38,7 +38,7 @@ fn strip(tensor: &mut proto::Tensor) {
 impl Model {
     /// The model as a file for those who are to know its architecture alone: all floats among its constants are 0, but
     /// for single ones (a slope, a scale), which count as architecture, as integers and Booleans do, and attributes. Names
-    /// stay.
+    /// stay, and of the [notes](Self::note) Madrigal's own.
     ///
     /// Its graph is that of the whole model, on secrets too, unless constants that are computed of weights decide on
     /// it: then the programs differ, and parties that compare them refuse to begin.
@@ -55,6 +55,7 @@ impl Model {
                 domain: String::new(),
                 version: self.opset,
             }],
+            metadata_props: self.own_notes(),
             ..Default::default()
         }
         .encode_to_vec()

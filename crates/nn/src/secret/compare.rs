@@ -23,6 +23,8 @@ pub struct Comparison {
 pub struct OutputDifference {
     /// Its name.
     pub name: String,
+    /// The greatest magnitude in the clear.
+    pub greatest: f64,
     /// The largest difference of two numbers.
     pub largest_error: f64,
     /// Rows, along the first axis, of an output of two axes or more.
@@ -147,6 +149,7 @@ impl Graph {
             let [rows, changed] = changed(found, expected);
             OutputDifference {
                 name: name.clone(),
+                greatest: greatest(expected),
                 largest_error: largest_error(found, expected),
                 rows,
                 changed,

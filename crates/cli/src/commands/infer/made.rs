@@ -11,7 +11,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, Planned, Rounding, Type};
 
 use super::unfit::Unfit;
-use crate::args::Receivers;
+use crate::args::{NumberArg, Receivers};
 use crate::exit::{Failure, Result, Usage};
 
 /// Who owns the model, and who the data.
@@ -25,7 +25,7 @@ pub struct Asked<'a> {
     pub batch: Option<usize>,
     pub to: &'a Receivers,
     pub public_model: bool,
-    pub number: Type,
+    pub number: Option<NumberArg>,
 }
 
 /// A model as a program.
@@ -69,8 +69,12 @@ impl Made {
             path: path(),
             error,
         })?;
+        let number = NumberArg::or_of(asked.number, file).map_err(|problem| Unfit::File {
+            path: path(),
+            problem,
+        })?;
         let format = Format {
-            number: asked.number,
+            number,
             rounding: Rounding::Exact,
         };
         let network = graph.on_secrets(&roles, format);
@@ -82,7 +86,7 @@ impl Made {
             graph,
             network,
             roles,
-            number: asked.number,
+            number,
         })
     }
 

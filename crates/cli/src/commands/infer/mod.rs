@@ -111,7 +111,7 @@ fn made(args: &Infer, parties: usize, model: &Model, batch: Option<usize>) -> Re
         batch,
         to: &args.to,
         public_model: args.public_model,
-        number: args.numbers.0,
+        number: args.numbers,
     };
     let made = Made::new(model, &asked)?;
     check_files(args, &made.names())?;

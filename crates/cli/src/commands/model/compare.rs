@@ -1,15 +1,15 @@
-//! `model compare` and `model calibrate`: a network with a fixed point on sample data.
+//! `model compare`: a network with a fixed point on sample data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_nn::secret::{Comparison, Format};
-use madrigal_nn::{Graph, Options, Tensor};
+use madrigal_nn::{Graph, Model, Options, Tensor};
 use madrigal_program::{Rounding, Type};
 use serde::Serialize;
 
 use super::{plot, wrong};
-use crate::args::Sample;
+use crate::args::{NumberArg, Sample};
 use crate::data::Files;
 use crate::exit::{Failure, Result};
 use crate::files::{self, Output as Written};
@@ -18,23 +18,24 @@ use crate::stats::{print, print_json};
 
 /// What `compare` tells, as JSON has it.
 #[derive(Serialize)]
-struct Compared {
-    numbers: [u32; 2],
-    outputs: Vec<Output>,
+pub(super) struct Compared {
+    pub numbers: [u32; 2],
+    pub outputs: Vec<Output>,
     layers: Vec<Layer>,
-    overflows: Vec<String>,
+    pub overflows: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Output {
-    name: String,
-    largest_error: f64,
-    rows: usize,
-    changed: usize,
+pub(super) struct Output {
+    pub name: String,
+    pub greatest: f64,
+    pub largest_error: f64,
+    pub rows: usize,
+    pub changed: usize,
 }
 
 #[derive(Serialize)]
-struct Layer {
+pub(super) struct Layer {
     name: String,
     operator: String,
     greatest: f64,
@@ -42,15 +43,8 @@ struct Layer {
     largest_error: f64,
 }
 
-/// What `calibrate` tells: numbers by how many bits they have.
-#[derive(Serialize)]
-struct Calibrated {
-    spare: u32,
-    choices: Vec<Compared>,
-}
-
 /// The model for the batch of the data, and the data.
-fn read(sample: &Sample) -> Result<(Graph, Vec<Tensor>)> {
+pub(super) fn read(sample: &Sample) -> Result<(Model, Graph, Vec<Tensor>)> {
     let data = Files::read(&sample.inputs, &sample.pixels)?;
     let file = &sample.file;
     let model = super::model(file)?;
@@ -60,10 +54,15 @@ fn read(sample: &Sample) -> Result<(Graph, Vec<Tensor>)> {
     };
     let graph = model.import(&options).map_err(|error| wrong(file, error))?;
     let data = data.tensors(&graph)?;
-    Ok((graph, data))
+    Ok((model, graph, data))
 }
 
-fn compared(sample: &Sample, graph: &Graph, data: &[Tensor], number: Type) -> Result<Compared> {
+pub(super) fn compared(
+    sample: &Sample,
+    graph: &Graph,
+    data: &[Tensor],
+    number: Type,
+) -> Result<Compared> {
     let format = Format {
         number,
         rounding: Rounding::Exact,
@@ -77,6 +76,7 @@ fn compared(sample: &Sample, graph: &Graph, data: &[Tensor], number: Type) -> Re
         .map_err(|error| wrong(&sample.file, error))?;
     let outputs = outputs.into_iter().map(|one| Output {
         name: one.name,
+        greatest: one.greatest,
         largest_error: one.largest_error,
         rows: one.rows,
         changed: one.changed,
@@ -96,7 +96,7 @@ fn compared(sample: &Sample, graph: &Graph, data: &[Tensor], number: Type) -> Re
     })
 }
 
-pub fn compare(sample: &Sample, number: Type, plot: Option<&Path>) -> Result<()> {
+pub fn compare(sample: &Sample, numbers: Option<NumberArg>, plot: Option<&Path>) -> Result<()> {
     let written = Written {
         flag: "--plot",
         action: "write the plot",
@@ -104,7 +104,9 @@ pub fn compare(sample: &Sample, number: Type, plot: Option<&Path>) -> Result<()>
     };
     let inputs = sample.inputs.iter().chain([&sample.file]);
     files::check(inputs.map(PathBuf::as_path), &[written])?;
-    let (graph, data) = read(sample)?;
+    let (model, graph, data) = read(sample)?;
+    let number = NumberArg::or_of(numbers, &model)
+        .map_err(|problem| wrong(&sample.file, std::io::Error::other(problem)))?;
     let compared = compared(sample, &graph, &data, number)?;
     if let Some(path) = plot {
         let layers = compared.layers.iter();
@@ -122,57 +124,6 @@ pub fn compare(sample: &Sample, number: Type, plot: Option<&Path>) -> Result<()>
         true => print_json(&compared),
         false => print(compared.text().as_bytes()),
     }
-}
-
-/// The fewest bits after the point that are proposed.
-const LEAST: u32 = 4;
-
-pub fn calibrate(sample: &Sample, spare: u32) -> Result<()> {
-    let (graph, data) = read(sample)?;
-    let mut choices = Vec::new();
-    for bits in [32, 64] {
-        let number = graph.calibrated(bits, spare, &data);
-        let mut number = number.map_err(|error| wrong(&sample.file, error))?;
-        // Weights, data or sums may be out of range where results are not.
-        while let Some(one) = number {
-            let fitting = compared(sample, &graph, &data, one).ok();
-            let fitting = fitting.filter(|compared| compared.overflows.is_empty());
-            if let Some(compared) = fitting {
-                choices.push(compared);
-                break;
-            }
-            let fraction = one.fraction() - 1;
-            number = Type::fixed(bits, fraction).filter(|_| fraction >= LEAST);
-        }
-    }
-    if choices.is_empty() {
-        let problem =
-            "no numbers of 32 or 64 bits suffice for this sample: scale the data or the weights";
-        return Err(wrong(&sample.file, std::io::Error::other(problem)));
-    }
-    if sample.json {
-        return print_json(&Calibrated { spare, choices });
-    }
-    let mut all = table(&[
-        "--numbers",
-        "output",
-        "largest error",
-        "rows",
-        "other greatest number",
-    ]);
-    for choice in &choices {
-        let [bits, fraction] = choice.numbers;
-        for output in &choice.outputs {
-            all.add_row([
-                format!("{bits}.{fraction}"),
-                output.name.clone(),
-                format!("{:.2e}", output.largest_error),
-                output.rows.to_string(),
-                output.changed.to_string(),
-            ]);
-        }
-    }
-    print(format!("{all}\n").as_bytes())
 }
 
 impl Layer {

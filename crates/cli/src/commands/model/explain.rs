@@ -72,7 +72,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
             batch: Some(args.batch as usize),
             to: &args.to,
             public_model: args.public_model,
-            number: args.numbers.0,
+            number: args.numbers,
         },
     )?;
     let mut over = args.over.clone();

@@ -1,5 +1,6 @@
 //! `model`: what a trained network consists of, and what a fixed point makes of it.
 
+mod calibrate;
 mod compare;
 mod explain;
 mod plot;
@@ -68,9 +69,9 @@ pub fn run(command: Model) -> Result<()> {
             sample,
             numbers,
             plot,
-        } => return compare::compare(&sample, numbers.0, plot.as_deref()),
+        } => return compare::compare(&sample, numbers, plot.as_deref()),
         Model::Explain(args) => return explain::explain(&args),
-        Model::Calibrate { sample, spare } => return compare::calibrate(&sample, spare),
+        Model::Calibrate(args) => return calibrate::calibrate(&args),
     };
     let options = Options {
         batch: batch.map(|batch| batch as usize),

@@ -1,0 +1,120 @@
+//! `model calibrate`: numbers with a fixed point that suffice for sample data.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use madrigal_nn::with_note;
+use madrigal_program::Type;
+use serde::Serialize;
+
+use super::compare::{Compared, compared, read};
+use super::wrong;
+use crate::args::{Calibrate, NumberArg};
+use crate::exit::{Failure, Result};
+use crate::files::{self, Output as Written};
+use crate::numbers::table;
+use crate::stats::{print, print_json};
+
+/// What is told, as JSON has it: numbers by how many bits they have.
+#[derive(Serialize)]
+struct Calibrated {
+    spare: u32,
+    choices: Vec<Compared>,
+    chosen: Option<[u32; 2]>,
+}
+
+/// The fewest bits after the point that are proposed.
+const LEAST: u32 = 4;
+
+pub fn calibrate(args: &Calibrate) -> Result<()> {
+    let Calibrate { sample, spare, .. } = args;
+    let written = Written {
+        flag: "--output",
+        action: "write the model",
+        path: args.output.as_deref(),
+    };
+    let inputs = sample.inputs.iter().chain([&sample.file]);
+    files::check(inputs.map(PathBuf::as_path), &[written])?;
+    let (_, graph, data) = read(sample)?;
+    let mut choices = Vec::new();
+    for bits in [32, 64] {
+        let number = graph.calibrated(bits, *spare, &data);
+        let mut number = number.map_err(|error| wrong(&sample.file, error))?;
+        // Weights, data or sums may be out of range where results are not.
+        while let Some(one) = number {
+            let fitting = compared(sample, &graph, &data, one).ok();
+            let fitting = fitting.filter(|compared| compared.overflows.is_empty());
+            if let Some(compared) = fitting {
+                choices.push(compared);
+                break;
+            }
+            let fraction = one.fraction() - 1;
+            number = Type::fixed(bits, fraction).filter(|_| fraction >= LEAST);
+        }
+    }
+    if choices.is_empty() {
+        return Err(unsuited(
+            sample.file.as_path(),
+            "no numbers of 32 or 64 bits suffice for this sample: scale the data or the weights",
+        ));
+    }
+    let precise = |choice: &&Compared| {
+        let mut outputs = choice.outputs.iter();
+        outputs.all(|output| {
+            output.changed == 0 && output.largest_error <= args.error * output.greatest
+        })
+    };
+    let chosen = choices.iter().find(precise).map(|choice| choice.numbers);
+    if let Some(path) = &args.output {
+        let [bits, fraction] = chosen.ok_or_else(|| {
+            unsuited(
+                sample.file.as_path(),
+                "no numbers of 32 or 64 bits keep the results of this sample within --error: allow more",
+            )
+        })?;
+        let number = Type::fixed(bits, fraction)
+            .map(NumberArg)
+            .unwrap_or_default();
+        let file = fs::read(&sample.file).map_err(Failure::file("read the model", &sample.file))?;
+        let noted = with_note(file, NumberArg::NOTE, &number.to_string());
+        fs::write(path, noted).map_err(Failure::file("write the model", path))?;
+    }
+    if sample.json {
+        return print_json(&Calibrated {
+            spare: *spare,
+            choices,
+            chosen,
+        });
+    }
+    let mut all = table(&[
+        "--numbers",
+        "output",
+        "largest error",
+        "rows",
+        "other greatest number",
+        "",
+    ]);
+    for choice in &choices {
+        let [bits, fraction] = choice.numbers;
+        let mark = match (chosen == Some(choice.numbers), &args.output) {
+            (true, Some(_)) => "chosen, in the model",
+            (true, None) => "chosen",
+            (false, _) => "",
+        };
+        for output in &choice.outputs {
+            all.add_row([
+                format!("{bits}.{fraction}"),
+                output.name.clone(),
+                format!("{:.2e}", output.largest_error),
+                output.rows.to_string(),
+                output.changed.to_string(),
+                mark.to_owned(),
+            ]);
+        }
+    }
+    print(format!("{all}\n").as_bytes())
+}
+
+fn unsuited(file: &Path, problem: &'static str) -> Failure {
+    wrong(file, std::io::Error::other(problem))
+}
