@@ -25,14 +25,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let world = World::new(parties, 1);
     let start = Instant::now();
-    world.run(|context| {
+    let filled = world.run(|context| {
         let new = take(&new[context.me().index()]);
         async move {
             let mut source =
                 OtSource::new(&context, madrigal_correlations::Extension::default()).await?;
-            new.fill(&context, &mut source, &|_| {}).await.map(drop)
+            new.fill(&context, &mut source, &|_| {}).await
         }
     });
+    for (filled, _) in filled {
+        filled.complete()?;
+    }
     let filled = start.elapsed().as_secs_f64();
 
     let stores = (0..parties)

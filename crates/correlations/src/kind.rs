@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use madrigal_core::{Convolution, Party, Product, Ring};
 
-use crate::matrices::MatrixShape;
+use crate::matrices::{MatrixShape, Tripled};
 use crate::needs::Needs;
 
 /// The most items of one kind that a text may ask for.
@@ -81,7 +81,8 @@ pub(crate) use with_ring;
 
 /// One kind of correlation. Its text is `bits`, `vectors-LENGTH`, `u64`, `squares-u64`,
 /// `shared-u64`, `matrix-u64-ROWSxINNERxCOLUMNS` or `conv-u64-IMAGESxCHANNELSxROWSxCOLUMNS-FILTERSxROWSxCOLUMNS`, which
-/// may go on with `-strideAxB`, `-dilationAxB`, `-paddingTOPxBOTTOMxLEFTxRIGHT` and `-groupsN`.
+/// may go on with `-strideAxB`, `-dilationAxB`, `-paddingTOPxBOTTOMxLEFTxRIGHT` and `-groupsN`; the last two end with
+/// `-left0` or `-left1` where two parties have a factor each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// Boolean triples.
@@ -101,6 +102,11 @@ pub enum Kind {
     MatrixTriples(Width, MatrixShape),
     /// Triples of convolutions over Z_2^l: filters, images, and what comes of them.
     ConvolutionTriples(Width, Convolution),
+    /// Matrix triples over Z_2^l of two parties, of which this one has all of A and the other one all of B.
+    SplitMatrixTriples(Width, MatrixShape, Party),
+    /// Triples of convolutions over Z_2^l of two parties, of which this one has the filters and the other one the
+    /// images.
+    SplitConvolutionTriples(Width, Convolution, Party),
     /// Correlated OTs of one direction, of which no text speaks: they belong to their job's offsets, and
     /// no store keeps them.
     CorrelatedOts {
@@ -112,23 +118,39 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What `product` takes, and how many of it.
-    pub fn of_product(width: Width, product: Product) -> (Self, usize) {
-        match product {
-            Product::Matrices(count, shape) => (Self::MatrixTriples(width, shape), count),
-            Product::Convolution(convolution) => (Self::ConvolutionTriples(width, convolution), 1),
+    /// What a product takes, and how many of it.
+    pub fn of_product(width: Width, tripled: impl Into<Tripled>) -> (Self, usize) {
+        let Tripled { product, left } = tripled.into();
+        match (product, left) {
+            (Product::Matrices(count, shape), None) => (Self::MatrixTriples(width, shape), count),
+            (Product::Matrices(count, shape), Some(left)) => {
+                (Self::SplitMatrixTriples(width, shape, left), count)
+            }
+            (Product::Convolution(convolution), None) => {
+                (Self::ConvolutionTriples(width, convolution), 1)
+            }
+            (Product::Convolution(convolution), Some(left)) => {
+                (Self::SplitConvolutionTriples(width, convolution, left), 1)
+            }
         }
     }
 
     /// The product that one such triple is of.
-    pub fn product(self) -> Option<(Width, Product)> {
-        match self {
-            Self::MatrixTriples(width, shape) => Some((width, Product::Matrices(1, shape))),
+    pub fn product(self) -> Option<(Width, Tripled)> {
+        let (width, product, left) = match self {
+            Self::MatrixTriples(width, shape) => (width, Product::Matrices(1, shape), None),
             Self::ConvolutionTriples(width, convolution) => {
-                Some((width, Product::Convolution(convolution)))
+                (width, Product::Convolution(convolution), None)
             }
-            _ => None,
-        }
+            Self::SplitMatrixTriples(width, shape, left) => {
+                (width, Product::Matrices(1, shape), Some(left))
+            }
+            Self::SplitConvolutionTriples(width, convolution, left) => {
+                (width, Product::Convolution(convolution), Some(left))
+            }
+            _ => return None,
+        };
+        Some((width, Tripled { product, left }))
     }
 
     /// Bytes of each of the strings that one party's shares of `count` items are kept in:
@@ -141,7 +163,8 @@ impl Kind {
     /// | square pairs | a, c = a^2 |
     /// | shared bits | b |
     ///
-    /// Shares of bits add up by XOR, those of elements in the ring.
+    /// Shares of bits add up by XOR, those of elements in the ring. What a party has of a factor that is the other
+    /// one's is zeros.
     pub fn strings(self, count: usize) -> Vec<usize> {
         let bytes = |bits: u128| bits.saturating_mul(count as u128).div_ceil(8);
         let columns = self.columns().into_iter();
@@ -161,7 +184,7 @@ impl Kind {
             Self::SquarePairs(width) => vec![width.bits() as u128; 2],
             Self::SharedBits(width) => vec![width.bits() as u128],
             Self::CorrelatedOts { .. } => vec![128],
-            Self::MatrixTriples(width, shape) => {
+            Self::MatrixTriples(width, shape) | Self::SplitMatrixTriples(width, shape, _) => {
                 let elements = |m: usize, n: usize| (m as u128).saturating_mul(n as u128);
                 let MatrixShape {
                     rows,
@@ -176,10 +199,13 @@ impl Kind {
                 .map(|elements| elements.saturating_mul(width.bits() as u128))
                 .into()
             }
-            Self::ConvolutionTriples(width, convolution) => Product::Convolution(convolution)
-                .lengths()
-                .map(|elements| (elements as u128).saturating_mul(width.bits() as u128))
-                .into(),
+            Self::ConvolutionTriples(width, convolution)
+            | Self::SplitConvolutionTriples(width, convolution, _) => {
+                Product::Convolution(convolution)
+                    .lengths()
+                    .map(|elements| (elements as u128).saturating_mul(width.bits() as u128))
+                    .into()
+            }
         }
     }
 
@@ -187,10 +213,12 @@ impl Kind {
     /// elements in a product of matrices.
     pub fn steps(self) -> u64 {
         match self {
-            Self::MatrixTriples(_, shape) => (shape.rows as u64)
+            Self::MatrixTriples(_, shape) | Self::SplitMatrixTriples(_, shape, _) => (shape.rows
+                as u64)
                 .saturating_mul(shape.inner as u64)
                 .saturating_mul(shape.columns as u64),
-            Self::ConvolutionTriples(_, convolution) => {
+            Self::ConvolutionTriples(_, convolution)
+            | Self::SplitConvolutionTriples(_, convolution, _) => {
                 Product::Convolution(convolution).multiplications() as u64
             }
             _ => 1,
@@ -209,18 +237,30 @@ impl fmt::Display for Kind {
             Self::CorrelatedOts { sender, receiver } => {
                 write!(f, "ots-{}-{}", sender.index(), receiver.index())
             }
-            Self::MatrixTriples(width, shape) => {
+            Self::MatrixTriples(width, shape) | Self::SplitMatrixTriples(width, shape, _) => {
                 let MatrixShape {
                     rows,
                     inner,
                     columns,
                 } = shape;
-                write!(f, "matrix-u{}-{rows}x{inner}x{columns}", width.bits())
+                write!(f, "matrix-u{}-{rows}x{inner}x{columns}", width.bits())?;
+                self.write_left(f)
             }
-            Self::ConvolutionTriples(width, convolution) => {
+            Self::ConvolutionTriples(width, convolution)
+            | Self::SplitConvolutionTriples(width, convolution, _) => {
                 write!(f, "conv-u{}-", width.bits())?;
-                convolutions::write(convolution, f)
+                convolutions::write(convolution, f)?;
+                self.write_left(f)
             }
+        }
+    }
+}
+
+impl Kind {
+    fn write_left(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.product().and_then(|(_, tripled)| tripled.left) {
+            Some(left) => write!(f, "-left{}", left.index()),
+            None => Ok(()),
         }
     }
 }
@@ -230,6 +270,19 @@ impl FromStr for Kind {
 
     fn from_str(text: &str) -> Result<Self, NeedsError> {
         let unknown = || NeedsError::Kind { text: cut(text) };
+        for left in [0, 1] {
+            if let Some(whole) = text.strip_suffix(&format!("-left{left}")) {
+                return match whole.parse() {
+                    Ok(Self::MatrixTriples(width, shape)) => {
+                        Ok(Self::SplitMatrixTriples(width, shape, Party::new(left)))
+                    }
+                    Ok(Self::ConvolutionTriples(width, convolution)) => Ok(
+                        Self::SplitConvolutionTriples(width, convolution, Party::new(left)),
+                    ),
+                    _ => Err(unknown()),
+                };
+            }
+        }
         let width = |text: &str| {
             let named = |width: &Width| text == format!("u{}", width.bits());
             Width::ALL.into_iter().find(named).ok_or_else(unknown)
@@ -299,7 +352,7 @@ pub enum NeedsError {
     },
     /// No such kind.
     #[error(
-        "there is no kind `{text}`; there are bits, u8 to u128, squares-u32, shared-u32, vectors-128 (bits of a vector, at most 2^30), matrix-u64-128x128x128 (rows, inner, columns, at most 65536 each), conv-u64-1x64x56x56-64x3x3 (images, channels, rows, columns, and filters, rows, columns), and so for all widths 8, 16, 32, 64, 128"
+        "there is no kind `{text}`; there are bits, u8 to u128, squares-u32, shared-u32, vectors-128 (bits of a vector, at most 2^30), matrix-u64-128x128x128 (rows, inner, columns, at most 65536 each), conv-u64-1x64x56x56-64x3x3 (images, channels, rows, columns, and filters, rows, columns), both with -left0 or -left1 where that one of two parties has the left factor and the other one the right, and so for all widths 8, 16, 32, 64, 128"
     )]
     Kind {
         /// The name.
@@ -465,6 +518,17 @@ mod tests {
             }),
             (width(), convolution())
                 .prop_map(|(width, convolution)| Kind::ConvolutionTriples(width, convolution)),
+            (width(), convolution(), 0..2_usize).prop_map(|(width, convolution, left)| {
+                Kind::SplitConvolutionTriples(width, convolution, Party::new(left))
+            }),
+            (width(), side(), side(), 0..2_usize).prop_map(|(width, rows, inner, left)| {
+                let shape = MatrixShape {
+                    rows,
+                    inner,
+                    columns: 1,
+                };
+                Kind::SplitMatrixTriples(width, shape, Party::new(left))
+            }),
         ]
     }
 

@@ -44,6 +44,7 @@
 //! | square pair of 64 bits | 63 s + 252 | 756 | 504 | 266 |
 //! | shared bit of 32 bits (silent: without the 1/8) | s + 3.9 | 12 | 7.9 | 4.0 |
 //! | product of elements in a matrix triple, 128 x 128 x 128, 64 bits | s + 520 | 528 | 524 | 520 |
+//! | the same, split: one party has the left factor, the other one the right | half | | | |
 //! | the same [by encryption](OtSource::with_lattice_matrices), without OT | 4.9 | | | |
 //! | product of elements in a triple of a convolution, 64 x 56 x 56 by 64 x 3 x 3, 64 bits, by encryption | 0.27 | | | |
 //! | vector triple of 128 bits | 2 s | 16 | 8 | 0.4 |
@@ -94,7 +95,7 @@ pub use extension::{Extension, ExtensionError};
 pub use kind::{Kind, NeedsError, Width};
 pub use lines::MAX_THREADS;
 pub use maker::{Maker, Strings};
-pub use matrices::{Matrices, MatrixShape, ProductTriple};
+pub use matrices::{Matrices, MatrixShape, ProductTriple, Tripled};
 pub use needs::{Kept, Needs, Stock};
 pub use precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 pub use provider::{Call, Own, Provider};

@@ -1,14 +1,13 @@
 //! Correlations as data: what makes a kind as strings of bytes is a source of all typed ones.
 
 use futures_util::future::{LocalBoxFuture, ready};
-use madrigal_core::{Product, Ring};
+use madrigal_core::{Ring, Zeroizing};
 use madrigal_net::Result;
-use zeroize::Zeroizing;
 
 use crate::BitTripleSource;
 use crate::bit_triples::BitTriples;
 use crate::kind::{Kind, Width};
-use crate::matrices::ProductTriple;
+use crate::matrices::{ProductTriple, Tripled};
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
 use crate::source::Source;
@@ -114,10 +113,11 @@ impl<M: Maker + ?Sized> Source for M {
 
     async fn product_triples<T: Ring>(
         &mut self,
-        one: Product,
+        one: impl Into<Tripled>,
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<Vec<ProductTriple<T>>> {
+        let one = one.into();
         let (kind, _) = Kind::of_product(Width::of::<T>(), one);
         let strings = strings::<3>(self, kind, count, made).await?;
         let part = |which: usize, index: usize| {
@@ -127,7 +127,7 @@ impl<M: Maker + ?Sized> Source for M {
         };
         let triple = |index| {
             let [a, b, c] = [0, 1, 2].map(|which| part(which, index));
-            ProductTriple::new(one, a, b, c)
+            ProductTriple::new(one.product, a, b, c)
         };
         Ok((0..count).map(triple).collect())
     }

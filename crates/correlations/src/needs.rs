@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-use madrigal_core::{Party, PhaseCost, Product, Ring};
+use madrigal_core::{Party, PhaseCost, Product, Ring, Zeroizing};
 use madrigal_kernels::Block;
 use madrigal_net::{Error, Result};
-use zeroize::Zeroizing;
 
 use crate::bit_triples::BitTriples;
 use crate::correlated::{CorrelatedOts, Direction};
 use crate::extension::Extension;
 use crate::kind::{Kind, Width, with_ring};
-use crate::matrices::{MatrixShape, ProductTriple};
+use crate::matrices::{MatrixShape, ProductTriple, Tripled};
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
 use crate::source::{OtCosts, Source};
@@ -36,8 +35,8 @@ struct RingNeeds {
     triples: usize,
     squares: usize,
     bits: usize,
-    /// By the product that one triple is of ([`Product::alike`]).
-    products: BTreeMap<Product, usize>,
+    /// By the product that one triple is of ([`Tripled::alike`]).
+    products: BTreeMap<Tripled, usize>,
 }
 
 impl Needs {
@@ -79,8 +78,8 @@ impl Needs {
     }
 
     /// Registers what a product takes: a triple of a convolution, or one for each pair of matrices.
-    pub fn product_triples<T: Ring>(&mut self, product: Product) {
-        let (count, one) = product.alike();
+    pub fn product_triples<T: Ring>(&mut self, product: impl Into<Tripled>) {
+        let (count, one) = product.into().alike();
         self.ring::<T>(count, |ring| {
             *ring.products.entry(one).or_default() += count;
         });
@@ -117,15 +116,16 @@ impl Needs {
             Kind::RingTriples(width) => with_ring!(width, T => self.ring_triples::<T>(count)),
             Kind::SquarePairs(width) => with_ring!(width, T => self.square_pairs::<T>(count)),
             Kind::SharedBits(width) => with_ring!(width, T => self.shared_bits::<T>(count)),
-            Kind::MatrixTriples(width, shape) => {
-                with_ring!(width, T => self.matrix_triples::<T>(shape, count));
+            Kind::MatrixTriples(..)
+            | Kind::ConvolutionTriples(..)
+            | Kind::SplitMatrixTriples(..)
+            | Kind::SplitConvolutionTriples(..) => {
+                if let Some((width, one)) = kind.product() {
+                    with_ring!(width, T => self.ring::<T>(count, |ring| {
+                        *ring.products.entry(one).or_default() += count;
+                    }));
+                }
             }
-            Kind::ConvolutionTriples(width, convolution) => with_ring!(width, T => {
-                self.ring::<T>(count, |ring| {
-                    let one = Product::Convolution(convolution);
-                    *ring.products.entry(one).or_default() += count;
-                });
-            }),
             Kind::CorrelatedOts { sender, receiver } => {
                 self.correlated_ots(sender, receiver, count);
             }
@@ -143,7 +143,10 @@ impl Needs {
             Kind::RingTriples(width) => ring(width).map_or(0, |ring| ring.triples),
             Kind::SquarePairs(width) => ring(width).map_or(0, |ring| ring.squares),
             Kind::SharedBits(width) => ring(width).map_or(0, |ring| ring.bits),
-            Kind::MatrixTriples(..) | Kind::ConvolutionTriples(..) => {
+            Kind::MatrixTriples(..)
+            | Kind::ConvolutionTriples(..)
+            | Kind::SplitMatrixTriples(..)
+            | Kind::SplitConvolutionTriples(..) => {
                 let wanted = kind.product();
                 wanted
                     .and_then(|(width, one)| ring(width)?.products.get(&one).copied())
@@ -232,11 +235,14 @@ impl OtCosts {
             Kind::RingTriples(width) => with_ring!(width, T => self.ring_triples::<T>(count)),
             Kind::SquarePairs(width) => with_ring!(width, T => self.square_pairs::<T>(count)),
             Kind::SharedBits(width) => with_ring!(width, T => self.shared_bits::<T>(count)),
-            Kind::MatrixTriples(width, shape) => {
-                self.products(width, Product::Matrices(1, shape), count)
-            }
-            Kind::ConvolutionTriples(width, convolution) => {
-                self.products(width, Product::Convolution(convolution), count)
+            Kind::MatrixTriples(..)
+            | Kind::ConvolutionTriples(..)
+            | Kind::SplitMatrixTriples(..)
+            | Kind::SplitConvolutionTriples(..) => {
+                let product = kind.product();
+                product.map_or(PhaseCost::default(), |(width, one)| {
+                    self.products(width, one, count)
+                })
             }
             Kind::CorrelatedOts { sender, receiver } => {
                 self.correlated_ots(&[((sender, receiver), count)])
@@ -244,7 +250,7 @@ impl OtCosts {
         }
     }
 
-    fn products(&mut self, width: Width, one: Product, count: usize) -> PhaseCost {
+    fn products(&mut self, width: Width, one: Tripled, count: usize) -> PhaseCost {
         let (kind, _) = Kind::of_product(width, one);
         let mut call = |now| with_ring!(width, T => self.product_triples::<T>(one, now));
         calls(kind, count).fold(PhaseCost::default(), |total, now| total + call(now))
@@ -266,7 +272,7 @@ pub(crate) fn calls(kind: Kind, count: usize) -> impl Iterator<Item = usize> {
 const TOGETHER: usize = 16 << 20;
 
 /// Triples of products that a stock has made in one call: they are copied when they are there.
-pub(crate) fn products_together(width: Width, one: Product) -> usize {
+pub(crate) fn products_together(width: Width, one: Tripled) -> usize {
     let bits: u128 = Kind::of_product(width, one)
         .0
         .columns()
@@ -318,7 +324,7 @@ pub struct Shelf<T: Ring> {
     triples: RingTriples<T>,
     squares: SquarePairs<T>,
     bits: SharedBits<T>,
-    products: BTreeMap<Product, Vec<ProductTriple<T>>>,
+    products: BTreeMap<Tripled, Vec<ProductTriple<T>>>,
 }
 
 /// A ring that a [`Stock`] has room for: all of them.
@@ -396,7 +402,7 @@ impl<T: Ring> Shelf<T> {
         Ok(shelf)
     }
 
-    fn take_products(&mut self, one: Product, count: usize) -> Result<Vec<ProductTriple<T>>> {
+    fn take_products(&mut self, one: Tripled, count: usize) -> Result<Vec<ProductTriple<T>>> {
         let all = self.products.get_mut(&one);
         let left = all.as_ref().map_or(0, |all| all.len());
         let kind = || Kind::of_product(Width::of::<T>(), one).0;
@@ -591,10 +597,14 @@ impl Stock {
     ///
     /// # Errors
     /// [`Error::Short`].
-    pub fn product_triple<T: Kept>(&mut self, product: Product) -> Result<ProductTriple<T>> {
-        let (count, one) = product.alike();
+    pub fn product_triple<T: Kept>(
+        &mut self,
+        product: impl Into<Tripled>,
+    ) -> Result<ProductTriple<T>> {
+        let tripled = product.into();
+        let (count, one) = tripled.alike();
         let triples = T::shelf(self).take_products(one, count)?;
-        Ok(ProductTriple::beside(product, triples))
+        Ok(ProductTriple::beside(tripled.product, triples))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::kind::Kind;
 use crate::layout::Layout;
 use crate::ledger::Ledger;
 use crate::lines::{Line, Lines, MAX_THREADS, beside, portions, ranges};
-use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, ProductTriple};
+use crate::matrices::{self, EncryptedCosts, MatrixLayout, MatrixShape, ProductTriple, Tripled};
 use crate::needs::Needs;
 use crate::ot_triples::BitLayout;
 use crate::rings::{self, RingTriples, SquarePairs};
@@ -95,10 +95,10 @@ pub trait Source: BitTripleSource {
     /// their product. Matrices come as one pair for each triple.
     ///
     /// # Errors
-    /// Those of the network.
+    /// Those of the network; factors that two parties have, among others than two.
     fn product_triples<T: Ring>(
         &mut self,
-        one: Product,
+        one: impl Into<Tripled>,
         count: usize,
         made: &dyn Fn(usize),
     ) -> impl Future<Output = Result<Vec<ProductTriple<T>>>>;
@@ -268,12 +268,15 @@ impl Source for OtSource {
 
     async fn product_triples<T: Ring>(
         &mut self,
-        one: Product,
+        one: impl Into<Tripled>,
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<Vec<ProductTriple<T>>> {
+        let one = one.into();
+        one.check(self.context.parties())?;
         let mut numbers = vec![count, T::BITS];
-        let what = match one {
+        numbers.extend(one.left.map(|left| 1 + left.index()));
+        let what = match one.product {
             Product::Matrices(_, shape) => {
                 numbers.extend([shape.rows, shape.inner, shape.columns]);
                 "matrix triples"
@@ -496,11 +499,12 @@ impl OtCosts {
 
     /// Cost of [`product_triples`](Source::product_triples), of convolutions by OT as of the matrices that they
     /// [are](Product::pieces).
-    pub fn product_triples<T: Ring>(&mut self, one: Product, count: usize) -> PhaseCost {
+    pub fn product_triples<T: Ring>(&mut self, one: impl Into<Tripled>, count: usize) -> PhaseCost {
+        let one = one.into();
         if let Some(encrypted) = self.encrypted.as_mut().filter(|_| matrices::serves::<T>()) {
-            return encrypted.triples::<T>(self.parties, one, count);
+            return encrypted.triples::<T>((self.me, self.parties), one, count);
         }
-        let layout = MatrixLayout::new::<T>(one, count);
+        let layout = MatrixLayout::new::<T>(self.me, one, count);
         self.call(Group::Matrices, 1, 1, |_| layout)
     }
 
@@ -538,6 +542,13 @@ fn in_bit_triples(kind: Kind) -> u64 {
             let shape = convolution.matrices();
             let entries = shape.rows.min(shape.columns) * shape.inner;
             (width.bits() * convolution.groups * entries) as u64
+        }
+        // One way instead of both.
+        Kind::SplitMatrixTriples(width, shape, _) => {
+            in_bit_triples(Kind::MatrixTriples(width, shape)).div_ceil(2)
+        }
+        Kind::SplitConvolutionTriples(width, convolution, _) => {
+            in_bit_triples(Kind::ConvolutionTriples(width, convolution)).div_ceil(2)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use madrigal_core::time::Work;
-use madrigal_core::{Party, PhaseCost, Product, Ring};
+use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 
@@ -16,7 +16,7 @@ use crate::dealer::DealerSource;
 use crate::extension::Extension;
 use crate::kind::Kind;
 use crate::maker::Maker;
-use crate::matrices::{Matrices, ProductTriple};
+use crate::matrices::{Matrices, ProductTriple, Tripled};
 use crate::needs::{Needs, calls};
 use crate::provider::{Call, Own, Provider};
 use crate::rings::{RingTriples, SquarePairs};
@@ -407,7 +407,7 @@ impl Source for Supply {
 
     async fn product_triples<T: Ring>(
         &mut self,
-        one: Product,
+        one: impl Into<Tripled>,
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<Vec<ProductTriple<T>>> {

@@ -9,6 +9,7 @@ mod lines;
 mod matrices;
 mod precomputed;
 mod rings;
+mod split;
 mod store;
 mod store_kill;
 mod support;

@@ -18,11 +18,13 @@ use crate::support::{Known, Stores, columns, needs_of};
 /// All kinds and widths; several chunks of some, with ends in the middle of bytes.
 const EVERYTHING: &str = "bits=600001,vectors-1=9,vectors-100=3000,vectors-128=10,u8=40,\
     u16=7000,u32=30,u64=9000,u128=2,squares-u8=3,squares-u64=700,shared-u32=20k,shared-u128=4,\
-    matrix-u64-2x3x4=5,matrix-u8-16x1x16=3,matrix-u32-64x64x64=3";
+    matrix-u64-2x3x4=5,matrix-u8-16x1x16=3,matrix-u32-64x64x64=3,matrix-u64-2x3x4-left1=2,\
+    conv-u32-1x2x4x4-3x2x2-left0=2";
 
 /// Parts of it, used one after the other; all of some kinds are used up.
 const RUNS: [&str; 4] = [
-    "bits=3,u64=1,matrix-u64-2x3x4=2,vectors-100=1",
+    "bits=3,u64=1,matrix-u64-2x3x4=2,vectors-100=1,matrix-u64-2x3x4-left1=2,\
+     conv-u32-1x2x4x4-3x2x2-left0=2",
     "bits=270000,u64=8990,u16=7000,squares-u64=1,vectors-1=9,matrix-u32-64x64x64=3",
     "shared-u32=5000,vectors-100=2999,matrix-u64-2x3x4=3,u8=1,u128=2,shared-u128=4",
     "bits=329998,shared-u32=15000,u64=9,squares-u64=699,squares-u8=3,u32=30,vectors-128=10,\
@@ -108,7 +110,8 @@ fn what_ot_has_made_is_right_and_costs_what_is_declared() {
             new.fill(&context, &mut source, &|_| {}).await
         }
     });
-    for (me, (_, cost)) in Party::all(parties).zip(spent) {
+    for (me, (filled, cost)) in Party::all(parties).zip(spent) {
+        filled.complete().unwrap();
         let costs = OtCosts::with_threads(extension, 2, me, parties);
         assert_eq!(cost.setup, NewStore::ot_cost(costs, &holds, parties));
     }
@@ -247,6 +250,28 @@ fn parties_that_want_different_stores_make_none() {
         !stores.directory(Party::new(0)).exists(),
         "nothing is left of it"
     );
+}
+
+#[test]
+fn a_store_that_another_party_lacks_is_removed() {
+    let stores = Stores::none(2);
+    let failed = stores.try_run(|context| {
+        let new = stores.new_store(context.me(), &needs_of("bits=10"));
+        async move {
+            let mut source = Known::new(context.me());
+            let filled = new.fill(&context, &mut source, &|_| {}).await?;
+            match context.me().index() {
+                0 => Ok(filled),
+                _ => Err(context.fail(Error::Store {
+                    problem: "no space is left".to_owned(),
+                })),
+            }
+        }
+    });
+    all_failed(failed, "no space is left");
+    for me in Party::all(2) {
+        assert!(!stores.directory(me).exists(), "nothing is left of it");
+    }
 }
 
 #[test]

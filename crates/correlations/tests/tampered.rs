@@ -12,7 +12,7 @@ use std::task::Context as Task;
 use std::time::Duration;
 
 use madrigal_core::{Convolution, Party, Product};
-use madrigal_correlations::{BitTripleSource, Extension, MatrixShape, OtSource, Source};
+use madrigal_correlations::{BitTripleSource, Extension, MatrixShape, OtSource, Source, Tripled};
 use madrigal_net::frame::Kind;
 use madrigal_net::transport::{Closing, Inbox, Packet, Transport, mesh};
 use madrigal_net::{Context, Result};
@@ -112,6 +112,10 @@ enum What {
     Matrix,
     Encrypted,
     Images,
+    /// Of which this party has the left factor, by encryption.
+    Split(usize),
+    /// The same by OT.
+    SplitByOt(usize),
     Vectors,
 }
 
@@ -137,6 +141,15 @@ async fn make(context: Context, extension: Extension, what: What) -> Result<()> 
         What::Images => {
             source = source.with_lattice_matrices()?;
             let one = Product::Convolution(Convolution::new(1, [1, 3], 1, [1, 1]));
+            drop(source.product_triples::<u16>(one, 1, &made).await?);
+        }
+        What::Split(left) => {
+            source = source.with_lattice_matrices()?;
+            let one = Tripled::split(Product::Matrices(1, SHAPE), Party::new(left));
+            drop(source.product_triples::<u16>(one, 1, &made).await?);
+        }
+        What::SplitByOt(left) => {
+            let one = Tripled::split(Product::Matrices(1, SHAPE), Party::new(left));
             drop(source.product_triples::<u16>(one, 1, &made).await?);
         }
         What::Vectors => drop(source.vector_triples(13, 5, &made).await?),
@@ -256,6 +269,15 @@ fn encrypted_matrices() {
 #[test]
 fn encrypted_images() {
     check(2, Extension::default(), What::Images, 1);
+}
+
+/// The villain as the one that asks, and as the one that answers; the answers have padding, the corrections too.
+#[test]
+fn split_triples() {
+    for left in 0..2 {
+        check(2, Extension::default(), What::Split(left), 1 - left);
+        check(2, Extension::default(), What::SplitByOt(left), 1 - left);
+    }
 }
 
 #[test]

@@ -222,9 +222,10 @@ impl Precomputation {
         if spec.matrices == Matrices::Lattice {
             source = source.with_lattice_matrices()?;
         }
-        let id = new.fill(&context, &mut source, &made).await?;
+        let filled = new.fill(&context, &mut source, &made).await?;
         let spent = job.spent(Phase::Setup);
         job.finish().await?;
+        let id = filled.complete()?;
         Ok(StoreReport {
             id,
             setup: PhaseReport {

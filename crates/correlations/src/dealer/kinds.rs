@@ -1,12 +1,11 @@
 //! The kinds of correlations as strings of bytes: independent ones that generators give, and one that
 //! depends on them.
 
-use madrigal_core::{Product, Ring, bits};
+use madrigal_core::{Party, Product, Ring, Zeroizing, bits};
 use madrigal_kernels as kernels;
 use madrigal_net::{Generator, breathe};
-use zeroize::Zeroizing;
 
-use crate::matrices::add_product;
+use crate::matrices::{Tripled, add_product};
 
 /// A piece of a request: what it holds, and how many.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +15,7 @@ pub(super) enum Kind {
     Triples { width: usize, count: usize },
     Squares { width: usize, count: usize },
     SharedBits { width: usize, count: usize },
-    Product { width: usize, product: Product },
+    Product { width: usize, tripled: Tripled },
 }
 
 /// One party's shares.
@@ -85,8 +84,8 @@ impl Kind {
             Self::Triples { width, count } => [count * width / 8; 2],
             Self::Squares { width, count } => [count * width / 8, 0],
             Self::SharedBits { .. } => [0; 2],
-            Self::Product { width, product } => {
-                let [left, right, _] = product_lengths(product);
+            Self::Product { width, tripled } => {
+                let [left, right, _] = product_lengths(tripled.product);
                 [left * width / 8, right * width / 8]
             }
         }
@@ -100,13 +99,23 @@ impl Kind {
             Self::Triples { width, count }
             | Self::Squares { width, count }
             | Self::SharedBits { width, count } => count * width / 8,
-            Self::Product { width, product } => product_lengths(product)[2] * width / 8,
+            Self::Product { width, tripled } => product_lengths(tripled.product)[2] * width / 8,
         }
     }
 
-    /// AES blocks of [`expand`](Self::expand).
-    pub(super) fn aes_blocks(self, with_dependent: bool) -> u64 {
+    /// Which of the two independent strings `me` has a share of; the other one is zeros.
+    fn drawn_by(self, me: Party) -> [bool; 2] {
+        match self {
+            Self::Product { tripled, .. } => tripled.drawn_by(me),
+            _ => [true; 2],
+        }
+    }
+
+    /// AES blocks of [`expand`](Self::expand) for `me`.
+    pub(super) fn aes_blocks(self, me: Party, with_dependent: bool) -> u64 {
+        let [left, right] = self.drawn_by(me);
         let [a, b] = self.independent_bytes();
+        let [a, b] = [(left, a), (right, b)].map(|(ours, bytes)| if ours { bytes } else { 0 });
         let c = if with_dependent {
             self.dependent_bytes()
         } else {
@@ -118,16 +127,18 @@ impl Kind {
             .sum()
     }
 
-    /// A party's shares as its generator gives them; the dependent string, if it is not expanded, is
+    /// The shares of `me` as its generator gives them; the dependent string, if it is not expanded, is
     /// zero.
-    pub(super) fn expand(self, prg: &mut Generator, with_dependent: bool) -> Strings {
+    pub(super) fn expand(self, me: Party, prg: &mut Generator, with_dependent: bool) -> Strings {
         let string = |bytes| Zeroizing::new(vec![0; bytes]);
         let mut strings = Strings {
             independent: self.independent_bytes().map(string),
             dependent: string(self.dependent_bytes()),
         };
-        for string in &mut strings.independent {
-            prg.fill(string);
+        for (string, ours) in strings.independent.iter_mut().zip(self.drawn_by(me)) {
+            if ours {
+                prg.fill(string);
+            }
         }
         if with_dependent {
             prg.fill(&mut strings.dependent);
@@ -172,7 +183,7 @@ impl Kind {
             .independent_bytes()
             .map(|bytes| Zeroizing::new(vec![0; bytes]));
         for (party, prg) in prgs.iter_mut().enumerate() {
-            let strings = self.expand(prg, party > 0);
+            let strings = self.expand(Party::new(party), prg, party > 0);
             for (sum, string) in sums.iter_mut().zip(&strings.independent) {
                 self.add(sum, string);
             }
@@ -226,8 +237,8 @@ impl Kind {
             Self::Triples { width, .. } => in_ring!(width, products(&mut value, a, b)),
             Self::Squares { width, .. } => in_ring!(width, products(&mut value, a, a)),
             Self::SharedBits { width, .. } => in_ring!(width, random_bits(&mut value, private)),
-            Self::Product { width, product } => {
-                in_ring!(width, product_of(&mut value, a, b, product).await)
+            Self::Product { width, tripled } => {
+                in_ring!(width, product_of(&mut value, a, b, tripled.product).await)
             }
         }
         value

@@ -24,12 +24,13 @@ mod request;
 
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, LocalBoxFuture};
-use madrigal_core::{Party, PhaseCost, Product};
+use madrigal_core::Wipe;
+use madrigal_core::{Party, PhaseCost};
 use madrigal_net::{Channel, Context, Error, Generator, Result, breathe};
-use zeroize::Zeroize;
 
 use crate::kind::Width;
 use crate::maker::Maker;
+use crate::matrices::Tripled;
 use crate::needs::products_together;
 
 use kinds::Strings;
@@ -95,8 +96,8 @@ impl DealerSource {
 
     /// Cost for `me` of one call for `count` items of a kind; of triples of products, of as many calls.
     pub(crate) fn items_cost(me: Party, kind: crate::Kind, count: usize) -> PhaseCost {
-        if let Some((width, product)) = kind.product() {
-            return products_cost(me, width, product, count);
+        if let Some((width, tripled)) = kind.product() {
+            return products_cost(me, width, tripled, count);
         }
         // It deals no others: `Origin::serves`.
         let request = Request::of(kind, count);
@@ -141,8 +142,9 @@ impl DealerSource {
         for _ in 0..count {
             let mut all = Strings::with_room_for(request.whole());
             for (kind, items) in request.pieces() {
-                let corrected = self.context.me() == CORRECTED;
-                let mut strings = kind.expand(&mut self.prg, !corrected);
+                let me = self.context.me();
+                let corrected = me == CORRECTED;
+                let mut strings = kind.expand(me, &mut self.prg, !corrected);
                 if corrected {
                     let theirs = self.channel.recv(kind.dependent_bytes()).await?;
                     strings.dependent.copy_from_slice(&theirs);
@@ -163,19 +165,19 @@ impl DealerSource {
 /// from a dealer in this process is wiped by its owner.
 fn wipe(message: Bytes) {
     if let Ok(mut message) = message.try_into_mut() {
-        message.zeroize();
+        message[..].wipe();
     }
 }
 
-fn products_cost(me: Party, width: Width, product: Product, count: usize) -> PhaseCost {
+fn products_cost(me: Party, width: Width, tripled: Tripled, count: usize) -> PhaseCost {
     let one = cost(
         me,
         Request::Product {
             width: width.bits(),
-            product,
+            tripled,
         },
     );
-    let together = products_together(width, product);
+    let together = products_together(width, tripled);
     let whole = count / together * together.div_ceil(AHEAD);
     let waits = whole + (count % together).div_ceil(AHEAD);
     PhaseCost {
@@ -195,7 +197,7 @@ fn cost(me: Party, request: Request) -> PhaseCost {
     total.messages = 1;
     total.rounds = if corrected { 2 } else { 0 };
     for (kind, _) in request.pieces() {
-        total.aes_blocks += kind.aes_blocks(!corrected);
+        total.aes_blocks += kind.aes_blocks(me, !corrected);
         if corrected {
             total.bytes_received += kind.dependent_bytes() as u64;
         }
@@ -251,12 +253,17 @@ async fn serve(context: Context) -> Result<()> {
 /// The request that all parties make. Until the first party makes it, there is nothing to do.
 async fn receive(channels: &mut [Channel]) -> Result<Request> {
     let mut first: Option<(Party, Request)> = None;
+    let parties = channels.len();
     for channel in channels {
         let message = match first {
             None => channel.recv_idle(request::BYTES).await?,
             Some(_) => channel.recv(request::BYTES).await?,
         };
         let request = Request::read(&message).map_err(|problem| channel.refuse(problem))?;
+        if let Request::Product { tripled, .. } = request {
+            let checked = tripled.check(parties);
+            checked.map_err(|problem| channel.refuse(problem.to_string()))?;
+        }
         match first {
             None => first = Some((channel.peer(), request)),
             Some((_, known)) if known == request => {}
@@ -296,7 +303,13 @@ impl Maker for DealerSource {
                     format!("a dealer has no {kind}; choose another origin of correlations");
                 return Err(Error::Ended { reason });
             };
-            let requests = if kind.product().is_some() { count } else { 1 };
+            let requests = match kind.product() {
+                Some((_, tripled)) => {
+                    tripled.check(self.context.parties() - 1)?;
+                    count
+                }
+                None => 1,
+            };
             let mut dealt = self.dealt(request, requests, made).await?.into_iter();
             let mut all = dealt.next().unwrap_or_default();
             if requests > 1 {

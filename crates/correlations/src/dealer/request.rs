@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use madrigal_core::{Convolution, MatrixShape, Product, bits};
+use madrigal_core::{Convolution, MatrixShape, Party, Product, bits};
 
 use super::kinds::Kind;
+use crate::matrices::Tripled;
 
 /// Numbers of a request: those of a convolution, or fewer and then zeros.
 const NUMBERS: usize = 16;
-/// Bytes of a request: its kind, the width of the ring, six zeros, and numbers of 8 bytes each.
+/// Bytes of a request: its kind, the width of the ring, of a split triple 1 more than the number of the party that has
+/// the left factor, five zeros, and numbers of 8 bytes each.
 pub(super) const BYTES: usize = 8 + 8 * NUMBERS;
 
 /// The most bytes of one string in a piece.
@@ -44,7 +46,7 @@ pub(super) enum Request {
     /// One triple, of matrices or of a convolution.
     Product {
         width: usize,
-        product: Product,
+        tripled: Tripled,
     },
 }
 
@@ -61,8 +63,12 @@ impl fmt::Display for Request {
             Self::SharedBits { width, count } => {
                 write!(f, "{count} shared bits of {width} bits")
             }
-            Self::Product { width, product } => {
-                write!(f, "a triple of {width} bits, {product:?}")
+            Self::Product { width, tripled } => {
+                write!(f, "a triple of {width} bits, {:?}", tripled.product)?;
+                match tripled.left {
+                    Some(left) => write!(f, ", its left factor of {left}"),
+                    None => Ok(()),
+                }
             }
         }
     }
@@ -87,10 +93,13 @@ impl Request {
                 let width = width.bits();
                 Self::SharedBits { width, count }
             }
-            crate::Kind::MatrixTriples(..) | crate::Kind::ConvolutionTriples(..) => {
-                let (width, product) = kind.product()?;
+            crate::Kind::MatrixTriples(..)
+            | crate::Kind::ConvolutionTriples(..)
+            | crate::Kind::SplitMatrixTriples(..)
+            | crate::Kind::SplitConvolutionTriples(..) => {
+                let (width, tripled) = kind.product()?;
                 let width = width.bits();
-                Self::Product { width, product }
+                Self::Product { width, tripled }
             }
             crate::Kind::CorrelatedOts { .. } => return None,
         })
@@ -105,7 +114,7 @@ impl Request {
             | Self::Triples { count, .. }
             | Self::Squares { count, .. }
             | Self::SharedBits { count, .. } => count,
-            Self::Product { product, .. } => product.multiplications(),
+            Self::Product { tripled, .. } => tripled.product.multiplications(),
         }
     }
 
@@ -143,7 +152,7 @@ impl Request {
                 width,
                 count: items,
             },
-            Self::Product { width, product } => Kind::Product { width, product },
+            Self::Product { width, tripled } => Kind::Product { width, tripled },
         }
     }
 
@@ -184,7 +193,7 @@ impl Request {
             Self::Triples { width, count } => (3, width, first(&[count])),
             Self::Squares { width, count } => (4, width, first(&[count])),
             Self::SharedBits { width, count } => (5, width, first(&[count])),
-            Self::Product { width, product } => match product {
+            Self::Product { width, tripled } => match tripled.product {
                 Product::Matrices(_, shape) => {
                     (6, width, first(&[shape.rows, shape.inner, shape.columns]))
                 }
@@ -194,6 +203,10 @@ impl Request {
         let mut bytes = [0; BYTES];
         // The widths are 8 to 128.
         bytes[..2].copy_from_slice(&[kind, width as u8]);
+        if let Self::Product { tripled, .. } = self {
+            // One of two parties.
+            bytes[2] = tripled.left.map_or(0, |left| 1 + left.index() as u8);
+        }
         for (place, number) in bytes[8..].chunks_exact_mut(8).zip(numbers) {
             place.copy_from_slice(&(number as u64).to_le_bytes());
         }
@@ -217,6 +230,10 @@ impl Request {
         let [kind, width] = [bytes[0], bytes[1]].map(usize::from);
         let numbers: [usize; NUMBERS] = std::array::from_fn(|i| number(1 + i));
         let [count, second, third, ..] = numbers;
+        let left = match bytes[2] {
+            0 => None,
+            left => Some(Party::new(usize::from(left - 1).min(1))),
+        };
         let request = match kind {
             0 => Self::End,
             1 => Self::Bits { count },
@@ -229,18 +246,24 @@ impl Request {
             5 => Self::SharedBits { width, count },
             6 => Self::Product {
                 width,
-                product: Product::Matrices(
-                    1,
-                    MatrixShape {
-                        rows: count,
-                        inner: second,
-                        columns: third,
-                    },
-                ),
+                tripled: Tripled {
+                    product: Product::Matrices(
+                        1,
+                        MatrixShape {
+                            rows: count,
+                            inner: second,
+                            columns: third,
+                        },
+                    ),
+                    left,
+                },
             },
             7 => Self::Product {
                 width,
-                product: Product::Convolution(Convolution::from_numbers(numbers)),
+                tripled: Tripled {
+                    product: Product::Convolution(Convolution::from_numbers(numbers)),
+                    left,
+                },
             },
             _ => {
                 return Err(format!(
@@ -272,7 +295,8 @@ impl Request {
     fn largest_string(self) -> Option<usize> {
         match self {
             Self::Vectors { length, .. } => Some(length.div_ceil(8)),
-            Self::Product { width, product } => {
+            Self::Product { width, tripled } => {
+                let product = tripled.product;
                 let (lengths, products) = match product {
                     Product::Matrices(_, shape) => {
                         let MatrixShape {
@@ -326,18 +350,22 @@ mod tests {
             Request::SharedBits { width, count },
             Request::Product {
                 width,
-                product: Product::Matrices(1, shape),
+                tripled: Product::Matrices(1, shape).into(),
             },
             Request::Product {
                 width,
-                product: Product::Convolution(convolution),
+                tripled: Product::Convolution(convolution).into(),
+            },
+            Request::Product {
+                width,
+                tripled: Tripled::split(Product::Convolution(convolution), Party::new(1)),
             },
         ] {
             let bytes = request.to_bytes();
             assert_eq!(Request::read(&bytes), Ok(request));
             let items: usize = request.pieces().map(|(_, items)| items).sum();
             assert_eq!(items, request.items(), "{request}");
-            for (at, value) in [(0, 9), (1, 5), (3, 1), (2, 7)] {
+            for (at, value) in [(0, 9), (1, 5), (3, 1), (2, 7), (2, 3)] {
                 let mut altered = bytes;
                 altered[at] = value;
                 assert!(Request::read(&altered).is_err(), "{request}, byte {at}");
@@ -370,7 +398,8 @@ mod tests {
                 columns,
             };
             let product = Product::Matrices(1, shape);
-            let request = Request::Product { width: 32, product };
+            let tripled = product.into();
+            let request = Request::Product { width: 32, tripled };
             assert_eq!(
                 Request::read(&request.to_bytes()).is_ok(),
                 fits,
@@ -383,14 +412,14 @@ mod tests {
             inner: 1 << 13,
             columns: 1 << 13,
         };
-        let product = Product::Matrices(1, shape);
-        let request = Request::Product { width: 8, product };
+        let tripled = Product::Matrices(1, shape).into();
+        let request = Request::Product { width: 8, tripled };
         assert!(Request::read(&request.to_bytes()).is_err());
         let large = Convolution::new(1 << 10, [1 << 10, 1 << 10], 1, [1, 1]);
         let none = Convolution::new(1, [1, 1], 1, [2, 2]);
         for convolution in [large, none] {
-            let product = Product::Convolution(convolution);
-            let request = Request::Product { width: 8, product };
+            let tripled = Product::Convolution(convolution).into();
+            let request = Request::Product { width: 8, tripled };
             assert!(Request::read(&request.to_bytes()).is_err());
         }
     }

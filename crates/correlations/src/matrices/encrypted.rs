@@ -5,6 +5,9 @@
 //! sum_i X_i Y_i + sum_{i != j} X_i Y_j. Which of A and B is encrypted, and whether convolutions are computed as such
 //! (X are the images then) or as products of matrices, is what takes fewer bytes.
 //!
+//! Of a [split](Tripled) triple one party has all of X and the other one all of Y: only the first one asks, and only
+//! the other one answers.
+//!
 //! A call is two rounds: requests, a message each, leave as they are encrypted, and answers, some messages for
 //! each request, as requests come. Asking, answering and opening do not wait for each other but where a party
 //! would be more than [`AHEAD`] of its answers. So nobody waits for ever: opening waits for answers alone,
@@ -17,27 +20,25 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use futures_util::future::{try_join_all, try_join3};
-use madrigal_core::{PhaseCost, Product, Ring};
+use madrigal_core::{Party, PhaseCost, Product, Ring, Zeroizing};
 use madrigal_lattice::{Layout, Owner, Request, Responder};
 use madrigal_net::frame::message_cost;
 use madrigal_net::{Channel, Context, Error, Receiver, Result, Sender, breathe};
-use zeroize::Zeroizing;
 
-use super::ProductTriple;
 use super::factors::{self, Factors, Unfolded};
+use super::{ProductTriple, Tripled};
 use crate::kind::{Width, with_ring};
 use crate::links::OUT_OF_STEP;
-use crate::rings::random_blocks;
 
 /// Bytes of requests that may wait for their answers at each peer, unless one is longer: what a peer's inbox
 /// holds while it answers, and more than most lines do.
 const AHEAD: u64 = 26 << 20;
 
 /// The keys of one width.
+#[derive(Default)]
 struct Keys {
-    owner: Owner,
-    /// Our public key, to go with the first request.
-    unsent: Vec<u8>,
+    /// None before our first request.
+    owner: Option<Owner>,
     /// By peer; empty before its first request.
     responders: Vec<Responder>,
 }
@@ -49,7 +50,7 @@ pub(crate) struct Encrypted {
     requests: Vec<Channel>,
     answers: Vec<Channel>,
     /// By [`Width`].
-    keys: [Option<Keys>; Width::ALL.len()],
+    keys: [Keys; Width::ALL.len()],
     /// A call is under way, or did not come to its end: then the parties are out of step.
     broken: bool,
 }
@@ -57,6 +58,8 @@ pub(crate) struct Encrypted {
 /// A product as it is computed: of X, which is encrypted, by Y.
 #[derive(Clone, Copy)]
 struct Oriented {
+    /// Who has X; none where all have shares of it.
+    first: Option<Party>,
     layout: Layout,
     form: Form,
     /// Elements of X, Y and Z of one item.
@@ -73,7 +76,8 @@ enum Form {
 
 impl Oriented {
     /// None for what is empty or has no encryption.
-    fn new<T: Ring>(one: Product) -> Option<Self> {
+    fn new<T: Ring>(tripled: Tripled) -> Option<Self> {
+        let one = tripled.product;
         if one.multiplications() == 0 {
             return None;
         }
@@ -82,6 +86,7 @@ impl Oriented {
             let unfolded = Unfolded::new(one, swapped);
             let [p, k, q] = unfolded.sizes;
             Some(Self {
+                first: tripled.first(swapped),
                 layout: Layout::new(T::BITS, p, k, q)?,
                 form: Form::Matrices(unfolded),
                 lengths: [p * k, k * q, p * q],
@@ -92,6 +97,7 @@ impl Oriented {
             Product::Convolution(convolution) => {
                 let [filters, images, results] = one.lengths();
                 Layout::of_images(T::BITS, &convolution).map(|layout| Self {
+                    first: tripled.first(true),
                     layout,
                     form: Form::Images,
                     lengths: [images, filters, results],
@@ -103,6 +109,12 @@ impl Oriented {
             Form::Images => way.layout.bytes(),
         };
         images.into_iter().chain(matrices).min_by_key(bytes)
+    }
+
+    /// Whether a party asks, and whether it answers others.
+    fn parts_of(&self, me: Party) -> [bool; 2] {
+        self.first
+            .map_or([true; 2], |first| [first == me, first != me])
     }
 
     /// Products that are computed for so many triples.
@@ -127,11 +139,12 @@ impl Oriented {
 }
 
 /// What a party computes with a peer for a triple by encryption, as owner and as responder, in
-/// [transforms](Layout::transforms); none where there is no encryption of such elements.
-pub(crate) fn transforms(width: Width, one: Product) -> Option<u64> {
+/// [transforms](Layout::transforms), of a split one half of it; none where there is no encryption of such elements.
+pub(crate) fn transforms(width: Width, one: Tripled) -> Option<u64> {
     with_ring!(width, T => serves::<T>().then(|| {
         let way = Oriented::new::<T>(one);
-        way.map_or(0, |way| way.items(1) as u64 * way.layout.transforms())
+        let both = way.map_or(0, |way| way.items(1) as u64 * way.layout.transforms());
+        if one.left.is_none() { both } else { both.div_ceil(2) }
     }))
 }
 
@@ -147,7 +160,7 @@ impl Encrypted {
             requests: context.step("requests").channels()?,
             answers: context.step("answers").channels()?,
             context,
-            keys: [const { None }; Width::ALL.len()],
+            keys: Default::default(),
             broken: false,
         })
     }
@@ -155,7 +168,7 @@ impl Encrypted {
     /// Makes triples, of products that are not empty. `made` hears of products of elements.
     pub(crate) async fn triples<T: Ring>(
         &mut self,
-        one: Product,
+        one: Tripled,
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<Vec<ProductTriple<T>>> {
@@ -195,12 +208,18 @@ impl Encrypted {
         z: &mut [T],
         made: &dyn Fn(usize),
     ) -> Result<()> {
-        let width = Width::of::<T>() as usize;
-        let mut keys = match self.keys[width].take() {
-            Some(keys) => keys,
-            None => self.start::<T>(),
-        };
+        let [asks, answers_others] = way.parts_of(self.context.me());
         self.expect(way, count);
+        let mut keys = std::mem::take(&mut self.keys[Width::of::<T>() as usize]);
+        let mut key = Vec::new();
+        let owner = match keys.owner.take() {
+            None if asks => {
+                let mut owner = self.owner::<T>();
+                key = owner.public_key();
+                Some(owner)
+            }
+            known => known,
+        };
         let (start, asked, received) = (
             self.context.beside(),
             self.context.beside(),
@@ -211,32 +230,31 @@ impl Encrypted {
         for channel in &mut self.requests {
             channel.tx.count_in(&start);
             channel.rx.count_in(&asked);
-            askings.push(&mut channel.tx);
-            requests.push(&mut channel.rx);
+            askings.extend(asks.then_some(&mut channel.tx));
+            requests.extend(answers_others.then_some(&mut channel.rx));
         }
         for channel in &mut self.answers {
             channel.tx.count_in(&asked);
             channel.rx.count_in(&received);
-            answers.push(&mut channel.tx);
-            openings.push(&mut channel.rx);
+            answers.extend(answers_others.then_some(&mut channel.tx));
+            openings.extend(asks.then_some(&mut channel.rx));
         }
-        let key = std::mem::take(&mut keys.unsent);
         let call = Call {
             context: &self.context,
             way,
             count,
-            key: key.len(),
             factors: [x, y],
             z: RefCell::new(z),
-            owner: RefCell::new(&mut keys.owner),
+            owner: RefCell::new(owner),
             opened: (0..openings.len()).map(|_| Cell::new(0)).collect(),
             made,
         };
-        let mut responders = keys.responders.drain(..);
-        let pairs = requests.into_iter().zip(answers);
-        let answering = pairs.map(|(from, to)| call.answer(responders.next(), from, to));
-        let answering: Vec<_> = answering.collect();
-        drop(responders);
+        let mut answering = Vec::new();
+        if answers_others {
+            let mut responders = keys.responders.drain(..);
+            let pairs = requests.into_iter().zip(answers);
+            answering.extend(pairs.map(|(from, to)| call.answer(responders.next(), from, to)));
+        }
         let opening = openings.into_iter().enumerate();
         let opening = opening.map(|(index, from)| call.open(index, from));
         // What has come is worked on before more is asked for.
@@ -246,10 +264,15 @@ impl Encrypted {
             call.ask(key, askings),
         )
         .await?;
-        keys.responders = responders;
+        if answers_others {
+            keys.responders = responders;
+        }
+        keys.owner = call.owner.into_inner();
         self.context.join(&asked);
         self.context.join(&received);
-        self.keys[width] = Some(keys);
+        // Who has Y alone hears nothing in the second round.
+        self.context.advance(&start, 2);
+        self.keys[Width::of::<T>() as usize] = keys;
         Ok(())
     }
 
@@ -263,22 +286,23 @@ impl Encrypted {
             requests += times * message_cost(layout.request_len(&request)) as u64;
             answers += times * layout.answers().map(answer).sum::<u64>();
         }
+        let [asks, answers_others] = way.parts_of(self.context.me());
         for (request, answer) in self.requests.iter().zip(&self.answers) {
-            request.rx.expect(requests.min(AHEAD));
-            answer.rx.expect(answers);
+            if answers_others {
+                request.rx.expect(requests.min(AHEAD));
+            }
+            if asks {
+                answer.rx.expect(answers);
+            }
         }
     }
 
-    fn start<T: Ring>(&self) -> Keys {
+    fn owner<T: Ring>(&self) -> Owner {
         let seed = self.context.private_prg().next_block();
-        let Some(mut owner) = Owner::new(T::BITS, seed) else {
+        let Some(owner) = Owner::new(T::BITS, seed) else {
             unreachable!("`serves` was asked before");
         };
-        Keys {
-            unsent: owner.public_key(),
-            owner,
-            responders: Vec::new(),
-        }
+        owner
     }
 }
 
@@ -287,13 +311,11 @@ struct Call<'a, T> {
     context: &'a Context,
     way: &'a Oriented,
     count: usize,
-    /// Bytes of a public key that goes with the first request.
-    key: usize,
     /// X and Y.
     factors: [&'a [T]; 2],
     /// Borrowed between messages, never while one is awaited; the owner's keys likewise.
     z: RefCell<&'a mut [T]>,
-    owner: RefCell<&'a mut Owner>,
+    owner: RefCell<Option<Owner>>,
     /// By peer: bytes of the requests whose answers have been opened.
     opened: Vec<Cell<u64>>,
     made: &'a dyn Fn(usize),
@@ -309,8 +331,11 @@ impl<T: Ring> Call<'_, T> {
         &self.factors[which][self.way.place(which, item)]
     }
 
-    /// Sends all requests to all peers, the first one after the key.
+    /// Sends all requests to all peers, the first one after the key, where we ask at all.
     async fn ask(&self, key: Vec<u8>, mut to: Vec<&mut Sender>) -> Result<()> {
+        if to.is_empty() {
+            return Ok(());
+        }
         let layout = &self.way.layout;
         let mut message = key;
         let mut asked = 0;
@@ -319,11 +344,9 @@ impl<T: Ring> Call<'_, T> {
             self.until(|opened| asked == opened || asked + bytes <= opened + AHEAD)
                 .await;
             asked += bytes;
-            let mut one = self
-                .owner
-                .borrow_mut()
-                .request(layout, &request, self.of(0, item));
-            message.append(&mut one);
+            if let Some(owner) = &mut *self.owner.borrow_mut() {
+                message.append(&mut owner.request(layout, &request, self.of(0, item)));
+            }
             let message = Bytes::from(std::mem::take(&mut message));
             try_join_all(to.iter_mut().map(|to| to.send(message.clone()))).await?;
             breathe().await;
@@ -353,7 +376,7 @@ impl<T: Ring> Call<'_, T> {
         let layout = &self.way.layout;
         let mut responder = responder;
         for (item, request) in self.requests() {
-            let key = if responder.is_none() { self.key } else { 0 };
+            let key = responder.is_none().then(key_bytes::<T>).unwrap_or(0);
             let message = from.recv(key + layout.request_len(&request)).await?;
             let (key, message) = message.split_at(key);
             let refuse = |error| from.refuse(error);
@@ -372,6 +395,9 @@ impl<T: Ring> Call<'_, T> {
                     responder.answer(&asked, &columns, self.of(1, item), z)
                 };
                 to.send(answer).await?;
+                if self.way.first.is_some() {
+                    (self.made)(layout.products(&request, &columns));
+                }
                 breathe().await;
             }
         }
@@ -390,10 +416,11 @@ impl<T: Ring> Call<'_, T> {
                 let message = from.recv(expected).await?;
                 {
                     let z = &mut self.z.borrow_mut()[self.way.place(2, item)];
-                    let owner = self.owner.borrow();
-                    owner
-                        .open(layout, &request, &columns, &message, z)
-                        .map_err(|error| from.refuse(error))?;
+                    if let Some(owner) = &*self.owner.borrow() {
+                        owner
+                            .open(layout, &request, &columns, &message, z)
+                            .map_err(|error| from.refuse(error))?;
+                    }
                 }
                 if index == 0 {
                     (self.made)(layout.products(&request, &columns));
@@ -407,62 +434,87 @@ impl<T: Ring> Call<'_, T> {
     }
 }
 
-/// What the first call of a width costs on top: the key is part of the first request. Owner and
-/// responders each draw a seed.
-fn key_cost<T: Ring>(peers: u64) -> PhaseCost {
+/// Bytes of a public key.
+fn key_bytes<T: Ring>() -> usize {
+    Responder::key_cost(T::BITS).unwrap_or_default()[0] as usize
+}
+
+/// What it costs on top to ask for the first time for a width, and to be asked: the key is part of the first request.
+/// Owner and responders each draw a seed.
+fn key_costs<T: Ring>(peers: u64) -> [PhaseCost; 2] {
     let [bytes, make, take] = Responder::key_cost(T::BITS).unwrap_or_default();
-    PhaseCost {
-        rounds: 0,
+    let asking = PhaseCost {
         bytes_sent: peers * bytes,
+        aes_blocks: 1 + Owner::AES_BLOCKS + make,
+        ..PhaseCost::default()
+    };
+    let answering = PhaseCost {
         bytes_received: peers * bytes,
-        messages: 0,
-        aes_blocks: 1 + Owner::AES_BLOCKS + make + peers * (1 + take),
-    }
+        aes_blocks: peers * (1 + take),
+        ..PhaseCost::default()
+    };
+    [asking, answering]
 }
 
 /// Follows the calls at one party, and knows what the next one costs.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct EncryptedCosts {
-    /// By [`Width`].
-    started: [bool; Width::ALL.len()],
+    /// By [`Width`]: whether we have asked, and have been asked.
+    started: [[bool; 2]; Width::ALL.len()],
 }
 
 impl EncryptedCosts {
     pub(crate) fn triples<T: Ring>(
         &mut self,
-        parties: usize,
-        one: Product,
+        (me, parties): (Party, usize),
+        one: Tripled,
         count: usize,
     ) -> PhaseCost {
-        let [left, right, _] = match one {
-            Product::Matrices(_, shape) => shape.lengths(),
-            Product::Convolution(_) => one.lengths(),
-        };
         let mut total = PhaseCost {
-            aes_blocks: random_blocks(count * left, T::BYTES)
-                + random_blocks(count * right, T::BYTES),
+            aes_blocks: factors::drawn::<T>(me, one, count),
             ..PhaseCost::default()
         };
         let Some(way) = Oriented::new::<T>(one).filter(|_| count > 0) else {
             return total;
         };
         let peers = parties as u64 - 1;
-        if !std::mem::replace(&mut self.started[Width::of::<T>() as usize], true) {
-            total += key_cost::<T>(peers);
+        let started = &mut self.started[Width::of::<T>() as usize];
+        let parts = way.parts_of(me);
+        for ((takes_part, started), key) in
+            parts.into_iter().zip(started).zip(key_costs::<T>(peers))
+        {
+            if takes_part && !std::mem::replace(started, true) {
+                total += key;
+            }
         }
         let answers = way.layout.answers().count() as u64;
         total.rounds += 2;
         for (request, times) in way.layout.kinds() {
-            let bytes = way.layout.request_len(&request) + way.layout.answers_len(&request);
+            let [asked, answered] = [
+                way.layout.request_len(&request),
+                way.layout.answers_len(&request),
+            ]
+            .map(|bytes| peers * bytes as u64);
             let blocks = way.layout.aes_blocks(&request);
-            let each = PhaseCost {
+            let asking = PhaseCost {
                 rounds: 0,
-                bytes_sent: peers * bytes as u64,
-                bytes_received: peers * bytes as u64,
-                messages: peers * (1 + answers),
-                aes_blocks: blocks.owner + peers * blocks.responder,
+                bytes_sent: asked,
+                bytes_received: answered,
+                messages: peers,
+                aes_blocks: blocks.owner,
             };
-            total += each.times((way.items(count) * times) as u64);
+            let answering = PhaseCost {
+                rounds: 0,
+                bytes_sent: answered,
+                bytes_received: asked,
+                messages: peers * answers,
+                aes_blocks: peers * blocks.responder,
+            };
+            for (takes_part, each) in parts.into_iter().zip([asking, answering]) {
+                if takes_part {
+                    total += each.times((way.items(count) * times) as u64);
+                }
+            }
         }
         total
     }

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use madrigal_core::{Piece, Product, Ring};
+use madrigal_core::{Party, Piece, Product, Ring, Zeroizing};
 use madrigal_kernels::rings;
 use madrigal_net::{Context, breathe};
-use zeroize::Zeroizing;
 
-use super::ProductTriple;
 use super::strings::transpose;
+use super::{ProductTriple, Tripled};
 use crate::rings as elements;
 
 /// Products of elements between two looks at what else is ready: some ten milliseconds.
@@ -25,15 +24,18 @@ pub(super) struct Factors<T: Ring> {
 }
 
 /// Random ones, and their own products.
-pub(super) async fn random<T: Ring>(context: &Context, one: Product, count: usize) -> Factors<T> {
+pub(super) async fn random<T: Ring>(
+    context: &Context,
+    tripled: Tripled,
+    count: usize,
+) -> Factors<T> {
+    let one = tripled.product;
     let [left, right, results] = one.lengths();
-    let mut prg = context.private_prg();
-    let (a, b) = (
-        elements::random::<T>(&mut prg, count * left),
-        elements::random::<T>(&mut prg, count * right),
-    );
+    let [a, b] = draw::<T>(context, tripled, [count * left, count * right]);
     let mut c = Zeroizing::new(vec![T::ZERO; count * results]);
-    for triple in 0..count {
+    // Of a split triple one factor is zeros.
+    let own = if tripled.left.is_none() { count } else { 0 };
+    for triple in 0..own {
         let of = |len: usize| triple * len..(triple + 1) * len;
         let (a, b) = (&a[of(left)], &b[of(right)]);
         add_product(one, a, b, &mut c[of(results)], BAND).await;
@@ -47,19 +49,44 @@ pub(super) async fn random<T: Ring>(context: &Context, one: Product, count: usiz
     }
 }
 
+/// What this party has of A and B: random elements, or zeros where they are another party's.
+fn draw<T: Ring>(
+    context: &Context,
+    tripled: Tripled,
+    lengths: [usize; 2],
+) -> [Zeroizing<Vec<T>>; 2] {
+    let mut prg = context.private_prg();
+    let ours = tripled.drawn_by(context.me());
+    std::array::from_fn(|factor| match ours[factor] {
+        true => elements::random::<T>(&mut prg, lengths[factor]),
+        false => Zeroizing::new(vec![T::ZERO; lengths[factor]]),
+    })
+}
+
+/// AES blocks that a party draws for so many triples.
+pub(super) fn drawn<T: Ring>(me: Party, tripled: Tripled, count: usize) -> u64 {
+    let [left, right, _] = match tripled.product {
+        Product::Matrices(_, shape) => shape.lengths(),
+        Product::Convolution(_) => tripled.product.lengths(),
+    };
+    let factors = tripled.drawn_by(me).into_iter().zip([left, right]);
+    let ours = factors.filter(|(ours, _)| *ours);
+    ours.map(|(_, len)| elements::random_blocks(count * len, T::BYTES))
+        .sum()
+}
+
 /// What takes no messages: the product is empty, or of nothing.
 pub(crate) fn empty<T: Ring>(
     context: &Context,
-    one: Product,
+    tripled: Tripled,
     count: usize,
 ) -> Vec<ProductTriple<T>> {
-    let mut prg = context.private_prg();
+    let one = tripled.product;
     let [left, right, results] = match one {
         Product::Matrices(_, shape) => shape.lengths(),
         Product::Convolution(_) => one.lengths(),
     };
-    let mut some = |each: usize| elements::random::<T>(&mut prg, count * each);
-    let (a, b) = (some(left), some(right));
+    let [a, b] = draw::<T>(context, tripled, [count * left, count * right]);
     let c = Zeroizing::new(vec![T::ZERO; count * results]);
     Factors {
         one,
@@ -129,7 +156,7 @@ pub(super) struct Unfolded {
     pieces: usize,
     /// p, k, q.
     pub(super) sizes: [usize; 3],
-    swapped: bool,
+    pub(super) swapped: bool,
 }
 
 impl Unfolded {

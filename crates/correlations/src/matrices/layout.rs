@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use madrigal_core::{Party, Product, Ring};
+use madrigal_core::{Party, Ring};
 
-use super::factors::Unfolded;
+use super::Tripled;
+use super::factors::{self, Unfolded};
 use crate::extension::Batch;
 use crate::layout::{self, Layout, Parts};
-use crate::rings::random_blocks;
 
 /// Bytes of corrections in one part, unless one entry takes more.
 const PART_BYTES: usize = 256 << 10;
@@ -24,27 +24,26 @@ pub(crate) struct MatrixLayout {
     pub(super) k: usize,
     pub(super) q: usize,
     pub(super) bits: usize,
-    /// Elements of A and of B, of all.
-    drawn: [usize; 2],
+    /// Who has X; none where all have shares of it.
+    first: Option<Party>,
+    /// AES blocks that we draw for A and B.
+    drawn: u64,
 }
 
 impl MatrixLayout {
-    /// So many triples of one product.
-    pub(crate) fn new<T: Ring>(one: Product, count: usize) -> Self {
-        let Unfolded { sizes, .. } = Unfolded::shorter_first(one);
-        let [p, k, q] = sizes;
-        let (pieces, shape) = one.pieces();
-        let [left, right, _] = match one {
-            Product::Matrices(..) => shape.lengths(),
-            Product::Convolution(_) => one.lengths(),
-        };
+    /// So many triples of one product, for `me`.
+    pub(crate) fn new<T: Ring>(me: Party, tripled: Tripled, count: usize) -> Self {
+        let unfolded = Unfolded::shorter_first(tripled.product);
+        let [p, k, q] = unfolded.sizes;
+        let (pieces, _) = tripled.product.pieces();
         Self {
             count: count * pieces,
             p,
             k,
             q,
             bits: T::BITS,
-            drawn: [count * left, count * right],
+            first: tripled.first(unfolded.swapped),
+            drawn: factors::drawn::<T>(me, tripled, count),
         }
     }
 
@@ -52,6 +51,11 @@ impl MatrixLayout {
     /// and that one has half a word per product.
     pub(super) const fn words(self) -> usize {
         self.bits / 2 * self.q + self.q.div_ceil(2)
+    }
+
+    /// Whether a party has choices: the bits of its share of X.
+    fn asks(self, receiver: Party) -> bool {
+        self.first.is_none_or(|first| first == receiver)
     }
 
     pub(super) const fn entry_bytes(self) -> usize {
@@ -107,20 +111,23 @@ impl Layout for MatrixLayout {
     }
 
     fn drawn(&self) -> u64 {
-        let [a, b] = self.drawn.map(|len| random_blocks(len, self.bits / 8));
-        a + b
+        self.drawn
     }
 
-    fn batch(&self, _: Party, _: Party, items: &Range<usize>) -> Batch {
+    fn batch(&self, _: Party, receiver: Party, items: &Range<usize>) -> Batch {
         Batch {
-            ots: items.len() * self.bits,
+            ots: match self.asks(receiver) {
+                true => items.len() * self.bits,
+                false => 0,
+            },
             unit: self.bits,
             free: false,
         }
     }
 
-    fn corrections(&self, _: Party, _: Party, items: &Range<usize>) -> Option<usize> {
-        Some(items.len() * self.entry_bytes())
+    fn corrections(&self, _: Party, receiver: Party, items: &Range<usize>) -> Option<usize> {
+        self.asks(receiver)
+            .then(|| items.len() * self.entry_bytes())
     }
 
     fn stretch_blocks(&self, items: &Range<usize>) -> u64 {

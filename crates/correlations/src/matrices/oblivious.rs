@@ -12,21 +12,22 @@
 //! odd): per product of elements 16 l / q + l (l + 1) / 16 bytes, 268 for l = 64 and q = 128, where
 //! element-wise triples take 1284.
 //!
+//! Of a [split](Tripled) triple who has X is the receiver of all OTs, and who has Y their sender.
+//!
 //! Rows of C are made one after the other in parts of about 256 KiB of corrections, so the
 //! memory in use beyond the three matrices does not grow with them.
 
 use std::ops::Range;
 
-use madrigal_core::{Party, Product, Ring};
+use madrigal_core::{Party, Ring, Zeroizing};
 use madrigal_kernels::rings::{self, Masks};
 use madrigal_net::{Context, Result};
 use madrigal_ot::OtError;
-use zeroize::Zeroizing;
 
-use super::ProductTriple;
 use super::factors::{self, Unfolded};
 use super::layout::MatrixLayout;
 use super::strings::{correct_first, correct_half, has_clear_end, offer_first, offer_half};
+use super::{ProductTriple, Tripled};
 use crate::layout::Layout;
 use crate::links::{Answer, Ask, Call, Links};
 use crate::products::pack;
@@ -35,14 +36,14 @@ use crate::products::pack;
 pub(crate) async fn triples<T: Ring>(
     links: &mut Links,
     context: &Context,
-    one: Product,
+    one: Tripled,
     count: usize,
     made: &dyn Fn(usize),
 ) -> Result<Vec<ProductTriple<T>>> {
-    let layout = MatrixLayout::new::<T>(one, count);
+    let layout = MatrixLayout::new::<T>(context.me(), one, count);
     let MatrixLayout { p, q, .. } = layout;
     let mut factors = factors::random::<T>(context, one, count).await;
-    let unfolded = Unfolded::shorter_first(one);
+    let unfolded = Unfolded::shorter_first(one.product);
     let mut z = Zeroizing::new(vec![T::ZERO; layout.count * p * q]);
     {
         let [x, y] = unfolded.factors(&factors);

@@ -1,13 +1,12 @@
 //! Between what a source makes and the columns that are kept.
 
-use madrigal_core::{Product, Ring};
+use madrigal_core::{Ring, Zeroizing};
 use madrigal_net::{Error, Result};
-use zeroize::Zeroizing;
 
 use super::chunks::Columns;
 use crate::bit_triples::Scratch;
 use crate::kind::{Kind, Width, with_ring};
-use crate::matrices::ProductTriple;
+use crate::matrices::{ProductTriple, Tripled};
 use crate::source::Source;
 
 /// Has `source` make `count` items of a kind.
@@ -43,11 +42,13 @@ pub(super) async fn make(
             let mut bits = source.shared_bits::<T>(count, made).await?;
             written([bits.take(count).b])
         }),
-        Kind::MatrixTriples(width, shape) => {
-            products(source, width, Product::Matrices(1, shape), count, made).await?
-        }
-        Kind::ConvolutionTriples(width, convolution) => {
-            let one = Product::Convolution(convolution);
+        Kind::MatrixTriples(..)
+        | Kind::ConvolutionTriples(..)
+        | Kind::SplitMatrixTriples(..)
+        | Kind::SplitConvolutionTriples(..) => {
+            let Some((width, one)) = kind.product() else {
+                unreachable!("they are triples of products")
+            };
             products(source, width, one, count, made).await?
         }
         Kind::CorrelatedOts { .. } => {
@@ -63,7 +64,7 @@ pub(super) async fn make(
 async fn products(
     source: &mut impl Source,
     width: Width,
-    one: Product,
+    one: Tripled,
     count: usize,
     made: &dyn Fn(usize),
 ) -> Result<Columns> {

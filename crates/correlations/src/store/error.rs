@@ -184,11 +184,16 @@ impl StoreError {
     /// Fails the job, and returns the error. Not what the job may have failed with already: where two
     /// parties find the same, one may have left before the other says so.
     pub(super) fn fail(&self, context: &Context) -> Error {
-        let error = Error::Store {
-            problem: self.to_string(),
-        };
+        let error = self.told();
         context.fail(error.clone());
         error
+    }
+
+    /// As an error of a job.
+    pub(super) fn told(&self) -> Error {
+        Error::Store {
+            problem: self.to_string(),
+        }
     }
 }
 

@@ -30,6 +30,15 @@ pub struct NewStore {
     complete: bool,
 }
 
+/// A new store that holds all it is to hold. Dropped before it is [`complete`](Self::complete), it is
+/// removed.
+#[derive(Debug)]
+#[must_use = "it is removed unless it is completed"]
+pub struct FilledStore {
+    new: NewStore,
+    id: StoreId,
+}
+
 impl NewStore {
     /// Makes the directory, so that what is wrong with it is known before the parties meet.
     ///
@@ -71,8 +80,9 @@ impl NewStore {
     }
 
     /// Has `source` make everything, in batches of about 16 MiB, and writes it. The parties agree
-    /// meanwhile on what is made, and the store is complete when all have told each other that they
-    /// have all of it on disk. `made` hears how many more steps are done, of [`Needs::steps`].
+    /// meanwhile on what is made. The store is used once all parties have theirs on disk: complete it
+    /// when their job is finished, which says so ([`Job::finish`](madrigal_net::Job::finish)). `made`
+    /// hears how many more steps are done, of [`Needs::steps`].
     ///
     /// `context` is that of the parties who get a store: with a dealer in the session, what
     /// [`Context::among`] gives, while the source has the session's.
@@ -80,11 +90,11 @@ impl NewStore {
     /// # Errors
     /// Those of the network and of the source; another party makes another store; the disk.
     pub async fn fill(
-        mut self,
+        self,
         context: &Context,
         source: &mut impl Source,
         made: &dyn Fn(usize),
-    ) -> madrigal_net::Result<StoreId> {
+    ) -> madrigal_net::Result<FilledStore> {
         let context = context.step("new store");
         let mut channels = context.channels()?;
         let id = StoreId(
@@ -121,24 +131,18 @@ impl NewStore {
             .for_each(|channel| channel.count_in(&beside));
         try_join(agree(&context, &mut channels, id), makes).await?;
         context.join(&beside);
-        channels
-            .iter_mut()
-            .for_each(|channel| channel.count_in(&context));
         let marks = Marks(vec![0; self.holds.kinds().len()]);
         marks
             .seal(&header, &keys)
             .and_then(|bytes| files::replace_journal(&self.directory, &bytes))
             .map_err(failed)?;
-        agree(&context, &mut channels, id).await?;
-        self.end().map_err(failed)?;
-        Ok(id)
+        Ok(FilledStore { new: self, id })
     }
 
     /// Cost of [`fill`](Self::fill) for one of `parties` parties, where what the source makes costs
-    /// `makes`: an agreement beside it, and one after it.
+    /// `makes`: an agreement beside it.
     pub fn cost(makes: PhaseCost, parties: usize) -> PhaseCost {
-        let agreement = exchange_cost(parties, ID_BYTES);
-        makes.beside(agreement) + agreement
+        makes.beside(exchange_cost(parties, ID_BYTES))
     }
 
     /// Cost for one of `parties` parties of filling a store from a new [`OtSource`](crate::OtSource)
@@ -167,14 +171,27 @@ impl NewStore {
             .map_err(StoreError::io("write", PARTIAL))?;
         Ok((header, keys))
     }
+}
 
-    fn end(&mut self) -> Result<()> {
-        let [from, to] = [PARTIAL, HEADER].map(|name| self.directory.join(name));
+impl FilledStore {
+    /// Names the store; the same at all parties.
+    pub fn id(&self) -> StoreId {
+        self.id
+    }
+
+    /// Makes it a store that can be opened. All parties must be known to have theirs on disk: a store
+    /// that others lack is of no use.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn complete(mut self) -> madrigal_net::Result<StoreId> {
+        let directory = &self.new.directory;
+        let [from, to] = [PARTIAL, HEADER].map(|name| directory.join(name));
         fs::rename(from, to)
-            .and_then(|()| files::sync_directory(&self.directory))
-            .map_err(StoreError::io("write", HEADER))?;
-        self.complete = true;
-        Ok(())
+            .and_then(|()| files::sync_directory(directory))
+            .map_err(|error| StoreError::io("write", HEADER)(error).told())?;
+        self.new.complete = true;
+        Ok(self.id)
     }
 }
 

@@ -13,18 +13,16 @@
 //! use std::path::Path;
 //!
 //! use madrigal_core::Party;
-//! use madrigal_correlations::store::{NewStore, Store, StoreKey};
+//! use madrigal_correlations::store::{FilledStore, NewStore, Store, StoreKey};
 //! use madrigal_correlations::{BitTripleSource, Extension, Needs, OtSource, Source};
 //! use madrigal_net::transport::{MemoryTransport, mesh};
 //! use madrigal_net::{Context, Session, SessionConfig, block_on};
 //!
 //! type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 //!
-//! async fn fill(context: Context, directory: &Path, key: &StoreKey, holds: &Needs) -> Result<()> {
-//!     let new = NewStore::create(directory, key, holds)?;
+//! async fn fill(context: Context, new: NewStore) -> Result<FilledStore> {
 //!     let mut source = OtSource::new(&context, Extension::default()).await?;
-//!     new.fill(&context, &mut source, &|_| {}).await?;
-//!     Ok(())
+//!     Ok(new.fill(&context, &mut source, &|_| {}).await?)
 //! }
 //!
 //! async fn take(context: Context, directory: &Path, key: &StoreKey, needs: &Needs) -> Result<u64> {
@@ -67,9 +65,12 @@
 //!                     let directory = root.join(format!("party{me}"));
 //!                     let key = StoreKey::load_or_make(&root.join(format!("party{me}.store-key")))?;
 //!                     if step == 0 {
-//!                         return job(me, transport, holds, async |context| {
-//!                             fill(context, &directory, &key, holds).await
-//!                         });
+//!                         let new = NewStore::create(&directory, &key, holds)?;
+//!                         let filled = job(me, transport, holds, async |context| {
+//!                             fill(context, new).await
+//!                         })?;
+//!                         filled.complete()?; // the job is finished: all parties have theirs
+//!                         return Ok(());
 //!                     }
 //!                     let left = job(me, transport, needs, async |context| {
 //!                         take(context, &directory, &key, needs).await
@@ -134,7 +135,7 @@ mod source;
 pub use error::StoreError;
 pub use id::StoreId;
 pub use key::StoreKey;
-pub use make::NewStore;
+pub use make::{FilledStore, NewStore};
 pub use records::fuzz_records;
 pub use source::StoreSource;
 

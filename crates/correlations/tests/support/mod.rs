@@ -6,16 +6,15 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use madrigal_core::{Cost, Party, PhaseCost, Product, Ring};
+use madrigal_core::{Cost, Party, PhaseCost, Ring, Zeroizing};
 use madrigal_correlations::store::{NewStore, Store, StoreKey};
 use madrigal_correlations::{
     BitTripleSource, BitTriples, Kind, Needs, ProductTriple, RingTriples, Scratch, SharedBits,
-    Source, SquarePairs, VectorTriples, Width,
+    Source, SquarePairs, Tripled, VectorTriples, Width,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error, Result};
 use madrigal_testkit::{World, seed};
-use zeroize::Zeroizing;
 
 /// Item `i` of column `c` of a kind is a number that all of these and the party decide.
 pub struct Known {
@@ -116,17 +115,18 @@ impl Source for Known {
 
     async fn product_triples<T: Ring>(
         &mut self,
-        one: Product,
+        one: impl Into<Tripled>,
         count: usize,
         made: &dyn Fn(usize),
     ) -> Result<Vec<ProductTriple<T>>> {
+        let one = one.into();
         let (kind, _) = Kind::of_product(Width::of::<T>(), one);
-        let sizes = one.lengths();
+        let sizes = one.product.lengths();
         let mut triple = || {
             let [a, b, c] =
                 [0, 1, 2].map(|column| self.column(kind, column as u64, 1, sizes[column]));
             self.done(kind, 1, made);
-            ProductTriple::new(one, a, b, c)
+            ProductTriple::new(one.product, a, b, c)
         };
         Ok((0..count).map(|_| triple()).collect())
     }
@@ -176,7 +176,10 @@ pub async fn columns(source: &mut impl Source, kind: Kind, count: usize) -> Resu
                 let mut items = source.shared_bits::<T>(count, made).await?;
                 vec![bytes(items.take(count).b)]
             }
-            Kind::MatrixTriples(..) | Kind::ConvolutionTriples(..) => {
+            Kind::MatrixTriples(..)
+            | Kind::ConvolutionTriples(..)
+            | Kind::SplitMatrixTriples(..)
+            | Kind::SplitConvolutionTriples(..) => {
                 let Some((_, one)) = kind.product() else {
                     unreachable!("they are products")
                 };
@@ -211,7 +214,9 @@ pub async fn columns(source: &mut impl Source, kind: Kind, count: usize) -> Resu
         | Kind::SquarePairs(width)
         | Kind::SharedBits(width)
         | Kind::MatrixTriples(width, _)
-        | Kind::ConvolutionTriples(width, _) => match width {
+        | Kind::ConvolutionTriples(width, _)
+        | Kind::SplitMatrixTriples(width, ..)
+        | Kind::SplitConvolutionTriples(width, ..) => match width {
             Width::W8 => ring::<u8>(source, kind, count, &made).await?,
             Width::W16 => ring::<u16>(source, kind, count, &made).await?,
             Width::W32 => ring::<u32>(source, kind, count, &made).await?,
@@ -249,9 +254,10 @@ impl Stores {
                 new.fill(&context, &mut source, &|_| {}).await
             }
         });
-        for (id, cost) in &costs {
+        let id = costs[0].0.id();
+        for (filled, cost) in costs {
             assert_eq!(cost.setup, NewStore::cost(PhaseCost::default(), parties));
-            assert_eq!(*id, costs[0].0);
+            assert_eq!(filled.complete().unwrap(), id);
         }
         stores
     }

@@ -20,20 +20,25 @@ fn store() -> Outcome {
         let directory = root.path().join(me.to_string());
         (directory.clone(), directory.with_extension("key"))
     };
-    world(PARTIES + 1).run(|context| {
+    let filled = world(PARTIES + 1).run(|context| {
         let (needs, (directory, key)) = (&needs, place(context.me().index()));
         async move {
             if context.me().index() == PARTIES {
-                return deal(&context).await;
+                deal(&context).await?;
+                return Ok(None);
             }
             let key = StoreKey::load_or_make(&key).unwrap();
             let new = NewStore::create(&directory, &key, needs).unwrap();
             let computing = context.among(PARTIES);
             let mut source = DealerSource::new(&context)?;
-            new.fill(&computing, &mut source, &|_| {}).await?;
-            source.end().await
+            let filled = new.fill(&computing, &mut source, &|_| {}).await?;
+            source.end().await?;
+            Ok(Some(filled))
         }
     });
+    for (filled, _) in filled {
+        filled.map_or(Ok(()), |filled| filled.complete().map(drop))?;
+    }
     let shares = world(PARTIES).run(|context| {
         let (needs, (directory, key)) = (&needs, place(context.me().index()));
         async move {
