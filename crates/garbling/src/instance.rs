@@ -1,7 +1,7 @@
 //! What one instance of garbling is called, and the public key that its labels are hashed under.
 
 use madrigal_core::domains;
-use madrigal_kernels::{Block, GateHash};
+use madrigal_kernels::{Block, GateHash, RowHash};
 use sha2::{Digest, Sha256};
 
 /// The name of one instance of garbling: no two in the world have the same.
@@ -24,14 +24,23 @@ pub struct Instance {
 impl Instance {
     /// The hash of its gates (SHA-256 as a random oracle gives the key).
     pub(crate) fn hash(&self) -> GateHash {
+        GateHash::new(self.key(domains::GATE_HASH))
+    }
+
+    /// The hash of labels that become numbers, by another such key.
+    pub(crate) fn number_hash(&self) -> RowHash {
+        RowHash::new(self.key(domains::NUMBER_HASH))
+    }
+
+    fn key(&self, domain: &[u8]) -> Block {
         let direction = u64::from(self.garbler) << 16 | u64::from(self.evaluator);
         let place = direction << 32 | u64::from(self.stream);
         let digest: [u8; 32] = Sha256::new()
-            .chain_update(domains::GATE_HASH)
+            .chain_update(domain)
             .chain_update(self.session)
             .chain_update(place.to_le_bytes())
             .finalize()
             .into();
-        GateHash::new(Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16])))
+        Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16]))
     }
 }

@@ -66,6 +66,7 @@ mod evaluator;
 mod garbler;
 mod instance;
 mod label;
+mod numbers;
 mod shape;
 
 pub use chunk::{Chunk, Program};
@@ -75,4 +76,5 @@ pub use garbler::Garbler;
 pub use instance::Instance;
 pub use label::{Offset, colours};
 pub use madrigal_kernels::{Block, LabelOps, LabelProgram, Scheme};
+pub use numbers::Planes;
 pub use shape::Shape;

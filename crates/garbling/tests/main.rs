@@ -9,6 +9,7 @@
 mod bmr;
 mod circuits;
 mod labels;
+mod numbers;
 mod parties;
 mod refusals;
 mod support;

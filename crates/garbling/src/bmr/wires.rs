@@ -4,26 +4,25 @@ use core::fmt;
 use core::ops::{Deref, DerefMut, Range};
 
 use madrigal_circuit::Rows;
-use madrigal_core::bits;
+use madrigal_core::{Zeroizing, bits};
 use madrigal_kernels::{self as kernels, Block, Kernels, Prg};
-use zeroize::optimization_barrier;
 
 use crate::error::{GarblingError, check_length};
 use crate::label::{Offset, colours};
 
 /// Keys of wires, wiped when they are dropped.
 #[derive(Default)]
-pub struct Keys(Vec<Block>);
+pub struct Keys(Zeroizing<Vec<Block>>);
 
 impl Keys {
     /// So many zero blocks.
     pub fn zeros(len: usize) -> Self {
-        Self(vec![Block::ZERO; len])
+        Self(Zeroizing::zeros(len))
     }
 
     /// A copy.
     pub(crate) fn copy_of(keys: &[Block]) -> Self {
-        Self(keys.to_vec())
+        Self(keys.to_vec().into())
     }
 }
 
@@ -38,14 +37,6 @@ impl Deref for Keys {
 impl DerefMut for Keys {
     fn deref_mut(&mut self) -> &mut [Block] {
         &mut self.0
-    }
-}
-
-impl Drop for Keys {
-    fn drop(&mut self) {
-        self.0.fill(Block::ZERO);
-        // The compiler must believe that somebody still reads the zeros.
-        optimization_barrier(self.0.as_slice());
     }
 }
 
