@@ -164,6 +164,24 @@ fn check_pairs(
     }
 }
 
+/// Out of the lowest bits, so many of every place, and out of all.
+#[test]
+fn carries() {
+    for part in 0..=4 {
+        let at = |width: u32| (width * part / 4).max(1);
+        check_pairs(
+            &|b, x, y| {
+                let [low, all] = b.carries(x, y, at(x.len() as u32) as usize);
+                vec![vec![low], vec![all]]
+            },
+            &|width, x, y| {
+                let carry = |at: u32| ((x & mask(at)) + (y & mask(at))) >> at & 1;
+                vec![carry(at(width)), carry(width)]
+            },
+        );
+    }
+}
+
 #[test]
 fn sums_of_many() {
     let mut random = Random::new();

@@ -21,7 +21,6 @@ mod opening;
 pub mod planes;
 pub mod replicated;
 mod rounds;
-mod secret;
 pub mod yao;
 
 pub use opening::Opening;

@@ -46,7 +46,8 @@ async fn store(setup: &Context, directory: &Path, count: usize) -> Result<Store>
     let new = NewStore::create(directory, &key, &needs(count)).unwrap();
     let setup = setup.step("filling");
     let mut source = OtSource::new(&setup, Extension::default()).await?;
-    new.fill(&setup, &mut source, &|_| {}).await?;
+    let filled = new.fill(&setup, &mut source, &|_| {}).await?;
+    filled.complete().unwrap();
     Ok(Store::open(directory, &key).unwrap())
 }
 

@@ -1,14 +1,12 @@
 //! Protocol alpha: elements of rings.
 
-use madrigal_core::{Party, Ring, bits};
+use madrigal_core::{Party, Ring, Zeroizing, bits};
 use madrigal_correlations::{ProductTriple, RingTriples, SharedBits, SquarePairs};
 use madrigal_kernels::{self as kernels, marks, rings};
 use madrigal_net::Result;
-use zeroize::Zeroizing;
 
 use super::{Aby2, LEADER};
 use crate::arithmetic::{Product, add_all, finish_products, masked_factors};
-use crate::secret::Secret;
 
 /// Elements that are wiped.
 type Elements<T> = Zeroizing<Vec<T>>;
@@ -62,7 +60,7 @@ impl Aby2 {
     ) -> Result<()> {
         assert_eq!(x.len(), z.len(), "a square for each element");
         let pair = pairs.take(x.len());
-        let mut d = Secret::from(x.to_vec());
+        let mut d = Zeroizing::from(x.to_vec());
         rings::sub_into(&mut d, pair.a);
         self.add_up(&mut d).await?;
         rings::beaver_squares(z, [pair.a, pair.c], &d, self.leads());
@@ -146,7 +144,7 @@ impl Aby2 {
         let ([x, y], [a, b]) = (public, masks);
         z.copy_from_slice(kept);
         // x (y + b) + (a - x) y is what there is to add without x y.
-        let mut second = Secret::from(a.to_vec());
+        let mut second = Zeroizing::from(a.to_vec());
         if !self.leads() {
             rings::sub_into(&mut second, x);
         }
@@ -171,7 +169,7 @@ impl Aby2 {
             "{product:?}"
         );
         z.copy_from_slice(kept);
-        let mut second = Secret::from(b.to_vec());
+        let mut second = Zeroizing::from(b.to_vec());
         if self.leads() {
             rings::add_into(&mut second, y);
         }
@@ -281,7 +279,7 @@ impl Aby2 {
         let count = masks.len();
         let (r, triple) = (shared.take(count).b, triples.take(count));
         let (elements, bytes) = (2 * count * T::BYTES, bits::bytes_for(count));
-        let mut opened = Secret::<T>::zeros(2 * count + bytes.div_ceil(T::BYTES));
+        let mut opened = Zeroizing::<Vec<T>>::zeros(2 * count + bytes.div_ceil(T::BYTES));
         let (d, e) = opened[..2 * count].split_at_mut(count);
         d.copy_from_slice(r);
         e.copy_from_slice(masks);
@@ -322,7 +320,7 @@ impl Aby2 {
         z.copy_from_slice(public);
         rings::mul_into(z, &flips.r);
         rings::add_into(z, products);
-        let mut x = Secret::from(masks.to_vec());
+        let mut x = Zeroizing::from(masks.to_vec());
         if self.leads() {
             rings::add_into(&mut x, public);
         }
@@ -336,9 +334,9 @@ impl Aby2 {
         &mut self,
         [x, a]: [&[T]; 2],
         [y, b]: [&[T]; 2],
-    ) -> Result<Secret<T>> {
+    ) -> Result<Zeroizing<Vec<T>>> {
         assert_eq!(x.len(), y.len(), "factors of one length");
-        let mut opened = Secret::zeros(2 * x.len());
+        let mut opened = Zeroizing::zeros(2 * x.len());
         let (d, e) = opened.split_at_mut(x.len());
         d.copy_from_slice(x);
         e.copy_from_slice(y);

@@ -10,8 +10,8 @@ use madrigal_net::Result;
 
 use super::{ArithmeticGmw, opening_cost};
 use crate::inputs::InputSharing;
-use crate::secret::Secret;
 use crate::{Opening, planes};
+use madrigal_core::Zeroizing;
 
 /// Elements that are put together at once: they stay in the first-level cache for all planes.
 const CHUNK: usize = 1024;
@@ -57,10 +57,27 @@ impl ArithmeticGmw {
             T::BITS
         );
         let r = shared.take(width * count).b;
+        let opened = self.open_flipped(r, planes, stride, count).await?;
+        self.unflipped(r, &opened, z);
+        Ok(())
+    }
+
+    /// Opens bits of planes under shared bits, of which these are our shares: gives as many planes of whole bytes.
+    ///
+    /// # Panics
+    /// If there are fewer shared bits than bits.
+    pub async fn open_flipped<T: Ring>(
+        &mut self,
+        r: &[T],
+        planes: &[u8],
+        stride: usize,
+        count: usize,
+    ) -> Result<Vec<u8>> {
+        let width = planes.len().checked_div(stride).unwrap_or(0);
         // One string without padding: single numbers travel as bits too.
-        let mut masked = Secret::zeros(bits::bytes_for(width * count));
+        let mut masked = Zeroizing::zeros(bits::bytes_for(width * count));
         rings::pack_bits(r, &mut masked);
-        let mut rows = Secret::zeros(masked.len());
+        let mut rows = Zeroizing::zeros(masked.len());
         if count > 0 {
             for (i, row) in planes.chunks_exact(stride).enumerate() {
                 bits::put(&mut rows, i * count, row, count);
@@ -68,8 +85,6 @@ impl ArithmeticGmw {
         }
         kernels::xor_into(&mut masked, &rows);
         self.open_masked(&kernels::xor_into, &mut masked).await?;
-
-        let one = T::from_u128(self.leads().into());
         let bytes = bits::bytes_for(count);
         let mut opened = vec![0; width * bytes];
         if count > 0 {
@@ -77,15 +92,27 @@ impl ArithmeticGmw {
                 bits::take(&masked, i * count, row, count);
             }
         }
+        Ok(opened)
+    }
+
+    /// Our shares of the numbers whose bits are public ones plus (XOR) shared ones; the former in planes of whole
+    /// bytes.
+    ///
+    /// # Panics
+    /// If there are fewer shared bits than bits.
+    pub fn unflipped<T: Ring>(&self, r: &[T], flips: &[u8], z: &mut [T]) {
+        let count = z.len();
+        let one = T::from_u128(self.leads().into());
+        let bytes = bits::bytes_for(count);
+        let width = flips.len().checked_div(bytes).unwrap_or(0);
         for (part, z) in z.chunks_mut(CHUNK).enumerate() {
             let first = part * CHUNK;
             z.fill(T::ZERO);
             for i in 0..width {
-                let t = &opened[i * bytes + first / 8..];
+                let t = &flips[i * bytes + first / 8..];
                 rings::add_flipped(z, &r[i * count + first..], t, one, i);
             }
         }
-        Ok(())
     }
 
     /// b x for each bit b shared in B and element x, with as many shared bits and triples, all in one
@@ -105,7 +132,7 @@ impl ArithmeticGmw {
         let (r, triple) = (shared.take(count).b, triples.take(count));
         let (elements, bytes) = (2 * count * T::BYTES, bits::bytes_for(count));
         // t is behind the elements of the same message.
-        let mut masked = Secret::<T>::zeros(2 * count + bytes.div_ceil(T::BYTES));
+        let mut masked = Zeroizing::<Vec<T>>::zeros(2 * count + bytes.div_ceil(T::BYTES));
         let (d, e) = masked[..2 * count].split_at_mut(count);
         d.copy_from_slice(r);
         e.copy_from_slice(x);
@@ -175,7 +202,7 @@ pub fn share_addend<T: Ring>(inputs: &mut InputSharing, x: &[T], addend: &mut [u
         "a plane for each bit of the elements"
     );
     // Masked as elements, of which a few take less of the generator than planes of a few bits do.
-    let mut share = Secret::from(x.to_vec());
+    let mut share = Zeroizing::from(x.to_vec());
     inputs.share(rings::as_bytes_mut(&mut share));
     planes::split(&share, addend, stride);
 }

@@ -2,16 +2,14 @@
 
 use std::fmt;
 
-use madrigal_core::{Party, PhaseCost, Product, Ring};
+use madrigal_core::{Party, PhaseCost, Product, Ring, Zeroizing};
 use madrigal_correlations::ProductTriple;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
-use zeroize::Zeroizing;
 
 use super::matrices::{add_products, left};
 use super::{ArithmeticGmw, MatrixShape, opening_cost};
 use crate::Opening;
-use crate::secret::Secret;
 
 /// A shared left matrix X under an opened mask, D = X - A, with what is left of its triple: each column
 /// of B and C serves one column that X is multiplied with, once. So X is opened once for all of its
@@ -19,7 +17,7 @@ use crate::secret::Secret;
 pub struct MaskedMatrix<T: Ring> {
     shape: MatrixShape,
     /// Public.
-    d: Secret<T>,
+    d: Zeroizing<Vec<T>>,
     a: Zeroizing<Vec<T>>,
     b: Zeroizing<Vec<T>>,
     c: Zeroizing<Vec<T>>,
@@ -59,7 +57,7 @@ impl ArithmeticGmw {
         };
         assert_eq!(x.len(), left(shape), "a left matrix of {shape:?}");
         let [a, b, c] = triple.take();
-        let mut d = Secret::from(x.to_vec());
+        let mut d = Zeroizing::from(x.to_vec());
         rings::sub_into(&mut d, &a);
         self.open_differences(&mut d).await?;
         Ok(MaskedMatrix {
@@ -97,11 +95,11 @@ impl ArithmeticGmw {
                 to.copy_from_slice(&from[x.used..x.used + columns]);
             }
         };
-        let mut b = Secret::zeros(y.len());
+        let mut b = Zeroizing::zeros(y.len());
         part(&x.b, &mut b);
         part(&x.c, z);
         x.used += columns;
-        let mut e = Secret::from(y.to_vec());
+        let mut e = Zeroizing::from(y.to_vec());
         rings::sub_into(&mut e, &b);
         self.open_differences(&mut e).await?;
         if self.leads() {

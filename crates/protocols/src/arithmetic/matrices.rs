@@ -4,15 +4,16 @@
 
 use std::ops::Range;
 
-use madrigal_core::{MatrixShape, Party, PhaseCost, Product, Ring};
+use bytes::Bytes;
+use madrigal_core::{MatrixShape, Party, PhaseCost, Product, Ring, Zeroizing};
 use madrigal_correlations::ProductTriple;
+#[cfg(doc)]
+use madrigal_correlations::Tripled;
 use madrigal_kernels::rings;
-use madrigal_net::{Result, breathe};
-use zeroize::Zeroizing;
+use madrigal_net::{Channel, Result, breathe, exchange_one};
 
 use super::{ArithmeticGmw, opening_cost};
 use crate::Opening;
-use crate::secret::Secret;
 
 /// Products of elements between two looks at what else is ready: some ten milliseconds.
 const BAND: usize = 1 << 25;
@@ -40,6 +41,57 @@ impl ArithmeticGmw {
         Ok(())
     }
 
+    /// The same between two parties, of which one knows the operand on this side, from a [split](Tripled) triple of
+    /// which it has that side's factor: one message each way.
+    ///
+    /// Who knows Y masks it alone, and of X = X_0 + X_1 it multiplies its own share by itself: with the other party's
+    /// X_1 and A and its own B it sends E = Y - B, gets D = X_1 - A, and has Z_0 = C_0 + (X_0 + D) Y. The other one has
+    /// Z_1 = C_1 + A E. The sum is X_0 Y + X_1 Y - A Y + A B + A (Y - B) = X Y; where the left operand is known the same
+    /// holds the other way round. D and E are under pads that their receiver knows nothing of, and the shares
+    /// of A B under one as well, so that nothing is learnt, and the shares of Z are random.
+    ///
+    /// `known` is the operand at the party that knows it, and nothing at the other one; `shared` is the other operand.
+    ///
+    /// # Panics
+    /// Among others than two parties; as [`products`](Self::products).
+    pub async fn known_products<T: Ring>(
+        &mut self,
+        triple: ProductTriple<T>,
+        side: Side,
+        known: Option<&[T]>,
+        shared: &[T],
+        z: &mut [T],
+    ) -> Result<()> {
+        let [Channel { tx, rx }] = &mut self.channels[..] else {
+            panic!("a product with an operand that one of two parties knows");
+        };
+        let product = triple.product();
+        let [a, b, c] = triple.take();
+        z.copy_from_slice(&c);
+        let (left, right) = (a.len(), b.len());
+        let (mut own, expected) = match (side, known) {
+            (Side::Left, Some(known)) => (difference(known, &a), right),
+            (Side::Left, None) => (difference(shared, &b), left),
+            (Side::Right, Some(known)) => (difference(known, &b), left),
+            (Side::Right, None) => (difference(shared, &a), right),
+        };
+        let message = Bytes::copy_from_slice(rings::as_bytes(&own));
+        let theirs = exchange_one(tx, message, rx, expected * T::BYTES).await?;
+        own.resize(expected, T::ZERO);
+        rings::as_bytes_mut(&mut own).copy_from_slice(&theirs);
+        if known.is_some() {
+            rings::add_into(&mut own, shared);
+        }
+        let factors: (&[T], &[T]) = match (side, known) {
+            (Side::Left, Some(known)) => (known, &own),
+            (Side::Left, None) => (&own, &b),
+            (Side::Right, Some(known)) => (&own, known),
+            (Side::Right, None) => (&a, &own),
+        };
+        add_all(&product, [factors], z).await;
+        Ok(())
+    }
+
     /// Cost for party `me` of [`products`](Self::products), but for rounds.
     pub fn products_cost<T: Ring>(
         opening: Opening,
@@ -49,6 +101,22 @@ impl ArithmeticGmw {
     ) -> PhaseCost {
         opening_cost(opening, me, parties, opened(product) * T::BYTES)
     }
+}
+
+/// Which operand of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The left one: filters, of a convolution.
+    Left,
+    /// The right one: images.
+    Right,
+}
+
+/// x - y.
+fn difference<T: Ring>(x: &[T], y: &[T]) -> Zeroizing<Vec<T>> {
+    let mut difference = Zeroizing::new(x.to_vec());
+    rings::sub_into(&mut difference, y);
+    difference
 }
 
 /// Elements that a product opens.
@@ -62,10 +130,10 @@ pub(crate) fn masked_factors<T: Ring>(
     [a, b, _]: &[Zeroizing<Vec<T>>; 3],
     x: &[T],
     y: &[T],
-) -> Secret<T> {
+) -> Zeroizing<Vec<T>> {
     let lengths = [a.len(), b.len()];
     assert_eq!([x.len(), y.len()], lengths, "operands of a triple's sizes");
-    let mut masked = Secret::zeros(a.len() + b.len());
+    let mut masked = Zeroizing::zeros(a.len() + b.len());
     let (d, e) = masked.split_at_mut(a.len());
     for (masked, (value, mask)) in [d, e].into_iter().zip([(x, a), (y, b)]) {
         masked.copy_from_slice(value);
@@ -91,16 +159,18 @@ pub(crate) async fn finish_products<T: Ring>(
 }
 
 /// `z += sum of x y`, piece by piece; images are unfolded here.
-pub(crate) async fn add_all<T: Ring>(product: &Product, factors: [(&[T], &[T]); 2], z: &mut [T]) {
+pub(crate) async fn add_all<T: Ring, const K: usize>(
+    product: &Product,
+    factors: [(&[T], &[T]); K],
+    z: &mut [T],
+) {
     let (pieces, shape) = product.pieces();
-    let mut part = Secret::zeros(shape.rows * shape.columns);
+    let mut part = Zeroizing::zeros(shape.rows * shape.columns);
     for piece in 0..pieces {
         part.fill(T::ZERO);
-        let left = product.left(piece);
-        let [(x0, y0), (x1, y1)] = factors;
-        let [y0, y1] = [y0, y1].map(|y| product.right(piece, y));
-        let factors = [(&x0[left.clone()], &*y0), (&x1[left], &*y1)];
-        add_products(&mut part, factors, shape).await;
+        let right = factors.map(|(_, y)| product.right(piece, y));
+        let factors = std::array::from_fn(|i| (&factors[i].0[product.left(piece)], &*right[i]));
+        add_products::<T, K>(&mut part, factors, shape).await;
         product.add(piece, 0..shape.columns, &part, z);
     }
 }
@@ -111,9 +181,9 @@ pub(super) const fn left(shape: MatrixShape) -> usize {
 }
 
 /// `z += sum of x y`, where messages move on between bands of rows.
-pub(crate) async fn add_products<T: Ring>(
+pub(crate) async fn add_products<T: Ring, const K: usize>(
     z: &mut [T],
-    factors: [(&[T], &[T]); 2],
+    factors: [(&[T], &[T]); K],
     shape: MatrixShape,
 ) {
     let MatrixShape {
