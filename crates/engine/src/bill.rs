@@ -89,6 +89,11 @@ impl Bill {
         self.at = ONLINE;
     }
 
+    /// Whether the plan has it prepared, for what then costs something else online.
+    pub fn is_prepared(&self) -> bool {
+        self.prepares
+    }
+
     /// Bytes that a party keeps from setup until it is online, if it is prepared then.
     pub fn keep(&mut self, party: Party, bytes: u64) {
         if self.prepares {

@@ -41,9 +41,15 @@ pub(crate) struct Node {
     pub(crate) label: String,
     /// Whether it can be prepared before any input is there.
     pub(crate) prepares: bool,
+    of_tables: bool,
 }
 
 impl Node {
+    /// Whether it is on values that one party garbles and another one evaluates, whose tables can travel online, too.
+    pub(crate) fn of_tables(&self) -> bool {
+        self.of_tables
+    }
+
     /// The results where they have no elements: then there is nothing to do, and nothing is.
     pub(crate) fn empty(&self, me: Party) -> Option<Vec<Shares>> {
         let of = |sort: &Sort| {
@@ -342,7 +348,10 @@ impl Graph {
         let able = |op: &Arc<dyn Operation>| op.prepares(&sorts) && (clear || !op.needs_clear());
         let prepares = operation.as_ref().is_some_and(able)
             && begun.all(|(value, _)| self.nodes[value.node as usize].prepares);
+        let garbled = |sort: &Sort| sort.sharing == Sharing::Y2;
+        let of_tables = sorts.iter().chain(&outputs).any(garbled);
         self.nodes.push(Node {
+            of_tables,
             operation,
             inputs,
             outputs,

@@ -62,6 +62,8 @@ pub struct JobSpec {
     /// How masked values become known, in protocol B.
     pub opening: Opening,
     /// The order of the phases; `None` is sequential where the triples fit `memory`.
+    /// Sequential ones, asked for, have tables of Y2 in setup where what is kept fits six times as much; else they
+    /// travel online, but for few.
     pub phases: Option<Phases>,
     /// Bytes that the triples kept by one party may take.
     pub memory: usize,

@@ -152,7 +152,7 @@ mod tests {
             },
             block_needs: 1 << 20,
             block_memory: 1 << 20,
-            ahead: false,
+            ahead: crate::schedule::Ahead::Nothing,
         };
         let schedule = Schedule::new(&graph, &limits, policy).expect("few tasks");
         let tasks = schedule.tasks.iter();

@@ -10,10 +10,10 @@ use madrigal_net::Fact;
 use madrigal_protocols::Opening;
 use sha2::{Digest, Sha256};
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Node};
 use crate::plan::{Phases, TRIPLE_MEMORY};
 use crate::policy::{Policy, Soonest};
-use crate::schedule::{Limits, Price, Schedule};
+use crate::schedule::{Ahead, Limits, Price, Schedule};
 use crate::sort::Sort;
 
 /// What is to be computed and how.
@@ -26,6 +26,8 @@ pub struct ProgramSpec {
     /// How masked values become known.
     pub opening: Opening,
     /// The order of the phases; `None` is sequential where the correlations fit `memory`.
+    /// Sequential ones, asked for, have tables of Y2 in setup where what is kept fits six times as much; else they
+    /// travel online, but for few.
     pub phases: Option<Phases>,
     /// Bytes that the correlations kept by one party may take, with what is under way of the messages that make
     /// them.
@@ -153,13 +155,27 @@ impl ProgramPlan {
             line: spec.line,
             block_needs: part_bytes / (2 * threads),
             block_memory: spec.memory / 2,
-            ahead: spec.phases != Some(Phases::Interleaved),
+            ahead: match spec.phases {
+                Some(Phases::Interleaved) => Ahead::Nothing,
+                _ => Ahead::All,
+            },
         };
         let cut = |limits: &Limits| {
             Schedule::new(&spec.graph, limits, &*spec.policy)
                 .map_err(|blocks| ProgramError::TooManyBlocks { blocks })
         };
         let mut schedule = cut(&limits)?;
+        let most = match spec.phases {
+            Some(Phases::Sequential) => KEPT_TIMES * spec.memory as u128,
+            _ => FEW_TABLES,
+        };
+        let garbled = spec.graph.nodes().iter().any(Node::of_tables);
+        if garbled && schedule.ahead && u128::from(schedule.kept_bytes(None)) > most {
+            schedule = cut(&Limits {
+                ahead: Ahead::ButTables,
+                ..limits
+            })?;
+        }
         let needs = schedule.needs();
         let kinds = needs.kinds();
         let foreign = kinds.iter().find(|(kind, _)| !spec.origin.serves(*kind));
@@ -186,7 +202,7 @@ impl ProgramPlan {
         };
         if phases == Phases::Interleaved && schedule.ahead {
             schedule = cut(&Limits {
-                ahead: false,
+                ahead: Ahead::Nothing,
                 ..limits
             })?;
         }
@@ -401,6 +417,13 @@ impl ProgramPlan {
         ]
         .map(|(name, value)| (name.to_owned(), value));
         facts.extend(own);
+        if spec.graph.nodes().iter().any(Node::of_tables) {
+            let tables = match self.schedule.keeps_tables() {
+                true => "sent in setup",
+                false => "sent online",
+            };
+            facts.push(("garbled tables".to_owned(), tables.to_owned()));
+        }
         // Who computes something else learns where the two programs part.
         let lines: Vec<String> = spec.graph.describe().collect();
         let (shown, others) = lines.split_at(lines.len().min(SHOWN));
@@ -426,6 +449,10 @@ impl ProgramPlan {
 /// Tables and labels that are made in setup and kept until they are used may take so many times the memory
 /// for correlations: that they are there before the inputs is what they are for.
 const KEPT_TIMES: u128 = 6;
+
+/// Tables of Y2, with all else that is kept from setup, that are made and sent before inputs are there where nobody
+/// asks for sequential phases: more are faster when they are evaluated while they are made, and then take no memory.
+const FEW_TABLES: u128 = 1 << 20;
 
 /// Operations that facts show one by one. A job has 64 facts at most: the other operations come in groups.
 const SHOWN: usize = 40;

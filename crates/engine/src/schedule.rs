@@ -41,8 +41,29 @@ pub(crate) struct Limits {
     pub(crate) block_needs: usize,
     /// Bytes that blocks under way may take, all together.
     pub(crate) block_memory: usize,
-    /// Whether operations are prepared before inputs are there, where they can be.
-    pub(crate) ahead: bool,
+    /// What is prepared before inputs are there.
+    pub(crate) ahead: Ahead,
+}
+
+/// Which operations are prepared before inputs are there, of those that can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    /// None.
+    Nothing,
+    /// All but those on values that two parties garble: tables travel online, and nobody keeps them.
+    ButTables,
+    /// All.
+    All,
+}
+
+impl Ahead {
+    fn prepares(self, node: &Node) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::ButTables => node.prepares && !node.of_tables(),
+            Self::All => node.prepares,
+        }
+    }
 }
 
 /// What one call of an operation costs: blocks of one length cost the same, but for rounds.
@@ -99,6 +120,7 @@ pub(crate) struct Schedule {
     pub(crate) rounds: Rounds,
     /// Whether some tasks are prepared before inputs are there.
     pub(crate) ahead: bool,
+    prepared: Ahead,
 }
 
 impl Schedule {
@@ -123,7 +145,8 @@ impl Schedule {
             opening: limits.opening,
             parts: Vec::new(),
             rounds: Rounds::new(graph.parties()),
-            ahead: limits.ahead && graph.nodes().iter().any(|node| node.prepares),
+            ahead: graph.nodes().iter().any(|node| limits.ahead.prepares(node)),
+            prepared: limits.ahead,
         };
         schedule.list(graph, limits, &of, policy);
         schedule.count_rounds(graph, limits);
@@ -170,7 +193,13 @@ impl Schedule {
 
     /// Whether a task is prepared before inputs are there.
     pub(crate) fn prepares(&self, graph: &Graph, task: u32) -> bool {
-        self.ahead && graph.node(self.tasks[task as usize].node).prepares
+        self.prepared
+            .prepares(graph.node(self.tasks[task as usize].node))
+    }
+
+    /// Whether tables of Y2 are made before inputs are there.
+    pub(crate) fn keeps_tables(&self) -> bool {
+        self.prepared == Ahead::All
     }
 
     /// What a party spends on preparing tasks, beside what `supply` says: by part, the rounds after which
@@ -553,7 +582,7 @@ impl Schedule {
                     }
                 }
             }
-            let prepares = self.ahead && graph.node(task.node).prepares;
+            let prepares = self.prepared.prepares(graph.node(task.node));
             let clocks = [Rounds::new(parties), clock];
             let mut bill = Bill::after(clocks, parties, limits.opening, prepares);
             bill_of(graph, task.node, task.range.len(), &mut bill);
@@ -621,7 +650,7 @@ fn bill_of(graph: &Graph, node: u32, len: usize, bill: &mut Bill) {
 pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Price {
     let parties = graph.parties();
     let none = || Rounds::new(parties);
-    let prepares = limits.ahead && graph.node(node).prepares;
+    let prepares = limits.ahead.prepares(graph.node(node));
     let mut bill = Bill::after([none(), none()], parties, limits.opening, prepares);
     bill_of(graph, node, len, &mut bill);
     let Parts {

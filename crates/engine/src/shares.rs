@@ -4,10 +4,9 @@ use std::fmt;
 use std::ops::Range;
 
 use madrigal_circuit::Rows;
-use madrigal_core::{Ring, bits};
+use madrigal_core::{Ring, Zeroizing, bits};
 use madrigal_correlations::{Kept, Width};
 use madrigal_kernels::{self as kernels, Block, RowShape};
-use zeroize::Zeroizing;
 
 use crate::sort::{Element, Sharing, Sort};
 
@@ -246,6 +245,17 @@ impl Shares {
                 &labels[(plane * rows + row) * self.sort.len..][..self.sort.len]
             }
             _ => panic!("{self:?} holds no labels"),
+        }
+    }
+
+    /// All labels, plane by plane, of a value with one row of them.
+    ///
+    /// # Panics
+    /// If there are none, or several rows.
+    pub(crate) fn only_labels(&self) -> &[Block] {
+        match &self.data {
+            Data::Labels(1, labels) => labels,
+            _ => panic!("{self:?} holds no labels of one row"),
         }
     }
 

@@ -7,9 +7,10 @@
 use std::time::Instant;
 
 use madrigal_core::time::{Rates, Work};
-use madrigal_core::{Party, PhaseCost};
+use madrigal_core::{Party, PhaseCost, Product};
 use madrigal_correlations::{
     Extension, Kind, Matrices, MatrixShape, Needs, Origin, OtCosts, OtSource, Stock, SupplyCosts,
+    Tripled,
 };
 use madrigal_net::{Context, Result};
 
@@ -160,6 +161,16 @@ fn ots((kind, count): (Kind, usize), lattice: bool) -> f64 {
             let shape = convolution.matrices();
             width.bits() * convolution.groups * shape.rows.min(shape.columns) * shape.inner
         }
+        // One way instead of both.
+        Kind::SplitMatrixTriples(width, shape, _) => {
+            return ots((Kind::MatrixTriples(width, shape), count), lattice) / 2.0;
+        }
+        Kind::SplitConvolutionTriples(width, convolution, _) => {
+            return ots(
+                (Kind::ConvolutionTriples(width, convolution), count),
+                lattice,
+            ) / 2.0;
+        }
     };
     let all = each as f64 * count as f64;
     // Several, so that parties do not wait for each other as they do at the ends of a call.
@@ -181,11 +192,10 @@ fn smaller(kind: Kind, lattice: bool) -> Kind {
         .map(Party::new);
         return Kind::CorrelatedOts { sender, receiver };
     }
-    let (width, shape) = match kind {
-        Kind::MatrixTriples(width, shape) => (width, shape),
-        Kind::ConvolutionTriples(width, convolution) => (width, convolution.matrices()),
-        _ => return kind,
+    let Some((width, tripled)) = kind.product() else {
+        return kind;
     };
+    let (_, shape) = tripled.product.pieces();
     let MatrixShape {
         rows,
         inner,
@@ -206,5 +216,9 @@ fn smaller(kind: Kind, lattice: bool) -> Kind {
             columns: long.min(64 * SIDE),
         }
     };
-    Kind::MatrixTriples(width, shape)
+    let tripled = Tripled {
+        product: Product::Matrices(1, shape),
+        ..tripled
+    };
+    Kind::of_product(width, tripled).0
 }

@@ -221,10 +221,12 @@ fn sums(count: usize, differs: Option<usize>) -> Graph {
 }
 
 /// The error of both parties, which run different programs.
-fn difference(graphs: [Graph; 2]) -> String {
+pub(crate) fn difference(graphs: [Graph; 2]) -> String {
     let inputs = [0, 1].map(|me| {
-        let values = Shares::ring_of(Sharing::PUBLIC, vec![1_u64; 3]);
-        own(&graphs[me], &[values], Party::new(me))
+        let graph = &graphs[me];
+        let zeros = |value| Shares::zeros(*graph.sort(value));
+        let values: Vec<Shares> = graph.inputs().iter().copied().map(zeros).collect();
+        own(graph, &values, Party::new(me))
     });
     let ended = run_each(&graphs.map(plan), &inputs);
     let texts = ended

@@ -11,10 +11,10 @@ use madrigal_core::{Cost, Party, PhaseCost, Ring};
 use madrigal_correlations::MatrixShape;
 use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
-    Compose, Concat, Constant, Dot, FromKeys, FromLabels, Layout, Linear, Mask, MatrixProduct, Mul,
-    MulPublic, Narrow, Netlist, Open, Public, Rearrange, Repeat, ReplicatedTool, Rings, Rounding,
-    Row, Share, Square, SumAxis, ThreeHalves, ToKeys, ToLabels, Truncate, TruncateLocally, Unmask,
-    YaoTool,
+    Compose, ComposeKeys, ComposeLabels, Concat, Constant, Dot, FromKeys, FromLabels, Layout,
+    Linear, Mask, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Public, Rearrange, Repeat,
+    ReplicatedTool, Rings, Rounding, Row, Share, SplitLabels, Square, SumAxis, ThreeHalves, ToKeys,
+    ToLabels, Truncate, TruncateLocally, Unmask, YaoTool,
 };
 use madrigal_engine::{
     Bill, Circuit, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases,
@@ -397,6 +397,19 @@ enum In {
     Beta,
 }
 
+/// The sum of so many numbers.
+fn sum_of(count: usize, width: Width) -> Arc<Circuit> {
+    let mut builder = Builder::new("sum");
+    let bits = width.bits() as u32;
+    let parts: Vec<_> = (0..count).map(|_| builder.input(bits)).collect();
+    let (first, rest) = parts.split_first().unwrap();
+    let sum = rest
+        .iter()
+        .fold(first.clone(), |sum, part| builder.add(&sum, part));
+    builder.output(&sum);
+    Arc::new(Circuit::new(&builder.finish()))
+}
+
 /// A value in another sharing, by the shortest way.
 fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -> Value {
     let parties = graph.parties();
@@ -404,6 +417,15 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
         |operation: Arc<dyn Operation>, inputs: &[Value]| graph.add(operation, inputs).unwrap();
     if from == to {
         return value;
+    }
+    if to == In::Y2 && matches!(from, In::A | In::Alpha) {
+        let split: Arc<dyn Operation> = match from {
+            In::A => Arc::new(SplitLabels::<ArithmeticGmwTool, ThreeHalves>::new(false)),
+            _ => Arc::new(SplitLabels::<AlphaTool>::new(false)),
+        };
+        let parts = through(split, &[value]);
+        let sum = sum_of(2, width);
+        return through(Arc::new(Netlist::<YaoTool>::new(sum, 1)), &parts)[0];
     }
     if from == In::Alpha && to != In::Beta {
         let value = through(Arc::new(Unmask::<AlphaTool>::new()), &[value])[0];
@@ -419,15 +441,7 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
             _ => Arc::new(Addends::<ArithmeticGmwTool>::new(parties, false)),
         };
         let parts = through(addends, &[value]);
-        let mut builder = Builder::new("sum");
-        let bits = width.bits() as u32;
-        let parts_in: Vec<_> = parts.iter().map(|_| builder.input(bits)).collect();
-        let (first, rest) = parts_in.split_first().unwrap();
-        let sum = rest
-            .iter()
-            .fold(first.clone(), |sum, part| builder.add(&sum, part));
-        builder.output(&sum);
-        let sum = Arc::new(Circuit::new(&builder.finish()));
+        let sum = sum_of(parts.len(), width);
         return match to {
             In::A | In::Alpha => value,
             In::B => through(Arc::new(Netlist::<BooleanGmwTool>::new(sum, 1)), &parts)[0],
@@ -435,10 +449,7 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
                 let parts = through(Arc::new(ToKeys), &parts);
                 through(Arc::new(Netlist::<BmrTool>::new(sum, 1)), &parts)[0]
             }
-            In::Y2 => {
-                let parts = through(Arc::new(ToLabels::<ThreeHalves>::new()), &parts);
-                through(Arc::new(Netlist::<YaoTool>::new(sum, 1)), &parts)[0]
-            }
+            In::Y2 => unreachable!("done above"),
             In::Beta => {
                 let parts = match from {
                     In::A => through(Arc::new(Mask::<BetaTool>::new()), &parts),
@@ -451,6 +462,17 @@ fn convert(graph: &mut Graph, value: Value, [from, to]: [In; 2], width: Width) -
     if [from, to] == [In::Beta, In::Alpha] {
         let compose = Compose::<AlphaTool>::new(width, false);
         return through(Arc::new(compose), &[value])[0];
+    }
+    // B is a way of its own.
+    if to == In::A {
+        let compose: Option<Arc<dyn Operation>> = match from {
+            In::Y => Some(Arc::new(ComposeKeys::new(width, false))),
+            In::Y2 => Some(Arc::new(ComposeLabels::<ThreeHalves>::new(width, true))),
+            _ => None,
+        };
+        if let Some(compose) = compose {
+            return through(compose, &[value])[0];
+        }
     }
     let bits = match from {
         In::Y => through(Arc::new(FromKeys), &[value])[0],

@@ -435,7 +435,7 @@ fn aes_garbled() {
 #[test]
 fn garbling_takes_three_rounds_and_a_table_for_each_and() {
     let netlist = netlist("aes_128.txt");
-    let phases = Phases::Sequential;
+    let phases = Phases::Interleaved;
     let plan = crate::common::plan(&netlist, 2, 64, &[0], Opening::Direct, phases, 1 << 30);
     let and_bytes = [(Scheme::HalfGates, 32.0), (Scheme::ThreeHalves, 24.7)];
     for (scheme, most) in and_bytes {
@@ -445,6 +445,30 @@ fn garbling_takes_three_rounds_and_a_table_for_each_and() {
         assert!((24.0..=most).contains(&each), "{each} bytes for an AND");
         assert_eq!(evaluator.bytes_sent, (128 + 128) * 64 / 8);
         assert_eq!([garbler.rounds, evaluator.rounds], [3, 3]);
+    }
+}
+
+/// The same with tables in setup: online a label for each bit of the inputs.
+#[test]
+fn tables_in_setup_leave_labels_for_online() {
+    let netlist = netlist("aes_128.txt");
+    for (memory, lanes) in [(1 << 30, 64), (2 << 20, 64)] {
+        let phases = Phases::Sequential;
+        let plan = crate::common::plan(&netlist, 2, lanes, &[0], Opening::Direct, phases, memory);
+        let plan = crate::common::garbled(&plan, Scheme::HalfGates);
+        let [garbler, evaluator] = [0, 1].map(|party| plan.cost(Party::new(party)));
+        let tables = 32 * plan.ands() as u64;
+        assert_eq!(
+            evaluator.online.bytes_sent,
+            ((128 + 128) * lanes / 8) as u64
+        );
+        let labels = (16 * 256 * lanes) as u64;
+        // What is more than fits is streamed.
+        let kept = memory == 1 << 30;
+        let online = if kept { labels } else { tables };
+        assert_eq!(garbler.online.bytes_sent, online);
+        assert_eq!(garbler.setup.bytes_sent > tables, kept);
+        assert_eq!([garbler.online.rounds, evaluator.online.rounds], [3, 3]);
     }
 }
 

@@ -447,7 +447,7 @@ fn a_party_that_leaves_between_stages_is_named() {
 fn stages_under_random_faults_end_right_or_with_an_error() {
     crate::faults::under_random_faults([2, 3], |size, seed| {
         let fault = Fault {
-            at: (seed >> 8) as u32 % 60,
+            at: (seed >> 8) as u32 % 36,
             ..Fault::random(seed, size)
         };
         let stages = Arc::new(two_stages(size, seed));

@@ -12,12 +12,12 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Party, Phase};
 use madrigal_correlations::deal;
 use madrigal_engine::operations::{
-    self, AlphaTool, ArithmeticGmwTool, BetaTool, Boolean, BooleanGmwTool, Gated, Mul, Open,
-    ReplicatedTool, Rings, Share,
+    self, AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, Gated, Mul,
+    Open, ReplicatedTool, Rings, Share, YaoTool,
 };
 use madrigal_engine::{
-    Element, Given, Graph, Opening, Origin, Phases, Plan, ProgramPlan, ProgramSpec, RunError,
-    Scheme, Shares, Sharing, Sort, Width, evaluate, evaluate_program,
+    Circuit, Element, Given, Graph, Opening, Operation, Origin, Phases, Plan, ProgramPlan,
+    ProgramSpec, RunError, Scheme, Shares, Sharing, Sort, Width, evaluate, evaluate_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error};
@@ -40,7 +40,12 @@ fn ones(plan: &Plan, inputs: &Rows, to: Party, seed: u64) -> Vec<u32> {
 }
 
 /// The same of a program.
-fn ones_of_values(plan: &ProgramPlan, inputs: &[Shares], to: Party, seed: u64) -> Vec<u32> {
+pub(crate) fn ones_of_values(
+    plan: &ProgramPlan,
+    inputs: &[Shares],
+    to: Party,
+    seed: u64,
+) -> Vec<u32> {
     let graph = &plan.spec().graph;
     let all = graph.parties() + plan.spec().origin.helpers();
     count(all, to, seed, async |context: Context| {
@@ -157,7 +162,7 @@ fn check_as(
     must_agree(&a, &b, &about);
 }
 
-fn must_agree(a: &[u32], b: &[u32], about: &str) {
+pub(crate) fn must_agree(a: &[u32], b: &[u32], about: &str) {
     let (largest, spread) = compare(a, b);
     assert!(
         // One of the 300,000 bits of all runs may be 6 off by chance, in 2,000 runs of this test.
@@ -318,6 +323,125 @@ fn which_branch_of_ring_elements_is_active() {
         check_ring_branches(gated, 3, 0, Opening::Relay);
     }
     check_ring_branches(Gated::Triples, 3, 2, Opening::Direct);
+}
+
+/// Bits of the first two parties, garbled, whose sum becomes a number; the party after `to` gets it.
+fn check_numbers<P: Boolean>(
+    parties: usize,
+    to: usize,
+    opening: Opening,
+    compose: Arc<dyn Operation>,
+) {
+    let seed = seed();
+    let (mut graph, len) = (Graph::new(parties), 3);
+    let clear = |owner: usize| Sharing::clear(&[Party::new(owner)]);
+    let shared = [0, 1].map(|owner| {
+        let input = graph.input(Sort::new(clear(owner), Element::Bits(4), len));
+        graph
+            .add_one(Share::<P>::new(Party::new(owner)), &[input])
+            .unwrap()
+    });
+    let mut builder = madrigal_circuit::Builder::new("sum");
+    let [x, y] = [4, 4].map(|bits| builder.input(bits));
+    let sum = builder.add(&x, &y);
+    builder.output(&sum);
+    let sum = Arc::new(Circuit::new(&builder.finish()));
+    let sum = graph
+        .add_one(operations::Netlist::<P>::new(sum, 1), &shared)
+        .unwrap();
+    let number = graph.add(compose, &[sum]).unwrap()[0];
+    let receiver = Party::new((to + 1) % parties);
+    let open = Open::<ArithmeticGmwTool>::new(vec![receiver]);
+    let opened = graph.add_one(open, &[number]).unwrap();
+    graph.output(opened);
+    let plan = ProgramPlan::new(ProgramSpec {
+        opening,
+        ..ProgramSpec::new(graph)
+    })
+    .unwrap();
+    let inputs = |others: u8| -> Vec<Shares> {
+        let of = |owner: usize| {
+            let mut rows = Rows::new(4, len);
+            for row in 0..4 {
+                rows.row_mut(row)[0] = if owner == to { 0b101 } else { others };
+            }
+            Shares::rows(clear(owner), &rows)
+        };
+        [0, 1].map(of).into()
+    };
+    let a = ones_of_values(&plan, &inputs(0), Party::new(to), seed);
+    let seed = seed ^ 0x5555_0000_0000_0000;
+    let b = ones_of_values(&plan, &inputs(7), Party::new(to), seed);
+    let about = format!(
+        "numbers in A from {}, {parties} parties, to {to}",
+        P::SHARING
+    );
+    must_agree(&a, &b, &about);
+}
+
+#[test]
+fn numbers_from_garbled_bits() {
+    for to in 0..2 {
+        let compose = operations::ComposeLabels::<operations::HalfGates>::new(Width::W8, false);
+        check_numbers::<YaoTool>(2, to, Opening::Direct, Arc::new(compose));
+    }
+    for (parties, to, opening) in [(2, 1, Opening::Direct), (3, 2, Opening::Relay)] {
+        let compose = Arc::new(operations::ComposeKeys::new(Width::W8, true));
+        check_numbers::<BmrTool>(parties, to, opening, compose);
+    }
+}
+
+/// The sum of two parties' numbers goes to Y2 and comes back; the one that is not `to` gets it.
+fn check_split<P: Rings>(to: usize, phases: Phases) {
+    let seed = seed();
+    let (width, len) = (Width::W8, 3);
+    let mut built = Built::new(2, seed);
+    let x = built.ring::<P>(width, len);
+    let y = built.ring::<P>(width, len);
+    let graph = &mut built.graph;
+    let sum = operations::Linear::<P>::new(vec![1, 1], 0);
+    let sum = graph.add_one(sum, &[x, y]).unwrap();
+    let parts = graph
+        .add(Arc::new(operations::SplitLabels::<P>::new(false)), &[sum])
+        .unwrap();
+    let mut builder = madrigal_circuit::Builder::new("sum");
+    let [x, y] = [8, 8].map(|bits| builder.input(bits));
+    let bits = builder.add(&x, &y);
+    builder.output(&bits);
+    let adder = Arc::new(Circuit::new(&builder.finish()));
+    let adder = Arc::new(operations::Netlist::<YaoTool>::new(adder, 1));
+    let bits = graph.add(adder, &parts).unwrap()[0];
+    let compose = operations::ComposeLabels::<operations::HalfGates>::new(width, false);
+    let number = graph.add_one(compose, &[bits]).unwrap();
+    built.open::<ArithmeticGmwTool>(number, &[1 - to]);
+    built.open::<YaoTool>(bits, &[1 - to]);
+    let plan = ProgramPlan::new(ProgramSpec {
+        phases: Some(phases),
+        ..built.spec()
+    })
+    .unwrap();
+    let inputs = |others: u8| -> Vec<Shares> {
+        let of = |owner: usize| {
+            let element = if owner == to { 0x5a } else { others };
+            let sharing = Sharing::clear(&[Party::new(owner)]);
+            Shares::ring_of(sharing, vec![element; len])
+        };
+        [0, 1].map(of).into()
+    };
+    let a = ones_of_values(&plan, &inputs(0), Party::new(to), seed);
+    let seed = seed ^ 0x5555_0000_0000_0000;
+    let b = ones_of_values(&plan, &inputs(0xff), Party::new(to), seed);
+    let about = format!("{} to Y2 and A, {phases}, to party {to}", P::SHARING);
+    must_agree(&a, &b, &about);
+}
+
+#[test]
+fn numbers_to_garbled_bits_and_back() {
+    for to in 0..2 {
+        check_split::<ArithmeticGmwTool>(to, Phases::Sequential);
+        check_split::<AlphaTool>(to, Phases::Sequential);
+    }
+    check_split::<ArithmeticGmwTool>(1, Phases::Interleaved);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Programs carried out: steps become operations of the engine, one to one.
 
 mod by_protocol;
+mod known;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use madrigal_circuit::Goal;
@@ -9,8 +11,8 @@ use madrigal_core::Party;
 use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, BooleanGmwTool, Branch,
     Compose, Concat, Dot, FromKeys, FromLabels, Linear, Mask, MatrixProduct, Mul, MulPublic,
-    Narrow, Open, Public, Rearrange, Repeat, ReplicatedTool, RingBranch, Row, Square, SumAxis,
-    Truncate, TruncateLocally, Unmask, YaoTool,
+    Narrow, Open, Public, Rearrange, Repeat, ReplicatedTool, RingBranch, Row, ShiftShares,
+    SplitLabels, Square, SumAxis, Truncate, TruncateLocally, Unmask, YaoTool,
 };
 use madrigal_engine::{
     Circuit, Element, Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Shares,
@@ -25,7 +27,10 @@ use crate::lower::{self, Action, Body, Holding, Lowered, Mix, Step, Way};
 use crate::simulate::{InputError, Inputs, Outputs};
 
 pub(crate) use by_protocol::engine_sharing;
-use by_protocol::{boolean, from_shares, garbled_from_bits, layout, share, to_shares};
+use by_protocol::{
+    boolean, composed_from_labels, from_shares, garbled_from_bits, layout, share, to_shares,
+};
+use known::Marks;
 
 /// A program for the engine: its graph, and how the program's inputs and outputs are the graph's.
 #[derive(Debug, Clone)]
@@ -76,6 +81,7 @@ impl Lowered {
             inputs: Vec::new(),
             taken: Vec::new(),
             counter: None,
+            shared: HashMap::new(),
             parts: Vec::new(),
         };
         let results = making.body(&self.body, &[])?;
@@ -297,31 +303,63 @@ struct Making {
     inputs: Vec<usize>,
     taken: Vec<usize>,
     counter: Option<Value>,
+    /// What became of clear values of one party's where they were wanted shared after all.
+    shared: HashMap<Value, Value>,
     /// By operation, as far as these belong to parts.
     parts: Vec<Option<u32>>,
 }
 
 impl Making {
     fn body(&mut self, body: &Body, arguments: &[Value]) -> Result<Vec<Value>, GraphError> {
+        let marks = Marks::of(body, self.graph.parties());
         let mut values: Vec<Vec<Value>> = Vec::with_capacity(body.steps.len());
-        let slot = |values: &[Vec<Value>], slot: &lower::Slot| {
-            values[slot.step as usize][slot.output as usize]
-        };
-        for step in &body.steps {
-            let inputs: Vec<Value> = step
-                .inputs
-                .iter()
-                .map(|input| slot(&values, input))
-                .collect();
-            let made = self.step(step, &inputs, arguments)?;
+        for (number, step) in body.steps.iter().enumerate() {
+            let mut inputs = Vec::with_capacity(step.inputs.len());
+            for (place, input) in step.inputs.iter().enumerate() {
+                let value = values[input.step as usize][input.output as usize];
+                inputs.push(match marks.takes_clear(number, place) {
+                    true => value,
+                    false => self.shared(body, *input, value)?,
+                });
+            }
+            let made = match (&step.action, marks.operand(number)) {
+                (Action::Product(product), Some((side, owner))) => {
+                    let operation = MatrixProduct::<ArithmeticGmwTool>::of(*product);
+                    self.add(step, Arc::new(operation.known(side, owner)), &inputs)?
+                }
+                (Action::Share, _) if marks.is_clear(number) => inputs,
+                _ => self.step(step, &inputs, arguments)?,
+            };
             self.parts.resize(self.graph.len(), step.at.part());
             values.push(made);
         }
-        Ok(body
-            .results
-            .iter()
-            .map(|result| slot(&values, result))
-            .collect())
+        let mut results = Vec::with_capacity(body.results.len());
+        for result in &body.results {
+            let value = values[result.step as usize][result.output as usize];
+            results.push(self.shared(body, *result, value)?);
+        }
+        Ok(results)
+    }
+
+    /// A value as its step says that it is held, where it was left clear to its owner.
+    fn shared(
+        &mut self,
+        body: &Body,
+        slot: lower::Slot,
+        value: Value,
+    ) -> Result<Value, GraphError> {
+        let wanted = sort(body.held(slot)).sharing;
+        let given = self.graph.sort(value).sharing;
+        if given == wanted || !given.is_clear() || wanted.is_clear() {
+            return Ok(value);
+        }
+        if let Some(&made) = self.shared.get(&value) {
+            return Ok(made);
+        }
+        let step = &body.steps[slot.step as usize];
+        let made = self.add(step, share(given, wanted), &[value])?[0];
+        self.shared.insert(value, made);
+        Ok(made)
     }
 
     fn add(
@@ -420,9 +458,26 @@ impl Making {
             } if out.sharing == Sharing::A && self.graph.parties() == 2 => {
                 Arc::new(TruncateLocally::new(*by as usize))
             }
+            Action::Truncate {
+                by,
+                rounding: Rounding::Probabilistic,
+            } if out.sharing == Sharing::ALPHA => {
+                let shares = self.add(step, Arc::new(Unmask::<AlphaTool>::new()), inputs)?;
+                let cut = TruncateLocally::new(*by as usize);
+                let shares = self.add(step, Arc::new(cut), &shares)?;
+                return self.add(step, Arc::new(Mask::<AlphaTool>::new()), &shares);
+            }
             Action::Truncate { by, .. } => return self.shifted(step, inputs, *by),
+            Action::Quotient { by } => return self.quotient(step, inputs, *by),
             Action::Split { negated } => {
                 let parties = self.graph.parties();
+                if out.sharing == Sharing::Y2 {
+                    let split: Arc<dyn Operation> = match given == Sharing::ALPHA {
+                        true => Arc::new(SplitLabels::<AlphaTool>::new(*negated)),
+                        false => Arc::new(SplitLabels::<ArithmeticGmwTool>::new(*negated)),
+                    };
+                    return self.add(step, split, inputs);
+                }
                 let Some(garble) = garbled_from_bits(out.sharing) else {
                     let split = in_ring!(given, P => Addends::<P>::new(parties, *negated));
                     return self.add(step, split, inputs);
@@ -458,14 +513,7 @@ impl Making {
                 let Element::Ring(width) = out.element else {
                     unreachable!("compose makes ring elements");
                 };
-                let bits = self.in_shares(step, inputs)?;
-                if out.sharing == Sharing::ALPHA && self.graph.sort(bits[0]).sharing == Sharing::B {
-                    let compose = Compose::<ArithmeticGmwTool>::new(width, *signed);
-                    let shares = self.add(step, Arc::new(compose), &bits)?;
-                    return self.add(step, Arc::new(Mask::<AlphaTool>::new()), &shares);
-                }
-                let compose = in_ring!(out.sharing, P => Compose::<P>::new(width, *signed));
-                return self.add(step, compose, &bits);
+                return self.composed(step, inputs, out, width, *signed);
             }
             Action::BitTimes => {
                 let mut bits = self.in_shares(step, inputs)?;
@@ -516,6 +564,7 @@ impl Making {
             inputs: Vec::new(),
             taken: Vec::new(),
             counter: None,
+            shared: HashMap::new(),
             parts: Vec::new(),
         };
         let argument = |&value: &Value| making.graph.argument(*self.graph.sort(value));
@@ -525,6 +574,61 @@ impl Making {
         Ok(Arc::new(Repeat::new(
             count, graph, arguments, counter, results,
         )))
+    }
+
+    /// A signed quotient by a power of two, of what two parties have of it and of carries.
+    fn quotient(
+        &mut self,
+        step: &Step,
+        inputs: &[Value],
+        by: u32,
+    ) -> Result<Vec<Value>, GraphError> {
+        let out = sort(&step.outputs[0]);
+        let Element::Ring(width) = out.element else {
+            unreachable!("a quotient is a ring element");
+        };
+        let masked = out.sharing == Sharing::ALPHA;
+        let mut shares = vec![inputs[0]];
+        if masked {
+            shares = self.add(step, Arc::new(Unmask::<AlphaTool>::new()), &shares)?;
+        }
+        shares = self.add(step, Arc::new(ShiftShares::new(by as usize)), &shares)?;
+        if masked {
+            shares = self.add(step, Arc::new(Mask::<AlphaTool>::new()), &shares)?;
+        }
+        for &carry in &inputs[1..] {
+            shares.extend(self.composed(step, &[carry], out, width, false)?);
+        }
+        let high = (1_u128 << (width.bits() as u32 - 1 - by)).wrapping_neg();
+        let sum = in_ring!(out.sharing, P => Linear::<P>::new(vec![1, 1, high, high], 0));
+        self.add(step, sum, &shares)
+    }
+
+    /// Bits as ring elements.
+    fn composed(
+        &mut self,
+        step: &Step,
+        inputs: &[Value],
+        out: Sort,
+        width: Width,
+        signed: bool,
+    ) -> Result<Vec<Value>, GraphError> {
+        let given = self.graph.sort(inputs[0]).sharing;
+        if let Some(compose) = composed_from_labels(given, width, signed) {
+            let shares = self.add(step, compose, inputs)?;
+            return match out.sharing == Sharing::ALPHA {
+                true => self.add(step, Arc::new(Mask::<AlphaTool>::new()), &shares),
+                false => Ok(shares),
+            };
+        }
+        let bits = self.in_shares(step, inputs)?;
+        if out.sharing == Sharing::ALPHA && self.graph.sort(bits[0]).sharing == Sharing::B {
+            let compose = Compose::<ArithmeticGmwTool>::new(width, signed);
+            let shares = self.add(step, Arc::new(compose), &bits)?;
+            return self.add(step, Arc::new(Mask::<AlphaTool>::new()), &shares);
+        }
+        let compose = in_ring!(out.sharing, P => Compose::<P>::new(width, signed));
+        self.add(step, compose, &bits)
     }
 
     /// A signed quotient by a power of two, on bits and back: exact.

@@ -5,6 +5,7 @@ mod convolutions;
 mod errors;
 mod faults;
 mod functions;
+mod known;
 mod loops;
 mod lowering;
 mod numpy;
@@ -17,6 +18,7 @@ mod stages;
 mod sweep;
 mod tensors;
 mod text;
+mod truncation;
 
 // The example is tested too.
 #[allow(dead_code, reason = "a program, of which the tests use a part")]

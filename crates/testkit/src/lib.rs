@@ -5,12 +5,14 @@
 
 #![allow(clippy::print_stdout)] // seeds, for whoever repeats a failed test
 
+mod counting;
 pub mod hycc;
 mod recording;
 mod shared;
 mod trial;
 mod world;
 
+pub use counting::Counting;
 pub use recording::{Recording, Transcript};
 pub use shared::shared_data;
 pub use trial::{

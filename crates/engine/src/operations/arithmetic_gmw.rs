@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use madrigal_core::{Party, Product};
-use madrigal_correlations::{Kind, Stock, Width};
+use madrigal_core::{Party, Product, Zeroizing};
+use madrigal_correlations::{Kind, Stock, Tripled, Width};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing};
-use zeroize::Zeroizing;
+use madrigal_protocols::arithmetic::{self, ArithmeticGmw, InputSharing, Side};
 
-use super::{Kept, Protocol, Rings};
+use super::{Kept, KnownProduct, Protocol, Rings};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Tool};
 use crate::shares::{Held, Shares};
@@ -18,7 +17,7 @@ use crate::sort::{Element, Sharing, Sort};
 /// [`ArithmeticGmw`] with its inputs.
 pub struct ArithmeticGmwTool {
     me: Party,
-    gmw: ArithmeticGmw,
+    pub(super) gmw: ArithmeticGmw,
     /// By the owner's number.
     inputs: Vec<InputSharing>,
 }
@@ -48,6 +47,20 @@ fn width_of(element: Element) -> Width {
         Element::Ring(width) => width,
         Element::Bits(_) => unreachable!("A has no bits"),
     }
+}
+
+/// The other one of two parties.
+const fn other_of_two(party: Party) -> Party {
+    Party::new(1 - party.index())
+}
+
+/// The triple for it: who knows an operand has its mask.
+fn split(known: KnownProduct) -> Tripled {
+    let left = match known.side {
+        Side::Left => known.owner,
+        Side::Right => other_of_two(known.owner),
+    };
+    Tripled::split(known.product, left)
 }
 
 /// All parties.
@@ -225,6 +238,42 @@ impl Rings for ArithmeticGmwTool {
         // Three products of matrices; elements of the second are read once for each band of rows.
         let products = product.multiplications();
         bill.touch((3 * products * T::BYTES / 16 + 6 * operands * T::BYTES) as u64);
+    }
+
+    fn takes_known(parties: usize) -> bool {
+        parties == 2
+    }
+
+    async fn known_product<T: Held>(
+        &mut self,
+        stock: &mut Stock,
+        known: Option<&[T]>,
+        shared: &Shares,
+        product: KnownProduct,
+    ) -> Result<Shares> {
+        let [.., len] = product.product.lengths();
+        let mut z = Zeroizing::new(vec![T::ZERO; len]);
+        let triple = stock.product_triple::<T>(split(product))?;
+        let shared = shared.component(0);
+        let made = self
+            .gmw
+            .known_products(triple, product.side, known, shared, &mut z);
+        made.await?;
+        Ok(Shares::ring_of(Sharing::A, z))
+    }
+
+    fn known_product_bill<T: Held>(known: KnownProduct, bill: &mut Bill) {
+        bill.needs().product_triples::<T>(split(known));
+        let [left, right, _] = known.product.lengths();
+        let (its, others) = match known.side {
+            Side::Left => (left, right),
+            Side::Right => (right, left),
+        };
+        let bytes = |elements: usize| (elements * T::BYTES) as u64;
+        let (owner, other) = (known.owner, other_of_two(known.owner));
+        bill.exchange(&[(owner, other, bytes(its)), (other, owner, bytes(others))]);
+        let products = known.product.multiplications();
+        bill.touch((products * T::BYTES / 16 + 4 * (left + right) * T::BYTES) as u64);
     }
 
     fn addend_count(parties: usize) -> usize {

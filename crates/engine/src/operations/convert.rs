@@ -141,10 +141,29 @@ impl<P: Rings> Compose<P> {
         crate::with_ring!(self.width, T => tool.compose::<T>(stock, planes).await)
     }
 
-    /// The place of the sign where a signed number has fewer bits than the ring.
     fn sign(&self, sort: &Sort) -> Option<usize> {
-        let planes = sort.element.bits();
-        (self.signed && (1..self.width.bits()).contains(&planes)).then(|| planes - 1)
+        sign_of(self.width, self.signed, sort)
+    }
+}
+
+/// The place of the sign where a signed number has fewer bits than the ring.
+pub(super) fn sign_of(width: Width, signed: bool, sort: &Sort) -> Option<usize> {
+    let planes = sort.element.bits();
+    (signed && (1..width.bits()).contains(&planes)).then(|| planes - 1)
+}
+
+/// What numbers of this ring are that bits in another sharing become.
+pub(super) fn composed_sort(
+    from: Sharing,
+    to: Sharing,
+    value: &Sort,
+    width: Width,
+) -> Result<Sort, Mismatch> {
+    in_sharing(from, value)?;
+    let element = Element::Ring(width);
+    match value.element {
+        Element::Bits(bits) if bits <= width.bits() => Ok(Sort::new(to, element, value.len)),
+        _ => Err(Mismatch::new(format!("{value} does not fit {element}"))),
     }
 }
 
@@ -160,16 +179,9 @@ impl<P: Rings> Operation for Compose<P> {
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
-        let value = only(inputs)?;
-        in_sharing(P::BITS, value)?;
-        let element = Element::Ring(self.width);
-        P::holds(element, parties)?;
-        match value.element {
-            Element::Bits(bits) if bits <= self.width.bits() => {
-                Ok(vec![Sort::new(P::SHARING, element, value.len)])
-            }
-            _ => Err(Mismatch::new(format!("{value} does not fit {element}"))),
-        }
+        P::holds(Element::Ring(self.width), parties)?;
+        let sort = composed_sort(P::BITS, P::SHARING, only(inputs)?, self.width);
+        sort.map(|sort| vec![sort])
     }
 
     fn bits_at_work(&self, inputs: &[Sort]) -> usize {
@@ -233,7 +245,7 @@ impl<P: Rings> Operation for Compose<P> {
 }
 
 /// The numbers with these bits, in the clear.
-fn joined<T: Held>(value: &Shares, sign: Option<usize>) -> Shares {
+pub(super) fn joined<T: Held>(value: &Shares, sign: Option<usize>) -> Shares {
     let mut z = vec![T::ZERO; value.len()];
     planes::join(value.plane_bytes(), value.shape().stride * 8, &mut z);
     if let Some(sign) = sign {

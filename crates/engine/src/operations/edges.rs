@@ -123,17 +123,22 @@ impl<P: Protocol> Operation for Constant<P> {
     fn bill(&self, _: &[Sort], _: &mut Bill) {}
 
     fn prepares(&self, _: &[Sort]) -> bool {
-        P::SHARING.has_masks()
+        P::SHARING.begins_ahead()
     }
 
-    /// The masks are zeros.
+    /// Labels of 0 depend on the value; masks do not.
+    fn needs_clear(&self) -> bool {
+        P::SHARING.has_labels()
+    }
+
     fn prepare<'a>(
         &'a self,
-        _: &'a mut Turn<'_>,
+        turn: &'a mut Turn<'_>,
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Prepared>> {
-        let zeros = |value: &Arc<Shares>| Shares::zeros(value.sort().shared(P::SHARING));
-        let results = inputs.iter().map(zeros).collect();
+        let (me, parties) = (turn.me(), turn.parties());
+        let of = |value: &Arc<Shares>| P::prepared_constant(me, parties, value, turn.offset());
+        let results = inputs.iter().map(of).collect();
         Box::pin(std::future::ready(Ok(prepared_locally(results))))
     }
 

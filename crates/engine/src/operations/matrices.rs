@@ -4,14 +4,16 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{MatrixShape, Product};
+use madrigal_core::{MatrixShape, Party, Product, Zeroizing};
 use madrigal_correlations::Width;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
-use zeroize::Zeroizing;
+use madrigal_protocols::arithmetic::Side;
 
 use super::ring::width;
-use super::{Rings, Step, finish_step, in_sharing, masks_flow, prepare_step, prepared_locally};
+use super::{
+    KnownProduct, Rings, Step, finish_step, in_sharing, masks_flow, prepare_step, prepared_locally,
+};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::shares::{Held, Shares};
@@ -19,8 +21,12 @@ use crate::sort::{Element, Sharing, Sort};
 
 /// Products of pairs of matrices, row by row, one pair after the other; or convolutions, of filters by images. Where
 /// all know one of the two operands, nothing is sent.
+///
+/// Where one party knows one of them, as the owner of a model knows its weights, that party takes part as their
+/// [owner](Self::known): of two parties in A.
 pub struct MatrixProduct<P> {
     product: Product,
+    known: Option<(Side, Party)>,
     protocol: PhantomData<fn() -> P>,
 }
 
@@ -34,7 +40,32 @@ impl<P: Rings> MatrixProduct<P> {
     pub const fn of(product: Product) -> Self {
         Self {
             product,
+            known: None,
             protocol: PhantomData,
+        }
+    }
+
+    /// The same with an operand that comes clear, known to `owner`.
+    #[must_use]
+    pub const fn known(self, side: Side, owner: Party) -> Self {
+        let known = Some((side, owner));
+        Self { known, ..self }
+    }
+
+    fn known_product(&self) -> Option<KnownProduct> {
+        let product = self.product;
+        self.known.map(|(side, owner)| KnownProduct {
+            product,
+            side,
+            owner,
+        })
+    }
+
+    /// The known operand and the other one.
+    fn by_side<T>(side: Side, [left, right]: [T; 2]) -> [T; 2] {
+        match side {
+            Side::Left => [left, right],
+            Side::Right => [right, left],
         }
     }
 
@@ -51,6 +82,21 @@ impl<P: Rings> MatrixProduct<P> {
             self.product.add(piece, 0..shape.columns, &part, &mut z);
         }
         z
+    }
+
+    fn results(&self, x: &Sort, y: &Sort) -> Result<Vec<Sort>, Mismatch>
+    where
+        Self: Operation,
+    {
+        match self.product.checked_lengths() {
+            Some([left, right, len]) if [left, right] == [x.len, y.len] && left > 0 => {
+                Ok(vec![x.shared(P::SHARING).of_len(len)])
+            }
+            _ => Err(Mismatch::new(format!(
+                "{x} and {y} are no operands for {}",
+                self.name()
+            ))),
+        }
     }
 
     fn with_public<T: Held>(&self, x: &Shares, y: &Shares) -> Shares {
@@ -79,7 +125,12 @@ impl<P: Rings> Operation for MatrixProduct<P> {
             inner,
             columns,
         } = shape;
-        let sizes = format!("{count} of {rows}x{inner}x{columns}");
+        let known = match self.known {
+            Some((Side::Left, owner)) => format!(", the left operand of {owner}"),
+            Some((Side::Right, owner)) => format!(", the right operand of {owner}"),
+            None => String::new(),
+        };
+        let sizes = format!("{count} of {rows}x{inner}x{columns}{known}");
         match self.product {
             Product::Matrices(..) => format!("matrix-product/1 in {}, {sizes}", P::SHARING),
             Product::Convolution(convolution) => {
@@ -93,6 +144,20 @@ impl<P: Rings> Operation for MatrixProduct<P> {
             return Err(Mismatch::new("two operands wanted"));
         };
         ring_of(x, y)?;
+        if let Some((side, owner)) = self.known {
+            let [clear, shared] = Self::by_side(side, [x, y]);
+            if !P::takes_known(parties) {
+                return Err(Mismatch::new(format!(
+                    "{} takes no operand that one of {parties} parties knows",
+                    P::SHARING
+                )));
+            }
+            if owner.index() >= parties || !clear.sharing.is_known_to(owner) {
+                return Err(Mismatch::new(format!("{owner} does not know {clear}")));
+            }
+            in_sharing(P::SHARING, shared)?;
+            return self.results(x, y);
+        }
         let public = |sort: &Sort| sort.sharing.is_public(parties);
         if public(x) && public(y) {
             return Err(Mismatch::new("one of two operands is shared"));
@@ -101,15 +166,7 @@ impl<P: Rings> Operation for MatrixProduct<P> {
             in_sharing(P::SHARING, sort)?;
             P::holds(sort.element, parties)?;
         }
-        match self.product.checked_lengths() {
-            Some([left, right, len]) if [left, right] == [x.len, y.len] && left > 0 => {
-                Ok(vec![x.shared(P::SHARING).of_len(len)])
-            }
-            _ => Err(Mismatch::new(format!(
-                "{x} and {y} are no operands for {}",
-                self.name()
-            ))),
-        }
+        self.results(x, y)
     }
 
     fn is_lane_wise(&self) -> bool {
@@ -117,6 +174,10 @@ impl<P: Rings> Operation for MatrixProduct<P> {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        if let Some(known) = self.known_product() {
+            crate::with_ring!(width(&inputs[0]), T => P::known_product_bill::<T>(known, bill));
+            return;
+        }
         if inputs.iter().any(|sort| sort.sharing.is_clear()) {
             let products = self.product.multiplications();
             return bill.touch((products * inputs[0].element.bits() / 64) as u64);
@@ -125,7 +186,7 @@ impl<P: Rings> Operation for MatrixProduct<P> {
     }
 
     fn prepares(&self, inputs: &[Sort]) -> bool {
-        masks_flow(inputs)
+        self.known.is_none() && masks_flow(inputs)
     }
 
     fn needs_clear(&self) -> bool {
@@ -157,6 +218,16 @@ impl<P: Rings> Operation for MatrixProduct<P> {
         Box::pin(async move {
             let (x, y) = (&inputs[0], &inputs[1]);
             let width = width(x.sort());
+            if let Some(known) = self.known_product() {
+                let [clear, shared] = Self::by_side(known.side, [x, y]);
+                let ours = turn.me() == known.owner;
+                let (tool, stock) = turn.tool::<P>()?;
+                let z = crate::with_ring!(width, T => {
+                    let clear = ours.then(|| clear.component::<T>(0));
+                    tool.known_product::<T>(stock, clear, shared, known).await?
+                });
+                return Ok(vec![z]);
+            }
             if x.sort().sharing.is_clear() || y.sort().sharing.is_clear() {
                 let z = crate::with_ring!(width, T => self.with_public::<T>(x, y));
                 return Ok(vec![z]);

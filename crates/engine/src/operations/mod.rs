@@ -7,9 +7,9 @@
 //! | circuits with secret branches | B | `branches/` |
 //! | secret branches of sums and products | A, with the number of the active one in B | `ring_branches/` |
 //! | sums, products, dot products | A, R, alpha | `ring.rs` |
-//! | products of matrices, convolutions | A, R, alpha | `matrices.rs` |
+//! | products of matrices, convolutions; in A of two parties with an operand that one of them knows | A, R, alpha | `matrices.rs` |
 //! | loops | every sharing | `repeat.rs` |
-//! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2; between B and Y; between A and alpha, B and beta | `convert.rs`; `yao.rs`; `bmr.rs`; `masks.rs` |
+//! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2, Y2 to A; between B and Y, Y to A; between A and alpha, B and beta | `convert.rs`; `yao/`; `bmr/`; `masks.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
 //! | sums along an axis | every sharing | `sums.rs` |
 
@@ -54,12 +54,13 @@ use crate::sort::{Element, Sharing, Sort};
 pub use alpha::AlphaTool;
 pub use arithmetic_gmw::ArithmeticGmwTool;
 pub use beta::BetaTool;
-pub use bmr::{BmrTool, FromKeys, ToKeys};
+pub use bmr::{BmrTool, ComposeKeys, FromKeys, ToKeys};
 pub use boolean_gmw::BooleanGmwTool;
 pub use branches::{Branch, BranchTool, Scheme};
 pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Public, Share};
 pub use local::{Concat, Layout, Narrow, Rearrange, Row};
+pub use madrigal_protocols::arithmetic::Side;
 pub use masks::{Mask, Masked, Unmask};
 pub use matrices::MatrixProduct;
 pub use netlist::Netlist;
@@ -69,8 +70,10 @@ pub use replicated_rings::{Rounding, Truncate};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};
 pub use sums::SumAxis;
-pub use truncate::TruncateLocally;
-pub use yao::{FromLabels, Garbling, HalfGates, ThreeHalves, ToLabels, YaoTool};
+pub use truncate::{ShiftShares, TruncateLocally};
+pub use yao::{
+    ComposeLabels, FromLabels, Garbling, HalfGates, SplitLabels, ThreeHalves, ToLabels, YaoTool,
+};
 
 /// What was kept of preparing an operation.
 pub type Kept = Box<dyn Any + Send>;
@@ -98,9 +101,9 @@ fn prepared_locally(results: Vec<Shares>) -> Prepared {
     }
 }
 
-/// Whether local operations are done ahead too: where masks go through them.
+/// Whether local operations are done ahead too: where masks or labels go through them.
 fn masks_flow(inputs: &[Sort]) -> bool {
-    inputs.iter().any(|sort| sort.sharing.has_masks())
+    inputs.iter().any(|sort| sort.sharing.begins_ahead())
 }
 
 /// A protocol that values can be brought into and opened from.
@@ -168,6 +171,17 @@ pub trait Protocol: Tool {
 
     /// The components of `me`'s shares that public constants are added to.
     fn leads(me: Party) -> [bool; 2];
+
+    /// What is known of [`constant`](Self::constant) before there are inputs, of a value that is part of the program:
+    /// masks are zeros.
+    fn prepared_constant(
+        _me: Party,
+        _parties: usize,
+        value: &Shares,
+        _offset: Option<&Block>,
+    ) -> Shares {
+        Shares::zeros(value.sort().shared(Self::SHARING))
+    }
 
     /// Shares of a value that all know. No message. `offset` is this party's of the job, for labels.
     fn constant(me: Party, _parties: usize, value: &Shares, _offset: Option<&Block>) -> Shares {
@@ -262,6 +276,17 @@ pub enum Step {
     },
 }
 
+/// A product with an operand that one party knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownProduct {
+    /// Of what.
+    pub product: Product,
+    /// The operand.
+    pub side: Side,
+    /// Who knows it.
+    pub owner: Party,
+}
+
 /// A protocol that computes on elements of rings.
 pub trait Rings: Protocol {
     /// The Boolean sharing that its conversions go to and come from.
@@ -332,6 +357,25 @@ pub trait Rings: Protocol {
 
     /// Its cost.
     fn product_bill<T: Held>(product: Product, bill: &mut Bill);
+
+    /// Whether products take an operand that one party knows, among so many.
+    fn takes_known(_parties: usize) -> bool {
+        false
+    }
+
+    /// The same with an operand that one party knows, which is there at that party alone.
+    fn known_product<T: Held>(
+        &mut self,
+        _stock: &mut Stock,
+        _known: Option<&[T]>,
+        _shared: &Shares,
+        _product: KnownProduct,
+    ) -> impl Future<Output = Result<Shares>> {
+        std::future::ready(Err(unprepared()))
+    }
+
+    /// Its cost.
+    fn known_product_bill<T: Held>(_product: KnownProduct, _bill: &mut Bill) {}
 
     /// How many numbers in [`BITS`](Self::BITS) add up to one of this protocol's, among so many parties.
     fn addend_count(parties: usize) -> usize;

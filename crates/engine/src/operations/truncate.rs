@@ -58,6 +58,71 @@ impl TruncateLocally {
     }
 }
 
+/// Of elements in A each party's share without its highest bit and without its lowest ones, as a smaller number: no
+/// quotients, since carries between shares are lost, which who adds them has to know. Nothing is sent.
+///
+/// What comes out is a sharing of floor(x / 2^by), for x as a signed number, less the carry out of the bits that are
+/// cut off, and 2^(l - 1 - by) times the carry into the highest bit, and that bit, more. All belong to this very sharing
+/// of x, so that its shares are not to be drawn anew between this operation and what finds the carries.
+#[derive(Debug)]
+pub struct ShiftShares {
+    by: usize,
+}
+
+impl ShiftShares {
+    /// By so many bits.
+    pub const fn new(by: usize) -> Self {
+        Self { by }
+    }
+
+    fn of<T: Held>(&self, x: &Shares, sharing: Sharing) -> Shares {
+        let shift = |share: &T| share.shl(1).shr(1).shr(self.by);
+        let shifted = x.component::<T>(0).iter().map(shift);
+        Shares::ring_of(sharing, shifted.collect::<Vec<T>>())
+    }
+}
+
+impl Operation for ShiftShares {
+    fn name(&self) -> String {
+        format!("shift shares/1 by {}", self.by)
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        let value = only(inputs)?;
+        in_sharing(Sharing::A, value)?;
+        match value.element {
+            Element::Ring(width) if self.by < width.bits() => Ok(vec![*value]),
+            _ => Err(Mismatch::new(format!(
+                "{value} cannot be shifted by {}",
+                self.by
+            ))),
+        }
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(2 * inputs[0].bytes() as u64);
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let width = TruncateLocally::width(inputs[0].sort());
+        let shifted = crate::with_ring!(width, T => self.of::<T>(&inputs[0], Sharing::A));
+        Box::pin(std::future::ready(Ok(vec![shifted])))
+    }
+
+    /// Of the number itself as one party's share, as [`Addends`](super::Addends) has it.
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        let value = only(inputs)?;
+        let width = TruncateLocally::width(value.sort());
+        Ok(vec![
+            crate::with_ring!(width, T => self.of::<T>(value, Sharing::PUBLIC)),
+        ])
+    }
+}
+
 /// Who cuts off the share itself.
 const FIRST: Party = Party::new(0);
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use madrigal_core::Party;
 use madrigal_engine::operations::{
-    AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, Constant, FromKeys,
-    FromLabels, HalfGates, Layout, Mask, Netlist, Protocol, ReplicatedTool, Share, ToKeys,
-    ToLabels, Unmask, YaoTool,
+    AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, ComposeKeys,
+    ComposeLabels, Constant, FromKeys, FromLabels, HalfGates, Layout, Mask, Netlist, Protocol,
+    ReplicatedTool, Share, ToKeys, ToLabels, Unmask, YaoTool,
 };
-use madrigal_engine::{Circuit, Operation, Sharing, Sort};
+use madrigal_engine::{Circuit, Operation, Sharing, Sort, Width};
 
 use crate::lower::{self, Places};
 
@@ -62,6 +62,22 @@ pub(super) fn to_shares(from: Sharing) -> Option<Arc<dyn Operation>> {
         from if from == Sharing::BETA => Some(Arc::new(Unmask::<BetaTool>::new())),
         from if from == Sharing::Y => Some(Arc::new(FromKeys)),
         from if from == Sharing::Y2 => Some(Arc::new(FromLabels)),
+        _ => None,
+    }
+}
+
+/// Garbled bits become numbers in A by themselves, where bits in B need more messages or more of them online.
+pub(super) fn composed_from_labels(
+    from: Sharing,
+    width: Width,
+    signed: bool,
+) -> Option<Arc<dyn Operation>> {
+    match from {
+        from if from == Sharing::Y => Some(Arc::new(ComposeKeys::new(width, signed))),
+        from if from == Sharing::Y2 => {
+            let compose = ComposeLabels::<HalfGates>::new(width, signed);
+            Some(Arc::new(compose))
+        }
         _ => None,
     }
 }

@@ -22,6 +22,8 @@ pub(super) enum BitOp {
     Cast(Type, Type),
     /// A number of a signed type without its lowest bits.
     Truncate(u32),
+    /// Of the sum of two numbers the carry out of its lowest bits, so many, the one into its highest bit, and that bit.
+    Carries(u32),
     /// A function of a number.
     Function(Arc<Function>),
     /// The bits of a number of any width with zeros above, or cut off.
@@ -79,6 +81,13 @@ impl BitOp {
             (Self::Truncate(by), [x]) => {
                 let kept = x.get(*by as usize..).unwrap_or(&x[x.len() - 1..]);
                 vec![b.sign_extend(kept, x.len())]
+            }
+            (Self::Carries(at), [x, y]) => {
+                let below = x.len() - 1;
+                let [low, high] = b.carries(&x[..below], &y[..below], *at as usize);
+                let sum = b.xor(x[below], y[below]);
+                let sum = b.xor(sum, high);
+                vec![vec![low], vec![high], vec![sum]]
             }
             (Self::Function(function), [x]) => vec![function.build(b, x)],
             (Self::Resize(bits), [x]) => vec![b.zero_extend(x, *bits as usize)],
@@ -173,6 +182,7 @@ impl BitOp {
             Self::Function(function) => vec![function.to().bits()],
             Self::Truncate(_) | Self::AddUp | Self::Fold(_) => vec![inputs[0]],
             Self::LessOfSums { .. } | Self::IsSum => vec![1],
+            Self::Carries(_) => vec![1; 3],
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
             Self::Exchange { .. } => inputs.to_vec(),
             Self::OneHot(entries) => vec![1; *entries],
@@ -192,6 +202,7 @@ impl BitOp {
             Self::Select => "select".into(),
             Self::Cast(_, to) => format!("cast to {to}"),
             Self::Truncate(by) => format!("truncate by {by}"),
+            Self::Carries(_) => "carries of shares".into(),
             Self::Resize(_) => "widen".into(),
             Self::Function(function) => function.kind().to_string(),
             Self::AddUp => "add shares".into(),

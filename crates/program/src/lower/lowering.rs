@@ -274,7 +274,16 @@ impl<'a> Lowering<'a> {
             }
         };
         if !ring_can {
-            return Domain::Bits;
+            // Where nothing is computed on bits before or after, two carries and a bit are enough.
+            let alone = wants.ring && !wants.bits && natives == [Native::Ring];
+            let by = match node.op {
+                Op::Truncate { by, .. } if alone && self.sums_of_two() => by,
+                _ => return Domain::Bits,
+            };
+            return match (1..self.element(node.inputs[0]).bits()).contains(&by) {
+                true => Domain::Ring,
+                false => Domain::Bits,
+            };
         }
         match &node.op {
             Op::Select => follow(&natives[1..]),

@@ -179,7 +179,7 @@ impl Run<'_> {
                 let mask = number(&step.outputs[0]).mask();
                 vector(&mut first().map(|code| code & mask))
             }
-            Action::Truncate { by, .. } => {
+            Action::Truncate { by, .. } | Action::Quotient { by } => {
                 let signed = Type::signed(step.outputs[0].element.bits());
                 let by = (*by).min(127);
                 let cut = |code: u128| (signed.extend(code) >> by) as u128 & signed.mask();

@@ -1,10 +1,11 @@
 //! Operations on ring elements.
 
 use super::bits::BitOp;
+use super::draft::Operand;
 use super::lowering::{Lowering, Native, Result};
 use super::steps::{Action, Element, Places, Slot};
 use super::{Domain, Sharing};
-use crate::ir::{Binary, Node, Op, Reduction, Unary, Value};
+use crate::ir::{Binary, Node, Op, Reduction, Rounding, Unary, Value};
 use crate::shape::{Shape, View};
 use madrigal_core::{MatrixShape, Product};
 
@@ -112,12 +113,50 @@ impl Lowering<'_> {
             Op::Truncate { by, rounding } => {
                 let x = self.ring_slot(node.inputs[0])?;
                 let (by, rounding) = (*by, *rounding);
+                if rounding == Rounding::Exact && self.takes_carries(by, x) {
+                    return self.quotient(x, by);
+                }
                 Ok(self.action(Action::Truncate { by, rounding }, &[x], held))
             }
             Op::Select => self.ring_select(node),
             Op::LookUp => self.ring_look_up(node),
             op => unreachable!("{op} is done on bits"),
         }
+    }
+
+    /// Whether a quotient comes of two parties' shares and of carries.
+    pub(super) fn takes_carries(&self, by: u32, x: Slot) -> bool {
+        self.sums_of_two() && (1..self.draft.held(x).element.bits()).contains(&by)
+    }
+
+    /// Whether ring elements are sums of two parties' shares.
+    pub(super) fn sums_of_two(&self) -> bool {
+        let additive = [Sharing::Arithmetic, Sharing::Alpha];
+        // From A to Y2 the numbers that add up are others than the parties' shares.
+        let shares = [self.mix.arithmetic(), self.mix.bits()]
+            != [Sharing::Arithmetic, Sharing::GarbledByOne];
+        self.parties == 2
+            && shares
+            && additive.contains(&self.mix.arithmetic())
+            && !self.mix.is_manual()
+    }
+
+    /// A signed quotient by 2^by, rounded down, of x = s_0 + s_1 with l bits. Of the shares without their highest bits,
+    /// t_0 and t_1, and the highest bit m of x, with c the carry into it and d that out of the lowest `by` bits,
+    ///
+    /// x = t_0 + t_1 - 2^(l - 1) (c + m), and
+    /// floor(x / 2^by) = floor(t_0 / 2^by) + floor(t_1 / 2^by) + d - 2^(l - 1 - by) (c + m).
+    ///
+    /// So of the sum of the shares nothing is computed on bits but two carries and a bit, and nothing else becomes ring
+    /// elements.
+    fn quotient(&mut self, x: Slot, by: u32) -> Result<Slot> {
+        let len = self.draft.held(x).len;
+        let shares = self.split(x, false)?;
+        let shares = shares.into_iter().map(Operand::Slot).collect();
+        let bits = self.bit_op(BitOp::Carries(by), shares, len);
+        let held = self.draft.held(x).clone();
+        let operands = [&[x], &bits[..]].concat();
+        Ok(self.action(Action::Quotient { by }, &operands, held))
     }
 
     /// The sum of vectors, each times a factor, and of a number.

@@ -212,6 +212,12 @@ pub enum Action {
         /// Which way.
         rounding: Rounding,
     },
+    /// Ring elements as signed numbers: divided by 2^by and rounded down, by three bits more of each: the carries of the
+    /// sum of two parties' shares out of its lowest `by` bits and into its highest bit, and that bit.
+    Quotient {
+        /// Bits that go.
+        by: u32,
+    },
     /// Ring elements of l bits: numbers of l bits that add up to each modulo 2^l, shared by bits without a
     /// message because for each there is a party, or there are two in `R`, that know it. In `A` the share
     /// of each party in order; in `R` v_0 + v_1 and v_2.
@@ -446,6 +452,7 @@ impl fmt::Display for Action {
             Self::PrefixSums(sizes) => write!(f, "prefix sums of {sizes:?}"),
             Self::Narrow => f.write_str("narrow"),
             Self::Truncate { by, .. } => write!(f, "truncate by {by}"),
+            Self::Quotient { by } => write!(f, "quotient by 2^{by} of shares and carries"),
             Self::Split { .. } => f.write_str("split"),
             Self::Netlist(netlist) => {
                 let stats = netlist.stats();

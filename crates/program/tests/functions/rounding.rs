@@ -35,7 +35,7 @@ fn inputs() -> Inputs {
     Inputs::new().with(([4, 8], x)).with(([4, 8], y))
 }
 
-/// In A between two parties results are close to the oracle's, and not all equal to them; in B, and among three
+/// In A and alpha between two parties results are close to the oracle's, and not all equal to them; in B, and among three
 /// parties in A, they are the oracle's.
 #[test]
 fn the_program_says_how_products_are_cut_off() {
@@ -44,6 +44,8 @@ fn the_program_says_how_products_are_cut_off() {
     for (mix, parties) in [
         (Mix::AB, 2),
         (Mix::AY2, 2),
+        (Mix::ALPHA_BETA, 2),
+        (Mix::ALPHA_Y2, 2),
         (Mix::R, 3),
         (Mix::B, 2),
         (Mix::AB, 3),
@@ -89,6 +91,25 @@ fn two_parties_save_a_circuit_for_each_product() {
     let (exact, probabilistic) = (cost(Rounding::Exact), cost(Rounding::Probabilistic));
     assert!(probabilistic.setup.bytes_sent < exact.setup.bytes_sent);
     assert!(probabilistic.online.rounds < exact.online.rounds);
+}
+
+/// In alpha a value goes to A, is cut off there, and comes back under a mask of its own: a round and an element.
+#[test]
+fn masked_numbers_are_cut_off_in_one_round() {
+    let cost = |by: u32| {
+        let mut p = Program::new(2);
+        let x = p.input::<Number>(Party::new(0), [10]).untyped();
+        let y = p.input::<i64>(Party::new(1), [10]).untyped();
+        let cut = x.times(&y).truncate(by, Rounding::Probabilistic);
+        p.open_tensor(None, &cut.times(&y), Everyone);
+        let program = p.finish().expect("a program that can be");
+        let executable = program.executable(Mix::ALPHA_BETA, Goal::Depth);
+        let plan = executable.expect("a mix that can be").plan();
+        plan.expect("a plan that can be").cost(Party::new(0)).online
+    };
+    let (whole, cut) = (cost(0), cost(16));
+    assert_eq!(cut.rounds, whole.rounds + 1);
+    assert_eq!(cut.bytes_sent, whole.bytes_sent + 80);
 }
 
 #[test]

@@ -5,21 +5,22 @@
 //! share of the mask (a key's own lowest bit is always 0); after that also the active keys of all parties.
 
 mod convert;
+mod numbers;
 mod wires;
 
 pub use convert::{FromKeys, ToKeys};
+pub use numbers::ComposeKeys;
 
 use std::sync::Arc;
 
 use madrigal_circuit::Rows;
-use madrigal_core::{Party, bits};
+use madrigal_core::{Party, Zeroizing, bits};
 use madrigal_correlations::{Direction, Stock};
 use madrigal_garbling::{Offset, colours};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::bmr::{self, ActiveKeys, Bmr, InputSetup, PeerRows, Shape, WireSetup};
-use zeroize::Zeroizing;
 
 use self::wires::{
     active_of, bit, from_rows, groups, rows_of, setup_of, shape_of, sorts_of, to_shares,
@@ -278,6 +279,22 @@ impl Protocol for BmrTool {
 
     fn leads(_: Party) -> [bool; 2] {
         [false; 2]
+    }
+
+    /// Our key of 0.
+    fn prepared_constant(
+        me: Party,
+        parties: usize,
+        value: &Shares,
+        offset: Option<&Block>,
+    ) -> Shares {
+        let whole = Self::constant(me, parties, value, offset);
+        let planes = whole.sort().element.bits();
+        let mut labels = Zeroizing::new(Vec::with_capacity(planes * whole.len()));
+        for plane in 0..planes {
+            labels.extend_from_slice(whole.label_row(plane, 0));
+        }
+        Shares::labels(*whole.sort(), 1, labels)
     }
 
     /// The mask is 0, and all active keys are those of the colour, zero but for it.

@@ -1,0 +1,122 @@
+//! Which values stay clear to the party that brought them, because a product gains by it: a model's weights.
+//!
+//! Between two parties in `A`, a product of matrices or a convolution with an operand that one of them knows takes half
+//! of what it takes with two shared ones. So an input of one party's that goes to such a product, as it is or with its
+//! elements moved, is not shared on its way there. Whoever else takes it, takes a sharing of it, which costs no
+//! message in `A`.
+//!
+//! What a product of W, which one party knows, and x = x_0 + x_1 takes, with |W| and |x| elements (both parties together;
+//! ciphertexts are those of one operand, and as many answers):
+//!
+//! | way | rounds online | elements online | setup | products of elements online |
+//! |---|---|---|---|---|
+//! | a triple, both operands shared | 1 | 2 W + 2 x | ciphertexts each way | 2 at each party |
+//! | a split triple, W masked by its owner | 1 | W + x | ciphertexts one way | 1 at each party |
+//! | W itself multiplied under encryption in setup | 1, one way | x | ciphertexts one way, and only x's mask encrypted | 1 at W's owner |
+//!
+//! The third way (Cheetah's) sends no W at all, but its setup needs W. Here setup depends on the program alone: it is done
+//! before inputs are asked for, its transcripts are the same whatever they are, and what it makes can lie in a store for
+//! whichever model of this architecture comes. So the second way is taken.
+
+use madrigal_core::Party;
+use madrigal_engine::operations::Side;
+
+use crate::lower::{Action, Body, Element, Held, Holding, Sharing, Slot};
+
+/// What is clear in a body.
+pub(super) struct Marks {
+    /// By step: whether its result is left clear.
+    clear: Vec<bool>,
+    /// By step, of products: the operand that is taken clear, and who knows it.
+    operands: Vec<Option<(Side, Party)>>,
+}
+
+impl Marks {
+    pub(super) fn of(body: &Body, parties: usize) -> Self {
+        let mut known: Vec<Option<Party>> = Vec::with_capacity(body.steps.len());
+        let mut marks = Self {
+            clear: vec![false; body.steps.len()],
+            operands: vec![None; body.steps.len()],
+        };
+        if parties != 2 {
+            return marks;
+        }
+        for step in &body.steps {
+            let of = |slot: &Slot| known[slot.step as usize];
+            let in_a = step.outputs.first().is_some_and(is_in_a);
+            known.push(match step.action {
+                Action::Share if in_a => owner(body.held(step.inputs[0])),
+                Action::Gather(_) | Action::Join { .. } | Action::Narrow if in_a => {
+                    let first = step.inputs.first().and_then(of);
+                    first.filter(|_| step.inputs.iter().all(|slot| of(slot) == first))
+                }
+                _ => None,
+            });
+        }
+        for (number, step) in body.steps.iter().enumerate() {
+            if !matches!(step.action, Action::Product(_)) || !is_in_a(&step.outputs[0]) {
+                continue;
+            }
+            let operands = [Side::Left, Side::Right].into_iter().zip(&step.inputs);
+            let all_shared = step.inputs.iter().all(|&slot| is_in_a(body.held(slot)));
+            let mut found = operands.filter_map(|(side, &slot)| {
+                let owner = known[slot.step as usize]?;
+                Some((side, owner, slot))
+            });
+            if let Some((side, owner, slot)) = found.next().filter(|_| all_shared) {
+                marks.operands[number] = Some((side, owner));
+                marks.leave(body, slot);
+            }
+        }
+        marks
+    }
+
+    /// Leaves a value clear, and what it is made of.
+    fn leave(&mut self, body: &Body, slot: Slot) {
+        let mut left = vec![slot];
+        while let Some(slot) = left.pop() {
+            let number = slot.step as usize;
+            if std::mem::replace(&mut self.clear[number], true) {
+                continue;
+            }
+            let step = &body.steps[number];
+            if !matches!(step.action, Action::Share) {
+                left.extend(&step.inputs);
+            }
+        }
+    }
+
+    /// Whether the result of a step is left clear.
+    pub(super) fn is_clear(&self, step: usize) -> bool {
+        self.clear[step]
+    }
+
+    /// The operand of a product that is clear, and who knows it.
+    pub(super) fn operand(&self, step: usize) -> Option<(Side, Party)> {
+        self.operands[step]
+    }
+
+    /// Whether a step takes this operand clear where it is.
+    pub(super) fn takes_clear(&self, step: usize, place: usize) -> bool {
+        let side = match place {
+            0 => Side::Left,
+            _ => Side::Right,
+        };
+        self.clear[step] || self.operands[step].is_some_and(|(known, _)| known == side)
+    }
+}
+
+/// The only party that knows a clear value.
+fn owner(held: &Held) -> Option<Party> {
+    match &held.holding {
+        Holding::Clear(to) => match to[..] {
+            [owner] => Some(owner),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_in_a(held: &Held) -> bool {
+    held.holding == Holding::Shared(Sharing::Arithmetic) && matches!(held.element, Element::Ring(_))
+}

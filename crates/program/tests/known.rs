@@ -1,0 +1,143 @@
+//! Products of matrices and convolutions with an operand that one party brought.
+
+use madrigal_circuit::Goal;
+use madrigal_program::lower::Mix;
+use madrigal_program::{Array, Computation, Everyone, Inputs, Party, Program, Secret, Window};
+
+use crate::lowering::agrees;
+use crate::random::Random;
+use crate::running::runs;
+
+const ALICE: Party = Party::new(0);
+const BOB: Party = Party::new(1);
+
+/// The operations of a program in a mix, by their names.
+fn operations(program: &Computation, mix: Mix) -> Vec<String> {
+    let executable = program
+        .executable(mix, Goal::Size)
+        .expect("a program that can be");
+    executable.graph().describe().collect()
+}
+
+/// How many of them know an operand, and how many share a value in A.
+fn counted(program: &Computation, mix: Mix) -> [usize; 2] {
+    let all = operations(program, mix);
+    let of = |text: &str| all.iter().filter(|name| name.contains(text)).count();
+    [of(" operand of party"), of("share/1 in A")]
+}
+
+fn elements(random: &mut Random, count: usize) -> Vec<u32> {
+    let element = || random.half() as u32;
+    std::iter::repeat_with(element).take(count).collect()
+}
+
+#[track_caller]
+fn check(
+    parties: usize,
+    shapes: [&[usize]; 2],
+    build: impl Fn(&mut Program, Secret<u32>, Secret<u32>) -> Secret<u32>,
+    expected: [usize; 2],
+) {
+    let mut p = Program::new(parties);
+    let [x, y] = [(ALICE, shapes[0]), (BOB, shapes[1])]
+        .map(|(owner, shape)| p.input::<u32>(owner, shape.to_vec()));
+    let sizes = [&x, &y].map(|input| input.shape().clone());
+    let made = build(&mut p, x, y);
+    p.open(made, Everyone);
+    let program = p.finish().expect("a program that can be");
+    let mut random = Random::fresh();
+    let mut inputs = Inputs::new();
+    for shape in &sizes {
+        let array = Array::of(shape, &elements(&mut random, shape.elements()));
+        inputs = inputs.with_array(None, array.expect("as many as the shape has"));
+    }
+    let what = "a product with an operand that one party knows";
+    let mixes: &[Mix] = match parties {
+        2 => &[Mix::AB, Mix::AY2],
+        _ => &[Mix::AB],
+    };
+    for &mix in mixes {
+        assert_eq!(
+            counted(&program, mix),
+            expected,
+            "{:#?}",
+            operations(&program, mix)
+        );
+        agrees(&program, &inputs, mix, Goal::Size, what);
+        runs(&program, &inputs, mix, Goal::Size, what);
+    }
+}
+
+/// As it comes, with its elements moved, and beside another use of it, for which it is shared.
+#[test]
+fn what_one_party_brought_stays_clear() {
+    let (a, b): (&[usize], &[usize]) = (&[3, 4], &[4, 2]);
+    check(2, [a, b], |_, x, y| x.matmul(y), [1, 1]);
+    check(2, [a, &[2, 4]], |_, x, y| x.matmul(y.transpose()), [1, 1]);
+    check(
+        2,
+        [b, a],
+        |_, x, y| x.transpose().matmul(y.transpose()),
+        [1, 1],
+    );
+    // The second product's left operand is a secret of both.
+    check(
+        2,
+        [&[3, 3], &[3, 3]],
+        |_, x, y| x.matmul(&y).matmul(y),
+        [2, 1],
+    );
+    let both = |_: &mut Program, x: Secret<u32>, y: Secret<u32>| x.matmul(&y) + x.at(0, 0).at(0, 0);
+    check(2, [&[2, 2], &[2, 2]], both, [1, 2]);
+    // Who has both operands shares one.
+    check(2, [&[2, 2], &[2, 2]], |_, x, y| x.matmul(&x) + y, [1, 2]);
+    let parts = |_: &mut Program, x: Secret<u32>, y: Secret<u32>| {
+        let joined = x.slice(0, ..1).join(x.slice(0, 1..).reverse(1), 0);
+        (&y + &y).matmul(joined)
+    };
+    check(2, [&[2, 3], &[4, 2]], parts, [1, 1]);
+    let images = |_: &mut Program, x: Secret<u32>, y: Secret<u32>| {
+        let square = &x * &x;
+        square
+            .convolve(&y, Window::default())
+            .convolve(y, Window::default())
+    };
+    check(2, [&[1, 2, 4, 4], &[2, 2, 2, 2]], images, [2, 1]);
+}
+
+/// Where it cannot be, or brings nothing.
+#[test]
+fn what_is_shared_as_before() {
+    check(3, [&[3, 4], &[4, 2]], |_, x, y| x.matmul(y), [0, 2]);
+    // Sums of what two parties have are secrets of both.
+    let sums = |_: &mut Program, x: Secret<u32>, y: Secret<u32>| (&x + &y).matmul(x - y);
+    check(2, [&[2, 2], &[2, 2]], sums, [0, 2]);
+    check(2, [&[2, 2], &[2, 2]], |_, x, y| x * y, [0, 2]);
+}
+
+/// Half of the bytes of what is sent for two shared operands, in both phases.
+#[test]
+fn it_takes_half() {
+    let bytes = |shared: bool| {
+        let mut p = Program::new(2);
+        let x = p.input::<u64>(ALICE, [64, 64]);
+        let y = p.input::<u64>(BOB, [64, 64]);
+        let y = if shared { &y + &x } else { y };
+        let x = if shared { &x + &y } else { x };
+        p.open(x.matmul(y), Everyone);
+        let program = p.finish().expect("a program that can be");
+        let executable = program.executable(Mix::AB, Goal::Size).expect("it can be");
+        let plan = executable.plan().expect("a plan");
+        let all = Party::all(2).map(|me| plan.cost(me));
+        let result = 64 * 64 * 8;
+        let [setup, online] = all.fold([0; 2], |[setup, online], cost| {
+            let opened = cost.online.bytes_sent - result;
+            [setup + cost.setup.bytes_sent, online + opened]
+        });
+        [setup, online]
+    };
+    let [shared, known] = [true, false].map(bytes);
+    assert_eq!(2 * known[1], shared[1]);
+    // Base OTs are the same.
+    assert!(known[0] < shared[0] * 51 / 100, "{known:?}, {shared:?}");
+}
