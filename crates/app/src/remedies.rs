@@ -62,7 +62,9 @@ fn of_fact(what: &str) -> Option<&'static str> {
         "correlations" => {
             "correlations: see --correlations, --store, --extension, --threads and, for `--extension auto`, --link or --network"
         }
-        "phases" | "lanes in a part" | "lanes in a block" => "see --phases and --memory",
+        "phases" | "garbled tables" | "lanes in a part" | "lanes in a block" => {
+            "see --phases and --memory"
+        }
         "triples" => "triples: see --triples, or --prepare",
         _ => return None,
     })

@@ -22,10 +22,10 @@ pub use bench::{
 };
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
-pub use infer::Infer;
+pub use infer::{Infer, NumberArg};
 pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
 pub use madrigal_app::over::Over;
-pub use model::{Model, ModelExplain, Sample};
+pub use model::{Calibrate, Model, ModelExplain, Sample};
 pub use party::{Dealer, Doctor, Keygen};
 pub use pixels::Pixels;
 pub use run::{

@@ -77,9 +77,9 @@ pub struct BenchOt {
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this text in its name, for example rot/ or softspoken2; may be
-    /// repeated
-    #[arg(long, value_name = "SUBSTRING")]
+    /// Measure only what has this text in its name, for example rot/ or softspoken2; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub only: Vec<String>,
 
     /// Print JSON: one object per line for each name
@@ -98,8 +98,9 @@ pub struct BenchGarbling {
     #[arg(long, value_name = "K", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this text in its name, for example half/ or aes1; may be repeated
-    #[arg(long, value_name = "SUBSTRING")]
+    /// Measure only what has this text in its name, for example half/ or aes1; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub only: Vec<String>,
 
     /// Print JSON: one object per line for each name
@@ -114,8 +115,9 @@ pub struct BenchR3 {
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this text in its name, for example and/ or /tls; may be repeated
-    #[arg(long, value_name = "SUBSTRING")]
+    /// Measure only what has this text in its name, for example and/ or /tls; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub only: Vec<String>,
 
     /// Instead measure AES-128 under growing load, from one lane up; write throughput.svg,
@@ -147,8 +149,9 @@ pub struct BenchPrograms {
     #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this text in its name, for example mul/ or n3; may be repeated
-    #[arg(long, value_name = "SUBSTRING")]
+    /// Measure only what has this text in its name, for example mul/ or n3; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub only: Vec<String>,
 
     /// Threads that each party computes with
@@ -176,8 +179,9 @@ pub struct BenchTensors {
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this text in its name, for example relu/ or alpha+beta; may be repeated
-    #[arg(long, value_name = "SUBSTRING")]
+    /// Measure only what has this text in its name, for example relu/ or alpha+beta; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub only: Vec<String>,
 
     /// Threads that each party computes with
@@ -237,8 +241,9 @@ pub struct BenchBranches {
     #[arg(long, value_name = "K", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this text in its name, for example masked/ or b16; may be repeated
-    #[arg(long, value_name = "SUBSTRING")]
+    /// Measure only what has this text in its name, for example masked/ or b16; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub only: Vec<String>,
 
     /// What the parties, each a thread of this process, talk over
@@ -323,12 +328,14 @@ pub struct BenchLines {
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
-    /// Measure only what has this text in its name, for example far/n3 or silent; may be repeated
-    #[arg(long, value_name = "SUBSTRING")]
+    /// Measure only what has this text in its name, for example far/n3 or silent; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub only: Vec<String>,
 
-    /// Leave out what has this text in its name; may be repeated
-    #[arg(long, value_name = "SUBSTRING")]
+    /// Leave out what has this text in its name; several are
+    /// separated by commas
+    #[arg(long, value_name = "SUBSTRING,...", value_delimiter = ',')]
     pub except: Vec<String>,
 
     /// Scale the size of every job by this factor, for example 0.1; the limits are meant for 1

@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use madrigal_circuit::{Rows, values};
+use madrigal_core::Zeroizing;
 use madrigal_engine::Circuit;
 use madrigal_kernels::{Block, Prg};
 use serde::Serialize;
-use zeroize::Zeroizing;
 
 use crate::args::{BenchCircuit, Patience};
 use crate::exit::{Failure, Result};
@@ -66,6 +67,7 @@ pub(super) fn measure(args: BenchCircuit, source: Source) -> Result<Seconds> {
     })
 }
 
+/// Of a job whose outputs were those of the circuit in the clear, on the same inputs.
 fn statistics(args: BenchCircuit, source: Source) -> Result<Statistics> {
     let circuit = Arc::new(Circuit::new(&source.netlist()?));
     let values = circuit.inputs().len();
@@ -82,9 +84,10 @@ fn statistics(args: BenchCircuit, source: Source) -> Result<Statistics> {
     };
     let plan = job.plan(Arc::clone(&circuit))?;
     let own = random_inputs(&job, &circuit)?;
+    let inputs = rows_of_all(&job, &own, &circuit)?;
     let outcome = LocalRun {
         task: &Task::Compute(job),
-        circuit: Some(circuit),
+        circuit: Some(Arc::clone(&circuit)),
         circuit_text: None,
         own,
         transport: args.transport,
@@ -93,6 +96,11 @@ fn statistics(args: BenchCircuit, source: Source) -> Result<Statistics> {
         quiet: args.json,
     }
     .start()?;
+    let expected = circuit.layered().interpret(&inputs).map_err(Failure::bug)?;
+    let expected = values::write(&expected, circuit.outputs()).map_err(Failure::bug)?;
+    if outcome.output != expected {
+        return Err(Failure::bug("a wrong result"));
+    }
     Ok(Statistics::new(
         &plan,
         args.transport,
@@ -106,6 +114,29 @@ pub(super) fn random_inputs(job: &Job, circuit: &Circuit) -> Result<Vec<Own>> {
     let inputs = (0..job.parties).map(|party| random_values(job, party, circuit));
     let own = inputs.map(|input| input.map(|input| Own { input, store: None }));
     own.collect()
+}
+
+/// The rows of all values, in the circuit's order.
+fn rows_of_all(job: &Job, own: &[Own], circuit: &Circuit) -> Result<Rows> {
+    let lanes = usize::try_from(job.lanes).map_err(Failure::bug)?;
+    let mut all = Rows::new(circuit.layered().input_bits(), lanes);
+    for (party, own) in own.iter().enumerate() {
+        let Some(input) = &own.input else {
+            continue;
+        };
+        let rows = input.rows(job, party, circuit)?;
+        let (mut from, mut to) = (0, 0);
+        for (value, &width) in circuit.inputs().iter().enumerate() {
+            for wire in to..to + width as usize {
+                if job.owners[value] == party {
+                    all.row_mut(wire).copy_from_slice(rows.row(from));
+                    from += 1;
+                }
+            }
+            to += width as usize;
+        }
+    }
+    Ok(all)
 }
 
 /// Lines of random values for a party; they need not be secret.

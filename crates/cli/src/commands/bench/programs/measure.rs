@@ -1,11 +1,14 @@
 //! A program run by all parties, again and again, and compared with its meaning in the clear.
 
-use madrigal_circuit::Goal;
+use madrigal_circuit::{Goal, Rows};
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, PhaseCost};
-use madrigal_engine::{Extension, Given, Matrices, Origin, ProgramPlan, run_program};
+use madrigal_engine::{
+    Extension, Given, Graph, Matrices, Origin, Phases, ProgramPlan, ProgramSpec, Shares,
+    run_program,
+};
 use madrigal_net::Session;
-use madrigal_program::lower::Mix;
+use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Array, Executable, Outputs};
 
 use super::super::measured::base_ots;
@@ -25,6 +28,8 @@ pub(in super::super) struct Setting<'a> {
     pub repeat: u32,
     /// By which circuits are chosen.
     pub rates: &'a Rates,
+    /// Whether online time is what counts: then tables of Y2 are in setup, however large they are.
+    pub online: bool,
 }
 
 /// What a run took: all of it, base OTs alone, and the two phases.
@@ -49,6 +54,9 @@ pub(in super::super) struct Measured {
     pub goal: Goal,
 }
 
+/// Memory of a party where tables are to be in setup.
+const FOR_TABLES: usize = 1 << 30;
+
 /// A program made ready.
 struct Ready {
     executable: Executable,
@@ -65,6 +73,9 @@ impl Ready {
             let executable = made.program.executable(mix, goal).map_err(Failure::bug)?;
             let mut spec = executable.spec();
             (spec.threads, spec.line) = (setting.threads, line);
+            if setting.online && mix.bits() == Sharing::GarbledByOne {
+                (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
+            }
             let planned = |spec| ProgramPlan::new(spec).map_err(Failure::bug);
             let needs = planned(spec.clone())?.needs();
             spec.origin = Origin::Ot {
@@ -89,35 +100,130 @@ impl Ready {
     }
 }
 
+/// What is run again and again.
+trait Work: Sync {
+    fn plan(&self) -> &ProgramPlan;
+
+    /// What a party brings.
+    fn given(&self, me: Party) -> Result<Vec<Shares>>;
+
+    /// Whether a party got what it should.
+    fn is_right(&self, outputs: &[Shares]) -> bool;
+}
+
+/// A typed program.
+struct Typed<'a> {
+    ready: Ready,
+    made: &'a Made,
+    expected: Outputs,
+}
+
+impl Work for Typed<'_> {
+    fn plan(&self) -> &ProgramPlan {
+        &self.ready.plan
+    }
+
+    fn given(&self, me: Party) -> Result<Vec<Shares>> {
+        let Made { program, inputs } = self.made;
+        let given = self.ready.executable.given(program, inputs, me);
+        given.map_err(Failure::bug)
+    }
+
+    fn is_right(&self, outputs: &[Shares]) -> bool {
+        is_right(&self.ready.executable.outputs(outputs), &self.expected)
+    }
+}
+
+/// Operations of the engine on bits, which are opened to all.
+struct Bare {
+    plan: ProgramPlan,
+    inputs: Vec<Shares>,
+    expected: Vec<Shares>,
+}
+
+impl Work for Bare {
+    fn plan(&self) -> &ProgramPlan {
+        &self.plan
+    }
+
+    fn given(&self, me: Party) -> Result<Vec<Shares>> {
+        let of = |shares: &Shares| match shares.sort().sharing.is_known_to(me) {
+            true => shares.clone(),
+            false => Shares::unknown(*shares.sort()),
+        };
+        Ok(self.inputs.iter().map(of).collect())
+    }
+
+    fn is_right(&self, outputs: &[Shares]) -> bool {
+        let pairs = outputs.iter().zip(&self.expected);
+        pairs.into_iter().all(|(found, expected)| {
+            let rows = [found, expected].map(|shares| {
+                let mut rows = shares.to_rows();
+                rows.iter_mut().for_each(Rows::clear_padding);
+                rows
+            });
+            rows[0].is_some() && rows[0] == rows[1]
+        })
+    }
+}
+
 /// A program in a mix.
 pub(in super::super) fn measure(mix: Mix, made: &Made, setting: &Setting<'_>) -> Result<Measured> {
-    let threads = setting.threads;
     let ready = Ready::new(mix, made, setting)?;
     let expected = made.program.simulate(&made.inputs).map_err(Failure::bug)?;
-    let (ready, expected) = (&ready, &expected);
+    let goal = ready.goal;
+    let work = Typed {
+        ready,
+        made,
+        expected,
+    };
+    run(&work, goal, setting)
+}
+
+/// Operations of the engine on bits, which are opened to all.
+pub(in super::super) fn measure_graph(
+    graph: Graph,
+    inputs: Vec<Shares>,
+    setting: &Setting<'_>,
+) -> Result<Measured> {
+    let expected = graph.simulate(&inputs).map_err(Failure::bug)?;
+    let mut spec = ProgramSpec::new(graph);
+    (spec.threads, spec.line) = (setting.threads, setting.network.link());
+    let plan = ProgramPlan::new(spec).map_err(Failure::bug)?;
+    let work = Bare {
+        plan,
+        inputs,
+        expected,
+    };
+    run(&work, Goal::Size, setting)
+}
+
+fn run(work: &impl Work, goal: Goal, setting: &Setting<'_>) -> Result<Measured> {
+    let (threads, plan) = (setting.threads, work.plan());
     let parties = everyone(
         setting.transport,
         setting.network,
-        made.program.parties(),
+        plan.spec().graph.parties(),
         threads,
         &Patience::default(),
         async |session: &Session| {
             let me = session.me();
             let mut runs = Vec::new();
             for run in 0..setting.repeat {
-                let inputs = ready.executable.given(&made.program, &made.inputs, me);
-                let inputs = inputs.map_err(Failure::bug)?;
+                let inputs = work.given(me)?;
                 let first = 2 * run + 1;
-                let with_ots = !ready.plan.needs().is_empty();
+                let with_ots = !plan.needs().is_empty();
                 let base_ots =
                     base_ots(session, first, with_ots, Extension::default(), threads).await?;
                 let given = Given {
                     inputs,
                     ..Given::default()
                 };
-                let outcome = run_program(session, first + 1, &ready.plan, given, None, &|_| {});
+                let outcome = run_program(session, first + 1, plan, given, None, &|_| {});
                 let outcome = outcome.await?;
-                check(&ready.executable.outputs(&outcome.outputs), expected)?;
+                if !work.is_right(&outcome.outputs) {
+                    return Err(Failure::bug("a wrong result"));
+                }
                 let times = Times {
                     total: outcome.total.as_secs_f64(),
                     setup: outcome.setup.time.as_secs_f64(),
@@ -149,20 +255,16 @@ pub(in super::super) fn measure(mix: Mix, made: &Made, setting: &Setting<'_>) ->
             .map(|runs| runs[0].1[0] + runs[0].1[1])
             .collect(),
         online_costs: parties.iter().map(|runs| runs[0].1[1]).collect(),
-        goal: ready.goal,
+        goal,
     })
 }
 
 /// Compares what a party got with the program's meaning.
-fn check(outputs: &Outputs, expected: &Outputs) -> Result<()> {
+fn is_right(outputs: &Outputs, expected: &Outputs) -> bool {
     let codes = |array: &Array| array.codes().collect::<Vec<_>>();
     let mut pairs = outputs.arrays().zip(expected.arrays());
-    let right = pairs.all(|(found, expected)| match (found, expected) {
+    pairs.all(|(found, expected)| match (found, expected) {
         (Some(found), Some(expected)) => codes(found) == codes(expected),
         (found, _) => found.is_none(),
-    });
-    match right {
-        true => Ok(()),
-        false => Err(Failure::bug("a wrong result")),
-    }
+    })
 }

@@ -46,6 +46,7 @@ pub fn run(args: &BenchPrograms) -> Result<()> {
             threads: args.threads,
             repeat: args.repeat,
             rates: &rates,
+            online: false,
         };
         let line = Line::measure(workload, &setting, &machine)?;
         match &mut rows {

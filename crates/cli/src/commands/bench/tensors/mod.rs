@@ -42,6 +42,7 @@ pub fn run(args: &BenchTensors) -> Result<()> {
         threads: args.threads,
         repeat: args.repeat,
         rates: &rates,
+        online: false,
     };
     let steps = Steps::new(wanted.len() as u64, args.json);
     let mut rows = (!args.json).then(header);

@@ -7,11 +7,11 @@ use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_engine::operations::{
-    BmrTool, BooleanGmwTool, FromKeys, Open, Protocol, Share, ToKeys,
+    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Compose, FromKeys, Open, Protocol, Share, ToKeys,
 };
 use madrigal_engine::{
     Element, Extension, Graph, GraphError, Matrices, Operation, Origin, ProgramPlan, ProgramSpec,
-    Sharing as Shared, Sort,
+    Sharing as Shared, Sort, Width,
 };
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Computation, Everyone, Plain, Program, ProgramError, Secret};
@@ -71,9 +71,9 @@ enum Make {
 
 /// Parties, and operations side by side.
 #[derive(Clone, Copy)]
-struct Size {
-    parties: usize,
-    count: usize,
+pub(super) struct Size {
+    pub parties: usize,
+    pub count: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -121,7 +121,7 @@ fn of_one<T: Plain, U: Plain>(
 }
 
 /// One party's bits, shared in one protocol, converted and opened in another.
-fn converted<From: Protocol, To: Protocol>(
+pub(super) fn converted<From: Protocol, To: Protocol>(
     size: Size,
     conversion: impl Operation + 'static,
 ) -> std::result::Result<Graph, GraphError> {
@@ -136,6 +136,25 @@ fn converted<From: Protocol, To: Protocol>(
     let converted = graph.add_one(conversion, &[shared])?;
     let everyone = Party::all(size.parties).collect();
     let opened = graph.add_one(Open::<To>::new(everyone), &[converted])?;
+    graph.output(opened);
+    Ok(graph)
+}
+
+/// One party's numbers in Y, converted to A by way of B, and opened.
+fn by_way_of_b(size: Size) -> std::result::Result<Graph, GraphError> {
+    let owner = Party::new(0);
+    let mut graph = Graph::new(size.parties);
+    let input = graph.input(Sort::new(
+        Shared::clear(&[owner]),
+        Element::Bits(BITS as usize),
+        size.count,
+    ));
+    let shared = graph.add_one(Share::<BmrTool>::new(owner), &[input])?;
+    let bits = graph.add_one(FromKeys, &[shared])?;
+    let compose = Compose::<ArithmeticGmwTool>::new(Width::W32, false);
+    let numbers = graph.add_one(compose, &[bits])?;
+    let everyone = Party::all(size.parties).collect();
+    let opened = graph.add_one(Open::<ArithmeticGmwTool>::new(everyone), &[numbers])?;
     graph.output(opened);
     Ok(graph)
 }
@@ -252,9 +271,27 @@ fn entries() -> Vec<Entry> {
         entry("B2A", Between, Mix::AB, to_ring, |n| {
             of_one::<u32, _>(n, |x| x.to(B).to(A))
         }),
-        entry("Y2A (via B)", Between, Mix::AY, to_ring, |n| {
-            of_one::<u32, _>(n, |x| x.to(Y).to(A))
-        }),
+        Entry {
+            name: "Y2A (via B)",
+            part: Between,
+            paper: to_ring,
+            make: Make::Graph(by_way_of_b),
+        },
+        entry(
+            "Y2A (without online)",
+            Between,
+            Mix::AY,
+            |n| {
+                let subtraction = (BITS - 1) * n * ((4 * n + 7) * KAPPA + 1);
+                [
+                    n * (n - 1) * (BITS * (n * KAPPA + 2) + subtraction),
+                    0,
+                    5,
+                    0,
+                ]
+            },
+            |n| of_one::<u32, _>(n, |x| x.to(Y).to(A)),
+        ),
     ]
 }
 

@@ -5,7 +5,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Everyone, Inputs, Program, Unsigned};
 
 use super::super::super::programs::workloads::{Made, Random, Recorded};
-use super::{Case, random};
+use super::{Case, Work, random};
 
 const LANES: usize = 1000;
 
@@ -48,7 +48,7 @@ fn of<T: Unsigned>(cases: &mut Vec<Case>) {
                 mix,
                 ops: LANES,
                 whole: false,
-                make: Box::new(move |random, parties| make::<T>(random, parties, operation)),
+                make: Work::program(move |random, parties| make::<T>(random, parties, operation)),
             });
         }
     }

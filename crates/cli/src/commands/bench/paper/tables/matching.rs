@@ -3,7 +3,7 @@
 use madrigal_program::lower::Mix;
 
 use super::super::super::programs::workloads::matching;
-use super::Case;
+use super::{Case, Work};
 
 /// With two parties circuits are garbled by one of them, as ABY does.
 pub(super) fn cases(parties: usize) -> Vec<Case> {
@@ -21,7 +21,7 @@ pub(super) fn cases(parties: usize) -> Vec<Case> {
                 mix,
                 ops: 1,
                 whole: true,
-                make: Box::new(move |random, parties| matching(random, parties, entries)),
+                make: Work::program(move |random, parties| matching(random, parties, entries)),
             });
         }
     }

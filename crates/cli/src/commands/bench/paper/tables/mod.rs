@@ -13,12 +13,14 @@ mod ots;
 mod primitives;
 mod published;
 
+use madrigal_circuit::Rows;
+use madrigal_engine::{Graph, GraphError, Shares};
 use madrigal_program::Plain;
 use madrigal_program::lower::Mix;
 use serde::Serialize;
 
 use super::super::measured::is_wanted;
-use super::super::programs::measure::{Setting, Times, measure};
+use super::super::programs::measure::{Setting, Times, measure, measure_graph};
 use super::super::programs::workloads::{Made, Random, Recorded};
 use crate::args::{BenchPaper, PaperArg, TransportArg};
 use crate::exit::{Failure, Result, Usage};
@@ -66,7 +68,19 @@ struct Case {
     whole: bool,
     /// What of the paper's table it consists of.
     paper: Vec<Part>,
-    make: Box<Make>,
+    make: Work,
+}
+
+enum Work {
+    Program(Box<Make>),
+    /// Of the first party's bits: typed programs have one sharing of bits.
+    Graph(fn(costs::Size) -> std::result::Result<Graph, GraphError>),
+}
+
+impl Work {
+    fn program(make: impl Fn(&mut Random, usize) -> Recorded + 'static) -> Self {
+        Self::Program(Box::new(make))
+    }
 }
 
 /// Records a program for so many parties, with random inputs.
@@ -199,8 +213,17 @@ impl Bench<'_> {
             for case in self.wanted(cases(parties), |case| &case.name)? {
                 self.steps
                     .name(&format!("{} of {parties}, {name}", case.name));
-                let made = (case.make)(&mut Random::new()?, parties).map_err(Failure::bug)?;
-                let times = self.times(case.mix, &made, network)?;
+                let times = match &case.make {
+                    Work::Program(make) => {
+                        let made = make(&mut Random::new()?, parties).map_err(Failure::bug)?;
+                        self.times(case.mix, &made, network)?
+                    }
+                    Work::Graph(make) => {
+                        let count = case.ops;
+                        let graph = make(costs::Size { parties, count }).map_err(Failure::bug)?;
+                        self.times_of_bits(graph, network)?
+                    }
+                };
                 let median = |pick: &dyn Fn(&Times) -> f64| {
                     Spread::of(times.iter().map(pick).collect()).median / case.ops as f64
                 };
@@ -221,16 +244,40 @@ impl Bench<'_> {
         Ok(rows)
     }
 
-    /// Of all runs.
-    fn times(&self, mix: Mix, made: &Made, network: Network) -> Result<Vec<Times>> {
-        let setting = Setting {
+    fn setting(&self, network: Network) -> Setting<'_> {
+        Setting {
             transport: TransportArg::Tcp,
             network,
             threads: 1,
             repeat: self.args.repeat,
             rates: self.rates,
-        };
-        Ok(measure(mix, made, &setting)?.times)
+            // Of networks the paper's tables tell online time by itself.
+            online: self.args.of == PaperArg::Motion2nx,
+        }
+    }
+
+    /// Of all runs.
+    fn times(&self, mix: Mix, made: &Made, network: Network) -> Result<Vec<Times>> {
+        Ok(measure(mix, made, &self.setting(network))?.times)
+    }
+
+    /// The same of operations on random bits.
+    fn times_of_bits(&self, graph: Graph, network: Network) -> Result<Vec<Times>> {
+        let mut random = Random::new()?;
+        let mut inputs = Vec::new();
+        for &value in graph.inputs() {
+            let sort = *graph.sort(value);
+            let mut rows = Rows::new(sort.element.bits(), sort.len);
+            for row in 0..rows.rows() {
+                let words = random.words(rows.row(row).len() / 8);
+                let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+                let to = rows.row_mut(row).iter_mut();
+                to.zip(bytes).for_each(|(to, byte)| *to = byte);
+            }
+            rows.clear_padding();
+            inputs.push(Shares::rows(sort.sharing, &rows));
+        }
+        Ok(measure_graph(graph, inputs, &self.setting(network))?.times)
     }
 
     fn row(&self, name: String, parties: usize, network: &str, seconds: f64) -> Row {

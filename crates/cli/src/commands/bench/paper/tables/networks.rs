@@ -9,7 +9,7 @@ use madrigal_program::{Inputs, Type};
 use super::super::super::programs::measure::Times;
 use super::super::super::programs::workloads::{Made as Measured, Random};
 use super::{Bench, Row};
-use crate::args::Receivers;
+use crate::args::{NumberArg, Receivers};
 use crate::commands::infer::made::{Asked, Made, read};
 use crate::exit::{Failure, Result};
 use crate::stats::Spread;
@@ -128,7 +128,7 @@ fn program(path: &Path, bits: u32) -> Result<Measured> {
             batch: None,
             to: &Receivers::These(vec![1]),
             public_model: false,
-            number,
+            number: Some(NumberArg(number)),
         },
     )?;
     let mut random = Random::new()?;

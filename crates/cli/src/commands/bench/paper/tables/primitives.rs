@@ -1,13 +1,13 @@
-//! Table 7: single operations and conversions; but for those between B and Y, as typed programs have one sharing
-//! of bits (Table 6 has their costs).
+//! Table 7: single operations and conversions.
 
 use madrigal_core::Party;
+use madrigal_engine::operations::{BmrTool, BooleanGmwTool, FromKeys, ToKeys};
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Bits, Everyone, Inputs, Plain, Program, Secret, Unsigned};
 
 use super::super::super::programs::workloads::{Made, Random, Recorded};
 use super::published::Part;
-use super::{Case, random};
+use super::{Case, Work, costs, random};
 
 /// As the paper has them: of bits, of numbers, and of conversions of numbers.
 const BITS: usize = 1_000_000;
@@ -21,6 +21,7 @@ const Y: Sharing = Sharing::Garbled;
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     bits(&mut cases);
+    between(&mut cases);
     numbers::<u8>(&mut cases);
     numbers::<u16>(&mut cases);
     numbers::<u32>(&mut cases);
@@ -41,8 +42,27 @@ fn case(
         ops,
         whole: false,
         paper,
-        make: Box::new(make),
+        make: Work::program(make),
     }
+}
+
+/// Between B and Y.
+fn between(cases: &mut Vec<Case>) {
+    let b2y = |size| costs::converted::<BooleanGmwTool, BmrTool>(size, ToKeys);
+    let y2b = |size| costs::converted::<BmrTool, BooleanGmwTool>(size, FromKeys);
+    let both = [
+        ("B2Y/1", ["Share^B", "Rec^Y"], Work::Graph(b2y)),
+        ("Y2B/1", ["Share^Y", "Rec^B"], Work::Graph(y2b)),
+    ];
+    cases.extend(both.map(|(name, [share, open], make)| Case {
+        name: name.to_owned(),
+        paper: [share, name, open].map(|part| (1, part.to_owned())).into(),
+        // Of no program.
+        mix: Mix::Y,
+        ops: BITS,
+        whole: false,
+        make,
+    }));
 }
 
 fn bits(cases: &mut Vec<Case>) {
