@@ -14,6 +14,8 @@ pub struct Circuit {
     digest: [u8; 32],
     stats: Stats,
     layered: Layered,
+    /// Of the compiled program; every job compares it.
+    compiled_digest: [u8; 32],
     /// Made when it is first garbled.
     labels: OnceLock<Arc<LabelProgram>>,
 }
@@ -21,13 +23,15 @@ pub struct Circuit {
 impl Circuit {
     /// Compiles a netlist.
     pub fn new(netlist: &Netlist) -> Self {
+        let layered = Layered::compile(netlist);
         Self {
             name: netlist.name().to_owned(),
             inputs: netlist.inputs().to_vec(),
             outputs: netlist.outputs().to_vec(),
             digest: netlist.digest(),
             stats: netlist.stats(),
-            layered: Layered::compile(netlist),
+            compiled_digest: layered.digest(),
+            layered,
             labels: OnceLock::new(),
         }
     }
@@ -50,6 +54,11 @@ impl Circuit {
     /// SHA-256 of the netlist's meaning.
     pub fn digest(&self) -> [u8; 32] {
         self.digest
+    }
+
+    /// SHA-256 of the [compiled program](Self::layered), with the order of its gates.
+    pub fn compiled_digest(&self) -> [u8; 32] {
+        self.compiled_digest
     }
 
     /// What the file holds. The compiled program may have fewer ANDs.

@@ -389,7 +389,7 @@ impl Plan {
         };
         // People compare a few digits; collisions of so few can be made.
         let short = |digest: [u8; 32]| hex(&digest[..8]);
-        let (circuit, compiled) = (spec.circuit.digest(), spec.circuit.layered().digest());
+        let (circuit, compiled) = (spec.circuit.digest(), spec.circuit.compiled_digest());
         let mut facts: Vec<Fact> = [
             ("protocol", spec.protocol.to_string()),
             ("circuit", short(circuit)),

@@ -51,7 +51,7 @@ impl<P: Boolean> Operation for Netlist<P> {
             self.circuit.layered().and_count(),
             self.circuit.layered().depth(),
             hex(self.circuit.digest()),
-            hex(self.circuit.layered().digest()),
+            hex(self.circuit.compiled_digest()),
             if self.is_lane_wise() {
                 String::new()
             } else {
