@@ -11,6 +11,8 @@ mod faulty;
 mod meet;
 mod memory;
 mod profile;
+#[cfg(feature = "sockets")]
+mod records;
 mod shaped;
 #[cfg(feature = "sockets")]
 mod tcp;

@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context as TaskContext, Waker};
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use madrigal_core::Party;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
+use super::records::{Records, consume};
 use super::{Closing, Inbox, Packet, Transport};
 use crate::frame::{self, FrameError};
 
@@ -26,8 +27,6 @@ use crate::frame::{self, FrameError};
 const COPY_BYTES: usize = 4096;
 /// Bytes asked of the socket at once.
 const READ_BYTES: usize = 256 * 1024;
-/// Plain bytes given to TLS at once: four of its records, so that the cipher text stays in cache.
-const TLS_BYTES: usize = 64 * 1024;
 
 /// Connections to all other parties. Made by [`connect`](super::connect), in whose runtime its tasks
 /// live: that must go on running until the session is closed.
@@ -65,7 +64,7 @@ impl std::fmt::Debug for Link {
 
 struct Wire {
     queue: VecDeque<Bytes>,
-    tls: Option<rustls::Connection>,
+    tls: Option<Records>,
     /// Plain bytes that the handshake has read already.
     early: BytesMut,
     /// Nothing can be written any more; what the peer said before it went may still be read.
@@ -87,7 +86,7 @@ impl TcpTransport {
                 stream: met.stream,
                 wire: Mutex::new(Wire {
                     queue: VecDeque::new(),
-                    tls: met.tls,
+                    tls: met.tls.map(Records::new),
                     early: met.early,
                     broken: false,
                     dead: false,
@@ -173,58 +172,26 @@ impl Wire {
     }
 
     fn pending(&self) -> bool {
-        let tls = || self.tls.as_ref().is_some_and(|tls| tls.wants_write());
+        let tls = || self.tls.as_ref().is_some_and(Records::pending);
         !self.broken && (!self.queue.is_empty() || tls())
-    }
-
-    fn consume(&mut self, mut bytes: usize) {
-        while let Some(front) = self.queue.front_mut() {
-            if front.len() > bytes {
-                front.advance(bytes);
-                return;
-            }
-            bytes -= front.len();
-            self.queue.pop_front();
-        }
     }
 
     /// Writes as much as the socket takes.
     fn write(&mut self, socket: &mut Nonblocking<'_>) -> io::Result<()> {
-        loop {
-            if let Some(tls) = &mut self.tls {
-                while tls.wants_write() {
-                    tls.write_tls(socket)?;
-                }
-                let mut given = 0;
-                while given < TLS_BYTES {
-                    let Some(front) = self.queue.front_mut() else {
-                        break;
-                    };
-                    let part = front.len().min(TLS_BYTES - given);
-                    tls.writer().write_all(&front[..part])?;
-                    front.advance(part);
-                    given += part;
-                    if front.is_empty() {
-                        self.queue.pop_front();
-                    }
-                }
-                if given == 0 {
-                    return Ok(());
-                }
-            } else {
-                if self.queue.is_empty() {
-                    return Ok(());
-                }
-                let mut slices = [IoSlice::new(&[]); 32];
-                let mut count = 0;
-                for (slice, bytes) in slices.iter_mut().zip(&self.queue) {
-                    *slice = IoSlice::new(bytes);
-                    count += 1;
-                }
-                let written = socket.0.try_write_vectored(&slices[..count])?;
-                self.consume(written);
-            }
+        if let Some(tls) = &mut self.tls {
+            return tls.write(&mut self.queue, socket);
         }
+        while !self.queue.is_empty() {
+            let mut slices = [IoSlice::new(&[]); 32];
+            let mut count = 0;
+            for (slice, bytes) in slices.iter_mut().zip(&self.queue) {
+                *slice = IoSlice::new(bytes);
+                count += 1;
+            }
+            let written = socket.0.try_write_vectored(&slices[..count])?;
+            consume(&mut self.queue, written);
+        }
+        Ok(())
     }
 }
 
@@ -279,8 +246,7 @@ impl Link {
         let closer = {
             let mut wire = self.lock();
             if let Some(tls) = &mut wire.tls {
-                tls.send_close_notify();
-                let _ = tls.write_tls(&mut Nonblocking(&self.stream));
+                tls.end(&mut Nonblocking(&self.stream));
             }
             wire.dead = true;
             wire.closer.take()
@@ -346,7 +312,7 @@ impl Link {
             inbox.deliver_frames(self.peer, frames);
         }
         let rest = missing.unwrap_or(0);
-        if buffer.capacity() - buffer.len() < rest.max(READ_BYTES / 8) {
+        if buffer.capacity() - buffer.len() < rest.max(READ_BYTES / 4) {
             buffer.reserve(rest.max(READ_BYTES));
         }
         Ok(())
@@ -359,17 +325,9 @@ impl Link {
             drop(wire);
             return self.stream.try_read_buf(buffer);
         };
-        let came = tls.read_tls(&mut Nonblocking(&self.stream))?;
-        let state = tls.process_new_packets().map_err(io::Error::other)?;
-        let plain = state.plaintext_bytes_to_read();
-        let start = buffer.len();
-        buffer.resize(start + plain, 0);
-        tls.reader().read_exact(&mut buffer[start..])?;
-        if tls.wants_write() {
+        let came = tls.read(&mut Nonblocking(&self.stream), buffer)?;
+        if tls.pending() {
             self.push(&mut wire);
-        }
-        if state.peer_has_closed() && plain == 0 {
-            return Ok(0);
         }
         Ok(came)
     }

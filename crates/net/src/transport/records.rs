@@ -1,0 +1,116 @@
+//! A TLS connection over a socket that does not wait: bytes each way, several records at a time.
+//!
+//! rustls takes 4 KiB of cipher text at once, a quarter of a record. Here a system call reads up to
+//! [`CAME_BYTES`], of which it is handed what it takes.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, IoSlice, Read, Write};
+
+use bytes::{Buf, Bytes, BytesMut};
+
+/// Cipher text asked of the socket at once: a few records, so that they stay in the second-level cache.
+const CAME_BYTES: usize = 64 * 1024;
+/// Plain bytes given to TLS at once: four of its records, so that the cipher text stays in cache.
+const GIVEN_BYTES: usize = 64 * 1024;
+/// Pieces of these bytes.
+const GIVEN_PIECES: usize = 32;
+
+/// Both directions of one connection whose handshake is over.
+pub(super) struct Records {
+    tls: rustls::Connection,
+    /// Room for what comes.
+    came: Box<[u8]>,
+}
+
+impl Records {
+    pub(super) fn new(tls: rustls::Connection) -> Self {
+        Self {
+            tls,
+            came: vec![0; CAME_BYTES].into(),
+        }
+    }
+
+    /// Cipher text waits for the socket.
+    pub(super) fn pending(&self) -> bool {
+        self.tls.wants_write()
+    }
+
+    /// Writes as much of `queue` as the socket takes; what it does not take stays here, encrypted.
+    pub(super) fn write(
+        &mut self,
+        queue: &mut VecDeque<Bytes>,
+        socket: &mut impl Write,
+    ) -> io::Result<()> {
+        loop {
+            while self.tls.wants_write() {
+                self.tls.write_tls(socket)?;
+            }
+            if queue.is_empty() {
+                return Ok(());
+            }
+            // All at once: a piece by itself, a header say, would be a record by itself.
+            let mut pieces = [IoSlice::new(&[]); GIVEN_PIECES];
+            let (mut given, mut count) = (0, 0);
+            for (piece, bytes) in pieces.iter_mut().zip(&*queue) {
+                let part = bytes.len().min(GIVEN_BYTES - given);
+                *piece = IoSlice::new(&bytes[..part]);
+                given += part;
+                count += 1;
+                if given == GIVEN_BYTES {
+                    break;
+                }
+            }
+            let taken = self.tls.writer().write_vectored(&pieces[..count])?;
+            consume(queue, taken);
+        }
+    }
+
+    /// Reads from the socket once, and appends what that says to `plain`; 0 bytes mean the end.
+    pub(super) fn read(
+        &mut self,
+        socket: &mut impl Read,
+        plain: &mut BytesMut,
+    ) -> io::Result<usize> {
+        let came = socket.read(&mut self.came)?;
+        let before = plain.len();
+        let mut rest = &self.came[..came];
+        loop {
+            // With nothing left this tells TLS of the end.
+            let taken = self.tls.read_tls(&mut rest)?;
+            let state = self.tls.process_new_packets().map_err(io::Error::other)?;
+            let mut expected = state.plaintext_bytes_to_read();
+            while expected > 0 {
+                let mut reader = self.tls.reader();
+                let chunk = reader.fill_buf()?;
+                let length = chunk.len();
+                plain.extend_from_slice(chunk);
+                reader.consume(length);
+                expected -= length;
+            }
+            if state.peer_has_closed() && plain.len() == before {
+                return Ok(0);
+            }
+            if rest.is_empty() || taken == 0 {
+                return Ok(came);
+            }
+        }
+    }
+
+    /// Says goodbye, if the socket takes it at once.
+    pub(super) fn end(&mut self, socket: &mut impl Write) {
+        self.tls.send_close_notify();
+        let _ = self.tls.write_tls(socket);
+    }
+}
+
+/// Drops the first `bytes` of `queue`, and what is empty there.
+pub(super) fn consume(queue: &mut VecDeque<Bytes>, mut bytes: usize) {
+    while let Some(front) = queue.front_mut() {
+        if front.len() > bytes {
+            front.advance(bytes);
+            return;
+        }
+        bytes -= front.len();
+        queue.pop_front();
+    }
+}
