@@ -3,11 +3,15 @@
 //!
 //! A product mod 2^w takes w OTs and w (w + 1) / 2 bits of corrections ([`crate::gilboa`]): one message
 //! from the receiver, then one from the sender.
+//!
+//! Where the extension gives random choices (silent), they *are* the receiver's factor between two
+//! parties, as they are for Boolean triples ([`crate::ot_triples`]): only the sender speaks, a round
+//! trip earlier. Further parties need OTs with the same factor, so that their choices are given.
 
 use std::ops::Range;
 
 use madrigal_core::{Party, Ring, bits};
-use madrigal_kernels::Block;
+use madrigal_kernels::{Block, Stretch};
 use madrigal_ot::{OtError, softspoken::CHUNK};
 
 use crate::extension::Batch;
@@ -33,6 +37,7 @@ pub(crate) enum Pattern {
 /// The products of one call.
 #[derive(Clone, Copy)]
 pub(crate) struct ProductLayout {
+    pub(crate) parties: usize,
     pub(crate) width: usize,
     pub(crate) pattern: Pattern,
     pub(crate) count: usize,
@@ -77,7 +82,7 @@ impl Layout for ProductLayout {
         Batch {
             ots: self.sent(sender, receiver, items).len() * self.width,
             unit: self.width,
-            free: false,
+            free: self.parties == 2,
         }
     }
 
@@ -89,18 +94,24 @@ impl Layout for ProductLayout {
 
 /// Adds to `z` this party's shares of the products of `x` and `y` mod 2^width that the pattern names,
 /// item by item and summed over all pairs of parties. Bits of `z` above the width become arbitrary.
+///
+/// `x` and `y` come with random elements. Where the extension chooses, the lowest `width` bits of the `x` that
+/// we receive OTs for are what it chose.
 pub(crate) struct Products<'a, T> {
     pub(crate) me: Party,
+    pub(crate) parties: usize,
     pub(crate) width: usize,
     pub(crate) pattern: Pattern,
-    pub(crate) x: &'a [T],
-    pub(crate) y: &'a [T],
+    pub(crate) x: &'a mut [T],
+    /// `None` where it is `x`.
+    pub(crate) y: Option<&'a [T]>,
     pub(crate) z: &'a mut [T],
 }
 
 impl<T> Products<'_, T> {
     fn shape(&self) -> ProductLayout {
         ProductLayout {
+            parties: self.parties,
             width: self.width,
             pattern: self.pattern,
             count: self.x.len(),
@@ -117,19 +128,24 @@ impl<T: Ring> Call for Products<'_, T> {
     fn ask(&mut self, peer: Party, items: &Range<usize>, ots: Ask<'_>) -> Result<(), OtError> {
         let width = self.width;
         let items = self.shape().sent(peer, self.me, items);
-        let (x, z) = (&self.x[items.clone()], &mut self.z[items]);
+        let (x, z) = (&mut self.x[items.clone()], &mut self.z[items]);
         let place = |ots: Range<usize>| ots.start / width..ots.end / width;
-        ots.blocks(
-            |ots, out| pack(&x[place(ots)], width, out),
-            |ots, masks, _| {
-                let z = &mut z[place(ots)];
-                if T::BITS > 64 {
-                    fold_all::<T, u128>(width, masks, z);
-                } else {
-                    fold_all::<T, u64>(width, masks, z);
-                }
-            },
-        )
+        let fold = |ots, masks: &[Block], _: &mut Stretch| {
+            let z = &mut z[place(ots)];
+            if T::BITS > 64 {
+                fold_all::<T, u128>(width, masks, z);
+            } else {
+                fold_all::<T, u64>(width, masks, z);
+            }
+        };
+        if ots.random() {
+            ots.random_blocks(
+                |ots, chosen| unpack(chosen, width, &mut x[place(ots)]),
+                fold,
+            )
+        } else {
+            ots.blocks(|ots, out| pack(&x[place(ots)], width, out), fold)
+        }
     }
 
     /// The peers' choices are their x: our corrections turn their masks into products with our y.
@@ -142,7 +158,8 @@ impl<T: Ring> Call for Products<'_, T> {
     ) -> Result<(), OtError> {
         let width = self.width;
         let items = self.shape().sent(self.me, peer, items);
-        let (y, z) = (&self.y[items.clone()], &mut self.z[items]);
+        let y = self.y.unwrap_or(self.x);
+        let (y, z) = (&y[items.clone()], &mut self.z[items]);
         let mut writer = BitWriter::new(corrections);
         ots.blocks(|ots, k0, k1, _| {
             let place = ots.start / width..ots.end / width;
@@ -191,6 +208,20 @@ pub(crate) fn pack<T: Ring>(values: &[T], width: usize, out: &mut [u8]) {
         }
     }
     writer.finish();
+}
+
+/// Replaces the lowest `width` bits of each value by those that are packed in `bytes`.
+fn unpack<T: Ring>(bytes: &[u8], width: usize, values: &mut [T]) {
+    let mut reader = BitReader::new(bytes);
+    for value in values {
+        let old = value.to_u128();
+        let low = if T::BITS > 64 {
+            u128::pull(width, &mut reader)
+        } else {
+            u64::pull(width, &mut reader).into()
+        };
+        *value = T::from_u128(old ^ old.low(width) | low);
+    }
 }
 
 pub(crate) fn wide<T: Ring, W: Word>(value: T) -> W {

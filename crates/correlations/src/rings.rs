@@ -44,18 +44,21 @@ pub(crate) async fn triples<T: Ring>(
     made: &dyn Fn(usize),
 ) -> Result<RingTriples<T>> {
     let mut prg = context.private_prg();
-    let (a, b) = (random::<T>(&mut prg, count), random::<T>(&mut prg, count));
-    let local = a.iter().zip(b.iter()).map(|(a, b)| a.mul(*b));
-    let mut c = Zeroizing::new(local.collect::<Vec<_>>());
+    let (mut a, b) = (random::<T>(&mut prg, count), random::<T>(&mut prg, count));
+    let mut c = Zeroizing::new(vec![T::ZERO; count]);
     let mut products = Products {
         me: context.me(),
+        parties: context.parties(),
         width: T::BITS,
         pattern: Pattern::Both,
-        x: &a,
-        y: &b,
+        x: &mut a,
+        y: Some(&b),
         z: &mut c,
     };
     links.run(&mut products, made).await?;
+    for ((c, &a), &b) in c.iter_mut().zip(a.iter()).zip(b.iter()) {
+        *c = c.add(a.mul(b));
+    }
     Ok(RingTriples::new(a, b, c))
 }
 
@@ -68,14 +71,15 @@ pub(crate) async fn squares<T: Ring>(
     count: usize,
     made: &dyn Fn(usize),
 ) -> Result<SquarePairs<T>> {
-    let a = random::<T>(&mut context.private_prg(), count);
+    let mut a = random::<T>(&mut context.private_prg(), count);
     let mut c = Zeroizing::new(vec![T::ZERO; count]);
     let mut products = Products {
         me: context.me(),
+        parties: context.parties(),
         width: T::BITS - 1,
         pattern: Pattern::Once,
-        x: &a,
-        y: &a,
+        x: &mut a,
+        y: None,
         z: &mut c,
     };
     links.run(&mut products, made).await?;
@@ -85,16 +89,18 @@ pub(crate) async fn squares<T: Ring>(
     Ok(SquarePairs::new(a, c))
 }
 
-pub(crate) fn triples_layout<T: Ring>(count: usize) -> ProductLayout {
+pub(crate) fn triples_layout<T: Ring>(parties: usize, count: usize) -> ProductLayout {
     ProductLayout {
+        parties,
         width: T::BITS,
         pattern: Pattern::Both,
         count,
     }
 }
 
-pub(crate) fn squares_layout<T: Ring>(count: usize) -> ProductLayout {
+pub(crate) fn squares_layout<T: Ring>(parties: usize, count: usize) -> ProductLayout {
     ProductLayout {
+        parties,
         width: T::BITS - 1,
         pattern: Pattern::Once,
         count,

@@ -463,15 +463,19 @@ impl OtCosts {
     }
 
     /// Cost of [`ring_triples`](Source::ring_triples): for each peer l OTs and l (l + 1) / 2 bits each
-    /// way, per triple. Two rounds.
+    /// way, per triple. Two rounds; with silent OT one for two parties, else three.
     pub fn ring_triples<T: Ring>(&mut self, count: usize) -> PhaseCost {
-        self.call(Group::Rings, count, T::BITS, rings::triples_layout::<T>)
+        let parties = self.parties;
+        let layout = |count| rings::triples_layout::<T>(parties, count);
+        self.call(Group::Rings, count, T::BITS, layout)
     }
 
     /// Cost of [`square_pairs`](Source::square_pairs): for each peer l - 1 OTs, half of them each way,
-    /// with l (l - 1) / 2 bits, per pair. Two rounds.
+    /// with l (l - 1) / 2 bits, per pair. Rounds as for triples.
     pub fn square_pairs<T: Ring>(&mut self, count: usize) -> PhaseCost {
-        self.call(Group::Rings, count, T::BITS, rings::squares_layout::<T>)
+        let parties = self.parties;
+        let layout = |count| rings::squares_layout::<T>(parties, count);
+        self.call(Group::Rings, count, T::BITS, layout)
     }
 
     /// Cost of [`shared_bits`](Source::shared_bits): for each peer an OT, half of them each way, with

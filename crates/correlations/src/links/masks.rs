@@ -119,6 +119,26 @@ impl Ask<'_> {
         self.runs(extend, use_up)
     }
 
+    /// As [`blocks`](Self::blocks), where the extension chooses: `chosen` reads what, for some OTs, packed.
+    pub(crate) fn random_blocks(
+        self,
+        mut chosen: impl FnMut(Range<usize>, &[u8]),
+        use_up: impl FnMut(Range<usize>, &[Block], &mut Stretch),
+    ) -> Result<(), OtError> {
+        let extend = |receiver: &mut dyn ExtensionReceiver, ots: Range<usize>, run: Run<'_>| {
+            let m = ots.len();
+            let Run {
+                choices,
+                message,
+                rows,
+            } = run;
+            let tweaks = receiver.extend_random(&mut NoGenerator, m, choices, message, rows)?;
+            chosen(ots, choices);
+            Ok(tweaks)
+        };
+        self.runs(extend, use_up)
+    }
+
     /// The chosen block of each OT, some at a time, with packed choices as in [`bits`](Self::bits).
     pub(crate) fn chosen_blocks(
         self,
