@@ -22,6 +22,7 @@
 //! | [`NUMBER_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | labels, plus their row's number | `RowHash` of the kernels |
 //! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | keys, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
 //! | [`BMR_PRODUCTS`] of an instance and a direction, plus (XOR) the row's number / 1024 | no | rows, plus their AND's number | `RowHash` of the kernels |
+//! | [`BIT_PAIRS`] of a step and a direction, plus (XOR) the row's number / 1024 | no | rows | `RowHash` of the kernels |
 //! | seed of a conditional's masks, shared bit by bit: of two parties both have it, or two of their own | yes | 0, 1, 2, ...: once by each, of bits or of ring elements | `crates/protocols/src/branches/` |
 //! | seed of a turn of a chain of products, two for each bit, from a private generator | yes | 0, 1, 2, ...: once by each of the two parties | `crates/protocols/src/branches/rings/chain.rs` |
 //! | seed of a block of BMR, from a private generator | yes | 0, 1, 2, ...: keys of 0, one for each AND and lane | `crates/garbling/src/bmr/masks.rs` |
@@ -38,6 +39,7 @@
 //! | pieces | an instance of garbling, 64 bits; past the end an error | the instance: session, garbler, evaluator, stream |
 //! | rows of numbers | an instance of garbling | the instance: session, garbler, evaluator, stream |
 //! | pieces | an instance of garbling by N parties, 64 bits; past the end an error | the instance: session and step, stream |
+//! | rows of pairs of bits | a step of alpha and a direction | the step, sender and receiver |
 //! | streams | 4 x line + kind (bits, rings, matrices, vectors), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
 //! | blocks of a generator | 64 bits; past the end it panics | the generator's key |
 //! | steps | paths of names, at which generators and channels are handed out once | the job |
@@ -138,6 +140,9 @@ registry! {
     /// An instance of garbling by N parties and two of them give the public key that rows of the first, who has
     /// the offset, with the second are hashed under (random oracle).
     Sha256 BMR_PRODUCTS = b"madrigal BMR product  v1";
+    /// A step of alpha and two parties give the public key that rows of the first, who has the offset, with the second
+    /// are hashed under (random oracle).
+    Sha256 BIT_PAIRS = b"madrigal pairs of bits 1";
     /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
     /// oracle).
     Sha256 SILENT_COINS = b"madrigal silent codes v1";

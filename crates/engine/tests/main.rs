@@ -10,6 +10,7 @@ mod limits;
 mod numbers;
 mod own;
 mod packets;
+mod pairs;
 mod policies;
 mod programs;
 mod ring_branches;

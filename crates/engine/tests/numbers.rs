@@ -96,7 +96,7 @@ fn nothing_is_sent_online() {
 }
 
 /// A dealer has no correlated OTs.
-fn check_without_dealer(built: &Built, seed: u64) {
+pub(crate) fn check_without_dealer(built: &Built, seed: u64) {
     check(built, built.spec(), seed);
     let threads = ProgramSpec {
         threads: 2,

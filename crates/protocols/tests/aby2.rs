@@ -4,12 +4,13 @@
 
 use madrigal_core::{Cost, Party, Phase, PhaseCost, Product, Ring, bits};
 use madrigal_correlations::BitTriples;
-use madrigal_kernels::rings;
+use madrigal_kernels::{Block, rings};
 use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Rounds;
 use madrigal_protocols::aby2::{
-    Aby2, draw_aes, exchange_cost, reveal_cost, subsets, tell_cost, unmasked, unmasked_bits,
+    Aby2, bit_pairs_aes, bit_pairs_bytes, bit_pairs_ots, draw_aes, exchange_cost, reveal_cost,
+    subsets, tell_cost, unmasked, unmasked_bits,
 };
 use madrigal_testkit::{World, seed};
 
@@ -522,6 +523,95 @@ fn bits_times<T: Ring>(seed: u64, count: usize) {
     assert!(results.iter().all(|opened| *opened == products), "{count}");
 }
 
+/// Rows of dealt correlated OTs from a sender, as it and as the receiver has them, and its offset.
+fn correlated(seed: u64, sender: Party, count: usize) -> (Block, [Vec<Block>; 2]) {
+    let label = 90 + 2 * sender.index() as u64;
+    let lowest = |block: u128, bit: u128| Block::from(block & !1 | bit);
+    let offset = lowest(values::<u128>(seed, label, 1)[0], 1);
+    let rows = values::<u128>(seed, label + 1, 2 * count);
+    let (zero, choices) = rows.split_at(count);
+    let sent: Vec<_> = zero.iter().map(|&row| lowest(row, 0)).collect();
+    let received = sent.iter().zip(choices);
+    let received = received.map(|(&row, &c)| row ^ (Block::mask(c & 1 == 1) & offset));
+    (offset, [sent.clone(), received.collect()])
+}
+
+/// Twice, so that the second rows are hashed by numbers of their own.
+fn bits_times_bits<T: Ring>(seed: u64, count: usize) {
+    let [a, b] = &[1, 2].map(|label| plain_bits(seed, label, count));
+    let (input, bytes) = (bits::bytes_for(count), count * T::BYTES);
+    let results = run(
+        seed,
+        &format!("{count} products of bits in u{}", T::BITS),
+        async |halves| {
+            let me = halves.me();
+            let [x, x_mask] = halves.bits(FIRST, a, count).await?;
+            let [y, y_mask] = halves.bits(SECOND, b, count).await?;
+            let total = |from| bit_pairs_ots(from, count);
+            let (offset, [ours, _]) = correlated(seed, me, 2 * total(me));
+            let (_, [_, theirs]) = correlated(seed, other(me), 2 * total(other(me)));
+            let mut opened = Vec::new();
+            for turn in 0..2 {
+                let ours = &ours[turn * total(me)..][..total(me)];
+                let theirs = &theirs[turn * total(other(me))..][..total(other(me))];
+                let rows = (&offset, ours, theirs);
+                // Both masks have both parties' bits in the second turn.
+                let (x_mask, y_mask) = match turn {
+                    0 => (x_mask.clone(), y_mask.clone()),
+                    _ => {
+                        let mut sum = x_mask.clone();
+                        sum.iter_mut().zip(&y_mask).for_each(|(a, b)| *a ^= b);
+                        (sum.clone(), sum)
+                    }
+                };
+                let masks = [&x_mask[..], &y_mask[..]];
+                let pairs = halves.setup.bit_pairs::<T>(rows, masks, count).await?;
+                let fresh = halves.fresh::<T>(count);
+                let mut z = vec![T::ZERO; count];
+                let sum: Vec<u8> = x.iter().zip(&y).map(|(a, b)| a ^ b).collect();
+                let public = match turn {
+                    0 => [&x[..], &y[..]],
+                    _ => [&sum[..], &sum[..]],
+                };
+                halves
+                    .online
+                    .mul_bits(public, &pairs, &fresh, &mut z)
+                    .await?;
+                opened.push(halves.open(&z, &fresh).await?);
+            }
+            Ok(opened)
+        },
+        |me| {
+            let all = [FIRST, SECOND];
+            let own = draw_aes(input) + 2 * (bit_pairs_aes(me, count) + draw_aes(bytes));
+            let sent = [me, other(me)].map(|party| bit_pairs_bytes::<T>(party, count));
+            let pairs = PhaseCost {
+                bytes_sent: sent[0] as u64,
+                bytes_received: sent[1] as u64,
+                messages: 1,
+                rounds: 1,
+                ..PhaseCost::default()
+            };
+            let opening = cost(me, 0, &[Reveal(&all, bytes)]);
+            let mut setup = cost(me, own, &[]);
+            for part in [pairs, opening, pairs, opening] {
+                setup += part;
+            }
+            let input = [Tell(FIRST, input), Tell(SECOND, input)];
+            let online = cost(me, 0, &[input[0], input[1], Both(bytes), Both(bytes)]);
+            Cost { setup, online }
+        },
+    );
+    let bit = |string: &[u8], i: usize| string[i / 8] >> (i % 8) & 1;
+    let element = |bit: u8| T::from_u128(bit.into());
+    let products: Vec<T> = (0..count).map(|i| element(bit(a, i) & bit(b, i))).collect();
+    let sums: Vec<T> = (0..count).map(|i| element(bit(a, i) ^ bit(b, i))).collect();
+    for opened in results {
+        assert_eq!(opened[0], products, "{count} of {} bits", T::BITS);
+        assert_eq!(opened[1], sums, "{count} of {} bits, squared", T::BITS);
+    }
+}
+
 for_all_widths! {
     products_of_elements => products_of(COUNTS);
     squares_of_elements => squares_of(COUNTS);
@@ -529,6 +619,7 @@ for_all_widths! {
     products_of_matrices_and_convolutions => sums_of(filled());
     numbers_from_bits => composed([1, 7, 100]);
     bits_times_elements => bits_times(COUNTS);
+    bits_times_bits_as_elements => bits_times_bits([1, 2, 7, 8, 17, 100, 1000]);
 }
 
 /// From A and B one message of what is masked, and back none.
@@ -601,4 +692,33 @@ fn padding_that_is_not_zero_is_refused() {
         error.contains("party 1") && error.contains("the padding of its masked bits is not zero"),
         "{error}"
     );
+}
+
+/// So are those of the flips of pairs of bits, and a message of another length.
+#[test]
+fn flips_past_the_end_are_refused() {
+    let whole = bit_pairs_bytes::<u8>(SECOND, 3);
+    for (bytes, problem) in [
+        (whole, "the padding of its masked bits is not zero"),
+        (whole + 1, "bytes"),
+    ] {
+        let results = World::new(2, seed()).run_over(mesh(2), |context| async move {
+            let setup = context.enter(Phase::Setup, "setup");
+            if context.me() == SECOND {
+                let mut channel = setup.channel(FIRST)?;
+                channel.send(vec![0xff; bytes]).await?;
+                return Ok(());
+            }
+            let rows = |from| vec![Block::ZERO; bit_pairs_ots(from, 3)];
+            let (offset, ours, theirs) = (Block::ONES, rows(FIRST), rows(SECOND));
+            let mut aby2 = Aby2::new(setup)?;
+            let made = aby2.bit_pairs::<u8>((&offset, &ours, &theirs), [&[0], &[0]], 3);
+            made.await.map(drop)
+        });
+        let error = results[0].as_ref().map(drop).unwrap_err().to_string();
+        assert!(
+            error.contains("party 1") && error.contains(problem),
+            "{error}"
+        );
+    }
 }

@@ -3,6 +3,7 @@
 //! Of a value there are, before inputs are there, our shares of its masks (the second component); the public
 //! part (the first one) is zeros until then.
 
+mod mul_bits;
 mod steps;
 
 use std::sync::Arc;
@@ -20,6 +21,8 @@ use crate::bill::Bill;
 use crate::operation::{Mismatch, Prepared, Tool};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
+
+pub use mul_bits::MulBits;
 
 /// Elements that are wiped.
 type Elements<T> = Zeroizing<Vec<T>>;

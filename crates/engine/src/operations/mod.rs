@@ -51,7 +51,7 @@ use crate::operation::{Mismatch, Prepared, Tool, Turn};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
-pub use alpha::AlphaTool;
+pub use alpha::{AlphaTool, MulBits};
 pub use arithmetic_gmw::ArithmeticGmwTool;
 pub use beta::BetaTool;
 pub use bmr::{BmrTool, ComposeKeys, FromKeys, ToKeys};

@@ -28,6 +28,7 @@
 //! | a convolution (the same) | a triple of it | filters and images | outputs |
 //! | n numbers of w bits from beta to alpha ([`flips`](Aby2::flips), [`compose`](Aby2::compose)) | n w shared bits | n w bits | n elements |
 //! | bit times element ([`bit_masks_times`](Aby2::bit_masks_times), [`bit_times`](Aby2::bit_times)) | n shared bits, n triples | 2 n elements, n bits | n elements |
+//! | bit times bit, as an element ([`bit_pairs`](Aby2::bit_pairs), [`mul_bits`](Aby2::mul_bits)) | 3 n correlated OTs | for half of them each 3 elements one way, 3 bits the other | n elements |
 //! | opening ([`open_bit_masks`](Aby2::open_bit_masks), [`open_masks`](Aby2::open_masks)) | - | n, to each who gets it | - |
 //! | from B, from A ([`mask_bits`](Aby2::mask_bits), [`mask`](Aby2::mask)) | - | - | n |
 //! | to B, to A ([`unmasked_bits`], [`unmasked`]) | - | - | - |
@@ -37,10 +38,12 @@
 //! value before. Online each message is a share of a value under a fresh mask, of which the receiver has but a
 //! share.
 
+mod bit_pairs;
 mod bits;
 mod rings;
 mod wide;
 
+pub use bit_pairs::{BitPairs, bit_pairs_aes, bit_pairs_bytes, bit_pairs_ots};
 pub use bits::unmasked_bits;
 pub use rings::{Flips, unmasked};
 pub use wide::{WIDEST, subsets};
@@ -63,6 +66,10 @@ pub struct Aby2 {
     channel: Channel,
     random: Generator,
     scratch: Scratch,
+    /// Rows that were hashed of pairs of bits, by their sender.
+    hashed: [u64; PARTIES],
+    /// What their hashes belong to.
+    instance: [u8; 32],
 }
 
 impl std::fmt::Debug for Aby2 {
@@ -87,6 +94,8 @@ impl Aby2 {
             channel: context.channel(peer)?,
             random: context.private_prg(),
             scratch: Scratch::default(),
+            hashed: [0; PARTIES],
+            instance: context.public_id(),
             context,
         })
     }
@@ -124,12 +133,17 @@ impl Aby2 {
 
     /// Sends our string, for theirs of the same length; none is sent where it is empty.
     async fn exchange(&mut self, ours: &[u8]) -> Result<Bytes> {
+        self.exchange_for(ours, ours.len()).await
+    }
+
+    /// The same for one of so many bytes, where neither of the two is empty, or both are.
+    async fn exchange_for(&mut self, ours: &[u8], theirs: usize) -> Result<Bytes> {
         if ours.is_empty() {
             return Ok(Bytes::new());
         }
         let Channel { tx, rx } = &mut self.channel;
         let sent = [(tx, Bytes::copy_from_slice(ours))];
-        let mut received = exchange_each(sent, [(rx, ours.len())]).await?;
+        let mut received = exchange_each(sent, [(rx, theirs)]).await?;
         Ok(received.pop().expect("a message for each receiver"))
     }
 

@@ -347,7 +347,7 @@ impl Aby2 {
     }
 
     /// Both add theirs.
-    async fn add_up<T: Ring>(&mut self, elements: &mut [T]) -> Result<()> {
+    pub(super) async fn add_up<T: Ring>(&mut self, elements: &mut [T]) -> Result<()> {
         let theirs = self.exchange(rings::as_bytes(elements)).await?;
         rings::add_strings::<T>(rings::as_bytes_mut(elements), &theirs);
         Ok(())
