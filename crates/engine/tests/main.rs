@@ -3,6 +3,7 @@
 mod ahead;
 mod branches;
 mod common;
+mod convolutions;
 mod dealer;
 mod faults;
 mod known;
