@@ -600,7 +600,9 @@ impl Making {
             shares.extend(self.composed(step, &[carry], out, width, false)?);
         }
         let high = (1_u128 << (width.bits() as u32 - 1 - by)).wrapping_neg();
-        let sum = in_ring!(out.sharing, P => Linear::<P>::new(vec![1, 1, high, high], 0));
+        let mut factors = vec![1, 1];
+        factors.resize(shares.len(), high);
+        let sum = in_ring!(out.sharing, P => Linear::<P>::new(factors, 0));
         self.add(step, sum, &shares)
     }
 

@@ -24,6 +24,8 @@ pub(super) enum BitOp {
     Truncate(u32),
     /// Of the sum of two numbers the carry out of its lowest bits, so many, the one into its highest bit, and that bit.
     Carries(u32),
+    /// Of the sum of two numbers the carry out of its lowest bits, so many, and the XOR of their highest bits.
+    LowCarry(u32),
     /// A function of a number.
     Function(Arc<Function>),
     /// The bits of a number of any width with zeros above, or cut off.
@@ -88,6 +90,13 @@ impl BitOp {
                 let sum = b.xor(x[below], y[below]);
                 let sum = b.xor(sum, high);
                 vec![vec![low], vec![high], vec![sum]]
+            }
+            (Self::LowCarry(at), [x, y]) => {
+                let (below, at) = (x.len() - 1, *at as usize);
+                // Two numbers overflow where one is greater than all ones less the other.
+                let rest: Vec<_> = x[..at].iter().map(|&bit| b.not(bit)).collect();
+                let low = b.less(&rest, &y[..at]);
+                vec![vec![low], vec![b.xor(x[below], y[below])]]
             }
             (Self::Function(function), [x]) => vec![function.build(b, x)],
             (Self::Resize(bits), [x]) => vec![b.zero_extend(x, *bits as usize)],
@@ -183,6 +192,7 @@ impl BitOp {
             Self::Truncate(_) | Self::AddUp | Self::Fold(_) => vec![inputs[0]],
             Self::LessOfSums { .. } | Self::IsSum => vec![1],
             Self::Carries(_) => vec![1; 3],
+            Self::LowCarry(_) => vec![1; 2],
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
             Self::Exchange { .. } => inputs.to_vec(),
             Self::OneHot(entries) => vec![1; *entries],
@@ -203,6 +213,7 @@ impl BitOp {
             Self::Cast(_, to) => format!("cast to {to}"),
             Self::Truncate(by) => format!("truncate by {by}"),
             Self::Carries(_) => "carries of shares".into(),
+            Self::LowCarry(_) => "carry of shares".into(),
             Self::Resize(_) => "widen".into(),
             Self::Function(function) => function.kind().to_string(),
             Self::AddUp => "add shares".into(),

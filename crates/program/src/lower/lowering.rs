@@ -1,5 +1,6 @@
 //! Which steps each operation becomes, and where: on ring elements or on bits.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use madrigal_circuit::Goal;
 
 use super::choose::{self, Wants};
 use super::draft::{Circuits, Draft};
+use super::ranges::Ranges;
 use super::steps::{Action, Body, Held, Holding, Slot};
 use super::{Domain, Mix, Sharing};
 use crate::computation::{InputPort, KeptPort, OutputPort};
@@ -64,6 +66,8 @@ pub(super) struct Lowering<'a> {
     pub(super) uses: Vec<Vec<(u32, usize)>>,
     /// Numbers that add up to ring elements.
     pub(super) splits: HashMap<(Slot, bool), Vec<Slot>>,
+    /// Found when a quotient asks for them.
+    pub(super) ranges: OnceCell<Ranges>,
     /// The operation at hand: its place, its words, and whether it is a conversion itself.
     pub(super) at: Source,
     pub(super) operator: String,
@@ -103,6 +107,7 @@ impl<'a> Lowering<'a> {
             wants: choose::wants(graph, mix, rings),
             uses,
             splits: HashMap::new(),
+            ranges: OnceCell::new(),
             at: Source::here(),
             operator: String::new(),
             converts: false,

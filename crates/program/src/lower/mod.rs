@@ -29,6 +29,7 @@ mod loops;
 mod lowering;
 mod mix;
 mod plain;
+mod ranges;
 mod ring;
 mod stages;
 mod steps;

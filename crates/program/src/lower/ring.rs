@@ -3,6 +3,7 @@
 use super::bits::BitOp;
 use super::draft::Operand;
 use super::lowering::{Lowering, Native, Result};
+use super::ranges::{Range, Ranges};
 use super::steps::{Action, Element, Places, Slot};
 use super::{Domain, Sharing};
 use crate::ir::{Binary, Node, Op, Reduction, Rounding, Unary, Value};
@@ -114,7 +115,9 @@ impl Lowering<'_> {
                 let x = self.ring_slot(node.inputs[0])?;
                 let (by, rounding) = (*by, *rounding);
                 if rounding == Rounding::Exact && self.takes_carries(by, x) {
-                    return self.quotient(x, by);
+                    let ranges = self.ranges.get_or_init(|| Ranges::new(self.graph));
+                    let range = ranges.of(node.inputs[0]);
+                    return self.quotient(x, by, range);
                 }
                 Ok(self.action(Action::Truncate { by, rounding }, &[x], held))
             }
@@ -141,22 +144,52 @@ impl Lowering<'_> {
             && !self.mix.is_manual()
     }
 
-    /// A signed quotient by 2^by, rounded down, of x = s_0 + s_1 with l bits. Of the shares without their highest bits,
-    /// t_0 and t_1, and the highest bit m of x, with c the carry into it and d that out of the lowest `by` bits,
+    /// A signed quotient by 2^by, rounded down, of x = s_0 + s_1 with l bits, whose sign is known or not. Of the shares
+    /// without their highest bits, t_0 and t_1, and the highest bit m of x, with c the carry into it and d that out of
+    /// the lowest `by` bits,
     ///
     /// x = t_0 + t_1 - 2^(l - 1) (c + m), and
     /// floor(x / 2^by) = floor(t_0 / 2^by) + floor(t_1 / 2^by) + d - 2^(l - 1 - by) (c + m).
     ///
     /// So of the sum of the shares nothing is computed on bits but two carries and a bit, and nothing else becomes ring
     /// elements.
-    fn quotient(&mut self, x: Slot, by: u32) -> Result<Slot> {
+    ///
+    /// Of the shares' highest bits h_0 and h_1, m is `h_0 ^ h_1 ^ c`. Where x is not negative m = 0, and so c is
+    /// `h_0 ^ h_1`, for which there is nothing to compute: what is left is d, a carry through `by` bits instead of
+    /// l - 1, and two bits that become ring elements instead of three. The same serves where x lies between -2^(l - 2)
+    /// and 2^(l - 2), for by <= l - 2: then `x + 2^(l - 2)` is not negative, less than 2^(l - 1), and has a quotient
+    /// greater by 2^(l - 2 - by).
+    fn quotient(&mut self, x: Slot, by: u32, range: Range) -> Result<Slot> {
         let len = self.draft.held(x).len;
+        let l = self.draft.held(x).element.bits();
+        let mask = u128::MAX >> (128 - l);
+        let quarter = 1_i128 << (l - 2);
+        let more = match range {
+            Some((0.., high)) if high >> (l - 1) == 0 => Some(0),
+            Some((low, high)) if by + 2 <= l && -quarter <= low && high < quarter => Some(quarter),
+            _ => None,
+        };
+        let x = match more {
+            None | Some(0) => x,
+            Some(more) => self.linear(&[(x, 1)], more as u128 & mask),
+        };
         let shares = self.split(x, false)?;
         let shares = shares.into_iter().map(Operand::Slot).collect();
-        let bits = self.bit_op(BitOp::Carries(by), shares, len);
+        let op = match more {
+            Some(_) => BitOp::LowCarry(by),
+            None => BitOp::Carries(by),
+        };
+        let bits = self.bit_op(op, shares, len);
         let held = self.draft.held(x).clone();
         let operands = [&[x], &bits[..]].concat();
-        Ok(self.action(Action::Quotient { by }, &operands, held))
+        let quotient = self.action(Action::Quotient { by }, &operands, held);
+        Ok(match more {
+            None | Some(0) => quotient,
+            Some(more) => {
+                let less = (more as u128 >> by).wrapping_neg() & mask;
+                self.linear(&[(quotient, 1)], less)
+            }
+        })
     }
 
     /// The sum of vectors, each times a factor, and of a number.

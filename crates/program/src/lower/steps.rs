@@ -212,8 +212,9 @@ pub enum Action {
         /// Which way.
         rounding: Rounding,
     },
-    /// Ring elements as signed numbers: divided by 2^by and rounded down, by three bits more of each: the carries of the
-    /// sum of two parties' shares out of its lowest `by` bits and into its highest bit, and that bit.
+    /// Ring elements as signed numbers: divided by 2^by and rounded down, by two or three bits more of each: the carries
+    /// of the sum of two parties' shares out of its lowest `by` bits and into its highest bit, and that bit,
+    /// unless it is known to be 0.
     Quotient {
         /// Bits that go.
         by: u32,

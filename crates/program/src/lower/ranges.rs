@@ -1,0 +1,271 @@
+//! Between which numbers each value of a graph lies, whatever the inputs are.
+//!
+//! All codes of a type may come in, sums and products wrap around, and what probabilistic rounding gives can be any
+//! number: so a bound is one of the type's unless what made the value says more, and nothing is assumed that an
+//! input could break. It is what a quotient between two parties takes fewer carries for (`Lowering::quotient`).
+
+use std::ops::RangeInclusive;
+
+use crate::element::Type;
+use crate::function::Kind;
+use crate::ir::{Binary, Graph, Node, Op, Reduction, Rounding, Unary, Value};
+
+/// The least and the greatest number that a value can be, without the point; `None` if not all of its type are `i128`.
+pub(super) type Range = Option<(i128, i128)>;
+
+/// Elements of a public tensor that are looked at: of larger ones nothing is known.
+const MOST: usize = 1 << 20;
+
+/// Those of all values.
+pub(super) struct Ranges(Vec<Vec<Range>>);
+
+impl Ranges {
+    pub(super) fn new(graph: &Graph) -> Self {
+        let mut found = Self(Vec::with_capacity(graph.nodes().len()));
+        for node in graph.nodes() {
+            let of_inputs: Vec<_> = node.inputs.iter().map(|&input| found.of(input)).collect();
+            let types = node.outputs.iter().map(|sort| sort.element);
+            let own = of_node(graph, node, &of_inputs);
+            let fit = |(at, element): (usize, Type)| {
+                let own = own.get(at).copied().flatten();
+                within(element, own)
+            };
+            found.0.push(types.enumerate().map(fit).collect());
+        }
+        found
+    }
+
+    pub(super) fn of(&self, value: Value) -> Range {
+        self.0[value.node as usize][value.output as usize]
+    }
+}
+
+/// All numbers of a type.
+fn all(element: Type) -> Range {
+    match (element.is_signed(), element.bits()) {
+        (true, bits) => Some((i128::MIN >> (128 - bits), i128::MAX >> (128 - bits))),
+        (false, bits @ 0..128) => Some((0, (1 << bits) - 1)),
+        _ => None,
+    }
+}
+
+/// A range, if all of it is in the type: else something may have wrapped around.
+fn within(element: Type, range: Range) -> Range {
+    let all = all(element);
+    match (range, all) {
+        (Some((low, high)), Some((least, greatest))) if least <= low && high <= greatest => range,
+        _ => all,
+    }
+}
+
+fn union(a: Range, b: Range) -> Range {
+    let ((a, b), (c, d)) = (a?, b?);
+    Some((a.min(c), b.max(d)))
+}
+
+fn product(a: Range, b: Range) -> Range {
+    let ((a, b), (c, d)) = (a?, b?);
+    let ends = [(a, c), (a, d), (b, c), (b, d)].map(|(x, y)| x.checked_mul(y));
+    let [first, ..] = ends;
+    ends.iter().try_fold((first?, first?), |(low, high), end| {
+        Some((low.min((*end)?), high.max((*end)?)))
+    })
+}
+
+/// The sum of any number of them in a range of numbers.
+fn sums(range: Range, counts: RangeInclusive<usize>) -> Range {
+    let count = |count: &usize| i128::try_from(*count).ok();
+    product(range, Some((count(counts.start())?, count(counts.end())?)))
+}
+
+fn of_node(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
+    let input = |at: usize| inputs[at];
+    let one = |range: Range| vec![range];
+    match &node.op {
+        Op::Constant(array) if array.shape().elements() <= MOST => {
+            let codes = array.codes().map(|code| array.element().extend(code));
+            one(codes.fold(None, |range, number| {
+                let own = Some((number, number));
+                if range.is_none() {
+                    own
+                } else {
+                    union(range, own)
+                }
+            }))
+        }
+        Op::View(_) | Op::Reshape(_) | Op::Pick { .. } | Op::Row(_) | Op::To(_) | Op::Cast(_) => {
+            one(input(0))
+        }
+        Op::Join(_) => one(inputs.iter().copied().reduce(union).flatten()),
+        Op::Select if is_positive_part(graph, node) => one(input(2).map(|(_, high)| {
+            // Nothing but zeros where there is no positive number.
+            (0, high.max(0))
+        })),
+        Op::Select => one(union(input(1), input(2))),
+        Op::LookUp => one(union(input(0), Some((0, 0)))),
+        Op::Unary(unary) => one(of_unary(*unary, input(0))),
+        Op::Binary(binary) => one(of_binary(*binary, input(0), input(1))),
+        Op::Truncate {
+            by,
+            rounding: Rounding::Exact,
+        } => one(input(0).map(|(low, high)| {
+            let by = (*by).min(127);
+            (low >> by, high >> by)
+        })),
+        Op::Reduce(reduction, axis) => {
+            let [_, length, _] = graph.sort(node.inputs[0]).shape.around(*axis);
+            one(match reduction {
+                Reduction::Sum => sums(input(0), length..=length),
+                Reduction::Least | Reduction::Greatest if length > 0 => input(0),
+                _ => None,
+            })
+        }
+        Op::PrefixSums(axis) => {
+            let [_, length, _] = graph.sort(node.inputs[0]).shape.around(*axis);
+            one(sums(input(0), 1..=length.max(1)))
+        }
+        Op::Find(..) => one(input(0)),
+        Op::Sort { .. } => inputs.to_vec(),
+        Op::MatMul => {
+            let length = graph.sort(node.inputs[0]).shape.axes()[2];
+            one(sums(product(input(0), input(1)), length..=length))
+        }
+        Op::Convolve(_) => {
+            // Beside an image there are zeros.
+            let filters = graph.sort(node.inputs[0]).shape.axes();
+            let length = filters.iter().skip(1).product();
+            one(sums(product(input(0), input(1)), 0..=length))
+        }
+        Op::Function(function) => one(of_function(function.kind(), function.to().fraction())),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a choice is `max(x, 0)`, written as 0 where x < 0, else x.
+fn is_positive_part(graph: &Graph, node: &Node) -> bool {
+    let [condition, yes, no] = node.inputs[..] else {
+        return false;
+    };
+    let less = graph.maker(condition);
+    let zero = |value: Value| graph.uniform(value) == Some(0);
+    let compared = matches!(less.op, Op::Binary(Binary::Less)) && less.inputs[0] == no;
+    compared && zero(yes) && zero(less.inputs[1]) && graph.sort(no).element.is_signed()
+}
+
+fn of_unary(unary: Unary, x: Range) -> Range {
+    let (low, high) = x?;
+    match unary {
+        Unary::Negate => Some((high.checked_neg()?, low.checked_neg()?)),
+        Unary::Square => {
+            let (_, square) = product(x, x)?;
+            let least = if low <= 0 && 0 <= high {
+                0
+            } else {
+                low.abs().min(high.abs()).pow(2)
+            };
+            Some((least, square))
+        }
+        Unary::Abs => {
+            let [a, b] = [low.checked_abs()?, high.checked_abs()?];
+            let least = if low <= 0 && 0 <= high { 0 } else { a.min(b) };
+            Some((least, a.max(b)))
+        }
+        Unary::ShiftLeft(by @ 0..127) => product(x, Some((1 << by, 1 << by))),
+        Unary::ShiftRight(by) => Some((low >> by.min(127), high >> by.min(127))),
+        _ => None,
+    }
+}
+
+fn of_binary(binary: Binary, a: Range, b: Range) -> Range {
+    let ((low_a, high_a), (low_b, high_b)) = (a?, b?);
+    match binary {
+        Binary::Add => Some((low_a.checked_add(low_b)?, high_a.checked_add(high_b)?)),
+        Binary::Sub => Some((low_a.checked_sub(high_b)?, high_a.checked_sub(low_b)?)),
+        Binary::Mul => product(a, b),
+        Binary::Min => Some((low_a.min(low_b), high_a.min(high_b))),
+        Binary::Max => Some((low_a.max(low_b), high_a.max(high_b))),
+        _ => None,
+    }
+}
+
+/// With some steps more than the real function's bounds, for what an approximation is off by.
+fn of_function(kind: Kind, fraction: u32) -> Range {
+    let most = match kind {
+        Kind::Log => 128_i128,
+        Kind::Exp
+        | Kind::Reciprocal
+        | Kind::PositiveReciprocal
+        | Kind::Root
+        | Kind::InverseRoot => return None,
+        _ => 1,
+    };
+    let bound = most.checked_shl(fraction)?.checked_add(4)?;
+    (fraction < 118).then_some((-bound, bound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const I8: Type = Type::signed(8);
+
+    #[test]
+    fn what_may_wrap_around_can_be_anything() {
+        assert_eq!(within(I8, Some((-128, 127))), Some((-128, 127)));
+        assert_eq!(within(I8, Some((0, 128))), Some((-128, 127)));
+        assert_eq!(within(I8, None), Some((-128, 127)));
+        assert_eq!(all(Type::unsigned(128)), None);
+        assert_eq!(all(Type::signed(128)), Some((i128::MIN, i128::MAX)));
+    }
+
+    /// Of all ranges within some bounds, against all numbers there.
+    #[test]
+    fn bounds_hold_and_are_reached() {
+        let ranges = || (-4..=4_i128).flat_map(|low| (low..=4).map(move |high| (low, high)));
+        for (a, b) in ranges() {
+            for unary in [
+                Unary::Negate,
+                Unary::Square,
+                Unary::Abs,
+                Unary::ShiftRight(1),
+            ] {
+                let of = |x: i128| match unary {
+                    Unary::Negate => -x,
+                    Unary::Square => x * x,
+                    Unary::Abs => x.abs(),
+                    _ => x >> 1,
+                };
+                let all = (a..=b).map(of);
+                let bounds = Some((all.clone().min().unwrap(), all.max().unwrap()));
+                assert_eq!(
+                    of_unary(unary, Some((a, b))),
+                    bounds,
+                    "{unary} of {a}..={b}"
+                );
+            }
+            for (c, d) in ranges() {
+                for binary in [
+                    Binary::Add,
+                    Binary::Sub,
+                    Binary::Mul,
+                    Binary::Min,
+                    Binary::Max,
+                ] {
+                    let of = |(x, y): (i128, i128)| match binary {
+                        Binary::Add => x + y,
+                        Binary::Sub => x - y,
+                        Binary::Mul => x * y,
+                        Binary::Min => x.min(y),
+                        _ => x.max(y),
+                    };
+                    let all = (a..=b).flat_map(|x| (c..=d).map(move |y| (x, y))).map(of);
+                    let bounds = Some((all.clone().min().unwrap(), all.max().unwrap()));
+                    assert_eq!(of_binary(binary, Some((a, b)), Some((c, d))), bounds);
+                }
+            }
+            let triple = (a..=b).flat_map(|x| (a..=b).map(move |y| x + y));
+            let bounds = (triple.clone().min().unwrap(), triple.max().unwrap());
+            assert_eq!(sums(Some((a, b)), 2..=2), Some(bounds));
+        }
+    }
+}
