@@ -98,9 +98,8 @@ fn transcripts_of_convolutions_do_not_depend_on_images_or_filters() {
 
 #[test]
 fn transcripts_of_convolutions_with_known_filters_do_not_depend_on_either() {
+    // Who looks on owns the filters, then the image.
     for owner in 0..2 {
-        for to in 0..2 {
-            check::<ArithmeticGmwTool>(owner, to, true, Matrices::Ot);
-        }
+        check::<ArithmeticGmwTool>(owner, 0, true, Matrices::Ot);
     }
 }
