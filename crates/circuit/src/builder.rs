@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Not;
 
 use crate::netlist::{Assembler, Format, Gate, MAX_WIRES, Netlist};
+use crate::networks::CarryNetworks;
 
 /// A wire of a [`Builder`]; of no use with another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -57,6 +58,8 @@ pub struct Builder {
     made: HashMap<Node, Wire>,
     inputs: Vec<Vec<Wire>>,
     outputs: Vec<Vec<Wire>>,
+    /// The networks that [`crate::blocks`] looked for.
+    pub(crate) networks: CarryNetworks,
 }
 
 impl Builder {

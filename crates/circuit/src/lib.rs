@@ -33,6 +33,7 @@ mod eval;
 pub mod hycc;
 mod layered;
 mod netlist;
+mod networks;
 mod rows;
 mod stats;
 mod text;
@@ -45,5 +46,6 @@ pub use error::{
 };
 pub use layered::{And, Layer, Layered, LocalOp};
 pub use netlist::{Format, Gate, Mand, MandGate, Netlist};
+pub use networks::{CarryBit, CarryNetwork, CarryNetworks, CarryStep, Passing};
 pub use rows::Rows;
 pub use stats::Stats;

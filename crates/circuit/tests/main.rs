@@ -7,6 +7,7 @@ mod errors;
 mod floats;
 mod hycc;
 mod known_answers;
+mod networks;
 mod random;
 mod sizes;
 mod values;

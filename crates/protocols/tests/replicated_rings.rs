@@ -438,10 +438,10 @@ fn truncations_cost_what_the_table_says() {
     let (ripple, tree) = (Depth::Ripple, Depth::Tree);
     let exact = |tally: &mut Tally| tally.truncate::<u64>(COUNT, 16);
     assert_eq!(cost(&exact, ripple), (72.0, 67));
-    assert_eq!(cost(&exact, tree), (117.0, 10));
+    assert_eq!(cost(&exact, tree), (99.375, 10));
     let near = |tally: &mut Tally| tally.truncate_near::<u64>(COUNT, 16);
     assert_eq!(cost(&near, ripple), (48.0, 19));
-    assert_eq!(cost(&near, tree), (57.75, 7));
+    assert_eq!(cost(&near, tree), (53.625, 7));
     let random = |tally: &mut Tally| tally.truncate_probabilistic::<u64>(COUNT);
     assert_eq!(cost(&random, tree), (16.0, 1));
 }

@@ -7,6 +7,7 @@
 //! | block | in |
 //! |---|---|
 //! | sums, differences, negation, absolute value | `adders.rs` |
+//! | the carry out of a sum | `carries.rs` |
 //! | comparisons, minimum and maximum, with place | `compare.rs` |
 //! | products and squares | `multiply.rs` |
 //! | quotients and remainders | `divide.rs` |
@@ -19,6 +20,7 @@
 
 mod adders;
 mod aes;
+mod carries;
 mod compare;
 mod divide;
 pub mod float;

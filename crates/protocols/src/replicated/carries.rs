@@ -3,13 +3,15 @@
 //!
 //! A *ripple* does that bit by bit: one AND per bit and element, which is the least known, but a round
 //! for each bit. A *tree* joins segments of bits by their generate and propagate bits, (g, p) of [lo,
-//! hi) from those of [lo, mid) and [mid, hi): g = g_hi ^ p_hi g_lo, p = p_hi p_lo. One round for the
-//! bits' own g = a b and one per doubling, at up to three ANDs per bit for one carry (l log l / 2 and
-//! more for all of them).
+//! hi) from those of [lo, mid) and [mid, hi): g = g_hi ^ p_hi g_lo, p = p_hi p_lo. For one carry or two it is
+//! the network with the fewest ANDs in the fewest rounds (`madrigal_circuit::CarryNetworks`): a round per doubling,
+//! 2.1 to 2.5 ANDs per bit for one carry. For all of them it is Sklansky's: one round more, for the bits' own
+//! g = a b, and l log l / 2 ANDs and more.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use madrigal_circuit::{CarryBit, CarryNetworks, Passing};
 use madrigal_core::bits;
 use madrigal_kernels as kernels;
 use madrigal_net::Result;
@@ -22,12 +24,12 @@ use madrigal_core::Zeroizing;
 pub enum Depth {
     /// A round per bit and one AND per bit.
     Ripple,
-    /// A round per doubling and about three ANDs per bit, for one carry; more for all.
+    /// A round per doubling and 2.1 to 2.5 ANDs per bit, for one carry; more for all.
     Tree,
 }
 
 /// Elements from which on bandwidth and computing count for more than rounds: 64-bit ripples then send
-/// 1 MB less than trees for each 64 Ki elements, which takes a millisecond at 8 Gb/s: 64 rounds of a
+/// 0.7 MB less than trees for each 64 Ki elements, which takes 0.7 ms at 8 Gb/s: 57 rounds of a
 /// local network. Over slower networks with the same ratio of the two it is the same number.
 const RIPPLE_FROM: usize = 1 << 16;
 
@@ -158,48 +160,48 @@ impl ReplicatedBits {
         let plan = Plan::new(targets);
         let stride = addends.stride();
         let zeros = vec![0; stride];
-        let mut nodes = BitShares::zeros(plan.rows, addends.count);
-        for level in &plan.levels {
-            let string = || Zeroizing::<Vec<u8>>::zeros(level.len() * stride);
-            let (mut x, mut y) = ([string(), string()], [string(), string()]);
-            for (i, and) in level.iter().enumerate() {
-                let [left, right] = match and.of {
-                    // g = a (a ^ t) = a ^ a t.
-                    Operands::Bit(bit) => [addends.t(bit), addends.a(bit, &zeros)],
-                    Operands::Nodes(left, right) => [left, right].map(|place| match place {
-                        Place::Bit(bit) => addends.t(bit),
-                        Place::Node(row) => nodes.row(row),
-                    }),
+        // The rows of a round are those of its message.
+        let mut rounds: Vec<[Bytes; 2]> = Vec::with_capacity(plan.levels.len());
+        fn row(rounds: &[[Bytes; 2]], at: Row, stride: usize) -> [&[u8]; 2] {
+            let row = |part: usize| &rounds[at.round][part][at.place * stride..][..stride];
+            [row(0), row(1)]
+        }
+        for (round, level) in plan.levels.iter().enumerate() {
+            let mut z = self.zeros(level.len() * stride);
+            for (place, and) in level.iter().enumerate() {
+                let (before, z) = z.split_at_mut(place * stride);
+                let z = &mut z[..stride];
+                let passing = |passes: Pass| match passes {
+                    Pass::Bit(bit) => addends.t(bit),
+                    Pass::Row(at) => row(&rounds, at, stride),
                 };
-                for part in 0..2 {
-                    x[part][i * stride..][..stride].copy_from_slice(left[part]);
-                    y[part][i * stride..][..stride].copy_from_slice(right[part]);
-                }
-            }
-            let [x, y] = [&x, &y].map(|string| string.each_ref().map(|part| part.as_slice()));
-            let z = self.and(x, y, level.len() * stride * 8).await?;
-            for (i, and) in level.iter().enumerate() {
-                for (part, z) in z.iter().enumerate() {
-                    // What a row is made of lies before it.
-                    let (before, row) = nodes.components[part].split_at_mut(and.to * stride);
-                    let row = &mut row[..stride];
-                    row.copy_from_slice(&z[i * stride..][..stride]);
-                    match and.plus {
-                        Some(Place::Bit(bit)) => {
-                            kernels::xor_into(row, addends.a(bit, &zeros)[part]);
-                        }
-                        Some(Place::Node(other)) => {
-                            kernels::xor_into(row, &before[other * stride..][..stride]);
-                        }
-                        None => {}
+                match *and {
+                    And::Carry { bit, below } => {
+                        let below = below.map(|at| row(&rounds, at, stride));
+                        let below = below.unwrap_or([&zeros, &zeros]);
+                        kernels::replicated_carry(addends.t(bit), addends.a(bit, &zeros), below, z);
+                    }
+                    And::Join { own, passes, below } => {
+                        kernels::replicated_and(passing(passes), row(&rounds, below, stride), z);
+                        // Shares are linear, so that what is of this round too may be added before it is sent.
+                        let own = match own.round == round {
+                            true => &before[own.place * stride..][..stride],
+                            false => row(&rounds, own, stride)[0],
+                        };
+                        kernels::xor_into(z, own);
+                    }
+                    And::Passing(upper, lower) => {
+                        kernels::replicated_and(passing(upper), passing(lower), z);
                     }
                 }
             }
+            rounds.push(self.reshare(z).await?);
         }
         let mut out = BitShares::zeros(targets.len(), addends.count);
-        for (row, &target) in targets.iter().enumerate() {
-            for (part, from) in nodes.row(plan.carries[&target]).into_iter().enumerate() {
-                out.components[part][row * stride..][..stride].copy_from_slice(from);
+        for (to, &target) in targets.iter().enumerate() {
+            let carry = row(&rounds, plan.carries[&target], stride);
+            for (out, carry) in out.components.iter_mut().zip(carry) {
+                out[to * stride..][..stride].copy_from_slice(carry);
             }
         }
         Ok(out)
@@ -214,89 +216,119 @@ pub(super) fn and_rows(targets: &[usize], depth: Depth) -> Vec<usize> {
     }
 }
 
-/// Where a row is: the p of a single bit, which is its t; or a row of its own.
+/// One of the rows that a round makes.
 #[derive(Clone, Copy)]
-enum Place {
+struct Row {
+    round: usize,
+    place: usize,
+}
+
+/// Whether a segment passes a carry on: a single bit's t, or a row.
+#[derive(Clone, Copy)]
+enum Pass {
     Bit(usize),
-    Node(usize),
+    Row(Row),
 }
 
-enum Operands {
-    /// t and a of a bit.
-    Bit(usize),
-    Nodes(Place, Place),
+/// What a row of ANDs makes.
+#[derive(Clone, Copy)]
+enum And {
+    /// The carry of a bit above a carry, or above none.
+    Carry { bit: usize, below: Option<Row> },
+    /// The carry of a segment above another one: `own ^ passes & below`.
+    Join { own: Row, passes: Pass, below: Row },
+    /// Whether two segments pass a carry on, which both must.
+    Passing(Pass, Pass),
 }
 
-/// One row of ANDs of a tree: the product of its operands, and one more row (for a bit: a's), to the
-/// row `to`.
-struct And {
-    of: Operands,
-    plus: Option<Place>,
-    to: usize,
-}
-
-/// A tree for some of the carries; segments that several of them need are made once.
+/// A tree for some of the carries.
+#[derive(Default)]
 struct Plan {
     /// By round.
     levels: Vec<Vec<And>>,
-    rows: usize,
     /// The row of each carry.
-    carries: BTreeMap<usize, usize>,
+    carries: BTreeMap<usize, Row>,
 }
 
 impl Plan {
     fn new(targets: &[usize]) -> Self {
+        match targets.len() {
+            1 | 2 => Self::of_few(targets),
+            _ => Self::of_many(targets),
+        }
+    }
+
+    fn push(&mut self, round: usize, and: And) -> Row {
+        if self.levels.len() <= round {
+            self.levels.resize_with(round + 1, Vec::new);
+        }
+        self.levels[round].push(and);
+        let place = self.levels[round].len() - 1;
+        Row { round, place }
+    }
+
+    /// By the best network.
+    fn of_few(targets: &[usize]) -> Self {
+        let network = CarryNetworks::default().network(targets);
+        let mut plan = Self::default();
+        let mut rows: Vec<Row> = Vec::with_capacity(network.steps.len());
+        for step in network.steps {
+            let pass = |passes| match passes {
+                Passing::Bit(bit) => Pass::Bit(bit),
+                Passing::Step(step) => Pass::Row(rows[step]),
+            };
+            let and = match step.makes {
+                CarryBit::Own(bit) => And::Carry { bit, below: None },
+                CarryBit::Majority(bit, below) => {
+                    let below = below.map(|step| rows[step]);
+                    And::Carry { bit, below }
+                }
+                CarryBit::Carry { own, passes, below } => And::Join {
+                    own: rows[own],
+                    passes: pass(passes),
+                    below: rows[below],
+                },
+                CarryBit::Passing(upper, lower) => And::Passing(pass(upper), pass(lower)),
+            };
+            rows.push(plan.push(step.layer as usize, and));
+        }
+        let carries = network.carries.iter().map(|&step| rows[step]);
+        plan.carries = targets.iter().copied().zip(carries).collect();
+        plan
+    }
+
+    /// Sklansky's tree, with the segments that several carries need made once.
+    fn of_many(targets: &[usize]) -> Self {
         // Of each segment, whether its p is needed beside its g.
         let mut segments = BTreeMap::new();
         for &target in targets {
             require(&mut segments, (0, target), false);
         }
-        let mut plan = Self {
-            levels: Vec::new(),
-            rows: 0,
-            carries: BTreeMap::new(),
-        };
+        let mut plan = Self::default();
         let mut order: Vec<_> = segments.into_iter().collect();
         order.sort_by_key(|((lo, hi), _)| (level(hi - lo), *lo, *hi));
-        let mut places: BTreeMap<(usize, usize), (usize, Place)> = BTreeMap::new();
+        let mut rows: BTreeMap<(usize, usize), (Row, Pass)> = BTreeMap::new();
         for ((lo, hi), with_p) in order {
-            let level = level(hi - lo);
-            if plan.levels.len() <= level {
-                plan.levels.resize_with(level + 1, Vec::new);
-            }
-            let g = plan.rows;
-            plan.rows += 1;
-            let mut p = Place::Bit(lo);
-            if hi - lo == 1 {
-                plan.levels[0].push(And {
-                    of: Operands::Bit(lo),
-                    plus: Some(Place::Bit(lo)),
-                    to: g,
-                });
+            let round = level(hi - lo);
+            let made = if hi - lo == 1 {
+                let bit = lo;
+                let own = And::Carry { bit, below: None };
+                (plan.push(round, own), Pass::Bit(bit))
             } else {
                 let middle = middle(lo, hi);
-                let (g_low, p_low) = places[&(lo, middle)];
-                let (g_high, p_high) = places[&(middle, hi)];
-                plan.levels[level].push(And {
-                    of: Operands::Nodes(p_high, Place::Node(g_low)),
-                    plus: Some(Place::Node(g_high)),
-                    to: g,
-                });
-                if with_p {
-                    p = Place::Node(plan.rows);
-                    plan.levels[level].push(And {
-                        of: Operands::Nodes(p_high, p_low),
-                        plus: None,
-                        to: plan.rows,
-                    });
-                    plan.rows += 1;
-                }
-            }
-            places.insert((lo, hi), (g, p));
+                let (below, p_low) = rows[&(lo, middle)];
+                let (own, passes) = rows[&(middle, hi)];
+                let g = plan.push(round, And::Join { own, passes, below });
+                let p = match with_p {
+                    true => Pass::Row(plan.push(round, And::Passing(passes, p_low))),
+                    false => Pass::Bit(lo), // which nobody asks for
+                };
+                (g, p)
+            };
+            rows.insert((lo, hi), made);
         }
-        for &target in targets {
-            plan.carries.insert(target, places[&(0, target)].0);
-        }
+        let carry = |&target: &usize| (target, rows[&(0, target)].0);
+        plan.carries = targets.iter().map(carry).collect();
         plan
     }
 }
@@ -330,11 +362,8 @@ mod tests {
 
     #[test]
     fn trees_are_as_deep_and_large_as_declared() {
-        // One carry over 63 bits: 63 generate bits, and 62 joints of which all but those at the bottom
-        // need p too.
         let rows = and_rows(&[63], Depth::Tree);
-        assert_eq!(rows.len(), 7);
-        assert!(rows.iter().sum::<usize>() <= 63 + 2 * 62);
+        assert_eq!((rows.len(), rows.iter().sum()), (6, 151));
         let all: Vec<usize> = (1..64).collect();
         assert_eq!(and_rows(&all, Depth::Tree).len(), 7);
         assert_eq!(and_rows(&[7, 8], Depth::Ripple), vec![1; 8]);

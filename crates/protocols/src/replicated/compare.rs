@@ -5,8 +5,8 @@
 //! | operation, n elements of l bits | rounds | bits sent by each, and by P_0 besides |
 //! |---|---|---|
 //! | [`negative`](ReplicatedRings::negative), ripple | l | n (l - 1); n l |
-//! | the same, tree | 2 + ceil(log2(l - 1)) | at most n (3 l - 5); n l |
-//! | [`decompose`](ReplicatedRings::decompose) | the same | n (l - 1), or a tree for all carries; n l |
+//! | the same, tree | 1 + log2 l | at most 2.5 n l; n l |
+//! | [`decompose`](ReplicatedRings::decompose) | l, or 2 + log2 l | n (l - 1), or a tree for all carries; n l |
 //! | [`is_zero`](ReplicatedRings::is_zero) | 1 + log2 l | n (l - 1); n l |
 //!
 //! with rows rounded up to bytes; [`Tally`](super::Tally) has the exact numbers.

@@ -54,8 +54,9 @@ impl Pool {
 #[derive(Default)]
 pub(super) struct Spent(Vec<Bytes>);
 
-/// Messages that are kept: one is computed, one is on its way, one is read.
-const SPENT: usize = 3;
+/// Messages that are kept: one is computed, one is on its way, and what is read is those of all rounds of a tree
+/// of carries.
+const SPENT: usize = 9;
 
 impl Spent {
     /// So many bytes, with whatever they held before.

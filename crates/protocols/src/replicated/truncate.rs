@@ -7,13 +7,13 @@
 //! | [`truncate_probabilistic`](ReplicatedRings::truncate_probabilistic) | rounded at random, sometimes wrong, and it tells two parties more | 1 | 2 n |
 //!
 //! An adder of k bits takes, as an element, k / l for P_0's bits and in all 3 k / l as a ripple in k
-//! rounds, or at most three times that as a tree in 1 + ceil(log2 k). [`Tally`](super::Tally) has the
+//! rounds, or at most 2.5 times that as a tree in ceil(log2 (k + 1)). [`Tally`](super::Tally) has the
 //! exact numbers. So for l = 64 and s = 16, bytes for each element that all three send, and rounds:
 //!
 //! | | ripple | tree |
 //! |---|---|---|
-//! | `truncate` | 72, 67 | 117, 10 |
-//! | `truncate_near` | 48, 19 | 58, 7 |
+//! | `truncate` | 72, 67 | 99, 10 |
+//! | `truncate_near` | 48, 19 | 54, 7 |
 //! | `truncate_probabilistic` | 16, 1 | 16, 1 |
 //!
 //! All of them cut x = a + b mod 2^l with a known to one party and b to others.
