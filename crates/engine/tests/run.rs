@@ -37,7 +37,7 @@ fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
     let inputs = random_rows(netlist.input_bits() as usize, spec.lanes, &mut prg);
     let expected = netlist.evaluate(&inputs).unwrap();
     let all = spec.parties + spec.origin.helpers();
-    let world = World::new(all, seed);
+    let world = World::light(all, seed);
     let reports: Vec<Result<Report, RunError>> = std::thread::scope(|scope| {
         let mut transports = mesh(all);
         for transport in transports.split_off(spec.parties) {
