@@ -602,7 +602,8 @@ fn one_opened_bit_is_seen() {
     let circuit = Arc::new(Circuit::new(&builder.finish()));
     let netlist = operations::Netlist::<BooleanGmwTool>::new(circuit, 1);
     let bit = graph.add_one(netlist, &[mine, theirs]).unwrap();
-    let open = Open::<BooleanGmwTool>::new(vec![Party::new(0)]);
+    // To both, as sums are of what both send.
+    let open = Open::<BooleanGmwTool>::new(Party::all(2).collect());
     let opened = graph.add_one(open, &[bit]).unwrap();
     graph.output(opened);
     let plan = ProgramPlan::new(ProgramSpec::new(graph)).unwrap();
