@@ -231,7 +231,7 @@ fn fixed(
             make: Box::new(move |random, mix| {
                 let mut numbers = || -> Vec<Number16> {
                     let number = |word: u64| {
-                        let above = u128::from(word) * (most - least) as u128 >> 64;
+                        let above = (u128::from(word) * (most - least) as u128) >> 64;
                         Number16::from_raw(least + above as i64)
                     };
                     random.words(VALUES).into_iter().map(number).collect()
