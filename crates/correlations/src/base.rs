@@ -1,5 +1,7 @@
 //! Base OTs between all pairs of parties, in both directions: what every OT extension starts from.
 
+mod given;
+
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,6 +13,8 @@ use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Channel, Context, Error, Receiver, Result};
 use madrigal_ot::base::{BaseReceiver, BaseSender, response_len};
 use madrigal_ot::{Delta, Fault, Instance, KAPPA, OtError, SeededRng, cost};
+
+use self::given::Given;
 
 /// What the OTs of one extension are for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -197,23 +201,29 @@ async fn pair(
     let session = context.public_id();
     let base = |from, to| direction(session, from, to, 0);
     let mut rng = SeededRng::from_seed(context.private_prg().next_block());
+    let given = context.test_base_ots().map(|seed| Given { seed });
 
     let (base_sender, s) = BaseSender::new(&mut rng, base(me, peer));
     channel.send(s.to_vec()).await?;
     let their_s = channel.recv(s.len()).await?;
 
     turn.take().await;
-    let answer = BaseReceiver::new(base(peer, me))
-        .respond(&mut rng, &their_s, &delta.choice_bits(), KAPPA)
-        .map_err(|error| fail(&channel.rx, error))?;
+    let choices = delta.choice_bits();
+    let answer = match &given {
+        None => BaseReceiver::new(base(peer, me)).respond(&mut rng, &their_s, &choices, KAPPA),
+        Some(given) => Ok(given.answer(&mut rng, base(peer, me), &choices)),
+    };
+    let answer = answer.map_err(|error| fail(&channel.rx, error))?;
     channel.send(answer.message).await?;
     // The peer computes on our answer while we compute on its.
     context.flush();
     let their_answer = channel.recv(response_len(KAPPA)).await?;
     turn.take().await;
-    let keys = base_sender
-        .finish(&their_answer, KAPPA)
-        .map_err(|error| fail(&channel.rx, error))?;
+    let keys = match &given {
+        None => base_sender.finish(&their_answer, KAPPA),
+        Some(given) => Ok(given.keys(base(me, peer))),
+    };
+    let keys = keys.map_err(|error| fail(&channel.rx, error))?;
 
     Ok(BasePair {
         peer,

@@ -23,7 +23,7 @@ fn triples<T: Ring>(convolution: Convolution, parties: usize, count: usize, latt
     let one = Product::Convolution(convolution);
     let heard = AtomicUsize::new(0);
     let heard = &heard;
-    let world = World::new(parties, seed());
+    let world = World::light(parties, seed());
     let results = world.run(|context| async move {
         let source = OtSource::new(&context, Extension::default()).await?;
         let mut source = match lattice {

@@ -60,7 +60,7 @@ fn declared(costs: &mut OtCosts, parties: usize) -> PhaseCost {
 
 fn check(extension: Extension, parties: usize, threads: usize) {
     let about = format!("{extension}, {parties} parties, {threads} threads");
-    let results = World::new(parties, seed()).run(|context| have(context, extension, threads));
+    let results = World::light(parties, seed()).run(|context| have(context, extension, threads));
     let mut chosen = [0, 0];
     for (me, (had, cost)) in Party::all(parties).zip(&results) {
         let mut costs = OtCosts::with_threads(extension, threads, me, parties);
@@ -122,7 +122,7 @@ fn a_stock_holds_those_that_are_ours() {
     // 300 rows of 16 bytes, and 50: party 0 has both.
     assert_eq!(needs.share_bytes(), 3 * 13 + 350 * 16);
     let extension = Extension::default();
-    let results = World::new(3, seed()).run(|context| {
+    let results = World::light(3, seed()).run(|context| {
         let needs = &needs;
         async move {
             let me = context.me();

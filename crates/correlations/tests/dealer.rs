@@ -91,7 +91,7 @@ async fn supplied<T>(
 }
 
 fn rings<T: Ring>(parties: usize, count: usize) {
-    let shares = World::new(parties + 1, seed())
+    let shares = World::light(parties + 1, seed())
         .run(|context| dealt(context, async move |source| ring::<T>(source, count).await));
     let shares: Vec<Strings> = shares
         .into_iter()
@@ -134,14 +134,14 @@ fn matrix_triples_without_products() {
             inner,
             columns,
         };
-        let by_ot = World::new(2, seed()).run(|context| {
+        let by_ot = World::light(2, seed()).run(|context| {
             supplied(
                 Origin::ot(Extension::default()),
                 context,
                 async move |source| matrix(source, shape).await,
             )
         });
-        let dealt = World::new(3, seed())
+        let dealt = World::light(3, seed())
             .run(|context| dealt(context, async move |source| matrix(source, shape).await));
         let by_ot = by_ot.into_iter().map(|(shares, _)| shares).collect();
         let dealt = dealt.into_iter().filter_map(|(shares, _)| shares).collect();
@@ -170,7 +170,7 @@ fn triples_of_convolutions() {
         ..Convolution::new(4, [5, 6], 6, [3, 2])
     };
     let one = Product::Convolution(convolution);
-    let results = World::new(3, seed()).run(|context| {
+    let results = World::light(3, seed()).run(|context| {
         dealt(context, async move |source| {
             let triples = source.product_triples::<u32>(one, 2, &|_| {}).await?;
             let parts = triples.into_iter().flat_map(|triple| triple.take());
@@ -209,7 +209,7 @@ fn a_large_matrix_triple() {
         inner: 200,
         columns: 100,
     };
-    let shares = World::new(3, seed())
+    let shares = World::light(3, seed())
         .run(|context| dealt(context, async move |source| matrix(source, shape).await));
     let shares: Vec<Strings> = shares
         .into_iter()
@@ -227,7 +227,7 @@ fn a_large_matrix_triple() {
 #[test]
 fn bit_triples_at_their_cost() {
     for (parties, counts) in [(2, &[1, 0, 7, 5_000_000][..]), (3, &[1000]), (5, &[9, 99])] {
-        let results = World::new(parties + 1, seed()).run(|context| {
+        let results = World::light(parties + 1, seed()).run(|context| {
             dealt(context, async move |source| {
                 let mut all = Vec::new();
                 for &count in counts {
@@ -263,7 +263,7 @@ fn bit_triples_at_their_cost() {
 #[test]
 fn vector_triples() {
     for (length, count) in [(1, 10), (7, 300), (128, 5000), (1000, 3)] {
-        let shares = World::new(4, seed()).run(|context| {
+        let shares = World::light(4, seed()).run(|context| {
             dealt(context, async move |source| {
                 let mut triples = source.vector_triples(length, count, &|_| {}).await?;
                 let shares = triples.take(count);
@@ -289,7 +289,7 @@ fn vector_triples() {
 
 #[test]
 fn parties_that_ask_for_different_things_are_told() {
-    let world = World::new(3, seed());
+    let world = World::light(3, seed());
     let results = world.run_over(madrigal_net::transport::mesh(3), |context| {
         let count = 100 + context.me().index();
         dealt(context, async move |source| {

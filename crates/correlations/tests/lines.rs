@@ -16,7 +16,7 @@ fn triples(
     change: Duration,
     window: u64,
 ) -> Duration {
-    let world = World::new(2, seed()).with_limits(|limits| limits.window = window);
+    let world = World::light(2, seed()).with_limits(|limits| limits.window = window);
     let shaped = |inner| Shaped::changing(inner, line[0], change, line[1]);
     let transports = mesh(2).into_iter().map(shaped).collect();
     let results = world.run_over(transports, |context| async move {
@@ -91,7 +91,7 @@ fn latency_is_paid_once() {
 #[test]
 fn latency_is_paid_once_in_every_stage() {
     let line = Profile::parse("200ms").expect("a line");
-    let world = World::new(3, seed()).with_limits(|limits| limits.window = 4 << 20);
+    let world = World::light(3, seed()).with_limits(|limits| limits.window = 4 << 20);
     let shaped = |inner| Shaped::changing(inner, line, Duration::ZERO, line);
     let transports = mesh(3).into_iter().map(shaped).collect();
     let count = 1_000_000;

@@ -35,7 +35,7 @@ fn matrix_in<T: Ring>(
         inner,
         columns,
     };
-    let world = World::new(parties, seed()).with_limits(limits);
+    let world = World::light(parties, seed()).with_limits(limits);
     let results = world.run(|context| async move {
         let mut source = OtSource::new(&context, extension).await?;
         let triple = source.matrix_triple::<T>(shape, &|_| {}).await?;
@@ -103,7 +103,7 @@ fn several<T: Ring>(parties: usize, sizes: [usize; 3], count: usize, lattice: bo
     };
     let products = AtomicUsize::new(0);
     let heard = &products;
-    let results = World::new(parties, seed()).run(|context| async move {
+    let results = World::light(parties, seed()).run(|context| async move {
         let mut source = OtSource::new(&context, Extension::default()).await?;
         if lattice {
             source = source.with_lattice_matrices()?;
@@ -191,7 +191,7 @@ fn encrypted_in<T: Ring>(
     let (made, count) = (&products, |shape: &MatrixShape| {
         shape.rows * shape.inner * shape.columns
     });
-    let world = World::new(parties, seed()).with_limits(limits);
+    let world = World::light(parties, seed()).with_limits(limits);
     let results = world.run(|context| async move {
         let source = OtSource::new(&context, Extension::default()).await?;
         let mut source = source.with_lattice_matrices()?;
@@ -264,7 +264,7 @@ fn encrypted_among_others(parties: usize, threads: usize) {
     };
     let [square, flat, tiny] = [[40, 9, 33], [5, 600, 70], [2, 2, 2]].map(shape);
     let extension = Extension::default();
-    let world = World::new(parties, seed()).with_limits(|config| {
+    let world = World::light(parties, seed()).with_limits(|config| {
         config.window = madrigal_net::MIN_WINDOW;
     });
     let results = world.run(|context| async move {
@@ -310,7 +310,7 @@ fn an_encrypted_matrix_given_up() {
         inner: 20,
         columns: 20,
     };
-    let results = World::new(2, seed()).run(|context| async move {
+    let results = World::light(2, seed()).run(|context| async move {
         let source = OtSource::new(&context, Extension::default()).await?;
         let mut source = source.with_lattice_matrices()?;
         {
@@ -350,7 +350,7 @@ fn vectors_in(
     count: usize,
     limits: impl FnOnce(&mut SessionConfig),
 ) {
-    let world = World::new(parties, seed()).with_limits(limits);
+    let world = World::light(parties, seed()).with_limits(limits);
     let results = world.run(|context| async move {
         let mut source = OtSource::new(&context, extension).await?;
         let mut triples = source.vector_triples(length, count, &|_| {}).await?;
@@ -434,7 +434,7 @@ fn a_stock_holds_what_was_registered() {
     for (extension, parties) in extensions().flat_map(|extension| [(extension, 2), (extension, 3)])
     {
         let needs_of_all = &needs;
-        let results = World::new(parties, seed()).run(|context| async move {
+        let results = World::light(parties, seed()).run(|context| async move {
             let mut source = OtSource::new(&context, extension).await?;
             let mut stock = Stock::fill(&mut source, needs_of_all, &|_| {}).await?;
             assert_eq!(

@@ -18,7 +18,7 @@ fn check(count: usize) {
     let chosen = |i: usize| k0[i] & !random[i] | k1[i] & random[i];
     let mine = |string: &[u8]| Zeroizing::new(string.to_vec());
     // The longest is more than a window.
-    let world = World::new(2, seed).with_limits(|limits| limits.window = MIN_WINDOW);
+    let world = World::light(2, seed).with_limits(|limits| limits.window = MIN_WINDOW);
     let results = world.run(|context| {
         let (k0, k1, correlation, choices) = (&k0, &k1, &correlation, &choices);
         let random = &random;

@@ -23,7 +23,7 @@ fn world<R: Send, F>(
 where
     F: Future<Output = madrigal_net::Result<R>>,
 {
-    let results = World::new(parties, seed()).run(program);
+    let results = World::light(parties, seed()).run(program);
     for (me, (_, cost)) in Party::all(parties).zip(&results) {
         let mut costs = OtCosts::new(extension, me, parties);
         let expected = costs.base() + declared(&mut costs);
@@ -301,7 +301,7 @@ fn speaks_after_squares(extension: Extension, parties: usize, count: usize, spea
             ..squares
         }
     };
-    let results = World::new(parties, seed()).run(|context| async move {
+    let results = World::light(parties, seed()).run(|context| async move {
         let mut source = OtSource::new(&context, extension).await?;
         source.square_pairs::<u32>(count, &|_| {}).await?;
         let after = context.step("after");

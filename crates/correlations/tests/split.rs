@@ -95,7 +95,7 @@ fn by_all<T: Ring>(extension: Extension, lattice: bool, wanted: &[(Tripled, usiz
         "{wanted:?} of {} bits, {extension}, lattice: {lattice}",
         T::BITS
     );
-    let results = World::new(2, seed())
+    let results = World::light(2, seed())
         .run(|context| calls::<T>(context, (extension, lattice), wanted, heard));
     for (me, (_, cost)) in Party::all(2).zip(&results) {
         let costs = OtCosts::new(extension, me, 2);
@@ -203,7 +203,7 @@ fn from_a_dealer() {
             needs.product_triples::<u32>(tripled);
         }
         let needs = &needs;
-        let results = World::new(3, seed()).run(|context| async move {
+        let results = World::light(3, seed()).run(|context| async move {
             let dealer = Party::new(2);
             if context.me() == dealer {
                 madrigal_correlations::deal(&context).await?;
@@ -243,7 +243,7 @@ fn from_a_dealer() {
 #[test]
 fn for_two_parties_alone() {
     let tripled = Tripled::split(matrices(2, 2, 2), Party::new(0));
-    let results = World::new(3, seed()).run(|context| async move {
+    let results = World::light(3, seed()).run(|context| async move {
         let mut source = OtSource::new(&context, Extension::default()).await?;
         let made = source.product_triples::<u64>(tripled, 1, &|_| {}).await;
         Ok(made.map(drop).expect_err("refused").to_string())

@@ -176,7 +176,12 @@ fn run(
         moved: Mutex::new(None),
     };
     let transports = mesh(parties).into_iter().enumerate().map(wrap).collect();
-    let world = World::new(parties, seed()).with_deadline(Duration::from_secs(20));
+    // Base OTs are the same to every kind: one of them has real ones.
+    let world = match what {
+        What::Bits => World::new(parties, seed()),
+        _ => World::light(parties, seed()),
+    };
+    let world = world.with_deadline(Duration::from_secs(20));
     let about = format!("{what:?} over {extension}, {parties} parties, {change:?}");
     let results = world.run_over(transports, |context| make(context, extension, what));
     let mut said = None;

@@ -86,7 +86,7 @@ fn declared(costs: &mut OtCosts) -> PhaseCost {
 
 fn check(extension: Extension, parties: usize, threads: usize) {
     let about = format!("{extension}, {parties} parties, {threads} threads");
-    let results = World::new(parties, seed()).run(|context| calls(context, extension, threads));
+    let results = World::light(parties, seed()).run(|context| calls(context, extension, threads));
     let mut shares = Vec::new();
     for (me, (strings, cost)) in Party::all(parties).zip(results) {
         let mut costs = OtCosts::with_threads(extension, threads, me, parties);
@@ -183,7 +183,7 @@ fn what_is_worth_a_thread() {
 #[test]
 fn given_up() {
     for threads in [1, 2] {
-        World::new(2, seed()).run(|context| async move {
+        World::light(2, seed()).run(|context| async move {
             let mut source =
                 OtSource::with_threads(&context, Extension::default(), threads).await?;
             {
@@ -227,7 +227,7 @@ fn silent_ots() {
 #[test]
 fn many_silent_ots() {
     const COUNTS: [usize; 2] = [4_500_001, 2_200_000];
-    let results = World::new(2, seed()).run(|context| async move {
+    let results = World::light(2, seed()).run(|context| async move {
         let mut source = OtSource::with_threads(&context, Extension::Silent, 3).await?;
         let mut strings = Vec::new();
         for count in COUNTS {

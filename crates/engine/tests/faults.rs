@@ -342,6 +342,26 @@ fn a_program_in_alpha_and_beta_under_random_faults_ends_right_or_with_an_error()
 }
 
 #[test]
+fn products_of_bits_under_random_faults_end_right_or_with_an_error() {
+    under_random_faults([2, 2], |_, seed| {
+        let width = Width::ALL[seed as usize % Width::ALL.len()];
+        let len = [1, 300][seed as usize / 8 % 2];
+        let built = crate::pairs::opened(width, len, seed);
+        let spec = ProgramSpec {
+            phases: [None, Some(Phases::Interleaved)][seed as usize / 16 % 2],
+            threads: 1 + seed as usize / 32 % 2,
+            ..built.spec()
+        };
+        let program = Program {
+            plan: ProgramPlan::new(spec).unwrap(),
+            expected: built.graph.simulate(&built.inputs).unwrap(),
+            inputs: built.inputs,
+        };
+        try_program(program, 16, seed)
+    });
+}
+
+#[test]
 fn a_program_in_r_under_random_faults_ends_right_or_with_an_error() {
     under_random_faults([3, 3], |parties, seed| {
         let program = program::<ReplicatedTool, ReplicatedTool>(parties, seed);

@@ -30,15 +30,21 @@ fn built(width: Width, len: usize, seed: u64) -> (Built, [Value; 3]) {
     (built, [product, square, more])
 }
 
+/// The same, opened.
+pub(crate) fn opened(width: Width, len: usize, seed: u64) -> Built {
+    let (mut built, [product, square, count]) = built(width, len, seed);
+    built.open_to_all::<AlphaTool>(product);
+    built.open::<AlphaTool>(square, &[0]);
+    built.open::<AlphaTool>(count, &[1]);
+    built
+}
+
 #[test]
 fn bits_times_bits_are_elements() {
     let seed = seed();
     for width in Width::ALL {
         for len in [1, 2, 7, 8, 63, 1000] {
-            let (mut built, [product, square, count]) = built(width, len, seed);
-            built.open_to_all::<AlphaTool>(product);
-            built.open::<AlphaTool>(square, &[0]);
-            built.open::<AlphaTool>(count, &[1]);
+            let built = opened(width, len, seed);
             if len == 7 {
                 check_without_dealer(&built, seed);
             } else {

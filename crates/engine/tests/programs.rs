@@ -120,7 +120,7 @@ pub(crate) fn check(built: &Built, spec: ProgramSpec, seed: u64) -> Vec<Outcome>
     let expected = graph.simulate(&built.inputs).unwrap();
     let plan = ProgramPlan::new(spec).unwrap();
     let (parties, helpers) = (graph.parties(), plan.spec().origin.helpers());
-    let world = World::new(parties + helpers, seed);
+    let world = World::light(parties + helpers, seed);
     let (world, plan) = (&world, &plan);
     let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
         let mut transports = mesh(parties + helpers);

@@ -229,7 +229,7 @@ fn chain<P: Rings, B: Boolean>(sharings: [Sharing; 2], size: usize, len: usize, 
         all.push(next);
     }
     let helpers = spec.origin.helpers();
-    let world = World::new(size + helpers, seed);
+    let world = World::light(size + helpers, seed);
     parties(&world, helpers > 0, async |session| {
         let me = session.me();
         let mut stages = Stages::new(session, 1);

@@ -1,6 +1,7 @@
 //! What a party receives is independent of the others' inputs: with fixed inputs A and B of the
 //! others, the bits of its transcript are equally distributed, each by itself, and so are those of
-//! the sums that it opens and of their differences. Other joint distributions are not looked at.
+//! the sums that it opens and of their differences. Other joint distributions are not looked at. Base
+//! OTs are looked at in crates/ot: here their keys come from each run's seed.
 
 #![allow(clippy::unwrap_used)] // helpers of tests
 
@@ -77,7 +78,7 @@ fn count(
     let mut ones: Vec<u32> = Vec::new();
     for run in 0..RUNS {
         let (transcript, transports) = Transcript::of(to, mesh(all));
-        let world = World::new(all, seed.wrapping_add(run));
+        let world = World::light(all, seed.wrapping_add(run));
         let results = world.run_over(transports, move |context| work(context));
         assert!(results.iter().all(Result::is_ok), "{results:?}");
         let mut bytes = transcript.bytes();
@@ -573,6 +574,49 @@ fn who_gets_no_output_receives_no_shares_of_it() {
             }
         }
     }
+}
+
+/// Whoever gets a result that depends on the others' inputs has a transcript that depends on them.
+#[test]
+#[should_panic(expected = "standard deviations")]
+fn an_opened_result_is_seen() {
+    check(2, 0, &[0, 1], Opening::Direct);
+}
+
+/// The same of one bit alone.
+#[test]
+#[should_panic(expected = "one bit differs")]
+fn one_opened_bit_is_seen() {
+    let seed = seed();
+    let mut graph = Graph::new(2);
+    let clear = |owner: usize| Sharing::clear(&[Party::new(owner)]);
+    let [mine, theirs] = [0, 1].map(|owner| {
+        let input = graph.input(Sort::new(clear(owner), Element::Bits(64), 1));
+        let share = Share::<BooleanGmwTool>::new(Party::new(owner));
+        graph.add_one(share, &[input]).unwrap()
+    });
+    let mut builder = madrigal_circuit::Builder::new("one of many");
+    let [x, y] = [64, 64].map(|bits| builder.input(bits));
+    let bit = builder.and(x[5], y[40]);
+    builder.output(&[bit]);
+    let circuit = Arc::new(Circuit::new(&builder.finish()));
+    let netlist = operations::Netlist::<BooleanGmwTool>::new(circuit, 1);
+    let bit = graph.add_one(netlist, &[mine, theirs]).unwrap();
+    // To both, as sums are of what both send.
+    let open = Open::<BooleanGmwTool>::new(Party::all(2).collect());
+    let opened = graph.add_one(open, &[bit]).unwrap();
+    graph.output(opened);
+    let plan = ProgramPlan::new(ProgramSpec::new(graph)).unwrap();
+    let transcript = |bit: bool, seed: u64| {
+        let mut rows = [0, 1].map(|_| Rows::new(64, 1));
+        rows[0].set(5, 0, true);
+        rows[1].set(40, 0, bit);
+        let shares = |(owner, rows): (usize, &Rows)| Shares::rows(clear(owner), rows);
+        let inputs: Vec<Shares> = rows.iter().enumerate().map(shares).collect();
+        ones_of_values(&plan, &inputs, Party::new(0), seed)
+    };
+    let (a, b) = (transcript(false, seed), transcript(true, !seed));
+    must_agree(&a, &b, "one bit of 64");
 }
 
 /// The comparison sees what it should: a transcript that holds an input fails it.

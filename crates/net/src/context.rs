@@ -210,6 +210,13 @@ impl Context {
         self.job.session.public_id(self.job.id(), &self.path)
     }
 
+    /// The seed from which both sides of a base OT take their keys, instead of computing them: in tests of
+    /// what starts from base OTs. Without the feature `test-seeds` there is none.
+    #[doc(hidden)]
+    pub fn test_base_ots(&self) -> Option<u64> {
+        self.job.session.test_base_ots()
+    }
+
     /// Notes that `what` was asked for, so many of it (the first number) and as the other numbers say,
     /// together with all other parties: [`Job::finish`](crate::Job::finish) fails if one of them asked
     /// for something else, which lengths of messages need not show. Every party that notes anything

@@ -34,7 +34,7 @@ pub(crate) fn runs_with(
     let mut spec = executable.spec();
     adjust(&mut spec);
     let plan = ProgramPlan::new(spec).expect("a plan that can be");
-    let world = World::new(program.parties(), 1);
+    let world = World::light(program.parties(), 1);
     let (plan, executable) = (&plan, &executable);
     let spent = world.run(|context| async move {
         let me = context.me();

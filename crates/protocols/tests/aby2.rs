@@ -121,7 +121,7 @@ fn run<R: Send>(
     job: impl AsyncFn(&mut Halves) -> Result<R> + Sync,
     declared: impl Fn(Party) -> Cost,
 ) -> Vec<R> {
-    let results = World::new(2, seed).run(|context| {
+    let results = World::light(2, seed).run(|context| {
         let job = &job;
         async move { job(&mut Halves::new(&context, seed)?).await }
     });
@@ -661,7 +661,7 @@ fn between_masked_and_plain_shares() {
 /// Three parties are told that there are too many, before anything is sent.
 #[test]
 fn two_parties_only() {
-    let failed = World::new(3, seed()).run(|context| async move {
+    let failed = World::light(3, seed()).run(|context| async move {
         match Aby2::new(context.enter(Phase::Setup, "setup")) {
             Ok(_) => Ok(String::new()),
             Err(Error::Ended { reason }) => Ok(reason),
@@ -676,7 +676,7 @@ fn two_parties_only() {
 /// Bits past the end of a peer's string are refused, by name.
 #[test]
 fn padding_that_is_not_zero_is_refused() {
-    let world = World::new(2, seed());
+    let world = World::light(2, seed());
     let results = world.run_over(mesh(2), |context| async move {
         let online = context.enter(Phase::Online, "online");
         if context.me() == SECOND {
@@ -702,7 +702,7 @@ fn flips_past_the_end_are_refused() {
         (whole, "the padding of its masked bits is not zero"),
         (whole + 1, "bytes"),
     ] {
-        let results = World::new(2, seed()).run_over(mesh(2), |context| async move {
+        let results = World::light(2, seed()).run_over(mesh(2), |context| async move {
             let setup = context.enter(Phase::Setup, "setup");
             if context.me() == SECOND {
                 let mut channel = setup.channel(FIRST)?;

@@ -39,7 +39,7 @@ fn linear<T: Ring>(seed: u64, count: usize) {
         let all: Vec<Party> = Party::all(parties).collect();
         let receivers = [&all[..], &all[1..], &all[parties - 1..], &all[..1]];
         let (x, y, public) = (&x, &y, &public);
-        let results = World::new(parties, seed).run(|context| async move {
+        let results = World::light(parties, seed).run(|context| async move {
             let me = context.me();
             let online = context.enter(Phase::Online, "online");
             let mut inputs = InputSharing::of_everyone(&online.step("inputs"))?;
@@ -216,7 +216,7 @@ fn made<T: Kept>(seed: u64, count: usize) {
     let bits: Vec<u8> = values::<u8>(seed, 2, count.div_ceil(8));
     let bits = &bits;
     for parties in [2, 3] {
-        let results = World::new(parties, seed).run(|context| async move {
+        let results = World::light(parties, seed).run(|context| async move {
             let me = context.me();
             let setup = context.enter(Phase::Setup, "setup");
             let mut source = OtSource::new(&setup, Extension::default()).await?;
@@ -267,7 +267,7 @@ fn openings_longer_than_a_window() {
     let all: Vec<Party> = Party::all(3).collect();
     for opening in [Opening::Direct, Opening::Relay] {
         for to in [&all[..], &all[1..]] {
-            let world = World::new(3, seed).with_limits(|limits| limits.window = MIN_WINDOW);
+            let world = World::light(3, seed).with_limits(|limits| limits.window = MIN_WINDOW);
             let results = world.run(|context| {
                 let x = &x;
                 async move {
@@ -298,7 +298,7 @@ fn openings_longer_than_a_window() {
 
 #[test]
 fn debug_shows_no_shares() {
-    World::new(2, seed()).run(|context| async move {
+    World::light(2, seed()).run(|context| async move {
         let me = context.me();
         let dealer = Dealer {
             seed: 1,

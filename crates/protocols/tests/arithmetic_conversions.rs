@@ -115,7 +115,7 @@ fn addend<T: Ring>(seed: u64, count: usize) {
     let x = values::<T>(seed, 0, count);
     let stride = count.div_ceil(64) * 8;
     for parties in [2, 3, 5] {
-        let results = World::new(parties, seed).run(|context| {
+        let results = World::light(parties, seed).run(|context| {
             let x = &x;
             async move {
                 let me = context.me();

@@ -141,7 +141,7 @@ fn wrong_length(
 ) {
     let seed = seed();
     let cheater = Party::new(1);
-    let results = World::new(3, seed).run_over(mesh(3), |context| {
+    let results = World::light(3, seed).run_over(mesh(3), |context| {
         let operation = &operation;
         async move {
             let me = context.me();
@@ -221,7 +221,7 @@ fn received(
     for run in 0..runs {
         let seed = seed.wrapping_add(run);
         let (transcript, transports) = Transcript::of(to, mesh(parties));
-        let results = World::new(parties, seed).run_over(transports, |context| async move {
+        let results = World::light(parties, seed).run_over(transports, |context| async move {
             let me = context.me();
             let mut gmw = worker(&context, opening)?;
             let dealer = Dealer { seed, parties, me };

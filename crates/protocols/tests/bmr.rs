@@ -53,7 +53,7 @@ fn random_circuits() {
         let to = [&all[..], &all[..1], &all[1..], &all[parties - 1..]][case as usize % 4];
         let lanes = [1, 7, 8, 64, 100, 3][case as usize % 6];
         check(
-            World::new(parties, seed),
+            World::light(parties, seed),
             seed,
             opening,
             &layered,
@@ -79,7 +79,7 @@ fn aes() {
     ] {
         let all: Vec<Party> = Party::all(parties).collect();
         check(
-            World::new(parties, seed),
+            World::light(parties, seed),
             seed,
             opening,
             &layered,
@@ -95,7 +95,7 @@ fn tables_longer_than_a_window() {
     let seed = seed();
     let layered = read("aes_128.txt");
     for opening in OPENINGS {
-        let world = World::new(3, seed).with_limits(|limits| limits.window = MIN_WINDOW);
+        let world = World::light(3, seed).with_limits(|limits| limits.window = MIN_WINDOW);
         check(world, seed, opening, &layered, 8, &[Party::new(1)]);
     }
 }
@@ -161,7 +161,7 @@ fn messages_are_long() {
 #[test]
 fn masks_of_inputs_are_shared_among_all() {
     let seed = seed();
-    let results = World::new(3, seed).run(|context| async move {
+    let results = World::light(3, seed).run(|context| async move {
         let own = offset(seed, context.me().index());
         let mut bmr = Bmr::open(context, Opening::Direct, &own)?;
         let of = [0, 1].map(|owner| bmr.fresh_input(Party::new(owner), 2, 100));

@@ -54,7 +54,7 @@ fn bit(string: &[u8], at: usize) -> bool {
 
 fn check(parties: usize, wanted: &[Wanted], lanes: usize, seed: u64) {
     let parts: Vec<(Part, _)> =
-        World::new(parties, seed).run(|context| part(context, wanted, lanes));
+        World::light(parties, seed).run(|context| part(context, wanted, lanes));
     for (index, wanted) in wanted.iter().enumerate() {
         let of =
             |pick: &dyn Fn(&Chosen) -> &Bits| sum(parts.iter().map(|(part, _)| pick(&part[index])));
@@ -171,7 +171,7 @@ fn check_rings<T: madrigal_correlations::Kept>(
     seed: u64,
 ) {
     let parts: Vec<(RingPart<T>, _)> =
-        World::new(parties, seed).run(|context| ring_part::<T>(context, wanted, lanes));
+        World::light(parties, seed).run(|context| ring_part::<T>(context, wanted, lanes));
     let code: Vec<Vec<u8>> = (0..wanted.bits)
         .map(|bit| sum(parts.iter().map(|(part, _)| &part.0[bit])))
         .collect();

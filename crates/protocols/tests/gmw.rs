@@ -116,7 +116,7 @@ fn check(parties: usize, opening: Opening, count: usize, to: &[Party]) {
 fn check_with(origin: &Origin, parties: usize, opening: Opening, count: usize, to: &[Party]) {
     let seed = seed();
     let stores = tempfile::tempdir().unwrap();
-    let results = World::new(parties + origin.helpers(), seed).run(|context| {
+    let results = World::light(parties + origin.helpers(), seed).run(|context| {
         let me = context.me().index();
         let directory = stores.path().join(me.to_string());
         async move {

@@ -305,7 +305,7 @@ fn exact_truncations_of_all_bytes() {
     let (xs, ys) = (dealt(seed, 0, &all), dealt(seed, 1, &near));
     for by in 0..8 {
         for depth in [Depth::Ripple, Depth::Tree] {
-            let results = World::new(3, seed).run(|context| {
+            let results = World::light(3, seed).run(|context| {
                 let (xs, ys) = (&xs, &ys);
                 async move {
                     let mut rings = worker(&context)?;
@@ -333,7 +333,7 @@ fn exact_truncations_of_all_bytes() {
 #[test]
 fn nobody_outside_chooses_how_a_number_is_rounded() {
     const COUNT: usize = 100;
-    let results = World::new(3, seed()).run(|context| async move {
+    let results = World::light(3, seed()).run(|context| async move {
         let mut rings = worker(&context)?;
         let id = context
             .enter(Phase::Online, "rings")
@@ -385,7 +385,7 @@ fn probabilistic_truncation_computes_and_tells_what_is_written() {
         |tally| (0..TIMES).for_each(|_| tally.truncate_probabilistic::<u64>(COUNT)),
     );
     // The same generator once more, in a session of the same seed.
-    let coins = World::new(3, seed).run(|context| async move {
+    let coins = World::light(3, seed).run(|context| async move {
         let mut coins = vec![0_u64; TIMES * COUNT];
         if context.me().index() == 1 {
             let context = context.enter(Phase::Online, "rings");

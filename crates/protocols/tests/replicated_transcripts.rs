@@ -163,10 +163,9 @@ fn nor_while_another_one_misbehaves_on_the_network() {
 /// The comparison sees what it should.
 #[test]
 fn a_leak_would_be_seen() {
-    let place = (Party::new(0), 1, 2, 3);
-    let fair = Counts::from([(place, (20, 40))]);
-    let leaky = Counts::from([(place, (40, 40))]);
+    let place = (Party::new(0), 1, 2);
+    let counts = |ones| Counts::from([(place, vec![(20, 40), (ones, 40)])]);
+    let (fair, leaky, none) = (counts(20), counts(40), counts(0));
     assert!(compare(&fair, &fair).0 < 6.5);
-    let none = Counts::from([(place, (0, 40))]);
     assert!(compare(&none, &leaky).0 > 6.5);
 }

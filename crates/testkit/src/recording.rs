@@ -68,24 +68,24 @@ impl Transcript {
     pub fn sums(&self) -> Vec<u8> {
         let received = sorted(&self.frames);
         let xor = |a: &[u8], b: &[u8]| -> Vec<u8> { a.iter().zip(b).map(|(a, b)| a ^ b).collect() };
+        let place = |frame: &Frame| {
+            let Header {
+                job,
+                step,
+                sequence,
+                ..
+            } = frame.header;
+            (job, step, sequence)
+        };
+        let mut at: BTreeMap<_, Vec<&Frame>> = BTreeMap::new();
+        for (_, frame) in &received {
+            at.entry(place(frame)).or_default().push(frame);
+        }
         let mut sums = Vec::new();
         let mut last: Option<(u64, Vec<u8>)> = None;
         for (_, own) in sorted(&self.own) {
-            let place = |frame: &Frame| {
-                let Header {
-                    job,
-                    step,
-                    sequence,
-                    ..
-                } = frame.header;
-                (job, step, sequence)
-            };
-            let theirs = received
-                .iter()
-                .filter(|(_, frame)| place(frame) == place(&own));
-            let sum = theirs.fold(own.payload.to_vec(), |sum, (_, frame)| {
-                xor(&sum, &frame.payload)
-            });
+            let theirs = at.get(&place(&own)).into_iter().flatten();
+            let sum = theirs.fold(own.payload.to_vec(), |sum, frame| xor(&sum, &frame.payload));
             if let Some((step, before)) = &last
                 && *step == own.header.step
             {

@@ -51,7 +51,7 @@ pub struct Trial {
 /// that has time for them, more for others. `limit` for [`run_with_fault`] comes with them: silence
 /// once for what is missed, once more for what is missed because of it, and then some.
 pub fn impatient(parties: usize, seed: u64, patience: u32) -> (World, Duration) {
-    let world = World::new(parties, seed).with_limits(|limits| {
+    let world = World::light(parties, seed).with_limits(|limits| {
         limits.silence = patience * Duration::from_millis(400);
         limits.stall = patience * Duration::from_millis(1200);
         limits.patience = patience * Duration::from_millis(1200);

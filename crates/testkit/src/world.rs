@@ -15,6 +15,7 @@ pub struct World {
     parties: usize,
     seed: u64,
     limits: SessionConfig,
+    given_base_ots: bool,
     deadline: Option<Duration>,
 }
 
@@ -56,7 +57,18 @@ impl World {
             parties,
             seed,
             limits,
+            given_base_ots: false,
             deadline: None,
+        }
+    }
+
+    /// The same with the keys of base OTs from the seed: all messages, lengths and counts are as ever, but what
+    /// would be points of a curve is random. For the many tests that look at what starts from base OTs, and
+    /// would compute these most of the time.
+    pub fn light(parties: usize, seed: u64) -> Self {
+        Self {
+            given_base_ots: true,
+            ..Self::new(parties, seed)
         }
     }
 
@@ -86,6 +98,7 @@ impl World {
             ..self.limits.clone()
         };
         config.test_seed = Some(self.seed);
+        config.test_base_ots = self.given_base_ots;
         config
     }
 

@@ -288,7 +288,7 @@ impl Stores {
         &self,
         program: impl Fn(Context) -> F + Sync,
     ) -> Vec<(T, Cost)> {
-        World::new(self.parties, seed()).run(program)
+        World::light(self.parties, seed()).run(program)
     }
 
     /// Runs all parties in one job.
@@ -296,7 +296,7 @@ impl Stores {
         &self,
         program: impl Fn(Context) -> F + Sync,
     ) -> Vec<Result<T, Error>> {
-        let world = World::new(self.parties, seed());
+        let world = World::light(self.parties, seed());
         let results = world.run_over(mesh(self.parties), program).into_iter();
         results
             .map(|result| result.map(|(value, _)| value))

@@ -40,6 +40,10 @@ pub struct SessionConfig {
     #[cfg(feature = "test-seeds")]
     #[doc(hidden)]
     pub test_seed: Option<u64>,
+    /// Base OTs come from the seed too, which all parties of the test have.
+    #[cfg(feature = "test-seeds")]
+    #[doc(hidden)]
+    pub test_base_ots: bool,
 }
 
 /// The smallest window: a frame of full length fits twice, so that the second travels while the
@@ -62,6 +66,8 @@ impl SessionConfig {
             protocol_version: WIRE_VERSION.into(),
             #[cfg(feature = "test-seeds")]
             test_seed: None,
+            #[cfg(feature = "test-seeds")]
+            test_base_ots: false,
         }
     }
 }

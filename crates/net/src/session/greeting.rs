@@ -143,6 +143,17 @@ impl Shared {
         fresh_prg(&self.config, &mut number)
     }
 
+    /// The seed that a test's base OTs come from.
+    #[cfg(feature = "test-seeds")]
+    pub(crate) fn test_base_ots(&self) -> Option<u64> {
+        self.config.test_seed.filter(|_| self.config.test_base_ots)
+    }
+
+    #[cfg(not(feature = "test-seeds"))]
+    pub(crate) fn test_base_ots(&self) -> Option<u64> {
+        None
+    }
+
     pub(crate) fn public_id(&self, job: u32, path: &str) -> [u8; 32] {
         Sha256::new()
             .chain_update(domains::PUBLIC_ID)

@@ -119,7 +119,7 @@ pub fn run<R: Send>(
     openings: usize,
     declare: impl Fn(Party) -> PhaseCost,
 ) -> Vec<R> {
-    let results = World::new(parties, seed).run(|context| {
+    let results = World::light(parties, seed).run(|context| {
         let operation = &operation;
         async move {
             let me = context.me();

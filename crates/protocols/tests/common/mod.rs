@@ -44,7 +44,7 @@ pub fn run<R: Send>(
     operation: impl AsyncFn(&mut ReplicatedRings) -> Result<R> + Sync,
     declare: impl Fn(&mut Tally),
 ) -> [R; PARTIES] {
-    let results = World::new(PARTIES, seed).run(|context| {
+    let results = World::light(PARTIES, seed).run(|context| {
         let operation = &operation;
         async move { operation(&mut worker(&context)?).await }
     });

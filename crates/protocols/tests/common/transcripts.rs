@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use madrigal_core::Party;
 use madrigal_testkit::Transcript;
 
-/// How often each bit was 1, and in how many runs it was there.
-pub type Counts = BTreeMap<(Party, u64, u32, usize), (u32, u32)>;
+/// How often each bit of each message was 1, and in how many runs it was there.
+pub type Counts = BTreeMap<(Party, u64, u32), Vec<(u32, u32)>>;
 
 /// The length of each message of the protocol.
 pub type Lengths = BTreeMap<(Party, u64, u32), usize>;
@@ -27,8 +27,10 @@ pub fn add(counts: &mut Counts, transcript: &Transcript, protocol: Option<&Lengt
         {
             seen.extend(before.iter().zip(&bytes).map(|(a, b)| a ^ b));
         }
-        for bit in 0..8 * seen.len() {
-            let (ones, runs) = counts.entry((from, step, place, bit)).or_default();
+        let counts = counts.entry((from, step, place)).or_default();
+        let bits = 8 * seen.len();
+        counts.resize(bits.max(counts.len()), (0, 0));
+        for (bit, (ones, runs)) in counts[..bits].iter_mut().enumerate() {
             *ones += u32::from(seen[bit / 8] >> (bit % 8) & 1);
             *runs += 1;
         }
@@ -40,10 +42,10 @@ pub fn add(counts: &mut Counts, transcript: &Transcript, protocol: Option<&Lengt
 /// there often enough to be compared.
 pub fn compare(a: &Counts, b: &Counts) -> (f64, usize) {
     let (mut largest, mut bits) = (0_f64, 0);
-    for (place, &(ones_a, runs_a)) in a {
-        let Some(&(ones_b, runs_b)) = b.get(place) else {
-            continue;
-        };
+    let both = a
+        .iter()
+        .filter_map(|(place, a)| Some(a.iter().zip(b.get(place)?)));
+    for (&(ones_a, runs_a), &(ones_b, runs_b)) in both.flatten() {
         let [ones_a, runs_a, ones_b, runs_b] = [ones_a, runs_a, ones_b, runs_b].map(f64::from);
         if runs_a < 20.0 || runs_b < 20.0 {
             continue;

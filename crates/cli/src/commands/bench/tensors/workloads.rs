@@ -2,6 +2,8 @@
 //!
 //! A family is a function that adds its rows to the list; [`all`] names the families.
 
+use std::ops::Range;
+
 use madrigal_core::Party;
 use madrigal_program::lower::Mix;
 use madrigal_program::{
@@ -47,6 +49,23 @@ pub(super) fn all() -> Vec<Workload> {
     products(&mut all);
     softmax(&mut all);
     gelu(&mut all);
+    each(&mut all, "exp", EITHER_SIGN, |x| x.exp(), f64::exp);
+    each(
+        &mut all,
+        "sigmoid",
+        EITHER_SIGN,
+        |x| x.sigmoid(),
+        |x| 1.0 / (1.0 + (-x).exp()),
+    );
+    each(&mut all, "tanh", EITHER_SIGN, |x| x.tanh(), f64::tanh);
+    each(
+        &mut all,
+        "reciprocal",
+        0.1..100.0,
+        |x| x.reciprocal(),
+        f64::recip,
+    );
+    each(&mut all, "sqrt", 0.0..100.0, |x| x.sqrt(), f64::sqrt);
     all
 }
 
@@ -150,6 +169,7 @@ fn softmax(all: &mut Vec<Workload>) {
     fixed(
         all,
         "softmax",
+        EITHER_SIGN,
         |x| x.reshape([VALUES / ROW, ROW]).softmax(1).flatten(),
         |x| {
             let row = |row: &[f64]| -> Vec<f64> {
@@ -163,8 +183,8 @@ fn softmax(all: &mut Vec<Workload>) {
 
 /// Numbers from -8 to 8. The distribution function by its series, which is exact enough there.
 fn gelu(all: &mut Vec<Workload>) {
-    let real = |x: &f64| {
-        let (mut term, mut sum) = (*x, *x);
+    let real = |x: f64| {
+        let (mut term, mut sum) = (x, x);
         for n in 1..300 {
             term *= x * x / f64::from(2 * n + 1);
             sum += term;
@@ -172,20 +192,37 @@ fn gelu(all: &mut Vec<Workload>) {
         let density = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
         x * (0.5 + density * sum)
     };
-    let real = move |x: &[f64]| x.iter().map(real).collect();
-    fixed(all, "gelu", |x| x.gelu(), real);
+    each(all, "gelu", EITHER_SIGN, |x| x.gelu(), real);
+}
+
+/// A function of each number by itself.
+fn each(
+    all: &mut Vec<Workload>,
+    name: &str,
+    numbers: Range<f64>,
+    function: fn(&Secret<Number16>) -> Secret<Number16>,
+    real: impl Fn(f64) -> f64 + Copy + 'static,
+) {
+    let real = move |x: &[f64]| x.iter().map(|&x| real(x)).collect();
+    fixed(all, name, numbers, function, real);
 }
 
 /// Numbers of a function with a fixed point.
 const VALUES: usize = 10_000;
 
-/// A function in all mixes, and what it is in real numbers.
+/// Numbers that most functions are measured on.
+const EITHER_SIGN: Range<f64> = -8.0..8.0;
+
+/// A function of such numbers in all mixes, and what it is in real numbers.
 fn fixed(
     all: &mut Vec<Workload>,
     name: &str,
+    numbers: Range<f64>,
     function: fn(&Secret<Number16>) -> Secret<Number16>,
     real: impl Fn(&[f64]) -> Vec<f64> + Copy + 'static,
 ) {
+    // Each number is a sum of two.
+    let [least, most] = [numbers.start, numbers.end].map(|x| (x / 2.0 * 65536.0) as i64);
     for mix in MIXES {
         all.push(Workload {
             name: format!("{name}/{VALUES}/{}", mix.0),
@@ -193,7 +230,10 @@ fn fixed(
             values: VALUES,
             make: Box::new(move |random, mix| {
                 let mut numbers = || -> Vec<Number16> {
-                    let number = |word: u64| Number16::from_raw((word >> 45) as i64 - (1 << 18));
+                    let number = |word: u64| {
+                        let above = (u128::from(word) * (most - least) as u128) >> 64;
+                        Number16::from_raw(least + above as i64)
+                    };
                     random.words(VALUES).into_iter().map(number).collect()
                 };
                 let (x, y) = (numbers(), numbers());
