@@ -29,6 +29,14 @@ enum Node {
     Xor(Wire, Wire),
     And(Wire, Wire),
     Or(Wire, Wire),
+    /// One of the results of a circuit: the bit as the circuit makes it beside others, and the same bit by
+    /// fewer ANDs where nothing needs the others, which have the same `last`. Which one it is, is decided at the
+    /// end.
+    Result {
+        beside: Wire,
+        alone: Wire,
+        last: Wire,
+    },
 }
 
 /// Makes a netlist gate by gate. Numbers are slices of wires, least significant bit first; the
@@ -56,6 +64,8 @@ pub struct Builder {
     /// ANDs on the longest way to each wire.
     depths: Vec<u32>,
     made: HashMap<Node, Wire>,
+    /// How many nodes there were each time that what was made was forgotten.
+    forgotten: Vec<usize>,
     inputs: Vec<Vec<Wire>>,
     outputs: Vec<Vec<Wire>>,
     /// The networks that [`crate::blocks`] looked for.
@@ -119,8 +129,28 @@ impl Builder {
 
     /// Makes gates anew from now on, even if they were made before.
     pub(crate) fn forget(&mut self) {
+        self.forgotten.push(self.nodes.len());
         self.made
             .retain(|node, _| matches!(node, Node::Constant(_)));
+    }
+
+    /// What a circuit gives, with its last result by itself too: `alone` is the same bit as the last of `beside`.
+    pub(crate) fn results(&mut self, beside: &[Wire], alone: Wire) -> Vec<Wire> {
+        let Some(&last) = beside.last() else {
+            return Vec::new();
+        };
+        let result = |&beside: &Wire| {
+            let alone = if beside == last { alone } else { beside };
+            match self.known(beside) {
+                Some(_) => beside,
+                None => self.node(Node::Result {
+                    beside,
+                    alone,
+                    last,
+                }),
+            }
+        };
+        beside.iter().map(result).collect()
     }
 
     /// `a ^ b`
@@ -182,6 +212,10 @@ impl Builder {
     /// The netlist. Inputs get the first wires and outputs the last ones, by way of a copy where an
     /// output is an input or stands there twice.
     pub fn finish(self) -> Netlist {
+        self.decided().assemble()
+    }
+
+    fn assemble(self) -> Netlist {
         const NONE: u32 = u32::MAX;
         let alive = self.alive();
         let inputs: u32 = self.inputs.iter().map(|value| value.len() as u32).sum();
@@ -243,6 +277,7 @@ impl Builder {
                     b: at(b),
                     out,
                 },
+                Node::Result { .. } => unreachable!("they are decided"),
             };
             assembler.gate(gate).expect(valid);
         }
@@ -254,7 +289,56 @@ impl Builder {
         assembler.finish().expect(valid)
     }
 
-    /// Which nodes an output needs.
+    /// The same gates made again, with what it stands for in the place of each [`Node::Result`].
+    fn decided(self) -> Self {
+        let is_result = |node: &Node| matches!(node, Node::Result { .. });
+        if !self.nodes.iter().any(is_result) {
+            return self;
+        }
+        let mut needed = vec![0_u32; self.nodes.len()];
+        for (node, alive) in self.nodes.iter().zip(self.alive()) {
+            if let (Node::Result { last, .. }, true) = (node, alive) {
+                needed[last.0 as usize] += 1;
+            }
+        }
+        let mut again = Self::new(&self.name).with_goal(self.goal);
+        let mut wires: Vec<Wire> = Vec::with_capacity(self.nodes.len());
+        let mut forgotten = self.forgotten.iter().peekable();
+        for (at, &node) in self.nodes.iter().enumerate() {
+            while forgotten.next_if(|&&place| place == at).is_some() {
+                again.forget();
+            }
+            let of = |wire: Wire| wires[wire.0 as usize];
+            wires.push(match node {
+                Node::Input => again.push(Node::Input),
+                Node::Constant(bit) => again.constant(bit),
+                Node::Not(a) => again.not(of(a)),
+                Node::Xor(a, b) => again.xor(of(a), of(b)),
+                Node::And(a, b) => again.and(of(a), of(b)),
+                Node::Or(a, b) => again.or(of(a), of(b)),
+                Node::Result {
+                    beside,
+                    alone,
+                    last,
+                } => match needed[last.0 as usize] {
+                    0 | 1 => of(alone),
+                    _ => of(beside),
+                },
+            });
+        }
+        let again_of = |values: Vec<Vec<Wire>>| -> Vec<Vec<Wire>> {
+            let value = |value: Vec<Wire>| value.into_iter().map(|wire| wires[wire.0 as usize]);
+            values
+                .into_iter()
+                .map(|wires| value(wires).collect())
+                .collect()
+        };
+        again.inputs = again_of(self.inputs);
+        again.outputs = again_of(self.outputs);
+        again
+    }
+
+    /// Which nodes an output needs; of a result that is not decided yet what it is alone.
     fn alive(&self) -> Vec<bool> {
         let mut alive = vec![false; self.nodes.len()];
         for wire in self.outputs.iter().flatten() {
@@ -269,7 +353,7 @@ impl Builder {
             }
             match self.nodes[node] {
                 Node::Input | Node::Constant(_) => {}
-                Node::Not(a) => alive[a.0 as usize] = true,
+                Node::Not(a) | Node::Result { alone: a, .. } => alive[a.0 as usize] = true,
                 Node::Xor(a, b) | Node::And(a, b) | Node::Or(a, b) => {
                     alive[a.0 as usize] = true;
                     alive[b.0 as usize] = true;
@@ -306,6 +390,7 @@ impl Builder {
             Node::Not(a) => self.depth(a),
             Node::Xor(a, b) => self.depth(a).max(self.depth(b)),
             Node::And(a, b) | Node::Or(a, b) => self.depth(a).max(self.depth(b)) + 1,
+            Node::Result { beside, .. } => self.depth(beside),
         };
         self.nodes.push(node);
         self.depths.push(depth);

@@ -164,6 +164,23 @@ fn check_pairs(
     }
 }
 
+/// The highest bit of a sum, which alone is made in another way than beside others.
+#[test]
+fn signs_of_sums() {
+    check_pairs(
+        &|b, x, y| {
+            let (sum, difference) = (b.add(x, y), b.sub(x, y));
+            let top = |number: &[Wire]| number[number.len() - 1..].to_vec();
+            vec![top(&sum), top(&difference), difference[..1].to_vec()]
+        },
+        &|width, x, y| {
+            let top = |number: u128| number >> (width - 1) & 1;
+            let difference = x.wrapping_sub(y);
+            vec![top(x.wrapping_add(y)), top(difference), difference & 1]
+        },
+    );
+}
+
 /// Out of the lowest bits, so many of every place, and out of all.
 #[test]
 fn carries() {

@@ -1,6 +1,6 @@
 //! Networks for carries: right, in the fewest layers, and as small as the documents say.
 
-use madrigal_circuit::{CarryBit, CarryNetwork, CarryNetworks, Passing};
+use madrigal_circuit::{Builder, CarryBit, CarryNetwork, CarryNetworks, Goal, Passing};
 
 /// The carries of a + b by the network, bit by bit.
 fn carries(network: &CarryNetwork, a: u128, b: u128) -> Vec<bool> {
@@ -60,4 +60,18 @@ fn networks_are_small() {
     let widths = [1, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128];
     let counts = [1, 14, 14, 33, 31, 72, 66, 151, 137, 310, 280];
     assert_eq!(widths.map(ands), counts);
+}
+
+#[test]
+fn a_sign_takes_no_more_than_its_carry() {
+    let size = |whole: bool| {
+        let mut b = Builder::new("sum").with_goal(Goal::Depth);
+        let (x, y) = (b.input(64), b.input(64));
+        let sum = b.add(&x, &y);
+        b.output(if whole { &sum } else { &sum[63..] });
+        let netlist = b.finish();
+        (netlist.stats().and, netlist.stats().and_depth)
+    };
+    assert_eq!(size(false), (151, 6));
+    assert_eq!(size(true), (383, 6));
 }

@@ -115,6 +115,8 @@ impl Builder {
     /// Place 0 of the network is the carry that comes in, so bit i is place i + 1. This saves a layer:
     /// the first block of 2^k places spans only 2^k - 1 bits, and its carry, of degree 2^k in the
     /// inputs, is there after k ANDs. Blocks further up also need whether they pass a carry on.
+    ///
+    /// Where nothing but the last carry is needed, as for a sign, it is the one of [`Self::carry_out`].
     fn prefix(&mut self, a: &[Wire], b: &[Wire], carry: Wire, count: usize) -> Vec<Wire> {
         let bits = count.saturating_sub(1);
         let mut generate = vec![carry; count.min(1)];
@@ -136,6 +138,7 @@ impl Builder {
             }
             half *= 2;
         }
-        generate
+        let last = self.carry_out(&a[..bits], &b[..bits], carry);
+        self.results(&generate, last)
     }
 }
