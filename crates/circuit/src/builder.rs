@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Not;
 
 use crate::netlist::{Assembler, Format, Gate, MAX_WIRES, Netlist};
-use crate::networks::CarryNetworks;
 
 /// A wire of a [`Builder`]; of no use with another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -68,8 +67,6 @@ pub struct Builder {
     forgotten: Vec<usize>,
     inputs: Vec<Vec<Wire>>,
     outputs: Vec<Vec<Wire>>,
-    /// The networks that [`crate::blocks`] looked for.
-    pub(crate) networks: CarryNetworks,
 }
 
 impl Builder {

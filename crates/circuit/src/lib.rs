@@ -46,6 +46,6 @@ pub use error::{
 };
 pub use layered::{And, Layer, Layered, LocalOp};
 pub use netlist::{Format, Gate, Mand, MandGate, Netlist};
-pub use networks::{CarryBit, CarryNetwork, CarryNetworks, CarryStep, Passing};
+pub use networks::{CarryBit, CarryNetwork, CarryStep, Passing, carry_network};
 pub use rows::Rows;
 pub use stats::Stats;

@@ -8,6 +8,7 @@
 //! blocks takes 181 in 7.
 
 use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// The carries of a + b out of some of their lowest bits, with or without a carry that comes in below.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,9 +57,37 @@ pub enum Passing {
     Step(usize),
 }
 
-/// Finds networks, and remembers what they are made of.
+/// The carries out of one or two numbers of lowest bits, ascending and from 1 on, in as few layers as the last one
+/// takes. The first is part of the last where that is fewer ANDs than both by themselves. What was found is kept.
+///
+/// ```
+/// let network = madrigal_circuit::carry_network(&[63]);
+/// assert_eq!(network.steps.len(), 151);
+/// assert_eq!(network.steps.iter().map(|step| step.layer + 1).max(), Some(6));
+/// ```
+///
+/// # Panics
+/// If there are not one or two numbers, or not in order.
+pub fn carry_network(ends: &[usize]) -> Arc<CarryNetwork> {
+    type Kept = (Search, HashMap<Vec<usize>, Arc<CarryNetwork>>);
+    static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+    // What a panic left is what was found before.
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let (search, networks) = &mut *kept;
+    if let Some(network) = networks.get(ends) {
+        return network.clone();
+    }
+    let network = Arc::new(search.network(ends));
+    networks.insert(ends.to_vec(), network.clone());
+    network
+}
+
+/// Up to so many bits all ways are tried, which takes milliseconds; for more those that have been good.
+const ALL_WAYS: usize = 128;
+
+/// What the best networks are made of, as far as it was looked for.
 #[derive(Debug, Default)]
-pub struct CarryNetworks {
+struct Search {
     found: HashMap<Task, Option<Best>>,
 }
 
@@ -149,13 +178,8 @@ impl Task {
     }
 }
 
-impl CarryNetworks {
-    /// The carries out of one or two numbers of lowest bits, ascending and from 1 on, in as few layers as the last
-    /// one takes. The first is part of the last where that is fewer ANDs than both by themselves.
-    ///
-    /// # Panics
-    /// If there are not one or two numbers, or not in order.
-    pub fn network(&mut self, ends: &[usize]) -> CarryNetwork {
+impl Search {
+    fn network(&mut self, ends: &[usize]) -> CarryNetwork {
         let mut steps = Steps::default();
         let carries = match *ends {
             [all] if all > 0 => vec![self.lay(self.shallowest(all), 0, None, &mut steps)],
@@ -234,7 +258,12 @@ impl CarryNetworks {
             _ => (task.bits - 1).max(1),
         };
         let mut best: Option<Best> = None;
+        let is_good = |upper: usize| upper <= 4 || upper.is_power_of_two();
         for upper in 1..=most {
+            let rest = task.bits - upper;
+            if task.bits > ALL_WAYS && !is_good(upper) && !is_good(rest) && !is_good(rest + 1) {
+                continue;
+            }
             if let Some(ands) = self.ands(task, upper)
                 && best.is_none_or(|best| ands < best.ands)
             {

@@ -1,6 +1,6 @@
 //! Networks for carries: right, in the fewest layers, and as small as the documents say.
 
-use madrigal_circuit::{Builder, CarryBit, CarryNetwork, CarryNetworks, Goal, Passing};
+use madrigal_circuit::{Builder, CarryBit, CarryNetwork, Goal, Passing, carry_network};
 
 /// The carries of a + b by the network, bit by bit.
 fn carries(network: &CarryNetwork, a: u128, b: u128) -> Vec<bool> {
@@ -27,14 +27,13 @@ fn carries(network: &CarryNetwork, a: u128, b: u128) -> Vec<bool> {
 
 #[test]
 fn all_pairs_of_ends_are_right_in_the_fewest_layers() {
-    let mut networks = CarryNetworks::default();
     let mut word = 1_u128;
     for all in 1..=66_usize {
         let fewest = usize::BITS - all.leading_zeros();
-        let one = networks.network(&[all]);
+        let one = carry_network(&[all]);
         for low in 1..=all {
-            let two = networks.network(&[low, all]);
-            for network in [&one, &two] {
+            let two = carry_network(&[low, all]);
+            for network in [&*one, &*two] {
                 let layers = network.steps.iter().map(|step| step.layer + 1).max();
                 assert_eq!(layers, Some(fewest), "{low} of {all}");
             }
@@ -56,7 +55,7 @@ fn all_pairs_of_ends_are_right_in_the_fewest_layers() {
 
 #[test]
 fn networks_are_small() {
-    let ands = |bits| CarryNetworks::default().network(&[bits]).steps.len();
+    let ands = |bits| carry_network(&[bits]).steps.len();
     let widths = [1, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128];
     let counts = [1, 14, 14, 33, 31, 72, 66, 151, 137, 310, 280];
     assert_eq!(widths.map(ands), counts);
@@ -74,4 +73,14 @@ fn a_sign_takes_no_more_than_its_carry() {
     };
     assert_eq!(size(false), (151, 6));
     assert_eq!(size(true), (383, 6));
+}
+
+#[test]
+fn wide_networks_are_found_soon_and_shallow() {
+    for bits in [129_usize, 255, 256, 1000, 2047] {
+        let network = carry_network(&[bits]);
+        let layers = network.steps.iter().map(|step| step.layer + 1).max();
+        assert_eq!(layers, Some(usize::BITS - bits.leading_zeros()));
+        assert!(network.steps.len() < 3 * bits, "{bits}");
+    }
 }

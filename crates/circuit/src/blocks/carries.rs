@@ -2,7 +2,7 @@
 
 use super::same_width;
 use crate::builder::{Builder, Goal, Wire};
-use crate::networks::{CarryBit, Passing};
+use crate::networks::{CarryBit, Passing, carry_network};
 
 impl Builder {
     /// The carry of `a + b + carry`. For size an AND a bit, in a chain; for depth log2(width + 1) ANDs in a
@@ -43,9 +43,9 @@ impl Builder {
 
     /// The carries out of so many of the lowest bits, for each of `ends`.
     fn network(&mut self, a: &[Wire], b: &[Wire], carry: Wire, ends: &[usize]) -> Vec<Wire> {
-        let network = self.networks.network(ends);
+        let network = carry_network(ends);
         let mut made: Vec<Wire> = Vec::with_capacity(network.steps.len());
-        for step in network.steps {
+        for step in &network.steps {
             let wire = match step.makes {
                 CarryBit::Own(bit) => self.and(a[bit], b[bit]),
                 CarryBit::Majority(bit, below) => {

@@ -4,14 +4,14 @@
 //! A *ripple* does that bit by bit: one AND per bit and element, which is the least known, but a round
 //! for each bit. A *tree* joins segments of bits by their generate and propagate bits, (g, p) of [lo,
 //! hi) from those of [lo, mid) and [mid, hi): g = g_hi ^ p_hi g_lo, p = p_hi p_lo. For one carry or two it is
-//! the network with the fewest ANDs in the fewest rounds (`madrigal_circuit::CarryNetworks`): a round per doubling,
+//! the network with the fewest ANDs in the fewest rounds (`madrigal_circuit::carry_network`): a round per doubling,
 //! 2.1 to 2.5 ANDs per bit for one carry. For all of them it is Sklansky's: one round more, for the bits' own
 //! g = a b, and l log l / 2 ANDs and more.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use madrigal_circuit::{CarryBit, CarryNetworks, Passing};
+use madrigal_circuit::{CarryBit, Passing, carry_network};
 use madrigal_core::bits;
 use madrigal_kernels as kernels;
 use madrigal_net::Result;
@@ -269,10 +269,10 @@ impl Plan {
 
     /// By the best network.
     fn of_few(targets: &[usize]) -> Self {
-        let network = CarryNetworks::default().network(targets);
+        let network = carry_network(targets);
         let mut plan = Self::default();
         let mut rows: Vec<Row> = Vec::with_capacity(network.steps.len());
-        for step in network.steps {
+        for step in &network.steps {
             let pass = |passes| match passes {
                 Passing::Bit(bit) => Pass::Bit(bit),
                 Passing::Step(step) => Pass::Row(rows[step]),
