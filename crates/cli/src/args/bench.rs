@@ -24,7 +24,7 @@ pub enum Bench {
     R3(BenchR3),
     /// Programs on typed secrets: products, conversions, comparisons, matching
     Programs(BenchPrograms),
-    /// What neural networks are made of: ReLU, softmax, GELU, roots, in several mixes of protocols
+    /// What networks are made of: ReLU, softmax, GELU, roots, in several mixes of protocols
     Tensors(BenchTensors),
     /// Circuits with secret branches: all branches computed, and the ways to share their cost
     Branches(BenchBranches),
