@@ -132,8 +132,8 @@ impl JobSpec {
     }
 }
 
-/// The usual limit for a party's triples: 192 MiB.
-pub const TRIPLE_MEMORY: usize = 192 << 20;
+/// The usual limit for a party's triples: 160 MiB.
+pub const TRIPLE_MEMORY: usize = 160 << 20;
 
 /// The fact that names the origin of the correlations.
 pub(crate) const CORRELATIONS: &str = "correlations";

@@ -769,7 +769,7 @@ fn long_vectors_are_cut_into_blocks() {
     let made = built.graph.add(netlist, &[a, b]).unwrap();
     built.open_to_all::<BooleanGmwTool>(made[0]);
     for threads in [1, 3] {
-        for memory in [1 << 20, 192 << 20] {
+        for memory in [1 << 20, 160 << 20] {
             let spec = ProgramSpec {
                 threads,
                 memory,

@@ -316,7 +316,7 @@ fn large_jobs_are_shared_out_among_all_threads() {
 #[test]
 fn plans_of_many_lanes_take_little_time() {
     let circuit = Arc::new(Circuit::new(&netlist("aes_128.txt")));
-    for memory in [192 << 20, usize::MAX] {
+    for memory in [160 << 20, usize::MAX] {
         let by_ot = Extension::all().map(Origin::ot);
         for origin in by_ot.chain([Origin::Dealer, Origin::Store]) {
             let cost = |lanes| {

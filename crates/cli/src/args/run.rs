@@ -186,7 +186,7 @@ pub struct How {
 
     /// Memory that each party's triples may take; jobs that need more are interleaved by --phases
     /// auto
-    #[arg(long, value_name = "SIZE", default_value = "192MiB")]
+    #[arg(long, value_name = "SIZE", default_value = "160MiB")]
     pub memory: Size,
 
     /// Threads that each party computes with; the same number at all parties
@@ -204,7 +204,7 @@ impl How {
             broadcast: BroadcastArg::Auto,
             correlations: None,
             over: Over::default(),
-            memory: Size(192 << 20),
+            memory: Size(160 << 20),
             threads: 1,
         }
     }

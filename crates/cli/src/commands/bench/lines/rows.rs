@@ -192,7 +192,7 @@ fn how(protocol: ProtocolArg, over: Over) -> How {
         broadcast: BroadcastArg::Auto,
         correlations: None,
         over,
-        memory: Size(192 << 20),
+        memory: Size(160 << 20),
         threads: 1,
     }
 }
