@@ -288,7 +288,9 @@ pub(crate) fn run(suites: Vec<Suite>) -> Tally {
         for _ in 0..AT_A_TIME {
             scope.spawn(|| {
                 while let Some(suite) = next(&queue) {
-                    lock(&tally).add(suite.run(threads));
+                    // Before the lock is taken: with it, suites would run one after another.
+                    let ran = suite.run(threads);
+                    lock(&tally).add(ran);
                 }
             });
         }
@@ -329,6 +331,26 @@ mod tests {
             tally.add(ran);
             assert!(tally.close(Duration::ZERO).is_err(), "{bad}");
         }
+    }
+
+    /// Each of two waits for the other: one after another, neither would pass.
+    #[test]
+    fn suites_run_beside_each_other() {
+        let folder = std::env::temp_dir().join(format!("suites-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let waits = |mine: &str, other: &str| {
+            let script = format!(
+                "cd '{}'; : > {mine}; for i in $(seq 200); do [ -e {other} ] && echo \
+                 'test result: ok. 1 passed; 0 failed; 0 ignored' && exit; sleep 0.1; done; exit 1",
+                folder.display()
+            );
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]);
+            Suite::new(mine.into(), command, false)
+        };
+        let tally = run(vec![waits("a", "b"), waits("b", "a")]);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert!(tally.close(Duration::ZERO).is_ok());
     }
 
     #[test]
