@@ -200,7 +200,8 @@ impl ChannelState {
             if unopened && early.fetch_add(size, Relaxed) + size > store {
                 return Err(Refused::Flood { allowed: store });
             }
-            rx.window.arrives(size, rx.arrived, Instant::now());
+            let now = Instant::now();
+            rx.window.arrives(size, rx.arrived, now);
             rx.arrived += size;
             if sequence > rx.next {
                 rx.early.insert(sequence, frame);
@@ -212,7 +213,7 @@ impl ChannelState {
                 rx.ready.push_back(frame);
                 rx.next += 1;
             }
-            rx.progress = Instant::now();
+            rx.progress = now;
             rx.waker.take()
         };
         if let Some(waker) = waker {
