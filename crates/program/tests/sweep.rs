@@ -1,9 +1,14 @@
 //! Every operator on every type, run by all parties: in every mix, among 2, 3 and 5 parties, in 1, 7, 64 and
 //! 1,000 lanes, edges included, against the oracle.
 //!
-//! All types and operators are one program. By default each type meets each mix and each number of lanes, but
-//! not every pair of these, and numbers of more than 32 bits meet 1,000 lanes in R alone;
-//! `MADRIGAL_SWEEP=all` runs everything with everything.
+//! All types and operators are one program. By default each type meets each mix of A, B and R and each number
+//! of lanes, but not every pair of these, and numbers of more than 32 bits meet 1,000 lanes in R alone;
+//! `MADRIGAL_SWEEP=all` runs everything with everything, in the other mixes too; `MADRIGAL_SWEEP=A+Y`, that
+//! mix alone.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
@@ -26,6 +31,27 @@ const MIXES: [(Mix, usize); 7] = [
     (Mix::B, 2),
     (Mix::AB, 3),
     (Mix::B, 5),
+];
+/// Those and all the others.
+const ALL_MIXES: [(Mix, usize); 18] = [
+    (Mix::AB, 2),
+    (Mix::B, 3),
+    (Mix::R, 3),
+    (Mix::AB, 5),
+    (Mix::B, 2),
+    (Mix::AB, 3),
+    (Mix::B, 5),
+    (Mix::AY2, 2),
+    (Mix::Y2, 2),
+    (Mix::AY, 2),
+    (Mix::AY, 3),
+    (Mix::AY, 5),
+    (Mix::Y, 2),
+    (Mix::Y, 3),
+    (Mix::Y, 5),
+    (Mix::ALPHA_BETA, 2),
+    (Mix::ALPHA_Y2, 2),
+    (Mix::BETA, 2),
 ];
 const LANES: [usize; 4] = [1, 7, 64, 1000];
 
@@ -208,31 +234,63 @@ const WIDE: [usize; 6] = [4, 5, 9, 10, 13, 14];
 
 #[test]
 fn every_operator_on_every_type_in_every_mix() {
-    let all = std::env::var("MADRIGAL_SWEEP").is_ok_and(|text| text == "all");
+    let wanted = std::env::var("MADRIGAL_SWEEP").ok();
+    let all = wanted.is_some();
+    let mixes = match wanted.as_deref() {
+        None => MIXES.to_vec(),
+        Some("all") => ALL_MIXES.to_vec(),
+        Some(name) => {
+            let named = |(mix, _): &(Mix, usize)| mix.to_string() == name;
+            ALL_MIXES.into_iter().filter(named).collect()
+        }
+    };
+    assert!(!mixes.is_empty(), "MADRIGAL_SWEEP is `all` or a mix");
     let seed = madrigal_testkit::seed();
-    for (number, &(mix, parties)) in MIXES.iter().enumerate() {
+    let mut runs = Vec::new();
+    for number in 0..mixes.len() {
         for turn in 0..if all { LANES.len() } else { 1 } {
             let goals = [Goal::Size, Goal::Depth];
             let one = &goals[number % 2..][..1];
-            for &goal in if all { &goals[..] } else { one } {
-                let mut sweep = Sweep {
-                    program: Program::new(parties),
-                    inputs: Inputs::new(),
-                    random: Random::new(seed.wrapping_add((number * LANES.len() + turn) as u64)),
-                    lanes: 0,
-                    all,
-                };
-                for ty in 0..TYPES {
-                    let lanes = LANES[(ty + number + turn) % LANES.len()];
-                    // Wide numbers in many lanes take minutes.
-                    let few = !all && WIDE.contains(&ty) && mix != Mix::R;
-                    sweep.lanes = if few { lanes.min(64) } else { lanes };
-                    sweep.on_type(ty);
-                }
-                let program = sweep.program.finish().expect("a program that can be");
-                let what = format!("the sweep, turn {turn}, {parties} parties");
-                runs(&program, &sweep.inputs, mix, goal, &what);
-            }
+            let goals = if all { &goals[..] } else { one };
+            runs.extend(goals.iter().map(|&goal| (number, turn, goal)));
         }
     }
+    let next = AtomicUsize::new(0);
+    // A run's parties compute side by side.
+    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(4));
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(&(number, turn, goal)) = runs.get(next.fetch_add(1, Relaxed)) {
+                    let start = Instant::now();
+                    sweep(&mixes, number, turn, goal, all, seed);
+                    let (mix, parties) = mixes[number];
+                    let seconds = start.elapsed().as_secs();
+                    println!("{mix}, {parties} parties, turn {turn}, {goal:?}: {seconds} s");
+                }
+            });
+        }
+    });
+}
+
+/// All types and operators as one program in the mix of this number.
+fn sweep(mixes: &[(Mix, usize)], number: usize, turn: usize, goal: Goal, all: bool, seed: u64) {
+    let (mix, parties) = mixes[number];
+    let mut sweep = Sweep {
+        program: Program::new(parties),
+        inputs: Inputs::new(),
+        random: Random::new(seed.wrapping_add((number * LANES.len() + turn) as u64)),
+        lanes: 0,
+        all,
+    };
+    for ty in 0..TYPES {
+        let lanes = LANES[(ty + number + turn) % LANES.len()];
+        // Wide numbers in many lanes take minutes.
+        let few = !all && WIDE.contains(&ty) && mix != Mix::R;
+        sweep.lanes = if few { lanes.min(64) } else { lanes };
+        sweep.on_type(ty);
+    }
+    let program = sweep.program.finish().expect("a program that can be");
+    let what = format!("the sweep, turn {turn}, {parties} parties");
+    runs(&program, &sweep.inputs, mix, goal, &what);
 }
