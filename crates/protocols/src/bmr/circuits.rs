@@ -9,7 +9,7 @@ use madrigal_garbling::bmr::{
 use madrigal_kernels as kernels;
 use madrigal_net::{Channel, Result, exchange_each};
 
-use super::tables::{self, Parcel};
+use super::tables::{self, Columns, Parcel, Wires};
 use super::{ActiveKeys, Bmr, FITS, PeerRows, Program, Shape, WireSetup, pack, unpack};
 use crate::gmw::LEADER;
 
@@ -28,14 +28,14 @@ pub struct Prepared {
     shape: Shape,
     first: u64,
     seed: BlockSeed,
-    /// For each message the columns of the others, in their order.
-    tables: Vec<Vec<Vec<u8>>>,
+    /// For each message.
+    tables: Columns,
 }
 
 impl Prepared {
     /// Bytes of memory that the tables take.
     pub fn bytes(&self) -> usize {
-        self.tables.iter().flatten().map(Vec::len).sum()
+        self.tables.iter().flatten().map(Bytes::len).sum()
     }
 
     /// The block.
@@ -95,7 +95,10 @@ impl Bmr {
         let tables = tables::add_up(
             self.opening,
             &self.context,
-            &mut self.channels,
+            Wires {
+                shares: &mut self.channels,
+                sums: &mut self.sums,
+            },
             program,
             &mut garbling,
             products,
@@ -220,7 +223,7 @@ impl Bmr {
             tables,
         } = prepared;
         let parcels = tables::parcels(shape, program);
-        let fit = |(parcel, columns): (&Parcel<'_>, &Vec<Vec<u8>>)| {
+        let fit = |(parcel, columns): (&Parcel<'_>, &Vec<Bytes>)| {
             columns.iter().all(|column| column.len() == parcel.bytes)
         };
         assert!(

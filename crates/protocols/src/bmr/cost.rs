@@ -122,15 +122,14 @@ impl Bmr {
 
     /// Cost of [`garble`](Self::garble), without its correlated OTs. Time is linear in the
     /// circuit's ANDs.
-    pub fn garble_cost(opening: Opening, me: Party, shape: Shape, program: &Layered) -> PhaseCost {
+    pub fn garble_cost(opening: Opening, shape: Shape, program: &Layered) -> PhaseCost {
         let messages = messages_of_column(shape, program);
-        Self::garble_cost_with(opening, me, shape, program, messages)
+        Self::garble_cost_with(opening, shape, program, messages)
     }
 
-    /// The same, given [`messages_of_column`], which takes the time: for all parties of a plan.
+    /// The same, given [`messages_of_column`], which takes the time.
     pub fn garble_cost_with(
         opening: Opening,
-        me: Party,
         shape: Shape,
         program: &Layered,
         messages: u64,
@@ -148,26 +147,21 @@ impl Bmr {
         let first = each_way(peers, plane + shape.input_bytes(program), 1);
         let told = first + each_way(peers, plane, 1);
         let column = shape.column_bytes(program.and_count());
-        // Columns sent to, and received from, so many parties each.
-        let (sent, received) = match opening {
-            Opening::Direct => (peers * peers, peers * peers),
-            Opening::Relay if me == tables::RELAY => (peers * peers, peers * (peers + 1)),
-            Opening::Relay => (peers + 1, peers),
-        };
-        let tables = PhaseCost {
-            bytes_sent: sent * column as u64,
-            bytes_received: received * column as u64,
-            messages: sent * messages,
-            ..PhaseCost::default()
-        };
-        told + tables + aes(local)
+        let once = tables::adds_once(opening, shape, program);
+        let columns = tables::columns_sent(once, parties) as u64;
+        told + each_way(columns, column, messages) + aes(local)
     }
 
     /// Rounds of [`garble`](Self::garble) of a circuit with ANDs; of others there are none.
-    pub fn garble_rounds(rounds: &mut Rounds, opening: Opening, parties: usize) {
-        rounds.exchange(&all_pairs(parties));
-        rounds.exchange(&all_pairs(parties));
-        rounds.open(opening, &everyone(parties));
+    pub fn garble_rounds(rounds: &mut Rounds, opening: Opening, shape: Shape, program: &Layered) {
+        let pairs = all_pairs(shape.parties);
+        for _ in 0..3 {
+            rounds.exchange(&pairs);
+        }
+        if tables::adds_once(opening, shape, program) {
+            let needed = |&(from, to): &(Party, Party)| to != tables::adds(from, shape.parties);
+            rounds.exchange(&pairs.into_iter().filter(needed).collect::<Vec<_>>());
+        }
     }
 
     /// Cost of [`evaluate`](Self::evaluate).

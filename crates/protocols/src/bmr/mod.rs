@@ -14,15 +14,17 @@
 //! |---|---|---|---|---|
 //! | input of one party ([`Bmr::share`]) | 0 | 0 | 2 | ceil(n/8) from the owner, then 16 n |
 //! | B2Y ([`Bmr::from_boolean`]) | 0 | 0 | 2, or 3 | ceil(n/8), then 16 n |
-//! | circuit ([`Bmr::garble`], [`Bmr::evaluate`]) | 3, or 4 | 2 ceil(m/8) + ceil(i/8) + 48 (N-1) m | 0 | 0 |
+//! | circuit ([`Bmr::garble`], [`Bmr::evaluate`]) | 3, or 4 | 2 ceil(m/8) + ceil(i/8) + 48 (N-1) m, or 48 to 96 m | 0 | 0 |
 //! | output ([`Bmr::open_masks`], [`reveal`]) | 1, or 2 | ceil(n/8) to each receiver | 0 | 0 |
 //! | Y2B ([`to_boolean`]) | 0 | 0 | 0 | 0 |
 //!
 //! A circuit takes 2 m + i correlated OTs each way between each two parties; without ANDs none, and sends nothing.
 //!
-//! With [`Opening::Direct`] each party sends the others its shares of their columns; with [`Opening::Relay`]
-//! all send all columns to party 0, which adds them up and sends each what it needs: `(N-1) (48 N + 48 (N-1)) m`
-//! bytes in all, one round more. The paper's relay sends back all columns, and so does its broadcast.
+//! Each party needs the sums of the others' columns. Either each sends each its shares of these, `48 (N-1)^2 m` bytes
+//! from each party; or each column is added up by one party, the one after its owner, which sends the sum to those that
+//! need it: `48 (2N - 3) m` bytes from each party, one round more. The second is done with [`Opening::Relay`], and with
+//! [`Opening::Direct`] where it saves each party at least 4 MiB; between two parties they are the same. The paper has
+//! one party add up everything and send it back, or everyone broadcast everything.
 //!
 //! # Differences from the paper
 //! - Where P_i's kappa C-OTs of strings of 3m bits multiply its bits with the bits of `R_j`, we take any
@@ -74,6 +76,8 @@ const FITS: &str = "lengths are checked where they come from";
 pub struct Bmr {
     context: Context,
     channels: Vec<Channel>,
+    /// Of columns that have been added up; between two parties there are none.
+    sums: Vec<Channel>,
     opening: Opening,
     offset: Offset,
     random: Generator,
@@ -127,8 +131,13 @@ impl Bmr {
     /// # Errors
     /// Those of [`Context::channels`].
     pub fn open(context: Context, opening: Opening, offset: &Offset) -> Result<Self> {
+        let sums = match context.parties() {
+            2 => Vec::new(),
+            _ => context.step("sums").channels()?,
+        };
         Ok(Self {
             channels: context.channels()?,
+            sums,
             gmw: BooleanGmw::new(context.step("masks"), opening)?,
             input_masks: InputSharing::of_everyone(&context)?,
             random: context.private_prg(),
@@ -149,9 +158,8 @@ impl Bmr {
     pub fn count_in(&mut self, context: &Context) {
         self.context = context.clone();
         self.gmw.count_in(context);
-        self.channels
-            .iter_mut()
-            .for_each(|channel| channel.count_in(context));
+        let channels = self.channels.iter_mut().chain(&mut self.sums);
+        channels.for_each(|channel| channel.count_in(context));
     }
 
     /// Setup parts of fresh wires, for bits that all share ([`from_boolean`](Self::from_boolean)).

@@ -3,7 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use futures_util::future::{BoxFuture, join, try_join_all};
+use futures_channel::mpsc;
+use futures_util::StreamExt as _;
+use futures_util::future::{BoxFuture, join, join3, try_join_all};
 use madrigal_circuit::Layered;
 use madrigal_core::Party;
 use madrigal_garbling::bmr::{Garbling, Products, Shape};
@@ -15,8 +17,34 @@ use madrigal_net::{Receiver, Sender};
 use super::{CHUNK, FITS};
 use crate::Opening;
 
-/// The party that adds up in [`Opening::Relay`].
-pub(super) const RELAY: Party = Party::new(0);
+/// Bytes that a party must save by having each column added up once for it to be worth a round: what a line of
+/// 1 Gbit/s carries in 34 ms.
+const WORTH_A_ROUND: usize = 4 << 20;
+
+/// Whether each column is added up by one party, which sends the sum to the others that need it, instead of by all of
+/// these. Between two parties that is the same.
+pub(super) fn adds_once(opening: Opening, shape: Shape, layered: &Layered) -> bool {
+    let column = shape.column_bytes(layered.and_count());
+    let saved = columns_sent(false, shape.parties) - columns_sent(true, shape.parties);
+    match opening {
+        Opening::Relay => saved > 0,
+        Opening::Direct => saved * column >= WORTH_A_ROUND,
+    }
+}
+
+/// Columns that a party sends, and receives, in all.
+pub(super) fn columns_sent(once: bool, parties: usize) -> usize {
+    let peers = parties - 1;
+    match once {
+        true => peers + parties.saturating_sub(2),
+        false => peers * peers,
+    }
+}
+
+/// Whose column a party adds up: that of the one before it.
+pub(super) fn adds(party: Party, parties: usize) -> Party {
+    Party::new((party.index() + parties - 1) % parties)
+}
 
 /// Bytes of one column in each message. Chunks go together until they have [`CHUNK`] bytes.
 pub(super) fn lengths(shape: Shape, layered: &Layered) -> Vec<usize> {
@@ -54,8 +82,11 @@ pub(super) fn parcels<'c>(shape: Shape, program: &'c Program<'_>) -> Vec<Parcel<
     all
 }
 
-/// The columns of all parties but us, for each parcel a string each: strings of this length the allocator has at
-/// hand when the block before has been evaluated, where one for all would be new pages each time.
+/// The columns of all parties but us, in their order, for each parcel a string each: strings of this length the
+/// allocator has at hand when the block before has been evaluated, where one for all would be new pages each time.
+pub(super) type Columns = Vec<Vec<Bytes>>;
+
+/// The columns while they are added up.
 struct Tables(Mutex<Vec<Vec<Vec<u8>>>>);
 
 impl Tables {
@@ -63,35 +94,21 @@ impl Tables {
         Self(Mutex::new(vec![vec![Vec::new(); columns]; parcels]))
     }
 
-    fn with(&self, parcel: usize, column: usize, change: impl FnOnce(&mut Vec<u8>)) {
-        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut tables[parcel][column]);
-    }
-
     /// Adds a share, or begins with it.
     fn add(&self, parcel: usize, column: usize, share: &[u8]) {
-        self.with(parcel, column, |table| {
-            if table.is_empty() {
-                *table = share.to_vec();
-            } else {
-                kernels::xor_into(table, share);
-            }
-        });
+        let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = &mut tables[parcel][column];
+        if table.is_empty() {
+            *table = share.to_vec();
+        } else {
+            kernels::xor_into(table, share);
+        }
     }
 
-    /// As [`add`](Self::add), of a share that is used for nothing else.
-    fn add_owned(&self, parcel: usize, column: usize, share: Vec<u8>) {
-        self.with(parcel, column, |table| {
-            if table.is_empty() {
-                *table = share;
-            } else {
-                kernels::xor_into(table, &share);
-            }
-        });
-    }
-
-    fn finish(self) -> Vec<Vec<Vec<u8>>> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    fn finish(self) -> Columns {
+        let tables = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let columns = |columns: Vec<Vec<u8>>| columns.into_iter().map(Bytes::from).collect();
+        tables.into_iter().map(columns).collect()
     }
 }
 
@@ -122,31 +139,35 @@ impl Shares<'_> {
     }
 }
 
+/// The channels of a circuit's tables.
+pub(super) struct Wires<'a> {
+    pub shares: &'a mut [Channel],
+    /// Of columns that one party has added up.
+    pub sums: &'a mut [Channel],
+}
+
 /// Garbles the circuit with all others: gives, for each parcel, the columns of all but us, in their order.
 ///
 /// Boxed, so that it is compiled here and not in every crate that awaits it.
 pub(super) fn add_up<'a>(
     opening: Opening,
     context: &'a Context,
-    channels: &'a mut [Channel],
+    wires: Wires<'a>,
     program: &'a Program<'_>,
     garbling: &'a mut Garbling,
     products: Products<'a>,
-) -> BoxFuture<'a, Result<Vec<Vec<Vec<u8>>>>> {
+) -> BoxFuture<'a, Result<Columns>> {
     let shape = garbling.shape();
     let parcels = parcels(shape, program);
-    let tables = Tables::new(shape.parties - 1, parcels.len());
     let shares = Shares {
         context: context.clone(),
         garbling,
         products,
     };
-    match opening {
-        Opening::Direct => Box::pin(directly(context, channels, parcels, shares, tables)),
-        Opening::Relay if context.me() == RELAY => {
-            Box::pin(as_relay(channels, parcels, shares, tables))
-        }
-        Opening::Relay => Box::pin(through_relay(context, channels, parcels, shares, tables)),
+    if adds_once(opening, shape, program.layered()) {
+        Box::pin(once(context, wires, parcels, shares))
+    } else {
+        Box::pin(each_for_itself(context, wires.shares, parcels, shares))
     }
 }
 
@@ -156,27 +177,22 @@ fn columns_for(party: Party, parties: usize) -> impl Iterator<Item = usize> + Cl
     (0..parties).filter(move |&column| column != party.index())
 }
 
-/// Each sends each the columns that it needs.
-async fn directly(
+/// Each sends each its shares of the columns that it needs.
+async fn each_for_itself(
     context: &Context,
     channels: &mut [Channel],
     parcels: Vec<Parcel<'_>>,
     mut shares: Shares<'_>,
-    tables: Tables,
-) -> Result<Vec<Vec<Vec<u8>>>> {
+) -> Result<Columns> {
     let (me, parties) = (context.me(), context.parties());
+    let tables = Tables::new(parties - 1, parcels.len());
     let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.bytes).collect();
     let (mut senders, receivers) = split(channels);
     let send = async {
         for (at, parcel) in parcels.iter().enumerate() {
-            let mut columns = shares.garble(parcel);
+            let columns = shares.garble(parcel);
             for (place, column) in columns_for(me, parties).enumerate() {
-                if parties == 2 {
-                    // Nobody else needs it.
-                    tables.add_owned(at, place, std::mem::take(&mut columns[column]));
-                } else {
-                    tables.add(at, place, &columns[column]);
-                }
+                tables.add(at, place, &columns[column]);
             }
             let columns: Vec<Bytes> = columns.into_iter().map(Bytes::from).collect();
             if parcel.bytes > 0 {
@@ -191,7 +207,7 @@ async fn directly(
         Ok(())
     };
     let receive = receivers.into_iter().map(|(_, rx)| {
-        let add = |at, place, bytes: &Bytes| tables.add(at, place, bytes);
+        let add = |at, place, bytes: Bytes| tables.add(at, place, &bytes);
         receive_columns(context, rx, &lengths, parties - 1, add)
     });
     let (sent, received) = join(send, try_join_all(receive)).await;
@@ -200,69 +216,108 @@ async fn directly(
     Ok(tables.finish())
 }
 
-/// Sends the relay everything, and receives the sums.
-async fn through_relay(
+/// Each sends each its share of one column, adds up those of [the column that is its to add](adds), and sends the sum
+/// to the others that need it. A third of the bytes with five parties, a fifth with ten.
+async fn once(
     context: &Context,
-    channels: &mut [Channel],
+    wires: Wires<'_>,
     parcels: Vec<Parcel<'_>>,
     mut shares: Shares<'_>,
-    tables: Tables,
-) -> Result<Vec<Vec<Vec<u8>>>> {
-    let parties = context.parties();
+) -> Result<Columns> {
+    let (me, parties) = (context.me(), context.parties());
+    let whose = adds(me, parties);
     let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.bytes).collect();
-    let relay = channels.iter_mut().find(|channel| channel.peer() == RELAY);
-    let Channel { tx, rx } = relay.expect("there is a channel to every peer");
-    let send = async {
+    let filled = || lengths.iter().copied().filter(|&len| len > 0);
+    let (mut senders, mut receivers) = split(wires.shares);
+    let (mut sums_to, sums_from) = split(wires.sums);
+    sums_to.retain(|(peer, _)| *peer != whose);
+
+    let (own, mut own_shares) = mpsc::unbounded();
+    let garble = async move {
         for parcel in &parcels {
-            let columns = shares.garble(parcel);
+            let mut columns = shares.garble(parcel);
             if parcel.bytes > 0 {
-                for column in columns {
-                    tx.send(column).await?;
+                for (peer, tx) in &mut senders {
+                    let column = adds(*peer, parties).index();
+                    tx.send(std::mem::take(&mut columns[column])).await?;
                 }
+                // Whoever took them has failed, and says so.
+                let _ = own.unbounded_send(std::mem::take(&mut columns[whose.index()]));
             }
             breathe().await;
         }
         Ok(())
     };
-    let add = |at, place, bytes: &Bytes| tables.add(at, place, bytes);
-    let receive = receive_columns(context, rx, &lengths, parties - 1, add);
-    let (sent, received) = join(send, receive).await;
-    sent?;
-    join_all(context, vec![received?]);
-    Ok(tables.finish())
-}
 
-/// Adds up what all send, parcel by parcel, and sends each the sums that it needs. The others receive while they
-/// send, so nobody waits for ever.
-async fn as_relay(
-    channels: &mut [Channel],
-    parcels: Vec<Parcel<'_>>,
-    mut shares: Shares<'_>,
-    tables: Tables,
-) -> Result<Vec<Vec<Vec<u8>>>> {
-    let parties = channels.len() + 1;
-    for (at, parcel) in parcels.iter().enumerate() {
-        let mut columns = shares.garble(parcel);
-        if parcel.bytes == 0 {
-            continue;
-        }
-        for channel in &mut *channels {
-            for column in &mut columns {
-                let theirs = channel.recv(parcel.bytes).await?;
-                kernels::xor_into(column, &theirs);
+    // What is received while shares are still sent counts, as far as rounds are concerned, after them; what is sent
+    // on, after that.
+    let beside = context.beside();
+    receivers
+        .iter_mut()
+        .for_each(|(_, rx)| rx.count_in(&beside));
+    sums_to.iter_mut().for_each(|(_, tx)| tx.count_in(&beside));
+    let add = async {
+        let mut added = Vec::new();
+        for len in filled() {
+            let Some(mut sum) = own_shares.next().await else {
+                // Garbling has failed.
+                break;
+            };
+            let theirs = receivers.iter_mut().map(|(_, rx)| rx.recv(len));
+            for share in try_join_all(theirs).await? {
+                kernels::xor_into(&mut sum, &share);
             }
-        }
-        for (place, column) in columns_for(RELAY, parties).enumerate() {
-            tables.add(at, place, &columns[column]);
-        }
-        let columns: Vec<Bytes> = columns.into_iter().map(Bytes::from).collect();
-        for channel in &mut *channels {
-            for column in columns_for(channel.peer(), parties) {
-                channel.send(columns[column].clone()).await?;
+            let sum = Bytes::from(sum);
+            for (_, tx) in &mut sums_to {
+                tx.send(sum.clone()).await?;
             }
+            added.push(sum);
         }
+        Ok(added)
+    };
+
+    let receive = sums_from
+        .into_iter()
+        .filter(|(peer, _)| adds(*peer, parties) != me)
+        .map(|(peer, rx)| {
+            let lengths = &lengths;
+            async move {
+                let sums = Mutex::new(Vec::new());
+                let keep = |_, _, sum: Bytes| {
+                    let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+                    // A message is a piece of a larger buffer, which would be kept with it.
+                    sums.push(Bytes::copy_from_slice(&sum));
+                };
+                let counted = receive_columns(context, rx, lengths, 1, keep).await?;
+                let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
+                Ok((adds(peer, parties), sums, counted))
+            }
+        });
+    let (sent, added, received) = join3(garble, add, try_join_all(receive)).await;
+    sent?;
+    let mut columns = vec![Vec::new(); parties];
+    columns[whose.index()] = added?;
+    let mut counted = vec![beside];
+    for (owner, sums, context) in received? {
+        columns[owner.index()] = sums;
+        counted.push(context);
     }
-    Ok(tables.finish())
+    receivers
+        .iter_mut()
+        .for_each(|(_, rx)| rx.count_in(context));
+    sums_to.iter_mut().for_each(|(_, tx)| tx.count_in(context));
+    join_all(context, counted);
+
+    columns.remove(me.index());
+    let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
+    let parcel = |len: &usize| {
+        let of = |column: &mut std::vec::IntoIter<Bytes>| match len {
+            0 => Bytes::new(),
+            _ => column.next().expect("a sum for each parcel"),
+        };
+        columns.iter_mut().map(of).collect()
+    };
+    Ok(lengths.iter().map(parcel).collect())
 }
 
 type Ends<'c, T> = Vec<(Party, &'c mut T)>;
@@ -283,13 +338,13 @@ async fn receive_columns(
     rx: &mut Receiver,
     lengths: &[usize],
     columns: usize,
-    add: impl Fn(usize, usize, &Bytes),
+    add: impl Fn(usize, usize, Bytes),
 ) -> Result<Context> {
     let beside = context.beside();
     rx.count_in(&beside);
     for (at, &len) in lengths.iter().enumerate().filter(|(_, len)| **len > 0) {
         for place in 0..columns {
-            add(at, place, &rx.recv(len).await?);
+            add(at, place, rx.recv(len).await?);
         }
     }
     rx.count_in(context);

@@ -193,7 +193,7 @@ pub fn cost(
 
     let mut rounds = Rounds::new(parties);
     if layered.and_count() * lanes > 0 {
-        Bmr::garble_rounds(&mut rounds, opening, parties);
+        Bmr::garble_rounds(&mut rounds, opening, shape, layered);
     }
     rounds.open(opening, to);
     let setup = PhaseCost {
@@ -204,7 +204,7 @@ pub fn cost(
         + Bmr::fresh_input_cost(me, owners[0], parties, first, lanes)
         + Bmr::fresh_input_cost(me, owners[1], parties, second, lanes)
         + Bmr::fresh_cost(third, lanes)
-        + Bmr::garble_cost(opening, me, shape, layered)
+        + Bmr::garble_cost(opening, shape, layered)
         + Bmr::open_masks_cost(opening, me, parties, outputs, lanes, to);
 
     let mut rounds = Rounds::new(parties);

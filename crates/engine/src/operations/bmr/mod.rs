@@ -395,9 +395,9 @@ impl Boolean for BmrTool {
                 }
             }
             let lengths = bmr::messages_of_column(shape, layered);
-            bill.each(|me| Bmr::garble_cost_with(opening, me, shape, layered, lengths));
+            bill.each(|_| Bmr::garble_cost_with(opening, shape, layered, lengths));
             if shape.and_lanes(layered) > 0 {
-                Bmr::garble_rounds(bill.clock(), opening, parties);
+                Bmr::garble_rounds(bill.clock(), opening, shape, layered);
             }
         });
         bill.each(|_| Bmr::evaluate_cost(shape, layered));
