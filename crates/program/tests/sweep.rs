@@ -5,6 +5,7 @@
 //! of lanes, but not every pair of these, and numbers of more than 32 bits meet 1,000 lanes in R alone;
 //! `MADRIGAL_SWEEP=all` runs everything with everything, in the other mixes too; `MADRIGAL_SWEEP=A+Y`, that
 //! mix alone.
+#![allow(clippy::print_stdout)] // what has passed, and how long it took
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;

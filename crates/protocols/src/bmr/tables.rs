@@ -217,7 +217,7 @@ async fn each_for_itself(
 }
 
 /// Each sends each its share of one column, adds up those of [the column that is its to add](adds), and sends the sum
-/// to the others that need it. A third of the bytes with five parties, a fifth with ten.
+/// to the others that need it. Less than half of the bytes with five parties, a fifth with ten.
 async fn once(
     context: &Context,
     wires: Wires<'_>,
@@ -228,6 +228,7 @@ async fn once(
     let whose = adds(me, parties);
     let lengths: Vec<usize> = parcels.iter().map(|parcel| parcel.bytes).collect();
     let filled = || lengths.iter().copied().filter(|&len| len > 0);
+    let filled = &filled;
     let (mut senders, mut receivers) = split(wires.shares);
     let (mut sums_to, sums_from) = split(wires.sums);
     sums_to.retain(|(peer, _)| *peer != whose);
@@ -279,19 +280,9 @@ async fn once(
     let receive = sums_from
         .into_iter()
         .filter(|(peer, _)| adds(*peer, parties) != me)
-        .map(|(peer, rx)| {
-            let lengths = &lengths;
-            async move {
-                let sums = Mutex::new(Vec::new());
-                let keep = |_, _, sum: Bytes| {
-                    let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
-                    // A message is a piece of a larger buffer, which would be kept with it.
-                    sums.push(Bytes::copy_from_slice(&sum));
-                };
-                let counted = receive_columns(context, rx, lengths, 1, keep).await?;
-                let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
-                Ok((adds(peer, parties), sums, counted))
-            }
+        .map(|(peer, rx)| async move {
+            let (sums, counted) = receive_sums(context, rx, filled()).await?;
+            Ok((adds(peer, parties), sums, counted))
         });
     let (sent, added, received) = join3(garble, add, try_join_all(receive)).await;
     sent?;
@@ -318,6 +309,23 @@ async fn once(
         columns.iter_mut().map(of).collect()
     };
     Ok(lengths.iter().map(parcel).collect())
+}
+
+/// Receives a column of each parcel, and counts rounds as [`receive_columns`] does.
+async fn receive_sums(
+    context: &Context,
+    rx: &mut Receiver,
+    lengths: impl Iterator<Item = usize>,
+) -> Result<(Vec<Bytes>, Context)> {
+    let beside = context.beside();
+    rx.count_in(&beside);
+    let mut sums = Vec::new();
+    for len in lengths {
+        // A message is a piece of a larger buffer, which would be kept with it.
+        sums.push(Bytes::copy_from_slice(&rx.recv(len).await?));
+    }
+    rx.count_in(context);
+    Ok((sums, beside))
 }
 
 type Ends<'c, T> = Vec<(Party, &'c mut T)>;
