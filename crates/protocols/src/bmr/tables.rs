@@ -238,12 +238,13 @@ async fn once(
         for parcel in &parcels {
             let mut columns = shares.garble(parcel);
             if parcel.bytes > 0 {
+                // First, so that the peers' shares are taken while ours are sent, though a message be longer than a
+                // window. It is taken until all is over.
+                let _ = own.unbounded_send(std::mem::take(&mut columns[whose.index()]));
                 for (peer, tx) in &mut senders {
                     let column = adds(*peer, parties).index();
                     tx.send(std::mem::take(&mut columns[column])).await?;
                 }
-                // Whoever took them has failed, and says so.
-                let _ = own.unbounded_send(std::mem::take(&mut columns[whose.index()]));
             }
             breathe().await;
         }
