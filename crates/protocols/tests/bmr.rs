@@ -101,6 +101,17 @@ fn tables_longer_than_a_window() {
     }
 }
 
+/// A gate of so many lanes is one message, here of two windows: whoever sends takes what comes meanwhile.
+#[test]
+fn messages_longer_than_a_window() {
+    let seed = seed();
+    let layered = random_circuit(seed, 12);
+    for opening in OPENINGS {
+        let world = World::light(3, seed).with_limits(|limits| limits.window = MIN_WINDOW);
+        check(world, seed, opening, &layered, 20_000, &[Party::new(1)]);
+    }
+}
+
 /// Rounds and bytes as the paper and the module say, and as seen in the counters above: the formulas are
 /// compared with numbers worked out by hand.
 #[test]
