@@ -107,6 +107,9 @@ pub struct Job {
     pub how: How,
     /// How often the parties compute.
     pub repeat: u32,
+    /// Whether the times of the phases are to be told apart: phases that nobody asked for are then interleaved only
+    /// where correlations do not fit the memory.
+    pub apart: bool,
 }
 
 impl Job {
@@ -140,6 +143,7 @@ impl Job {
             lanes: 0,
             how: work.how.clone(),
             repeat: 1,
+            apart: false,
         })
     }
 
@@ -200,7 +204,11 @@ impl Job {
             also: vec![("repetitions".to_owned(), self.repeat.to_string())],
             ..JobSpec::new(circuit, self.parties)
         };
-        Plan::new(spec).map_err(|error| Usage::Plan(error).into())
+        let plan = match self.apart {
+            true => Plan::new(spec),
+            false => Plan::fastest(spec),
+        };
+        plan.map_err(|error| Usage::Plan(error).into())
     }
 
     /// Indices of the values that a party owns and has to give.

@@ -1,5 +1,6 @@
 //! Boolean multiplication triples: shares of random bits a, b and of c = a & b.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use madrigal_core::{Zeroizing, bits};
@@ -23,6 +24,26 @@ struct Shares {
     a: Zeroizing<Vec<u8>>,
     b: Zeroizing<Vec<u8>>,
     c: Zeroizing<Vec<u8>>,
+}
+
+impl Shares {
+    /// Triples from `start` on, as strings that begin with them.
+    fn bits<'a>(&'a self, start: usize, count: usize, scratch: &'a mut Scratch) -> TripleBits<'a> {
+        if start.is_multiple_of(8) {
+            let range = start / 8..start / 8 + bits::bytes_for(count);
+            return TripleBits {
+                a: &self.a[range.clone()],
+                b: &self.b[range.clone()],
+                c: &self.c[range],
+            };
+        }
+        let Scratch([a, b, c]) = scratch;
+        for (to, from) in [(&mut *a, &self.a), (&mut *b, &self.b), (&mut *c, &self.c)] {
+            fit(to, bits::bytes_for(count));
+            bits::take(from, start, to, count);
+        }
+        TripleBits { a, b, c }
+    }
 }
 
 /// The three strings of some triples. Bits past the end of the last byte are unspecified: they may
@@ -129,26 +150,7 @@ impl BitTriples {
         scratch: &'a mut Scratch,
     ) -> Result<TripleBits<'a>> {
         enough("bit triples", count, self.len())?;
-        Ok(self.advance(count, |shares, start| {
-            if start % 8 == 0 {
-                let range = start / 8..start / 8 + bits::bytes_for(count);
-                return TripleBits {
-                    a: &shares.a[range.clone()],
-                    b: &shares.b[range.clone()],
-                    c: &shares.c[range],
-                };
-            }
-            let Scratch([a, b, c]) = scratch;
-            for (to, from) in [
-                (&mut *a, &shares.a),
-                (&mut *b, &shares.b),
-                (&mut *c, &shares.c),
-            ] {
-                fit(to, bits::bytes_for(count));
-                bits::take(from, start, to, count);
-            }
-            TripleBits { a, b, c }
-        }))
+        Ok(self.advance(count, |shares, start| shares.bits(start, count, scratch)))
     }
 
     fn advance<'a, T>(
@@ -164,6 +166,69 @@ impl BitTriples {
         let start = self.next;
         self.next += count;
         part(&self.shares, start)
+    }
+}
+
+/// Triples that come in pieces, to be taken in other ones.
+#[derive(Default)]
+pub struct TriplePieces {
+    pieces: VecDeque<BitTriples>,
+    count: usize,
+    scratch: Scratch,
+}
+
+impl std::fmt::Debug for TriplePieces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TriplePieces({} left)", self.count)
+    }
+}
+
+impl TriplePieces {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts more behind those that are there.
+    pub fn push(&mut self, piece: BitTriples) {
+        self.count += piece.len();
+        self.pieces.push_back(piece);
+    }
+
+    /// The first `count`, if there are so many: copied where they come from several pieces.
+    pub fn take(&mut self, count: usize) -> Option<BitTriples> {
+        self.count = self.count.checked_sub(count)?;
+        if count == 0 {
+            return Some(BitTriples::none());
+        }
+        let string = || Zeroizing::new(vec![0; bits::bytes_for(count)]);
+        let mut strings = [string(), string(), string()];
+        let mut at = 0;
+        while let Some(piece) = self.pieces.front_mut() {
+            let now = (count - at).min(piece.len());
+            if now == count {
+                let taken = piece.split_front(count);
+                if piece.is_empty() {
+                    self.pieces.pop_front();
+                }
+                return Some(taken);
+            }
+            let bits = piece.advance(now, |shares, start| {
+                shares.bits(start, now, &mut self.scratch)
+            });
+            for (to, from) in strings.iter_mut().zip([bits.a, bits.b, bits.c]) {
+                bits::put(to, at, from, now);
+            }
+            at += now;
+            if piece.is_empty() {
+                self.pieces.pop_front();
+            }
+            if at == count {
+                break;
+            }
+        }
+        let [a, b, c] = strings;
+        Some(BitTriples::new(a, b, c, count))
     }
 }
 
@@ -184,7 +249,7 @@ mod tests {
         let string = |factor: u8| {
             Zeroizing::new(
                 (0..bits::bytes_for(count))
-                    .map(|i| factor * i as u8)
+                    .map(|i| factor.wrapping_mul(i as u8))
                     .collect(),
             )
         };
@@ -210,6 +275,46 @@ mod tests {
         let here = here.c.to_vec();
         let there = rest.take(70, &mut other).expect("there are 70");
         assert_eq!(here, there.c);
+    }
+
+    #[test]
+    fn pieces_are_taken_in_other_pieces() {
+        let mut whole = triples(3000);
+        let mut source = triples(3000);
+        let mut pieces = TriplePieces::new();
+        let mut others = Vec::new();
+        for (more, takes) in [
+            (100, &[30_usize, 50, 0][..]),
+            (8, &[28]),
+            (1000, &[7, 900, 1]),
+            (3, &[]),
+            (5, &[]),
+            (1884, &[1000, 1, 2]),
+        ] {
+            pieces.push(source.split_front(more));
+            for &count in takes {
+                let taken = pieces.take(count).expect("so many are there");
+                assert_eq!(taken.len(), count);
+                others.push(taken);
+            }
+        }
+        assert!(pieces.take(3000 - 2019 + 1).is_none(), "there is one less");
+        others.push(pieces.take(3000 - 2019).expect("all that is left"));
+        assert!(pieces.pieces.is_empty());
+        let mut scratches = [Scratch::default(), Scratch::default()];
+        for mut taken in others {
+            let count = taken.len();
+            let [one, other] = &mut scratches;
+            let found = taken.take(count, one).expect("they are there");
+            let wanted = whole.take(count, other).expect("they are there");
+            let mut strings =
+                [found.a, found.b, found.c, wanted.a, wanted.b, wanted.c].map(<[u8]>::to_vec);
+            for string in &mut strings {
+                bits::clear_tail(string, count);
+            }
+            let [a, b, c, d, e, f] = strings;
+            assert_eq!((a, b, c), (d, e, f), "{count}");
+        }
     }
 
     #[test]

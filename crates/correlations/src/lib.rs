@@ -63,6 +63,7 @@ mod correlated;
 mod dealer;
 mod extension;
 mod gilboa;
+mod in_order;
 mod kind;
 mod layout;
 mod ledger;
@@ -85,18 +86,19 @@ mod store_cost;
 mod supply;
 mod vectors;
 
-pub use bit_triples::{BitTriples, Scratch, TripleBits};
+pub use bit_triples::{BitTriples, Scratch, TripleBits, TriplePieces};
 pub use choice::Choice;
 pub use correlated::{CorrelatedOts, Direction};
 #[doc(hidden)]
 pub use dealer::fuzz_request;
 pub use dealer::{DealerSource, deal};
 pub use extension::{Extension, ExtensionError};
+pub use in_order::Hand;
 pub use kind::{Kind, NeedsError, Width};
 pub use lines::MAX_THREADS;
 pub use maker::{Maker, Strings};
 pub use matrices::{Matrices, MatrixShape, ProductTriple, Tripled};
-pub use needs::{Kept, Needs, Stock};
+pub use needs::{Kept, Needs, Steps, Stock};
 pub use precomputed::{PrecomputedReceiver, PrecomputedSender, precomputed_cost};
 pub use provider::{Call, Own, Provider};
 pub use rings::{RingTriples, SquarePairs, SquareShares, TripleShares};
@@ -119,4 +121,22 @@ pub trait BitTripleSource {
         count: usize,
         made: &dyn Fn(usize),
     ) -> impl Future<Output = Result<BitTriples>>;
+
+    /// The same, of which `hand` gets what is ready, piece by piece in the same order at all parties, while the
+    /// rest is made. What was handed out counts as used, also where the call fails later. A source that has
+    /// nothing earlier hands all of it out at the end.
+    ///
+    /// # Errors
+    /// As [`bit_triples`](Self::bit_triples).
+    fn bit_triples_as_made(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+        hand: &Hand,
+    ) -> impl Future<Output = Result<()>> {
+        async move {
+            hand(self.bit_triples(count, made).await?);
+            Ok(())
+        }
+    }
 }

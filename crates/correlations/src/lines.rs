@@ -13,9 +13,10 @@ use crate::base::{Base, Group, Stream};
 use crate::bit_triples::BitTriples;
 use crate::correlated::{CorrelatedOts, Direction, RowsCall, RowsLayout};
 use crate::extension::Extension;
+use crate::in_order::{Hand, InOrder};
 use crate::links::{Links, OUT_OF_STEP};
 use crate::matrices::{self, Encrypted, ProductTriple, Tripled};
-use crate::ot_triples::{BitCall, BitLayout};
+use crate::ot_triples::{BitCall, BitLayout, Taker};
 use crate::rings::{self, RingTriples, SquarePairs};
 use crate::rows::Pool;
 use crate::shared_bits::{ChainCall, SharedBits};
@@ -138,6 +139,21 @@ impl Line {
             self.links(Group::Bits).await?.run(&mut call, made).await?;
         }
         Ok(call.finish())
+    }
+
+    /// The same, given to `taker` part by part.
+    async fn bit_triples_in_parts(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+        taker: Taker,
+    ) -> Result<()> {
+        let parties = self.context.parties();
+        let mut call = BitCall::in_parts(&self.context, BitLayout { parties, count }, taker);
+        if count > 0 {
+            self.links(Group::Bits).await?.run(&mut call, made).await?;
+        }
+        Ok(())
     }
 
     pub(crate) async fn ring_triples<T: Ring>(
@@ -283,6 +299,29 @@ impl Lines {
             },
         )
         .await
+    }
+
+    /// Boolean triples of all lines, handed out in order as they are made.
+    pub(crate) async fn bit_triples_as_made(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+        hand: &Hand,
+    ) -> Result<()> {
+        let portions: Vec<_> = ranges(self.extension, count, 1, self.count).collect();
+        let counts: Vec<usize> = portions.iter().map(Range::len).collect();
+        let order = Arc::new(InOrder::new(&counts, Arc::clone(hand)));
+        self.share(
+            portions,
+            made,
+            async move |line: &mut Line, portion: Range<usize>, made: &dyn Fn(usize)| {
+                let (order, number) = (Arc::clone(&order), line.number as usize);
+                let taker = Box::new(move |part| order.put(number, part));
+                line.bit_triples_in_parts(portion.len(), made, taker).await
+            },
+        )
+        .await?;
+        Ok(())
     }
 
     /// From now on matrix triples are made by encryption.

@@ -68,6 +68,9 @@ pub(crate) trait Call {
         corrections: &[u8],
     ) -> Result<(), &'static str>;
 
+    /// A part has gone through all steps with all peers, and those before it have too.
+    fn done(&mut self, _: &Range<usize>) {}
+
     /// What a part counts for in progress.
     fn made(&self, items: &Range<usize>) -> usize {
         items.len()

@@ -1,7 +1,9 @@
 //! What a computation needs of every kind of correlation, and the stock that holds just that.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::ops::AddAssign;
+use std::task::Poll;
 
 use madrigal_core::{Party, PhaseCost, Product, Ring, Zeroizing};
 use madrigal_kernels::Block;
@@ -89,6 +91,15 @@ impl Needs {
     pub fn correlated_ots(&mut self, sender: Party, receiver: Party, count: usize) {
         if count > 0 {
             *self.correlated_ots.entry((sender, receiver)).or_default() += count;
+        }
+    }
+
+    /// The same without Boolean triples.
+    #[must_use]
+    pub fn without_bit_triples(&self) -> Self {
+        Self {
+            bit_triples: 0,
+            ..self.clone()
         }
     }
 
@@ -313,6 +324,16 @@ pub struct Stock {
     u128: Shelf<u128>,
     correlated_ots: CorrelatedOts,
     offset: Option<Zeroizing<Block>>,
+    steps: Option<Box<dyn Steps>>,
+}
+
+/// Where the Boolean triples of later steps come from, for work that begins before all of them are there.
+pub trait Steps: Send {
+    /// Those of the next step, when they are there.
+    ///
+    /// # Errors
+    /// Those of whatever makes them.
+    fn poll_next(&mut self, waiting: &mut std::task::Context<'_>) -> Poll<Result<BitTriples>>;
 }
 
 /// Why a stock has as much as is taken.
@@ -455,6 +476,7 @@ impl Stock {
                 counts => source.correlated_ots(counts, made).await?,
             },
             offset: source.offset().map(Zeroizing::new),
+            steps: None,
         })
     }
 
@@ -470,6 +492,7 @@ impl Stock {
             u128: Shelf::empty(),
             correlated_ots: CorrelatedOts::default(),
             offset: None,
+            steps: None,
         }
     }
 
@@ -501,7 +524,30 @@ impl Stock {
                 .correlated_ots
                 .split_front(needs.all_correlated_ots(), me),
             offset: self.offset.clone(),
+            steps: None,
         }
+    }
+
+    /// Puts Boolean triples in place of those that are there.
+    pub fn set_bit_triples(&mut self, triples: BitTriples) {
+        self.bit_triples = triples;
+    }
+
+    /// From now on [`next_step`](Self::next_step) waits for these.
+    pub fn set_steps(&mut self, steps: Box<dyn Steps>) {
+        self.steps = Some(steps);
+    }
+
+    /// Waits for the Boolean triples of the next step; those of the one before are used up. Nothing happens
+    /// where all of them are there from the beginning.
+    ///
+    /// # Errors
+    /// Those of whatever makes them.
+    pub async fn next_step(&mut self) -> Result<()> {
+        if let Some(steps) = &mut self.steps {
+            self.bit_triples = poll_fn(|waiting| steps.poll_next(waiting)).await?;
+        }
+        Ok(())
     }
 
     /// The first `count` Boolean triples that are left; so for the kinds below.

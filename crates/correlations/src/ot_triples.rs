@@ -31,7 +31,7 @@ use crate::links::{Answer, Ask, Call};
 use crate::rings::random_blocks;
 
 /// Triples made at once: with k = 4 their extension message is one frame of 64 KiB.
-const PART: usize = 2 * CHUNK;
+pub(crate) const PART: usize = 2 * CHUNK;
 
 /// The peer whose OTs define a party's b.
 pub(crate) fn first_peer(party: Party) -> Party {
@@ -78,7 +78,12 @@ pub(crate) struct BitCall {
     /// The shares of the products with peers; a & b of our own comes on top at the end.
     c: Zeroizing<Vec<u8>>,
     masks: [Zeroizing<Vec<u8>>; 2],
+    /// What takes each part when it is done; else all are kept to the end.
+    taker: Option<Taker>,
 }
+
+/// What takes the triples of one part.
+pub(crate) type Taker = Box<dyn Fn(BitTriples)>;
 
 fn bytes(items: &Range<usize>) -> Range<usize> {
     let start = items.start / 8;
@@ -97,6 +102,16 @@ impl BitCall {
             b: string(layout.count),
             c: string(layout.count),
             masks: [string(PART), string(PART)],
+            taker: None,
+        }
+    }
+
+    /// The same, of which `taker` gets part after part, in order, as soon as it is there; nothing is left to
+    /// [`finish`](Self::finish).
+    pub(crate) fn in_parts(context: &Context, layout: BitLayout, taker: Taker) -> Self {
+        Self {
+            taker: Some(taker),
+            ..Self::new(context, layout)
         }
     }
 
@@ -144,6 +159,19 @@ impl Call for BitCall {
             kernels::xor_into(corrections, b);
         }
         Ok(())
+    }
+
+    fn done(&mut self, items: &Range<usize>) {
+        let Some(taker) = &self.taker else {
+            return;
+        };
+        let place = bytes(items);
+        let copy = |string: &[u8]| Zeroizing::new(string[place.clone()].to_vec());
+        let (a, b, mut c) = (copy(&self.a), copy(&self.b), copy(&self.c));
+        let own = &mut self.masks[0][..place.len()];
+        kernels::and(own, &a, &b);
+        kernels::xor_into(&mut c, own);
+        taker(BitTriples::new(a, b, c, items.len()));
     }
 
     /// Where a peer's b was fixed before our OT with it, its correction counts where our a is 1.

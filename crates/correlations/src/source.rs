@@ -14,6 +14,7 @@ use crate::bit_triples::BitTriples;
 use crate::choice::bit_triple_work;
 use crate::correlated::{CorrelatedOts, Direction, RowsLayout};
 use crate::extension::Extension;
+use crate::in_order::Hand;
 use crate::kind::Kind;
 use crate::layout::Layout;
 use crate::ledger::Ledger;
@@ -223,6 +224,16 @@ impl BitTripleSource for OtSource {
         };
         let parts = self.lines.run(count, 1, made, work).await?;
         Ok(BitTriples::concat(parts))
+    }
+
+    async fn bit_triples_as_made(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+        hand: &Hand,
+    ) -> Result<()> {
+        self.context.tally("bit triples", &[count]);
+        self.lines.bit_triples_as_made(count, made, hand).await
     }
 }
 

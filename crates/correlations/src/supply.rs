@@ -14,6 +14,7 @@ use crate::bit_triples::BitTriples;
 use crate::correlated::{CorrelatedOts, Direction};
 use crate::dealer::DealerSource;
 use crate::extension::Extension;
+use crate::in_order::Hand;
 use crate::kind::Kind;
 use crate::maker::Maker;
 use crate::matrices::{Matrices, ProductTriple, Tripled};
@@ -377,6 +378,15 @@ macro_rules! either {
 impl BitTripleSource for Supply {
     async fn bit_triples(&mut self, count: usize, made: &dyn Fn(usize)) -> Result<BitTriples> {
         either!(self, source => source.bit_triples(count, made))
+    }
+
+    async fn bit_triples_as_made(
+        &mut self,
+        count: usize,
+        made: &dyn Fn(usize),
+        hand: &Hand,
+    ) -> Result<()> {
+        either!(self, source => source.bit_triples_as_made(count, made, hand))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a call of an operation costs all parties, declared once.
 
 use madrigal_core::{Party, PhaseCost};
-use madrigal_correlations::Needs;
+use madrigal_correlations::{Kind, Needs};
 use madrigal_protocols::{Opening, Rounds};
 
 /// What operations cost: each adds its messages, in order, its AES blocks and its correlations; bytes,
@@ -33,6 +33,10 @@ pub(crate) struct Stage {
     /// Bytes of the longest message.
     pub(crate) longest: u64,
     pub(crate) needs: Needs,
+    /// How many Boolean triples are used before each step but the first.
+    marks: Vec<usize>,
+    /// Whether some steps are not in `marks`.
+    unmarked: bool,
 }
 
 impl Stage {
@@ -44,7 +48,20 @@ impl Stage {
             longest: 0,
             row_bytes: 0,
             needs: Needs::new(),
+            marks: Vec::new(),
+            unmarked: false,
         }
+    }
+
+    /// How many Boolean triples each step uses up: one step, if nothing says otherwise.
+    pub(crate) fn steps(&self) -> Vec<usize> {
+        let all = self.needs.of(Kind::BitTriples);
+        if self.unmarked || all == 0 {
+            return vec![all];
+        }
+        let begins = [0].into_iter().chain(self.marks.iter().copied());
+        let ends = self.marks.iter().copied().chain([all]);
+        begins.zip(ends).map(|(begin, end)| end - begin).collect()
     }
 }
 
@@ -192,6 +209,7 @@ impl Bill {
                 *all += one * times;
             }
             stage.row_bytes += once.row_bytes * times;
+            stage.unmarked |= once.unmarked || !once.marks.is_empty();
             stage.longest = stage.longest.max(once.longest);
             for (kind, count) in once.needs.kinds() {
                 stage.needs.add(kind, count * times as usize);
@@ -210,6 +228,15 @@ impl Bill {
     /// The correlations that are used up.
     pub fn needs(&mut self) -> &mut Needs {
         &mut self.stage().needs
+    }
+
+    /// The Boolean triples that are registered from here on are those of the next step: they may come while what
+    /// was registered before is used, and online the operation says that it has got here by
+    /// [`Stock::next_step`](madrigal_correlations::Stock::next_step).
+    pub fn next_step(&mut self) {
+        let stage = self.stage();
+        let so_far = stage.needs.of(Kind::BitTriples);
+        stage.marks.push(so_far);
     }
 
     /// Bytes of vectors that are read and written, for estimates of time.

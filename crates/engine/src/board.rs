@@ -1,19 +1,23 @@
 //! What tasks wait for: values of earlier ones, blocks that must have ended, correlations.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use madrigal_correlations::Stock;
+use madrigal_correlations::{BitTriples, Steps, Stock, TriplePieces};
 use madrigal_net::{Context, Error, Result};
 
 use crate::graph::{Graph, Value};
 use crate::operation::Prepared;
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
+
+/// Why a task has a stock before its Boolean triples come.
+const OTHERS_FIRST: &str = "other correlations come before Boolean triples are handed out";
 
 /// Where tasks leave what they made, and find what they need; all threads use it.
 pub(crate) struct Board {
@@ -46,6 +50,10 @@ struct State {
     supplied: Vec<Option<Context>>,
     /// By part, tasks that are prepared ahead and have not been.
     unprepared: Vec<usize>,
+    /// Boolean triples that were handed out and are nobody's yet.
+    triples: TriplePieces,
+    /// How many steps have theirs, of those that get them as they are made.
+    served: usize,
     failed: Option<Error>,
 }
 
@@ -61,6 +69,9 @@ struct Place {
     made: Vec<Arc<Shares>>,
     clock: Option<Context>,
     ahead: Ahead,
+    /// Boolean triples of later steps, in order.
+    steps: VecDeque<BitTriples>,
+    step_waker: Option<Waker>,
 }
 
 /// What is done for a task before inputs are there.
@@ -152,7 +163,9 @@ impl Board {
                 unprepared[task.part as usize] += 1;
             }
             let place = &mut tasks[index as usize];
-            place.missing = sources.len() + usize::from(task.after.is_some()) + 1;
+            let first = schedule.stream.is_some() && task.price.steps[0] > 0;
+            let waits = usize::from(task.after.is_some()) + usize::from(first);
+            place.missing = sources.len() + waits + 1;
             for source in sources {
                 tasks[source as usize].readers += 1;
                 readers[source as usize].push(index);
@@ -187,6 +200,8 @@ impl Board {
                 waiting_for_ahead: Vec::new(),
                 supplied: vec![None; schedule.parts.len()],
                 unprepared,
+                triples: TriplePieces::new(),
+                served: 0,
                 failed: None,
             }),
         }
@@ -197,7 +212,7 @@ impl Board {
     }
 
     /// Waits for all that a task needs. Its rounds go on from those of what it reads, in `context`.
-    pub(crate) async fn start(&self, index: u32, context: &Context) -> Result<Start> {
+    pub(crate) async fn start(self: &Arc<Self>, index: u32, context: &Context) -> Result<Start> {
         poll_fn(|waiting| {
             let mut state = self.lock();
             if let Some(error) = &state.failed {
@@ -214,7 +229,14 @@ impl Board {
         let ready = Instant::now();
         let task = &self.schedule.tasks[index as usize];
         let kept = self.lock().tasks[index as usize].ahead.kept.take();
-        let (pieces, stock) = self.collect(task, index, context);
+        let (pieces, mut stock) = self.collect(task, index, context);
+        if self.schedule.stream.is_some() && task.price.steps.len() > 1 {
+            stock.set_steps(Box::new(LaterSteps {
+                board: Arc::clone(self),
+                task: index,
+                step: 0,
+            }));
+        }
         let inputs = pieces.into_iter().map(assemble).collect();
         Ok(Start {
             inputs,
@@ -446,11 +468,42 @@ impl Board {
         state.supplied[part as usize] = Some(made.beside());
         let tasks = &self.schedule.tasks;
         for index in self.schedule.tasks_of(part) {
-            let own = stock.take(&tasks[index].price.needs, me);
+            let needs = &tasks[index].price.needs;
+            let own = match self.schedule.stream {
+                None => stock.take(needs, me),
+                Some(_) => stock.take(&needs.without_bit_triples(), me),
+            };
             state.tasks[index].stock = Some(own);
             state.arrived(index as u32);
             if state.tasks[index].ahead.missing > 0 {
                 state.arrived_ahead(index as u32);
+            }
+        }
+    }
+
+    /// Takes Boolean triples as they are made, and gives the next steps theirs. What the parts before bring is
+    /// there by then.
+    pub(crate) fn hand(&self, triples: BitTriples) {
+        let schedule = &self.schedule;
+        let mut state = self.lock();
+        let state = &mut *state;
+        state.triples.push(triples);
+        let order = schedule.stream.as_deref().unwrap_or_default();
+        for of in &order[state.served..] {
+            let Some(own) = state.triples.take(schedule.triples_of(of)) else {
+                break;
+            };
+            state.served += 1;
+            let place = &mut state.tasks[of.task as usize];
+            if of.step == 0 {
+                let stock = place.stock.as_mut();
+                stock.expect(OTHERS_FIRST).set_bit_triples(own);
+                state.arrived(of.task);
+            } else {
+                place.steps.push_back(own);
+                if let Some(waker) = place.step_waker.take() {
+                    waker.wake();
+                }
             }
         }
     }
@@ -483,7 +536,14 @@ impl Board {
         let wakers: Vec<Waker> = state
             .tasks
             .iter_mut()
-            .flat_map(|place| [place.waker.take(), place.ahead.waker.take()])
+            .flat_map(|place| {
+                let wakers = [
+                    &mut place.waker,
+                    &mut place.step_waker,
+                    &mut place.ahead.waker,
+                ];
+                wakers.map(Option::take)
+            })
             .flatten()
             .collect();
         let waiting = std::mem::take(&mut state.waiting_for_ahead);
@@ -517,6 +577,40 @@ impl Board {
             });
         }
         outputs
+    }
+}
+
+/// What a task that gets its Boolean triples step by step waits for.
+struct LaterSteps {
+    board: Arc<Board>,
+    task: u32,
+    /// Which is at work.
+    step: usize,
+}
+
+impl Steps for LaterSteps {
+    fn poll_next(&mut self, waiting: &mut std::task::Context<'_>) -> Poll<Result<BitTriples>> {
+        let steps = &self.board.schedule.tasks[self.task as usize].price.steps;
+        let next = self.step + 1;
+        // A step too many finds nothing: the operation's own call says so.
+        let count = steps.get(next).copied().unwrap_or(0);
+        let mut state = self.board.lock();
+        if let Some(error) = &state.failed {
+            return Poll::Ready(Err(error.clone()));
+        }
+        let place = &mut state.tasks[self.task as usize];
+        let triples = match count {
+            0 => BitTriples::none(),
+            _ => match place.steps.pop_front() {
+                Some(triples) => triples,
+                None => {
+                    place.step_waker = Some(waiting.waker().clone());
+                    return Poll::Pending;
+                }
+            },
+        };
+        self.step = next;
+        Poll::Ready(Ok(triples))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::{LocalBoxFuture, try_join, try_join_all};
 use madrigal_core::{Party, Phase, Zeroizing};
-use madrigal_correlations::{Means, Source, Stock, Supply};
+use madrigal_correlations::{BitTripleSource, Hand, Kind, Means, Source, Stock, Supply};
 use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads};
 use sha2::{Digest, Sha256};
 
@@ -382,7 +382,16 @@ impl Team<'_> {
             offset
         });
         let mut ready = Vec::new();
-        for (part, needs) in (0..).zip(&self.plan.schedule().parts) {
+        let schedule = self.plan.schedule();
+        for (part, needs) in (0..).zip(&schedule.parts) {
+            let last = part as usize + 1 == schedule.parts.len();
+            if let (Some(source), true, true) = (&mut source, last, schedule.stream.is_some()) {
+                let board = Arc::clone(self.board);
+                let hand: Hand = Arc::new(move |triples| board.hand(triples));
+                let count = needs.of(Kind::BitTriples);
+                source.bit_triples_as_made(count, &made, &hand).await?;
+                continue;
+            }
             if interleaved && part >= 2 {
                 self.board.part_ended(part - 2).await?;
             }
@@ -524,7 +533,7 @@ impl Runner {
         &mut self,
         graph: &Graph,
         schedule: &Schedule,
-        board: &Board,
+        board: &Arc<Board>,
         tell: &dyn Fn(Event),
     ) -> Result<Vec<TaskReport>, Error> {
         let done = self.tasks(graph, schedule, board, tell).await;
@@ -538,7 +547,7 @@ impl Runner {
         &mut self,
         graph: &Graph,
         schedule: &Schedule,
-        board: &Board,
+        board: &Arc<Board>,
         tell: &dyn Fn(Event),
     ) -> Result<Vec<TaskReport>, Error> {
         let mut reports = Vec::with_capacity(self.list.len());

@@ -33,6 +33,7 @@ mod stages;
 #[cfg(feature = "store")]
 mod stores;
 mod strands;
+mod stream;
 mod time;
 mod trace;
 mod trial;

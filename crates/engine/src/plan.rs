@@ -28,8 +28,10 @@ use crate::time::PlanTime;
 pub enum Phases {
     /// All of setup before any of online: nothing depends on inputs until every triple is there.
     Sequential,
-    /// In parts: the triples of the next part are made while the current one computes. Memory
-    /// follows the part, not the job.
+    /// What is made is used while more is made. If all correlations and a copy fit the memory, Boolean triples
+    /// come last and in the order of layers, so that most of a circuit's layers are behind when the last triple
+    /// comes: that saves time where the round trip is long. Else all is done in parts: the triples of the
+    /// next part are made while the current one computes, and memory follows the part, not the job.
     Interleaved,
 }
 
@@ -240,7 +242,22 @@ impl Plan {
     ///
     /// # Errors
     /// What does not fit together.
-    pub fn new(mut spec: JobSpec) -> Result<Self, PlanError> {
+    pub fn new(spec: JobSpec) -> Result<Self, PlanError> {
+        Self::planned(spec, ProgramPlan::new)
+    }
+
+    /// The same, with phases as [`ProgramPlan::fastest`] has them where the specification leaves them open.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn fastest(spec: JobSpec) -> Result<Self, PlanError> {
+        Self::planned(spec, ProgramPlan::fastest)
+    }
+
+    fn planned(
+        mut spec: JobSpec,
+        plan: fn(ProgramSpec) -> Result<ProgramPlan, ProgramError>,
+    ) -> Result<Self, PlanError> {
         let parties = spec.parties;
         let protocol = spec.protocol;
         if !protocol.parties().contains(&parties) {
@@ -309,7 +326,7 @@ impl Plan {
             policy: Arc::new(Soonest),
             also: Vec::new(),
         };
-        let program = ProgramPlan::new(program)?;
+        let program = plan(program)?;
         Ok(Self { spec, program })
     }
 

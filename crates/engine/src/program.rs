@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use madrigal_core::time::Link;
+use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost};
 use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin, SupplyCosts};
 use madrigal_net::Fact;
@@ -206,15 +206,52 @@ impl ProgramPlan {
                 ..limits
             })?;
         }
-        schedule.divide(match phases {
-            Phases::Sequential if !schedule.ahead => None,
-            Phases::Sequential => Some(part_bytes),
-            Phases::Interleaved => Some(part_bytes),
-        });
+        // Triples that are handed out as they are made are copied.
+        let streams = phases == Phases::Interleaved
+            && 2 * needs.share_bytes() <= spec.memory as u128
+            && schedule.stream();
+        if !streams {
+            schedule.divide(match phases {
+                Phases::Sequential if !schedule.ahead => None,
+                Phases::Sequential => Some(part_bytes),
+                Phases::Interleaved => Some(part_bytes),
+            });
+        }
         Ok(Self {
             spec,
             schedule: Arc::new(schedule),
             phases,
+        })
+    }
+
+    /// The same; but where the phases are left open and interleaved ones would take markedly less time, since
+    /// rounds on the parties' line pass while Boolean triples are made, they are interleaved. Estimated at
+    /// fixed rates, so that all parties come to the same.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn fastest(spec: ProgramSpec) -> Result<Self, ProgramError> {
+        let open = spec.phases.is_none() && matches!(spec.origin, Origin::Ot { .. });
+        let line = spec.line;
+        let other = open.then(|| ProgramSpec {
+            phases: Some(Phases::Interleaved),
+            ..spec.clone()
+        });
+        let plan = Self::new(spec)?;
+        let time = |plan: &Self| plan.time(Party::new(0), &Rates::ZEN_5, &line);
+        let before = time(&plan);
+        // What can be saved, at most.
+        let rounds = before.online.waiting.min(before.setup.total);
+        let worth = before.total * WORTH;
+        let other = other.filter(|_| plan.phases == Phases::Sequential && rounds > worth);
+        let streamed = match other {
+            Some(other) => Self::new(other)?,
+            None => return Ok(plan),
+        };
+        let saves = || before.total - time(&streamed).total > worth;
+        Ok(match streamed.schedule.stream {
+            Some(_) if saves() => streamed,
+            _ => plan,
         })
     }
 
@@ -445,6 +482,10 @@ impl ProgramPlan {
         facts
     }
 }
+
+/// The part of a plan's time that interleaved phases have to save where nobody asked for them: with sequential ones
+/// setup and online are measured by themselves, and no input is used before all correlations are there.
+const WORTH: f64 = 0.05;
 
 /// Tables and labels that are made in setup and kept until they are used may take so many times the memory
 /// for correlations: that they are there before the inputs is what they are for.

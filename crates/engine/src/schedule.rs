@@ -24,6 +24,7 @@ use crate::policy::{Policy, Ready};
 use crate::regions::{Region, blocks, lanes_of, regions};
 use crate::sort::Sort;
 use crate::strands::{Lead, Strands};
+use crate::stream::{StepOf, StreamTime};
 
 /// The most tasks of a program: a plan goes through all of them.
 const MAX_TASKS: usize = 1 << 20;
@@ -80,6 +81,8 @@ pub(crate) struct Price {
     pub(crate) row_bytes: u64,
     pub(crate) lead: Lead,
     pub(crate) nanoseconds: u64,
+    /// How many of the Boolean triples each step takes.
+    pub(crate) steps: Vec<usize>,
     /// What it costs to prepare it.
     pub(crate) setup: Stage,
     /// Bytes that each party keeps from then on.
@@ -94,6 +97,8 @@ pub(crate) struct Task {
     pub(crate) range: Range<usize>,
     pub(crate) price: Arc<Price>,
     pub(crate) strand: u32,
+    /// When it begins, in nanoseconds, by what is declared.
+    pub(crate) begin: u64,
     /// What its correlations are made with.
     pub(crate) part: u32,
     /// A block, by its region and number, that must have ended before.
@@ -116,6 +121,8 @@ pub(crate) struct Schedule {
     opening: Opening,
     /// The correlations of each part.
     pub(crate) parts: Vec<Needs>,
+    /// Where the Boolean triples, which are the last part, are handed out as they are made: what gets them.
+    pub(crate) stream: Option<Vec<StepOf>>,
     /// Rounds when all has ended.
     pub(crate) rounds: Rounds,
     /// Whether some tasks are prepared before inputs are there.
@@ -144,6 +151,7 @@ impl Schedule {
             parties: graph.parties(),
             opening: limits.opening,
             parts: Vec::new(),
+            stream: None,
             rounds: Rounds::new(graph.parties()),
             ahead: graph.nodes().iter().any(|node| limits.ahead.prepares(node)),
             prepared: limits.ahead,
@@ -317,21 +325,23 @@ impl Schedule {
     }
 
     /// Seconds until the last task has ended, where each begins as soon as what it reads is there and its
-    /// strand is free.
+    /// strand is free, and steps that get Boolean triples as they are made do when these come.
     pub(crate) fn longest_chain(
         &self,
         graph: &Graph,
         me: Party,
         rates: &Rates,
         link: &Link,
+        supply: &StreamTime,
     ) -> f64 {
+        let supplied = self.supplied(supply);
         let mut times: HashMap<*const Price, f64> = HashMap::new();
         let mut strands = vec![0.0_f64; self.strands.len()];
         let mut made: HashMap<(u32, usize), f64> = HashMap::new();
         let mut blocks: HashMap<(u32, u32), f64> = HashMap::new();
         let mut last = 0.0_f64;
-        for task in &self.tasks {
-            let mut begin = strands[task.strand as usize];
+        for (index, task) in self.tasks.iter().enumerate() {
+            let mut begin = strands[task.strand as usize].max(supply.others);
             for &input in &graph.node(task.node).inputs {
                 let range = self.reads(graph, task, input);
                 for piece in self.pieces(input.node, &range) {
@@ -347,7 +357,12 @@ impl Schedule {
             let own = times
                 .entry(price)
                 .or_insert_with(|| price.time(me, rates, link).total);
-            let end = begin + *own;
+            let each = *own / price.steps.len() as f64;
+            let mut end = begin;
+            for step in 0..price.steps.len() {
+                let at = supplied.get(&(index as u32, step as u32));
+                end = at.map_or(end, |at| end.max(*at)) + each;
+            }
             strands[task.strand as usize] = end;
             made.insert((task.node, task.block as usize), end);
             let block = blocks.entry(task.of).or_insert(0.0);
@@ -425,6 +440,10 @@ impl Schedule {
                 .for_each(|number| hash.update(number.to_le_bytes()));
             hash.update((task.range.end as u64).to_le_bytes());
         }
+        for of in self.stream.iter().flatten() {
+            hash.update(of.task.to_le_bytes());
+            hash.update(of.step.to_le_bytes());
+        }
     }
 
     /// Puts tasks on strands.
@@ -480,6 +499,8 @@ impl Schedule {
             let at = ready_at[index];
             let price = &tasks[index].price;
             let (strand, end) = strands.put(at, price.lead, price.nanoseconds);
+            let begin = end - price.nanoseconds;
+            tasks[index].begin = begin;
             tasks[index].strand = strand as u32;
             order.push(task);
             let mut ended = |next: usize, waits: &mut Vec<usize>| {
@@ -535,6 +556,7 @@ impl Schedule {
                     price: Arc::clone(price),
                     range,
                     strand: 0,
+                    begin: 0,
                     part: 0,
                     after: after.map(|before| (region, before as u32)),
                     of: (region, block as u32),
@@ -661,6 +683,7 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
     let lead = Lead::of([&setup, &online]);
     let mut needs = online.needs.clone();
     needs += &setup.needs;
+    let steps = online.steps();
     let mut costs = online.costs;
     for (party, cost) in Party::all(parties).zip(&mut costs) {
         cost.rounds = online.clock.of(party);
@@ -673,6 +696,7 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
         row_bytes: online.row_bytes,
         lead,
         nanoseconds: 0,
+        steps,
         setup,
         kept,
     };

@@ -7,6 +7,7 @@ use madrigal_correlations::{Needs, SupplyCosts};
 use crate::plan::Phases;
 use crate::program::ProgramPlan;
 use crate::schedule::{Task, seconds};
+use crate::stream::StreamTime;
 
 /// Rounds of a job beside those of its phases: all parties say what they want, that they are done, and
 /// hear that all are. Measured at a round trip of a second, where they are all that is left.
@@ -44,6 +45,9 @@ impl ProgramPlan {
         let online = self.online_time(me, rates, link);
         let phases = match self.phases() {
             Phases::Sequential => setup.total + online.total,
+            Phases::Interleaved if self.schedule().stream.is_some() => {
+                self.streamed(me, rates, link, [&start, &setup, &online])
+            }
             Phases::Interleaved => self.interleaved(&setup, &online),
         };
         PlanTime {
@@ -63,6 +67,29 @@ impl ProgramPlan {
         };
         let hidden = longer + shorter / self.parts().len().max(1) as f64;
         hidden.max(setup.computing + online.computing)
+    }
+
+    /// Where Boolean triples come as they are made, the last ones are waited for, and what follows them.
+    fn streamed(
+        &self,
+        me: Party,
+        rates: &Rates,
+        link: &Link,
+        [start, setup, online]: [&Time; 3],
+    ) -> f64 {
+        let mut costs = self.spec().origin.costs(me, self.spec().graph.parties());
+        let parts = self.schedule().parts.iter();
+        let bytes: Vec<u64> = parts.map(|part| costs.fill(part).bytes_sent).collect();
+        let others = bytes[0] as f64 / bytes.iter().sum::<u64>().max(1) as f64;
+        let supply = StreamTime {
+            others: start.total + others * (setup.total - start.total),
+            triples: setup.total,
+        };
+        let schedule = self.schedule();
+        let chain = schedule.longest_chain(&self.spec().graph, me, rates, link, &supply);
+        chain
+            .max(setup.computing + online.computing)
+            .max(setup.sending + online.sending)
     }
 
     /// The start of the correlations' source, and the correlations.
@@ -86,7 +113,8 @@ impl ProgramPlan {
             rates,
             link,
         );
-        let chain = schedule.longest_chain(&self.spec().graph, me, rates, link);
+        let at_once = StreamTime::default();
+        let chain = schedule.longest_chain(&self.spec().graph, me, rates, link, &at_once);
         Time {
             total: whole.computing.max(whole.sending).max(chain),
             ..whole

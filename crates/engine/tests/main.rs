@@ -18,5 +18,6 @@ mod ring_branches;
 mod run;
 mod stages;
 mod stores;
+mod streamed;
 mod time;
 mod transcripts;

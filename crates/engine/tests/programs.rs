@@ -232,6 +232,11 @@ pub(crate) fn check_all(built: &Built, seed: u64) {
         ..built.spec()
     };
     check(built, interleaved, seed);
+    let streamed = ProgramSpec {
+        phases: Some(Phases::Interleaved),
+        ..built.spec()
+    };
+    check(built, streamed, seed);
 }
 
 /// Every operation on rings, on one after the other.

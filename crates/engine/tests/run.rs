@@ -30,7 +30,7 @@ async fn make_store(session: &Session, plan: &Plan, directory: &Path) -> Store {
 }
 
 /// Runs `plan` as all parties; checks outputs and costs.
-fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
+pub(crate) fn check(plan: &Plan, netlist: &Netlist, seed: u64) {
     let spec = plan.spec();
     let stores = tempfile::tempdir().unwrap();
     let mut prg = Prg::new(Block::new(seed, 7));

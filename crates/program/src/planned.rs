@@ -87,7 +87,7 @@ impl Computation {
             let mut spec = executable.spec();
             adjust(&mut spec);
             Ok(Planned {
-                plan: ProgramPlan::new(spec)?,
+                plan: ProgramPlan::fastest(spec)?,
                 executable,
                 goal,
                 conditionals: lowered.conditionals(),

@@ -302,7 +302,8 @@ pub enum CorrelationsArg {
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PhasesArg {
-    /// The engine chooses
+    /// Sequential; interleaved where correlations do not fit --memory, or where that saves time
+    /// on a line with a long round trip (benchmarks keep phases apart)
     Auto,
     /// Setup finishes before inputs are used
     Sequential,

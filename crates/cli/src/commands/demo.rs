@@ -82,6 +82,7 @@ impl Announcement {
             lanes: self.blocks(),
             how,
             repeat: 1,
+            apart: false,
         }
     }
 

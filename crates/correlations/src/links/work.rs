@@ -192,8 +192,9 @@ impl<'a> Work<'a> {
             self.told.set(self.told.get() + 1);
             let items = self.untold.borrow_mut().next();
             if let Some(items) = items {
-                let made = self.call.borrow().made(&items);
-                (self.made)(made);
+                let mut call = self.call.borrow_mut();
+                call.done(&items);
+                (self.made)(call.made(&items));
             }
         }
     }

@@ -192,6 +192,7 @@ impl<P: Layers> Boolean for P {
         }
         for layer in layered.layers() {
             arena.local(layer.local, leads);
+            stock.next_step().await?;
             self.ands(layer.ands, arena, stock).await?;
         }
         arena.local(layered.tail(), leads);
@@ -214,6 +215,7 @@ impl<P: Layers> Boolean for P {
     fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
         let layered = circuit.layered();
         for layer in layered.layers() {
+            bill.next_step();
             P::ands_bill(layer.ands.len(), lanes, bill);
         }
         // Two rows are read and one is written by a local operation.

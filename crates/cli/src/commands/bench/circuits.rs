@@ -81,6 +81,7 @@ fn statistics(args: BenchCircuit, source: Source) -> Result<Statistics> {
         lanes: args.lanes,
         how,
         repeat: args.repeat,
+        apart: true,
     };
     let plan = job.plan(Arc::clone(&circuit))?;
     let own = random_inputs(&job, &circuit)?;

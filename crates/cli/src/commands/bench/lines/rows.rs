@@ -206,6 +206,7 @@ fn job(parties: usize, lanes: u64, how: How) -> Task {
         lanes,
         how,
         repeat: 1,
+        apart: true,
     })
 }
 

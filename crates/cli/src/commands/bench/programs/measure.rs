@@ -83,7 +83,10 @@ impl Ready {
                 threads: setting.threads,
                 matrices: Matrices::choose(extension, made.program.parties(), &needs),
             };
-            let plan = planned(spec)?;
+            let plan = match setting.online {
+                true => planned(spec)?,
+                false => ProgramPlan::fastest(spec).map_err(Failure::bug)?,
+            };
             Ok(Self {
                 executable,
                 plan,
