@@ -38,8 +38,9 @@
 //! * all that is wrong or not supported is told at once ([`ImportError`]), each with its node and what to do.
 //!
 //! [`Graph::evaluate_with`] shows every node's result to an [`Observer`]. [`npy`] reads and writes tensors as NumPy
-//! does.
+//! does, [`csv`] as tables.
 
+pub mod csv;
 mod error;
 mod evaluate;
 mod graph;

@@ -7,6 +7,7 @@
 )]
 
 mod common;
+mod csv;
 mod damaged;
 mod graphs;
 mod malformed;
