@@ -10,6 +10,8 @@ mod common;
 mod csv;
 mod damaged;
 mod graphs;
+#[cfg(feature = "png")]
+mod image;
 mod malformed;
 mod models;
 mod npy;
