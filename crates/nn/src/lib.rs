@@ -38,12 +38,15 @@
 //! * all that is wrong or not supported is told at once ([`ImportError`]), each with its node and what to do.
 //!
 //! [`Graph::evaluate_with`] shows every node's result to an [`Observer`]. [`npy`] reads and writes tensors as NumPy
-//! does.
+//! does, [`csv`] as tables; `image`, with the feature `png` (on by default), reads images.
 
+pub mod csv;
 mod error;
 mod evaluate;
 mod graph;
 mod half;
+#[cfg(feature = "png")]
+pub mod image;
 mod import;
 pub mod npy;
 pub mod proto;

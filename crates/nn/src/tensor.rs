@@ -219,6 +219,12 @@ pub(crate) fn elements(shape: &[usize]) -> Option<usize> {
     Some(if shape.contains(&0) { 0 } else { product })
 }
 
+/// As in 1 x 28 x 28.
+pub(crate) fn sizes(shape: &[usize]) -> String {
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    sizes.join(" x ")
+}
+
 impl Tensor {
     /// A tensor. Integers beyond the element's range are reduced modulo two to its width, floats rounded to
     /// its precision.

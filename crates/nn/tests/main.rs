@@ -7,8 +7,11 @@
 )]
 
 mod common;
+mod csv;
 mod damaged;
 mod graphs;
+#[cfg(feature = "png")]
+mod image;
 mod malformed;
 mod models;
 mod npy;

@@ -1,6 +1,7 @@
 //! How pixels of images become numbers.
 
 use clap::Args;
+use madrigal_nn::image::Scaling;
 
 /// The flags. A pixel's value is (byte * scale - mean) / std, of its channel.
 #[derive(Args, Debug, Clone, Default)]
@@ -36,8 +37,9 @@ impl Pixels {
         }
     }
 
-    /// Factor, mean and deviation, each for all channels; an error says which flag does not fit.
-    pub fn factors(&self, channels: usize) -> Result<[Vec<f64>; 3], String> {
+    /// How each of so many channels is scaled; an error says which flag does not fit.
+    pub fn scalings(&self, channels: usize) -> Result<Vec<Scaling>, String> {
+        let usual = Scaling::default();
         let all = |flag: &str, given: &[f64], usual: f64| match given {
             [] => Ok(vec![usual; channels]),
             [one] => Ok(vec![*one; channels]),
@@ -47,11 +49,14 @@ impl Pixels {
                 many.len()
             )),
         };
-        Ok([
-            vec![self.scale.unwrap_or(1.0 / 255.0); channels],
-            all("--mean", &self.mean, 0.0)?,
-            all("--std", &self.std, 1.0)?,
-        ])
+        let means = all("--mean", &self.mean, usual.mean)?;
+        let deviations = all("--std", &self.std, usual.deviation)?;
+        let scaling = |(mean, deviation)| Scaling {
+            factor: self.scale.unwrap_or(usual.factor),
+            mean,
+            deviation,
+        };
+        Ok(means.into_iter().zip(deviations).map(scaling).collect())
     }
 }
 
@@ -68,5 +73,35 @@ fn factor(text: &str) -> Result<f64, String> {
     match number.is_finite() && number != 0.0 {
         true => Ok(number),
         false => Err("expected a number that is not 0, or a fraction as 1/255".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_number_is_for_all_channels() {
+        let pixels = Pixels {
+            scale: None,
+            mean: vec![0.5],
+            std: vec![0.5, 1.0, 2.0],
+        };
+        let found = pixels.scalings(3).unwrap();
+        let numbers: Vec<[f64; 3]> = found
+            .iter()
+            .map(|one| [one.factor, one.mean, one.deviation])
+            .collect();
+        let factor = 1.0 / 255.0;
+        assert_eq!(
+            numbers,
+            [[factor, 0.5, 0.5], [factor, 0.5, 1.0], [factor, 0.5, 2.0]]
+        );
+        assert_eq!(Pixels::default().scalings(1).unwrap(), [Scaling::default()]);
+        let error = pixels.scalings(1).unwrap_err();
+        assert!(
+            error.contains("--std has 3 numbers") && error.contains("channels are 1"),
+            "{error}"
+        );
     }
 }

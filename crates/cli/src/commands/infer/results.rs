@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use madrigal_nn::{Tensor, npy};
+use madrigal_nn::{Tensor, csv, npy};
 
 use crate::args::Infer;
-use crate::data::{is_csv, write_csv};
+use crate::data::is_csv;
 use crate::exit::{Failure, Result};
 use crate::files::{self, Output, named};
 
@@ -58,7 +58,7 @@ pub fn write(results: &[(String, Tensor)], path: &Path) -> Result<()> {
     let names: Vec<String> = results.iter().map(|(name, _)| name.clone()).collect();
     for (path, (_, tensor)) in places(path, &names).iter().zip(results) {
         let file = match is_csv(path) {
-            true => write_csv(tensor).into_bytes(),
+            true => csv::write(tensor).into_bytes(),
             false => npy::write(tensor),
         };
         fs::write(path, file).map_err(Failure::file("write the result", path))?;

@@ -1,32 +1,34 @@
-//! Data for a model, from files: arrays of NumPy's, tables, images.
+//! Data for a model, from files: arrays of NumPy's, tables, images, which `madrigal_nn` reads.
 //!
 //! How many inputs are computed at once is seen in the files before the model's shapes are known; then each file must
 //! fit its input.
 
-mod csv;
-mod image;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use madrigal_nn::{Data, Element, Graph, Tensor, Type, npy};
+use madrigal_nn::csv::{self, CsvError};
+use madrigal_nn::image::{self, Image, ImageError, Scaling};
+use madrigal_nn::npy::{self, NpyError};
+use madrigal_nn::{Data, Element, Graph, Tensor, TensorError, Type};
 
 use crate::args::Pixels;
 use crate::exit::{Failure, Result, Status};
 
-pub use csv::write as write_csv;
-
 /// What is wrong with a file of data.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
+    #[error("{}: {error}", path.display())]
+    Array { path: PathBuf, error: NpyError },
+    #[error("{}{} {error}", path.display(), after_path(.error))]
+    Table { path: PathBuf, error: CsvError },
+    #[error("{}: {error}", path.display())]
+    Image { path: PathBuf, error: ImageError },
     #[error("{}: {problem}", path.display())]
-    File { path: PathBuf, problem: String },
-    #[error("{}, line {line}: {problem}", path.display())]
-    Line {
-        path: PathBuf,
-        line: usize,
-        problem: String,
-    },
+    Pixels { path: PathBuf, problem: String },
+    #[error("{}: {value} is no integer, which the model's input takes", path.display())]
+    Integer { path: PathBuf, value: f64 },
+    #[error("{}: {error}", path.display())]
+    Tensor { path: PathBuf, error: TensorError },
     #[error(
         "--input: the model has {expected} inputs, and {found} files are named; name one for each, in its order{}",
         images(*.expected)
@@ -34,6 +36,14 @@ pub enum DataError {
     Count { expected: usize, found: usize },
     #[error("{flag} is for images, and no --input is a .png file; leave the flag out")]
     NoImage { flag: &'static str },
+}
+
+/// What stands between a path and what is wrong with it or with a line of it.
+fn after_path(error: &CsvError) -> &'static str {
+    match error.line() {
+        Some(_) => ",",
+        None => ":",
+    }
 }
 
 fn images(inputs: usize) -> &'static str {
@@ -46,8 +56,8 @@ fn images(inputs: usize) -> &'static str {
 impl madrigal_app::failure::Fault for DataError {
     fn status(&self) -> Status {
         match self {
-            Self::File { .. } | Self::Line { .. } => Status::File,
             Self::Count { .. } | Self::NoImage { .. } => Status::Usage,
+            _ => Status::File,
         }
     }
 }
@@ -58,16 +68,44 @@ impl From<DataError> for Failure {
     }
 }
 
-fn wrong(path: &Path, problem: impl Into<String>) -> DataError {
-    let (path, problem) = (path.to_owned(), problem.into());
-    DataError::File { path, problem }
+fn table_error(path: &Path) -> impl FnOnce(CsvError) -> DataError {
+    let path = path.to_owned();
+    |error| DataError::Table { path, error }
+}
+
+fn image_error(path: &Path) -> impl FnOnce(ImageError) -> DataError {
+    let path = path.to_owned();
+    |error| DataError::Image { path, error }
+}
+
+fn pixels_error(path: &Path) -> impl FnOnce(String) -> DataError {
+    let path = path.to_owned();
+    |problem| DataError::Pixels { path, problem }
 }
 
 /// What a file holds.
 enum Content {
     Array(Tensor),
-    Rows(csv::Rows),
-    Image(image::Image),
+    Table(csv::Table),
+    /// And how each of its channels is scaled.
+    Image(Image, Vec<Scaling>),
+}
+
+impl Content {
+    /// Reads a file, which its name's end tells the kind of.
+    fn read(path: &Path, file: &[u8], pixels: &Pixels) -> Result<Self, DataError> {
+        if is_csv(path) {
+            return Ok(Self::Table(csv::read(file).map_err(table_error(path))?));
+        }
+        if ends(path, "png") {
+            let image = image::read(file).map_err(image_error(path))?;
+            let scalings = pixels.scalings(image.channels());
+            return Ok(Self::Image(image, scalings.map_err(pixels_error(path))?));
+        }
+        let path = path.to_owned();
+        let array = npy::read(file).map_err(|error| DataError::Array { path, error });
+        Ok(Self::Array(array?))
+    }
 }
 
 /// What the files that are named hold, in order.
@@ -92,15 +130,7 @@ impl Files {
         }
         let of = |path: &PathBuf| -> Result<(PathBuf, Content)> {
             let file = fs::read(path).map_err(Failure::file("read the data", path))?;
-            let content = match path {
-                path if is_csv(path) => Content::Rows(csv::read(path, &file)?),
-                path if ends(path, "png") => Content::Image(image::read(path, &file, pixels)?),
-                _ => {
-                    let array = npy::read(&file);
-                    Content::Array(array.map_err(|error| wrong(path, error.to_string()))?)
-                }
-            };
-            Ok((path.clone(), content))
+            Ok((path.clone(), Content::read(path, &file, pixels)?))
         };
         Ok(Self(paths.iter().map(of).collect::<Result<_>>()?))
     }
@@ -113,7 +143,7 @@ impl Files {
     /// The images are a batch for the only input of a model.
     fn is_batch(&self, inputs: usize) -> bool {
         let mut all = self.0.iter();
-        inputs == 1 && !self.0.is_empty() && all.all(|(_, one)| matches!(one, Content::Image(_)))
+        inputs == 1 && !self.0.is_empty() && all.all(|(_, one)| matches!(one, Content::Image(..)))
     }
 
     /// How many inputs are computed at once by a model of so many inputs; none where files do not tell.
@@ -123,8 +153,8 @@ impl Files {
         }
         match &self.0.first()?.1 {
             Content::Array(array) => array.shape().first().copied(),
-            Content::Rows(rows) => Some(rows.count()),
-            Content::Image(_) => Some(1),
+            Content::Table(table) => Some(table.lines()),
+            Content::Image(..) => Some(1),
         }
     }
 
@@ -144,8 +174,14 @@ impl Files {
             let values = match content {
                 // What does not fit is told by the network, which knows the input's name.
                 Content::Array(array) => return Ok(array),
-                Content::Rows(rows) => rows.for_input(&path, name, &ty.shape)?,
-                Content::Image(image) => image.for_input(&path, name, &ty.shape)?,
+                Content::Table(table) => {
+                    let values = table.into_input(name, &ty.shape);
+                    values.map_err(table_error(&path))?
+                }
+                Content::Image(image, scalings) => {
+                    let values = image.for_input(name, &ty.shape, &scalings);
+                    values.map_err(image_error(&path))?
+                }
             };
             made(&path, ty, ty.shape.clone(), values)
         };
@@ -159,8 +195,9 @@ impl Files {
         let mut values = Vec::new();
         let mut last = PathBuf::new();
         for (path, content) in self.0 {
-            if let Content::Image(image) = content {
-                values.extend(image.for_input(&path, name, &one)?);
+            if let Content::Image(image, scalings) = content {
+                let own = image.for_input(name, &one, &scalings);
+                values.extend(own.map_err(image_error(&path))?);
             }
             last = path;
         }
@@ -177,8 +214,8 @@ fn made(path: &Path, ty: &Type, shape: Vec<usize>, values: Vec<f64>) -> Result<T
         element => (element, true),
     };
     if let (true, Some(value)) = (integers, values.iter().find(|value| !whole(value))) {
-        let problem = format!("{value} is no integer, which the model's input takes");
-        return Err(wrong(path, problem).into());
+        let (path, value) = (path.to_owned(), *value);
+        return Err(DataError::Integer { path, value }.into());
     }
     let data = match element {
         Element::F64 => Data::F64(values),
@@ -187,11 +224,8 @@ fn made(path: &Path, ty: &Type, shape: Vec<usize>, values: Vec<f64>) -> Result<T
         _ => Data::Int(values.into_iter().map(|value| value as i64).collect()),
     };
     let tensor = Tensor::new(element, shape, data);
-    tensor.map_err(|error| wrong(path, error.to_string()).into())
-}
-
-/// As in 1 x 28 x 28.
-fn sizes(shape: &[usize]) -> String {
-    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
-    sizes.join(" x ")
+    tensor.map_err(|error| {
+        let path = path.to_owned();
+        DataError::Tensor { path, error }.into()
+    })
 }

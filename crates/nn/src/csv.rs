@@ -1,0 +1,241 @@
+//! Tables of numbers (`.csv`): a line for each input of a batch, numbers separated by commas.
+//!
+//! Read is text in UTF-8, with or without a byte order mark, whose lines end in `\n` or `\r\n` and have as many numbers
+//! each: decimal ones with a point, as `-0.5` and `3e2`. Spaces around numbers, and empty lines at the end, mean nothing.
+//! There are no names of columns and no quotes; lines and commas are those of RFC 4180.
+
+use std::fmt::Write as _;
+
+use crate::tensor::{Data, Element, Tensor, elements, sizes};
+
+/// Characters of a wrong number that are shown.
+const SHOWN: usize = 24;
+
+/// Why a text is no table, or none that can be read. Lines and columns are counted from 1; a column is a place
+/// between commas.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CsvError {
+    /// It has no line.
+    #[error("it is empty; expected a line of numbers for each input")]
+    Empty,
+    /// A byte that is no text.
+    #[error(
+        "line {line}, column {column}: this is no text, for the byte {byte:#04x} is not UTF-8; \
+         expected a text in UTF-8 of numbers separated by commas"
+    )]
+    Text {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// The byte.
+        byte: u8,
+    },
+    /// What stands between two commas is no number.
+    #[error(
+        "line {line}, column {column}: {found:?} is no number; expected numbers separated by commas{}",
+        header(*.line, .found)
+    )]
+    Number {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// How it begins.
+        found: String,
+    },
+    /// A number that is not finite, or beyond what `f64` holds.
+    #[error(
+        "line {line}, column {column}: {found:?} is infinite, or no number to compute with; \
+         expected numbers between -1.79e308 and 1.79e308"
+    )]
+    Infinite {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// How it begins.
+        found: String,
+    },
+    /// A line with fewer numbers than the first, or more.
+    #[error("line {line}: it has {found} numbers; expected {expected}, as line 1 has")]
+    Ragged {
+        /// The line.
+        line: usize,
+        /// How many numbers the first line has.
+        expected: usize,
+        /// How many this one has.
+        found: usize,
+    },
+    /// Another number of lines or of columns than an input takes.
+    #[error(
+        "it has {lines} lines of {columns} numbers; expected for the model's input {name:?} {}",
+        wanted(.shape)
+    )]
+    Fit {
+        /// How many lines.
+        lines: usize,
+        /// How many numbers each has.
+        columns: usize,
+        /// The input's name.
+        name: String,
+        /// The input's dimensions, the batch first.
+        shape: Vec<usize>,
+    },
+}
+
+impl CsvError {
+    /// The line that is wrong, counted from 1; none if the whole table is.
+    pub fn line(&self) -> Option<usize> {
+        match *self {
+            Self::Text { line, .. }
+            | Self::Number { line, .. }
+            | Self::Infinite { line, .. }
+            | Self::Ragged { line, .. } => Some(line),
+            Self::Empty | Self::Fit { .. } => None,
+        }
+    }
+}
+
+/// The usual reason why the first line has no numbers.
+fn header(line: usize, found: &str) -> &'static str {
+    match line == 1 && !found.is_empty() {
+        true => "; if this line names the columns, take it out",
+        false => "",
+    }
+}
+
+/// As in 1 of 784 (1 x 28 x 28).
+fn wanted(shape: &[usize]) -> String {
+    let one = shape.get(1..).unwrap_or(&[]);
+    let lines = shape.first().unwrap_or(&1);
+    match (elements(one), one.len()) {
+        (Some(columns), 0 | 1) => format!("{lines} of {columns}"),
+        (Some(columns), _) => format!("{lines} of {columns} ({})", sizes(one)),
+        (None, _) => format!("{lines} of {}", sizes(one)),
+    }
+}
+
+/// A table: at least one line, of as many numbers each, all of them finite.
+#[derive(Clone, PartialEq)]
+pub struct Table {
+    columns: usize,
+    numbers: Vec<f64>,
+}
+
+/// How large it is; the numbers may be secret.
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (lines, columns) = (self.lines(), self.columns);
+        write!(f, "Table({lines} lines of {columns} numbers)")
+    }
+}
+
+/// Reads a table. Memory follows the text's length: eight bytes for a number, which has at least two with its comma.
+///
+/// # Errors
+/// If it is no text, is empty, has anything but finite numbers, or lines of different length.
+pub fn read(file: &[u8]) -> Result<Table, CsvError> {
+    let text = std::str::from_utf8(file).map_err(|error| {
+        let (before, rest) = file.split_at(error.valid_up_to());
+        let count = |bytes: &[u8], what| bytes.iter().filter(|&&byte| byte == what).count();
+        let last = before.rsplit(|&byte| byte == b'\n').next();
+        CsvError::Text {
+            line: 1 + count(before, b'\n'),
+            column: 1 + count(last.unwrap_or_default(), b','),
+            byte: rest.first().copied().unwrap_or_default(),
+        }
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut numbers = Vec::new();
+    let mut expected = None;
+    for (line, parts) in (1..).zip(text.trim_end().lines()) {
+        let before = numbers.len();
+        for (column, part) in (1..).zip(parts.split(',')) {
+            let part = part.trim();
+            let found = || part.chars().take(SHOWN).collect();
+            let number: f64 = part.parse().map_err(|_| CsvError::Number {
+                line,
+                column,
+                found: found(),
+            })?;
+            if !number.is_finite() {
+                return Err(CsvError::Infinite {
+                    line,
+                    column,
+                    found: found(),
+                });
+            }
+            numbers.push(number);
+        }
+        let found = numbers.len() - before;
+        let expected = *expected.get_or_insert(found);
+        if found != expected {
+            return Err(CsvError::Ragged {
+                line,
+                expected,
+                found,
+            });
+        }
+    }
+    let columns = expected.ok_or(CsvError::Empty)?;
+    Ok(Table { columns, numbers })
+}
+
+impl Table {
+    /// How many lines, at least 1.
+    pub fn lines(&self) -> usize {
+        self.numbers.len() / self.columns
+    }
+
+    /// How many numbers each line has, at least 1.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The numbers, line by line.
+    pub fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
+    /// The numbers for an input of this name and shape, whose first dimension is the batch: a line for each of the
+    /// batch, with all its elements, the last dimension's side by side.
+    ///
+    /// # Errors
+    /// If there are more lines or columns, or fewer.
+    pub fn into_input(self, name: &str, shape: &[usize]) -> Result<Vec<f64>, CsvError> {
+        let lines = shape.first().copied().unwrap_or(1);
+        let columns = elements(shape.get(1..).unwrap_or(&[]));
+        if (self.lines(), Some(self.columns)) == (lines, columns) {
+            return Ok(self.numbers);
+        }
+        Err(CsvError::Fit {
+            lines: self.lines(),
+            columns: self.columns,
+            name: name.to_owned(),
+            shape: shape.to_owned(),
+        })
+    }
+}
+
+/// Writes a tensor as a table: a line for each place along its first axis. Floats have as few digits as tell them
+/// apart, Booleans are 0 and 1. What is not finite is written, too, but not read.
+pub fn write(tensor: &Tensor) -> String {
+    let texts: Vec<String> = match tensor.data() {
+        Data::F32(numbers) => numbers.iter().map(f32::to_string).collect(),
+        Data::F64(numbers) => numbers.iter().map(f64::to_string).collect(),
+        Data::Int(numbers) if tensor.element() == Element::U64 => {
+            numbers.iter().map(|&v| (v as u64).to_string()).collect()
+        }
+        Data::Int(numbers) => numbers.iter().map(i64::to_string).collect(),
+        Data::Bool(bits) => bits.iter().map(|&v| u8::from(v).to_string()).collect(),
+    };
+    // A tensor without elements has no text to be cut, whatever the columns.
+    let columns: usize = tensor.shape().get(1..).unwrap_or(&[]).iter().product();
+    let mut text = String::new();
+    for row in texts.chunks(columns.max(1)) {
+        let written = writeln!(text, "{}", row.join(","));
+        written.expect("a string takes everything");
+    }
+    text
+}
