@@ -201,18 +201,15 @@ impl TriplePieces {
         if count == 0 {
             return Some(BitTriples::none());
         }
+        let front = self.pieces.front_mut();
+        if let Some(piece) = front.filter(|piece| piece.len() > count) {
+            return Some(piece.split_front(count));
+        }
         let string = || Zeroizing::new(vec![0; bits::bytes_for(count)]);
         let mut strings = [string(), string(), string()];
         let mut at = 0;
         while let Some(piece) = self.pieces.front_mut() {
             let now = (count - at).min(piece.len());
-            if now == count {
-                let taken = piece.split_front(count);
-                if piece.is_empty() {
-                    self.pieces.pop_front();
-                }
-                return Some(taken);
-            }
             let bits = piece.advance(now, |shares, start| {
                 shares.bits(start, now, &mut self.scratch)
             });

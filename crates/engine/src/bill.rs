@@ -232,7 +232,8 @@ impl Bill {
 
     /// The Boolean triples that are registered from here on are those of the next step: they may come while what
     /// was registered before is used, and online the operation says that it has got here by
-    /// [`Stock::next_step`](madrigal_correlations::Stock::next_step).
+    /// [`Stock::next_step`](madrigal_correlations::Stock::next_step). Steps must be the same online, in number and
+    /// in what each takes: what is left of one is not there in the next.
     pub fn next_step(&mut self) {
         let stage = self.stage();
         let so_far = stage.needs.of(Kind::BitTriples);

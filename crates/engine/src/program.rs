@@ -206,10 +206,8 @@ impl ProgramPlan {
                 ..limits
             })?;
         }
-        // Triples that are handed out as they are made are copied.
-        let streams = phases == Phases::Interleaved
-            && 2 * needs.share_bytes() <= spec.memory as u128
-            && schedule.stream();
+        let streams =
+            phases == Phases::Interleaved && may_stream(&spec, &needs) && schedule.stream();
         if !streams {
             schedule.divide(match phases {
                 Phases::Sequential if !schedule.ahead => None,
@@ -231,23 +229,32 @@ impl ProgramPlan {
     /// # Errors
     /// What does not fit together.
     pub fn fastest(spec: ProgramSpec) -> Result<Self, ProgramError> {
-        let open = spec.phases.is_none() && matches!(spec.origin, Origin::Ot { .. });
-        let line = spec.line;
-        let other = open.then(|| ProgramSpec {
-            phases: Some(Phases::Interleaved),
-            ..spec.clone()
-        });
+        let open = spec.phases.is_none();
         let plan = Self::new(spec)?;
-        let time = |plan: &Self| plan.time(Party::new(0), &Rates::ZEN_5, &line);
+        let spec = &plan.spec;
+        let sequential = plan.phases == Phases::Sequential && !plan.schedule.ahead;
+        if !(open && sequential && may_stream(spec, &plan.needs())) {
+            return Ok(plan);
+        }
+        // The slowest party's.
+        let time = |plan: &Self| {
+            let all = Party::all(spec.graph.parties());
+            let times = all.map(|me| plan.time(me, &Rates::ZEN_5, &spec.line));
+            times
+                .max_by(|a, b| a.total.total_cmp(&b.total))
+                .unwrap_or_default()
+        };
         let before = time(&plan);
         // What can be saved, at most.
         let rounds = before.online.waiting.min(before.setup.total);
         let worth = before.total * WORTH;
-        let other = other.filter(|_| plan.phases == Phases::Sequential && rounds > worth);
-        let streamed = match other {
-            Some(other) => Self::new(other)?,
-            None => return Ok(plan),
-        };
+        if rounds <= worth {
+            return Ok(plan);
+        }
+        let streamed = Self::new(ProgramSpec {
+            phases: Some(Phases::Interleaved),
+            ..spec.clone()
+        })?;
         let saves = || before.total - time(&streamed).total > worth;
         Ok(match streamed.schedule.stream {
             Some(_) if saves() => streamed,
@@ -411,9 +418,18 @@ impl ProgramPlan {
             Origin::Ot { threads, .. } if threads > 1 => 2,
             _ => 1,
         };
-        let parts = self.schedule.parts.iter().map(Needs::share_bytes);
-        let most = parts.max().unwrap_or(0) as usize;
-        let beside = usize::from(self.schedule.parts.len() > 1);
+        let bytes = |part: &Needs| part.share_bytes() as usize;
+        let parts = &self.schedule.parts;
+        let correlations = match &parts[..] {
+            // Triples that are handed out as they are made are copied, and all other correlations stay.
+            [others, triples] if self.schedule.stream.is_some() => {
+                copies * bytes(others) + 2 * bytes(triples)
+            }
+            _ => {
+                let beside = usize::from(parts.len() > 1);
+                (beside + copies) * parts.iter().map(bytes).max().unwrap_or(0)
+            }
+        };
         let kept = self.schedule.kept_bytes(Some(me)) as usize;
         let values = self.schedule.value_bytes(&self.spec.graph, me);
         let messages = match under_way(&self.spec) {
@@ -424,7 +440,7 @@ impl ProgramPlan {
                 messages.min((setup.bytes_sent + setup.bytes_received) as usize)
             }
         };
-        (beside + copies) * most + values + kept + messages
+        correlations + values + kept + messages
     }
 
     /// What all parties must agree on.
@@ -481,6 +497,16 @@ impl ProgramPlan {
         facts.push(("program".to_owned(), hex(&self.digest())));
         facts
     }
+}
+
+/// Whether Boolean triples may be handed out as they are made: where OTs make them, one after the other; where they
+/// are most of all correlations, for the others come before them; and where all fit the memory with a copy.
+fn may_stream(spec: &ProgramSpec, needs: &Needs) -> bool {
+    let all = needs.share_bytes();
+    let others = needs.without_bit_triples().share_bytes();
+    matches!(spec.origin, Origin::Ot { .. })
+        && 2 * others < all
+        && 2 * all <= (spec.memory - under_way(spec)) as u128
 }
 
 /// The part of a plan's time that interleaved phases have to save where nobody asked for them: with sequential ones

@@ -54,10 +54,11 @@ fn job(parties: usize, how: How, seed: u64) -> Job {
     } else {
         Opening::Relay
     };
-    let (lanes, memory, phases) = match seed % 3 {
+    let (lanes, memory, phases) = match seed % 4 {
         0 => (1, 1 << 20, Phases::Sequential),
         1 => (1000, 1 << 20, Phases::Sequential),
-        _ => (1000, 16 << 10, Phases::Interleaved),
+        2 => (1000, 16 << 10, Phases::Interleaved),
+        _ => (1000, 4 << 20, Phases::Interleaved),
     };
     let plan = plan(
         &netlist,

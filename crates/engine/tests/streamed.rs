@@ -15,7 +15,7 @@ use madrigal_engine::{
 };
 use madrigal_testkit::seed;
 
-use crate::common::{dealt, netlist, plan, silent, stored, threaded};
+use crate::common::{netlist, plan, silent, threaded};
 use crate::programs::Built;
 
 /// Sixty layers and six, lanes that fill no byte, several blocks; all sources of triples, also where each thread
@@ -43,14 +43,7 @@ fn layers_get_triples_as_they_are_made() {
             phases,
             1 << 30,
         );
-        for plan in [
-            threaded(&plan, 2),
-            threaded(&plan, 5),
-            silent(&plan),
-            dealt(&plan),
-            stored(&plan),
-            plan,
-        ] {
+        for plan in [threaded(&plan, 2), threaded(&plan, 5), silent(&plan), plan] {
             let parts = plan.program().parts();
             let about = format!("{circuit}, {parties} parties, {lanes} lanes: {parts:?}");
             assert_eq!(parts.len(), 2, "{about}");

@@ -189,7 +189,7 @@ impl Check {
 }
 
 /// What a plan can vary in.
-fn specs(graph: &Graph) -> [ProgramSpec; 4] {
+fn specs(graph: &Graph) -> [ProgramSpec; 5] {
     let spec = || ProgramSpec::new(graph.clone());
     [
         spec(),
@@ -204,6 +204,11 @@ fn specs(graph: &Graph) -> [ProgramSpec; 4] {
         ProgramSpec {
             phases: Some(Phases::Interleaved),
             memory: 1 << 14,
+            ..spec()
+        },
+        // Boolean triples step by step, as the bill says.
+        ProgramSpec {
+            phases: Some(Phases::Interleaved),
             ..spec()
         },
     ]

@@ -114,6 +114,26 @@ fn random_programs_run_in_every_mix() {
     }
 }
 
+/// Found by random programs: a factor that one party knows, of elements that are narrowed.
+#[test]
+fn programs_that_once_failed_run() {
+    for (seed, parties, mix) in [(3_439_876_219_155_330_142, 2, Mix::AY)] {
+        for mix in [mix, Mix::AB] {
+            let recipe = Recipe {
+                seed,
+                parties,
+                operations: 50,
+                bits: mix.bits(),
+                ring: mix.ring(),
+            };
+            let (program, inputs) = recipe.cook().expect("a program that can be");
+            for goal in [Goal::Size, Goal::Depth] {
+                runs(&program, &inputs, mix, goal, &format!("{recipe:?}"));
+            }
+        }
+    }
+}
+
 /// The nearest of some points: arithmetic, comparisons, an opening to one.
 #[test]
 fn the_nearest_entry_of_a_table_is_found() {

@@ -464,12 +464,10 @@ impl Operation for Narrow {
     fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
         let value = only(inputs)?;
         match value.element {
-            Element::Ring(width) if width >= self.0 && !value.sharing.is_clear() => {
-                Ok(vec![Sort {
-                    element: Element::Ring(self.0),
-                    ..*value
-                }])
-            }
+            Element::Ring(width) if width >= self.0 => Ok(vec![Sort {
+                element: Element::Ring(self.0),
+                ..*value
+            }]),
             _ => Err(Mismatch::new(format!("{value} is not of a larger ring"))),
         }
     }

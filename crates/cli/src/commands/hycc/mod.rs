@@ -79,7 +79,7 @@ fn plan(work: &Work, hybrid: &Hybrid) -> Result<ProgramPlan> {
             line: how.over.line(),
             ..usual
         };
-        ProgramPlan::new(spec).map_err(failure::Plan)
+        ProgramPlan::fastest(spec).map_err(failure::Plan)
     };
     let first = with(None)?;
     let needs = first.needs();
