@@ -12,7 +12,8 @@ pub(crate) type Rule<'a> = &'a (dyn Fn(&mut [u8], &[u8]) + Sync);
 /// The party that adds up in [`Opening::Relay`] what all may know.
 const RELAY: Party = Party::new(0);
 
-/// How the parties add up their shares.
+/// How the parties add up their shares; and, in BMR, the columns of garbled tables, each of which one party
+/// adds up for the others with [`Opening::Relay`], and without it where that saves much.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opening {
     /// Each sends its share to each: one round, N(N-1) messages in all.
