@@ -97,9 +97,6 @@ pub enum Command {
         #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
         directory: PathBuf,
     },
-    /// One party of a local run; started by `run --local` alone
-    #[command(hide = true)]
-    Child,
 }
 
 #[cfg(test)]

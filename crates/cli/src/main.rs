@@ -28,10 +28,14 @@ use args::{Cli, Command};
 use exit::{Failure, Usage};
 
 fn main() -> ExitCode {
-    let command = parse().command;
+    let child = local::child::is_one();
+    let command = (!child).then(|| parse().command);
     if let Err(error) = madrigal_kernels::level_from_env() {
         return fail(&Usage::Level(error).into());
     }
+    let Some(command) = command else {
+        return local::child::run();
+    };
     let done = match command {
         Command::Run(args) => commands::run::run(*args),
         Command::Infer(args) => commands::infer::run(&args),
@@ -47,7 +51,6 @@ fn main() -> ExitCode {
         Command::Store(args) => commands::store::run(args),
         Command::Completions { shell } => commands::pages::completions(shell),
         Command::Man { directory } => commands::pages::man(&directory),
-        Command::Child => return local::child::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

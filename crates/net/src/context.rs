@@ -296,7 +296,7 @@ impl Context {
     }
 
     /// As [`Session::round_trip`](crate::Session::round_trip).
-    pub(crate) fn round_trip(&self, peer: Party) -> Option<Duration> {
+    pub fn round_trip(&self, peer: Party) -> Option<Duration> {
         self.job.session.round_trip(peer)
     }
 

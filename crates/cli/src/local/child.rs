@@ -27,6 +27,14 @@ use crate::work::{Input, Own, Task};
 /// Between two reports of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
+/// What the starter says to a process that is to be a party.
+pub const COMMAND: &str = "child";
+
+/// Whether this process is one. Asked before any other flag is read: to know all of them takes megabytes.
+pub fn is_one() -> bool {
+    std::env::args_os().skip(1).eq([COMMAND])
+}
+
 pub fn run() -> ExitCode {
     let told = match take_part() {
         Ok((outcome, deliver)) => tell_outcome(outcome, deliver),

@@ -78,7 +78,7 @@ impl Processes {
     ) -> Result<()> {
         let own = std::env::current_exe().map_err(Failure::system("cannot find this program"))?;
         let mut child = Command::new(own)
-            .arg("child")
+            .arg(super::child::COMMAND)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

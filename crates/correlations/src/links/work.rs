@@ -8,9 +8,10 @@
 //! # How far ahead
 //! Asking waits for nothing but offers, and offering for nothing at all. While there is other work to
 //! do they stay [`AHEAD`] of the answers, which keeps what is under way in the caches where messages
-//! come at once. A party that would wait goes further ahead instead: on a line with latency, until the
-//! line is full or the peer's window. Offers stop at [`OFFERED`], since the sender keeps a row for each
-//! OT until it is asked for.
+//! come at once. On a line with latency a party that would wait goes further ahead instead: by [what it
+//! can make](PACE) in a round trip, as far as the line and the peer's window let it. More than that would
+//! only wait in the peer's memory. Offers stop at [`OFFERED`], since the sender keeps a row for each OT
+//! until it is asked for.
 //!
 //! A part's messages travel on all links at once. Where a line holds more than a window, each link then
 //! sees by itself that it stands still, and all windows grow at the same time, not one after the other.
@@ -43,6 +44,9 @@ use crate::layout::{Layout, Parts};
 /// Parts that a step is ahead of the answers while there is other work.
 const AHEAD: usize = 4;
 
+/// OTs that few cores make more of in a second, messages and corrections included.
+const PACE: f64 = 1e8;
+
 /// Turns without any work after which there is none: in the first the sockets are asked, in the second
 /// what they had is handed out.
 const IDLE_TURNS: usize = 2;
@@ -63,6 +67,8 @@ pub(super) struct Work<'a> {
     stages: Vec<Context>,
     /// Parts of a stage.
     each: usize,
+    /// Parts that a party which would wait is ahead of the answers.
+    furthest: usize,
     /// Borrowed between messages, never while one is awaited.
     call: RefCell<&'a mut (dyn Call + 'a)>,
     space: RefCell<&'a mut Space>,
@@ -74,6 +80,21 @@ pub(super) struct Work<'a> {
     untold: RefCell<Box<dyn Parts>>,
     told: Cell<usize>,
     made: &'a dyn Fn(usize),
+}
+
+/// Parts that a core can make in the longest round trip.
+fn furthest(layout: &dyn Layout, context: &Context) -> usize {
+    let Some(first) = layout.parts().next() else {
+        return AHEAD;
+    };
+    let ots = |peer| layout.batch(peer, context.me(), &first).ots;
+    let each: usize = context.peers().map(ots).sum();
+    let longest = context
+        .peers()
+        .filter_map(|peer| context.round_trip(peer))
+        .max();
+    let made = longest.unwrap_or_default().as_secs_f64() * PACE;
+    AHEAD.max((made / each.max(1) as f64) as usize)
 }
 
 /// The OTs that we send, which offering and answering use in turn.
@@ -93,6 +114,7 @@ impl<'a> Work<'a> {
         let each = layout.stage_parts().unwrap_or(parts.len()).max(1);
         let stages = parts.len().div_ceil(each);
         Self {
+            furthest: furthest(&*layout, context),
             stages: (0..stages).map(|_| start.beside()).collect(),
             each,
             untold: RefCell::new(parts),
@@ -208,7 +230,7 @@ impl<'a> Work<'a> {
         };
         for (number, items) in self.layout.parts().enumerate() {
             let all: usize = ways.iter().map(|way| ots(way, &items)).sum();
-            let most = (OFFERED / all.max(1)).max(1);
+            let most = (OFFERED / all.max(1)).clamp(1, self.furthest);
             self.until(|| number < self.answered.get() + most).await;
             let ahead = || number >= self.answered.get() + AHEAD;
             let progress = || self.asked.get() + self.answered.get() + self.corrected.get();
@@ -239,6 +261,8 @@ impl<'a> Work<'a> {
                 self.until(|| number < most || self.answered.get() > 0)
                     .await;
             }
+            self.until(|| number < self.answered.get() + self.furthest)
+                .await;
             let ahead = || number >= self.answered.get() + AHEAD;
             let progress = || self.answered.get() + self.corrected.get();
             self.unless_idle(ahead, progress).await;

@@ -311,11 +311,9 @@ impl Shared {
     }
 }
 
-// The round trip, measured once: from our question to the peer's answer. Whoever computes on the thread
-// of its sockets answers late; what follows from a round trip that is too long is a window that is too large.
 impl Shared {
     pub(super) fn ask_for_answer(&self, peer: &Peer) {
-        if peer.asked.set(Instant::now()).is_ok() {
+        if peer.round_trip.ask(Instant::now()) {
             self.sign(
                 peer,
                 Alive {
@@ -327,7 +325,7 @@ impl Shared {
     }
 
     fn hear_sign(&self, peer: &Peer, alive: &Alive) {
-        if alive.asks && !peer.answered.swap(true, Relaxed) {
+        if alive.asks && peer.round_trip.answer() {
             self.sign(
                 peer,
                 Alive {
@@ -336,10 +334,9 @@ impl Shared {
                 },
             );
         }
-        if alive.answers
-            && let Some(asked) = peer.asked.get()
-        {
-            let _ = peer.round_trip.set(asked.elapsed());
+        if alive.answers {
+            peer.round_trip.answered(Instant::now());
+            self.ask_for_answer(peer);
         }
     }
 

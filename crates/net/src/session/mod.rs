@@ -7,6 +7,7 @@ mod inbox;
 mod job;
 pub(crate) mod job_shared;
 mod outbox;
+mod round_trip;
 mod shared;
 mod tally;
 mod waits;
@@ -30,6 +31,7 @@ pub use config::{MIN_WINDOW, SessionConfig};
 use greeting::fresh_prg;
 pub use inbox::Inbox;
 pub use job::{Attended, Fact, Job};
+use round_trip::RoundTrip;
 use shared::{Peer, Shared};
 use waits::Attending;
 
@@ -89,9 +91,7 @@ impl Session {
                 seed: OnceLock::new(),
                 nonce: OnceLock::new(),
                 left: AtomicBool::new(false),
-                asked: OnceLock::new(),
-                answered: AtomicBool::new(false),
-                round_trip: OnceLock::new(),
+                round_trip: RoundTrip::default(),
                 heard: AtomicU64::new(0),
                 sent: AtomicU64::new(0),
             }
@@ -288,8 +288,8 @@ impl Session {
         self.shared.wire_bytes_sent.load(Relaxed)
     }
 
-    /// How long a message to `peer` and its answer took after the greeting; `None` until the answer has
-    /// come, and with ourselves.
+    /// How long a message to `peer` and its answer took at best, of a few that follow the greeting; `None`
+    /// until the first answer has come, and with ourselves.
     pub fn round_trip(&self, peer: Party) -> Option<Duration> {
         self.shared.round_trip(peer)
     }

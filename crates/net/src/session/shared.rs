@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use madrigal_core::{Party, Zeroizing};
 
 use super::config::SessionConfig;
+use super::round_trip::RoundTrip;
 use crate::control::{self, Control, FinishJob, Hello, Message, OpenJob};
 use crate::error::{Blame, Error, Result};
 use crate::flow::ChannelState;
@@ -60,11 +61,7 @@ pub(crate) struct Peer {
     pub(super) seed: OnceLock<Zeroizing<[u8; 32]>>,
     pub(super) nonce: OnceLock<Vec<u8>>,
     pub(super) left: AtomicBool,
-    /// Since when we wait for its answer.
-    pub(super) asked: OnceLock<Instant>,
-    /// Whether it has had ours.
-    pub(super) answered: AtomicBool,
-    pub(super) round_trip: OnceLock<Duration>,
+    pub(super) round_trip: RoundTrip,
     /// Milliseconds since the session's epoch.
     pub(super) heard: AtomicU64,
     pub(super) sent: AtomicU64,
@@ -141,7 +138,7 @@ impl Shared {
     /// What was measured, once it was.
     pub(crate) fn round_trip(&self, party: Party) -> Option<Duration> {
         let peer = self.peers.iter().find(|peer| peer.party == party)?;
-        peer.round_trip.get().copied()
+        peer.round_trip.shortest()
     }
 
     pub(crate) fn check(&self) -> Result<()> {
