@@ -356,16 +356,22 @@ impl<'a> Emitter<'a> {
                 b: self.row[b.index()],
             });
         }
+        // In order, each with a row that nobody reads any more if there is one: then its result need not wait until
+        // all of the layer have read. What is left takes rows of those behind it, so that no row more is used.
+        let mut rows = Vec::with_capacity(ands.len());
         for &lit in &ands {
             let (a, b) = self.operands(lit);
             self.read(a);
             self.read(b);
+            rows.push(self.free.pop());
         }
         self.program
             .ends
             .push((self.program.local.len() as u32, (first + ands.len()) as u32));
-        for (i, &lit) in ands.iter().enumerate() {
-            self.program.ands[first + i].dst = self.come(lit);
+        for (i, (&lit, row)) in ands.iter().zip(rows).enumerate() {
+            let row = row.unwrap_or_else(|| self.fresh_row());
+            self.program.ands[first + i].dst = row;
+            self.arrive(lit, row);
         }
     }
 
@@ -459,13 +465,22 @@ impl<'a> Emitter<'a> {
 
     /// A literal comes alive: it gets a row.
     fn come(&mut self, lit: Lit) -> u32 {
-        let row = self.free.pop().unwrap_or_else(|| {
+        let row = self.fresh_row();
+        self.arrive(lit, row);
+        row
+    }
+
+    /// A row that is free, or one more.
+    fn fresh_row(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
             self.program.rows += 1;
             self.program.rows - 1
-        });
+        })
+    }
+
+    fn arrive(&mut self, lit: Lit, row: u32) {
         self.row[lit.index()] = row;
         self.events.push(lit);
-        row
     }
 
     /// One read of a literal is done; the last one gives its row back.

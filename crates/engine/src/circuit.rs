@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use madrigal_circuit::{Layered, Netlist, Stats};
-use madrigal_garbling::{LabelProgram, Program};
+use madrigal_garbling::{Program, Walk};
 
 /// A compiled circuit.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub struct Circuit {
     /// Of the compiled program; every job compares it.
     compiled_digest: [u8; 32],
     /// Made when it is first garbled.
-    labels: OnceLock<Arc<LabelProgram>>,
+    labels: OnceLock<Arc<Walk>>,
 }
 
 impl Circuit {
@@ -75,7 +75,7 @@ impl Circuit {
     pub(crate) fn garbled(&self) -> Program<'_> {
         let labels = self
             .labels
-            .get_or_init(|| Program::new(&self.layered).local());
+            .get_or_init(|| Program::new(&self.layered).walk());
         Program::again(&self.layered, Arc::clone(labels))
     }
 

@@ -11,28 +11,62 @@ use crate::shape::Shape;
 #[derive(Debug)]
 pub struct Program<'p> {
     layered: &'p Layered,
-    local: Arc<LabelProgram>,
+    walk: Arc<Walk>,
+}
+
+/// What a walk over labels needs to know of a circuit beside the circuit.
+#[derive(Debug)]
+pub struct Walk {
+    local: LabelProgram,
+    /// For each AND, whether no later one of its layer reads the row that it writes.
+    at_once: Vec<bool>,
+}
+
+impl Walk {
+    fn new(layered: &Layered) -> Self {
+        let local = layered.layers().flat_map(|layer| layer.local);
+        let all = local.chain(layered.tail());
+        Self {
+            local: LabelProgram::new(layered.rows(), all),
+            at_once: at_once(layered),
+        }
+    }
+}
+
+fn at_once(layered: &Layered) -> Vec<bool> {
+    // For each row the last layer, counted from 1, in which an AND behind the one at hand reads it.
+    let mut read = vec![0; layered.rows()];
+    let mut all = vec![false; layered.and_count()];
+    let mut rest = &mut all[..];
+    for (number, layer) in (1..).zip(layered.layers()) {
+        let (flags, behind) = rest.split_at_mut(layer.ands.len());
+        rest = behind;
+        for (and, at_once) in layer.ands.iter().zip(flags).rev() {
+            *at_once = read[and.dst as usize] != number;
+            read[and.a as usize] = number;
+            read[and.b as usize] = number;
+        }
+    }
+    all
 }
 
 impl<'p> Program<'p> {
     /// Takes a compiled circuit. Time and memory are linear in its local operations.
     pub fn new(layered: &'p Layered) -> Self {
-        let local = layered.layers().flat_map(|layer| layer.local);
-        let all = local.chain(layered.tail());
         Self {
             layered,
-            local: Arc::new(LabelProgram::new(layered.rows(), all)),
+            walk: Arc::new(Walk::new(layered)),
         }
     }
 
-    /// The same from a circuit and what [`local`](Self::local) gave of it, in no time.
-    pub fn again(layered: &'p Layered, local: Arc<LabelProgram>) -> Self {
-        Self { layered, local }
+    /// The same from a circuit and what [`walk`](Self::walk) gave of it, in no time.
+    pub fn again(layered: &'p Layered, walk: Arc<Walk>) -> Self {
+        Self { layered, walk }
     }
 
-    /// The circuit's local operations, ready for labels: to be kept beside the circuit.
-    pub fn local(&self) -> Arc<LabelProgram> {
-        Arc::clone(&self.local)
+    /// What was made of the circuit: to be kept beside it.
+    pub fn walk(&self) -> Arc<Walk> {
+        Arc::clone(&self.walk)
     }
 
     /// The circuit.
@@ -50,28 +84,33 @@ impl<'p> Program<'p> {
 
     /// Cuts the circuit into chunks of `most` ANDs at most.
     pub(crate) fn cut(&self, most: usize) -> impl Iterator<Item = Chunk<'_>> + Clone {
-        let ends = self.layered.layers().scan(0, |end, layer| {
-            *end += layer.local.len();
+        let ends = self.layered.layers().scan((0, 0), |end, layer| {
+            end.0 += layer.local.len();
+            end.1 += layer.ands.len();
             Some(*end)
         });
         let layers = self
             .layered
             .layers()
             .zip(ends)
-            .flat_map(move |(layer, end)| {
+            .flat_map(move |(layer, (end, ands_end))| {
                 let start = end - layer.local.len();
+                let at_once = &self.walk.at_once[ands_end - layer.ands.len()..ands_end];
                 let count = layer.ands.len().div_ceil(most);
-                let parts = layer.ands.chunks(most).enumerate();
-                parts.map(move |(i, ands)| Chunk {
-                    local: self.local.range(if i == 0 { start..end } else { end..end }),
+                let local = &self.walk.local;
+                let parts = layer.ands.chunks(most).zip(at_once.chunks(most));
+                parts.enumerate().map(move |(i, (ands, at_once))| Chunk {
+                    local: local.range(if i == 0 { start..end } else { end..end }),
                     ands,
+                    at_once,
                     ends_layer: i + 1 == count,
                 })
             });
         let (all, tail) = (self.layered.local_count(), self.layered.tail().len());
         let tail = Chunk {
-            local: self.local.range(all - tail..all),
+            local: self.walk.local.range(all - tail..all),
             ands: &[],
+            at_once: &[],
             ends_layer: false,
         };
         layers.chain(std::iter::once(tail))
@@ -85,6 +124,8 @@ pub struct Chunk<'p> {
     pub local: LabelOps<'p>,
     /// ANDs; none in the last chunk of a circuit, which is its tail and has no table.
     pub ands: &'p [And],
-    /// Whether these are the last ANDs of their layer. Only then do the layer's ANDs write their rows.
+    /// For each of them, whether it may write its row at once: no later one of the layer reads it.
+    pub at_once: &'p [bool],
+    /// Whether these are the last ANDs of their layer. Only then may the layer's other ANDs write their rows.
     pub ends_layer: bool,
 }

@@ -69,12 +69,12 @@ mod label;
 mod numbers;
 mod shape;
 
-pub use chunk::{Chunk, Program};
+pub use chunk::{Chunk, Program, Walk};
 pub use error::{Fault, GarblingError};
 pub use evaluator::Evaluator;
 pub use garbler::Garbler;
 pub use instance::Instance;
 pub use label::{Offset, colours};
-pub use madrigal_kernels::{Block, LabelOps, LabelProgram, Scheme};
+pub use madrigal_kernels::{Block, LabelOps, Scheme};
 pub use numbers::Planes;
 pub use shape::Shape;

@@ -11,8 +11,7 @@ use crate::bmr::wires::Keys;
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 
-/// Rows of `width * lanes` keys, and the results of a layer's ANDs until all of the layer have read their
-/// operands.
+/// Rows of `width * lanes` keys, and the results of those of a layer's ANDs whose rows later ones read.
 pub(crate) struct Arena {
     shape: Shape,
     /// Strings of a wire: one's own keys and rows, or all parties' keys.
@@ -24,7 +23,7 @@ pub(crate) struct Arena {
     next: u64,
 }
 
-/// Results of the current layer: `width * lanes` keys for each AND, of `rows.len()` ANDs.
+/// Results that wait for the end of the current layer: `width * lanes` keys for each AND, of `rows.len()` ANDs.
 pub(crate) struct Results {
     width: usize,
     lanes: usize,
@@ -32,20 +31,14 @@ pub(crate) struct Results {
     rows: Vec<u32>,
 }
 
-/// The keys that are read meanwhile.
-#[derive(Clone, Copy)]
-pub(crate) struct Wires<'a> {
-    width: usize,
-    lanes: usize,
-    keys: &'a [Block],
-}
-
 /// A piece: lanes of one AND, or all lanes of several.
 #[derive(Clone)]
 pub(crate) struct Piece<'a> {
     pub number: u64,
     pub ands: &'a [And],
-    /// The place of the first AND in its layer.
+    /// Which of them write their rows at once.
+    at_once: &'a [bool],
+    /// The place of the first of the others among those that wait.
     first: usize,
     lanes: Range<usize>,
     /// Where it begins in its chunk, counted in ANDs and lanes.
@@ -111,38 +104,89 @@ impl Arena {
     /// The pieces of the next chunk, for whose results there is room then.
     pub(crate) fn pieces<'a>(
         &mut self,
-        ands: &'a [And],
+        chunk: &Chunk<'a>,
     ) -> Result<impl Iterator<Item = Piece<'a>> + use<'a>, GarblingError> {
+        let (ands, at_once) = (chunk.ands, chunk.at_once);
         let (first, pieces) = (self.next, self.shape.pieces(ands.len()));
         let Some(end) = first.checked_add(pieces) else {
             return Err(GarblingError::Exhausted { first, pieces });
         };
         self.next = end;
-        let before = self.results.make_room(ands);
+        let mut waiting = self.results.make_room(chunk);
         let (gates, lanes) = (self.shape.gates_per_piece(), self.shape.lanes);
-        let cut = ands.chunks(gates).enumerate().flat_map(move |(i, ands)| {
-            let starts = (0..lanes).step_by(ANDS_PER_KEY);
-            starts.map(move |start| (i * gates, ands, start..lanes.min(start + ANDS_PER_KEY)))
+        let groups = ands.chunks(gates).zip(at_once.chunks(gates));
+        let groups = groups.enumerate().map(move |(i, (ands, at_once))| {
+            let first = waiting;
+            waiting += at_once.iter().filter(|at_once| !**at_once).count();
+            (i * gates, ands, at_once, first)
         });
-        Ok(cut
-            .zip(first..)
-            .map(move |((i, ands, range), number)| Piece {
+        let cut = groups.flat_map(move |(i, ands, at_once, first)| {
+            let starts = (0..lanes).step_by(ANDS_PER_KEY);
+            starts.map(move |start| {
+                let range = start..lanes.min(start + ANDS_PER_KEY);
+                (i, ands, at_once, first, range)
+            })
+        });
+        let pieces = cut.zip(first..);
+        Ok(
+            pieces.map(move |((i, ands, at_once, first, range), number)| Piece {
                 number,
                 ands,
-                first: before + i,
+                at_once,
+                first,
                 at: i * lanes + range.start,
                 lanes: range,
-            }))
+            }),
+        )
     }
 
-    /// What is read and what is written while pieces are worked on.
-    pub(crate) fn parts(&mut self) -> (Wires<'_>, &mut Results) {
-        let wires = Wires {
-            width: self.width,
-            lanes: self.shape.lanes,
-            keys: &self.keys,
-        };
-        (wires, &mut self.results)
+    /// All strings of the operands of a piece, and how far one is from the next: where they lie, or gathered.
+    pub(crate) fn operands<'a>(
+        &'a self,
+        piece: &Piece<'_>,
+        gathered: &'a mut Gathered,
+    ) -> ([&'a [Block]; 2], usize) {
+        let (lanes, width, row_lanes) = (&piece.lanes, self.width, self.shape.lanes);
+        if let [and] = piece.ands {
+            let keys = [and.a, and.b].map(|row| {
+                let first = row as usize * width * row_lanes;
+                &self.keys[first + lanes.start..][..(width - 1) * row_lanes + lanes.len()]
+            });
+            return (keys, row_lanes);
+        }
+        let [a, b] = &mut gathered.0;
+        let stride = piece.len();
+        for (place, and) in piece.ands.iter().enumerate() {
+            for (to, row) in [(&mut *a, and.a), (&mut *b, and.b)] {
+                for string in 0..width {
+                    let first = (row as usize * width + string) * row_lanes + lanes.start;
+                    let to = &mut to[string * stride + place * lanes.len()..][..lanes.len()];
+                    match to {
+                        [key] => *key = self.keys[first],
+                        keys => keys.copy_from_slice(&self.keys[first..][..lanes.len()]),
+                    }
+                }
+            }
+        }
+        ([&a[..width * stride], &b[..width * stride]], stride)
+    }
+
+    /// Writes a string of the results of a piece whose operands are no longer needed: to their rows, or to where
+    /// they wait for the end of the layer.
+    pub(crate) fn keep(&mut self, piece: &Piece<'_>, string: usize, keys: &[Block]) {
+        let (width, lanes, len) = (self.width, self.shape.lanes, piece.lanes.len());
+        let place = |row: usize| (row * width + string) * lanes + piece.lanes.start;
+        let mut waiting = piece.first;
+        let ands = piece.ands.iter().zip(piece.at_once);
+        for ((and, at_once), keys) in ands.zip(keys.chunks(len.max(1))) {
+            let to = if *at_once {
+                &mut self.keys[place(and.dst as usize)..][..len]
+            } else {
+                waiting += 1;
+                &mut self.results.keys[place(waiting - 1)..][..len]
+            };
+            to.copy_from_slice(keys);
+        }
     }
 
     /// Ends a chunk.
@@ -159,44 +203,13 @@ impl Arena {
     }
 }
 
-impl Wires<'_> {
-    /// All strings of the operands of a piece, and how far one is from the next: where they lie, or gathered.
-    pub(crate) fn operands<'a>(
-        &'a self,
-        piece: &Piece<'_>,
-        gathered: &'a mut Gathered,
-    ) -> ([&'a [Block]; 2], usize) {
-        let (lanes, width) = (&piece.lanes, self.width);
-        if let [and] = piece.ands {
-            let keys = [and.a, and.b].map(|row| {
-                let first = row as usize * width * self.lanes;
-                &self.keys[first + lanes.start..][..(width - 1) * self.lanes + lanes.len()]
-            });
-            return (keys, self.lanes);
-        }
-        let [a, b] = &mut gathered.0;
-        let stride = piece.len();
-        for (place, and) in piece.ands.iter().enumerate() {
-            for (to, row) in [(&mut *a, and.a), (&mut *b, and.b)] {
-                for string in 0..width {
-                    let first = (row as usize * width + string) * self.lanes + lanes.start;
-                    let to = &mut to[string * stride + place * lanes.len()..][..lanes.len()];
-                    match to {
-                        [key] => *key = self.keys[first],
-                        keys => keys.copy_from_slice(&self.keys[first..][..lanes.len()]),
-                    }
-                }
-            }
-        }
-        ([&a[..width * stride], &b[..width * stride]], stride)
-    }
-}
-
 impl Results {
-    /// For the results of more ANDs. How many of their layer there have been before.
-    fn make_room(&mut self, ands: &[And]) -> usize {
+    /// For those results of a chunk that wait. How many of their layer there have been before.
+    fn make_room(&mut self, chunk: &Chunk<'_>) -> usize {
         let before = self.rows.len();
-        self.rows.extend(ands.iter().map(|and| and.dst));
+        let ands = chunk.ands.iter().zip(chunk.at_once);
+        let waiting = ands.filter(|(_, at_once)| !**at_once);
+        self.rows.extend(waiting.map(|(and, _)| and.dst));
         let each = self.width * self.lanes;
         let wanted = self.rows.len() * each;
         if wanted > self.keys.len() {
@@ -207,15 +220,6 @@ impl Results {
             self.keys = more;
         }
         before
-    }
-
-    /// Keeps a string of the results of a piece until their layer ends.
-    pub(crate) fn keep(&mut self, piece: &Piece<'_>, string: usize, keys: &[Block]) {
-        let len = piece.lanes.len();
-        for (i, keys) in keys.chunks(len.max(1)).enumerate() {
-            let start = ((piece.first + i) * self.width + string) * self.lanes + piece.lanes.start;
-            self.keys[start..start + len].copy_from_slice(keys);
-        }
     }
 }
 

@@ -22,8 +22,8 @@ pub struct Evaluation {
     /// ANDs and lanes so far.
     done: usize,
     gathered: Gathered,
-    /// Keys of a column's results, and those that show the colours.
-    work: [Scratch; 2],
+    /// Each party's keys of a piece's results.
+    results: Vec<Scratch>,
 }
 
 impl Evaluation {
@@ -44,7 +44,7 @@ impl Evaluation {
             arena: Arena::new(shape, shape.parties, first),
             done: 0,
             gathered: Gathered::new(shape.parties),
-            work: [(); 2].map(|()| Scratch::new()),
+            results: (0..shape.parties).map(|_| Scratch::new()).collect(),
         }
     }
 
@@ -89,32 +89,31 @@ impl Evaluation {
             arena,
             done,
             gathered,
-            work,
+            results,
         } = self;
         let (kernels, parties, me) = (hash.kernels(), shape.parties, *me);
         // Whose keys show the colours, ours among them: the first of the others.
         let shown = usize::from(me == 0);
         arena.local(kernels, chunk.local);
-        for piece in arena.pieces(chunk.ands)? {
+        for piece in arena.pieces(chunk)? {
             let len = piece.len();
-            let (wires, kept) = arena.parts();
-            let (operands, stride) = wires.operands(&piece, gathered);
-            let [result, colours] = work;
-            let (result, colours) = (&mut result.0[..len], &mut colours.0[..len]);
+            let (operands, stride) = arena.operands(&piece, gathered);
             for (column, table) in (0..parties).filter(|&party| party != me).zip(columns) {
                 let (_, table) = table.split_at(column_bytes(piece.at));
                 let (table, next) = table.split_at(column_bytes(len));
                 prefetch(&next[..next.len().min(table.len())]);
                 let place = (parties, column);
+                let result = &mut results[column].0[..len];
                 hash.evaluate_column(piece.number, place, operands, stride, table, result);
-                if column == shown {
-                    colours.copy_from_slice(result);
-                }
-                kept.keep(&piece, column, result);
             }
-            keys_of_zero(prg, *done + piece.at, result);
-            kernels.active_keys(offset.expose(), colours, result);
-            kept.keep(&piece, me, result);
+            if let Ok([own, shown]) = results.get_disjoint_mut([me, shown]) {
+                let own = &mut own.0[..len];
+                keys_of_zero(prg, *done + piece.at, own);
+                kernels.active_keys(offset.expose(), &shown.0[..len], own);
+            }
+            for (party, result) in results.iter().enumerate() {
+                arena.keep(&piece, party, &result.0[..len]);
+            }
         }
         *done += chunk.ands.len() * shape.lanes;
         arena.finish(chunk);

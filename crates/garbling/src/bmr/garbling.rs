@@ -176,15 +176,13 @@ impl Garbling {
         } = self;
         let kernels = hash.kernels();
         arena.local(kernels, chunk.local);
-        for piece in arena.pieces(chunk.ands)? {
+        for piece in arena.pieces(chunk)? {
             let (len, at) = (piece.len(), *done + piece.at);
             let results = &mut results.0[..len];
-            let (wires, kept) = arena.parts();
-            let ([a, b], stride) = wires.operands(&piece, gathered);
+            let ([a, b], stride) = arena.operands(&piece, gathered);
             let keys = [&a[..len], &b[..len]];
             keys_of_zero(prg, at, results);
             kernels.clear_colours(results);
-            kept.keep(&piece, 0, results);
             let bits = core::array::from_fn(|k| {
                 let mut word = [0; 8];
                 bits::take(&own[k * plane..][..plane], at, &mut word, len);
@@ -200,9 +198,7 @@ impl Garbling {
             let string = |string: usize| string * stride..string * stride + len;
             let [one, by_a, by_b] = sums.each_mut().map(|sum| &mut sum.0[..len]);
             for (place, with) in products.ots.iter().enumerate() {
-                let (received, sent) = (1 + place, 1 + peers + place);
-                kept.keep(&piece, received, &with.received[at..][..len]);
-                kept.keep(&piece, sent, &with.sent[at..][..len]);
+                let received = 1 + place;
                 both(with.received, one);
                 let rows = [&*one, &b[string(received)], &a[string(received)]];
                 let column = place + usize::from(place >= *me);
@@ -241,6 +237,11 @@ impl Garbling {
                 Some(column),
                 table,
             );
+            arena.keep(&piece, 0, results);
+            for (place, with) in products.ots.iter().enumerate() {
+                arena.keep(&piece, 1 + place, &with.received[at..][..len]);
+                arena.keep(&piece, 1 + peers + place, &with.sent[at..][..len]);
+            }
         }
         *done += wanted;
         arena.finish(chunk);
