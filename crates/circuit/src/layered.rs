@@ -13,7 +13,8 @@ pub use madrigal_kernels::{And, LocalOp};
 /// One layer: first the local operations in order, then all ANDs in one interactive step.
 ///
 /// All ANDs read their operands before any of them writes: a `dst` may be an operand's row, of the
-/// same AND or another one of the layer. No two ANDs of a layer have the same `dst`.
+/// same AND or another one of the layer; of a later one only where no other row was free. No two ANDs of a layer have
+/// the same `dst`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layer<'a> {
     /// Local operations, to be done in order.

@@ -7,7 +7,7 @@
 )]
 
 use madrigal_circuit::blocks::float::Format;
-use madrigal_circuit::{Builder, Goal, Layered, Wire};
+use madrigal_circuit::{Builder, Goal, Layer, Layered, Limits, Netlist, Wire};
 
 use crate::blocks::{GOALS, build, evaluate};
 
@@ -45,6 +45,25 @@ fn nothing_is_made_twice_or_for_nothing() {
     );
     let outputs = evaluate(&netlist, &[vec![0], vec![1], vec![2], vec![3]]);
     assert_eq!(outputs, [[0], [0b111], [0b101], [0b010]]);
+}
+
+/// Whoever computes ANDs one after the other may nearly always write a result before the others have read.
+#[test]
+fn rows_of_results_are_seldom_read_by_later_ands() {
+    let text = std::fs::read("tests/data/aes_128.txt").unwrap();
+    let netlist = Netlist::read("aes_128", &text, &Limits::default()).unwrap();
+    let program = Layered::compile(&netlist);
+    let read_later = |layer: Layer<'_>| {
+        let numbered = layer.ands.iter().enumerate();
+        let later = |i: usize, dst| {
+            layer.ands[i + 1..]
+                .iter()
+                .any(|and| [and.a, and.b].contains(&dst))
+        };
+        numbered.filter(|(i, and)| later(*i, and.dst)).count()
+    };
+    let waiting: usize = program.layers().map(read_later).sum();
+    assert!(waiting * 100 < program.and_count(), "{waiting}");
 }
 
 /// ANDs and depth of a block for a goal.

@@ -1,8 +1,8 @@
 //! Circuits garbled by N parties give what the circuits give.
 
 use madrigal_circuit::{Builder, Layered, Rows};
-use madrigal_garbling::bmr::{Evaluation, Garbling, Hashed, PeerRows, Products};
-use madrigal_garbling::{Block, GarblingError, Program};
+use madrigal_garbling::bmr::{Evaluation, Garbling, Hashed, PeerRows, Products, Shape};
+use madrigal_garbling::{Block, Chunk, GarblingError, Program};
 use madrigal_kernels::Prg;
 use proptest::prelude::*;
 
@@ -40,6 +40,34 @@ fn aes_for_any_number_of_lanes() {
         let inputs = random_rows(program.input_bits(), lanes, &mut random);
         let all = All::new(&program, parties, lanes, &mut random);
         all.check(&inputs, &plain(&program, &inputs), 1 << 16);
+    }
+}
+
+/// The first AND of a layer frees no row, so that its result takes one that the second reads: it waits, whatever the
+/// lanes and the chunks.
+#[test]
+fn a_row_that_is_still_read_is_not_written() {
+    let mut builder = Builder::new("waits");
+    let input = builder.input(4);
+    let first = [(0, 1), (2, 3)].map(|(a, b)| builder.and(input[a], input[b]));
+    let second = [0, 1].map(|i| builder.and(first[i], input[i]));
+    builder.output(&second);
+    let netlist = builder.finish();
+    let program = Layered::compile(&netlist);
+    let ready = Program::new(&program);
+    let waits = |chunk: &Chunk<'_>| chunk.at_once.iter().any(|at_once| !at_once);
+    let shape = Shape {
+        parties: 3,
+        rows: program.rows(),
+        lanes: 1,
+    };
+    assert!(shape.chunks(&ready, 1 << 16).any(|chunk| waits(&chunk)));
+    let mut random = random();
+    for (parties, lanes, bytes) in [(2, 1, 1), (2, 200, 1000), (3, 20, 1 << 16), (3, 64, 1)] {
+        let inputs = random_rows(4, lanes, &mut random);
+        let expected = netlist.evaluate(&inputs).unwrap();
+        let all = All::new(&program, parties, lanes, &mut random);
+        all.check(&inputs, &expected, bytes);
     }
 }
 
