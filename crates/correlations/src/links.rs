@@ -20,6 +20,7 @@ mod masks;
 mod peer;
 mod work;
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use futures_util::future::LocalBoxFuture;
@@ -86,6 +87,8 @@ pub(crate) struct Links {
     space: Space,
     /// Bytes that may be sent to a peer before anything is heard of it.
     unheard: usize,
+    /// By how much longer than measured round trips have turned out to be.
+    longer: Cell<usize>,
     /// Whether the first call has come.
     started: bool,
     /// A call is under way, or did not come to its end: then the parties are out of step.
@@ -115,6 +118,7 @@ impl Links {
             extension,
             space: Space::new(),
             unheard,
+            longer: Cell::new(1),
             started: false,
             broken: false,
             context,
@@ -152,7 +156,7 @@ impl Links {
                 start,
                 self.extension,
                 call,
-                &mut self.space,
+                (&mut self.space, &self.longer),
                 made,
             );
             work.run(&mut self.links, unheard).await?;

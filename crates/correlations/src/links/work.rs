@@ -6,12 +6,12 @@
 //! ([`Work::until`]).
 //!
 //! # How far ahead
-//! Asking waits for nothing but offers, and offering for nothing at all. While there is other work to
-//! do they stay [`AHEAD`] of the answers, which keeps what is under way in the caches where messages
-//! come at once. On a line with latency a party that would wait goes further ahead instead: by [what it
+//! While there is other work to do, offering and asking stay [`AHEAD`] of the answers, which keeps what is
+//! under way in the caches where messages come at once. On a line with latency a party that would wait goes further ahead instead: by [what it
 //! can make](PACE) in a round trip, as far as the line and the peer's window let it. More than that would
-//! only wait in the peer's memory. Offers stop at [`OFFERED`], since the sender keeps a row for each OT
-//! until it is asked for.
+//! only wait in the peer's memory. Where answers stay away [for long](LONG) all the same, the line has become
+//! slower since its round trip was measured, and it goes twice as far from then on. Offers stop at [`OFFERED`],
+//! since the sender keeps a row for each OT until it is asked for.
 //!
 //! A part's messages travel on all links at once. Where a line holds more than a window, each link then
 //! sees by itself that it stands still, and all windows grow at the same time, not one after the other.
@@ -20,7 +20,8 @@
 //! All loops take the parts in the same order at all parties. Suppose some wait for each other, and look
 //! at the lowest part that anybody waits in. Of an earlier part everything has been consumed, so that
 //! the windows have room for a message of this one on each link, which no other link's message holds up;
-//! and its offers, questions, answers and corrections wait for each other in this order. (Corrections go one
+//! and its offers, questions, answers and corrections wait for each other in this order. That no offer and no
+//! question is too far ahead is a wait for an earlier part. (Corrections go one
 //! link after the other; one that waits for room waits for a party that has not yet come to this part. Where
 //! there are stages, an answer waits for corrections too, but for those of a lower part.)
 
@@ -28,6 +29,7 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::ops::Range;
 use std::task::Poll;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::{try_join_all, try_join4};
@@ -46,6 +48,10 @@ const AHEAD: usize = 4;
 
 /// OTs that few cores make more of in a second, messages and corrections included.
 const PACE: f64 = 1e8;
+
+/// A wait for answers that no round trip as measured explains: longer than the system keeps a party from its
+/// core when there are more of them than cores.
+const LONG: Duration = Duration::from_millis(20);
 
 /// Turns without any work after which there is none: in the first the sockets are asked, in the second
 /// what they had is handed out.
@@ -67,8 +73,10 @@ pub(super) struct Work<'a> {
     stages: Vec<Context>,
     /// Parts of a stage.
     each: usize,
-    /// Parts that a party which would wait is ahead of the answers.
+    /// Parts that a party which would wait is ahead of the answers, by the round trip as it was measured.
     furthest: usize,
+    /// By how much longer round trips have turned out to be.
+    longer: &'a Cell<usize>,
     /// Borrowed between messages, never while one is awaited.
     call: RefCell<&'a mut (dyn Call + 'a)>,
     space: RefCell<&'a mut Space>,
@@ -106,7 +114,7 @@ impl<'a> Work<'a> {
         start: Context,
         extension: Extension,
         call: &'a mut (dyn Call + 'a),
-        space: &'a mut Space,
+        (space, longer): (&'a mut Space, &'a Cell<usize>),
         made: &'a dyn Fn(usize),
     ) -> Self {
         let layout = call.layout();
@@ -115,6 +123,7 @@ impl<'a> Work<'a> {
         let stages = parts.len().div_ceil(each);
         Self {
             furthest: furthest(&*layout, context),
+            longer,
             stages: (0..stages).map(|_| start.beside()).collect(),
             each,
             untold: RefCell::new(parts),
@@ -189,6 +198,20 @@ impl<'a> Work<'a> {
         .await;
     }
 
+    /// Waits until a part is not too far ahead of the answers.
+    async fn not_too_far(&self, number: usize) {
+        let (longer, since) = (self.longer.get(), Instant::now());
+        // Else a peer has not come to this call yet.
+        let begun = self.answered.get() > 0;
+        let furthest = || self.furthest.saturating_mul(self.longer.get());
+        self.until(|| number - self.answered.get().min(number) < furthest())
+            .await;
+        // Offering and asking may both have waited for the same answer.
+        if begun && since.elapsed() > LONG && self.longer.get() == longer {
+            self.longer.set(longer.saturating_mul(2));
+        }
+    }
+
     /// Waits while `ahead`, until a party has nothing else to do: nothing adds to `progress`.
     async fn unless_idle(&self, ahead: impl Fn() -> bool, progress: impl Fn() -> usize) {
         let mut idle = 0;
@@ -230,8 +253,9 @@ impl<'a> Work<'a> {
         };
         for (number, items) in self.layout.parts().enumerate() {
             let all: usize = ways.iter().map(|way| ots(way, &items)).sum();
-            let most = (OFFERED / all.max(1)).clamp(1, self.furthest);
+            let most = (OFFERED / all.max(1)).max(1);
             self.until(|| number < self.answered.get() + most).await;
+            self.not_too_far(number).await;
             let ahead = || number >= self.answered.get() + AHEAD;
             let progress = || self.asked.get() + self.answered.get() + self.corrected.get();
             self.unless_idle(ahead, progress).await;
@@ -261,8 +285,7 @@ impl<'a> Work<'a> {
                 self.until(|| number < most || self.answered.get() > 0)
                     .await;
             }
-            self.until(|| number < self.answered.get() + self.furthest)
-                .await;
+            self.not_too_far(number).await;
             let ahead = || number >= self.answered.get() + AHEAD;
             let progress = || self.answered.get() + self.corrected.get();
             self.unless_idle(ahead, progress).await;

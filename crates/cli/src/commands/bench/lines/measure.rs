@@ -21,6 +21,9 @@ use crate::work::{Own, Task};
 /// Trips from one end of the line to the other that a setup may take on top.
 const TRIPS: f64 = 6.0;
 
+/// How often a party doubles how far it goes ahead, from a line without latency to a far one.
+const DOUBLINGS: f64 = 6.0;
+
 /// What came of a row, in seconds: of the phase that its rule is about.
 pub(super) struct Measured {
     /// Without the line.
@@ -80,6 +83,10 @@ impl<'a> Measurement<'a> {
         let mut network = self.row.line.clone();
         let limit = match self.row.rule {
             Rule::Setup | Rule::Whole => 1.3 * usual + TRIPS * trip,
+            Rule::Lengthening => {
+                network = format!("lan/100ms/{}", self.row.line);
+                1.3 * usual + (TRIPS + 2.0 * DOUBLINGS) * trip
+            }
             Rule::Online => 1.5 * trip * self.block_rounds()? as f64 + alone.max(bytes),
             Rule::Disordered => {
                 let profile = Network::parse(&self.row.line)?.profile;
@@ -170,7 +177,7 @@ impl<'a> Measurement<'a> {
         };
         let setup = |run: &RunFigures| run.setup.seconds;
         match self.row.rule {
-            Rule::Setup | Rule::Falling | Rule::Disordered => slowest(setup),
+            Rule::Setup | Rule::Falling | Rule::Lengthening | Rule::Disordered => slowest(setup),
             Rule::Online => slowest(|run| run.setup.seconds + run.online.seconds) - slowest(setup),
             Rule::Whole => slowest(|run| run.total_seconds),
         }
@@ -179,7 +186,7 @@ impl<'a> Measurement<'a> {
     /// Bytes sent and rounds of the phases that count.
     fn phases(&self, run: &RunFigures) -> impl Iterator<Item = (u64, u64)> + Clone {
         let phases = match self.row.rule {
-            Rule::Setup | Rule::Falling | Rule::Disordered => vec![run.setup],
+            Rule::Setup | Rule::Falling | Rule::Lengthening | Rule::Disordered => vec![run.setup],
             Rule::Online => vec![run.online],
             Rule::Whole => vec![run.setup, run.online],
         };
@@ -208,7 +215,9 @@ impl<'a> Measurement<'a> {
                 (Some(plan), _) => {
                     let time = plan.time(me, rates, link);
                     Ok(match self.row.rule {
-                        Rule::Setup | Rule::Falling | Rule::Disordered => time.setup,
+                        Rule::Setup | Rule::Falling | Rule::Lengthening | Rule::Disordered => {
+                            time.setup
+                        }
                         Rule::Online => *time.phase(Phase::Online),
                         Rule::Whole => Time {
                             total: time.total,

@@ -127,7 +127,10 @@ fn header() -> Table {
 
 impl Line {
     fn new(row: &Row, measured: &Measured, seed: u64, cores: usize) -> Self {
-        let changes = matches!(row.rule, Rule::Falling | Rule::Disordered);
+        let changes = matches!(
+            row.rule,
+            Rule::Falling | Rule::Lengthening | Rule::Disordered
+        );
         let expected_ratio = measured.expected / measured.measured.max(f64::MIN_POSITIVE);
         let planned = measured.expected_memory.unwrap_or(0);
         let within = |peak| peak <= planned.max(MEMORY);
@@ -138,7 +141,7 @@ impl Line {
             phase: match row.rule {
                 Rule::Online => "online",
                 Rule::Whole => "total",
-                Rule::Setup | Rule::Falling | Rule::Disordered => "setup",
+                Rule::Setup | Rule::Falling | Rule::Lengthening | Rule::Disordered => "setup",
             },
             seconds: measured.measured,
             alone_seconds: measured.alone,

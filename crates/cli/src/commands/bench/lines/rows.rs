@@ -38,6 +38,9 @@ pub(super) enum Rule {
     /// The setup over a line whose bandwidth falls to a tenth half way: 1.5 times the larger of computing
     /// alone and what that line takes.
     Falling,
+    /// The setup over a line that was short when its round trip was measured: as over one that always was so long,
+    /// and a round trip for each time that a party doubles how far it goes ahead.
+    Lengthening,
     /// The setup over a line that brings packets in another order: 1.5 times the same.
     Disordered,
 }
@@ -121,6 +124,12 @@ pub(super) fn all(args: &BenchLines, seed: u64) -> Result<Vec<Row>> {
         line: FAR.to_owned(),
         task: aes(2, lanes, over("softspoken2")?),
         rule: Rule::Falling,
+    });
+    rows.push(Row {
+        name: "lengthening/n2/softspoken4".to_owned(),
+        line: FAR.to_owned(),
+        task: aes(2, lanes, over("softspoken4")?),
+        rule: Rule::Lengthening,
     });
     rows.push(Row {
         name: "disordered/n2/softspoken4".to_owned(),
