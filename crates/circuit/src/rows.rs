@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use madrigal_core::Wipe;
+use madrigal_core::Aligned;
 
 /// A matrix of bits: a row per wire, a column per lane.
 ///
@@ -13,7 +13,7 @@ use madrigal_core::Wipe;
 pub struct Rows {
     rows: usize,
     lanes: usize,
-    bytes: Vec<u8>,
+    bytes: Aligned<u8>,
 }
 
 impl Rows {
@@ -22,7 +22,7 @@ impl Rows {
         Self {
             rows,
             lanes,
-            bytes: vec![0; rows * Self::stride_for(lanes)],
+            bytes: Aligned::zeros(rows * Self::stride_for(lanes)),
         }
     }
 
@@ -99,12 +99,6 @@ impl Rows {
     }
 }
 
-impl Drop for Rows {
-    fn drop(&mut self) {
-        self.bytes.wipe();
-    }
-}
-
 impl fmt::Debug for Rows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rows")
@@ -117,7 +111,7 @@ impl fmt::Debug for Rows {
 /// For tests: compares without regard to timing.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
-        self.rows == other.rows && self.lanes == other.lanes && self.bytes == other.bytes
+        self.rows == other.rows && self.lanes == other.lanes && *self.bytes == *other.bytes
     }
 }
 

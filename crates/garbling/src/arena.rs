@@ -3,7 +3,7 @@
 use core::fmt;
 
 use madrigal_circuit::And;
-use madrigal_core::Wipe;
+use madrigal_core::Aligned;
 use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelOps};
 
 use crate::chunk::Chunk;
@@ -13,10 +13,10 @@ use crate::shape::Shape;
 /// Rows of labels, behind them a row of zeros and one of what a NOT adds, and the labels of a layer's ANDs until all of the layer have read their operands.
 pub(crate) struct Arena {
     shape: Shape,
-    labels: Vec<Block>,
+    labels: Aligned<Block>,
     /// The products of the current layer, `done` of them, and the rows they are for. Never shrinks: filling
     /// it with zeros for each layer would take as long as writing the products.
-    products: Vec<Block>,
+    products: Aligned<Block>,
     done: usize,
     rows: Vec<u32>,
     gathered: Gathered,
@@ -39,8 +39,8 @@ impl Arena {
     pub(crate) fn new(shape: Shape, first: u64, flip: Block) -> Self {
         let mut arena = Self {
             shape,
-            labels: Vec::new(),
-            products: Vec::new(),
+            labels: Aligned::default(),
+            products: Aligned::default(),
             done: 0,
             rows: Vec::new(),
             gathered: Gathered::new(),
@@ -53,12 +53,7 @@ impl Arena {
     /// Another block, in the same memory.
     pub(crate) fn restart(&mut self, shape: Shape, first: u64, flip: Block) {
         let rows = shape.rows * shape.lanes;
-        let len = rows + 2 * shape.lanes;
-        if len > self.labels.capacity() {
-            // Growing would leave a copy behind.
-            self.labels.wipe();
-        }
-        self.labels.resize(len, Block::ZERO);
+        self.labels.resize(rows + 2 * shape.lanes);
         self.labels[rows..][..shape.lanes].fill(Block::ZERO);
         self.labels[rows + shape.lanes..].fill(flip);
         self.rows.clear();
@@ -155,10 +150,8 @@ impl Arena {
     fn make_room(&mut self, len: usize) {
         let wanted = self.done + len;
         if wanted > self.products.len() {
-            // Growing in place would leave a copy of the labels behind.
-            let mut more = vec![Block::ZERO; wanted.next_power_of_two()];
+            let mut more = Aligned::zeros(wanted.next_power_of_two());
             more[..self.done].copy_from_slice(&self.products[..self.done]);
-            self.products.wipe();
             self.products = more;
         }
     }
@@ -166,7 +159,7 @@ impl Arena {
     fn finish_layer(&mut self) {
         let lanes = self.shape.lanes;
         if lanes == 1 {
-            for (&row, &product) in self.rows.iter().zip(&self.products) {
+            for (&row, &product) in self.rows.iter().zip(self.products.iter()) {
                 self.labels[row as usize] = product;
             }
         } else {
@@ -181,17 +174,17 @@ impl Arena {
 }
 
 /// The operands of several gates side by side.
-struct Gathered(Box<[[Block; ANDS_PER_KEY]; 2]>);
+struct Gathered([Aligned<Block>; 2]);
 
 impl Gathered {
     fn new() -> Self {
-        Self(Box::new([[Block::ZERO; ANDS_PER_KEY]; 2]))
+        Self([(); 2].map(|()| Aligned::zeros(ANDS_PER_KEY)))
     }
 
     fn gather(&mut self, labels: &[Block], lanes: usize, ands: &[And]) -> [&[Block]; 2] {
-        let [a, b] = &mut *self.0;
+        let [a, b] = &mut self.0;
         if lanes == 1 {
-            for ((and, a), b) in ands.iter().zip(&mut *a).zip(&mut *b) {
+            for ((and, a), b) in ands.iter().zip(a.iter_mut()).zip(b.iter_mut()) {
                 (*a, *b) = (labels[and.a as usize], labels[and.b as usize]);
             }
         } else {
@@ -203,19 +196,6 @@ impl Gathered {
         }
         let len = ands.len() * lanes;
         [&a[..len], &b[..len]]
-    }
-}
-
-impl Drop for Gathered {
-    fn drop(&mut self) {
-        self.0.wipe();
-    }
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        self.labels.wipe();
-        self.products.wipe();
     }
 }
 

@@ -4,7 +4,6 @@ use core::ops::Range;
 
 use madrigal_circuit::And;
 use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelOps};
-use zeroize::Zeroize;
 
 use crate::bmr::shape::Shape;
 use crate::bmr::wires::Keys;
@@ -229,20 +228,5 @@ pub(crate) struct Gathered([Keys; 2]);
 impl Gathered {
     pub(crate) fn new(width: usize) -> Self {
         Self([(); 2].map(|()| Keys::zeros(width * ANDS_PER_KEY)))
-    }
-}
-
-/// Blocks for one piece, wiped on drop.
-pub(crate) struct Scratch(pub Box<[Block; ANDS_PER_KEY]>);
-
-impl Scratch {
-    pub(crate) fn new() -> Self {
-        Self(Box::new([Block::ZERO; ANDS_PER_KEY]))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        self.0.zeroize();
     }
 }

@@ -2,11 +2,12 @@
 
 use core::fmt;
 
-use madrigal_kernels::{Block, GateHash, Prg, column_bytes, prefetch};
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, column_bytes, prefetch};
 
-use crate::bmr::arena::{Arena, Gathered, Scratch};
+use crate::bmr::arena::{Arena, Gathered};
 use crate::bmr::masks::{BlockSeed, keys_of_zero};
 use crate::bmr::shape::{Instance, Shape};
+use crate::bmr::wires::Keys;
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::label::Offset;
@@ -23,7 +24,7 @@ pub struct Evaluation {
     done: usize,
     gathered: Gathered,
     /// Each party's keys of a piece's results.
-    results: Vec<Scratch>,
+    results: Vec<Keys>,
 }
 
 impl Evaluation {
@@ -44,7 +45,9 @@ impl Evaluation {
             arena: Arena::new(shape, shape.parties, first),
             done: 0,
             gathered: Gathered::new(shape.parties),
-            results: (0..shape.parties).map(|_| Scratch::new()).collect(),
+            results: (0..shape.parties)
+                .map(|_| Keys::zeros(ANDS_PER_KEY))
+                .collect(),
         }
     }
 
@@ -103,16 +106,16 @@ impl Evaluation {
                 let (table, next) = table.split_at(column_bytes(len));
                 prefetch(&next[..next.len().min(table.len())]);
                 let place = (parties, column);
-                let result = &mut results[column].0[..len];
+                let result = &mut results[column][..len];
                 hash.evaluate_column(piece.number, place, operands, stride, table, result);
             }
             if let Ok([own, shown]) = results.get_disjoint_mut([me, shown]) {
-                let own = &mut own.0[..len];
+                let own = &mut own[..len];
                 keys_of_zero(prg, *done + piece.at, own);
-                kernels.active_keys(offset.expose(), &shown.0[..len], own);
+                kernels.active_keys(offset.expose(), &shown[..len], own);
             }
             for (party, result) in results.iter().enumerate() {
-                arena.keep(&piece, party, &result.0[..len]);
+                arena.keep(&piece, party, &result[..len]);
             }
         }
         *done += chunk.ands.len() * shape.lanes;

@@ -3,9 +3,11 @@
 use core::fmt;
 
 use madrigal_core::bits;
-use madrigal_kernels::{self as kernels, Block, GateHash, OwnColumn, Prg, column_bytes};
+use madrigal_kernels::{
+    self as kernels, ANDS_PER_KEY, Block, GateHash, OwnColumn, Prg, column_bytes,
+};
 
-use crate::bmr::arena::{Arena, Gathered, Scratch};
+use crate::bmr::arena::{Arena, Gathered};
 use crate::bmr::hashed::{PeerRows, flip, take_rows};
 use crate::bmr::masks::{BlockSeed, keys_of_zero};
 use crate::bmr::shape::{Instance, Shape};
@@ -45,9 +47,9 @@ pub struct Garbling {
     done: usize,
     gathered: Gathered,
     /// The keys of the results.
-    results: Scratch,
+    results: Keys,
     /// Sums of rows.
-    sums: [Scratch; COEFFICIENTS],
+    sums: [Keys; COEFFICIENTS],
 }
 
 impl Garbling {
@@ -73,8 +75,8 @@ impl Garbling {
             arena,
             done: 0,
             gathered: Gathered::new(width),
-            results: Scratch::new(),
-            sums: [(); COEFFICIENTS].map(|()| Scratch::new()),
+            results: Keys::zeros(ANDS_PER_KEY),
+            sums: [(); COEFFICIENTS].map(|()| Keys::zeros(ANDS_PER_KEY)),
         }
     }
 
@@ -178,7 +180,7 @@ impl Garbling {
         arena.local(kernels, chunk.local);
         for piece in arena.pieces(chunk)? {
             let (len, at) = (piece.len(), *done + piece.at);
-            let results = &mut results.0[..len];
+            let results = &mut results[..len];
             let ([a, b], stride) = arena.operands(&piece, gathered);
             let keys = [&a[..len], &b[..len]];
             keys_of_zero(prg, at, results);
@@ -196,7 +198,7 @@ impl Garbling {
                 xor_blocks(sum, second);
             };
             let string = |string: usize| string * stride..string * stride + len;
-            let [one, by_a, by_b] = sums.each_mut().map(|sum| &mut sum.0[..len]);
+            let [one, by_a, by_b] = sums.each_mut().map(|sum| &mut sum[..len]);
             for (place, with) in products.ots.iter().enumerate() {
                 let received = 1 + place;
                 both(with.received, one);

@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::{Deref, DerefMut, Range};
 
 use madrigal_circuit::Rows;
-use madrigal_core::{Zeroizing, bits};
+use madrigal_core::{Aligned, bits};
 use madrigal_kernels::{self as kernels, Block, Kernels, Prg};
 
 use crate::error::{GarblingError, check_length};
@@ -12,17 +12,17 @@ use crate::label::{Offset, colours};
 
 /// Keys of wires, wiped when they are dropped.
 #[derive(Default)]
-pub struct Keys(Zeroizing<Vec<Block>>);
+pub struct Keys(Aligned<Block>);
 
 impl Keys {
     /// So many zero blocks.
     pub fn zeros(len: usize) -> Self {
-        Self(Zeroizing::zeros(len))
+        Self(Aligned::zeros(len))
     }
 
     /// A copy.
     pub(crate) fn copy_of(keys: &[Block]) -> Self {
-        Self(keys.to_vec().into())
+        Self(keys.into())
     }
 }
 
