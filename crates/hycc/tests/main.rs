@@ -9,5 +9,6 @@
 mod common;
 mod files;
 mod known_answers;
+mod made;
 mod random;
 mod values;

@@ -64,7 +64,7 @@ pub struct Flat {
     pub outputs: Vec<Variable>,
     /// For each output its nodes.
     pub output_nodes: Vec<Vec<u32>>,
-    operands: Vec<u32>,
+    pub(super) operands: Vec<u32>,
 }
 
 impl Linked {
@@ -76,12 +76,9 @@ impl Linked {
     pub fn flatten(&self) -> Result<Flat, LinkError> {
         let (main, sharing) = &self.modules[self.main];
         let mut flat = Flat {
-            nodes: Vec::new(),
             inputs: main.inputs().to_vec(),
-            input_nodes: Vec::new(),
             outputs: main.outputs().to_vec(),
-            output_nodes: Vec::new(),
-            operands: Vec::new(),
+            ..Flat::new()
         };
         for pins in &main.pins {
             let widths = main.widths[pins.start as usize..pins.end as usize].iter();
@@ -180,7 +177,7 @@ impl Flat {
         &self.operands[bits.start as usize..bits.end as usize]
     }
 
-    fn push(&mut self, op: Op, width: u8, sharing: BitSharing) -> u32 {
+    pub(super) fn push(&mut self, op: Op, width: u8, sharing: BitSharing) -> u32 {
         // Fewer than the limit of wires, which was checked before.
         let node = self.nodes.len() as u32;
         self.nodes.push(Node { op, width, sharing });
@@ -188,7 +185,7 @@ impl Flat {
     }
 
     /// The bits of a word; those that it was made of, if it was made of bits.
-    fn split(&mut self, word: u32, sharing: BitSharing) -> Vec<u32> {
+    pub(super) fn split(&mut self, word: u32, sharing: BitSharing) -> Vec<u32> {
         if let Op::Combine(bits) = &self.nodes[word as usize].op {
             return self.combined(bits).to_vec();
         }
@@ -198,7 +195,7 @@ impl Flat {
     }
 
     /// The word of these bits; one bit is itself.
-    fn combine(&mut self, bits: &[u32], sharing: BitSharing) -> Result<u32, u32> {
+    pub(super) fn combine(&mut self, bits: &[u32], sharing: BitSharing) -> Result<u32, u32> {
         let width = match (bits, bits.len()) {
             (&[bit], _) => return Ok(bit),
             (_, 8 | 16 | 32 | 64) => bits.len() as u8,

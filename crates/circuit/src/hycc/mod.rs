@@ -14,6 +14,7 @@ mod bundle;
 mod error;
 mod flatten;
 mod link;
+mod make;
 mod order;
 mod read;
 mod types;

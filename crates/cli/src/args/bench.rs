@@ -271,7 +271,8 @@ pub struct BenchPaper {
 
     /// Which table. Of MOTION: 2 (OTs), 3 (biometric matching), 4 (AES-128, SHA-256), 6 (costs), 7
     /// (operations and conversions) or 8 (integers). Of MOTION2NX: 1 (CryptoNets), 2 (MiniONN's network for MNIST)
-    /// or 3 (that for CIFAR-10), for a --model of that architecture
+    /// or 3 (that for CIFAR-10), for a --model of that architecture; rows of 1 and 2 that begin with gates/ are the same
+    /// networks gate by gate, as HyCC compiles them
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=8), group = "what")]
     pub table: Option<u8>,
 

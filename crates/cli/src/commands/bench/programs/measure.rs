@@ -7,6 +7,7 @@ use madrigal_engine::{
     Extension, Given, Graph, Matrices, Origin, Phases, ProgramPlan, ProgramSpec, Shares,
     run_program,
 };
+use madrigal_hycc::{Hybrid, Values};
 use madrigal_net::Session;
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Array, Executable, Outputs};
@@ -111,7 +112,7 @@ trait Work: Sync {
     fn given(&self, me: Party) -> Result<Vec<Shares>>;
 
     /// Whether a party got what it should.
-    fn is_right(&self, outputs: &[Shares]) -> bool;
+    fn is_right(&self, me: Party, outputs: &[Shares]) -> bool;
 }
 
 /// A typed program.
@@ -132,7 +133,7 @@ impl Work for Typed<'_> {
         given.map_err(Failure::bug)
     }
 
-    fn is_right(&self, outputs: &[Shares]) -> bool {
+    fn is_right(&self, _: Party, outputs: &[Shares]) -> bool {
         is_right(&self.ready.executable.outputs(outputs), &self.expected)
     }
 }
@@ -157,7 +158,7 @@ impl Work for Bare {
         Ok(self.inputs.iter().map(of).collect())
     }
 
-    fn is_right(&self, outputs: &[Shares]) -> bool {
+    fn is_right(&self, _: Party, outputs: &[Shares]) -> bool {
         let pairs = outputs.iter().zip(&self.expected);
         pairs.into_iter().all(|(found, expected)| {
             let rows = [found, expected].map(|shares| {
@@ -167,6 +168,34 @@ impl Work for Bare {
             });
             rows[0].is_some() && rows[0] == rows[1]
         })
+    }
+}
+
+/// A program of single gates, with inputs and what comes out of it.
+pub(in super::super) struct Gates {
+    pub hybrid: Hybrid,
+    pub values: Values,
+    pub expected: Values,
+}
+
+struct PlannedGates {
+    plan: ProgramPlan,
+    gates: Gates,
+}
+
+impl Work for PlannedGates {
+    fn plan(&self) -> &ProgramPlan {
+        &self.plan
+    }
+
+    fn given(&self, me: Party) -> Result<Vec<Shares>> {
+        let given = self.gates.hybrid.given(me, &self.gates.values);
+        Ok(given.map_err(Failure::bug)?.inputs)
+    }
+
+    fn is_right(&self, me: Party, outputs: &[Shares]) -> bool {
+        let values = self.gates.hybrid.values(me, outputs);
+        values.is_none_or(|values| values == self.gates.expected)
     }
 }
 
@@ -201,6 +230,15 @@ pub(in super::super) fn measure_graph(
     run(&work, Goal::Size, setting)
 }
 
+/// A program of single gates.
+pub(in super::super) fn measure_gates(gates: Gates, setting: &Setting<'_>) -> Result<Measured> {
+    let mut spec = gates.hybrid.spec();
+    (spec.threads, spec.line) = (setting.threads, setting.network.link());
+    (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
+    let plan = ProgramPlan::new(spec).map_err(Failure::bug)?;
+    run(&PlannedGates { plan, gates }, Goal::Size, setting)
+}
+
 fn run(work: &impl Work, goal: Goal, setting: &Setting<'_>) -> Result<Measured> {
     let (threads, plan) = (setting.threads, work.plan());
     let parties = everyone(
@@ -224,7 +262,7 @@ fn run(work: &impl Work, goal: Goal, setting: &Setting<'_>) -> Result<Measured> 
                 };
                 let outcome = run_program(session, first + 1, plan, given, None, &|_| {});
                 let outcome = outcome.await?;
-                if !work.is_right(&outcome.outputs) {
+                if !work.is_right(me, &outcome.outputs) {
                     return Err(Failure::bug("a wrong result"));
                 }
                 let times = Times {

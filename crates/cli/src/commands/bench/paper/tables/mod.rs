@@ -6,6 +6,7 @@
 
 mod circuits;
 mod costs;
+mod gates;
 mod integers;
 mod matching;
 mod networks;

@@ -2,32 +2,40 @@
 
 use std::path::Path;
 
+use madrigal_circuit::hycc::BitSharing;
 use madrigal_nn::Tensor;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, Type};
 
-use super::super::super::programs::measure::Times;
+use super::super::super::programs::measure::{Times, measure_gates};
 use super::super::super::programs::workloads::{Made as Measured, Random};
-use super::{Bench, Row};
+use super::{Bench, Row, gates};
 use crate::args::{NumberArg, Receivers};
 use crate::commands::infer::made::{Asked, Made, read};
 use crate::exit::{Failure, Result};
 use crate::stats::Spread;
 
-/// A mix and bits of a number, and milliseconds of setup and online in LAN and WAN, where the paper has them.
+/// How a network is computed.
+#[derive(Clone, Copy)]
+enum Way {
+    /// By operations on tensors, in a mix and on numbers of so many bits.
+    Tensors(Mix, u32),
+    /// Gate by gate, as HyCC compiles it, so many copies side by side.
+    Gates(BitSharing, usize),
+}
+
+/// A row, and milliseconds of setup and online in LAN and WAN, where the paper has them.
 struct Entry {
     name: &'static str,
-    mix: Mix,
-    bits: u32,
+    way: Way,
     lan: [Option<f64>; 2],
     wan: [Option<f64>; 2],
 }
 
-const fn both(name: &'static str, mix: Mix, lan: [f64; 2], wan: [f64; 2]) -> Entry {
+const fn both(name: &'static str, way: Way, lan: [f64; 2], wan: [f64; 2]) -> Entry {
     Entry {
         name,
-        mix,
-        bits: 32,
+        way,
         lan: [Some(lan[0]), Some(lan[1])],
         wan: [Some(wan[0]), Some(wan[1])],
     }
@@ -37,35 +45,77 @@ const fn both(name: &'static str, mix: Mix, lan: [f64; 2], wan: [f64; 2]) -> Ent
 const fn online(name: &'static str, mix: Mix, bits: u32, [lan, wan]: [f64; 2]) -> Entry {
     Entry {
         name,
-        mix,
-        bits,
+        way: Way::Tensors(mix, bits),
         lan: [None, Some(lan)],
         wan: [None, Some(wan)],
     }
 }
 
-/// The rows of what the paper calls its NN operations.
-const CRYPTONETS: [Entry; 4] = [
-    both("A+B/32", Mix::AB, [111.2, 11.1], [1005.7, 1047.4]),
-    both("A+Y/32", Mix::AY2, [103.4, 11.1], [1062.4, 858.6]),
+const AB: Way = Way::Tensors(Mix::AB, 32);
+const AY2: Way = Way::Tensors(Mix::AY2, 32);
+const ALPHA_BETA: Way = Way::Tensors(Mix::ALPHA_BETA, 32);
+const ALPHA_Y2: Way = Way::Tensors(Mix::ALPHA_Y2, 32);
+const GATES_B: Way = Way::Gates(BitSharing::Gmw, 1);
+const GATES_Y: Way = Way::Gates(BitSharing::Yao, 1);
+/// The paper tells the times of one copy of the sixteen.
+const SIXTEEN_B: Way = Way::Gates(BitSharing::Gmw, 16);
+const SIXTEEN_Y: Way = Way::Gates(BitSharing::Yao, 16);
+
+/// The rows of what the paper calls its NN operations, and those of its own protocols on HyCC's circuits.
+const CRYPTONETS: [Entry; 8] = [
+    both("A+B/32", AB, [111.2, 11.1], [1005.7, 1047.4]),
+    both("A+Y/32", AY2, [103.4, 11.1], [1062.4, 858.6]),
+    both("alpha+beta/32", ALPHA_BETA, [129.1, 28.1], [1766.7, 982.2]),
+    both("alpha+Y/32", ALPHA_Y2, [136.6, 8.7], [1539.4, 858.6]),
+    both("gates/A+B/32", GATES_B, [2221.6, 2075.4], [5961.3, 3059.0]),
+    both("gates/A+Y/32", GATES_Y, [1962.0, 2177.4], [5474.3, 2805.8]),
     both(
-        "alpha+beta/32",
-        Mix::ALPHA_BETA,
-        [129.1, 28.1],
-        [1766.7, 982.2],
+        "gates/A+B/32/16",
+        SIXTEEN_B,
+        [650.9, 145.3],
+        [2810.5, 263.3],
     ),
-    both("alpha+Y/32", Mix::ALPHA_Y2, [136.6, 8.7], [1539.4, 858.6]),
+    both(
+        "gates/A+Y/32/16",
+        SIXTEEN_Y,
+        [645.5, 142.2],
+        [2777.3, 223.7],
+    ),
 ];
-const MINIONN_MNIST: [Entry; 4] = [
-    both("A+B/32", Mix::AB, [649.7, 171.5], [4826.6, 5138.1]),
-    both("A+Y/32", Mix::AY2, [523.8, 126.7], [4476.5, 2574.9]),
+const MINIONN_MNIST: [Entry; 8] = [
+    both("A+B/32", AB, [649.7, 171.5], [4826.6, 5138.1]),
+    both("A+Y/32", AY2, [523.8, 126.7], [4476.5, 2574.9]),
     both(
         "alpha+beta/32",
-        Mix::ALPHA_BETA,
+        ALPHA_BETA,
         [737.0, 151.6],
         [6424.5, 4654.0],
     ),
-    both("alpha+Y/32", Mix::ALPHA_Y2, [676.1, 81.8], [5908.9, 1235.7]),
+    both("alpha+Y/32", ALPHA_Y2, [676.1, 81.8], [5908.9, 1235.7]),
+    both(
+        "gates/A+B/32",
+        GATES_B,
+        [6423.3, 49_712.7],
+        [10_391.8, 46_298.3],
+    ),
+    both(
+        "gates/A+Y/32",
+        GATES_Y,
+        [16_138.6, 15_073.4],
+        [19_085.8, 16_387.4],
+    ),
+    both(
+        "gates/A+B/32/16",
+        SIXTEEN_B,
+        [1239.6, 3037.3],
+        [5163.2, 2903.6],
+    ),
+    both(
+        "gates/A+Y/32/16",
+        SIXTEEN_Y,
+        [1514.1, 936.8],
+        [6129.0, 1467.3],
+    ),
 ];
 const MINIONN_CIFAR10: [Entry; 7] = [
     online("A+B/32", Mix::AB, 32, [1167.7, 20_773.1]),
@@ -89,9 +139,21 @@ pub(super) fn rows(bench: &Bench<'_>, model: &Path) -> Result<Vec<Row>> {
         let network = crate::reach::Network::parse(name)?;
         for entry in &entries {
             bench.steps.name(&format!("{}, {name}", entry.name));
-            let times = bench.times(entry.mix, &program(model, entry.bits)?, network)?;
-            let median =
-                |pick: fn(&Times) -> f64| Spread::of(times.iter().map(pick).collect()).median;
+            let (times, copies) = match entry.way {
+                Way::Tensors(mix, bits) => {
+                    let (_, made) = program(model, bits)?;
+                    (bench.times(mix, &made, network)?, 1)
+                }
+                Way::Gates(sharing, copies) => {
+                    let (made, _) = program(model, 32)?;
+                    let gates = gates::network(&made.graph, sharing, copies)?;
+                    let measured = measure_gates(gates, &bench.setting(network))?;
+                    (measured.times, copies)
+                }
+            };
+            let median = |pick: fn(&Times) -> f64| {
+                Spread::of(times.iter().map(pick).collect()).median / copies as f64
+            };
             let (total, ours) = (median(|times| times.total), median(|times| times.online));
             let [setup, online] = match &name[..] {
                 "lan" => entry.lan,
@@ -102,6 +164,7 @@ pub(super) fn rows(bench: &Bench<'_>, model: &Path) -> Result<Vec<Row>> {
             let paper = setup.zip(online).map(|(setup, online)| setup + online);
             let faster = paper.map(|paper| paper / total);
             let row = Row {
+                ops: copies,
                 online_seconds: Some(ours),
                 paper_seconds: paper,
                 paper_online_seconds: online,
@@ -114,8 +177,8 @@ pub(super) fn rows(bench: &Bench<'_>, model: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The network on random data, with weights of one party and data of the other.
-fn program(path: &Path, bits: u32) -> Result<Measured> {
+/// The network, and it on random data, with weights of one party and data of the other.
+fn program(path: &Path, bits: u32) -> Result<(Made, Measured)> {
     let file = read(path)?;
     // As much after the point as the trained networks need: 10 bits of 32, 18 of 64.
     let number = Type::fixed(bits, bits / 4 + 2);
@@ -141,8 +204,6 @@ fn program(path: &Path, bits: u32) -> Result<Measured> {
     }
     let inputs = made.with_weights(path, Inputs::new())?;
     let inputs = made.with_data(&data, inputs)?;
-    Ok(Measured {
-        program: made.network.program().clone(),
-        inputs,
-    })
+    let program = made.network.program().clone();
+    Ok((made, Measured { program, inputs }))
 }

@@ -1,0 +1,142 @@
+//! Programs that no compiler wrote, gate by gate.
+
+use super::bundle::BitSharing;
+use super::flatten::{Flat, Op};
+use super::read::{Input, Variable};
+use super::types::Type;
+use crate::netlist::{Gate, Netlist};
+
+impl Flat {
+    /// A program without anything in it.
+    pub fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            inputs: Vec::new(),
+            input_nodes: Vec::new(),
+            outputs: Vec::new(),
+            output_nodes: Vec::new(),
+            operands: Vec::new(),
+        }
+    }
+
+    /// An input: an array of so many signed integers of `width` bits, which are words in protocol A. Their nodes.
+    ///
+    /// # Panics
+    /// If there are no words of this width: it is 8, 16, 32 or 64.
+    pub fn input(&mut self, name: &str, owner: u8, count: u32, width: u8) -> Vec<u32> {
+        assert!(matches!(width, 8 | 16 | 32 | 64), "words of {width} bits");
+        let nodes = (0..count).map(|_| self.push(Op::Input, width, BitSharing::Gmw));
+        let nodes: Vec<u32> = nodes.collect();
+        self.inputs.push(Input {
+            name: name.to_owned(),
+            owner,
+            ty: array(count, width),
+        });
+        self.input_nodes.push(nodes.clone());
+        nodes
+    }
+
+    /// `a + b` of two words of one width.
+    pub fn sum(&mut self, a: u32, b: u32) -> u32 {
+        let width = self.common_width(a, b);
+        self.push(Op::Add(a, b), width, BitSharing::Gmw)
+    }
+
+    /// `a * b`, likewise.
+    pub fn product(&mut self, a: u32, b: u32) -> u32 {
+        let width = self.common_width(a, b);
+        self.push(Op::Mul(a, b), width, BitSharing::Gmw)
+    }
+
+    /// Words through a Boolean circuit, an input of which is the bits of one word; its outputs as words.
+    ///
+    /// # Panics
+    /// If the circuit has another number of inputs, or one of another width than its word; if an output is no word.
+    pub fn through(&mut self, circuit: &Netlist, words: &[u32], sharing: BitSharing) -> Vec<u32> {
+        let widths = words.iter().map(|&word| u32::from(self.width(word)));
+        assert!(
+            widths.eq(circuit.inputs().iter().copied()),
+            "inputs of a circuit"
+        );
+        let mut wires = vec![u32::MAX; circuit.wires() as usize];
+        for (index, &word) in words.iter().enumerate() {
+            let bits = self.split(word, sharing);
+            let to = circuit.input_wires(index).unwrap_or_default();
+            wires[to.start as usize..to.end as usize].copy_from_slice(&bits);
+        }
+        for gate in circuit.gates() {
+            let at = |wire: u32| wires[wire as usize];
+            let (op, out) = match *gate {
+                Gate::Xor { a, b, out } => (Op::Xor(at(a), at(b)), out),
+                Gate::And { a, b, out } => (Op::And(at(a), at(b)), out),
+                Gate::Or { a, b, out } => (Op::Or(at(a), at(b)), out),
+                Gate::Inv { a, out } => (Op::Not(at(a)), out),
+                Gate::Const { bit, out } => (Op::Bit(bit), out),
+                Gate::Copy { a, out } => {
+                    wires[out as usize] = at(a);
+                    continue;
+                }
+                Gate::Mand(gate) => {
+                    let gate = circuit.mand(gate);
+                    let pairs = gate.x.iter().zip(gate.y);
+                    for ((&x, &y), &z) in pairs.zip(gate.z) {
+                        let (x, y) = (wires[x as usize], wires[y as usize]);
+                        wires[z as usize] = self.push(Op::And(x, y), 1, sharing);
+                    }
+                    continue;
+                }
+            };
+            wires[out as usize] = self.push(op, 1, sharing);
+        }
+        let mut bits = &wires[circuit.output_wires().start as usize..];
+        let words = circuit.outputs().iter().map(|&width| {
+            let (own, rest) = bits.split_at(width as usize);
+            bits = rest;
+            let word = self.combine(own, sharing);
+            word.unwrap_or_else(|width| panic!("an output of {width} bits is no word"))
+        });
+        words.collect()
+    }
+
+    /// An output: these words, as an array.
+    ///
+    /// # Panics
+    /// If there are none, or if they differ in width.
+    pub fn output(&mut self, name: &str, words: &[u32]) {
+        let width = words.iter().map(|&word| self.width(word));
+        let width = width.reduce(|a, b| {
+            assert_eq!(a, b, "widths of an output's words");
+            a
+        });
+        let ty = array(words.len() as u32, width.expect("words of an output"));
+        let name = name.to_owned();
+        self.outputs.push(Variable { name, ty });
+        self.output_nodes.push(words.to_vec());
+    }
+
+    fn width(&self, node: u32) -> u8 {
+        self.nodes[node as usize].width
+    }
+
+    fn common_width(&self, a: u32, b: u32) -> u8 {
+        assert_eq!(self.width(a), self.width(b), "widths of two words");
+        self.width(a)
+    }
+}
+
+impl Default for Flat {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn array(len: u32, width: u8) -> Type {
+    let element = Type::Integer {
+        bits: width.into(),
+        signed: true,
+    };
+    Type::Array {
+        len,
+        element: Box::new(element),
+    }
+}
