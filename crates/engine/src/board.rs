@@ -1,7 +1,9 @@
 //! What tasks wait for: values of earlier ones, blocks that must have ended, correlations.
 
+mod wholes;
+
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +17,7 @@ use crate::graph::{Graph, Value};
 use crate::operation::Prepared;
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
+use wholes::{Whole, read_whole};
 
 /// Why a task has a stock before its Boolean triples come.
 const OTHERS_FIRST: &str = "other correlations come before Boolean triples are handed out";
@@ -32,6 +35,8 @@ pub(crate) struct Board {
 
 struct State {
     tasks: Vec<Place>,
+    /// Values in pieces that several tasks read whole.
+    wholes: HashMap<Value, Whole>,
     /// Clear inputs, by node; gone when nobody reads them any more.
     inputs: Vec<(Option<Arc<Shares>>, usize)>,
     /// Tasks of each block that have not ended.
@@ -135,8 +140,12 @@ impl Board {
         let mut parts = vec![0; schedule.parts.len()];
         let mut ahead_left = 0;
         let mut unprepared = vec![0; schedule.parts.len()];
+        let mut wholes: HashMap<Value, Whole> = HashMap::new();
         for (index, task) in (0..).zip(&schedule.tasks) {
             let mut sources = Vec::new();
+            for value in read_whole(graph, schedule, &places, task) {
+                wholes.entry(value).or_default().readers += 1;
+            }
             for &input in &graph.node(task.node).inputs {
                 if graph.node(input.node).operation.is_none() {
                     given[input.node as usize].1 += 1;
@@ -175,6 +184,7 @@ impl Board {
             }
             parts[task.part as usize] += 1;
         }
+        wholes.retain(|_, whole| whole.readers > 1);
         for value in graph.outputs() {
             for &source in &places[value.node as usize] {
                 tasks[source as usize].readers += 1;
@@ -190,6 +200,7 @@ impl Board {
             readers,
             state: Mutex::new(State {
                 tasks,
+                wholes,
                 inputs: given,
                 blocks,
                 gated,
@@ -237,7 +248,8 @@ impl Board {
                 step: 0,
             }));
         }
-        let inputs = pieces.into_iter().map(assemble).collect();
+        let inputs: Vec<_> = pieces.into_iter().map(assemble).collect();
+        self.share(task, &inputs);
         Ok(Start {
             inputs,
             stock,
@@ -254,6 +266,7 @@ impl Board {
         let stock = stock.expect("correlations come before a task begins");
         let mut inputs = Vec::new();
         let mut read = Vec::new();
+        let together = self.together(&mut state, task);
         for &input in &graph.node(task.node).inputs {
             let range = schedule.reads(graph, task, input);
             if graph.node(input.node).operation.is_none() {
@@ -275,6 +288,10 @@ impl Board {
                 if let Some(clock) = &place.clock {
                     context.join(clock);
                 }
+                read.push(source);
+                if together.contains_key(&input) {
+                    continue;
+                }
                 let made = &schedule.tasks[source as usize].range;
                 let value = Arc::clone(&place.made[input.output as usize]);
                 let whole = value.len();
@@ -285,7 +302,9 @@ impl Board {
                     from..range.end.min(made.end) - made.start
                 };
                 pieces.push((value, start));
-                read.push(source);
+            }
+            if let Some(shares) = together.get(&input) {
+                pieces.push((Arc::clone(shares), range));
             }
             inputs.push(pieces);
         }

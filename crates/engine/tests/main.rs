@@ -12,6 +12,7 @@ mod numbers;
 mod own;
 mod packets;
 mod pairs;
+mod pieces;
 mod policies;
 mod programs;
 mod ring_branches;
