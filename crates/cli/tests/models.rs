@@ -33,6 +33,22 @@ fn check_tells_what_a_model_holds() {
     assert_eq!(told["multiplications"], json!(5 * 2 * 36 * 2 * 9));
 }
 
+/// As exporters write models: the batch has a name.
+#[test]
+fn a_named_batch_is_one_unless_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = format!("model check {}", seed("batch.onnx").display());
+    for (flags, shape) in [
+        ("", "1 x 3"),
+        (" --batch 4", "4 x 3"),
+        (" --dim n=7", "7 x 3"),
+    ] {
+        let told = madrigal(directory.path(), &format!("{line}{flags}")).good();
+        assert!(told.stdout.contains(shape), "{shape}: {told}");
+    }
+    madrigal(directory.path(), &format!("{line} --dim other=7")).bad(3, &["\"n\"", "--batch"]);
+}
+
 #[test]
 fn what_cannot_be_used_is_named() {
     let directory = tempfile::tempdir().unwrap();

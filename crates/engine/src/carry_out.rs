@@ -19,7 +19,7 @@ use crate::plan::Phases;
 use crate::program::ProgramPlan;
 use crate::report::{PhaseReport, Progress};
 use crate::run::{RunError, SETUP};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
 
 /// What one party brings to a program.
@@ -429,15 +429,16 @@ impl Team<'_> {
             list: list.clone(),
             begin: self.begin,
         });
+        let lanes = |task: &Task| task.range.len().max(1) as u64;
+        let total = self.plan.schedule().tasks.iter().map(lanes).sum();
         let hear = |event: Event| match event {
             Event::Ended(task) => {
                 let task = &self.plan.schedule().tasks[task as usize];
-                self.done
-                    .set(self.done.get() + task.range.len().max(1) as u64);
+                self.done.set(self.done.get() + lanes(task));
                 (self.observe)(Progress {
                     phase: Phase::Online,
                     done: self.done.get(),
-                    total: self.total(),
+                    total,
                 });
             }
         };
@@ -494,11 +495,6 @@ impl Team<'_> {
         tasks.sort_by_key(|task| task.ready);
         let first = tasks.first().map(|task| self.begin + task.ready);
         Ok((tasks, first))
-    }
-
-    fn total(&self) -> u64 {
-        let tasks = self.plan.schedule().tasks.iter();
-        tasks.map(|task| task.range.len().max(1) as u64).sum()
     }
 }
 

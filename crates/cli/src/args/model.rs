@@ -19,7 +19,8 @@ pub enum Model {
         /// Model in ONNX format
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
-        /// Size of the first dimension of each input, where the model gives it a name or 1
+        /// Size of the first dimension of each input, where the model gives it a name or 1 [default: 1, unless there is a
+        /// --dim]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         batch: Option<u32>,
         /// Size of a dimension that the model gives a name; once for each

@@ -74,7 +74,10 @@ pub fn run(command: Model) -> Result<()> {
         Model::Calibrate(args) => return calibrate::calibrate(&args),
     };
     let options = Options {
-        batch: batch.map(|batch| batch as usize),
+        // Exporters give the batch a name.
+        batch: batch
+            .or(dimensions.is_empty().then_some(1))
+            .map(|batch| batch as usize),
         dimensions: dimensions.into_iter().collect(),
         shapes: shapes.into_iter().collect(),
         constants: BTreeMap::new(),
