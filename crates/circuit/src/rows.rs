@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use madrigal_core::Aligned;
+use madrigal_core::Wipe;
 
 /// A matrix of bits: a row per wire, a column per lane.
 ///
@@ -13,7 +13,7 @@ use madrigal_core::Aligned;
 pub struct Rows {
     rows: usize,
     lanes: usize,
-    bytes: Aligned<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Rows {
@@ -22,7 +22,7 @@ impl Rows {
         Self {
             rows,
             lanes,
-            bytes: Aligned::zeros(rows * Self::stride_for(lanes)),
+            bytes: vec![0; rows * Self::stride_for(lanes)],
         }
     }
 
@@ -99,6 +99,12 @@ impl Rows {
     }
 }
 
+impl Drop for Rows {
+    fn drop(&mut self) {
+        self.bytes.wipe();
+    }
+}
+
 impl fmt::Debug for Rows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rows")
@@ -111,7 +117,7 @@ impl fmt::Debug for Rows {
 /// For tests: compares without regard to timing.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
-        self.rows == other.rows && self.lanes == other.lanes && *self.bytes == *other.bytes
+        self.rows == other.rows && self.lanes == other.lanes && self.bytes == other.bytes
     }
 }
 
