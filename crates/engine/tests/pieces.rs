@@ -1,5 +1,7 @@
 //! Values that are made in blocks and read whole, by several operations.
 
+#![allow(clippy::unwrap_used)] // helpers of tests
+
 use madrigal_engine::operations::{ArithmeticGmwTool, Layout, Linear, Mul, Rearrange};
 use madrigal_engine::{Phases, ProgramPlan, ProgramSpec, Width};
 use madrigal_testkit::seed;
