@@ -3,7 +3,7 @@
 mod wholes;
 
 use std::any::Any;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use crate::graph::{Graph, Value};
 use crate::operation::Prepared;
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
-use wholes::{Whole, read_whole};
+use wholes::{When, Wholes, read_whole};
 
 /// Why a task has a stock before its Boolean triples come.
 const OTHERS_FIRST: &str = "other correlations come before Boolean triples are handed out";
@@ -36,7 +36,8 @@ pub(crate) struct Board {
 struct State {
     tasks: Vec<Place>,
     /// Values in pieces that several tasks read whole.
-    wholes: HashMap<Value, Whole>,
+    wholes: Wholes,
+    wholes_ahead: Wholes,
     /// Clear inputs, by node; gone when nobody reads them any more.
     inputs: Vec<(Option<Arc<Shares>>, usize)>,
     /// Tasks of each block that have not ended.
@@ -140,12 +141,10 @@ impl Board {
         let mut parts = vec![0; schedule.parts.len()];
         let mut ahead_left = 0;
         let mut unprepared = vec![0; schedule.parts.len()];
-        let mut wholes: HashMap<Value, Whole> = HashMap::new();
+        let [mut wholes, mut wholes_ahead] = [(); 2].map(|()| Wholes::default());
         for (index, task) in (0..).zip(&schedule.tasks) {
             let mut sources = Vec::new();
-            for value in read_whole(graph, schedule, &places, task) {
-                wholes.entry(value).or_default().readers += 1;
-            }
+            wholes.read(read_whole(graph, schedule, &places, task, When::Online));
             for &input in &graph.node(task.node).inputs {
                 if graph.node(input.node).operation.is_none() {
                     given[input.node as usize].1 += 1;
@@ -158,6 +157,7 @@ impl Board {
             sources.sort_unstable();
             sources.dedup();
             if schedule.prepares(graph, index) {
+                wholes_ahead.read(read_whole(graph, schedule, &places, task, When::Ahead));
                 let prepared = sources
                     .iter()
                     .filter(|&&source| schedule.prepares(graph, source));
@@ -184,7 +184,8 @@ impl Board {
             }
             parts[task.part as usize] += 1;
         }
-        wholes.retain(|_, whole| whole.readers > 1);
+        wholes.keep_shared();
+        wholes_ahead.keep_shared();
         for value in graph.outputs() {
             for &source in &places[value.node as usize] {
                 tasks[source as usize].readers += 1;
@@ -201,6 +202,7 @@ impl Board {
             state: Mutex::new(State {
                 tasks,
                 wholes,
+                wholes_ahead,
                 inputs: given,
                 blocks,
                 gated,
@@ -249,7 +251,7 @@ impl Board {
             }));
         }
         let inputs: Vec<_> = pieces.into_iter().map(assemble).collect();
-        self.share(task, &inputs);
+        self.share(task, &inputs, When::Online);
         Ok(Start {
             inputs,
             stock,
@@ -266,7 +268,7 @@ impl Board {
         let stock = stock.expect("correlations come before a task begins");
         let mut inputs = Vec::new();
         let mut read = Vec::new();
-        let together = self.together(&mut state, task);
+        let together = self.together(&mut state, task, When::Online);
         for &input in &graph.node(task.node).inputs {
             let range = schedule.reads(graph, task, input);
             if graph.node(input.node).operation.is_none() {
@@ -292,16 +294,8 @@ impl Board {
                 if together.contains_key(&input) {
                     continue;
                 }
-                let made = &schedule.tasks[source as usize].range;
-                let value = Arc::clone(&place.made[input.output as usize]);
-                let whole = value.len();
-                let start = if sources.len() == 1 && whole == range.len() {
-                    0..whole
-                } else {
-                    let from = range.start.max(made.start) - made.start;
-                    from..range.end.min(made.end) - made.start
-                };
-                pieces.push((value, start));
+                let value = &place.made[input.output as usize];
+                pieces.push(piece(schedule, source, value, sources.len() == 1, &range));
             }
             if let Some(shares) = together.get(&input) {
                 pieces.push((Arc::clone(shares), range));
@@ -371,6 +365,7 @@ impl Board {
             context.join(supplied);
         }
         let mut read = Vec::new();
+        let together = self.together(&mut state, task, When::Ahead);
         for &input in &graph.node(task.node).inputs {
             let range = schedule.reads(graph, task, input);
             let maker = graph.node(input.node).operation.as_ref();
@@ -395,17 +390,14 @@ impl Board {
                 if let Some(clock) = &ahead.clock {
                     context.join(clock);
                 }
-                let made = &schedule.tasks[source as usize].range;
-                let value = Arc::clone(&ahead.made[input.output as usize]);
-                let whole = value.len();
-                let part = if sources.len() == 1 && whole == range.len() {
-                    0..whole
-                } else {
-                    let from = range.start.max(made.start) - made.start;
-                    from..range.end.min(made.end) - made.start
-                };
-                pieces.push((value, part));
                 read.push(source);
+                if !together.contains_key(&input) {
+                    let value = &ahead.made[input.output as usize];
+                    pieces.push(piece(schedule, source, value, sources.len() == 1, &range));
+                }
+            }
+            if let Some(shares) = together.get(&input) {
+                pieces.push((Arc::clone(shares), range));
             }
             inputs.push(pieces);
         }
@@ -421,7 +413,8 @@ impl Board {
         let stock = state.tasks[index as usize].stock.take();
         let stock = stock.expect("correlations come before a task is prepared");
         drop(state);
-        let inputs = inputs.into_iter().map(assemble).collect();
+        let inputs: Vec<_> = inputs.into_iter().map(assemble).collect();
+        self.share(task, &inputs, When::Ahead);
         Ok(StartAhead { inputs, stock })
     }
 
@@ -659,6 +652,25 @@ impl State {
 
 /// Parts of values, with the elements that are read of each.
 type Pieces = Vec<(Arc<Shares>, Range<usize>)>;
+
+/// What a task that reads these elements gets of what one that makes them, perhaps alone, has made.
+fn piece(
+    schedule: &Schedule,
+    source: u32,
+    value: &Arc<Shares>,
+    alone: bool,
+    range: &Range<usize>,
+) -> (Arc<Shares>, Range<usize>) {
+    let made = &schedule.tasks[source as usize].range;
+    let whole = value.len();
+    let part = if alone && whole == range.len() {
+        0..whole
+    } else {
+        let from = range.start.max(made.start) - made.start;
+        from..range.end.min(made.end) - made.start
+    };
+    (Arc::clone(value), part)
+}
 
 /// One vector of the pieces; no copy of a piece that is read whole and alone.
 fn assemble(pieces: Pieces) -> Arc<Shares> {

@@ -266,6 +266,13 @@ pub enum Problem {
         /// The output's name.
         output: String,
     },
+    /// Several inputs at once are wanted of a model that takes one at a time.
+    OneAtATime {
+        /// How many are wanted.
+        batch: usize,
+        /// The first node that shows it.
+        node: String,
+    },
     /// There are too many problems to look for more.
     More,
     /// A tensor of the file is wrong.
@@ -324,6 +331,12 @@ impl std::fmt::Display for Problem {
             Problem::OutputUndefined { output } => write!(
                 f,
                 "nothing makes the output {output:?}: the file is damaged or its exporter wrong"
+            ),
+            Problem::OneAtATime { batch, node } => write!(
+                f,
+                "it was exported for one input at a time, as its node {node:?} shows, and {batch} at once are wanted: \
+                 give one, or export it again with a first dimension that has a name (in PyTorch by dynamic_shapes or \
+                 dynamic_axes)"
             ),
             Problem::More => write!(f, "and more, which were not looked for"),
             Problem::Initializer { error } => error.fmt(f),

@@ -330,6 +330,35 @@ fn dimensions_must_be_known() {
     assert!(matches!(problem, Problem::NoSuchInput { .. }), "{problem}");
 }
 
+/// A model whose exporter wrote the size of the batch that it saw says so, not what that does to a shape.
+#[test]
+fn a_model_for_one_input_says_so() {
+    let reshaped = |to: &[i64]| {
+        Net::new(13)
+            .input("x", &[1, 3, 4])
+            .ints("t", to)
+            .node("y = Reshape(x, t)")
+            .output("y")
+    };
+    let net = reshaped(&[1, 12]);
+    net.import_with(&Options::batch(1)).unwrap();
+    let problem = only(net.import_with(&Options::batch(5)).unwrap_err());
+    let Problem::OneAtATime { batch, node } = &problem else {
+        panic!("{problem}")
+    };
+    assert_eq!((*batch, &node[..]), (5, "y"));
+    let text = problem.to_string();
+    assert!(text.contains("one input at a time"), "{text}");
+    // What is wrong with one input, too, is told as it is.
+    for batch in [1, 5] {
+        let wrong = reshaped(&[1, 5]).import_with(&Options::batch(batch));
+        let problem = only(wrong.unwrap_err());
+        assert!(matches!(problem, Problem::Node { .. }), "{problem}");
+    }
+    // With the size left open it takes any.
+    reshaped(&[-1, 12]).import_with(&Options::batch(5)).unwrap();
+}
+
 /// Constants may not take more time or memory than allowed, however few bytes ask for them.
 #[test]
 fn constants_are_bounded() {

@@ -113,6 +113,34 @@ impl Model {
     /// # Errors
     /// All that is wrong, unsupported, or not known, at once.
     pub fn import(&self, options: &Options) -> Result<Graph, ImportError> {
+        self.import_as(options)
+            .map_err(|error| self.for_one_alone(error, options))
+    }
+
+    /// The same error, unless the size of the batch is all that is wrong: then that.
+    ///
+    /// Exporters write the size of the batch that they saw into Reshape, Expand and others, where it fails as a shape
+    /// that says nothing of batches.
+    fn for_one_alone(&self, error: ImportError, options: &Options) -> ImportError {
+        let (Some(batch @ 2..), [Problem::Node { node, .. }, ..]) =
+            (options.batch, &error.problems[..])
+        else {
+            return error;
+        };
+        let one = Options {
+            batch: Some(1),
+            ..options.clone()
+        };
+        if self.import_as(&one).is_err() {
+            return error;
+        }
+        let node = node.clone();
+        ImportError {
+            problems: vec![Problem::OneAtATime { batch, node }],
+        }
+    }
+
+    fn import_as(&self, options: &Options) -> Result<Graph, ImportError> {
         let mut import = Import {
             builder: Builder::new(&self.limits),
             scope: HashMap::new(),
