@@ -346,7 +346,7 @@ fn a_model_for_one_input_says_so() {
     let Problem::OneAtATime { batch, node } = &problem else {
         panic!("{problem}")
     };
-    assert_eq!((*batch, &node[..]), (5, "y"));
+    assert_eq!((*batch, &node[..]), (5, "node_0"));
     let text = problem.to_string();
     assert!(text.contains("one input at a time"), "{text}");
     // What is wrong with one input, too, is told as it is.
