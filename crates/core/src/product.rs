@@ -189,7 +189,7 @@ impl Convolution {
     }
 
     /// Elements of a filter, and products per output.
-    fn window(&self) -> usize {
+    pub fn window(&self) -> usize {
         self.channels / self.groups * self.filter[0] * self.filter[1]
     }
 

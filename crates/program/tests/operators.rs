@@ -6,6 +6,7 @@ use madrigal_circuit::Goal;
 use madrigal_program::lower::Mix;
 use madrigal_program::{
     Checked, Everyone, Fixed, Inputs, Integer, Party, Plain, Program, Secret, Signed, Unsigned,
+    Window,
 };
 
 use crate::lowering::agrees;
@@ -398,6 +399,37 @@ fn mistakes(here: u32, checked: &Checked) -> Vec<(u32, usize)> {
     overflows
         .map(|found| (found.at.line() - here, found.place))
         .collect()
+}
+
+/// Sums of products are told by the largest numbers where these suffice, and one by one where not.
+#[test]
+fn the_check_finds_products_of_matrices_that_leave_their_range() {
+    let seen = |x: [i8; 4], y: [i8; 4]| {
+        let mut p = Program::new(2);
+        let here = line!();
+        let [x_in, y_in] = [(); 2].map(|()| p.input::<i8>(ALICE, 4).reshape([2, 2]));
+        let product = x_in.matmul(&y_in);
+        let [image, filter] = [&x_in, &y_in].map(|each| each.reshape([1, 1, 2, 2]));
+        let window = image.convolve(filter, Window::default());
+        p.open((product, window), BOB);
+        let program = p.finish().expect("a program that can be");
+        let checked = program
+            .check(&Inputs::new().with(x).with(y))
+            .expect("inputs as declared");
+        mistakes(here, &checked)
+    };
+    // 11 * 11 + 2 * 3 = 127, and all far from the range.
+    assert_eq!(seen([11, 2, 0, 0], [11, 0, 3, 0]), []);
+    // The bound by the largest numbers is beyond the range, and no sum is.
+    assert_eq!(seen([100, 0, 0, 1], [1, 0, 100, 0]), []);
+    assert_eq!(seen([-128, 0, 0, 0], [1, 0, 0, 0]), []);
+    // 11 * 11 + 7 = 128 in the last row; the window sums all four products.
+    assert_eq!(seen([0, 0, 11, 1], [11, 0, 7, 0]), [(2, 2)]);
+    assert_eq!(seen([1, 1, 11, 1], [1, 1, 11, 5]), [(4, 0)]);
+    // 64 * -2 is -128, and 65 * -2 below the range.
+    assert_eq!(seen([64, 0, 0, 0], [-2, 0, 0, 0]), []);
+    assert_eq!(seen([65, 0, 0, 0], [-2, 0, 0, 0]), [(2, 0), (4, 0)]);
+    assert_eq!(seen([127, 127, 0, 0], [1, 0, 1, 0]), [(2, 0)]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Operations along axes, and on matrices and tables.
 
 use madrigal_circuit::blocks::sorting_network;
-use madrigal_core::{Convolution, Product};
+use madrigal_core::{Convolution, Product, Ring};
 
 use super::elements::NarrowTo;
 use crate::array::{Array, Words, each, pair};
@@ -154,35 +154,44 @@ pub(super) fn matrix_product(a: &Array, b: &Array) -> Words {
         let mut product = vec![0; batch * m * n];
         for at in 0..batch {
             let (a, b) = (&a[at * m * k..][..m * k], &b[at * k * n..][..k * n]);
-            let product = &mut product[at * m * n..][..m * n];
-            for row in 0..m {
-                let to = &mut product[row * n..][..n];
-                for inner in 0..k {
-                    let factor = a[row * k + inner];
-                    let from = &b[inner * n..][..n];
-                    to.iter_mut().zip(from).for_each(|(to, from)| {
-                        *to = factor.wrapping_mul(*from).wrapping_add(*to);
-                    });
-                }
-            }
+            multiply(a, b, n, &mut product[at * m * n..][..m * n]);
         }
         product
     })
 }
 
+/// Adds the product of two matrices, the right one with `columns` columns, to a third one.
+fn multiply<T: Ring>(a: &[T], b: &[T], columns: usize, to: &mut [T]) {
+    if columns == 0 || b.is_empty() {
+        return;
+    }
+    let rows = a.chunks_exact(b.len() / columns);
+    for (row, to) in rows.zip(to.chunks_exact_mut(columns)) {
+        for (&factor, from) in row.iter().zip(b.chunks_exact(columns)) {
+            to.iter_mut()
+                .zip(from)
+                .for_each(|(to, &from)| *to = factor.mul(from).add(*to));
+        }
+    }
+}
+
 pub(super) fn convolve(shape: &Convolution, filters: &Array, images: &Array) -> Words {
     let [.., len] = Product::Convolution(*shape).lengths();
+    let [positions, window] = [shape.output().iter().product(), shape.window()];
+    let of_group = shape.filters / shape.groups;
     pair!(filters.words(), images.words(), filters, images => {
-        let sum = |output: usize| {
-            let mut sum = 0;
-            for (filter, place) in shape.terms(output) {
-                if let Some(place) = place {
-                    sum = filters[filter].wrapping_mul(images[place]).wrapping_add(sum);
-                }
-            }
-            sum
-        };
-        (0..len).map(sum).collect::<Vec<_>>()
+        let mut product = vec![0; len];
+        let mut unfolded = vec![0; window * positions];
+        // As they lie: image by image, and of each group by group.
+        let parts = product.chunks_exact_mut((of_group * positions).max(1));
+        for (part, to) in parts.enumerate() {
+            let (image, group) = (part / shape.groups, part % shape.groups);
+            let columns = image * positions..(image + 1) * positions;
+            shape.unfold(group, images, columns, &mut unfolded);
+            let filters = &filters[group * of_group * window..][..of_group * window];
+            multiply(filters, &unfolded, positions, to);
+        }
+        product
     })
 }
 
