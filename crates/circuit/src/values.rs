@@ -93,7 +93,7 @@ pub enum ValuesError {
     },
     /// More digits than the value's width takes.
     #[error(
-        "{name}, line {line}, value {value}: {found} digits, but {width} bits take at most {most}; does the value belong to this circuit?"
+        "{name}, line {line}, value {value}: {found} hexadecimal digits, but {width} bits take at most {most}; does the value belong to this circuit?"
     )]
     TooLong {
         /// The name that the caller gave the text.

@@ -170,8 +170,8 @@ pub struct How {
     #[arg(long, default_value = "auto")]
     pub phases: PhasesArg,
 
-    /// How shares are opened: each party sends to every other, or through one party, which saves
-    /// bytes but costs a round
+    /// How shares are opened, and garbled tables of Y put together: each party sends to every other,
+    /// or all to one, which saves bytes but costs a round
     #[arg(long, default_value = "auto")]
     pub broadcast: BroadcastArg,
 
@@ -314,9 +314,9 @@ pub enum PhasesArg {
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BroadcastArg {
-    /// The engine chooses; today always direct
+    /// The engine chooses; today as direct
     Auto,
-    /// Each party sends to every other
+    /// Each party sends to every other, but garbled tables where that would take 4 MiB more
     Direct,
     /// Through one party, which sends the sum back
     Relay,
