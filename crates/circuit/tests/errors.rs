@@ -316,13 +316,25 @@ fn refused_values() {
         ("1\u{e9}", &[8], "`\u{e9}` is not"),
         ("\u{1b}[1m", &[8], "`\\u{1b}` is not"),
         ("x23", &[8], "`x` is not"),
-        ("012", &[8], "value 1: 3 hexadecimal digits, but 8 bits take at most 2"),
-        ("0x123", &[8], "3 hexadecimal digits, but 8 bits take at most 2"),
+        (
+            "012",
+            &[8],
+            "value 1: 3 hexadecimal digits, but 8 bits take at most 2",
+        ),
+        (
+            "0x123",
+            &[8],
+            "3 hexadecimal digits, but 8 bits take at most 2",
+        ),
         ("40", &[6], "value 1: the number does not fit 6 bits"),
         ("2", &[1], "does not fit 1 bits"),
         ("200", &[9], "does not fit 9 bits"),
         ("1", &[0], "does not fit 0 bits"),
-        ("00", &[0], "2 hexadecimal digits, but 0 bits take at most 1"),
+        (
+            "00",
+            &[0],
+            "2 hexadecimal digits, but 0 bits take at most 1",
+        ),
         ("z", &[0], "`z` is not"),
         ("1\n1\n1\n1", &[8], "f, line 4: 4 lanes, the limit is 3"),
         (

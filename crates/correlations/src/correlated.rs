@@ -19,11 +19,11 @@ use madrigal_kernels::Block;
 use madrigal_net::{Context, Result};
 use madrigal_ot::{OtError, softspoken::CHUNK};
 
+use crate::elements::random_blocks;
 use crate::extension::Batch;
 use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
 use crate::needs::enough;
-use crate::rings::random_blocks;
 use crate::rows::{Pool, Pooled, Rows};
 
 /// OTs of one direction in a part: with k = 4 their extension message is one frame of 64 KiB.

@@ -61,6 +61,7 @@ mod choice;
 mod columns;
 mod correlated;
 mod dealer;
+mod elements;
 mod extension;
 mod gilboa;
 mod in_order;

@@ -25,10 +25,10 @@ use madrigal_net::Context;
 use madrigal_ot::{OtError, softspoken::CHUNK};
 
 use crate::bit_triples::BitTriples;
+use crate::elements::random_blocks;
 use crate::extension::Batch;
 use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
-use crate::rings::random_blocks;
 
 /// Triples made at once: with k = 4 their extension message is one frame of 64 KiB.
 pub(crate) const PART: usize = 2 * CHUNK;

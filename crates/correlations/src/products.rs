@@ -14,11 +14,11 @@ use madrigal_core::{Party, Ring, bits};
 use madrigal_kernels::{Block, Stretch};
 use madrigal_ot::{OtError, softspoken::CHUNK};
 
+use crate::elements::random_blocks;
 use crate::extension::Batch;
 use crate::gilboa::{self, Word, correction_bits};
 use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
-use crate::rings::random_blocks;
 use madrigal_core::packing::{BitReader, BitWriter};
 
 /// Extensions in one part and direction.

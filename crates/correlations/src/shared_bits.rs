@@ -47,12 +47,12 @@ use madrigal_net::Context;
 use madrigal_ot::{OtError, softspoken::CHUNK};
 
 use crate::columns::container;
+use crate::elements::random_blocks;
 use crate::extension::Batch;
 use crate::gilboa::Word;
 use crate::layout::{Layout, Parts};
 use crate::links::{Answer, Ask, Call};
 use crate::products::{narrow, wide};
-use crate::rings::random_blocks;
 
 /// OTs of one part in one direction between two parties, at most: with k = 4 their extension message is
 /// one frame of 64 KiB.

@@ -17,11 +17,11 @@ use madrigal_net::Context;
 use madrigal_ot::OtError;
 
 use crate::columns::Columns;
+use crate::elements::random_blocks;
 use crate::extension::Batch;
 use crate::layout::{self, Layout, Parts};
 use crate::links::{Answer, Ask, Call};
 use crate::ot_triples::first_peer;
-use crate::rings::random_blocks;
 
 /// Bytes of strings in one part, unless one string takes more.
 const PART_BYTES: usize = 256 << 10;

@@ -13,14 +13,17 @@ use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads}
 use sha2::{Digest, Sha256};
 
 use crate::board::Board;
+use crate::error::RunError;
 use crate::graph::{Graph, Node};
 use crate::operation::{Prepared, Strand, Turn};
 use crate::plan::Phases;
 use crate::program::ProgramPlan;
 use crate::report::{PhaseReport, Progress};
-use crate::run::{RunError, SETUP};
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
+
+/// The step of a job that everything before the inputs is part of.
+pub(crate) const SETUP: &str = "setup";
 
 /// What one party brings to a program.
 #[derive(Debug, Default)]

@@ -7,65 +7,13 @@ use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::Rows;
 use madrigal_core::Party;
 use madrigal_correlations::Means;
-use madrigal_net::{Context, Error, Session};
+use madrigal_net::{Context, Session};
 
 use crate::carry_out::{Given, evaluate_program, run_with_facts};
+use crate::error::RunError;
 use crate::plan::Plan;
-
 use crate::report::{Progress, Report};
 use crate::shares::Shares;
-
-/// The step of a job that everything before the inputs is part of.
-pub(crate) const SETUP: &str = "setup";
-
-/// Why a job could not be run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The inputs are not those that the plan has for this party.
-    #[error(
-        "{party} owns {wires} input bits in {lanes} lanes by the plan, and was given {got_wires} in {got_lanes}"
-    )]
-    Inputs {
-        /// This party.
-        party: Party,
-        /// Input bits that it owns.
-        wires: usize,
-        /// Lanes of the plan.
-        lanes: usize,
-        /// Rows given.
-        got_wires: usize,
-        /// Lanes given.
-        got_lanes: usize,
-    },
-    /// The values are not those that the program has for this party.
-    #[error("the values of {party} do not fit the program: {problem}")]
-    Values {
-        /// This party.
-        party: Party,
-        /// What was expected, and what came.
-        problem: String,
-    },
-    /// The session has another number of parties than the plan, helpers counted.
-    #[error("the plan is for {plan} parties, helpers counted, the session has {session}")]
-    Parties {
-        /// Parties of the plan.
-        plan: usize,
-        /// Parties of the session.
-        session: usize,
-    },
-    /// This party is the plan's helper: it computes nothing.
-    #[error(
-        "{party} deals correlations by the plan and computes nothing: it calls `serve`, or `deal` in a job of its own, where the others run the plan"
-    )]
-    Helper {
-        /// This party.
-        party: Party,
-    },
-    /// Something went wrong between the parties.
-    #[error(transparent)]
-    Net(#[from] Error),
-}
 
 /// What one party brings to a job. Made from its inputs alone where that is all.
 #[derive(Debug)]

@@ -13,9 +13,9 @@ use madrigal_net::{Fact, Session};
 use sha2::{Digest, Sha256};
 
 use crate::carry_out::{Given, Outcome, run_with_facts};
+use crate::error::RunError;
 use crate::program::ProgramPlan;
 use crate::report::Progress;
-use crate::run::RunError;
 use crate::shares::Shares;
 use crate::sort::Sort;
 

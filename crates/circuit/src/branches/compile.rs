@@ -7,19 +7,8 @@ use madrigal_kernels::{And, LocalOp};
 
 use super::Branching;
 use super::levels::{DEAD, Levels};
-use super::nodes::{Kind, Nodes, ROOT, ZERO};
+use super::nodes::{Form, Kind, Nodes, ROOT, ZERO};
 use crate::rows::Rows;
-
-/// What the values of a branch are where it is not active.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// All 0: inputs are multiplied by a bit that is 1 where the branch is active, which is also what
-    /// inverts (MOTIF 5.2). ANDs of several branches can then be done as one, and what branches
-    /// give is the XOR of their outputs.
-    Gated,
-    /// Anything: what it gives is multiplexed (Masked Triples).
-    Free,
-}
 
 /// A program over an arena of [`Guarded::rows`] rows: load the inputs, do the layers, do the tail, take
 /// the outputs.

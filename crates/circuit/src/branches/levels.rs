@@ -10,8 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::compile::Form;
-use super::nodes::{Kind, Nodes, ROOT};
+use super::nodes::{Form, Kind, Nodes, ROOT};
 
 /// Of nodes that no output needs.
 pub(super) const DEAD: u32 = u32::MAX;

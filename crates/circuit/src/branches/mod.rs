@@ -23,7 +23,8 @@ use madrigal_core::domains;
 use crate::netlist::{Netlist, Words};
 use crate::rows::Rows;
 
-pub use compile::{Conditional, Form, Group, Guard, Guarded, GuardedLayer};
+pub use compile::{Conditional, Group, Guard, Guarded, GuardedLayer};
+pub use nodes::Form;
 pub use random::{Random, RandomError, nested};
 
 /// The most branches of one conditional.

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::compile::Form;
 use super::{Branching, Step};
 use crate::netlist::{Gate, Netlist};
 
@@ -10,6 +9,17 @@ use crate::netlist::{Gate, Netlist};
 pub(super) const ROOT: u32 = 0;
 /// The node that is 0.
 pub(super) const ZERO: u32 = 0;
+
+/// What the values of a branch are where it is not active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// All 0: inputs are multiplied by a bit that is 1 where the branch is active, which is also what
+    /// inverts (MOTIF 5.2). ANDs of several branches can then be done as one, and what branches
+    /// give is the XOR of their outputs.
+    Gated,
+    /// Anything: what it gives is multiplexed (Masked Triples).
+    Free,
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {

@@ -5,8 +5,7 @@ use std::ops::Range;
 use super::bundle::BitSharing;
 use super::error::LinkError;
 use super::link::Linked;
-use super::order::Item;
-use super::read::{Gate, Input, Variable};
+use super::module::{Gate, Input, Item, Variable};
 
 /// What a node computes. Operands are nodes before it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::bundle::BitSharing;
 use super::error::LinkError;
-use super::read::{Call, Module};
+use super::module::{Call, Module};
 use crate::bristol::Limits;
 
 /// How deep calls may go.

@@ -2,7 +2,7 @@
 
 use super::bundle::BitSharing;
 use super::flatten::{Flat, Op};
-use super::read::{Input, Variable};
+use super::module::{Input, Variable};
 use super::types::Type;
 use crate::netlist::{Gate, Netlist};
 

@@ -1,16 +1,7 @@
 //! Gates and calls in an order of their data: calls may stand in a file in any order.
 
 use super::error::ModuleErrorKind as Kind;
-use super::read::{Gate, Module};
-
-/// What a module does at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Item {
-    /// The gate of this number.
-    Gate(u32),
-    /// The call of this number.
-    Call(u32),
-}
+use super::module::{Gate, Item, Module};
 
 /// The wires that a gate reads.
 pub(super) fn operands(gate: &Gate) -> impl Iterator<Item = u32> + '_ {

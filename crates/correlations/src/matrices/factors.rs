@@ -8,7 +8,7 @@ use madrigal_net::{Context, breathe};
 
 use super::strings::transpose;
 use super::{ProductTriple, Tripled};
-use crate::rings as elements;
+use crate::elements;
 
 /// Products of elements between two looks at what else is ready: some ten milliseconds.
 const BAND: usize = 1 << 25;

@@ -1,0 +1,142 @@
+//! Modules: gates on words and bits, and calls of each other.
+
+use std::ops::Range;
+
+use super::types::Type;
+
+/// An input of a module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Its name, one of its kind in the module.
+    pub name: String,
+    /// The party that brings it, if the module is the program's main one: 0 is Alice, 1 is Bob.
+    pub owner: u8,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// An output of a module, or an argument or return of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// A call of another module. Arguments and returns are the callee's inputs and outputs of the same names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The module that is called.
+    pub callee: String,
+    /// What goes in.
+    pub arguments: Vec<Variable>,
+    /// What comes out.
+    pub returns: Vec<Variable>,
+    /// For each argument its wires.
+    pub(super) from: Vec<Vec<u32>>,
+    /// For each return its pins.
+    pub(super) to: Vec<Range<u32>>,
+}
+
+/// A gate. Operands are wires; words are numbers modulo 2^width.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the operands are in the variant's line")]
+pub enum Gate {
+    /// `a & b`
+    And(u32, u32),
+    /// `a | b`
+    Or(u32, u32),
+    /// `a ^ b`
+    Xor(u32, u32),
+    /// `!a`
+    Not(u32),
+    /// The bit 1.
+    One,
+    /// `a + b`
+    Add(u32, u32),
+    /// `a - b`
+    Sub(u32, u32),
+    /// `a * b`
+    Mul(u32, u32),
+    /// `-a`
+    Neg(u32),
+    /// A public word.
+    Constant { width: u8, value: u64 },
+    /// The word of these bits, the lowest first.
+    Combine(Vec<u32>),
+    /// The bits of a word, the lowest first: a wire for each.
+    Split(u32),
+}
+
+/// A module of a HyCC program: checked gates, without what it calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    pub(super) file: String,
+    pub(super) name: String,
+    pub(super) inputs: Vec<Input>,
+    pub(super) outputs: Vec<Variable>,
+    pub(super) calls: Vec<Call>,
+    pub(super) gates: Vec<Gate>,
+    /// Of each wire: pins of the inputs, of what calls return, then those that gates make.
+    pub(super) widths: Vec<u8>,
+    /// The first wire of each gate.
+    pub(super) first: Vec<u32>,
+    /// Of each input.
+    pub(super) pins: Vec<Range<u32>>,
+    /// Of each output.
+    pub(super) from: Vec<Vec<u32>>,
+    /// Gates and calls, each after what it needs.
+    pub(super) order: Vec<Item>,
+}
+
+/// What a module does at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Item {
+    /// The gate of this number.
+    Gate(u32),
+    /// The call of this number.
+    Call(u32),
+}
+
+impl Module {
+    /// The file's name, as it was given.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// What calls refer to: a function with the types of its arguments.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What goes in. Their order means nothing: variants of one module differ in it.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// What comes out.
+    pub fn outputs(&self) -> &[Variable] {
+        &self.outputs
+    }
+
+    /// What it calls, in no order that means anything.
+    pub fn calls(&self) -> &[Call] {
+        &self.calls
+    }
+
+    /// Whether any of its wires is a word.
+    pub fn has_words(&self) -> bool {
+        self.widths.iter().any(|&width| width > 1)
+    }
+
+    /// Whether any of its wires is a bit.
+    pub fn has_bits(&self) -> bool {
+        self.widths.contains(&1)
+    }
+
+    /// Its own gates.
+    pub fn gates(&self) -> &[Gate] {
+        &self.gates
+    }
+}
