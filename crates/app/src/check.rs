@@ -8,9 +8,9 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, LocalError};
 use serde::Serialize;
 
-use crate::command::Made;
 use crate::failure::{Failure, Fault, Result, Status};
 use crate::inputs;
+use crate::made::Made;
 use crate::run::saving;
 
 /// What was compared, as JSON has it.

@@ -4,17 +4,15 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command};
-use madrigal_circuit::Goal;
 use madrigal_program::lower::Mix;
-use madrigal_program::{Computation, Outputs, Planned, Program};
+use madrigal_program::{Computation, Outputs, Program};
 
-use crate::arguments::{self, Flags, Named, Number, Numbers, Unsound, What};
+use crate::arguments::{self, Named, Number, Numbers, Unsound, What};
 use crate::failure::{Failure, Result};
-use crate::ways::Ways;
+use crate::made::{Made, Tell};
 use crate::{check, explain, run};
 
 type Build<H> = dyn Fn(&mut Program, &Numbers) -> H;
-pub(crate) type Tell<H> = dyn Fn(&H, &Outputs, &Numbers) -> String;
 
 /// A program as a command: one function that builds it makes all parties on this machine, one real party, an
 /// estimate and a test.
@@ -43,16 +41,6 @@ pub struct App<H> {
     mix: Option<Mix>,
     build: Box<Build<H>>,
     tell: Option<Box<Tell<H>>>,
-}
-
-/// A program with all that its flags say.
-pub(crate) struct Made<'a, H> {
-    pub(crate) name: &'static str,
-    pub(crate) program: Computation,
-    pub(crate) handles: H,
-    pub(crate) numbers: Numbers,
-    pub(crate) flags: &'a Flags,
-    pub(crate) tell: Option<&'a Tell<H>>,
 }
 
 impl<H> App<H> {
@@ -206,29 +194,5 @@ impl<H> App<H> {
             (What::Explain, _) => explain::explain(&made),
             (What::Check, _) => check::check(&made),
         }
-    }
-}
-
-impl<H> Made<'_, H> {
-    /// The plan in the mix that the flags name, else in the program's own.
-    pub(crate) fn plan(&self) -> Result<Planned> {
-        let mix = self.flags.mix.unwrap_or_else(|| self.program.mix());
-        self.plan_in(mix, self.goal())
-    }
-
-    /// What circuits are to save, if that is not left to the plan.
-    pub(crate) fn goal(&self) -> Option<Goal> {
-        self.flags.goal()
-    }
-
-    /// How it is to be computed.
-    pub(crate) fn ways(&self) -> Ways<'_> {
-        self.flags.ways()
-    }
-
-    /// The same in a mix.
-    pub(crate) fn plan_in(&self, mix: Mix, goal: Option<Goal>) -> Result<Planned> {
-        let planned = self.ways().plan(&self.program, mix, goal);
-        planned.map_err(|error| Unsound::plan(&error))
     }
 }

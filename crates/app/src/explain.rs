@@ -6,8 +6,8 @@ use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::{OperationEstimate, PlanTime, ProgramPlan};
 use serde::Serialize;
 
-use crate::command::Made;
 use crate::failure::{Failure, Result};
+use crate::made::Made;
 use crate::numbers::{bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;

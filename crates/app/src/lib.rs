@@ -18,6 +18,7 @@ pub mod flags;
 pub mod groups;
 mod inputs;
 pub mod machine;
+mod made;
 pub mod numbers;
 pub mod over;
 pub mod progress;

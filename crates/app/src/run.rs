@@ -12,12 +12,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::ahead::Prepared;
-use crate::command::Made;
 use crate::everyone::everyone;
 use crate::failure::{Failure, Result};
 use crate::figures::{PartyFigures, costs};
 use crate::flags::TransportArg;
 use crate::inputs;
+use crate::made::Made;
 use crate::progress::Bars;
 use crate::reach::Network;
 use crate::remote::RemoteParty;

@@ -1,0 +1,45 @@
+//! What a command has made of its flags.
+
+use madrigal_circuit::Goal;
+use madrigal_program::lower::Mix;
+use madrigal_program::{Computation, Outputs, Planned};
+
+use crate::arguments::{Flags, Numbers, Unsound};
+use crate::failure::Result;
+use crate::ways::Ways;
+
+pub(crate) type Tell<H> = dyn Fn(&H, &Outputs, &Numbers) -> String;
+
+/// A program with all that its flags say.
+pub(crate) struct Made<'a, H> {
+    pub(crate) name: &'static str,
+    pub(crate) program: Computation,
+    pub(crate) handles: H,
+    pub(crate) numbers: Numbers,
+    pub(crate) flags: &'a Flags,
+    pub(crate) tell: Option<&'a Tell<H>>,
+}
+
+impl<H> Made<'_, H> {
+    /// The plan in the mix that the flags name, else in the program's own.
+    pub(crate) fn plan(&self) -> Result<Planned> {
+        let mix = self.flags.mix.unwrap_or_else(|| self.program.mix());
+        self.plan_in(mix, self.goal())
+    }
+
+    /// What circuits are to save, if that is not left to the plan.
+    pub(crate) fn goal(&self) -> Option<Goal> {
+        self.flags.goal()
+    }
+
+    /// How it is to be computed.
+    pub(crate) fn ways(&self) -> Ways<'_> {
+        self.flags.ways()
+    }
+
+    /// The same in a mix.
+    pub(crate) fn plan_in(&self, mix: Mix, goal: Option<Goal>) -> Result<Planned> {
+        let planned = self.ways().plan(&self.program, mix, goal);
+        planned.map_err(|error| Unsound::plan(&error))
+    }
+}
