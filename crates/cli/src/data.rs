@@ -30,10 +30,12 @@ pub enum DataError {
     #[error("{}: {error}", path.display())]
     Tensor { path: PathBuf, error: TensorError },
     #[error(
-        "--input: the model has {expected} inputs, and {found} files are named; name one for each, in its order{}",
-        images(*.expected)
+        "--input names {}; name one for each input of the model, in this order: {}{}",
+        files(*.found),
+        inputs.join(", "),
+        images(inputs.len())
     )]
-    Count { expected: usize, found: usize },
+    Count { inputs: Vec<String>, found: usize },
     #[error("{flag} is for images, and no --input is a .png file; leave the flag out")]
     NoImage { flag: &'static str },
 }
@@ -43,6 +45,14 @@ fn after_path(error: &CsvError) -> &'static str {
     match error.line() {
         Some(_) => ",",
         None => ":",
+    }
+}
+
+fn files(count: usize) -> String {
+    match count {
+        0 => "no file".to_owned(),
+        1 => "one file".to_owned(),
+        _ => format!("{count} files"),
     }
 }
 
@@ -167,7 +177,8 @@ impl Files {
             return Ok(vec![self.one_batch(name, &graph.value(*id).ty)?]);
         }
         if expected != found {
-            return Err(DataError::Count { expected, found }.into());
+            let inputs = inputs.iter().map(|(name, _)| format!("{name:?}")).collect();
+            return Err(DataError::Count { inputs, found }.into());
         }
         let tensor = |((path, content), (name, id)): ((PathBuf, Content), &(String, _))| {
             let ty = &graph.value(*id).ty;

@@ -148,7 +148,7 @@ fn data_that_does_not_fit_is_named() {
     bad(
         "--input short.csv --input short.csv",
         2,
-        &["1 inputs, and 2 files"],
+        &["--input names 2 files"],
     );
     bad("--input gone.csv", 3, &["gone.csv"]);
     bad("--input small.png --scale 0", 2, &["--scale"]);

@@ -156,7 +156,7 @@ fn what_is_wrong_is_named() {
         path,
         &format!("{model} --local 2"),
         2,
-        &["1 inputs, and 0 files"],
+        &["--input names no file"],
     );
     fails(
         path,

@@ -370,7 +370,7 @@ impl std::error::Error for ImportError {}
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluateError {
     /// Another number of inputs.
-    #[error("the model has {expected} inputs, and {found} were given")]
+    #[error("inputs given: {found}; inputs of the model: {expected}")]
     Inputs {
         /// The graph's inputs.
         expected: usize,

@@ -60,7 +60,7 @@ pub enum EncodeError {
         element: String,
     },
     /// Another number of inputs than the model has.
-    #[error("the model has {expected} inputs, and {found} were given")]
+    #[error("inputs given: {found}; inputs of the model: {expected}")]
     Count {
         /// Of the model.
         expected: usize,
