@@ -359,6 +359,30 @@ fn a_model_for_one_input_says_so() {
     reshaped(&[-1, 12]).import_with(&Options::batch(5)).unwrap();
 }
 
+/// A batch whose tensors are too large is told as that: a smaller one mends it, whatever the model was exported for.
+#[test]
+fn a_batch_that_is_too_large_says_so() {
+    let net = Net::new(13)
+        .input("x", &[1, 2])
+        .constant("w", &[2, 100], &[0.5; 200])
+        .node("y = MatMul(x, w)")
+        .output("y");
+    let limits = Limits {
+        elements: 500,
+        ..Limits::default()
+    };
+    let import = |batch| {
+        let model = Model::read(net.file(), &limits).unwrap();
+        model.import(&Options::batch(batch))
+    };
+    import(1).unwrap();
+    let problem = only(import(6).unwrap_err());
+    let Problem::Node { fault, .. } = &problem else {
+        panic!("{problem}")
+    };
+    assert!(matches!(fault, Fault::TooLarge { .. }), "{problem}");
+}
+
 /// Constants may not take more time or memory than allowed, however few bytes ask for them.
 #[test]
 fn constants_are_bounded() {

@@ -120,13 +120,16 @@ impl Model {
     /// The same error, unless the size of the batch is all that is wrong: then that.
     ///
     /// Exporters write the size of the batch that they saw into Reshape, Expand and others, where it fails as a shape
-    /// that says nothing of batches.
+    /// that says nothing of batches. A batch that is too large for the limits says so by itself.
     fn for_one_alone(&self, error: ImportError, options: &Options) -> ImportError {
-        let (Some(batch @ 2..), [Problem::Node { node, .. }, ..]) =
+        let (Some(batch @ 2..), [Problem::Node { node, fault, .. }, ..]) =
             (options.batch, &error.problems[..])
         else {
             return error;
         };
+        if matches!(fault, Fault::TooLarge { .. } | Fault::TooMuchWork { .. }) {
+            return error;
+        }
         let one = Options {
             batch: Some(1),
             ..options.clone()
