@@ -20,6 +20,8 @@ struct Explanation {
     parties: usize,
     mix: String,
     circuits: &'static str,
+    /// Whether circuits on masked bits do two layers of ANDs in a round.
+    two_layers_a_round: bool,
     correlations: String,
     network: String,
     threads: usize,
@@ -261,6 +263,7 @@ pub(crate) fn explain<H>(made: &Made<'_, H>) -> Result<String> {
         parties,
         mix: flags.mix.unwrap_or(made.program.mix()).to_string(),
         circuits: saving(planned.goal),
+        two_layers_a_round: planned.pairs,
         correlations: origin(plan),
         network: flags.net.network.clone(),
         threads: flags.threads,
@@ -313,7 +316,7 @@ impl Explanation {
             choices += &format!("- {}: about {time}, {sent} sent\n", one.how);
         }
         format!(
-            "{}: {} parties, mix {}, circuits of little {}, correlations {}; network {}, phases {}.\n\
+            "{}: {} parties, mix {}, circuits of little {}{}, correlations {}; network {}, phases {}.\n\
              {}{}together: about {}, at most {} of memory\n{choices}\n{}\n\n\
              Bytes, messages and rounds are exact; those of an operation are its own, and operations side\n\
              by side share rounds. Times are estimates for machines like this one.\n",
@@ -321,6 +324,10 @@ impl Explanation {
             self.parties,
             self.mix,
             self.circuits,
+            match self.two_layers_a_round {
+                true => " (two layers of ANDs a round)",
+                false => "",
+            },
             self.correlations,
             self.network,
             self.phases,

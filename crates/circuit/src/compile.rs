@@ -12,14 +12,32 @@
 //! product 375 (2080; 436 with local operations only when something needs them), AES-128 912 in any
 //! order.
 
+use std::cmp::Ordering;
+
 use crate::layered::{And, Layered, LocalOp};
 use crate::netlist::{Gate, Netlist};
+use crate::rounds::Part;
 
 impl Layered {
     /// Compiles a netlist. Time and memory are linear in its gates and wires.
     pub fn compile(netlist: &Netlist) -> Self {
         let graph = Graph::of(netlist);
-        Emitter::new(&graph).run()
+        let emitter = Emitter::new(&graph);
+        let (deadline, layers) = graph.deadlines(&emitter.uses);
+        let due = emitter.by_layer(&deadline, layers);
+        emitter.run(due)
+    }
+
+    /// The same for [rounds of two layers](crate::Rounds::of_two): each AND runs as early as it can, in the first
+    /// layer of a round or in the second one, so that few layers have operands of several results of the layer
+    /// before. There are more rows, and more layers than the AND depth where that saves rounds.
+    pub fn compile_in_pairs(netlist: &Netlist) -> Self {
+        let graph = Graph::of(netlist);
+        let mut emitter = Emitter::new(&graph);
+        emitter.ahead = false;
+        let (layer, layers) = graph.halves_of_rounds(&emitter.uses);
+        let due = emitter.by_layer(&layer, layers);
+        emitter.run(due.into_iter().filter(|ands| !ands.is_empty()).collect())
     }
 }
 
@@ -208,6 +226,91 @@ impl Graph {
     }
 }
 
+/// When a node is there, in rounds of two layers.
+#[derive(Debug, Clone, Copy)]
+struct There {
+    /// After so many rounds.
+    round: u32,
+    /// Of which ANDs of the first layer of the last of these it is a sum, if it is nothing else but what was there
+    /// before.
+    of: Part,
+}
+
+impl Graph {
+    /// The layer in which each AND runs, two layers to a round, for as few rounds as can be, and the number of layers.
+    /// Meaningless for other and for dead nodes.
+    ///
+    /// Each runs as early as it can, which is never worse for what reads it: what is there after a round can be read
+    /// in both layers of the next one. Where nobody reads it so soon, it runs in the first layer of the next round
+    /// rather than in the second one, for fewer products of masks.
+    fn halves_of_rounds(&self, uses: &[u32]) -> (Vec<u32>, u32) {
+        const START: There = There {
+            round: 0,
+            of: Part::Many,
+        };
+        let mut there = vec![START; self.nodes.len()];
+        let mut second = vec![false; self.nodes.len()];
+        for (node, &kind) in self.nodes.iter().enumerate() {
+            there[node] = match kind {
+                Node::Leaf => START,
+                Node::Xor(a, b) => {
+                    let [a, b] = [a, b].map(|lit| there[lit.node()]);
+                    match a.round.cmp(&b.round) {
+                        Ordering::Less => b,
+                        Ordering::Greater => a,
+                        Ordering::Equal => There {
+                            of: a.of.xor(b.of),
+                            ..a
+                        },
+                    }
+                }
+                Node::And(a, b) => {
+                    let operands = [a, b].map(|lit| there[lit.node()]);
+                    let round = operands[0].round.max(operands[1].round);
+                    let few = |of: &There| of.round < round || of.of != Part::Many;
+                    second[node] = round > 0 && operands.iter().all(few);
+                    match second[node] {
+                        true => There {
+                            round,
+                            of: Part::Many,
+                        },
+                        false => There {
+                            round: round + 1,
+                            of: Part::One(node as u32),
+                        },
+                    }
+                }
+            };
+        }
+        let last = |lit: &Lit| there[lit.node()].round;
+        let rounds = self.outputs.iter().map(last).max().unwrap_or(0);
+        // From here on: after how many rounds each must be there.
+        let mut needed = vec![rounds; self.nodes.len()];
+        let mut layer = vec![0; self.nodes.len()];
+        for (node, &kind) in self.nodes.iter().enumerate().rev() {
+            if uses[Lit::of(node).index()] == 0 {
+                continue;
+            }
+            let (a, b, before) = match kind {
+                Node::Leaf => continue,
+                Node::Xor(a, b) => (a, b, needed[node]),
+                Node::And(a, b) => {
+                    let mut round = there[node].round;
+                    if second[node] && needed[node] > round {
+                        (round, second[node]) = (round + 1, false);
+                    }
+                    layer[node] = 2 * (round - 1) + u32::from(second[node]);
+                    (a, b, round - 1)
+                }
+            };
+            for operand in [a.node(), b.node()] {
+                needed[operand] = needed[operand].min(before);
+            }
+        }
+        (layer, 2 * rounds)
+    }
+}
+
 const NONE: u32 = u32::MAX;
 
 /// Who reads each literal: `of[starts[lit]..starts[lit + 1]]`. A reader is named by the literal it makes.
@@ -261,6 +364,8 @@ struct Emitter<'a> {
     events: Vec<Lit>,
     /// ANDs that an event pointed to.
     candidates: Vec<Lit>,
+    /// Whether they run ahead of their layer.
+    ahead: bool,
     program: Layered,
 }
 
@@ -286,13 +391,13 @@ impl<'a> Emitter<'a> {
             free: Vec::new(),
             events: Vec::new(),
             candidates: Vec::new(),
+            ahead: true,
             program,
         }
     }
 
-    fn run(mut self) -> Layered {
-        let (deadline, layers) = self.graph.deadlines(&self.uses);
-        let due = self.by_deadline(&deadline, layers);
+    /// `due`: the ANDs of each layer.
+    fn run(mut self, due: Vec<Vec<Lit>>) -> Layered {
         for wire in 0..self.graph.input_bits {
             let lit = Lit::of(1 + wire);
             if self.uses[lit.index()] > 0 {
@@ -313,13 +418,13 @@ impl<'a> Emitter<'a> {
         self.program
     }
 
-    /// The live ANDs of each layer by deadline, in node order.
-    fn by_deadline(&self, deadline: &[u32], layers: u32) -> Vec<Vec<Lit>> {
+    /// The live ANDs of each layer, in node order.
+    fn by_layer(&self, layer: &[u32], layers: u32) -> Vec<Vec<Lit>> {
         let mut due = vec![Vec::new(); layers as usize];
         for (node, &kind) in self.graph.nodes.iter().enumerate() {
             let lit = Lit::of(node);
             if let (Node::And(..), 1..) = (kind, self.uses[lit.index()]) {
-                due[deadline[node] as usize].push(lit);
+                due[layer[node] as usize].push(lit);
             }
         }
         due
@@ -337,7 +442,8 @@ impl<'a> Emitter<'a> {
         for lit in std::mem::take(&mut self.candidates) {
             let (a, b) = self.operands(lit);
             let there = |lit: Lit| self.row[lit.index()] != NONE;
-            if there(a)
+            if self.ahead
+                && there(a)
                 && there(b)
                 && !there(lit)
                 && (self.uses[a.index()] == 1 || self.uses[b.index()] == 1)

@@ -61,7 +61,7 @@ impl Layered {
         &self.outputs
     }
 
-    /// Number of layers, that is of interactive steps.
+    /// Number of layers, that is of interactive steps where each takes one.
     pub fn depth(&self) -> usize {
         self.ends.len()
     }

@@ -34,6 +34,7 @@ pub mod hycc;
 mod layered;
 mod netlist;
 mod networks;
+mod rounds;
 mod rows;
 mod stats;
 mod text;
@@ -47,5 +48,6 @@ pub use error::{
 pub use layered::{And, Layer, Layered, LocalOp};
 pub use netlist::{Format, Gate, Mand, MandGate, Netlist};
 pub use networks::{CarryBit, CarryNetwork, CarryStep, Passing, carry_network};
+pub use rounds::{Round, Rounds, Take, Takes};
 pub use rows::Rows;
 pub use stats::Stats;

@@ -8,7 +8,11 @@
 
 use std::fmt::Write as _;
 
-use madrigal_circuit::{Builder, Format, Layered, Limits, LocalOp, Netlist, Rows, WriteError};
+use std::collections::BTreeSet;
+
+use madrigal_circuit::{
+    Builder, Format, Goal, Layer, Layered, Limits, LocalOp, Netlist, Rounds, Rows, WriteError,
+};
 use proptest::prelude::*;
 
 /// A random gate: its kind and, modulo what there is, its operands.
@@ -269,4 +273,112 @@ fn the_oracle_goes_through_blocks_of_lanes() {
             assert_eq!(outputs.get(1, lane), !a, "lane {lane} of {lanes}");
         }
     }
+}
+
+/// Which layers of a netlist go together, found anew: by the definition, over all wires of the compiled program.
+fn check_rounds(netlist: &Netlist) {
+    check_rounds_of(&Layered::compile(netlist));
+    let in_pairs = Layered::compile_in_pairs(netlist);
+    check_rounds_of(&in_pairs);
+    check(&in_pairs);
+    assert!(Rounds::of_two(&in_pairs).count() <= Layered::compile(netlist).depth());
+}
+
+fn check_rounds_of(program: &Layered) {
+    let rounds = Rounds::of_two(program);
+    let single = Rounds::of_one(program);
+    assert!(!single.has_pairs());
+    assert_eq!(single.count(), program.depth());
+    let mut layers = program.layers().peekable();
+    for round in rounds.of(program) {
+        assert_eq!(layers.next(), Some(round.first));
+        let results =
+            |layer: Layer<'_>| -> Vec<u32> { layer.ands.iter().map(|and| and.dst).collect() };
+        // Every row as the set of results of the first layer that it is the sum of.
+        let mut parts = vec![BTreeSet::new(); program.rows()];
+        for (place, row) in results(round.first).into_iter().enumerate() {
+            parts[row as usize] = BTreeSet::from([place as u32]);
+        }
+        let Some(&next) = layers.peek() else {
+            assert!(round.second.is_none());
+            continue;
+        };
+        let mut written = BTreeSet::new();
+        for &op in next.local {
+            let (dst, part) = match op {
+                LocalOp::Xor { dst, a, b } => (dst, &parts[a as usize] ^ &parts[b as usize]),
+                LocalOp::Not { dst, a } => (dst, parts[a as usize].clone()),
+                LocalOp::Const { dst, .. } => (dst, BTreeSet::new()),
+            };
+            parts[dst as usize] = part;
+            written.insert(dst);
+        }
+        for row in results(round.first) {
+            written.remove(&row);
+        }
+        let Some((second, takes)) = round.second else {
+            continue;
+        };
+        assert_eq!(layers.next(), Some(second));
+        let [mut x, mut y] = takes
+            .operands()
+            .each_ref()
+            .map(|takes| takes.iter().peekable());
+        let mut both = Vec::new();
+        for (place, and) in (0..).zip(second.ands) {
+            let taken = [(&mut x, and.a), (&mut y, and.b)].map(|(takes, row)| {
+                let mut taken = Vec::new();
+                while let Some(take) = takes.next_if(|take| take.and == place) {
+                    taken.push(take.from);
+                }
+                let part: Vec<u32> = parts[row as usize].iter().copied().collect();
+                assert_eq!(part, taken);
+                assert!(taken.len() <= 2);
+                taken
+            });
+            for &first in &taken[0] {
+                both.extend(taken[1].iter().map(|&second| (place, [first, second])));
+            }
+        }
+        assert_eq!((x.next(), y.next()), (None, None));
+        assert_eq!(takes.both(), both);
+        assert_eq!(takes.overwritten(), Vec::from_iter(written));
+        assert!(takes.overwritten().len() <= rounds.overwritten());
+    }
+    assert_eq!(layers.next(), None);
+}
+
+proptest! {
+    #[test]
+    fn layers_go_together_where_operands_take_few_results(text in text()) {
+        check_rounds(&Netlist::read("random", text.as_bytes(), &Limits::default()).unwrap());
+    }
+}
+
+/// Prefix networks halve their rounds, and so do chains; the S-box of AES takes sums of many results.
+#[test]
+fn sums_take_half_as_many_rounds() {
+    for (goal, width, layers, rounds) in [
+        (Goal::Depth, 64, 6, 3),
+        (Goal::Depth, 32, 5, 3),
+        (Goal::Size, 64, 63, 32),
+    ] {
+        let mut builder = Builder::new("sum").with_goal(goal);
+        let [a, b] = [width, width].map(|width| builder.input(width));
+        let sum = builder.add(&a, &b);
+        builder.output(&sum);
+        let netlist = builder.finish();
+        assert_eq!(Layered::compile(&netlist).depth(), layers);
+        assert_eq!(
+            Rounds::of_two(&Layered::compile_in_pairs(&netlist)).count(),
+            rounds,
+            "{goal:?}, {width} bits"
+        );
+        check_rounds(&netlist);
+    }
+    let mut builder = Builder::new("aes").with_goal(Goal::Depth);
+    let [key, block] = [128, 128].map(|width| builder.input(width));
+    let encrypted = builder.aes128(&key, &block);
+    builder.output(&encrypted);
+    check_rounds(&builder.finish());
 }

@@ -69,8 +69,39 @@ impl Arena {
         kernels::local_rows(&mut self.words, self.shape, ops, leads);
     }
 
+    /// Copies rows, for [`restore`](Self::restore).
+    pub fn save(&self, rows: &[u32], saved: &mut Zeroizing<Vec<u64>>) {
+        let width = self.shape.width();
+        if saved.capacity() < rows.len() * width {
+            *saved = Zeroizing::new(Vec::with_capacity(rows.len() * width));
+        }
+        saved.resize(rows.len() * width, 0);
+        for (&row, saved) in rows.iter().zip(saved.chunks_exact_mut(width.max(1))) {
+            saved.copy_from_slice(&self.words[row as usize * width..][..width]);
+        }
+    }
+
+    /// Puts rows back that were saved.
+    pub fn restore(&mut self, rows: &[u32], saved: &[u64]) {
+        let width = self.shape.width();
+        for (&row, saved) in rows.iter().zip(saved.chunks_exact(width.max(1))) {
+            self.words[row as usize * width..][..width].copy_from_slice(saved);
+        }
+    }
+
+    /// Makes the results of a layer zeros, in all components.
+    pub fn clear(&mut self, ands: &[And]) {
+        let width = self.shape.width();
+        for and in ands {
+            self.words[and.dst as usize * width..][..width].fill(0);
+        }
+    }
+
     /// Packs one component of the operands of a layer: `lanes` bits for each AND, in order.
     pub fn gather(&self, ands: &[And], component: usize, x: &mut [u8], y: &mut [u8]) {
+        if self.lanes == 0 {
+            return;
+        }
         if self.lanes < 8 {
             return self.gather_few(ands, component, x, y);
         }
@@ -113,6 +144,9 @@ impl Arena {
     /// Unpacks one component of the results of a layer into their rows.
     pub fn scatter(&mut self, ands: &[And], component: usize, z: &[u8]) {
         let lanes = self.lanes;
+        if lanes == 0 {
+            return;
+        }
         if lanes < 8 {
             for (chunk, z) in ands.chunks(8).zip(z.chunks(lanes)) {
                 let mut bytes = [0; 8];

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use madrigal_circuit::{Layered, Netlist, Stats};
+use madrigal_circuit::{Layered, Netlist, Round, Rounds, Stats};
 use madrigal_garbling::{Program, Walk};
 
 /// A compiled circuit.
@@ -14,6 +14,7 @@ pub struct Circuit {
     digest: [u8; 32],
     stats: Stats,
     layered: Layered,
+    rounds: Rounds,
     /// Of the compiled program; every job compares it.
     compiled_digest: [u8; 32],
     /// Made when it is first garbled.
@@ -24,6 +25,23 @@ impl Circuit {
     /// Compiles a netlist.
     pub fn new(netlist: &Netlist) -> Self {
         let layered = Layered::compile(netlist);
+        Self::of(netlist, Rounds::of_one(&layered), layered)
+    }
+
+    /// The same, to be evaluated two layers in a round where they can be, by [masked bits](crate::Sharing::BETA):
+    /// these then take one round more in setup, up to 25 times the triples of the second one of two layers, and as
+    /// few as half the rounds online. Of other protocols each round is a layer.
+    pub fn in_pairs(netlist: &Netlist) -> Self {
+        let layered = Layered::compile_in_pairs(netlist);
+        let rounds = Rounds::of_two(&layered);
+        if rounds.has_pairs() {
+            Self::of(netlist, rounds, layered)
+        } else {
+            Self::new(netlist)
+        }
+    }
+
+    fn of(netlist: &Netlist, rounds: Rounds, layered: Layered) -> Self {
         Self {
             name: netlist.name().to_owned(),
             inputs: netlist.inputs().to_vec(),
@@ -32,6 +50,7 @@ impl Circuit {
             stats: netlist.stats(),
             compiled_digest: layered.digest(),
             layered,
+            rounds,
             labels: OnceLock::new(),
         }
     }
@@ -69,6 +88,31 @@ impl Circuit {
     /// The compiled program.
     pub fn layered(&self) -> &Layered {
         &self.layered
+    }
+
+    /// How many rounds the layers take where two can be done at once.
+    pub fn round_count(&self) -> usize {
+        self.rounds.count()
+    }
+
+    /// The rounds of a protocol that does two layers at once where it is [to](Self::in_pairs).
+    pub(crate) fn rounds(&self) -> impl Iterator<Item = Round<'_>> + Clone {
+        self.rounds.of(&self.layered)
+    }
+
+    /// Rows that such a protocol keeps beside those of the program.
+    pub(crate) fn overwritten(&self) -> usize {
+        self.rounds.overwritten()
+    }
+
+    /// Products of masks that it needs beside those of each AND's operands.
+    pub(crate) fn beside(&self) -> usize {
+        let takes = self.rounds().filter_map(|round| round.second);
+        let beside = takes.map(|(_, takes)| {
+            let single: usize = takes.operands().iter().map(Vec::len).sum();
+            2 * single + 4 * takes.both().len()
+        });
+        beside.sum()
     }
 
     /// The compiled program, ready to be garbled.

@@ -363,6 +363,19 @@ fn products_of_bits_under_random_faults_end_right_or_with_an_error() {
 }
 
 #[test]
+fn two_layers_in_a_round_under_random_faults_end_right_or_with_an_error() {
+    under_random_faults([2, 2], |_, seed| {
+        let (built, spec) = crate::two_layers::under_faults(seed);
+        let program = Program {
+            plan: ProgramPlan::new(spec).unwrap(),
+            expected: built.graph.simulate(&built.inputs).unwrap(),
+            inputs: built.inputs,
+        };
+        try_program(program, 24, seed)
+    });
+}
+
+#[test]
 fn a_program_in_r_under_random_faults_ends_right_or_with_an_error() {
     under_random_faults([3, 3], |parties, seed| {
         let program = program::<ReplicatedTool, ReplicatedTool>(parties, seed);

@@ -22,3 +22,4 @@ mod stores;
 mod streamed;
 mod time;
 mod transcripts;
+mod two_layers;

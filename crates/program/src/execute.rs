@@ -6,7 +6,7 @@ mod known;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use madrigal_circuit::Goal;
+use madrigal_circuit::{Goal, Netlist};
 use madrigal_core::Party;
 use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, BooleanGmwTool, Branch,
@@ -83,6 +83,7 @@ impl Lowered {
             counter: None,
             shared: HashMap::new(),
             parts: Vec::new(),
+            pairs: self.pairs,
         };
         let results = making.body(&self.body, &[])?;
         results.iter().for_each(|&value| making.graph.output(value));
@@ -307,9 +308,20 @@ struct Making {
     shared: HashMap<Value, Value>,
     /// By operation, as far as these belong to parts.
     parts: Vec<Option<u32>>,
+    /// Whether circuits on masked bits do two layers in a round.
+    pairs: bool,
 }
 
 impl Making {
+    /// A circuit that makes bits in the sharing of `out`.
+    fn circuit(&self, out: Sort, netlist: &Netlist) -> Arc<dyn Operation> {
+        let circuit = match self.pairs && out.sharing == Sharing::BETA {
+            true => Circuit::in_pairs(netlist),
+            false => Circuit::new(netlist),
+        };
+        boolean(out, Arc::new(circuit))
+    }
+
     fn body(&mut self, body: &Body, arguments: &[Value]) -> Result<Vec<Value>, GraphError> {
         let marks = Marks::of(body, self.graph.parties());
         let mut values: Vec<Vec<Value>> = Vec::with_capacity(body.steps.len());
@@ -492,13 +504,10 @@ impl Making {
                 let parts = self.add(step, split, &shares)?;
                 return self.add(step, garble, &parts);
             }
-            Action::Netlist(netlist) => {
-                let circuit = Arc::new(Circuit::new(netlist));
-                boolean(out, circuit)
-            }
+            Action::Netlist(netlist) => self.circuit(out, netlist),
             // A circuit has no ring elements.
             Action::Branches(branching, Way::Multiplexed | Way::Rings(_)) => {
-                boolean(out, Arc::new(Circuit::new(&branching.flatten())))
+                self.circuit(out, &branching.flatten())
             }
             Action::Branches(branching, Way::Shared(scheme)) => {
                 Arc::new(Branch::new(Arc::clone(branching), *scheme))
@@ -566,6 +575,7 @@ impl Making {
             counter: None,
             shared: HashMap::new(),
             parts: Vec::new(),
+            pairs: self.pairs,
         };
         let argument = |&value: &Value| making.graph.argument(*self.graph.sort(value));
         let arguments: Vec<Value> = inputs.iter().map(argument).collect();
@@ -657,9 +667,9 @@ impl Making {
         }
         let shifted = builder.sign_extend(&sum[by as usize..], width.bits());
         builder.output(&shifted);
-        let circuit = Arc::new(Circuit::new(&builder.finish()));
         let bits = *self.graph.sort(parts[0]);
-        let made = self.add(step, boolean(bits, circuit), &parts)?;
+        let quotient = self.circuit(bits, &builder.finish());
+        let made = self.add(step, quotient, &parts)?;
         let back = in_ring!(sort.sharing, P => Compose::<P>::new(width, false));
         self.add(step, back, &made)
     }

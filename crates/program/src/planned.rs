@@ -16,7 +16,7 @@ use madrigal_net::{Session, SessionConfig, block_on};
 use crate::computation::Computation;
 use crate::execute::{Executable, ExecuteError};
 use crate::local::LocalError;
-use crate::lower::{Conditional, Kept, Lowered, Mix, Way};
+use crate::lower::{Conditional, Kept, Lowered, Mix, Sharing, Way};
 use crate::simulate::{InputError, Inputs, Outputs};
 
 /// A program with its plan.
@@ -28,6 +28,8 @@ pub struct Planned {
     pub plan: ProgramPlan,
     /// What its circuits save.
     pub goal: Goal,
+    /// Whether those on masked bits do two layers of ANDs in a round.
+    pub pairs: bool,
     /// Its conditionals on secrets, and how they are computed.
     pub conditionals: Vec<Conditional>,
     /// Where branches share their cost: what it would be if all were computed and multiplexed.
@@ -59,7 +61,9 @@ pub struct Ended {
 impl Computation {
     /// Plans the program in a mix; `adjust` says what is to be otherwise than usual: the line between the
     /// parties, above all. Without a goal, circuits save what takes less time on that line: ANDs, or layers
-    /// of them. Conditionals on secrets are computed in whichever way takes the least time there. The choice is by fixed [rates](Rates::ZEN_5), so that all parties come to the same.
+    /// of them; and if these are on masked bits, they do two layers in a round where that takes less time still.
+    /// Conditionals on secrets are computed in whichever way takes the least time there. The choice is by fixed
+    /// [rates](Rates::ZEN_5), so that all parties come to the same.
     ///
     /// ```
     /// use madrigal_circuit::Goal;
@@ -90,6 +94,7 @@ impl Computation {
                 plan: ProgramPlan::fastest(spec)?,
                 executable,
                 goal,
+                pairs: lowered.pairs,
                 conditionals: lowered.conditionals(),
                 multiplexed: None,
                 considered: Vec::new(),
@@ -99,17 +104,19 @@ impl Computation {
             Some(goal) => vec![goal],
             None => vec![Goal::Size, Goal::Depth],
         };
-        let (mut plain, mut best) = (Fastest::default(), Fastest::default());
+        let mut plain = Fastest::<Lowered>::default();
+        let mut best = Fastest::default();
         let mut considered: Vec<Considered> = Vec::new();
         let mut forms = Vec::new();
         for goal in goals {
-            let made = planned(goal, &self.lower_with(mix, goal, Kept::Nothing)?)?;
+            let lowered = self.lower_with(mix, goal, Kept::Nothing)?;
+            let made = planned(goal, &lowered)?;
             if made.conditionals.is_empty() {
-                plain.take(made, ());
+                plain.take(made, lowered);
                 continue;
             }
             Considered::add(&mut considered, Kept::Nothing, &made);
-            plain.take(made, ());
+            plain.take(made, lowered);
             for kept in [Kept::Both, Kept::Bits, Kept::Rings] {
                 let lowered = self.lower_with(mix, goal, kept)?;
                 let [circuits, rings] = lowered.shared();
@@ -152,6 +159,16 @@ impl Computation {
                 let fastest = fastest.planned();
                 Considered::add(&mut considered, kept, &fastest);
                 best.take(fastest, ());
+            }
+        }
+        if mix.bits() == Sharing::Beta {
+            let (goal, lowered) = (plain.goal(), plain.with().in_pairs());
+            // What does not fit in pairs may fit without.
+            if let Ok(made) = planned(goal, &lowered) {
+                if !made.conditionals.is_empty() {
+                    Considered::add(&mut considered, Kept::Nothing, &made);
+                }
+                plain.take(made, lowered);
             }
         }
         let plain = plain.planned();
@@ -225,6 +242,10 @@ impl<T> Fastest<T> {
 
     fn with(&self) -> &T {
         &self.0.as_ref().expect("a plan was taken").2
+    }
+
+    fn goal(&self) -> Goal {
+        self.0.as_ref().expect("a plan was taken").1.goal
     }
 
     fn planned(self) -> Planned {

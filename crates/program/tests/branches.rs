@@ -157,6 +157,7 @@ fn every_way_gives_the_same() {
             executable,
             plan,
             goal: Goal::Size,
+            pairs: false,
         };
         for ended in planned.run_locally(&program, &inputs).expect("a run") {
             let found: Vec<u128> = ended
@@ -341,6 +342,7 @@ fn the_plan_takes_the_fastest_way_on_its_line() {
                 plan: madrigal_engine::ProgramPlan::new(spec).expect("a plan"),
                 executable,
                 goal: best.goal,
+                pairs: false,
             };
             assert!(seconds(&best) <= seconds(&other), "{way} at {latency} s");
         }

@@ -5,8 +5,8 @@ use madrigal_core::Party;
 use madrigal_engine::{Given, ProgramPlan, ProgramSpec, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
-use madrigal_program::lower::Mix;
-use madrigal_program::{Array, Computation, Everyone, Fixed, Inputs, Program};
+use madrigal_program::lower::{Lowered, Mix, Sharing};
+use madrigal_program::{Array, Computation, Everyone, Fixed, Inputs, Planned, Program};
 use madrigal_testkit::World;
 
 use crate::random::Random;
@@ -26,8 +26,29 @@ pub(crate) fn runs_with(
     what: &str,
     adjust: &dyn Fn(&mut ProgramSpec),
 ) {
+    let lowered = match program.lower(mix, goal) {
+        Ok(lowered) => lowered,
+        Err(error) => panic!("{what} in {mix}: {error}"),
+    };
+    if mix.bits() == Sharing::Beta {
+        let what = format!("{what}, two layers in a round,");
+        runs_lowered(program, &lowered.in_pairs(), inputs, goal, &what, adjust);
+    }
+    runs_lowered(program, &lowered, inputs, goal, what, adjust);
+}
+
+#[track_caller]
+fn runs_lowered(
+    program: &Computation,
+    lowered: &Lowered,
+    inputs: &Inputs,
+    goal: Goal,
+    what: &str,
+    adjust: &dyn Fn(&mut ProgramSpec),
+) {
+    let mix = lowered.mix;
     let expected = program.simulate(inputs).expect("inputs as declared");
-    let executable = match program.executable(mix, goal) {
+    let executable = match lowered.executable() {
         Ok(executable) => executable,
         Err(error) => panic!("{what} in {mix}: {error}"),
     };
@@ -193,4 +214,30 @@ fn twenty_parties_compute_a_sum_of_products() {
     let _ = p.open((sum, above), Everyone);
     let program = p.finish().expect("a program that can be");
     runs(&program, &inputs, Mix::AY, Goal::Size, "a sum of products");
+}
+
+/// Where messages are long under way, circuits on masked bits do two layers in a round.
+#[test]
+fn layers_go_together_where_round_trips_are_long() {
+    let mut p = Program::new(2);
+    let [a, b] = [0, 1].map(|party| p.input::<u64>(Party::new(party), 100));
+    p.open(a.max(b), Everyone);
+    let program = p.finish().expect("a program that can be");
+    let planned = |mix, latency| {
+        let planned = program.plan(mix, None, &|spec| spec.line.latency = latency);
+        planned.expect("a plan that can be")
+    };
+    let rounds = |planned: &Planned| planned.plan.cost(Party::new(0)).online.rounds;
+    let far = planned(Mix::BETA, 0.05);
+    assert!(far.pairs);
+    assert!(!planned(Mix::BETA, 0.0).pairs);
+    // Seven layers of a comparison and one of choices: four rounds; and the inputs.
+    assert_eq!(rounds(&far), 5);
+    let lowered = program
+        .lower(Mix::BETA, Goal::Depth)
+        .expect("bits are shared");
+    let apart = lowered.executable().expect("it can be");
+    let apart = apart.plan().expect("a plan that can be");
+    assert_eq!(apart.cost(Party::new(0)).online.rounds, 9);
+    assert!(!planned(Mix::B, 0.05).pairs);
 }

@@ -2,6 +2,7 @@
 //! that fill no byte, and with nothing of the inputs in what travels.
 #![allow(clippy::unwrap_used)] // tests
 
+use madrigal_circuit::{Take, Takes};
 use madrigal_core::{Cost, Party, Phase, PhaseCost, Product, Ring, bits};
 use madrigal_correlations::BitTriples;
 use madrigal_kernels::{Block, rings};
@@ -9,8 +10,8 @@ use madrigal_net::transport::mesh;
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Rounds;
 use madrigal_protocols::aby2::{
-    Aby2, bit_pairs_aes, bit_pairs_bytes, bit_pairs_ots, draw_aes, exchange_cost, reveal_cost,
-    subsets, tell_cost, unmasked, unmasked_bits,
+    Aby2, Masks, TwoLayers, bit_pairs_aes, bit_pairs_bytes, bit_pairs_ots, draw_aes, exchange_cost,
+    reveal_cost, tell_cost, unmasked, unmasked_bits,
 };
 use madrigal_testkit::{World, seed};
 
@@ -225,66 +226,199 @@ fn ands_of_bits() {
     }
 }
 
-#[test]
-fn ands_of_three_and_four() {
-    let seed = seed();
-    for k in [3, 4] {
-        for count in COUNTS {
-            let bytes = bits::bytes_for(count);
-            let all: Vec<Vec<u8>> = (0..k as u64)
-                .map(|label| {
-                    // Mostly ones, so that the product is not all zeros.
-                    let other = plain_bits(seed, 30 + label, count);
-                    let these = plain_bits(seed, label, count);
-                    these.iter().zip(other).map(|(a, b)| a | b).collect()
-                })
-                .collect();
-            let all = &all;
-            let (larger, pairs) = (subsets(k).len(), k * (k - 1) / 2);
-            let results = run(
-                seed,
-                &format!("{count} bits, {k} factors"),
-                async |halves| {
-                    let (mut public, mut masks) = (Vec::new(), Vec::new());
-                    for (place, bits) in all.iter().enumerate() {
-                        let owner = Party::new(place % 2);
-                        let [x, mask] = halves.bits(owner, bits, count).await?;
-                        public.push(x);
-                        masks.push(mask);
-                    }
-                    let fresh = halves.fresh::<u8>(bytes);
-                    let masks: Vec<&[u8]> = masks.iter().map(|row| &row[..]).collect();
-                    let public: Vec<&[u8]> = public.iter().map(|row| &row[..]).collect();
-                    let mut triples = bit_triples(halves.dealer, 1, larger * count);
-                    let made = halves.setup.subset_products(&mut triples, &masks, count);
-                    let made = made.await?;
-                    assert!(triples.is_empty());
-                    let mut z = vec![0; bytes];
-                    let online = &mut halves.online;
-                    online
-                        .and_many(&public, &masks, &made, &fresh, count, &mut z)
-                        .await?;
-                    halves.open_bits(&z, &fresh, count, &[SECOND]).await
-                },
-                |me| {
-                    let own = (0..k).filter(|place| place % 2 == me.index()).count();
-                    let inputs = (0..k).map(|place| Tell(Party::new(place % 2), bytes));
-                    let online: Vec<Step<'_>> = inputs.chain([Both(bytes)]).collect();
-                    let [first, second] =
-                        [pairs, larger - pairs].map(|sets| 2 * bits::bytes_for(sets * count));
-                    let setup = [Both(first), Both(second), Reveal(&[SECOND], bytes)];
-                    Cost {
-                        setup: cost(me, (own as u64 + 1) * draw_aes(bytes), &setup),
-                        online: cost(me, 0, &online),
-                    }
-                },
-            );
-            let product: Vec<u8> = (0..bytes)
-                .map(|i| all.iter().fold(0xff, |product, row| product & row[i]))
-                .collect();
-            assert_eq!(results, [None, Some(product)], "{count} bits, {k} factors");
+/// The bits of some ANDs of a layer.
+fn picked(string: &[u8], ands: &[u32], lanes: usize) -> Vec<u8> {
+    let mut all = vec![0; bits::bytes_for(ands.len() * lanes)];
+    let mut row = vec![0; bits::bytes_for(lanes)];
+    for (place, &and) in ands.iter().enumerate() {
+        bits::take(string, and as usize * lanes, &mut row, lanes);
+        bits::put(&mut all, place * lanes, &row, lanes);
+    }
+    all
+}
+
+/// What the second layer takes of the first, in tests: none, one or two results for each operand, perhaps the same
+/// ones for both.
+fn takes(seed: u64, ands: [usize; 2]) -> Takes {
+    let draw = values::<u8>(seed, 90, 6 * ands[1]);
+    let mut operands = [Vec::new(), Vec::new()];
+    for (and, draw) in (0..).zip(draw.chunks(6)) {
+        for (takes, draw) in operands.iter_mut().zip(draw.chunks(3)) {
+            let mut from = draw[1..]
+                .iter()
+                .map(|&draw| u32::from(draw) % ands[0] as u32);
+            let count = usize::from(draw[0] % 3);
+            takes.extend(from.by_ref().take(count).map(|from| Take { and, from }));
         }
     }
+    Takes::new(operands, Vec::new())
+}
+
+#[test]
+fn two_layers_in_one_round() {
+    let seed = seed();
+    // The last two are the ANDs of three and of four bits.
+    let both = |x: &[u32], y: &[u32]| {
+        let take = |from: &u32| Take {
+            and: 0,
+            from: *from,
+        };
+        let operands = [x.iter().map(take).collect(), y.iter().map(take).collect()];
+        Takes::new(operands, Vec::new())
+    };
+    let shapes = [[3, 4], [1, 1], [5, 9], [8, 2], [1, 7]];
+    let shapes = (0..)
+        .zip(shapes)
+        .map(|(i, ands)| (takes(seed + i, ands), ands, false));
+    let wide = [
+        (both(&[0], &[]), [1, 1], true),
+        (both(&[0], &[1]), [2, 1], true),
+    ];
+    for (takes, ands, wide) in shapes.chain(wide) {
+        for lanes in [1, 3, 8, 64, 100] {
+            two_layers(seed, &takes, ands, lanes, wide);
+        }
+    }
+}
+
+/// Without `alone`, what is taken is XORed with something that was there before.
+fn two_layers(seed: u64, takes: &Takes, ands: [usize; 2], lanes: usize, alone: bool) {
+    let counts = ands.map(|ands| ands * lanes);
+    let [first_bytes, second_bytes] = counts.map(bits::bytes_for);
+    let bytes = first_bytes + second_bytes;
+    let layers = TwoLayers {
+        takes,
+        lanes,
+        ands,
+        at: [0, 8 * first_bytes],
+    };
+    let both: Vec<u32> = takes.both().iter().map(|&(and, _)| and).collect();
+    let single: usize = takes.operands().iter().map(Vec::len).sum();
+    // Two products for each operand that takes a result, four for each AND of two.
+    let beside = 2 * takes
+        .operands()
+        .iter()
+        .map(|takes| bits::bytes_for(takes.len() * lanes))
+        .sum::<usize>()
+        + 4 * bits::bytes_for(both.len() * lanes);
+    assert_eq!(layers.beside_bytes(), beside);
+    let products = second_bytes + beside;
+    if alone {
+        // As many triples as ABY2.0 says: 4 of three bits, 11 of four.
+        let per_lane = ands[0] + ands[1] + 2 * single + 4 * both.len();
+        assert_eq!(per_lane, if both.is_empty() { 4 } else { 11 });
+    }
+    let operand = |label| plain_bits(seed, label, counts[0]);
+    let [a, b] = &[1, 2].map(operand);
+    let [mut l, mut m] = [3, 4].map(|label| plain_bits(seed, label, counts[1]));
+    if alone {
+        for (l, takes) in [&mut l, &mut m].into_iter().zip(takes.operands()) {
+            if !takes.is_empty() {
+                l.fill(0);
+            }
+        }
+    }
+    let (l, m) = (&l, &m);
+    let results = run(
+        seed,
+        &format!("{ands:?} ANDs in {lanes} lanes, {takes:?}"),
+        async |halves| {
+            let [a, mask_a] = halves.bits(FIRST, a, counts[0]).await?;
+            let [b, mask_b] = halves.bits(SECOND, b, counts[0]).await?;
+            let [mut l, mask_l] = halves.bits(FIRST, l, counts[1]).await?;
+            let [mut m, mask_m] = halves.bits(SECOND, m, counts[1]).await?;
+            let [mut x, mut y] = [[mask_a, mask_l], [mask_b, mask_m]].map(|masks| masks.concat());
+            let fresh = halves.fresh::<u8>(bytes);
+            let setup = &mut halves.setup;
+            let mut made = vec![0; bytes];
+            let mut triples = bit_triples(halves.dealer, 0, counts[0]);
+            let (of_first, of_second) = made.split_at_mut(first_bytes);
+            let factors = [&x, &y].map(|masks| &masks[..first_bytes]);
+            setup
+                .bit_products(&mut triples, factors[0], factors[1], counts[0], of_first)
+                .await?;
+            layers.complete(of_first, [&mut x, &mut y]);
+            let [mut of_x, mut of_y] = [&x, &y].map(|masks| masks[first_bytes..].to_vec());
+            of_x.resize(products, 0);
+            of_y.resize(products, 0);
+            layers.factors(
+                [&x, &y],
+                &mut of_x[second_bytes..],
+                &mut of_y[second_bytes..],
+            );
+            let mut rest = vec![0; products];
+            let mut triples = bit_triples(halves.dealer, 1, 8 * products);
+            setup
+                .bit_products(&mut triples, &of_x, &of_y, 8 * products, &mut rest)
+                .await?;
+            of_second.copy_from_slice(&rest[..second_bytes]);
+            made.iter_mut().zip(&fresh).for_each(|(a, b)| *a ^= b);
+            let mut string = vec![0; bits::bytes_for(counts[0] + counts[1])];
+            let [mut z, mut w] = [first_bytes, second_bytes].map(|bytes| vec![0; bytes]);
+            let online = &mut halves.online;
+            let [own_x, own_y] = [&x, &y].map(|masks| &masks[..first_bytes]);
+            online.and_shares([&a, &b], [own_x, own_y], &made[..first_bytes], &mut z);
+            let masks = Masks {
+                operands: [&x, &y],
+                products: &made,
+            };
+            let beside = &rest[second_bytes..];
+            layers.shares(online, [&a, &b], [&mut l, &mut m], masks, beside, &mut w);
+            bits::put(&mut string, 0, &z, counts[0]);
+            bits::put(&mut string, counts[0], &w, counts[1]);
+            let count = counts[0] + counts[1];
+            online.add_up_bits(&mut string, count).await?;
+            bits::take(&string, 0, &mut z, counts[0]);
+            bits::take(&string, counts[0], &mut w, counts[1]);
+            let to = [FIRST, SECOND];
+            let (fresh_z, fresh_w) = fresh.split_at(first_bytes);
+            Ok([
+                halves.open_bits(&z, fresh_z, counts[0], &to).await?,
+                halves.open_bits(&w, fresh_w, counts[1], &to).await?,
+            ])
+        },
+        |me| {
+            let to = &[FIRST, SECOND];
+            let own = counts[0].div_ceil(128) as u64 + counts[1].div_ceil(128) as u64;
+            let setup = [
+                Both(2 * first_bytes),
+                Both(2 * products),
+                Reveal(to, first_bytes),
+                Reveal(to, second_bytes),
+            ];
+            let tell = |from, bytes| Tell(from, bytes);
+            let online = [
+                tell(FIRST, first_bytes),
+                tell(SECOND, first_bytes),
+                tell(FIRST, second_bytes),
+                tell(SECOND, second_bytes),
+                Both(bits::bytes_for(counts[0] + counts[1])),
+            ];
+            Cost {
+                setup: cost(me, own + draw_aes(bytes), &setup),
+                online: cost(me, 0, &online),
+            }
+        },
+    );
+    let and = |x: &[u8], y: &[u8]| -> Vec<u8> { x.iter().zip(y).map(|(x, y)| x & y).collect() };
+    let first = and(a, b);
+    let completed = |l: &[u8], takes: &[Take]| {
+        let mut all = l.to_vec();
+        for take in takes {
+            let mut result = picked(&first, &[take.from], lanes);
+            let own = picked(&all, &[take.and], lanes);
+            result.iter_mut().zip(own).for_each(|(a, b)| *a ^= b);
+            bits::put(&mut all, take.and as usize * lanes, &result, lanes);
+        }
+        all
+    };
+    let [x, y] = [(l, 0), (m, 1)].map(|(l, operand)| completed(l, &takes.operands()[operand]));
+    let expected = [Some(first.clone()), Some(and(&x, &y))];
+    assert_eq!(
+        results,
+        [expected.clone(), expected],
+        "{lanes} lanes, {takes:?}"
+    );
 }
 
 /// What a job costs where each party has one input of so many bytes, and results of `fresh` bytes are opened to

@@ -104,7 +104,7 @@ impl Builder {
         let mut carries = vec![carry; count.min(1)];
         let mut carry = carry;
         for (&a, &b) in a.iter().zip(b).take(count.saturating_sub(1)) {
-            carry = self.majority(a, b, carry);
+            carry = self.majority(b, carry, a);
             carries.push(carry);
         }
         carries

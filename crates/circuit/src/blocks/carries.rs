@@ -13,7 +13,7 @@ impl Builder {
             (_, 0) => carry,
             (Goal::Size, _) => {
                 let bits = a.iter().zip(b);
-                bits.fold(carry, |carry, (&a, &b)| self.majority(a, b, carry))
+                bits.fold(carry, |carry, (&a, &b)| self.majority(b, carry, a))
             }
             (Goal::Depth, width) => self.network(a, b, carry, &[width])[0],
         }
@@ -50,7 +50,7 @@ impl Builder {
                 CarryBit::Own(bit) => self.and(a[bit], b[bit]),
                 CarryBit::Majority(bit, below) => {
                     let below = below.map_or(carry, |step| made[step]);
-                    self.majority(a[bit], b[bit], below)
+                    self.majority(b[bit], below, a[bit])
                 }
                 CarryBit::Carry { own, passes, below } => {
                     // A block cannot both make a carry and pass one on.

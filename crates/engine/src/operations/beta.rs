@@ -3,24 +3,24 @@
 //! Of a value there are, before inputs are there, our shares of its masks (the second component); the public
 //! part (the first one) is zeros until then.
 
+mod circuits;
+
 use std::sync::Arc;
 
-use madrigal_circuit::Rows;
 use madrigal_core::{Party, Zeroizing, bits};
-use madrigal_correlations::{Kind, Stock};
+use madrigal_correlations::Stock;
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::aby2::{self, Aby2};
 
 use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
-use super::{Boolean, Kept, Masked, Protocol, unpacked};
-use crate::arena::Arena;
+use super::{Kept, Masked, Protocol, unpacked};
 use crate::bill::Bill;
-use crate::circuit::Circuit;
 use crate::operation::{Mismatch, Prepared, Tool};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
+use circuits::Work;
 
 /// Packed bits that are wiped.
 pub(super) type Bits = Zeroizing<Vec<u8>>;
@@ -33,19 +33,7 @@ pub(super) const MASK: usize = 1;
 /// [`Aby2`] on bits.
 pub struct BetaTool {
     aby2: Aby2,
-    /// Rows of masks of the last circuit, for the next one.
-    masks: Arena,
-    layer: Layer,
-}
-
-/// Strings of one layer of ANDs: public parts of its operands and results, and what was kept for it, where that
-/// does not begin at a byte.
-#[derive(Default)]
-struct Layer {
-    x: Bits,
-    y: Bits,
-    z: Bits,
-    kept: [Bits; 3],
+    work: Work,
 }
 
 impl Tool for BetaTool {
@@ -54,8 +42,7 @@ impl Tool for BetaTool {
     fn open(context: Context, _: Opening) -> Result<Self> {
         Ok(Self {
             aby2: Aby2::new(context)?,
-            masks: Arena::default(),
-            layer: Layer::default(),
+            work: Work::default(),
         })
     }
 
@@ -277,209 +264,5 @@ impl Masked for BetaTool {
             aby2::unmasked_bits(me, value.plane(plane, PUBLIC), to);
         }
         share
-    }
-}
-
-/// What a circuit keeps from setup: strings of all its ANDs, layer by layer.
-struct Garnered {
-    /// Our shares of the masks of the operands.
-    x: Bits,
-    y: Bits,
-    /// Our shares of their products, with those of the masks of the results.
-    products: Bits,
-    /// The outputs, but for their public parts.
-    outputs: Vec<Shares>,
-}
-
-/// One component of the inputs in the rows of an arena, which has one.
-fn enter(circuit: &Circuit, inputs: &[Arc<Shares>], component: usize, arena: &mut Arena) {
-    let mut wires = (0..)
-        .zip(circuit.layered().inputs())
-        .map(|(row, &wire): (u32, _)| (row, wire as usize))
-        .peekable();
-    let mut first = 0;
-    for (value, &width) in inputs.iter().zip(circuit.inputs()) {
-        let end = first + width as usize;
-        while let Some((row, wire)) = wires.next_if(|&(_, wire)| wire < end) {
-            let plane = value.plane(wire - first, component);
-            arena.row_mut(row, 0).copy_from_slice(plane);
-        }
-        first = end;
-    }
-}
-
-/// Rows of an arena as one component of the outputs.
-fn leave(circuit: &Circuit, arena: &Arena, component: usize, outputs: &mut [Shares]) {
-    let mut rows = circuit.layered().outputs().iter();
-    for value in outputs {
-        let Element::Bits(width) = value.sort().element else {
-            unreachable!("outputs of circuits are bits");
-        };
-        for (plane, &row) in rows.by_ref().take(width).enumerate() {
-            let to = value.plane_mut(plane, component);
-            to.copy_from_slice(arena.row(row, 0));
-        }
-    }
-}
-
-/// Room for a string that is to be overwritten. One that is too small is replaced: growing it would leave what it
-/// held in freed memory.
-fn fit(string: &mut Bits, bytes: usize) {
-    if string.capacity() < bytes {
-        *string = Zeroizing::new(Vec::with_capacity(bytes));
-    }
-    string.resize(bytes, 0);
-}
-
-/// Some bits of a string, copied only where they do not begin at a byte.
-fn part<'a>(string: &'a [u8], at: usize, count: usize, room: &'a mut Bits) -> &'a [u8] {
-    let bytes = bits::bytes_for(count);
-    if at.is_multiple_of(8) {
-        return &string[at / 8..at / 8 + bytes];
-    }
-    fit(room, bytes);
-    bits::take(string, at, room, count);
-    room
-}
-
-impl Boolean for BetaTool {
-    async fn prepare_evaluate(
-        &mut self,
-        circuit: &Circuit,
-        lanes: usize,
-        inputs: &[Arc<Shares>],
-        stock: &mut Stock,
-    ) -> Result<Prepared> {
-        let layered = circuit.layered();
-        let count = layered.and_count() * lanes;
-        let string = || Zeroizing::new(vec![0; bits::bytes_for(count)]);
-        let (mut x, mut y, mut products, mut fresh) = (string(), string(), string(), string());
-        self.aby2.draw(&mut fresh);
-        let Layer {
-            x: own_x,
-            y: own_y,
-            z,
-            ..
-        } = &mut self.layer;
-        let arena = &mut self.masks;
-        arena.reshape(layered.rows(), 1, lanes);
-        enter(circuit, inputs, MASK, arena);
-        let mut at = 0;
-        for layer in layered.layers() {
-            arena.local(layer.local, [false; 2]);
-            let own = layer.ands.len() * lanes;
-            if own == 0 {
-                continue;
-            }
-            let bytes = bits::bytes_for(own);
-            if at % 8 == 0 {
-                let place = at / 8..at / 8 + bytes;
-                arena.gather(layer.ands, 0, &mut x[place.clone()], &mut y[place]);
-            } else {
-                fit(own_x, bytes);
-                fit(own_y, bytes);
-                arena.gather(layer.ands, 0, own_x, own_y);
-                bits::put(&mut x, at, own_x, own);
-                bits::put(&mut y, at, own_y, own);
-            }
-            arena.scatter(layer.ands, 0, part(&fresh, at, own, z));
-            at += own;
-        }
-        arena.local(layered.tail(), [false; 2]);
-        let zeros = |&width: &u32| {
-            let element = Element::Bits(width as usize);
-            Shares::zeros(Sort::new(Sharing::BETA, element, lanes))
-        };
-        let mut outputs: Vec<Shares> = circuit.outputs().iter().map(zeros).collect();
-        leave(circuit, arena, MASK, &mut outputs);
-        let triples = stock.bit_triples_left();
-        let made = self
-            .aby2
-            .bit_products(triples, &x, &y, count, &mut products);
-        made.await?;
-        kernels::xor_into(&mut products, &fresh);
-        Ok(Prepared {
-            results: outputs.clone(),
-            kept: Box::new(Garnered {
-                x,
-                y,
-                products,
-                outputs,
-            }),
-        })
-    }
-
-    async fn evaluate(
-        &mut self,
-        circuit: &Circuit,
-        lanes: usize,
-        inputs: &[Arc<Shares>],
-        arena: &mut Arena,
-        stock: &mut Stock,
-        prepared: Option<Kept>,
-    ) -> Result<Vec<Shares>> {
-        let kept = match prepared {
-            Some(kept) => kept,
-            None => {
-                let prepared = self.prepare_evaluate(circuit, lanes, inputs, stock);
-                prepared.await?.kept
-            }
-        };
-        let kept = *unpacked::<Garnered>(kept)?;
-        let mut outputs = kept.outputs;
-        let (layered, leads) = (circuit.layered(), Self::leads(self.aby2.me()));
-        arena.reshape(layered.rows(), 1, lanes);
-        enter(circuit, inputs, PUBLIC, arena);
-        let mut at = 0;
-        for layer in layered.layers() {
-            arena.local(layer.local, leads);
-            let count = layer.ands.len() * lanes;
-            if count == 0 {
-                continue;
-            }
-            let Layer { x, y, z, kept: own } = &mut self.layer;
-            for string in [&mut *x, &mut *y, &mut *z] {
-                fit(string, bits::bytes_for(count));
-            }
-            arena.gather(layer.ands, 0, x, y);
-            let [own_x, own_y, own_z] = own;
-            let masks = [
-                part(&kept.x, at, count, own_x),
-                part(&kept.y, at, count, own_y),
-            ];
-            let products = part(&kept.products, at, count, own_z);
-            self.aby2.and([x, y], masks, products, count, z).await?;
-            arena.scatter(layer.ands, 0, z);
-            at += count;
-        }
-        arena.local(layered.tail(), leads);
-        leave(circuit, arena, PUBLIC, &mut outputs);
-        Ok(outputs)
-    }
-
-    fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
-        let layered = circuit.layered();
-        let stride = Rows::stride_for(lanes);
-        let ands = layered.and_count() * lanes;
-        let bytes = bits::bytes_for(ands);
-        let outputs: usize = circuit.outputs().iter().map(|&width| width as usize).sum();
-        bill.ahead(|bill| {
-            both().for_each(|party| bill.aes(party, aby2::draw_aes(bytes)));
-            bill.needs().add(Kind::BitTriples, ands);
-            exchange(2 * bytes, bill);
-            // Rows of local operations and of operands, and strings, which are read or written thrice.
-            let rows = 3 * layered.local_count() + 3 * layered.and_count();
-            bill.touch((rows * stride + 12 * bytes) as u64);
-        });
-        both().for_each(|party| bill.keep(party, (3 * bytes + 2 * outputs * stride) as u64));
-        for layer in layered.layers() {
-            exchange(bits::bytes_for(layer.ands.len() * lanes), bill);
-            bill.touch((layer.ands.len() * 12 * stride) as u64);
-        }
-        bill.touch((3 * layered.local_count() * stride) as u64);
-    }
-
-    fn bits_at_work(circuit: &Circuit) -> usize {
-        circuit.layered().rows()
     }
 }

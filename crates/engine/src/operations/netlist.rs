@@ -45,11 +45,15 @@ impl<P: Boolean> Operation for Netlist<P> {
                 .collect()
         };
         format!(
-            "circuit/1 {} in {} of {} ANDs, depth {} ({} compiled {}){}",
+            "circuit/1 {} in {} of {} ANDs, depth {}{} ({} compiled {}){}",
             self.circuit.name(),
             P::name(),
             self.circuit.layered().and_count(),
             self.circuit.layered().depth(),
+            match self.circuit.round_count() {
+                rounds if rounds == self.circuit.layered().depth() => String::new(),
+                rounds => format!(" in {rounds} rounds"),
+            },
             hex(self.circuit.digest()),
             hex(self.circuit.compiled_digest()),
             if self.is_lane_wise() {

@@ -152,6 +152,7 @@ impl Computation {
             mix,
             body,
             outputs: self.outputs().to_vec(),
+            pairs: false,
             multiplexed,
         })
     }

@@ -297,6 +297,8 @@ pub struct Lowered {
     /// The steps; the results are the outputs in order.
     pub body: Body,
     pub(crate) outputs: Vec<OutputPort>,
+    /// Whether circuits on masked bits do two layers of ANDs in a round.
+    pub(crate) pairs: bool,
     /// Conditionals that are not steps of their own, because all their branches are steps.
     pub(crate) multiplexed: Vec<Conditional>,
 }
@@ -327,6 +329,16 @@ impl Lowered {
             .filter(|one| matches!(one.way, Way::Rings(_)))
             .count();
         [all.len() - rings, rings]
+    }
+
+    /// The same where circuits on masked bits, in [`Sharing::Beta`], do two layers of ANDs in a round wherever they can:
+    /// for lines with long round trips, at the price of more correlations and a round more in setup.
+    #[must_use]
+    pub fn in_pairs(&self) -> Self {
+        Self {
+            pairs: true,
+            ..self.clone()
+        }
     }
 
     /// The same with branches of ring elements evaluated in one way.

@@ -6,10 +6,7 @@ use madrigal_correlations::BitTriples;
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::Result;
 
-use super::{Aby2, LEADER};
-
-/// Packed bits that are wiped.
-type Bits = Zeroizing<Vec<u8>>;
+use super::{Aby2, Bits, LEADER};
 
 impl Aby2 {
     /// Setup of an AND: shares of `x & y` for `count` bits of masks that are shared, with as many triples
@@ -67,9 +64,14 @@ impl Aby2 {
         count: usize,
         z: &mut [u8],
     ) -> Result<()> {
+        self.and_shares(public, masks, kept, z);
+        self.add_up_bits(z, count).await
+    }
+
+    /// The same before it is opened: our share of the public part, without a message.
+    pub fn and_shares(&self, public: [&[u8]; 2], masks: [&[u8]; 2], kept: &[u8], z: &mut [u8]) {
         let ([x, y], [a, b]) = (public, masks);
         kernels::beaver_bits(z, a, b, kept, x, y, self.leads());
-        self.add_up_bits(z, count).await
     }
 
     /// The public parts of an input of `owner`'s under its masks, for both: `values` are the bits at the owner,
@@ -120,8 +122,8 @@ impl Aby2 {
         Ok(Some(masks))
     }
 
-    /// Both XOR their strings.
-    pub(super) async fn add_up_bits(&mut self, string: &mut [u8], count: usize) -> Result<()> {
+    /// Opens bits of which both have shares: ceil(count / 8) bytes each way.
+    pub async fn add_up_bits(&mut self, string: &mut [u8], count: usize) -> Result<()> {
         bits::clear_tail(string, count);
         let theirs: Bytes = self.exchange(string).await?;
         self.ends(&theirs, count)?;

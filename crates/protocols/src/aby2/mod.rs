@@ -10,7 +10,7 @@
 //! What depends on masks alone is done in *setup*, which knows the circuit and no input: of a product's factors
 //! the product of the masks, from a triple. All masks of a circuit are known before the first message, as
 //! sums have the sums of their terms' masks and products have fresh ones: so setup takes one round, however
-//! deep the circuit is. Online a product opens one element.
+//! deep the circuit is, or two where online two layers of ANDs take one. Online a product opens one element.
 //!
 //! n bits, or n elements of l bits; bytes are those that each party sends, and everything is one round or
 //! none:
@@ -20,7 +20,7 @@
 //! | input of a party ([`share_bits`](Aby2::share_bits), [`share_elements`](Aby2::share_elements)) | - | - | n, which its owner sends |
 //! | sums, public constants and factors | - | - | - |
 //! | AND ([`bit_products`](Aby2::bit_products), [`and`](Aby2::and)) | n bit triples | 2 n bits | n bits |
-//! | AND of k = 3, 4 bits ([`subset_products`](Aby2::subset_products), [`and_many`](Aby2::and_many)) | 4 n, 11 n bit triples | 8 n, 22 n bits, in two rounds | n bits |
+//! | n ANDs, and in the same round m whose operands are sums of i and of j of their results and of other bits ([`TwoLayers`]) | n + m (1 + 2 i) (1 + 2 j) bit triples | twice as many bits, in two rounds | n + m bits |
 //! | product ([`products`](Aby2::products), [`mul`](Aby2::mul)) | n triples | 2 n elements | n elements |
 //! | square ([`squares`](Aby2::squares), [`square`](Aby2::square)) | n square pairs | n elements | n elements |
 //! | n dot products of length k ([`dots`](Aby2::dots), [`dot`](Aby2::dot)) | n k triples | 2 n k elements | n elements |
@@ -41,17 +41,20 @@
 mod bit_pairs;
 mod bits;
 mod rings;
-mod wide;
+mod two_layers;
 
 pub use bit_pairs::{BitPairs, bit_pairs_aes, bit_pairs_bytes, bit_pairs_ots};
 pub use bits::unmasked_bits;
 pub use rings::{Flips, unmasked};
-pub use wide::{WIDEST, subsets};
+pub use two_layers::{Masks, TwoLayers};
 
 use bytes::Bytes;
-use madrigal_core::{Party, PhaseCost};
+use madrigal_core::{Party, PhaseCost, Zeroizing};
 use madrigal_correlations::Scratch;
 use madrigal_net::{Channel, Context, Error, Generator, Result, exchange_each};
+
+/// Packed bits that are wiped.
+type Bits = Zeroizing<Vec<u8>>;
 
 /// How many parties there are.
 pub const PARTIES: usize = 2;

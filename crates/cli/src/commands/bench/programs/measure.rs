@@ -70,8 +70,12 @@ impl Ready {
     fn new(mix: Mix, made: &Made, setting: &Setting<'_>) -> Result<Self> {
         let extension = Extension::default();
         let line = setting.network.link();
-        let ready = |goal| -> Result<Self> {
-            let executable = made.program.executable(mix, goal).map_err(Failure::bug)?;
+        let ready = |goal, pairs| -> Result<Self> {
+            let mut lowered = made.program.lower(mix, goal).map_err(Failure::bug)?;
+            if pairs {
+                lowered = lowered.in_pairs();
+            }
+            let executable = lowered.executable().map_err(Failure::bug)?;
             let mut spec = executable.spec();
             (spec.threads, spec.line) = (setting.threads, line);
             if setting.online && mix.bits() == Sharing::GarbledByOne {
@@ -95,11 +99,19 @@ impl Ready {
             })
         };
         let time = |ready: &Self| ready.plan.time(Party::new(0), setting.rates, &line).total;
-        let (size, depth) = (ready(Goal::Size)?, ready(Goal::Depth)?);
-        Ok(if time(&depth) < time(&size) {
-            depth
-        } else {
-            size
+        let faster = |one: Self, other: Self| match time(&other) < time(&one) {
+            true => other,
+            false => one,
+        };
+        let best = faster(ready(Goal::Size, false)?, ready(Goal::Depth, false)?);
+        if mix.bits() != Sharing::Beta {
+            return Ok(best);
+        }
+        let goal = best.goal;
+        // What does not fit in pairs may fit without.
+        Ok(match ready(goal, true) {
+            Ok(in_pairs) => faster(best, in_pairs),
+            Err(_) => best,
         })
     }
 }
