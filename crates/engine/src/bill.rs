@@ -19,6 +19,8 @@ pub struct Bill {
     prepares: bool,
     /// Bytes that each party keeps from setup until it is online.
     kept: Vec<u64>,
+    /// The rounds of setup after which results are known there, if that is before its end.
+    known: Option<Rounds>,
 }
 
 /// What is spent in one phase.
@@ -89,6 +91,7 @@ impl Bill {
             at: ONLINE,
             prepares,
             kept: vec![0; parties],
+            known: None,
         }
     }
 
@@ -104,6 +107,14 @@ impl Bill {
         }
         work(self);
         self.at = ONLINE;
+    }
+
+    /// Among what is [ahead](Self::ahead): from here on those that follow know what preparing it knows of its results,
+    /// and go on while the rest of it is done ([`Early::tell`](crate::Early::tell)).
+    pub fn results_known(&mut self) {
+        if self.prepares && self.at == SETUP {
+            self.known = Some(self.stage().clock.clone());
+        }
     }
 
     /// Whether the plan has it prepared, for what then costs something else online.
@@ -261,6 +272,7 @@ impl Bill {
             setup,
             online,
             kept: self.kept,
+            known: self.known,
         }
     }
 }
@@ -270,4 +282,5 @@ pub(crate) struct Parts {
     pub(crate) setup: Stage,
     pub(crate) online: Stage,
     pub(crate) kept: Vec<u64>,
+    pub(crate) known: Option<Rounds>,
 }

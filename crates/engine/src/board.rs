@@ -92,6 +92,8 @@ struct Ahead {
     made: Vec<Arc<Shares>>,
     kept: Option<Box<dyn Any + Send>>,
     clock: Option<Context>,
+    /// Whether what it made was told before it had ended.
+    told: bool,
 }
 
 /// What the preparation of a task begins with.
@@ -418,6 +420,13 @@ impl Board {
         Ok(StartAhead { inputs, stock })
     }
 
+    /// Leaves what is known of a task's results, while it is still prepared, after the rounds of `clock`.
+    pub(crate) fn tell_ahead(&self, index: u32, results: Vec<Shares>, clock: &Context) {
+        let mut state = self.lock();
+        state.tasks[index as usize].ahead.told = true;
+        state.made_ahead(index, results, clock.beside());
+    }
+
     /// Leaves what was prepared for a task.
     pub(crate) fn put_ahead(&self, index: u32, prepared: Prepared, stock: Stock, clock: &Context) {
         let mut state = self.lock();
@@ -429,13 +438,9 @@ impl Board {
         } else {
             stock
         });
-        place.ahead.clock = Some(clock.clone());
         place.ahead.kept = Some(prepared.kept);
-        if place.ahead.unread > 0 {
-            place.ahead.made = prepared.results.into_iter().map(Arc::new).collect();
-        }
-        for reader in std::mem::take(&mut place.ahead.readers) {
-            state.arrived_ahead(reader);
+        if !place.ahead.told {
+            state.made_ahead(index, prepared.results, clock.clone());
         }
         state.ahead_left -= 1;
         let part = self.schedule.tasks[index as usize].part as usize;
@@ -627,6 +632,18 @@ impl Steps for LaterSteps {
 }
 
 impl State {
+    /// What readers that are prepared ahead find of a task.
+    fn made_ahead(&mut self, index: u32, results: Vec<Shares>, clock: Context) {
+        let ahead = &mut self.tasks[index as usize].ahead;
+        ahead.clock = Some(clock);
+        if ahead.unread > 0 {
+            ahead.made = results.into_iter().map(Arc::new).collect();
+        }
+        for reader in std::mem::take(&mut ahead.readers) {
+            self.arrived_ahead(reader);
+        }
+    }
+
     /// One thing less that the preparation of a task waits for.
     fn arrived_ahead(&mut self, task: u32) {
         let ahead = &mut self.tasks[task as usize].ahead;

@@ -15,12 +15,13 @@ use sha2::{Digest, Sha256};
 use crate::board::Board;
 use crate::error::RunError;
 use crate::graph::{Graph, Node};
-use crate::operation::{Prepared, Strand, Turn};
+use crate::operation::{Early, Prepared, Strand, Turn};
 use crate::plan::Phases;
 use crate::program::ProgramPlan;
 use crate::report::{PhaseReport, Progress};
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
+use crate::strands::PREPARERS;
 
 /// The step of a job that everything before the inputs is part of.
 pub(crate) const SETUP: &str = "setup";
@@ -423,11 +424,19 @@ impl Team<'_> {
     /// Does all tasks. Gives what each took, and when the first one began.
     async fn strands(&self) -> Result<(Vec<TaskReport>, Option<Instant>), Error> {
         let lists = &self.plan.schedule().strands;
+        let opening = self.plan.spec().opening;
+        let both = [self.ahead, self.online];
+        let strand = |name: &str| Strand::new(both.map(|context| context.fork(name)), opening);
+        let beside = if self.plan.schedule().ahead {
+            1..PREPARERS
+        } else {
+            0..0
+        };
         let strands = lists.iter().enumerate().map(|(index, list)| Runner {
-            strand: Strand::new(
-                [self.ahead, self.online].map(|context| context.fork(&format!("strand {index}"))),
-                self.plan.spec().opening,
-            ),
+            strand: strand(&format!("strand {index}")),
+            preparers: (beside.clone())
+                .map(|preparer| strand(&format!("strand {index} preparer {preparer}")))
+                .collect(),
             index,
             list: list.clone(),
             begin: self.begin,
@@ -519,6 +528,8 @@ fn told(error: Error, node: &Node, context: &Context) -> Error {
 /// One strand at work.
 struct Runner {
     strand: Strand,
+    /// Those that prepare, the first of which is the strand itself.
+    preparers: Vec<Strand>,
     index: usize,
     list: Vec<u32>,
     begin: Instant,
@@ -592,31 +603,50 @@ impl Runner {
         schedule: &Schedule,
         board: &Board,
     ) -> Result<(), Error> {
-        for &index in self
-            .list
-            .iter()
-            .filter(|&&index| schedule.prepares(graph, index))
-        {
-            let node = graph.node(schedule.tasks[index as usize].node);
-            let context = self.strand.context(Phase::Setup).beside();
-            let start = board.start_ahead(index, &context).await?;
-            let operation = node.operation.as_ref().expect("inputs are no tasks");
-            let mut turn = Turn::new(&mut self.strand, context.clone(), start.stock, None);
-            let prepared = match node.empty(turn.me()) {
-                Some(results) => Prepared {
-                    results,
-                    kept: Box::new(()),
-                },
-                None => {
-                    let prepared = operation.prepare(&mut turn, start.inputs).await;
-                    prepared.map_err(|error| told(error, node, &context))?
-                }
-            };
-            let stock = turn.into_stock();
-            self.strand.context(Phase::Setup).join(&context);
-            board.put_ahead(index, prepared, stock, &context);
-            breathe().await;
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); 1 + self.preparers.len()];
+        for &index in &self.list {
+            if schedule.prepares(graph, index) {
+                lists[schedule.tasks[index as usize].preparer as usize].push(index);
+            }
         }
+        let strands = std::iter::once(&mut self.strand).chain(&mut self.preparers);
+        let work = strands
+            .zip(&lists)
+            .map(|(strand, list)| prepare(strand, list, graph, schedule, board));
+        try_join_all(work).await?;
         board.all_prepared().await
     }
+}
+
+/// Prepares tasks one after the other.
+async fn prepare(
+    strand: &mut Strand,
+    list: &[u32],
+    graph: &Graph,
+    schedule: &Schedule,
+    board: &Board,
+) -> Result<(), Error> {
+    for &index in list {
+        let node = graph.node(schedule.tasks[index as usize].node);
+        let context = strand.context(Phase::Setup).beside();
+        let start = board.start_ahead(index, &context).await?;
+        let operation = node.operation.as_ref().expect("inputs are no tasks");
+        let turn = Turn::new(strand, context.clone(), start.stock, None);
+        let mut turn = turn.telling(Early::of(board, index, &context));
+        let prepared = match node.empty(turn.me()) {
+            Some(results) => Prepared {
+                results,
+                kept: Box::new(()),
+            },
+            None => {
+                let prepared = operation.prepare(&mut turn, start.inputs).await;
+                prepared.map_err(|error| told(error, node, &context))?
+            }
+        };
+        let stock = turn.into_stock();
+        strand.context(Phase::Setup).join(&context);
+        board.put_ahead(index, prepared, stock, &context);
+        breathe().await;
+    }
+    Ok(())
 }

@@ -47,7 +47,7 @@ pub use error::RunError;
 pub use explain::OperationEstimate;
 pub use graph::{Graph, GraphError, Value};
 pub use groups::GroupEstimate;
-pub use operation::{Mismatch, Operation, Prepared, Tool, Turn};
+pub use operation::{Early, Mismatch, Operation, Prepared, Tool, Turn};
 pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
 pub use policy::{DeepestFirst, FirstCome, LayerByLayer, Policy, Ready, Soonest};
 pub use program::{OperationCost, ProgramError, ProgramPlan, ProgramSpec};

@@ -14,6 +14,7 @@ use madrigal_protocols::Opening;
 
 use crate::arena::Arena;
 use crate::bill::Bill;
+use crate::board::Board;
 use crate::shares::Shares;
 use crate::sort::Sort;
 
@@ -111,9 +112,56 @@ impl fmt::Debug for dyn Operation {
     }
 }
 
+/// To whom a preparation tells what is known of its results before it has ended: so preparations that follow each
+/// other need not wait for each other's messages.
+#[derive(Clone, Default)]
+pub struct Early<'a>(Option<Listener<'a>>);
+
+#[derive(Clone)]
+struct Listener<'a> {
+    board: &'a Board,
+    task: u32,
+    context: Context,
+}
+
+impl<'a> Early<'a> {
+    /// To those that read what a task makes; its rounds so far are those of `context`.
+    pub(crate) fn of(board: &'a Board, task: u32, context: &Context) -> Self {
+        let context = context.clone();
+        Self(Some(Listener {
+            board,
+            task,
+            context,
+        }))
+    }
+
+    /// What [`Prepared::results`] would say, once all that is known of them is. The [`Bill`] says so at the same place
+    /// ([`Bill::results_known`]). Gives what `Prepared` is left with: nothing, if somebody listens.
+    #[must_use]
+    pub fn tell(&self, results: Vec<Shares>) -> Vec<Shares> {
+        match &self.0 {
+            Some(Listener {
+                board,
+                task,
+                context,
+            }) => {
+                board.tell_ahead(*task, results, context);
+                Vec::new()
+            }
+            None => results,
+        }
+    }
+}
+
+impl fmt::Debug for Early<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Early")
+    }
+}
+
 /// What was done for an operation before any input was there.
 pub struct Prepared {
-    /// What is known of its results.
+    /// What is known of its results, unless it was [told](Early::tell).
     pub results: Vec<Shares>,
     /// What it finds when it is online.
     pub kept: Box<dyn Any + Send>,
@@ -192,6 +240,7 @@ pub struct Turn<'a> {
     context: Context,
     stock: Stock,
     prepared: Option<Box<dyn Any + Send>>,
+    early: Early<'a>,
 }
 
 impl<'a> Turn<'a> {
@@ -208,7 +257,20 @@ impl<'a> Turn<'a> {
             context,
             stock,
             prepared,
+            early: Early::default(),
         }
+    }
+
+    /// A call that prepares, of which these hear.
+    pub(crate) fn telling(mut self, early: Early<'a>) -> Self {
+        self.early = early;
+        self
+    }
+
+    /// Whom to tell of results before [`prepare`](Operation::prepare) has ended; nobody where it is part of the work
+    /// online.
+    pub fn early(&self) -> Early<'a> {
+        self.early.clone()
     }
 
     /// The correlations that are left.

@@ -211,6 +211,8 @@ impl ProgramPlan {
         if !streams {
             schedule.divide(match phases {
                 Phases::Sequential if !schedule.ahead => None,
+                // Making each part takes a few rounds.
+                Phases::Sequential if needs.share_bytes() <= FEW.min(part_bytes as u128) => None,
                 Phases::Sequential => Some(part_bytes),
                 Phases::Interleaved => Some(part_bytes),
             });
@@ -517,6 +519,9 @@ const WORTH: f64 = 0.05;
 /// for correlations: that they are there before the inputs is what they are for.
 const KEPT_TIMES: u128 = 6;
 
+/// Bytes of correlations that are made at once where they are used up before inputs are there: while more are made,
+/// preparations go on with the first.
+const FEW: u128 = 8 << 20;
 /// Tables of Y2, with all else that is kept from setup, that are made and sent before inputs are there where nobody
 /// asks for sequential phases: more are faster when they are evaluated while they are made, and then take no memory.
 const FEW_TABLES: u128 = 1 << 20;

@@ -23,7 +23,7 @@ use crate::graph::{Graph, Node, Value};
 use crate::policy::{Policy, Ready};
 use crate::regions::{Region, blocks, lanes_of, regions};
 use crate::sort::Sort;
-use crate::strands::{Lead, Strands};
+use crate::strands::{Busy, Lead, PREPARERS, Strands};
 use crate::stream::{StepOf, StreamTime};
 
 /// The most tasks of a program: a plan goes through all of them.
@@ -97,6 +97,8 @@ pub(crate) struct Task {
     pub(crate) range: Range<usize>,
     pub(crate) price: Arc<Price>,
     pub(crate) strand: u32,
+    /// Which preparer of the strand it is prepared by, if it is.
+    pub(crate) preparer: u32,
     /// When it begins, in nanoseconds, by what is declared.
     pub(crate) begin: u64,
     /// What its correlations are made with.
@@ -218,7 +220,7 @@ impl Schedule {
         }
         let parties = graph.parties();
         let supplied: Vec<Rounds> = supply.iter().map(|rounds| Rounds::at(rounds)).collect();
-        let mut strands = vec![Rounds::new(parties); self.strands.len()];
+        let mut preparers = vec![Rounds::new(parties); self.strands.len() * PREPARERS];
         let mut made: HashMap<(u32, usize), Rounds> = HashMap::new();
         let mut cost = PhaseCost::default();
         let mut end = supplied.last().cloned().unwrap_or(Rounds::new(parties));
@@ -226,7 +228,8 @@ impl Schedule {
             if !self.prepares(graph, index) {
                 continue;
             }
-            let mut clock = strands[task.strand as usize].clone();
+            let preparer = task.strand as usize * PREPARERS + task.preparer as usize;
+            let mut clock = preparers[preparer].clone();
             clock.join(&supplied[task.part as usize]);
             for &input in &graph.node(task.node).inputs {
                 let range = self.reads(graph, task, input);
@@ -239,10 +242,11 @@ impl Schedule {
             // Only the order of messages counts here, whichever way they are opened.
             let mut bill = Bill::after([clock, Rounds::new(parties)], parties, self.opening, true);
             bill_of(graph, task.node, task.range.len(), &mut bill);
-            let clock = bill.into_parts().setup.clock;
-            end.join(&clock);
-            strands[task.strand as usize] = clock.clone();
-            made.insert((task.node, task.block as usize), clock);
+            let Parts { setup, known, .. } = bill.into_parts();
+            end.join(&setup.clock);
+            let known = known.unwrap_or_else(|| setup.clock.clone());
+            made.insert((task.node, task.block as usize), known);
+            preparers[preparer] = setup.clock;
             cost += task.price.setup.costs[me.index()];
         }
         cost.rounds = end.of(me);
@@ -524,11 +528,14 @@ impl Schedule {
         }
         assert_eq!(order.len(), tasks.len(), "no task waits for itself");
         self.strands = vec![Vec::new(); strands.len()];
+        let mut busy = vec![Busy::default(); strands.len()];
         let mut by_start = Vec::with_capacity(tasks.len());
         for (place, &task) in order.iter().enumerate() {
-            let task = &tasks[task as usize];
-            self.strands[task.strand as usize].push(place as u32);
-            by_start.push(task.clone());
+            let mut task = tasks[task as usize].clone();
+            let strand = task.strand as usize;
+            task.preparer = task.price.lead.preparer(&mut busy[strand]) as u32;
+            self.strands[strand].push(place as u32);
+            by_start.push(task);
         }
         self.tasks = by_start;
     }
@@ -556,6 +563,7 @@ impl Schedule {
                     price: Arc::clone(price),
                     range,
                     strand: 0,
+                    preparer: 0,
                     begin: 0,
                     part: 0,
                     after: after.map(|before| (region, before as u32)),
@@ -679,8 +687,9 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
         setup,
         online,
         kept,
+        known,
     } = bill.into_parts();
-    let lead = Lead::of([&setup, &online]);
+    let lead = Lead::of([&setup, &online], known.is_some());
     let mut needs = online.needs.clone();
     needs += &setup.needs;
     let steps = online.steps();

@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 
+use madrigal_core::Party;
 use madrigal_core::time::FIRST_WINDOW;
 
 use crate::bill::Stage;
@@ -16,6 +17,13 @@ const MAX_STRANDS: usize = 256;
 /// Bytes that all strands together send a peer before it has opened them: with as many of the setup's,
 /// what a session keeps by default.
 const UNHEARD: u64 = 128 << 20;
+/// How many preparations of a strand are under way at once, each with channels of its own: those whose results are
+/// known before they end, so that a chain of them takes a few rounds. All others go one after the other.
+pub(crate) const PREPARERS: usize = 8;
+/// Which of them those go to that send more than `SHORT` before they wait; shorter ones go to those after it.
+const LONG_PREPARER: usize = 1;
+/// Bytes.
+const SHORT: u64 = 256 << 10;
 /// Protocols that one strand sends in one way in, at most: each has a window of its own.
 const WAYS: u64 = 3;
 
@@ -26,18 +34,60 @@ pub(crate) struct Lead {
     bytes: u64,
     /// A party sends and gets nothing back: it goes on to the next task.
     one_way: bool,
+    /// Of a preparation whose results are known before it ends, if it is one: others do not wait for it.
+    beside: Option<Beside>,
 }
 
+/// What such a preparation sends before it waits, and how often it does.
+#[derive(Clone, Copy, Debug)]
+struct Beside {
+    bytes: u64,
+    rounds: u64,
+}
+
+/// Rounds of what the preparers of a strand have to do.
+pub(crate) type Busy = [u64; PREPARERS];
+
 impl Lead {
-    /// Of a task's setup and of its online part, which may come at the same time.
-    pub(crate) fn of(stages: [&Stage; 2]) -> Self {
-        stages.into_iter().fold(Self::default(), |all, stage| {
-            let one = Self::of_stage(stage);
-            Self {
-                bytes: (all.bytes + one.bytes).min(FIRST_WINDOW),
-                one_way: all.one_way || one.one_way,
+    /// Of a task's setup and of its online part, which may come at the same time. `known`: whether its results are
+    /// known before its setup ends.
+    pub(crate) fn of(stages: [&Stage; 2], known: bool) -> Self {
+        let [setup, online] = stages.map(Self::of_stage);
+        if known && !setup.one_way {
+            let rounds = |party| stages[0].clock.of(party);
+            let beside = Beside {
+                bytes: setup.bytes,
+                rounds: Party::all(stages[0].costs.len())
+                    .map(rounds)
+                    .max()
+                    .unwrap_or(0),
+            };
+            return Self {
+                beside: Some(beside),
+                ..online
+            };
+        }
+        Self {
+            bytes: (setup.bytes + online.bytes).min(FIRST_WINDOW),
+            one_way: setup.one_way || online.one_way,
+            beside: None,
+        }
+    }
+
+    /// Who prepares a task, the next one of its strand.
+    pub(crate) fn preparer(self, busy: &mut Busy) -> usize {
+        let Some(Beside { bytes, rounds }) = self.beside else {
+            return 0;
+        };
+        let who = match bytes > SHORT {
+            true => LONG_PREPARER,
+            false => {
+                let short = LONG_PREPARER + 1..PREPARERS;
+                short.min_by_key(|&who| busy[who]).expect("there are some")
             }
-        })
+        };
+        busy[who] += rounds;
+        who
     }
 
     fn of_stage(stage: &Stage) -> Self {
@@ -53,6 +103,7 @@ impl Lead {
         Self {
             bytes: bytes.min(FIRST_WINDOW),
             one_way,
+            beside: None,
         }
     }
 }
@@ -72,11 +123,14 @@ struct Strand {
     one_way: u64,
     /// Of the other tasks, the one with most.
     most: u64,
+    /// Of preparations beside these, the one with most, and all those of short messages.
+    most_beside: u64,
+    short_beside: u64,
 }
 
 impl Strand {
     fn ahead(&self) -> u64 {
-        self.one_way + self.most
+        self.one_way + self.most + self.most_beside + self.short_beside
     }
 
     fn with(mut self, lead: Lead) -> Self {
@@ -84,6 +138,16 @@ impl Strand {
             self.one_way = (self.one_way + lead.bytes).min(WAYS * FIRST_WINDOW);
         } else {
             self.most = self.most.max(lead.bytes);
+        }
+        match lead.beside {
+            Some(Beside { bytes, .. }) if bytes > SHORT => {
+                self.most_beside = self.most_beside.max(bytes);
+            }
+            Some(Beside { bytes, .. }) => {
+                let most = (PREPARERS - LONG_PREPARER - 1) as u64 * SHORT;
+                self.short_beside = (self.short_beside + bytes).min(most);
+            }
+            None => {}
         }
         self
     }
@@ -112,7 +176,8 @@ impl Strands {
     /// A strand that is free at `at`, if need be a new one; else the one that is free first. Where all
     /// would run too far ahead, one that gets no further ahead by the task, or least.
     fn pick(&mut self, at: u64, lead: Lead) -> usize {
-        let all_fit = self.ahead + lead.bytes <= UNHEARD;
+        let all_fit =
+            self.ahead + lead.bytes + lead.beside.map_or(0, |beside| beside.bytes) <= UNHEARD;
         let fits = |strand: &Strand| all_fit || self.ahead + strand.more(lead) <= UNHEARD;
         let all = self.all.iter().enumerate();
         // The one that became free last: few strands have much to do, the others are not opened.
@@ -153,7 +218,12 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn lead(bytes: u64, one_way: bool) -> Lead {
-        Lead { bytes, one_way }
+        let beside = None;
+        Lead {
+            bytes,
+            one_way,
+            beside,
+        }
     }
 
     /// Tasks that are all ready at once.
@@ -191,6 +261,37 @@ mod tests {
         let short = (0..256).map(|_| lead(MIB / 2, false));
         let long = (0..50).map(|_| lead(4 * MIB, false));
         let all = strands(short.chain(long));
+        assert!(all.ahead <= UNHEARD + 4 * MIB, "{}", all.ahead / MIB);
+    }
+
+    #[test]
+    fn preparations_beside_each_other_are_counted() {
+        let beside = |bytes| Lead {
+            beside: Some(Beside { bytes, rounds: 1 }),
+            ..lead(1000, false)
+        };
+        let mut busy = Busy::default();
+        let who = [SHORT, SHORT + 1, 1, 1, 2 * SHORT, 1, 1, 1, 1, 1];
+        let who = who.map(|bytes| beside(bytes).preparer(&mut busy));
+        assert_eq!(who, [2, 1, 3, 4, 1, 5, 6, 7, 2, 3]);
+        assert_eq!(lead(1 << 30, false).preparer(&mut busy), 0);
+        // Those that have less to do take more.
+        busy = [0, 0, 3, 3, 3, 1, 3, 2];
+        assert_eq!(
+            [1; 4].map(|bytes| beside(bytes).preparer(&mut busy)),
+            [5, 5, 7, 2]
+        );
+        let mut strand = Strand::default();
+        for bytes in [SHORT, SHORT, MIB, 2 * MIB] {
+            strand = strand.with(beside(bytes));
+        }
+        assert_eq!(strand.ahead(), 1000 + 2 * SHORT + 2 * MIB);
+        // No more at once than there are preparers.
+        for _ in 0..100 {
+            strand = strand.with(beside(SHORT));
+        }
+        assert_eq!(strand.ahead(), 1000 + 6 * SHORT + 2 * MIB);
+        let all = strands((0..300).map(|_| beside(4 * MIB)));
         assert!(all.ahead <= UNHEARD + 4 * MIB, "{}", all.ahead / MIB);
     }
 }

@@ -592,9 +592,9 @@ fn conversions_with_masks_send_what_they_say() {
     assert_eq!(spent(In::Alpha, unmask), (0, 0, 0));
     let unmask = Arc::new(Unmask::<BetaTool>::new());
     assert_eq!(spent(In::Beta, unmask), (0, 0, 0));
-    // The second party's number in setup, the first one's online, the way that its input went before.
+    // The second party's number is a mask already, the first one's goes online, the way that its input went before.
     let addends = Arc::new(Addends::<AlphaTool>::new(2, false));
-    assert_eq!(spent(In::Alpha, addends), (bits, bits, 0));
+    assert_eq!(spent(In::Alpha, addends), (0, bits, 0));
     // From beta to alpha all bits' masks in setup, elements online.
     let compose = Arc::new(Compose::<AlphaTool>::new(width, false));
     assert_eq!(spent(In::Beta, compose), (both(bits), both(elements), 1));

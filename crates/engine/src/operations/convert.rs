@@ -43,7 +43,7 @@ impl<P: Rings> Addends<P> {
 impl<P: Rings> Operation for Addends<P> {
     fn name(&self) -> String {
         let how = if self.negated { ", negated" } else { "" };
-        format!("addends/1 from {} to {}{how}", P::SHARING, P::BITS)
+        format!("addends/2 from {} to {}{how}", P::SHARING, P::BITS)
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {

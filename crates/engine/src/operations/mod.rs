@@ -47,7 +47,7 @@ use madrigal_net::{Error, Result};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
-use crate::operation::{Mismatch, Prepared, Tool, Turn};
+use crate::operation::{Early, Mismatch, Prepared, Tool, Turn};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
 
@@ -214,6 +214,7 @@ pub trait Boolean: Protocol {
         _lanes: usize,
         _inputs: &[Arc<Shares>],
         _stock: &mut Stock,
+        _early: &Early<'_>,
     ) -> impl Future<Output = Result<Prepared>> {
         std::future::ready(Err(unprepared()))
     }
@@ -299,6 +300,7 @@ pub trait Rings: Protocol {
         _step: Step,
         _inputs: &[&Shares],
         _stock: &mut Stock,
+        _early: &Early<'_>,
     ) -> impl Future<Output = Result<Prepared>> {
         std::future::ready(Err(unprepared()))
     }
@@ -419,9 +421,10 @@ async fn prepare_step<P: Rings>(
     step: Step,
     inputs: &[Arc<Shares>],
 ) -> Result<Prepared> {
+    let early = turn.early();
     let (tool, stock) = turn.tool::<P>()?;
     let inputs: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
-    crate::with_ring!(width, T => tool.prepare_step::<T>(step, &inputs, stock).await)
+    crate::with_ring!(width, T => tool.prepare_step::<T>(step, &inputs, stock, &early).await)
 }
 
 /// The rest of it.

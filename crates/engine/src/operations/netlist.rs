@@ -110,8 +110,10 @@ impl<P: Boolean> Operation for Netlist<P> {
     ) -> LocalBoxFuture<'a, Result<Prepared>> {
         Box::pin(async move {
             let lanes = inputs.first().map_or(self.alone, |value| value.len());
+            let early = turn.early();
             let (protocol, stock) = turn.tool::<P>()?;
-            let prepared = protocol.prepare_evaluate(&self.circuit, lanes, &inputs, stock);
+            let circuit = &self.circuit;
+            let prepared = protocol.prepare_evaluate(circuit, lanes, &inputs, stock, &early);
             prepared.await
         })
     }

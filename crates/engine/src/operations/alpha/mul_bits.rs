@@ -11,7 +11,7 @@ use madrigal_protocols::aby2::{self, BitPairs};
 
 use super::{AlphaTool, Elements};
 use crate::bill::Bill;
-use crate::operation::{Mismatch, Operation, Prepared, Turn};
+use crate::operation::{Early, Mismatch, Operation, Prepared, Turn};
 use crate::operations::beta::{Bits, MASK, PUBLIC, both};
 use crate::operations::boolean_gmw::pack;
 use crate::operations::{Protocol, in_sharing, unpacked};
@@ -45,8 +45,11 @@ impl MulBits {
         tool: &mut AlphaTool,
         stock: &mut Stock,
         inputs: &[Arc<Shares>],
-    ) -> Result<Ready<T>> {
+        early: &Early<'_>,
+    ) -> Result<(Ready<T>, Vec<Shares>)> {
         let pairs = inputs[0].len();
+        let fresh = tool.draw::<T>(None, pairs);
+        let told = early.tell(results(None, fresh.clone()));
         let me = tool.aby2.me();
         let peer = Party::new(1 - me.index());
         let offset = stock.offset().ok_or_else(|| Error::Ended {
@@ -64,7 +67,7 @@ impl MulBits {
             .aby2
             .bit_pairs((&offset, &ours, &theirs), [&x, &y], pairs);
         let made = made.await?;
-        Ok(Ready(tool.draw::<T>(None, pairs), made))
+        Ok((Ready(fresh, made), told))
     }
 }
 
@@ -115,6 +118,7 @@ impl Operation for MulBits {
                 bill.aes(from, aby2::bit_pairs_aes(from, pairs));
                 bill.aes(from, aby2::draw_aes(bytes));
             }
+            bill.results_known();
             let told = crate::with_ring!(self.width, T => {
                 directions.map(|(from, to)| {
                     (from, to, aby2::bit_pairs_bytes::<T>(from, pairs) as u64)
@@ -138,11 +142,12 @@ impl Operation for MulBits {
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Prepared>> {
         Box::pin(async move {
+            let early = turn.early();
             let (tool, stock) = turn.tool::<AlphaTool>()?;
             Ok(crate::with_ring!(self.width, T => {
-                let ready = Self::ready::<T>(tool, stock, &inputs).await?;
+                let (ready, results) = Self::ready::<T>(tool, stock, &inputs, &early).await?;
                 Prepared {
-                    results: results(None, ready.0.clone()),
+                    results,
                     kept: Box::new(ready),
                 }
             }))
@@ -161,7 +166,7 @@ impl Operation for MulBits {
             crate::with_ring!(self.width, T => {
                 let Ready(fresh, pairs) = match kept {
                     Some(kept) => *unpacked::<Ready<T>>(kept)?,
-                    None => Self::ready::<T>(tool, stock, &inputs).await?,
+                    None => Self::ready::<T>(tool, stock, &inputs, &Early::default()).await?.0,
                 };
                 let mut z = Zeroizing::new(vec![T::ZERO; fresh.len()]);
                 tool.aby2.mul_bits([&x, &y], &pairs, &fresh, &mut z).await?;

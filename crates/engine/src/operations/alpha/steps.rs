@@ -11,7 +11,7 @@ use madrigal_protocols::planes;
 
 use super::{AlphaTool, Elements};
 use crate::bill::Bill;
-use crate::operation::Prepared;
+use crate::operation::{Early, Prepared};
 use crate::operations::beta::{Bits, MASK, PUBLIC, assembled, both, exchange, masked, tell};
 use crate::operations::boolean_gmw::pack;
 use crate::operations::{Kept, Rings, Step, unpacked};
@@ -37,8 +37,8 @@ struct Ready<T: Ring> {
     flips: Option<Flips<T>>,
 }
 
-/// What is kept of a value's two numbers in bits: both masks, and the public part of the second number.
-struct Numbers([Bits; 3]);
+/// What is kept of a value's two numbers in bits: the masks of each.
+struct Numbers([Bits; 2]);
 
 impl AlphaTool {
     /// All of a step at once.
@@ -48,7 +48,9 @@ impl AlphaTool {
         inputs: &[&Shares],
         stock: &mut Stock,
     ) -> Result<Vec<Shares>> {
-        let kept = self.prepare_step::<T>(step, inputs, stock).await?.kept;
+        let early = Early::default();
+        let preparing = self.prepare_step::<T>(step, inputs, stock, &early);
+        let kept = preparing.await?.kept;
         self.finish_step::<T>(step, inputs, kept).await
     }
 
@@ -62,39 +64,31 @@ impl AlphaTool {
         Ok(made.pop().expect("it has one result"))
     }
 
-    /// Both numbers of a value before it is there: of the second one all is known.
-    async fn prepare_numbers<T: Held>(&mut self, x: &Shares, negated: bool) -> Result<Prepared> {
+    /// Both numbers of a value before it is there. Of the second one all is known: it is its owner's share of a mask,
+    /// uniformly random to the other one, and so a mask itself, of a public part of zeros.
+    fn prepare_numbers<T: Held>(&mut self, x: &Shares, negated: bool) -> Prepared {
         let sorts = [number_of::<T>(x.len())];
-        let bytes = bits::bytes_for(T::BITS * x.len());
-        let mut masks = [FIRST, SECOND].map(|owner| (owner, Zeroizing::new(vec![0; bytes])));
-        for (owner, masks) in &mut masks {
-            self.aby2.draw_input(*owner, masks);
-        }
-        let [(_, first), (_, second)] = masks;
-        let share = x.component::<T>(MASK);
-        let number = (self.aby2.me() == SECOND).then(|| {
-            let mut share = Zeroizing::new(share.to_vec());
+        let mut first = Zeroizing::new(vec![0; bits::bytes_for(T::BITS * x.len())]);
+        self.aby2.draw_input(FIRST, &mut first);
+        let mut second = Zeroizing::new(vec![0; first.len()]);
+        if self.aby2.me() == SECOND {
+            let mut share = Zeroizing::new(x.component::<T>(MASK).to_vec());
             if negated {
                 share.iter_mut().for_each(|x| *x = T::ZERO.sub(*x));
             }
-            string(&share)
-        });
-        let number = number.as_ref().map(|number| &number[..]);
-        let sharing = self
-            .aby2
-            .share_bits(SECOND, number, &second, T::BITS * x.len());
-        let public = sharing.await?;
+            second = string(&share);
+        }
         let mut results = masked(&sorts, &first);
-        results.extend(assembled(&sorts, &public, &second));
-        Ok(Prepared {
+        results.extend(masked(&sorts, &second));
+        Prepared {
             results,
-            kept: Box::new(Numbers([first, second, public])),
-        })
+            kept: Box::new(Numbers([first, second])),
+        }
     }
 
     async fn finish_numbers<T: Held>(&mut self, x: &Shares, kept: Numbers) -> Result<Vec<Shares>> {
         let sorts = [number_of::<T>(x.len())];
-        let Numbers([first, second, public_second]) = kept;
+        let Numbers([first, second]) = kept;
         let number = (self.aby2.me() == FIRST).then(|| {
             let mut share = Zeroizing::new(x.component::<T>(MASK).to_vec());
             rings::add_into(&mut share, x.component(PUBLIC));
@@ -106,7 +100,7 @@ impl AlphaTool {
             .share_bits(FIRST, number, &first, T::BITS * x.len());
         let public = sharing.await?;
         let mut numbers = assembled(&sorts, &public, &first);
-        numbers.extend(assembled(&sorts, &public_second, &second));
+        numbers.extend(masked(&sorts, &second));
         Ok(numbers)
     }
 }
@@ -129,6 +123,7 @@ fn product_bill<T: Held>(results: usize, opened: usize, bill: &mut Bill) {
     let results = results * T::BYTES;
     bill.ahead(|bill| {
         both().for_each(|party| bill.aes(party, aby2::draw_aes(results)));
+        bill.results_known();
         exchange(opened * T::BYTES, bill);
         bill.touch((6 * opened * T::BYTES) as u64);
     });
@@ -144,53 +139,56 @@ impl Rings for AlphaTool {
         step: Step,
         inputs: &[&Shares],
         stock: &mut Stock,
+        early: &Early<'_>,
     ) -> Result<Prepared> {
         let mask = |place: usize| inputs[place].component::<T>(MASK);
         let zeros = |len: usize| Zeroizing::new(vec![T::ZERO; len]);
         let len = inputs[0].len();
         let (mut products, mut flips) = (zeros(0), None);
-        let fresh = match step {
+        let results = match step {
             Step::Addends { negated } => {
-                return self.prepare_numbers::<T>(inputs[0], negated).await;
+                return Ok(self.prepare_numbers::<T>(inputs[0], negated));
             }
+            Step::Mul | Step::Square | Step::Compose | Step::BitTimes => len,
+            Step::Dot(length) => len / length,
+            Step::Product(product) => product.lengths()[2],
+        };
+        let fresh = self.draw::<T>(None, results);
+        let told = early.tell(vec![value(None, &fresh)]);
+        match step {
+            Step::Addends { .. } => unreachable!("numbers have left"),
             Step::Mul => {
-                products = zeros(len);
+                products = zeros(results);
                 let mut triples = stock.ring_triples::<T>(len)?;
                 let (x, y) = (mask(0), mask(1));
                 let making = self.aby2.products(&mut triples, x, y, &mut products);
                 making.await?;
-                self.draw::<T>(None, len)
             }
             Step::Square => {
-                products = zeros(len);
+                products = zeros(results);
                 let mut pairs = stock.square_pairs::<T>(len)?;
                 let making = self.aby2.squares(&mut pairs, mask(0), &mut products);
                 making.await?;
-                self.draw::<T>(None, len)
             }
             Step::Dot(length) => {
-                products = zeros(len / length);
+                products = zeros(results);
                 let mut triples = stock.ring_triples::<T>(len)?;
                 let (x, y) = (mask(0), mask(1));
                 let making = self.aby2.dots(&mut triples, x, y, length, &mut products);
                 making.await?;
-                self.draw::<T>(None, len / length)
             }
             Step::Product(product) => {
-                let [.., len] = product.lengths();
-                products = zeros(len);
+                products = zeros(results);
                 let triple = stock.product_triple::<T>(product)?;
                 let (x, y) = (mask(0), mask(1));
                 let making = self.aby2.product_masks(triple, x, y, &mut products);
                 making.await?;
-                self.draw::<T>(None, len)
             }
             Step::Compose => {
                 let masks = pack(&[Arc::new(inputs[0].clone())], MASK);
                 let count = inputs[0].sort().element.bits() * len;
                 let mut shared = stock.shared_bits::<T>(count)?;
                 flips = Some(self.aby2.flips(&mut shared, &masks, count).await?);
-                self.draw::<T>(None, len)
             }
             Step::BitTimes => {
                 let masks = pack(&[Arc::new(inputs[0].clone())], MASK);
@@ -200,14 +198,13 @@ impl Rings for AlphaTool {
                 let making = aby2.bit_masks_times(&mut shared, &mut triples, &masks, mask(1));
                 let (opened, made) = making.await?;
                 (products, flips) = (made, Some(opened));
-                self.draw::<T>(None, len)
             }
-        };
+        }
         if !matches!(step, Step::Compose | Step::BitTimes) {
             rings::sub_into(&mut products, &fresh);
         }
         Ok(Prepared {
-            results: vec![value(None, &fresh)],
+            results: told,
             kept: Box::new(Ready {
                 fresh,
                 products,
@@ -346,11 +343,8 @@ impl Rings for AlphaTool {
 
     fn addends_bill<T: Held>(len: usize, bill: &mut Bill) {
         let bytes = bits::bytes_for(T::BITS * len);
-        bill.ahead(|bill| {
-            both().for_each(|party| bill.aes(party, aby2::draw_aes(bytes)));
-            tell(SECOND, bytes, bill);
-        });
-        both().for_each(|party| bill.keep(party, 3 * bytes as u64));
+        bill.ahead(|bill| bill.aes(FIRST, aby2::draw_aes(bytes)));
+        both().for_each(|party| bill.keep(party, 2 * bytes as u64));
         tell(FIRST, bytes, bill);
         bill.touch(6 * bytes as u64);
     }
@@ -364,6 +358,7 @@ impl Rings for AlphaTool {
         bill.ahead(|bill| {
             bill.needs().add(Kind::SharedBits(Width::of::<T>()), count);
             both().for_each(|party| bill.aes(party, aby2::draw_aes(len * T::BYTES)));
+            bill.results_known();
             exchange(bits::bytes_for(count), bill);
         });
         let kept = count * T::BYTES + bits::bytes_for(count) + len * T::BYTES;
@@ -387,6 +382,7 @@ impl Rings for AlphaTool {
             bill.needs().add(Kind::SharedBits(width), len);
             bill.needs().add(Kind::RingTriples(width), len);
             both().for_each(|party| bill.aes(party, aby2::draw_aes(len * T::BYTES)));
+            bill.results_known();
             exchange(2 * len * T::BYTES + bits::bytes_for(len), bill);
         });
         let kept = 3 * len * T::BYTES + bits::bytes_for(len);

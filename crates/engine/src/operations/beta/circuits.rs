@@ -13,7 +13,7 @@ use super::{BetaTool, Bits, MASK, PUBLIC, both, exchange};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
-use crate::operation::Prepared;
+use crate::operation::{Early, Prepared};
 use crate::operations::{Boolean, Kept, Protocol, unpacked};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
@@ -271,6 +271,7 @@ impl Boolean for BetaTool {
         lanes: usize,
         inputs: &[Arc<Shares>],
         stock: &mut Stock,
+        early: &Early<'_>,
     ) -> Result<Prepared> {
         let (layered, layout) = (circuit.layered(), Layout::of(circuit, lanes));
         let bytes = layout.bytes().iter().sum();
@@ -314,6 +315,7 @@ impl Boolean for BetaTool {
         };
         let mut outputs: Vec<Shares> = circuit.outputs().iter().map(empty).collect();
         leave(circuit, arena, MASK, &mut outputs);
+        let results = early.tell(outputs.clone());
         let made = self.multiply_masks(&layout, [&mut x, &mut y], stock);
         let Products {
             own: mut products,
@@ -321,7 +323,7 @@ impl Boolean for BetaTool {
         } = made.await?;
         kernels::xor_into(&mut products, &fresh);
         Ok(Prepared {
-            results: outputs.clone(),
+            results,
             kept: Box::new(Garnered {
                 x,
                 y,
@@ -344,7 +346,8 @@ impl Boolean for BetaTool {
         let kept = match prepared {
             Some(kept) => kept,
             None => {
-                let prepared = self.prepare_evaluate(circuit, lanes, inputs, stock);
+                let early = Early::default();
+                let prepared = self.prepare_evaluate(circuit, lanes, inputs, stock, &early);
                 prepared.await?.kept
             }
         };
@@ -426,6 +429,7 @@ impl Boolean for BetaTool {
         let local = layered.local_count() + local.sum::<usize>();
         bill.ahead(|bill| {
             both().for_each(|party| bill.aes(party, aby2::draw_aes(bytes)));
+            bill.results_known();
             for products in layout.products() {
                 bill.needs().add(Kind::BitTriples, products);
                 exchange(2 * bits::bytes_for(products), bill);

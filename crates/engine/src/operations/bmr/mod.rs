@@ -30,7 +30,7 @@ use super::{Boolean, Kept, Protocol, unpacked};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
-use crate::operation::{Mismatch, Prepared, Tool};
+use crate::operation::{Early, Mismatch, Prepared, Tool};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
 
@@ -336,6 +336,7 @@ impl Boolean for BmrTool {
         lanes: usize,
         inputs: &[Arc<Shares>],
         stock: &mut Stock,
+        _: &Early<'_>,
     ) -> Result<Prepared> {
         let (me, parties) = (self.context.me(), self.context.parties());
         let count = shape(circuit, parties, lanes).products(circuit.layered());
@@ -368,7 +369,8 @@ impl Boolean for BmrTool {
         let kept = match prepared {
             Some(kept) => kept,
             None => {
-                let prepared = self.prepare_evaluate(circuit, lanes, inputs, stock);
+                let early = Early::default();
+                let prepared = self.prepare_evaluate(circuit, lanes, inputs, stock, &early);
                 prepared.await?.kept
             }
         };

@@ -25,7 +25,7 @@ use super::{Boolean, Kept, Protocol, unpacked};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
-use crate::operation::{Mismatch, Prepared, Tool};
+use crate::operation::{Early, Mismatch, Prepared, Tool};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
 
@@ -403,6 +403,7 @@ impl<G: Garbling> Boolean for YaoTool<G> {
         lanes: usize,
         inputs: &[Arc<Shares>],
         stock: &mut Stock,
+        _: &Early<'_>,
     ) -> Result<Prepared> {
         let offset = self.offset(stock)?;
         let (wires, made) = (places(circuit.inputs()), places(circuit.outputs()));

@@ -1,0 +1,117 @@
+//! Preparations whose results are known before they end: chains of them take a few rounds of setup.
+
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use std::sync::Arc;
+
+use madrigal_circuit::Builder;
+use madrigal_core::Party;
+use madrigal_engine::operations::{Addends, AlphaTool, BetaTool, Compose, Mul, Netlist, Square};
+use madrigal_engine::{Circuit, Phases, ProgramPlan, ProgramSpec, Width};
+use madrigal_testkit::seed;
+
+use crate::programs::{Built, check};
+
+const WIDTH: Width = Width::W32;
+
+/// x to a power, one product after the other, in alpha.
+fn chain(products: usize, len: usize, seed: u64) -> Built {
+    let mut built = Built::new(2, seed);
+    let x = built.ring::<AlphaTool>(WIDTH, len);
+    let mut power = x;
+    for _ in 0..products {
+        let product = Mul::<AlphaTool>::new();
+        power = built.graph.add_one(product, &[power, x]).unwrap();
+    }
+    built.open_to_all::<AlphaTool>(power);
+    built
+}
+
+fn setup_rounds(built: &Built) -> u64 {
+    let plan = ProgramPlan::new(built.spec()).unwrap();
+    plan.cost(Party::new(0)).setup.rounds
+}
+
+/// Products of few elements go to the six preparers of short messages, each of which does one after the other.
+#[test]
+fn chains_of_products_are_prepared_side_by_side() {
+    let seed = seed();
+    let rounds = |products| setup_rounds(&chain(products, 3, seed));
+    let first = rounds(1);
+    for products in 1..=6 {
+        assert_eq!(rounds(products), first);
+    }
+    assert_eq!(rounds(7), first + 1);
+    assert_eq!(rounds(24), first + 3);
+    for products in [2, 7, 40] {
+        let built = chain(products, 3, seed);
+        check(&built, built.spec(), seed);
+        // Where correlations come part by part, so do preparations.
+        let parts = ProgramSpec {
+            phases: Some(Phases::Interleaved),
+            memory: 1 << 14,
+            ..built.spec()
+        };
+        check(&built, parts, seed);
+        let threads = ProgramSpec {
+            threads: 2,
+            ..built.spec()
+        };
+        check(&built, threads, seed);
+    }
+}
+
+/// Those with long messages go one after the other, but nothing else waits for them.
+#[test]
+fn long_messages_have_a_preparer_of_their_own() {
+    let seed = seed();
+    // Two operands of 4 bytes each, in one block: more than 256 KiB.
+    let long = 40_000;
+    let built = chain(3, long, seed);
+    check(&built, built.spec(), seed);
+}
+
+/// Conversions both ways and circuits: of each what the next one needs is known before it is prepared.
+fn mixed(layers: usize, len: usize, seed: u64) -> Built {
+    let mut builder = Builder::new("sum");
+    let [a, b] = [32, 32].map(|width| builder.input(width));
+    let sum = builder.add(&a, &b);
+    builder.output(&sum);
+    let netlist = builder.finish();
+    let sum = [Circuit::new(&netlist), Circuit::in_pairs(&netlist)].map(Arc::new);
+    let mut built = Built::new(2, seed);
+    let mut x = built.ring::<AlphaTool>(WIDTH, len);
+    let graph = &mut built.graph;
+    for layer in 0..layers {
+        let squared = graph.add_one(Square::<AlphaTool>::new(), &[x]).unwrap();
+        let addends = Arc::new(Addends::<AlphaTool>::new(2, layer % 2 == 1));
+        let addends = graph.add(addends, &[squared]).unwrap();
+        let netlist = Netlist::<BetaTool>::new(Arc::clone(&sum[layer % 2]), 1);
+        let bits = graph.add_one(netlist, &addends).unwrap();
+        let back = Compose::<AlphaTool>::new(WIDTH, false);
+        x = graph.add_one(back, &[bits]).unwrap();
+    }
+    built.open_to_all::<AlphaTool>(x);
+    built
+}
+
+#[test]
+fn mixed_programs_are_prepared_in_a_few_rounds() {
+    let seed = seed();
+    // Six layers of three operations, of which a circuit in pairs takes two rounds: 21 rounds, one after the other.
+    let (one, six) = (
+        setup_rounds(&mixed(1, 5, seed)),
+        setup_rounds(&mixed(6, 5, seed)),
+    );
+    assert!(six <= one + 4, "{six} rounds of setup, {one} of a sixth");
+    for len in [1, 5, 300] {
+        let built = mixed(4, len, seed);
+        check(&built, built.spec(), seed);
+        let parts = ProgramSpec {
+            phases: Some(Phases::Interleaved),
+            memory: 1 << 15,
+            ..built.spec()
+        };
+        check(&built, parts, seed);
+    }
+}
