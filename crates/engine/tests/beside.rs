@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use madrigal_circuit::Builder;
+use madrigal_circuit::{Builder, Wire};
 use madrigal_core::Party;
 use madrigal_engine::operations::{Addends, AlphaTool, BetaTool, Compose, Mul, Netlist, Square};
 use madrigal_engine::{Circuit, Phases, ProgramPlan, ProgramSpec, Width};
@@ -73,12 +73,17 @@ fn long_messages_have_a_preparer_of_their_own() {
 
 /// Conversions both ways and circuits: of each what the next one needs is known before it is prepared.
 fn mixed(layers: usize, len: usize, seed: u64) -> Built {
-    let mut builder = Builder::new("sum");
-    let [a, b] = [32, 32].map(|width| builder.input(width));
-    let sum = builder.add(&a, &b);
-    builder.output(&sum);
-    let netlist = builder.finish();
-    let sum = [Circuit::new(&netlist), Circuit::in_pairs(&netlist)].map(Arc::new);
+    // Numbers that add up, and numbers of which the second is to be taken away.
+    let circuit = |of: fn(&mut Builder, &[Wire], &[Wire]) -> Vec<Wire>| {
+        let mut builder = Builder::new("of two");
+        let [a, b] = [32, 32].map(|width| builder.input(width));
+        let made = of(&mut builder, &a, &b);
+        builder.output(&made);
+        builder.finish()
+    };
+    let sum = Circuit::new(&circuit(Builder::add));
+    let difference = Circuit::in_pairs(&circuit(Builder::sub));
+    let circuits = [sum, difference].map(Arc::new);
     let mut built = Built::new(2, seed);
     let mut x = built.ring::<AlphaTool>(WIDTH, len);
     let graph = &mut built.graph;
@@ -86,7 +91,7 @@ fn mixed(layers: usize, len: usize, seed: u64) -> Built {
         let squared = graph.add_one(Square::<AlphaTool>::new(), &[x]).unwrap();
         let addends = Arc::new(Addends::<AlphaTool>::new(2, layer % 2 == 1));
         let addends = graph.add(addends, &[squared]).unwrap();
-        let netlist = Netlist::<BetaTool>::new(Arc::clone(&sum[layer % 2]), 1);
+        let netlist = Netlist::<BetaTool>::new(Arc::clone(&circuits[layer % 2]), 1);
         let bits = graph.add_one(netlist, &addends).unwrap();
         let back = Compose::<AlphaTool>::new(WIDTH, false);
         x = graph.add_one(back, &[bits]).unwrap();
