@@ -423,7 +423,9 @@ impl Board {
     /// Leaves what is known of a task's results, while it is still prepared, after the rounds of `clock`.
     pub(crate) fn tell_ahead(&self, index: u32, results: Vec<Shares>, clock: &Context) {
         let mut state = self.lock();
-        state.tasks[index as usize].ahead.told = true;
+        let told = &mut state.tasks[index as usize].ahead.told;
+        assert!(!*told, "results are told once");
+        *told = true;
         state.made_ahead(index, results, clock.beside());
     }
 
@@ -439,6 +441,8 @@ impl Board {
             stock
         });
         place.ahead.kept = Some(prepared.kept);
+        let known = self.schedule.tasks[index as usize].price.known;
+        assert_eq!(known, place.ahead.told, "a bill says when results are told");
         if !place.ahead.told {
             state.made_ahead(index, prepared.results, clock.clone());
         }

@@ -614,9 +614,14 @@ impl Runner {
             .zip(&lists)
             .map(|(strand, list)| prepare(strand, list, graph, schedule, board));
         try_join_all(work).await?;
+        // With what they worked in: all that is needed online is on the board.
+        self.preparers.clear();
         board.all_prepared().await
     }
 }
+
+/// That many futures are told of the first failure of any of them; more, in order.
+const _: () = assert!(PREPARERS <= 30);
 
 /// Prepares tasks one after the other.
 async fn prepare(

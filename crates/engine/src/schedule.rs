@@ -87,6 +87,8 @@ pub(crate) struct Price {
     pub(crate) setup: Stage,
     /// Bytes that each party keeps from then on.
     pub(crate) kept: Vec<u64>,
+    /// Whether what is known of its results by then is known before the rest of it is done.
+    pub(crate) known: bool,
 }
 
 /// An operation on a block of elements.
@@ -438,7 +440,7 @@ impl Schedule {
     /// Adds who does what when.
     pub(crate) fn digest(&self, hash: &mut impl sha2::Digest) {
         for task in &self.tasks {
-            let numbers = [task.node, task.block, task.strand, task.part];
+            let numbers = [task.node, task.block, task.strand, task.preparer, task.part];
             numbers
                 .iter()
                 .for_each(|number| hash.update(number.to_le_bytes()));
@@ -708,6 +710,7 @@ pub(crate) fn price(graph: &Graph, node: u32, len: usize, limits: &Limits) -> Pr
         steps,
         setup,
         kept,
+        known: known.is_some(),
     };
     // All parties must arrive at the same order: rates and arithmetic are fixed, and the party that has
     // most to do counts.

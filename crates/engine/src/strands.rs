@@ -24,6 +24,7 @@ pub(crate) const PREPARERS: usize = 8;
 const LONG_PREPARER: usize = 1;
 /// Bytes.
 const SHORT: u64 = 256 << 10;
+const SHORT_PREPARERS: u64 = (PREPARERS - LONG_PREPARER - 1) as u64;
 /// Protocols that one strand sends in one way in, at most: each has a window of its own.
 const WAYS: u64 = 3;
 
@@ -123,14 +124,16 @@ struct Strand {
     one_way: u64,
     /// Of the other tasks, the one with most.
     most: u64,
-    /// Of preparations beside these, the one with most, and all those of short messages.
+    /// Of preparations beside these, the one with most; of those with short messages all, and the one with most.
     most_beside: u64,
-    short_beside: u64,
+    short_beside: [u64; 2],
 }
 
 impl Strand {
     fn ahead(&self) -> u64 {
-        self.one_way + self.most + self.most_beside + self.short_beside
+        let [short, most] = self.short_beside;
+        let short = short.min(SHORT_PREPARERS * most);
+        self.one_way + self.most + self.most_beside + short
     }
 
     fn with(mut self, lead: Lead) -> Self {
@@ -144,8 +147,8 @@ impl Strand {
                 self.most_beside = self.most_beside.max(bytes);
             }
             Some(Beside { bytes, .. }) => {
-                let most = (PREPARERS - LONG_PREPARER - 1) as u64 * SHORT;
-                self.short_beside = (self.short_beside + bytes).min(most);
+                let [all, most] = self.short_beside;
+                self.short_beside = [all.saturating_add(bytes), most.max(bytes)];
             }
             None => {}
         }

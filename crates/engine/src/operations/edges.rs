@@ -209,6 +209,9 @@ impl<P: Protocol> Operation for Open<P> {
     }
 
     fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        if P::SHARING.has_masks() {
+            bill.ahead(Bill::results_known);
+        }
         P::open_bill(inputs, &self.to, bill);
     }
 
@@ -222,8 +225,20 @@ impl<P: Protocol> Operation for Open<P> {
         inputs: Vec<Arc<Shares>>,
     ) -> LocalBoxFuture<'a, Result<Prepared>> {
         Box::pin(async move {
+            let early = turn.early();
             let (protocol, stock) = turn.tool::<P>()?;
-            protocol.prepare_open(&inputs, &self.to, stock).await
+            if !P::SHARING.has_masks() {
+                return protocol.prepare_open(&inputs, &self.to, stock).await;
+            }
+            // What is opened is not known before it is online.
+            let unknown =
+                |value: &Arc<Shares>| Shares::unknown(value.sort().shared(Sharing::PUBLIC));
+            let results = early.tell(inputs.iter().map(unknown).collect());
+            let opening = protocol.prepare_open(&inputs, &self.to, stock);
+            Ok(Prepared {
+                results,
+                ..opening.await?
+            })
         })
     }
 

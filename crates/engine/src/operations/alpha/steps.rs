@@ -64,8 +64,9 @@ impl AlphaTool {
         Ok(made.pop().expect("it has one result"))
     }
 
-    /// Both numbers of a value before it is there. Of the second one all is known: it is its owner's share of a mask,
-    /// uniformly random to the other one, and so a mask itself, of a public part of zeros.
+    /// Both numbers of a value before it is there. Of the second one all is known: its owner's share of the value's mask
+    /// is its mask, and its public part is always 0, which tells nothing; whatever is sent of it later is under a
+    /// triple's factor or a fresh mask, or is an opened value less what its receiver has.
     fn prepare_numbers<T: Held>(&mut self, x: &Shares, negated: bool) -> Prepared {
         let sorts = [number_of::<T>(x.len())];
         let mut first = Zeroizing::new(vec![0; bits::bytes_for(T::BITS * x.len())]);
