@@ -28,11 +28,11 @@ impl Layered {
         emitter.run(due)
     }
 
-    /// The same for [rounds of two layers](crate::Rounds::of_two): each AND runs as early as it can, in the first
+    /// The same computation for [rounds of two layers](crate::Rounds::of_two): each AND runs as early as it can, in the first
     /// layer of a round or in the second one, so that few layers have operands of several results of the layer
     /// before. There are more rows, and more layers than the AND depth where that saves rounds.
-    pub fn compile_in_pairs(netlist: &Netlist) -> Self {
-        let graph = Graph::of(netlist);
+    pub fn in_pairs(&self) -> Self {
+        let graph = Graph::again(self);
         let mut emitter = Emitter::new(&graph);
         emitter.ahead = false;
         let (layer, layers) = graph.halves_of_rounds(&emitter.uses);
@@ -129,6 +129,44 @@ impl Graph {
             .map(|wire| wires[wire as usize])
             .collect();
         graph
+    }
+
+    /// Of what has been compiled.
+    fn again(program: &Layered) -> Self {
+        let mut graph = Self {
+            nodes: vec![Node::Leaf; 1 + program.input_bits()],
+            input_bits: program.input_bits(),
+            outputs: Vec::new(),
+        };
+        let mut rows = vec![Lit::ZERO; program.rows()];
+        for (row, &wire) in rows.iter_mut().zip(program.inputs()) {
+            *row = Lit::of(1 + wire as usize);
+        }
+        for layer in program.layers() {
+            graph.local(layer.local, &mut rows);
+            let operands = layer.ands.iter().map(|and| [and.a, and.b]);
+            let operands = operands.map(|pair| pair.map(|row| rows[row as usize]));
+            let made: Vec<Lit> = operands.map(|[a, b]| graph.and(a, b)).collect();
+            for (and, lit) in layer.ands.iter().zip(made) {
+                rows[and.dst as usize] = lit;
+            }
+        }
+        graph.local(program.tail(), &mut rows);
+        let outputs = program.outputs().iter();
+        graph.outputs = outputs.map(|&row| rows[row as usize]).collect();
+        graph
+    }
+
+    fn local(&mut self, ops: &[LocalOp], rows: &mut [Lit]) {
+        for &op in ops {
+            let (dst, lit) = match op {
+                LocalOp::Xor { dst, a, b } => (dst, self.xor(rows[a as usize], rows[b as usize])),
+                LocalOp::Not { dst, a } => (dst, rows[a as usize].not()),
+                LocalOp::Const { dst, bit: false } => (dst, Lit::ZERO),
+                LocalOp::Const { dst, bit: true } => (dst, Lit::ONE),
+            };
+            rows[dst as usize] = lit;
+        }
     }
 
     fn xor(&mut self, a: Lit, b: Lit) -> Lit {

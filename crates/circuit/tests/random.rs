@@ -278,7 +278,7 @@ fn the_oracle_goes_through_blocks_of_lanes() {
 /// Which layers of a netlist go together, found anew: by the definition, over all wires of the compiled program.
 fn check_rounds(netlist: &Netlist) {
     check_rounds_of(&Layered::compile(netlist));
-    let in_pairs = Layered::compile_in_pairs(netlist);
+    let in_pairs = Layered::compile(netlist).in_pairs();
     check_rounds_of(&in_pairs);
     check(&in_pairs);
     assert!(Rounds::of_two(&in_pairs).count() <= Layered::compile(netlist).depth());
@@ -370,7 +370,7 @@ fn sums_take_half_as_many_rounds() {
         let netlist = builder.finish();
         assert_eq!(Layered::compile(&netlist).depth(), layers);
         assert_eq!(
-            Rounds::of_two(&Layered::compile_in_pairs(&netlist)).count(),
+            Rounds::of_two(&Layered::compile(&netlist).in_pairs()).count(),
             rounds,
             "{goal:?}, {width} bits"
         );

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use madrigal_circuit::{Rows, values};
+use madrigal_core::time::Rates;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::Needs;
 use madrigal_engine::{
@@ -204,11 +205,29 @@ impl Job {
             also: vec![("repetitions".to_owned(), self.repeat.to_string())],
             ..JobSpec::new(circuit, self.parties)
         };
-        let plan = match self.apart {
+        let planned = |spec| match self.apart {
             true => Plan::new(spec),
             false => Plan::fastest(spec),
         };
-        plan.map_err(|error| Usage::Plan(error).into())
+        // Stores are made without a circuit: what it takes of them must not depend on the line.
+        let pairs = (spec.protocol == Protocol::Beta && spec.origin != Origin::Store)
+            .then(|| spec.circuit.in_pairs())
+            .filter(|pairs| pairs.round_count() < spec.circuit.round_count())
+            .and_then(|pairs| {
+                let circuit = Arc::new(pairs);
+                let spec = spec.clone();
+                planned(JobSpec { circuit, ..spec }).ok()
+            });
+        let plan = planned(spec).map_err(Usage::Plan)?;
+        // At fixed rates, so that all parties come to the same.
+        let time = |plan: &Plan| {
+            plan.time(Party::new(0), &Rates::ZEN_5, &plan.spec().line)
+                .total
+        };
+        Ok(match pairs {
+            Some(pairs) if time(&pairs) < time(&plan) => pairs,
+            _ => plan,
+        })
     }
 
     /// Indices of the values that a party owns and has to give.

@@ -51,6 +51,29 @@ fn the_fields_that_scripts_rely_on() {
     assert_eq!(told.stderr, "");
 }
 
+/// Where messages are long under way, masked bits go through two layers of ANDs in a round: what is explained is run, and
+/// gives the same.
+#[test]
+fn masked_circuits_take_fewer_rounds_on_long_lines() {
+    let directory = adder();
+    let path = directory.path();
+    let rounds = |protocol: &str| {
+        let flags = format!("--circuit sum.txt --protocol {protocol} --network wan");
+        let explained = format!("explain {flags} -N 2 --lanes 2 --json");
+        let explained = json(&madrigal(path, &explained).good().stdout);
+        let line =
+            format!("run {flags} --local 2 --input 0=a --input 1=b --output {protocol} --json");
+        let spent = json(&madrigal(path, &line).good().stdout);
+        let rounds = |told: &Value| told["parties"][0]["online"]["rounds"].as_u64();
+        assert_eq!(rounds(&explained), rounds(&spent));
+        rounds(&spent).unwrap()
+    };
+    // Seven layers and the opening; the inputs, and seven layers in four rounds.
+    assert_eq!((rounds("B"), rounds("beta")), (8, 5));
+    let output = |protocol| std::fs::read(path.join(protocol)).unwrap();
+    assert_eq!(output("B"), output("beta"));
+}
+
 #[test]
 fn explain_tells_what_run_spends() {
     let directory = adder();

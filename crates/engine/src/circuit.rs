@@ -25,23 +25,6 @@ impl Circuit {
     /// Compiles a netlist.
     pub fn new(netlist: &Netlist) -> Self {
         let layered = Layered::compile(netlist);
-        Self::of(netlist, Rounds::of_one(&layered), layered)
-    }
-
-    /// The same, to be evaluated two layers in a round where they can be, by [masked bits](crate::Sharing::BETA):
-    /// these then take one round more in setup, up to 25 times the triples of the second one of two layers, and as
-    /// few as half the rounds online. Of other protocols each round is a layer.
-    pub fn in_pairs(netlist: &Netlist) -> Self {
-        let layered = Layered::compile_in_pairs(netlist);
-        let rounds = Rounds::of_two(&layered);
-        if rounds.has_pairs() {
-            Self::of(netlist, rounds, layered)
-        } else {
-            Self::new(netlist)
-        }
-    }
-
-    fn of(netlist: &Netlist, rounds: Rounds, layered: Layered) -> Self {
         Self {
             name: netlist.name().to_owned(),
             inputs: netlist.inputs().to_vec(),
@@ -49,9 +32,27 @@ impl Circuit {
             digest: netlist.digest(),
             stats: netlist.stats(),
             compiled_digest: layered.digest(),
+            rounds: Rounds::of_one(&layered),
+            layered,
+            labels: OnceLock::new(),
+        }
+    }
+
+    /// The same, to be evaluated two layers in a round where they can be, by [masked bits](crate::Sharing::BETA):
+    /// these then take one round more in setup, up to 25 times the triples of the second one of two layers, and as
+    /// few as half the rounds online. Of other protocols each round is a layer.
+    pub fn in_pairs(&self) -> Self {
+        let layered = self.layered.in_pairs();
+        let rounds = Rounds::of_two(&layered);
+        if !rounds.has_pairs() {
+            return self.clone();
+        }
+        Self {
+            compiled_digest: layered.digest(),
             layered,
             rounds,
             labels: OnceLock::new(),
+            ..self.clone()
         }
     }
 

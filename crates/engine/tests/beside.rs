@@ -110,7 +110,7 @@ fn mixed(layers: usize, len: usize, seed: u64) -> Built {
         builder.finish()
     };
     let sum = Circuit::new(&circuit(Builder::add));
-    let difference = Circuit::in_pairs(&circuit(Builder::sub));
+    let difference = Circuit::new(&circuit(Builder::sub)).in_pairs();
     let circuits = [sum, difference].map(Arc::new);
     let mut built = Built::new(2, seed);
     let mut x = built.ring::<AlphaTool>(WIDTH, len);

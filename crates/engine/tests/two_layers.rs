@@ -58,7 +58,7 @@ fn random(seed: u64) -> Netlist {
 
 /// Inputs of both through a circuit in pairs, opened.
 pub(crate) fn built(netlist: &Netlist, len: usize, to: &[usize], seed: u64) -> Built {
-    let circuit = Circuit::in_pairs(netlist);
+    let circuit = Circuit::new(netlist).in_pairs();
     let mut built = Built::new(2, seed);
     let inputs: Vec<_> = circuit
         .inputs()
@@ -98,7 +98,7 @@ fn results_are_right_and_cost_what_they_say() {
         .chain((0..12).map(|i| random(seed + i)))
     {
         let plain = Circuit::new(&netlist);
-        assert!(Circuit::in_pairs(&netlist).round_count() <= plain.round_count());
+        assert!(Circuit::new(&netlist).in_pairs().round_count() <= plain.round_count());
         for len in LANES {
             let built = built(&netlist, len, &[0, 1], seed);
             check(&built, built.spec(), seed);
@@ -116,7 +116,7 @@ fn half_the_rounds_online() {
     let cost = |pairs: bool| {
         let netlist = sum();
         let circuit = match pairs {
-            true => Circuit::in_pairs(&netlist),
+            true => Circuit::new(&netlist).in_pairs(),
             false => Circuit::new(&netlist),
         };
         let mut built = Built::new(2, seed);

@@ -315,10 +315,10 @@ struct Making {
 impl Making {
     /// A circuit that makes bits in the sharing of `out`.
     fn circuit(&self, out: Sort, netlist: &Netlist) -> Arc<dyn Operation> {
-        let circuit = match self.pairs && out.sharing == Sharing::BETA {
-            true => Circuit::in_pairs(netlist),
-            false => Circuit::new(netlist),
-        };
+        let mut circuit = Circuit::new(netlist);
+        if self.pairs && out.sharing == Sharing::BETA {
+            circuit = circuit.in_pairs();
+        }
         boolean(out, Arc::new(circuit))
     }
 
