@@ -7,6 +7,7 @@ use madrigal_circuit::Rows;
 use madrigal_core::{Ring, Zeroizing, bits};
 use madrigal_correlations::{Kept, Width};
 use madrigal_kernels::{self as kernels, Block, RowShape};
+use madrigal_protocols::planes;
 
 use crate::sort::{Element, Sharing, Sort};
 
@@ -167,6 +168,34 @@ impl Shares {
         rows.as_bytes_mut()
             .copy_from_slice(kernels::words_as_bytes(words));
         Some(rows)
+    }
+
+    /// The lowest bits of numbers in the clear, so many of each.
+    ///
+    /// # Panics
+    /// If T has fewer bits.
+    pub fn bits_of<T: Ring>(sharing: Sharing, bits: usize, numbers: &[T]) -> Self {
+        assert_eq!(sharing.components(), 1, "components");
+        let mut shares = Self::zeros(Sort::new(sharing, Element::Bits(bits), numbers.len()));
+        let planes = shares.plane_bytes_mut();
+        if let Some(stride) = planes.len().checked_div(bits) {
+            planes::split(numbers, planes, stride);
+        }
+        shares
+    }
+
+    /// The numbers that have these bits, of a value with one component.
+    ///
+    /// # Panics
+    /// If T has fewer bits, or the value holds none or is not known here.
+    pub fn to_numbers<T: Ring>(&self) -> Zeroizing<Vec<T>> {
+        assert_eq!(self.sort.sharing.components(), 1, "components");
+        let mut numbers = Zeroizing::zeros(self.sort.len);
+        let planes = self.plane_bytes();
+        if let Some(stride) = planes.len().checked_div(self.sort.element.bits()) {
+            planes::join(planes, stride, &mut numbers);
+        }
+        numbers
     }
 
     /// What it is.

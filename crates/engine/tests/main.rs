@@ -16,6 +16,7 @@ mod pairs;
 mod pieces;
 mod policies;
 mod programs;
+mod replicated;
 mod ring_branches;
 mod run;
 mod stages;

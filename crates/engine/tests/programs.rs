@@ -13,8 +13,8 @@ use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, Boolean, BooleanGmwTool,
     Compose, ComposeKeys, ComposeLabels, Concat, Constant, Dot, FromKeys, FromLabels, Layout,
     Linear, Mask, MatrixProduct, Mul, MulPublic, Narrow, Netlist, Open, Public, Rearrange, Repeat,
-    ReplicatedTool, Rings, Rounding, Row, Share, SplitLabels, Square, SumAxis, ThreeHalves, ToKeys,
-    ToLabels, Truncate, TruncateLocally, Unmask, YaoTool,
+    ReplicatedTool, Rings, Row, Share, SplitLabels, Square, SumAxis, ThreeHalves, ToKeys, ToLabels,
+    TruncateLocally, Unmask, YaoTool,
 };
 use madrigal_engine::{
     Bill, Circuit, Element, Given, Graph, Held, Opening, Operation, Origin, Outcome, Phases,
@@ -678,19 +678,6 @@ fn products_open_their_results_alone() {
     assert_eq!(spent::<A>(product, lens), 800 * 8);
     let product = MatrixProduct::<Alpha>::new(1, shape);
     assert_eq!(spent::<Alpha>(product, lens), 15 * 8);
-}
-
-#[test]
-fn truncation_rounds_as_it_says() {
-    let seed = seed();
-    for width in Width::ALL {
-        let mut built = Built::new(3, seed);
-        let x = built.ring::<ReplicatedTool>(width, 50);
-        let exact = Truncate::new(width.bits() / 3, Rounding::Exact);
-        let z = built.graph.add_one(exact, &[x]).unwrap();
-        built.open_to_all::<ReplicatedTool>(z);
-        check(&built, built.spec(), seed);
-    }
 }
 
 /// Small numbers of either sign, shared as party 0 likes, or public: the quotient rounded down, or 1 more.

@@ -65,7 +65,7 @@ macro_rules! with {
         }
     };
 }
-pub(crate) use {each, pair};
+pub(crate) use {each, pair, with};
 
 impl Words {
     /// Elements of a type from their codes.

@@ -1,6 +1,7 @@
 //! Programs carried out: steps become operations of the engine, one to one.
 
 mod by_protocol;
+mod clear;
 mod known;
 
 use std::collections::HashMap;
@@ -12,14 +13,14 @@ use madrigal_engine::operations::{
     Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, BooleanGmwTool, Branch,
     Compose, Concat, Dot, FromKeys, FromLabels, Linear, Mask, MatrixProduct, Mul, MulPublic,
     Narrow, Open, Public, Rearrange, Repeat, ReplicatedTool, RingBranch, Row, ShiftShares,
-    SplitLabels, Square, SumAxis, Truncate, TruncateLocally, Unmask, YaoTool,
+    SplitLabels, Square, SumAxis, Test, Truncate, TruncateLocally, Unmask, YaoTool,
 };
 use madrigal_engine::{
     Circuit, Element, Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Shares,
     Sharing, Sort, Value, Width,
 };
 
-use crate::array::{Array, Words};
+use crate::array::Array;
 use crate::computation::{Computation, OutputPort};
 use crate::error::ProgramError;
 use crate::ir::Rounding;
@@ -30,6 +31,7 @@ pub(crate) use by_protocol::engine_sharing;
 use by_protocol::{
     boolean, composed_from_labels, from_shares, garbled_from_bits, layout, share, to_shares,
 };
+use clear::{held, words};
 use known::Marks;
 
 /// A program for the engine: its graph, and how the program's inputs and outputs are the graph's.
@@ -170,7 +172,7 @@ impl Executable {
         let of = |(value, port): (&Shares, &OutputPort)| {
             let sort = &port.sort;
             value.is_known().then(|| {
-                let words = Words::collect(sort.element, codes(value).into_iter());
+                let words = words(value, sort.element);
                 Arc::new(Array::new(sort.element, sort.shape.clone(), words))
             })
         };
@@ -178,47 +180,6 @@ impl Executable {
             &self.outputs,
             values.iter().zip(&self.outputs).map(of).collect(),
         )
-    }
-}
-
-/// An array as a clear value.
-fn held(array: &Array, sort: Sort) -> Shares {
-    let mut shares = Shares::zeros(sort);
-    match sort.element {
-        Element::Ring(width) => madrigal_engine::with_ring!(width, T => {
-            let of = <T as madrigal_core::Ring>::from_u128;
-            let to = shares.component_mut::<T>(0).iter_mut();
-            to.zip(array.codes()).for_each(|(to, code)| *to = of(code));
-        }),
-        Element::Bits(planes) => {
-            for plane in 0..planes {
-                let row = shares.plane_mut(plane, 0);
-                for (at, code) in array.codes().enumerate() {
-                    row[at / 8] |= ((code >> plane & 1) as u8) << (at % 8);
-                }
-            }
-        }
-    }
-    shares
-}
-
-/// The elements of a clear value.
-fn codes(value: &Shares) -> Vec<u128> {
-    match value.sort().element {
-        Element::Ring(width) => madrigal_engine::with_ring!(width, T => {
-            let elements = value.component::<T>(0).iter();
-            elements.map(|&element| madrigal_core::Ring::to_u128(element)).collect()
-        }),
-        Element::Bits(planes) => {
-            let mut codes = vec![0; value.len()];
-            for plane in 0..planes {
-                let row = value.plane(plane, 0);
-                for (at, code) in codes.iter_mut().enumerate() {
-                    *code |= u128::from(row[at / 8] >> (at % 8) & 1) << plane;
-                }
-            }
-            codes
-        }
     }
 }
 
@@ -504,6 +465,7 @@ impl Making {
                 let parts = self.add(step, split, &shares)?;
                 return self.add(step, garble, &parts);
             }
+            Action::Test(predicate, depth) => Arc::new(Test::new(*predicate, *depth)),
             Action::Netlist(netlist) => self.circuit(out, netlist),
             // A circuit has no ring elements.
             Action::Branches(branching, Way::Multiplexed | Way::Rings(_)) => {

@@ -131,12 +131,52 @@ fn shares_are_compared_by_their_carries() {
         };
     // A carry chain to the highest bit for each of a, b and a - b, and a choice.
     assert_eq!(ands(&compare(2, Mix::AB, |a, b| a.lt(b))), [3 * 63 + 1]);
-    assert_eq!(ands(&compare(3, Mix::R, |a, b| a.lt(b))), [3 * 63 + 1]);
     // Of the sign of a number one.
     assert_eq!(ands(&compare(2, Mix::AB, |a, _| a.lt(0))), [63]);
     // One share of the difference is the negative of the other.
     assert_eq!(ands(&compare(2, Mix::AB, |a, b| a.eq(b))), [63]);
-    assert_eq!(ands(&compare(3, Mix::R, |a, b| a.eq(b))), [63]);
+}
+
+#[test]
+fn among_three_servers_ring_elements_are_tested_as_they_are() {
+    let compare = |with: fn(&Secret<i64>, &Secret<i64>) -> Secret<bool>| {
+        steps(3, Mix::R, |p| {
+            let (a, b) = (p.input::<i64>(ALICE, 9), p.input::<i64>(BOB, 9));
+            let (a, b) = (&a * &b, a.square());
+            let result = with(&a, &b);
+            p.open(result, BOB);
+        })
+    };
+    let tests = |found: &[Step]| count(found, |action| matches!(action, Action::Test(..)));
+    // The signs of a, of b and of a - b, and a choice.
+    let found = compare(|a, b| a.lt(b));
+    assert_eq!((tests(&found), ands(&found)), (3, vec![1]));
+    // Of a there is one sign, however often it is compared.
+    let found = compare(|a, b| a.lt(b) & a.lt(0) & a.lt(7));
+    assert_eq!(tests(&found), 4);
+    for found in [compare(|a, _| a.lt(0)), compare(|a, b| a.eq(b))] {
+        assert_eq!((tests(&found), ands(&found)), (1, vec![]));
+    }
+}
+
+#[test]
+fn absolute_values_of_ring_elements_are_products_with_a_sign() {
+    let absolute = |parties: usize, mix: Mix| {
+        steps(parties, mix, |p| {
+            let (a, b) = (p.input::<i64>(ALICE, 9), p.input::<i64>(BOB, 9));
+            p.open((a * b).abs() + 1, BOB);
+        })
+    };
+    let times = |found: &[Step]| count(found, |action| matches!(action, Action::BitTimes));
+    for (found, circuits) in [
+        (absolute(2, Mix::AB), vec![63]),
+        (absolute(2, Mix::ALPHA_BETA), vec![63]),
+        (absolute(3, Mix::R), vec![]),
+    ] {
+        assert_eq!((ands(&found), times(&found)), (circuits, 1));
+    }
+    // Of a number that is there as bits they are bits.
+    assert_eq!(times(&absolute(2, Mix::B)), 0);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! | secret branches of sums and products | A, with the number of the active one in B | `ring_branches/` |
 //! | sums, products, dot products | A, R, alpha | `ring.rs` |
 //! | products of matrices, convolutions; in A of two parties with an operand that one of them knows | A, R, alpha | `matrices.rs` |
+//! | signs, tests for zero, quotients by powers of two | R | `replicated_tests.rs`, `replicated_rings.rs` |
 //! | loops | every sharing | `repeat.rs` |
 //! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2, Y2 to A; between B and Y, Y to A; between A and alpha, B and beta | `convert.rs`; `yao/`; `bmr/`; `masks.rs` |
 //! | rearrangements, broadcasts | every sharing | `local.rs` |
@@ -28,6 +29,7 @@ mod netlist;
 mod repeat;
 mod replicated;
 mod replicated_rings;
+mod replicated_tests;
 mod ring;
 mod ring_branches;
 mod sums;
@@ -61,12 +63,14 @@ pub use convert::{Addends, BitTimes, Compose};
 pub use edges::{Constant, Open, Public, Share};
 pub use local::{Concat, Layout, Narrow, Rearrange, Row};
 pub use madrigal_protocols::arithmetic::Side;
+pub use madrigal_protocols::replicated::Depth;
 pub use masks::{Mask, Masked, Unmask};
 pub use matrices::MatrixProduct;
 pub use netlist::Netlist;
 pub use repeat::Repeat;
 pub use replicated::ReplicatedTool;
 pub use replicated_rings::{Rounding, Truncate};
+pub use replicated_tests::{Predicate, Test};
 pub use ring::{Dot, Linear, Mul, MulPublic, Square};
 pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};
 pub use sums::SumAxis;

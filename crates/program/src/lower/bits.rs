@@ -38,6 +38,11 @@ pub(super) enum BitOp {
         /// Whether they are signed.
         signed: bool,
     },
+    /// Whether a < b, from the highest bits of a, of b, and of a - b.
+    LessOfSigns {
+        /// Whether they are signed.
+        signed: bool,
+    },
     /// Whether the first number is the sum of the others.
     IsSum,
     /// All numbers together by an operation that takes two.
@@ -107,12 +112,11 @@ impl BitOp {
                     let sum = b.add_all(&addends[list * count..][..count]);
                     sum[sum.len() - 1]
                 };
-                let [x, y, difference] = [0, 1, 2].map(&mut sign);
-                // Of numbers with different highest bits the unsigned one with a 1 is greater, the signed
-                // one with a 1 less; of others the difference does not overflow.
-                let differ = b.xor(x, y);
-                let less = if *signed { x } else { y };
-                one(b.select(differ, &[less], &[difference])[0])
+                let signs = [0, 1, 2].map(&mut sign);
+                one(less_of_signs(b, *signed, signs))
+            }
+            (Self::LessOfSigns { signed }, [x, y, difference]) => {
+                one(less_of_signs(b, *signed, [x[0], y[0], difference[0]]))
             }
             (Self::IsSum, [first, others @ ..]) => {
                 let sum = b.add_all(others);
@@ -190,7 +194,7 @@ impl BitOp {
             Self::Resize(bits) => vec![*bits],
             Self::Function(function) => vec![function.to().bits()],
             Self::Truncate(_) | Self::AddUp | Self::Fold(_) => vec![inputs[0]],
-            Self::LessOfSums { .. } | Self::IsSum => vec![1],
+            Self::LessOfSums { .. } | Self::LessOfSigns { .. } | Self::IsSum => vec![1],
             Self::Carries(_) => vec![1; 3],
             Self::LowCarry(_) => vec![1; 2],
             Self::Winner(..) => vec![inputs[0], inputs[1] + 1],
@@ -218,6 +222,7 @@ impl BitOp {
             Self::Function(function) => function.kind().to_string(),
             Self::AddUp => "add shares".into(),
             Self::LessOfSums { .. } => "compare shares".into(),
+            Self::LessOfSigns { .. } => "compare".into(),
             Self::IsSum => "equality of shares".into(),
             Self::Winner(..) => "winner".into(),
             Self::Exchange { .. } => "compare and exchange".into(),
@@ -227,6 +232,14 @@ impl BitOp {
             Self::Index(_) => "number of a branch".into(),
         }
     }
+}
+
+/// Of numbers with different highest bits the unsigned one with a 1 is greater, the signed one with a 1 less;
+/// of others the difference does not overflow.
+fn less_of_signs(b: &mut Builder, signed: bool, [x, y, difference]: [Wire; 3]) -> Wire {
+    let differ = b.xor(x, y);
+    let less = if signed { x } else { y };
+    b.select(differ, &[less], &[difference])[0]
 }
 
 fn less(b: &mut Builder, element: Type, x: &[Wire], y: &[Wire]) -> Wire {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use madrigal_circuit::Goal;
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::Convolution;
+use madrigal_engine::operations::{Depth, Predicate};
 
-use super::Domain;
 use super::bits::BitOp;
 use super::draft::Operand;
 use super::lowering::{Lowering, Native, Result};
 use super::steps::{Action, Held, Places, Slot};
+use super::{Domain, Sharing};
 use crate::element::Type;
 use crate::ir::{Binary, Extreme, Node, Op, Reduction, Value};
 use crate::shape::{Shape, View};
@@ -61,6 +62,11 @@ impl Lowering<'_> {
         let (element, len) = (self.element(a), self.len(a));
         let by_shares = self.by_shares(a, b);
         match binary {
+            Binary::Equal if by_shares && self.tests(a, b) => {
+                let difference = self.difference(a, b)?;
+                Ok(vec![self.test(Predicate::Zero, difference)?])
+            }
+            Binary::Less if by_shares && self.tests(a, b) => self.less_of_signs(a, b),
             Binary::Equal if by_shares => {
                 // That a - b is 0 says that one share is the negative of what the others add up to.
                 let difference = self.difference(a, b)?;
@@ -128,6 +134,62 @@ impl Lowering<'_> {
         }
         operands.extend(difference.into_iter().map(Operand::Slot));
         Ok(self.bit_op(BitOp::LessOfSums { signed }, operands, len))
+    }
+
+    /// Whether elements of the values' rings are tested as they are: by a protocol for it, unless there are bits of them,
+    /// of which a circuit takes no more.
+    fn tests(&self, a: Value, b: Value) -> bool {
+        self.mix.bits() == Sharing::Replicated
+            && [a, b].iter().all(|&value| self.form(value).bits.is_none())
+    }
+
+    fn test(&mut self, predicate: Predicate, x: Slot) -> Result<Slot> {
+        self.may_convert(Domain::Ring, Domain::Bits)?;
+        let depth = match self.goal {
+            Goal::Size => Depth::Ripple,
+            Goal::Depth => Depth::Tree,
+        };
+        if let Some(&known) = self.tested.get(&(x, predicate)) {
+            return Ok(known);
+        }
+        let bit = self.bits_of(1, self.draft.held(x).len);
+        let bit = self.action(Action::Test(predicate, depth), &[x], bit);
+        self.tested.insert((x, predicate), bit);
+        Ok(bit)
+    }
+
+    /// Whether ring elements are less than zero as signed numbers.
+    pub(super) fn negative(&mut self, x: Slot) -> Result<Slot> {
+        if self.mix.bits() == Sharing::Replicated {
+            return self.test(Predicate::Negative, x);
+        }
+        let (bits, len) = (self.width(x), self.draft.held(x).len);
+        let addends = slots(&self.addends(x)?);
+        let zeros = vec![Operand::Uniform(0, bits); addends.len()];
+        let operands = [&addends[..], &zeros, &addends].concat();
+        Ok(self.bit_op(BitOp::LessOfSums { signed: true }, operands, len)[0])
+    }
+
+    /// Whether a < b, from the signs of both and of their difference; that of a alone where b is zero.
+    fn less_of_signs(&mut self, a: Value, b: Value) -> Result<Vec<Slot>> {
+        let (signed, len) = (self.element(a).is_signed(), self.len(a));
+        let difference = self.difference(a, b)?;
+        let difference = self.test(Predicate::Negative, difference)?;
+        if signed && self.graph.uniform(b) == Some(0) {
+            return Ok(vec![difference]);
+        }
+        let mut operands = Vec::new();
+        for value in [a, b] {
+            operands.push(match self.graph.uniform(value) {
+                Some(code) => Operand::Uniform(code >> (self.element(value).bits() - 1), 1),
+                None => {
+                    let ring = self.ring_slot(value)?;
+                    Operand::Slot(self.test(Predicate::Negative, ring)?)
+                }
+            });
+        }
+        operands.push(Operand::Slot(difference));
+        Ok(self.bit_op(BitOp::LessOfSigns { signed }, operands, len))
     }
 
     /// `a - b` on ring elements, at least one of which is secret.

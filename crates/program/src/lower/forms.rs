@@ -108,7 +108,7 @@ impl Lowering<'_> {
         Ok(addends)
     }
 
-    fn may_convert(&self, found: Domain, wanted: Domain) -> Result<()> {
+    pub(super) fn may_convert(&self, found: Domain, wanted: Domain) -> Result<()> {
         if !self.mix.is_manual() || self.converts {
             return Ok(());
         }

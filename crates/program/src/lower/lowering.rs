@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use madrigal_circuit::Goal;
+use madrigal_engine::operations::Predicate;
 
 use super::choose::{self, Wants};
 use super::draft::{Circuits, Draft};
@@ -66,6 +67,8 @@ pub(super) struct Lowering<'a> {
     pub(super) uses: Vec<Vec<(u32, usize)>>,
     /// Numbers that add up to ring elements.
     pub(super) splits: HashMap<(Slot, bool), Vec<Slot>>,
+    /// What is known of ring elements.
+    pub(super) tested: HashMap<(Slot, Predicate), Slot>,
     /// Found when a quotient asks for them.
     pub(super) ranges: OnceCell<Ranges>,
     /// The operation at hand: its place, its words, and whether it is a conversion itself.
@@ -107,6 +110,7 @@ impl<'a> Lowering<'a> {
             wants: choose::wants(graph, mix, rings),
             uses,
             splits: HashMap::new(),
+            tested: HashMap::new(),
             ranges: OnceCell::new(),
             at: Source::here(),
             operator: String::new(),
@@ -279,13 +283,16 @@ impl<'a> Lowering<'a> {
             }
         };
         if !ring_can {
-            // Where nothing is computed on bits before or after, two carries and a bit are enough.
+            // Where nothing is computed on bits before or after, two carries and a bit are enough, or a sign.
             let alone = wants.ring && !wants.bits && natives == [Native::Ring];
-            let by = match node.op {
-                Op::Truncate { by, .. } if alone && self.sums_of_two() => by,
-                _ => return Domain::Bits,
+            let cheaper = match node.op {
+                Op::Truncate { by, .. } => {
+                    self.sums_of_two() && (1..self.element(node.inputs[0]).bits()).contains(&by)
+                }
+                Op::Unary(Unary::Abs) => !self.mix.is_manual(),
+                _ => false,
             };
-            return match (1..self.element(node.inputs[0]).bits()).contains(&by) {
+            return match alone && cheaper {
                 true => Domain::Ring,
                 false => Domain::Bits,
             };

@@ -4,6 +4,7 @@ use madrigal_core::Product;
 use std::sync::Arc;
 
 use madrigal_circuit::{Netlist, Rows};
+use madrigal_engine::operations::Predicate;
 
 use super::steps::{Action, Body, Element, Held, Lowered, Places, Step};
 use crate::array::{Array, Words};
@@ -203,6 +204,13 @@ impl Run<'_> {
                 let first = from_codes(&step.outputs[0], &mut first.into_iter());
                 addends.insert(0, first);
                 addends
+            }
+            Action::Test(predicate, _) => {
+                let highest = inputs[0].element().bits() - 1;
+                vector(&mut first().map(|code| match predicate {
+                    Predicate::Negative => code >> highest & 1,
+                    Predicate::Zero => u128::from(code == 0),
+                }))
             }
             Action::Netlist(netlist) => circuit(netlist, inputs, &step.outputs),
             Action::Branches(branching, _) => {

@@ -41,6 +41,13 @@ impl Lowering<'_> {
                 let factor = 1_u128.checked_shl(*by).unwrap_or(0) & mask;
                 Ok(self.linear(&[(x, factor)], 0))
             }
+            Op::Unary(Unary::Abs) => {
+                let x = self.ring_slot(node.inputs[0])?;
+                let negative = self.negative(x)?;
+                let change = self.linear(&[(x, minus(2))], 0);
+                let change = self.bit_times(negative, change)?;
+                Ok(self.linear(&[(x, 1), (change, 1)], 0))
+            }
             Op::Unary(Unary::Square) => {
                 let x = self.ring_slot(node.inputs[0])?;
                 Ok(self.action(Action::Square, &[x], held))

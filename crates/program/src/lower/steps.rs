@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
 use madrigal_core::Party;
-use madrigal_engine::operations::{Formulas, Gated};
+use madrigal_engine::operations::{Depth, Formulas, Gated, Predicate};
 
 use crate::array::Array;
 use crate::computation::OutputPort;
@@ -227,6 +227,8 @@ pub enum Action {
         /// element.
         negated: bool,
     },
+    /// Ring elements in `R`: whether each is less than zero as a signed number, or is zero; one bit.
+    Test(Predicate, Depth),
     /// Bits: what the circuit makes of each element. Its inputs are the operands, in order, its outputs the
     /// results.
     Netlist(Arc<Netlist>),
@@ -467,6 +469,8 @@ impl fmt::Display for Action {
             Self::Truncate { by, .. } => write!(f, "truncate by {by}"),
             Self::Quotient { by } => write!(f, "quotient by 2^{by} of shares and carries"),
             Self::Split { .. } => f.write_str("split"),
+            Self::Test(Predicate::Negative, _) => f.write_str("sign"),
+            Self::Test(Predicate::Zero, _) => f.write_str("test for zero"),
             Self::Netlist(netlist) => {
                 let stats = netlist.stats();
                 write!(

@@ -7,12 +7,11 @@
 //! | operation, n elements | rounds | elements sent |
 //! |---|---|---|
 //! | [`inject`](ReplicatedRings::inject) | 2 | n by each |
-//! | [`bit_times`](ReplicatedRings::bit_times) | 2 | 2 n by each, n by P_0 besides |
+//! | [`bit_times`](ReplicatedRings::bit_times) | 2 | 2 n by P_0, n by each other |
 //! | [`compose`](ReplicatedRings::compose), k bits | 2 more than the adder | n k bits by P_2; n by P_0; the adder's |
 
 use std::ops::Range;
 
-use futures_util::future::join;
 use madrigal_core::{Party, Ring};
 use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
@@ -45,8 +44,9 @@ impl ReplicatedRings {
         Ok(gather(done, rows, count))
     }
 
-    /// b x for each bit b of a row and element x: b x = w x + u (x - 2 w x), with w x made while u is
-    /// put in.
+    /// b x for each bit b of a row and element x = X + x_2 with X = x_0 + x_1, which P_0 knows. P_0 puts in u
+    /// and u X, so that P_1 and P_2 have parts of both beside w, x_2 and a part of X: of b X, which is u X or
+    /// X - u X by w, and of b x_2, which is u x_2 or x_2 - u x_2.
     ///
     /// # Panics
     /// If there is not one row with a bit for each element.
@@ -60,27 +60,13 @@ impl ReplicatedRings {
             (1, x.len()),
             "a bit for each element"
         );
-        let own = known_to_first::<T>(self.me(), bits);
-        let mut w = RingShares::zeros(x.len());
-        if let Some(part) = third(self.me()) {
-            w.components[part] = known_to_others(self.me(), bits);
-        }
-        let context = self.strand.context.clone();
-        let beside = context.beside();
-        self.ways[0].count_in(&beside);
-        let (u, wx) = join(
-            self.strand.share(&own, of_first(x.len())),
-            self.ways[0].mul(&w, x),
-        )
-        .await;
-        context.join(&beside);
-        let ([u, ..], wx) = (u?, wx?);
-        let mut rest = wx.clone();
-        rest.scale(T::ZERO.sub(T::from_u128(2)));
-        rest.add_assign(x);
-        let mut z = self.strand.mul(&u, &rest).await?;
-        z.add_assign(&wx);
-        Ok(z)
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+            let bits = bits.block(block.clone(), 1);
+            let x = x.components().map(|part| &part[block.clone()]);
+            strand.bit_times(&bits, x).await
+        };
+        let done = self.in_blocks(x.len(), 2 * T::BITS, work).await?;
+        Ok(gather(done, 1, x.len()))
     }
 
     /// x where the bit is 1, else y. Cost of [`bit_times`](Self::bit_times).
@@ -190,6 +176,41 @@ impl ReplicatedBits {
             for (w, u) in own.iter_mut().zip(&*u.components[1 - part]) {
                 let product = u.sub(u.and(T::ZERO.sub(*w)).shl(1));
                 *w = if part == 1 { product.add(*w) } else { product };
+            }
+        }
+        self.sum_of_two(Party::new(1), own, count).await
+    }
+
+    /// [`ReplicatedRings::bit_times`], for a block.
+    async fn bit_times<T: Ring>(
+        &mut self,
+        bits: &BitShares,
+        x: [&[T]; 2],
+    ) -> Result<RingShares<T>> {
+        let (me, count) = (self.context.me(), bits.count);
+        let mut own = Zeroizing::zeros(if me.index() == 0 { 2 * count } else { 0 });
+        if me.index() == 0 {
+            let (u, products) = own.split_at_mut(count);
+            u.copy_from_slice(&known_to_first(me, bits));
+            for ((product, u), (x_0, x_1)) in products.iter_mut().zip(u).zip(x[0].iter().zip(x[1]))
+            {
+                *product = x_0.add(*x_1).and(T::ZERO.sub(*u));
+            }
+        }
+        let [put_in, ..] = self.share(&own, of_first(2 * count)).await?;
+        let mut own = known_to_others::<T>(me, bits);
+        if let Some(part) = third(me) {
+            let (u, products) = put_in.components[1 - part].split_at(count);
+            let parts = products.iter().zip(x[1 - part]);
+            let once = T::ZERO.sub(if part == 1 { T::ONE } else { T::ZERO });
+            for (((own, u), (product, of_first)), x_2) in
+                own.iter_mut().zip(u).zip(parts).zip(x[part])
+            {
+                let w = T::ZERO.sub(*own);
+                // (1 - 2 w) (u X + u x_2) + w (X + x_2), of which x_2 is P_1's to add.
+                let product = product.add(u.mul(*x_2));
+                let rest = of_first.add(x_2.and(once)).sub(product.shl(1));
+                *own = product.add(rest.and(w));
             }
         }
         self.sum_of_two(Party::new(1), own, count).await

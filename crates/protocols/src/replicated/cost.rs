@@ -179,10 +179,10 @@ impl Tally {
 
     /// Bits times elements, or selections by bits.
     pub fn bit_times<T: Ring>(&mut self, count: usize) {
-        let product = self.beside(|tally| tally.mul::<T>(count));
-        self.share::<T>([count, 0, 0]);
-        self.clock.join(&product);
-        self.mul::<T>(count);
+        self.in_blocks(count, 2 * T::BITS, |tally, block, _| {
+            tally.share::<T>([2 * block, 0, 0]);
+            tally.sum_of_two::<T>(1, block);
+        });
     }
 
     /// Exact truncations of any numbers by `by` bits.

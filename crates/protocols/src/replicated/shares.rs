@@ -67,6 +67,11 @@ impl<T: Ring> RingShares<T> {
         self.components.each_ref().map(|part| part.as_slice())
     }
 
+    /// The same, to keep.
+    pub fn into_components(self) -> [Zeroizing<Vec<T>>; 2] {
+        self.components
+    }
+
     /// Adds `other`, element by element.
     ///
     /// # Panics

@@ -28,6 +28,8 @@ enum Kind {
     Products,
     /// Signs of differences, which do not overflow.
     Comparisons,
+    /// Each number where it is not negative, else zero: its sign, and a product with that.
+    Relus,
     Truncations(Truncation),
     Injections,
     /// Counted in products of elements.
@@ -53,6 +55,7 @@ pub(super) fn workloads(args: &BenchR3) -> Vec<Workload> {
     vec![
         many("mul64", Kind::Products, PRODUCTS),
         many("lt64", Kind::Comparisons, COMPARISONS),
+        many("relu64", Kind::Relus, COMPARISONS),
         many("trunc64", Kind::Truncations(Truncation::Exact), COMPARISONS),
         many(
             "trunc64/near",
@@ -241,6 +244,21 @@ async fn run<T: Ring>(
             let less = rings.inject::<T>(&less).await?;
             let ([x, y], less) = (open(rings, [&x, &y]).await?, open(rings, [&less]).await?);
             let right = |i: usize| less[0][i].bit(0) == x[i].sub(y[i]).bit(T::BITS - 1);
+            return Ok((start, end, (0..x.len()).all(right)));
+        }
+        Kind::Relus => {
+            for _ in 0..batches {
+                let negative = rings.negative(&x).await?;
+                let below = rings.bit_times(&negative, &x).await?;
+                z = x.clone();
+                z.sub_assign(&below);
+            }
+            let end = Instant::now();
+            let [x, z] = open(rings, [&x, &z]).await?;
+            let right = |i: usize| match x[i].bit(T::BITS - 1) {
+                0 => z[i] == x[i],
+                _ => z[i] == T::ZERO,
+            };
             return Ok((start, end, (0..x.len()).all(right)));
         }
         Kind::Truncations(how) => {
