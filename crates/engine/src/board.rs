@@ -14,7 +14,7 @@ use madrigal_correlations::{BitTriples, Steps, Stock, TriplePieces};
 use madrigal_net::{Context, Error, Result};
 
 use crate::graph::{Graph, Value};
-use crate::operation::Prepared;
+use crate::operation::{Mismatch, Prepared};
 use crate::schedule::{Schedule, Task};
 use crate::shares::Shares;
 use wholes::{When, Wholes, read_whole};
@@ -92,8 +92,8 @@ struct Ahead {
     made: Vec<Arc<Shares>>,
     kept: Option<Box<dyn Any + Send>>,
     clock: Option<Context>,
-    /// Whether what it made was told before it had ended.
-    told: bool,
+    /// How often what it made was told before it had ended.
+    told: usize,
 }
 
 /// What the preparation of a task begins with.
@@ -424,13 +424,23 @@ impl Board {
     pub(crate) fn tell_ahead(&self, index: u32, results: Vec<Shares>, clock: &Context) {
         let mut state = self.lock();
         let told = &mut state.tasks[index as usize].ahead.told;
-        assert!(!*told, "results are told once");
-        *told = true;
-        state.made_ahead(index, results, clock.beside());
+        *told += 1;
+        if *told == 1 {
+            state.made_ahead(index, results, clock.beside());
+        }
     }
 
     /// Leaves what was prepared for a task.
-    pub(crate) fn put_ahead(&self, index: u32, prepared: Prepared, stock: Stock, clock: &Context) {
+    ///
+    /// # Errors
+    /// If its results were told otherwise than its bill says.
+    pub(crate) fn put_ahead(
+        &self,
+        index: u32,
+        prepared: Prepared,
+        stock: Stock,
+        clock: &Context,
+    ) -> std::result::Result<(), Mismatch> {
         let mut state = self.lock();
         let place = &mut state.tasks[index as usize];
         // What is used up keeps the memory of its whole part.
@@ -442,8 +452,13 @@ impl Board {
         });
         place.ahead.kept = Some(prepared.kept);
         let known = self.schedule.tasks[index as usize].price.known;
-        assert_eq!(known, place.ahead.told, "a bill says when results are told");
-        if !place.ahead.told {
+        let (told, wanted) = (place.ahead.told, usize::from(known));
+        if told != wanted {
+            return Err(Mismatch::new(format!(
+                "it told of its results {told} times while it was prepared, and its bill says {wanted}"
+            )));
+        }
+        if told == 0 {
             state.made_ahead(index, prepared.results, clock.clone());
         }
         state.ahead_left -= 1;
@@ -459,6 +474,7 @@ impl Board {
             let waiting = std::mem::take(&mut state.waiting_for_ahead);
             waiting.into_iter().for_each(Waker::wake);
         }
+        Ok(())
     }
 
     /// Waits until all is prepared that is to be.

@@ -650,7 +650,12 @@ async fn prepare(
         };
         let stock = turn.into_stock();
         strand.context(Phase::Setup).join(&context);
-        board.put_ahead(index, prepared, stock, &context);
+        board
+            .put_ahead(index, prepared, stock, &context)
+            .map_err(|problem| {
+                let reason = format!("operation `{}` cannot go on: {problem}", operation.name());
+                context.fail(Error::Ended { reason })
+            })?;
         breathe().await;
     }
     Ok(())

@@ -4,13 +4,20 @@
 
 use std::sync::Arc;
 
+use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::{Builder, Wire};
 use madrigal_core::Party;
-use madrigal_engine::operations::{Addends, AlphaTool, BetaTool, Compose, Mul, Netlist, Square};
-use madrigal_engine::{Circuit, Origin, Phases, ProgramError, ProgramPlan, ProgramSpec, Width};
+use madrigal_engine::operations::{
+    Addends, AlphaTool, BetaTool, Compose, Linear, Mul, Netlist, Square,
+};
+use madrigal_engine::{
+    Bill, Circuit, Mismatch, Operation, Origin, Phases, Prepared, ProgramError, ProgramPlan,
+    ProgramSpec, Shares, Sort, Turn, Width,
+};
 use madrigal_testkit::seed;
 
-use crate::programs::{Built, check};
+use crate::limits::run_each;
+use crate::programs::{Built, check, own};
 
 const WIDTH: Width = Width::W32;
 
@@ -86,6 +93,104 @@ fn chains_of_products_are_prepared_side_by_side() {
         check(&built, built.spec(), seed);
         let parts = check_otherwise(&built, seed);
         assert!(parts > 1 || products < 40, "{parts} parts");
+    }
+}
+
+/// Nothing is told of results without elements, whatever bills say.
+#[test]
+fn products_of_nothing() {
+    let seed = seed();
+    let built = chain(3, 0, seed);
+    check(&built, built.spec(), seed);
+    check_otherwise(&built, seed);
+}
+
+/// An operation that tells of its results once more than another one, or not although its bill says so.
+#[derive(Debug)]
+struct Misleading<O> {
+    inner: O,
+    tells: bool,
+}
+
+impl<O: Operation> Operation for Misleading<O> {
+    fn name(&self) -> String {
+        format!("misleading {}", self.inner.name())
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        self.inner.sorts(inputs, parties)
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        self.inner.bill(inputs, bill);
+        if !self.tells {
+            bill.ahead(Bill::results_known);
+        }
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        self.inner.prepares(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, madrigal_net::Result<Prepared>> {
+        Box::pin(async move {
+            let early = turn.early();
+            let prepared = self.inner.prepare(turn, inputs).await?;
+            if self.tells {
+                let results = early.tell(prepared.results);
+                return Ok(Prepared {
+                    results,
+                    ..prepared
+                });
+            }
+            Ok(prepared)
+        })
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, madrigal_net::Result<Vec<Shares>>> {
+        self.inner.online(turn, inputs)
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        self.inner.plain(inputs)
+    }
+}
+
+#[test]
+fn telling_otherwise_than_the_bill_is_an_error() {
+    let seed = seed();
+    let ended = |operation: Arc<dyn Operation>, operands: usize| -> Vec<String> {
+        let mut built = Built::new(2, seed);
+        let x = built.ring::<AlphaTool>(WIDTH, 3);
+        let made = built.graph.add(operation, &vec![x; operands]).unwrap();
+        built.open_to_all::<AlphaTool>(made[0]);
+        let plan = ProgramPlan::new(built.spec()).unwrap();
+        let inputs = [0, 1].map(|me| own(&built.graph, &built.inputs, Party::new(me)));
+        let ended = run_each(&[plan.clone(), plan], &inputs);
+        let errors = ended.into_iter().map(|ended| ended.unwrap_err());
+        errors.map(|error| error.to_string()).collect()
+    };
+    let twice = Misleading {
+        inner: Mul::<AlphaTool>::new(),
+        tells: true,
+    };
+    let never = Misleading {
+        inner: Linear::<AlphaTool>::new(vec![3], 1),
+        tells: false,
+    };
+    for error in ended(Arc::new(twice), 2) {
+        assert!(error.contains("told of its results 2 times"), "{error}");
+    }
+    for error in ended(Arc::new(never), 1) {
+        assert!(error.contains("told of its results 0 times"), "{error}");
     }
 }
 

@@ -28,7 +28,10 @@ use madrigal_testkit::{World, seed};
 use crate::programs::{Built, check, check_all, own};
 
 /// Each party runs its own plan with its own inputs.
-fn run_each(plans: &[ProgramPlan], inputs: &[Vec<Shares>]) -> Vec<Result<Outcome, RunError>> {
+pub(crate) fn run_each(
+    plans: &[ProgramPlan],
+    inputs: &[Vec<Shares>],
+) -> Vec<Result<Outcome, RunError>> {
     let world = &World::new(plans.len(), seed());
     std::thread::scope(|scope| {
         let parties = Party::all(plans.len()).zip(mesh(plans.len()));

@@ -13,7 +13,7 @@ pub(super) fn held(array: &Array, sort: Sort) -> Shares {
             let mut shares = Shares::zeros(sort);
             let to = shares.component_mut::<T>(0).iter_mut();
             with!(array.words(), words => to.zip(words).for_each(|(to, &word)| {
-                *to = <T as Ring>::from_u128(word.into());
+                *to = <T as Ring>::from_u128(Ring::to_u128(word));
             }));
             shares
         }),

@@ -60,13 +60,12 @@ impl ReplicatedRings {
             (1, x.len()),
             "a bit for each element"
         );
-        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>, z: [&mut [T]; 2]| {
             let bits = bits.block(block.clone(), 1);
             let x = x.components().map(|part| &part[block.clone()]);
-            strand.bit_times(&bits, x).await
+            strand.bit_times(&bits, x, z).await
         };
-        let done = self.in_blocks(x.len(), 2 * T::BITS, work).await?;
-        Ok(gather(done, 1, x.len()))
+        self.made_in_blocks(x.len(), 2 * T::BITS, work).await
     }
 
     /// x where the bit is 1, else y. Cost of [`bit_times`](Self::bit_times).
@@ -103,7 +102,7 @@ impl ReplicatedRings {
         let targets: Vec<usize> = (1..T::BITS).collect();
         let targets = &targets;
         let me = self.me();
-        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>, z: [&mut [T]; 2]| {
             let mut mine = RingShares::<T>::zeros(block.len());
             let mut addend = BitShares::zeros(T::BITS, block.len());
             if let Some(part) = third(me) {
@@ -138,10 +137,12 @@ impl ReplicatedRings {
             }
             let [first, ..] = strand.share(&own, of_first(block.len())).await?;
             mine.add_assign(&first);
-            Ok(mine)
+            for (z, part) in z.into_iter().zip(mine.components()) {
+                z.copy_from_slice(part);
+            }
+            Ok(())
         };
-        let done = self.in_blocks(bits.count, T::BITS, work).await?;
-        Ok(gather(done, 1, bits.count))
+        self.made_in_blocks(bits.count, T::BITS, work).await
     }
 }
 
@@ -168,17 +169,19 @@ impl ReplicatedBits {
     async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
         let me = self.context.me();
         let count = bits.rows * bits.count;
-        let own = known_to_first::<T>(me, bits);
-        let [u, ..] = self.share(&own, of_first(count)).await?;
+        let u = self.put_in(known_to_first::<T>(me, bits), count).await?;
         let mut own = known_to_others::<T>(me, bits);
         if let Some(part) = third(me) {
             // u (1 - 2 w), of which P_1 and P_2 have u in two parts; and w.
-            for (w, u) in own.iter_mut().zip(&*u.components[1 - part]) {
+            for (w, u) in own.iter_mut().zip(&*u) {
                 let product = u.sub(u.and(T::ZERO.sub(*w)).shl(1));
                 *w = if part == 1 { product.add(*w) } else { product };
             }
         }
-        self.sum_of_two(Party::new(1), own, count).await
+        let mut sums = RingShares::zeros(count);
+        let [first, second] = sums.components.each_mut().map(|part| part.as_mut_slice());
+        self.sum_of_two(Party::new(1), own, [first, second]).await?;
+        Ok(sums)
     }
 
     /// [`ReplicatedRings::bit_times`], for a block.
@@ -186,7 +189,8 @@ impl ReplicatedBits {
         &mut self,
         bits: &BitShares,
         x: [&[T]; 2],
-    ) -> Result<RingShares<T>> {
+        z: [&mut [T]; 2],
+    ) -> Result<()> {
         let (me, count) = (self.context.me(), bits.count);
         let mut own = Zeroizing::zeros(if me.index() == 0 { 2 * count } else { 0 });
         if me.index() == 0 {
@@ -197,10 +201,10 @@ impl ReplicatedBits {
                 *product = x_0.add(*x_1).and(T::ZERO.sub(*u));
             }
         }
-        let [put_in, ..] = self.share(&own, of_first(2 * count)).await?;
+        let put_in = self.put_in(own, 2 * count).await?;
         let mut own = known_to_others::<T>(me, bits);
         if let Some(part) = third(me) {
-            let (u, products) = put_in.components[1 - part].split_at(count);
+            let (u, products) = put_in.split_at(count);
             let parts = products.iter().zip(x[1 - part]);
             let once = T::ZERO.sub(if part == 1 { T::ONE } else { T::ZERO });
             for (((own, u), (product, of_first)), x_2) in
@@ -213,7 +217,7 @@ impl ReplicatedBits {
                 *own = product.add(rest.and(w));
             }
         }
-        self.sum_of_two(Party::new(1), own, count).await
+        self.sum_of_two(Party::new(1), own, z).await
     }
 }
 

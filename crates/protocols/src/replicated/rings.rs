@@ -161,19 +161,54 @@ impl ReplicatedRings {
         width: usize,
         work: impl AsyncFn(&mut ReplicatedBits, Range<usize>) -> Result<R>,
     ) -> Result<Vec<(Range<usize>, R)>> {
+        let blocks = blocks(count, width).map(|block| (block, ()));
+        let work = async |strand: &mut ReplicatedBits, block, ()| work(strand, block).await;
+        self.side_by_side(blocks, work).await
+    }
+
+    /// The same, where `work` writes the components of a block's elements.
+    pub(super) async fn made_in_blocks<T: Ring>(
+        &mut self,
+        count: usize,
+        width: usize,
+        work: impl AsyncFn(&mut ReplicatedBits, Range<usize>, [&mut [T]; 2]) -> Result<()>,
+    ) -> Result<RingShares<T>> {
+        let mut made = RingShares::zeros(count);
+        let [mut first, mut second] = made.components.each_mut().map(|part| part.as_mut_slice());
+        let blocks = blocks(count, width).map(|block| {
+            let parts = [&mut first, &mut second].map(|rest| {
+                let (part, after) = std::mem::take(rest).split_at_mut(block.len());
+                *rest = after;
+                part
+            });
+            (block, parts)
+        });
+        self.side_by_side(blocks, work).await?;
+        Ok(made)
+    }
+
+    async fn side_by_side<P, R>(
+        &mut self,
+        blocks: impl Iterator<Item = (Range<usize>, P)>,
+        work: impl AsyncFn(&mut ReplicatedBits, Range<usize>, P) -> Result<R>,
+    ) -> Result<Vec<(Range<usize>, R)>> {
+        let mut of_ways: [Vec<_>; WAYS] = Default::default();
+        for (number, block) in blocks.enumerate() {
+            of_ways[number % WAYS].push(block);
+        }
         let context = self.strand.context.clone();
         let start = context.beside();
         let (work, context, start) = (&work, &context, &start);
         let ways = self
             .ways
             .iter_mut()
-            .enumerate()
-            .map(|(way, strand)| async move {
+            .zip(of_ways)
+            .map(|(strand, blocks)| async move {
                 let mut done = Vec::new();
-                for block in blocks(count, width).skip(way).step_by(WAYS) {
+                for (block, with) in blocks {
                     let beside = start.beside();
                     strand.count_in(&beside);
-                    done.push((block.clone(), work(strand, block).await?));
+                    done.push((block.clone(), work(strand, block, with).await?));
                     context.join(&beside);
                 }
                 Ok(done)

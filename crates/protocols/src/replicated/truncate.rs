@@ -39,7 +39,7 @@ use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
 use super::compare::Split;
-use super::convert::{gather, of_first, unpack};
+use super::convert::unpack;
 use super::shares::third;
 use super::{BitShares, ReplicatedBits, ReplicatedRings, RingShares};
 use madrigal_core::Zeroizing;
@@ -103,13 +103,13 @@ impl ReplicatedRings {
             ..Split::of(x)
         };
         let width = targets.last().copied().unwrap_or(by);
-        let work = async |strand: &mut ReplicatedBits, block: Range<usize>| {
+        let work = async |strand: &mut ReplicatedBits, block: Range<usize>, z: [&mut [T]; 2]| {
             let addends = strand.split(split, width, &block).await?;
             let carries = strand.carries(&addends, targets, depth).await?;
-            strand.quotient(split, by, numbers, &block, carries).await
+            let cut = (by, numbers);
+            strand.quotient(split, cut, &block, carries, z).await
         };
-        let done = self.in_blocks(x.len(), T::BITS, work).await?;
-        Ok(gather(done, 1, x.len()))
+        self.made_in_blocks(x.len(), T::BITS, work).await
     }
 
     /// x / 2^`by`, rounded at random, for one element sent by each of P_0 and P_1 in one round. **It
@@ -161,7 +161,12 @@ impl ReplicatedRings {
             }
             _ => {}
         }
-        strand.sum_of_two(Party::new(0), own, count).await
+        let mut sums = RingShares::zeros(count);
+        let [first, second] = sums.components.each_mut().map(|part| part.as_mut_slice());
+        strand
+            .sum_of_two(Party::new(0), own, [first, second])
+            .await?;
+        Ok(sums)
     }
 }
 
@@ -170,11 +175,11 @@ impl ReplicatedBits {
     async fn quotient<T: Ring>(
         &mut self,
         split: Split<'_, T>,
-        by: usize,
-        numbers: Numbers,
+        (by, numbers): (usize, Numbers),
         block: &Range<usize>,
         carries: BitShares,
-    ) -> Result<RingShares<T>> {
+        z: [&mut [T]; 2],
+    ) -> Result<()> {
         let (me, count) = (self.context.me(), block.len());
         let top = T::BITS - by;
         let highest = |x: &T| x.shr(T::BITS - 1);
@@ -195,7 +200,7 @@ impl ReplicatedBits {
                 number[i] = quotient.add(lower[i]).sub(upper[i].shl(top));
             }
         }
-        let [put_in, ..] = self.share(&own, of_first(3 * count)).await?;
+        let put_in = self.put_in(own, 3 * count).await?;
 
         let mut own = Zeroizing::zeros(if me.index() == 0 { 0 } else { count });
         if let Some(part) = third(me) {
@@ -214,7 +219,7 @@ impl ReplicatedBits {
                 1
             };
             // Of what P_0 put in, what P_2 has is the mask.
-            let mut put_in = put_in.components[1 - part].chunks_exact(count);
+            let mut put_in = put_in.chunks_exact(count);
             let mut next = || put_in.next().unwrap_or_default();
             let (number, u_lower, u_upper) = (next(), next(), next());
             for i in 0..count {
@@ -230,6 +235,6 @@ impl ReplicatedBits {
                 }
             }
         }
-        self.sum_of_two(Party::new(1), own, count).await
+        self.sum_of_two(Party::new(1), own, z).await
     }
 }
