@@ -512,17 +512,21 @@ impl Team<'_> {
 
 /// What is this operation's fault names it, and ends the job for all.
 fn told(error: Error, node: &Node, context: &Context) -> Error {
-    let (Error::Short { .. }, Some(operation)) = (&error, &node.operation) else {
+    let Error::Short { .. } = &error else {
         return error;
     };
-    let (name, label) = (operation.name(), &node.label);
-    let place = if label.is_empty() {
-        String::new()
-    } else {
-        format!(" ({label})")
-    };
-    let reason = format!("operation `{name}`{place} cannot go on: {error}");
+    let reason = format!("{} cannot go on: {error}", named(node));
     context.fail(Error::Ended { reason })
+}
+
+/// An operation, and where the program asked for it.
+fn named(node: &Node) -> String {
+    let name = node.operation.as_ref().map(|operation| operation.name());
+    let name = name.unwrap_or_else(|| "input".to_owned());
+    match node.label.as_str() {
+        "" => format!("operation `{name}`"),
+        label => format!("operation `{name}` ({label})"),
+    }
 }
 
 /// One strand at work.
@@ -653,7 +657,7 @@ async fn prepare(
         board
             .put_ahead(index, prepared, stock, &context)
             .map_err(|problem| {
-                let reason = format!("operation `{}` cannot go on: {problem}", operation.name());
+                let reason = format!("{} cannot go on: {problem}", named(node));
                 context.fail(Error::Ended { reason })
             })?;
         breathe().await;

@@ -179,6 +179,18 @@ fn absolute_values_of_ring_elements_are_products_with_a_sign() {
     assert_eq!(times(&absolute(2, Mix::B)), 0);
 }
 
+/// Where the program says what is converted, an absolute value is of bits, and so is what it is taken of.
+#[test]
+fn absolute_values_convert_nothing_unasked() {
+    let found = steps(2, Mix::AB.manual(), |p| {
+        let x = p.input::<i64>(ALICE, 9);
+        p.open((x << 1).abs().to(Sharing::Arithmetic), BOB);
+    });
+    let times = count(&found, |action| matches!(action, Action::BitTimes));
+    let composed = count(&found, |action| matches!(action, Action::Compose { .. }));
+    assert_eq!((times, composed), (0, 1));
+}
+
 #[test]
 fn a_distance_is_computed_in_the_ring_and_its_minimum_on_bits() {
     let program = |p: &mut Program| {

@@ -8,6 +8,7 @@ use crate::element::Type;
 
 /// An array as a clear value.
 pub(super) fn held(array: &Array, sort: Sort) -> Shares {
+    debug_assert_eq!(array.words().len(), sort.len);
     match sort.element {
         Element::Ring(width) => with_ring!(width, T => {
             let mut shares = Shares::zeros(sort);

@@ -112,7 +112,9 @@ fn of_inputs(
             };
             vec![bits, branches, branches]
         }
-        Op::Unary(Unary::Abs) if outputs[0].ring && !outputs[0].bits => vec![outputs[0]],
+        Op::Unary(Unary::Abs) if outputs[0].ring && !outputs[0].bits && !mix.is_manual() => {
+            vec![outputs[0]]
+        }
         Op::LookUp => vec![if ring { outputs[0] } else { bits }, bits],
         Op::Row(_) => vec![outputs[0], Wants::default()],
         op if follows(op) => vec![outputs[0]; inputs],

@@ -139,8 +139,10 @@ impl Lowering<'_> {
     /// Whether elements of the values' rings are tested as they are: by a protocol for it, unless there are bits of them,
     /// of which a circuit takes no more.
     fn tests(&self, a: Value, b: Value) -> bool {
-        self.mix.bits() == Sharing::Replicated
-            && [a, b].iter().all(|&value| self.form(value).bits.is_none())
+        let has_bits = |value: &Value| {
+            self.graph.uniform(*value).is_none() && self.form(*value).bits.is_some()
+        };
+        self.mix.bits() == Sharing::Replicated && ![a, b].iter().any(has_bits)
     }
 
     fn test(&mut self, predicate: Predicate, x: Slot) -> Result<Slot> {

@@ -3,9 +3,9 @@
 //! What P_0 puts in for P_1 and P_2 to work on are two parts of it: P_2's comes from k_0, which it has with
 //! P_0, and P_1 gets the rest.
 //!
-//! Fresh shares of the sum of two numbers, of which two parties have one each: the pair is P_i, the *left* one, with l, and P_{i+1} with r; both have component i + 1. The other two
-//! components are drawn: component i by P_i and P_{i-1} from k_i, component i + 2 by P_{i+1} and P_{i-1}
-//! from k_{i+2}. P_i sends l less the one, P_{i+1} sends r less the other, and the sum of the two
+//! Fresh shares of the sum of two numbers, of which two parties have one each: the pair is P_i, the *left*
+//! one, with l, and P_{i+1} with r; both have component i + 1. The other two components are drawn:
+//! component i by P_i and P_{i-1} from k_i, component i + 2 by P_{i+1} and P_{i-1} from k_{i+2}. P_i sends l less the one, P_{i+1} sends r less the other, and the sum of the two
 //! messages is component i + 1. Each message is masked by a stream that its receiver does not have; the
 //! third party sends and receives nothing.
 //!
