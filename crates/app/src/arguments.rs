@@ -237,7 +237,8 @@ impl Named<'_> {
             })
         })?;
         let mut flags = Flags::from_arg_matches(matches).map_err(Failure::bug)?;
-        flags.over.or_network(&flags.net.network);
+        let here = flags.who.local.is_some();
+        flags.over.or_network(&flags.net.network, here);
         let foreign = match flags.what {
             What::Run => None,
             What::Explain if flags.ahead.prepare.is_some() => Some("--prepare"),

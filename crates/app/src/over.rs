@@ -1,6 +1,7 @@
 //! Which OT extension makes correlations.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::Args;
 use madrigal_core::time::Link as Line;
@@ -14,6 +15,27 @@ use crate::reach::Network;
 /// The level that choices are made for: all parties must come to the same, whatever their processors.
 const LEVEL: Level = Level::AesNi;
 
+/// What [`Link`] calls this machine's own network.
+const HERE: &str = "local";
+
+/// That network: what it carries in a second is the processor's business.
+const LOOPBACK: Profile = Profile {
+    latency: Duration::from_micros(30),
+    bits_per_second: None,
+    jitter: Duration::ZERO,
+};
+
+impl Network {
+    /// The extension for this many triples between parties that all run here.
+    pub fn extension(&self, threads: usize, triples: u64) -> Extension {
+        choose(&self.profile.unwrap_or(LOOPBACK), threads, triples).extension
+    }
+}
+
+fn choose(profile: &Profile, threads: usize, triples: u64) -> Choice {
+    Extension::choose(profile, LEVEL, threads, triples)
+}
+
 /// The flags.
 #[derive(Args, Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Over {
@@ -24,18 +46,25 @@ pub struct Over {
     pub extension: ExtensionArg,
 
     /// The network between the parties, for --extension auto and for how much is under way at once:
-    /// a profile as for --network, or none if the network is not known. Must be the same at all
-    /// parties (`madrigal doctor --peers` measures it) [default: that of --network]
+    /// a profile as for --network, local if all parties run on one machine, or none if the network
+    /// is not known. Must be the same at all parties (`madrigal doctor --peers` measures it)
+    /// [default: that of --network, or local with --local]
     #[arg(long, value_name = "PROFILE")]
     pub link: Option<Link>,
 }
 
 impl Over {
-    /// Takes the network that the parties are made to feel for their link, if none was named.
-    pub fn or_network(&mut self, network: &str) {
+    /// If no link was named, takes the network that the parties are made to feel for it, or else
+    /// that of this machine where they all run here.
+    pub fn or_network(&mut self, network: &str, here: bool) {
+        if self.link.is_some() {
+            return;
+        }
         let known = Network::parse(network).ok().and_then(|known| known.profile);
-        if self.link.is_none() && known.is_some() {
+        if known.is_some() {
             self.link = Some(Link(network.to_owned()));
+        } else if here {
+            self.link = Some(Link(HERE.to_owned()));
         }
     }
 
@@ -46,13 +75,15 @@ impl Over {
 
     /// The extension for this many triples on this many threads, and why.
     pub fn choose(&self, threads: usize, triples: u64) -> Choice {
+        let here = self.link.as_ref().is_some_and(|link| link.0 == HERE);
         let link = self.link.as_ref().and_then(Link::profile);
         match (self.extension.extension(), link) {
             (Some(extension), _) => Choice {
                 extension,
                 reason: "--extension names it".to_owned(),
             },
-            (None, Some(profile)) => Extension::choose(&profile, LEVEL, threads, triples),
+            (None, Some(profile)) => choose(&profile, threads, triples),
+            (None, None) if here => choose(&LOOPBACK, threads, triples),
             (None, None) => Choice {
                 extension: Extension::default(),
                 reason: "the default, as --link does not say what the network is like".to_owned(),
@@ -94,13 +125,13 @@ impl FromStr for ExtensionArg {
     }
 }
 
-/// A network's profile, as it was written, or `none`.
+/// A network's profile, as it was written, or `local` or `none`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link(String);
 
 impl Link {
     fn profile(&self) -> Option<Profile> {
-        // `none` is no profile.
+        // `none` is no profile, and `local` none of those that are shaped.
         Network::parse(&self.0).ok()?.profile
     }
 }
@@ -109,9 +140,11 @@ impl FromStr for Link {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text != "none" {
+        if text != "none" && text != HERE {
             Profile::parse(text).map_err(|error| {
-                format!("{error}; `none` stands for a network that is not known")
+                format!(
+                    "{error}; `{HERE}` stands for one machine, `none` for a network that is not known"
+                )
             })?;
         }
         Ok(Self(text.to_owned()))

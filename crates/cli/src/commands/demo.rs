@@ -226,7 +226,7 @@ fn encrypt_here(args: &AesCtr) -> Result<()> {
     let parties = args.who.local.unwrap_or(3);
     let announcement = secret.announcement;
     let mut how = args.how.clone();
-    how.over.or_network(&args.net.network);
+    how.over.or_network(&args.net.network, true);
     let job = announcement.job(parties, how);
     let circuit = Arc::new(Circuit::new(&job.circuit.netlist()?));
     let plan = job.plan(Arc::clone(&circuit))?;

@@ -92,7 +92,7 @@ pub fn run(args: Explain) -> Result<()> {
     let circuit = Arc::new(Circuit::new(&read_netlist(args.work.circuit())?));
     let mut job = Job::from_flags(&args.work, args.parties, &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
-    job.how.over.or_network(&args.network);
+    job.how.over.or_network(&args.network, false);
     let choice = job.extension(&circuit);
     let plan = job.plan(Arc::clone(&circuit))?;
     let machine = match network.profile {

@@ -24,7 +24,7 @@ pub fn run(args: Precompute) -> Result<()> {
 
 fn task(args: &Precompute, parties: usize) -> Task {
     let mut over = args.over.clone();
-    over.or_network(&args.net.network);
+    over.or_network(&args.net.network, args.who.local.is_some());
     Task::Precompute(Precomputation {
         parties,
         triples: args.triples.to_string(),

@@ -28,7 +28,8 @@ pub fn run(mut args: Run) -> Result<()> {
         check_correlations(&args.work.how)?;
         return Err(Usage::NoStore.into());
     }
-    args.work.how.over.or_network(&args.net.network);
+    let here = args.who.local.is_some();
+    args.work.how.over.or_network(&args.net.network, here);
     if args.work.hycc.hycc.is_some() {
         return super::hycc::run(&args);
     }

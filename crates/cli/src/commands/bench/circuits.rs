@@ -72,7 +72,7 @@ fn statistics(args: BenchCircuit, source: Source) -> Result<Statistics> {
     let circuit = Arc::new(Circuit::new(&source.netlist()?));
     let values = circuit.inputs().len();
     let mut how = args.how;
-    how.over.or_network(&args.network);
+    how.over.or_network(&args.network, true);
     let job = Job {
         circuit: source,
         parties: args.parties,

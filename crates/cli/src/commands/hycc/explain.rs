@@ -103,7 +103,7 @@ pub fn modules(work: &Work, loaded: &Loaded, parties: usize) -> Vec<ModuleFigure
 pub fn explain(args: &Explain) -> Result<()> {
     let network = Network::parse(&args.network)?;
     let mut work = args.work.clone();
-    work.how.over.or_network(&args.network);
+    work.how.over.or_network(&args.network, false);
     let loaded = read(&work)?;
     let runs = usize::try_from(work.lanes.unwrap_or(1)).unwrap_or(usize::MAX);
     let hybrid = hybrid(&work, &loaded, args.parties, runs)?;

@@ -131,7 +131,7 @@ fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<Work> {
 
 fn over(args: &Infer) -> Over {
     let mut over = args.over.clone();
-    over.or_network(&args.net.network);
+    over.or_network(&args.net.network, args.who.local.is_some());
     over
 }
 

@@ -76,7 +76,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         },
     )?;
     let mut over = args.over.clone();
-    over.or_network(&args.network);
+    over.or_network(&args.network, false);
     let ways = Ways {
         over: &over,
         threads: args.threads,

@@ -146,8 +146,8 @@ pub(super) fn all(args: &BenchLines, seed: u64) -> Result<Vec<Row>> {
     for row in &mut rows {
         let line = row.line.clone();
         match &mut row.task {
-            Task::Compute(job) => job.how.over.or_network(&line),
-            Task::Precompute(task) => task.over.or_network(&line),
+            Task::Compute(job) => job.how.over.or_network(&line, true),
+            Task::Precompute(task) => task.over.or_network(&line, true),
         }
     }
     Ok(rows)

@@ -68,7 +68,6 @@ struct Ready {
 impl Ready {
     /// With the circuits that are expected to take less time.
     fn new(mix: Mix, made: &Made, setting: &Setting<'_>) -> Result<Self> {
-        let extension = Extension::default();
         let line = setting.network.link();
         let ready = |goal, pairs| -> Result<Self> {
             let mut lowered = made.program.lower(mix, goal).map_err(Failure::bug)?;
@@ -83,6 +82,7 @@ impl Ready {
             }
             let planned = |spec| ProgramPlan::new(spec).map_err(Failure::bug);
             let needs = planned(spec.clone())?.needs();
+            let extension = setting.network.extension(setting.threads, needs.steps());
             spec.origin = Origin::Ot {
                 extension,
                 threads: setting.threads,
@@ -253,6 +253,10 @@ pub(in super::super) fn measure_gates(gates: Gates, setting: &Setting<'_>) -> Re
 
 fn run(work: &impl Work, goal: Goal, setting: &Setting<'_>) -> Result<Measured> {
     let (threads, plan) = (setting.threads, work.plan());
+    let extension = match plan.spec().origin {
+        Origin::Ot { extension, .. } => extension,
+        _ => Extension::default(),
+    };
     let parties = everyone(
         setting.transport,
         setting.network,
@@ -266,8 +270,7 @@ fn run(work: &impl Work, goal: Goal, setting: &Setting<'_>) -> Result<Measured> 
                 let inputs = work.given(me)?;
                 let first = 2 * run + 1;
                 let with_ots = !plan.needs().is_empty();
-                let base_ots =
-                    base_ots(session, first, with_ots, Extension::default(), threads).await?;
+                let base_ots = base_ots(session, first, with_ots, extension, threads).await?;
                 let given = Given {
                     inputs,
                     ..Given::default()
