@@ -6,7 +6,7 @@
 use crate::common::{dealt, depths, join, plain, run, signed, values, worker};
 use madrigal_core::{Party, Phase, Ring};
 use madrigal_kernels::{Block, Prg, meter::unmetered, rings};
-use madrigal_protocols::replicated::{Depth, RingShares, Tally};
+use madrigal_protocols::replicated::{Depth, RingShares, RingView, Tally};
 use madrigal_testkit::{World, seed};
 
 const COUNTS: [usize; 5] = [1, 7, 64, 1000, 100_000];
@@ -60,7 +60,7 @@ fn linear<T: Ring>(seed: u64, count: usize) {
             let mut minus = RingShares::constants(me, &public);
             minus.negate();
             sum.add_assign(&minus);
-            let both = RingShares::concat(&[&sum, &z]);
+            let both = RingShares::concat(&[(&sum).into(), (&z).into()]);
             let to_all = rings.open(&both, &all).await?;
             let to_two = rings.open(&x, &to).await?;
             let to_one = rings.open(&y, &to[1..]).await?;
@@ -380,7 +380,9 @@ fn probabilistic_truncation_computes_and_tells_what_is_written() {
             for _ in 0..TIMES {
                 all.push(rings.truncate_probabilistic(x, BY).await?);
             }
-            Ok(RingShares::concat(&all.iter().collect::<Vec<_>>()))
+            Ok(RingShares::concat(
+                &all.iter().map(RingView::from).collect::<Vec<_>>(),
+            ))
         },
         |tally| (0..TIMES).for_each(|_| tally.truncate_probabilistic::<u64>(COUNT)),
     );

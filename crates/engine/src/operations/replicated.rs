@@ -9,7 +9,7 @@ use madrigal_kernels as kernels;
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::replicated::{
-    PARTIES, ReplicatedBits, ReplicatedInputs, ReplicatedRings, RingShares, Tally, leads,
+    PARTIES, ReplicatedBits, ReplicatedInputs, ReplicatedRings, RingShares, RingView, Tally, leads,
 };
 
 use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
@@ -77,23 +77,29 @@ impl ReplicatedTool {
     ) -> Result<Vec<Shares>> {
         let mut counts = [0; PARTIES];
         counts[owner.index()] = values.iter().map(|value| value.len()).sum();
-        let mut own = Zeroizing::new(Vec::new());
-        if self.context.me() == owner {
-            own.reserve_exact(counts[owner.index()]);
-            values
-                .iter()
-                .for_each(|value| own.extend_from_slice(value.component::<T>(0)));
+        let parts: Vec<&[T]> = match self.context.me() == owner {
+            true => values.iter().map(|value| value.component(0)).collect(),
+            false => Vec::new(),
+        };
+        let joined;
+        let own = match parts[..] {
+            [] => &[],
+            [one] => one,
+            _ => {
+                joined = Zeroizing::new(parts.concat());
+                &joined
+            }
+        };
+        let mut shares = self.rings()?.share::<T>(own, counts).await?;
+        let shares = std::mem::replace(&mut shares[owner.index()], RingShares::zeros(0));
+        if values.len() == 1 {
+            return Ok(vec![from_ring(shares)]);
         }
-        let shares = self.rings()?.share::<T>(&own, counts).await?;
         let mut at = 0;
         let of = |value: &Arc<Shares>| {
             let range = at..at + value.len();
             at = range.end;
-            from_ring(
-                shares[owner.index()]
-                    .components()
-                    .map(|part| &part[range.clone()]),
-            )
+            from_ring(shares.slice(range))
         };
         Ok(values.iter().map(of).collect())
     }
@@ -103,15 +109,25 @@ impl ReplicatedTool {
         values: &[Arc<Shares>],
         to: &[Party],
     ) -> Result<Vec<Shares>> {
-        let all: Vec<RingShares<T>> = values.iter().map(|value| to_ring(value)).collect();
-        let all = RingShares::concat(&all.iter().collect::<Vec<_>>());
-        let opened = self.rings()?.open(&all, to).await?.map(Zeroizing::new);
+        let parts: Vec<RingView<'_, T>> = values.iter().map(|value| to_ring(value)).collect();
+        let joined;
+        let all = match parts[..] {
+            [one] => one,
+            _ => {
+                joined = RingShares::concat(&parts);
+                RingView::from(&joined)
+            }
+        };
+        let mut opened = self.rings()?.open(all, to).await?.map(Zeroizing::new);
         let mut at = 0;
         let of = |value: &Arc<Shares>| {
             let range = at..at + value.len();
             at = range.end;
             let sort = value.sort().shared(Sharing::PUBLIC);
-            match &opened {
+            match &mut opened {
+                Some(opened) if values.len() == 1 => {
+                    Shares::ring_of(Sharing::PUBLIC, std::mem::take(opened))
+                }
                 Some(opened) => Shares::ring_of(Sharing::PUBLIC, opened[range].to_vec()),
                 None => Shares::unknown(sort),
             }
@@ -121,15 +137,14 @@ impl ReplicatedTool {
 }
 
 /// Shares as the protocol has them.
-pub(super) fn to_ring<T: Held>(value: &Shares) -> RingShares<T> {
-    let part = |component| value.component::<T>(component).to_vec();
-    RingShares::from_components(part(0), part(1)).expect("components of one length")
+pub(super) fn to_ring<T: Held>(value: &Shares) -> RingView<'_, T> {
+    let [first, second] = [0, 1].map(|component| value.component(component));
+    RingView::new(first, second).expect("components of one length")
 }
 
 /// And back.
-pub(super) fn from_ring<T: Held>(components: [&[T]; 2]) -> Shares {
-    let parts = components.map(|part| Zeroizing::new(part.to_vec()));
-    Shares::ring(Sharing::R, parts.into())
+pub(super) fn from_ring<T: Held>(shares: RingShares<T>) -> Shares {
+    Shares::ring(Sharing::R, shares.into_components().into())
 }
 
 /// Adds what a tally of ring operations says for each party, and its rounds.

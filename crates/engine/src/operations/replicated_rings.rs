@@ -9,9 +9,9 @@ use madrigal_correlations::Stock;
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 use madrigal_protocols::planes;
-use madrigal_protocols::replicated::{BitShares, PARTIES, ReplicatedInputs, RingShares, Tally};
+use madrigal_protocols::replicated::{BitShares, PARTIES, ReplicatedInputs, Tally};
 
-use super::replicated::{ReplicatedTool, tally, to_ring};
+use super::replicated::{ReplicatedTool, from_ring, tally, to_ring};
 use super::{Rings, in_sharing};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Operation, Turn};
@@ -20,10 +20,6 @@ use crate::sort::{Element, Sharing, Sort};
 
 /// The party that knows the first addend.
 const FIRST: Party = Party::new(0);
-
-fn shared<T: Held>(shares: RingShares<T>) -> Shares {
-    Shares::ring(Sharing::R, shares.into_components().into())
-}
 
 /// Planes as the protocol has them: rows of whole bytes.
 fn to_bits(value: &Shares) -> BitShares {
@@ -46,7 +42,7 @@ impl Rings for ReplicatedTool {
 
     async fn mul<T: Held>(&mut self, _: &mut Stock, x: &Shares, y: &Shares) -> Result<Shares> {
         let (x, y) = (to_ring::<T>(x), to_ring::<T>(y));
-        Ok(shared(self.rings()?.mul(&x, &y).await?))
+        Ok(from_ring(self.rings()?.mul(x, y).await?))
     }
 
     fn mul_bill<T: Held>(len: usize, bill: &mut Bill) {
@@ -56,7 +52,7 @@ impl Rings for ReplicatedTool {
 
     async fn square<T: Held>(&mut self, _: &mut Stock, x: &Shares) -> Result<Shares> {
         let x = to_ring::<T>(x);
-        Ok(shared(self.rings()?.square(&x).await?))
+        Ok(from_ring(self.rings()?.square(x).await?))
     }
 
     fn square_bill<T: Held>(len: usize, bill: &mut Bill) {
@@ -71,7 +67,7 @@ impl Rings for ReplicatedTool {
         length: usize,
     ) -> Result<Shares> {
         let (x, y) = (to_ring::<T>(x), to_ring::<T>(y));
-        Ok(shared(self.rings()?.dot(&x, &y, length).await?))
+        Ok(from_ring(self.rings()?.dot(x, y, length).await?))
     }
 
     fn dot_bill<T: Held>(len: usize, length: usize, bill: &mut Bill) {
@@ -87,7 +83,7 @@ impl Rings for ReplicatedTool {
         product: Product,
     ) -> Result<Shares> {
         let (x, y) = (to_ring::<T>(x), to_ring::<T>(y));
-        Ok(shared(self.rings()?.products(&x, &y, &product).await?))
+        Ok(from_ring(self.rings()?.products(x, y, &product).await?))
     }
 
     fn product_bill<T: Held>(product: Product, bill: &mut Bill) {
@@ -150,7 +146,9 @@ impl Rings for ReplicatedTool {
     }
 
     async fn compose<T: Held>(&mut self, _: &mut Stock, planes: &Shares) -> Result<Shares> {
-        Ok(shared(self.rings()?.compose::<T>(&to_bits(planes)).await?))
+        Ok(from_ring(
+            self.rings()?.compose::<T>(&to_bits(planes)).await?,
+        ))
     }
 
     fn compose_bill<T: Held>(planes: usize, len: usize, bill: &mut Bill) {
@@ -167,7 +165,7 @@ impl Rings for ReplicatedTool {
         x: &Shares,
     ) -> Result<Shares> {
         let (bits, x) = (to_bits(bits), to_ring::<T>(x));
-        Ok(shared(self.rings()?.bit_times(&bits, &x).await?))
+        Ok(from_ring(self.rings()?.bit_times(&bits, x).await?))
     }
 
     fn bit_times_bill<T: Held>(len: usize, bill: &mut Bill) {
@@ -204,11 +202,11 @@ impl Truncate {
         let x = to_ring::<T>(x);
         let rings = tool.rings()?;
         let z = match self.rounding {
-            Rounding::Exact => rings.truncate(&x, self.by).await,
-            Rounding::Near => rings.truncate_near(&x, self.by).await,
-            Rounding::Probabilistic => rings.truncate_probabilistic(&x, self.by).await,
+            Rounding::Exact => rings.truncate(x, self.by).await,
+            Rounding::Near => rings.truncate_near(x, self.by).await,
+            Rounding::Probabilistic => rings.truncate_probabilistic(x, self.by).await,
         };
-        Ok(shared(z?))
+        Ok(from_ring(z?))
     }
 
     fn tallied<T: Held>(&self, len: usize, tally: &mut Tally) {

@@ -43,8 +43,8 @@ impl Test {
         let rings = tool.rings()?;
         rings.set_depth(Some(self.depth));
         let bits = match self.predicate {
-            Predicate::Negative => rings.negative(&x).await,
-            Predicate::Zero => rings.is_zero(&x).await,
+            Predicate::Negative => rings.negative(x).await,
+            Predicate::Zero => rings.is_zero(x).await,
         };
         rings.set_depth(None);
         Ok(from_bits(&bits?))

@@ -74,13 +74,21 @@ impl<P: Rings> Linear<P> {
     }
 
     fn of<T: Held>(&self, inputs: &[&Shares], component: usize, leads: bool) -> Zeroizing<Vec<T>> {
-        let mut z = Zeroizing::new(vec![T::ZERO; inputs[0].len()]);
+        let minus = T::ZERO.sub(T::ONE);
+        let mut z = Zeroizing::new(Vec::new());
         for (value, &factor) in inputs.iter().zip(&self.factors) {
             let x = value.component::<T>(component);
             let factor = T::from_u128(factor);
-            if factor == T::ONE {
+            if z.is_empty() {
+                // The first one.
+                *z = match factor {
+                    _ if factor == T::ONE => x.to_vec(),
+                    _ if factor == minus => x.iter().map(|x| T::ZERO.sub(*x)).collect(),
+                    _ => x.iter().map(|x| x.mul(factor)).collect(),
+                };
+            } else if factor == T::ONE {
                 rings::add_into(&mut z, x);
-            } else if factor == T::ZERO.sub(T::ONE) {
+            } else if factor == minus {
                 rings::sub_into(&mut z, x);
             } else {
                 z.iter_mut()

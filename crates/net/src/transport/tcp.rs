@@ -260,6 +260,7 @@ impl Link {
             return;
         };
         let mut buffer = std::mem::take(&mut self.lock().early);
+        let mut spent = Spent::default();
         let mut sound = true;
         let outcome = loop {
             if !sound {
@@ -267,7 +268,7 @@ impl Link {
                 // take back what we have sent, our reason with it.
                 buffer.clear();
                 buffer.reserve(READ_BYTES / 8);
-            } else if let Err(problem) = self.deliver(inbox, &mut buffer) {
+            } else if let Err(problem) = self.deliver(inbox, &mut buffer, &mut spent) {
                 inbox.damaged(self.peer, problem);
                 sound = false;
                 continue;
@@ -304,7 +305,12 @@ impl Link {
     }
 
     /// Hands the frames in `buffer` to the session and makes room for the rest of the next one.
-    fn deliver(&self, inbox: &Inbox, buffer: &mut BytesMut) -> Result<(), FrameError> {
+    fn deliver(
+        &self,
+        inbox: &Inbox,
+        buffer: &mut BytesMut,
+        spent: &mut Spent,
+    ) -> Result<(), FrameError> {
         // The buffer has room for a part of a frame and READ_BYTES: what waits takes at most eight times
         // what it counts.
         let (frames, missing) = frame::decode_whole(buffer, READ_BYTES / 4)?;
@@ -313,7 +319,7 @@ impl Link {
         }
         let rest = missing.unwrap_or(0);
         if buffer.capacity() - buffer.len() < rest.max(READ_BYTES / 4) {
-            buffer.reserve(rest.max(READ_BYTES));
+            spent.make_room(buffer, rest.max(READ_BYTES));
         }
         Ok(())
     }
@@ -330,6 +336,35 @@ impl Link {
             self.push(&mut wire);
         }
         Ok(came)
+    }
+}
+
+/// Memory that was read into before, used again when nobody holds what came: new memory would have to be
+/// paged in, which takes a quarter of the time of a copy from the socket.
+#[derive(Default)]
+struct Spent(VecDeque<BytesMut>);
+
+/// Pieces of memory that are kept for a link.
+const SPENT: usize = 4;
+
+impl Spent {
+    /// Makes room for so many bytes more in `buffer`.
+    fn make_room(&mut self, buffer: &mut BytesMut, room: usize) {
+        if buffer.try_reclaim(room) {
+            return;
+        }
+        let room = buffer.len() + room;
+        let free = self.0.iter_mut().position(|old| old.try_reclaim(room));
+        let mut next = match free.and_then(|at| self.0.remove(at)) {
+            Some(free) => free,
+            None => BytesMut::with_capacity(room),
+        };
+        next.extend_from_slice(buffer);
+        buffer.clear();
+        if self.0.len() == SPENT {
+            self.0.pop_front();
+        }
+        self.0.push_back(std::mem::replace(buffer, next));
     }
 }
 

@@ -6,6 +6,7 @@ use super::lowering::{Lowering, Native, Result};
 use super::ranges::{Range, Ranges};
 use super::steps::{Action, Element, Places, Slot};
 use super::{Domain, Sharing};
+use crate::element::Type;
 use crate::ir::{Binary, Node, Op, Reduction, Rounding, Unary, Value};
 use crate::shape::{Shape, View};
 use madrigal_core::{MatrixShape, Product};
@@ -267,18 +268,15 @@ impl Lowering<'_> {
                 let bit = self.number_of(bit, element)?;
                 Ok(self.linear(&[(bit, yes.wrapping_sub(no) & mask)], no))
             }
-            [Some(code), None] => {
-                let no = self.ring_slot(no)?;
-                let change = self.linear(&[(no, mask)], code);
-                let change = self.bit_times(bit, change)?;
-                Ok(self.linear(&[(no, 1), (change, 1)], 0))
-            }
-            [None, Some(code)] => {
-                let yes = self.ring_slot(yes)?;
+            [None, Some(code)] | [Some(code), None] => {
+                let (bit, x) = match self.graph.uniform(no) {
+                    Some(_) => (bit, self.ring_slot(yes)?),
+                    None => (self.inverted(bit), self.ring_slot(no)?),
+                };
                 let minus = code.wrapping_neg() & mask;
                 let change = match code {
-                    0 => yes,
-                    _ => self.linear(&[(yes, 1)], minus),
+                    0 => x,
+                    _ => self.linear(&[(x, 1)], minus),
                 };
                 let change = self.bit_times(bit, change)?;
                 Ok(match code {
@@ -293,6 +291,12 @@ impl Lowering<'_> {
                 Ok(self.linear(&[(no, 1), (change, 1)], 0))
             }
         }
+    }
+
+    fn inverted(&mut self, bit: Slot) -> Slot {
+        let len = self.draft.held(bit).len;
+        let not = BitOp::Unary(Unary::Not, Type::BOOL);
+        self.bit_op(not, vec![Operand::Slot(bit)], len)[0]
     }
 
     /// A bit times a ring element: an operation of its own, not a conversion.

@@ -19,15 +19,15 @@ use madrigal_kernels::{self as kernels, rings};
 use madrigal_net::Result;
 
 use super::carries::{Addends, Part, Second};
-use super::{BitShares, Depth, ReplicatedBits, ReplicatedRings, RingShares};
+use super::{BitShares, Depth, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
 /// What x_0 + x_1 and x_2 are of.
 #[derive(Clone, Copy)]
 pub(super) struct Split<'a, T: Ring> {
-    pub(super) x: &'a RingShares<T>,
+    pub(super) x: RingView<'a, T>,
     /// Subtracted from x.
-    pub(super) minus: Option<&'a RingShares<T>>,
+    pub(super) minus: Option<RingView<'a, T>>,
     /// Added to the first.
     pub(super) offset: T,
     /// Whether the second changes its sign.
@@ -39,7 +39,11 @@ impl ReplicatedRings {
     ///
     /// # Errors
     /// Those of the network; so with all operations here.
-    pub async fn negative<T: Ring>(&mut self, x: &RingShares<T>) -> Result<BitShares> {
+    pub async fn negative<'a, T: Ring>(
+        &mut self,
+        x: impl Into<RingView<'a, T>>,
+    ) -> Result<BitShares> {
+        let x = x.into();
         self.sign_of(Split::of(x)).await
     }
 
@@ -64,47 +68,50 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// If the batches differ in length; so with all operations on two batches.
-    pub async fn less_than_near<T: Ring>(
+    pub async fn less_than_near<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
     ) -> Result<BitShares> {
+        let (x, y) = (x.into(), y.into());
         self.sign_of(Split::difference(x, y)).await
     }
 
     /// Whether x < y as signed numbers, whatever they are: the signs of x, y and x - y side by side,
     /// and one AND more: x < y is x's sign where the two signs differ, else the difference's.
-    pub async fn less_than<T: Ring>(
+    pub async fn less_than<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
     ) -> Result<BitShares> {
+        let (x, y) = (x.into(), y.into());
         let [sign, _] = self.compare(x, y).await?;
         Ok(sign)
     }
 
     /// Whether x < y as unsigned numbers, whatever they are. Cost of [`less_than`](Self::less_than).
-    pub async fn less_than_unsigned<T: Ring>(
+    pub async fn less_than_unsigned<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
     ) -> Result<BitShares> {
+        let (x, y) = (x.into(), y.into());
         let [_, unsigned] = self.compare(x, y).await?;
         Ok(unsigned)
     }
 
     async fn compare<T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: RingView<'_, T>,
+        y: RingView<'_, T>,
     ) -> Result<[BitShares; 2]> {
-        let mut difference = x.clone();
+        let mut difference = x.to_shares();
         difference.sub_assign(y);
         if x.is_empty() {
             return Ok([BitShares::zeros(1, 0), BitShares::zeros(1, 0)]);
         }
         let signs = self
-            .negative(&RingShares::concat(&[x, y, &difference]))
+            .negative(&RingShares::concat(&[x, y, (&difference).into()]))
             .await?;
         let count = x.len();
         let third = |i: usize| signs.part(i * count..(i + 1) * count);
@@ -126,7 +133,11 @@ impl ReplicatedRings {
     }
 
     /// Whether each element is zero.
-    pub async fn is_zero<T: Ring>(&mut self, x: &RingShares<T>) -> Result<BitShares> {
+    pub async fn is_zero<'a, T: Ring>(
+        &mut self,
+        x: impl Into<RingView<'a, T>>,
+    ) -> Result<BitShares> {
+        let x = x.into();
         self.zero_of(Split::of(x)).await
     }
 
@@ -162,16 +173,21 @@ impl ReplicatedRings {
     }
 
     /// Whether x = y. Cost of [`is_zero`](Self::is_zero).
-    pub async fn equal<T: Ring>(
+    pub async fn equal<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
     ) -> Result<BitShares> {
+        let (x, y) = (x.into(), y.into());
         self.zero_of(Split::difference(x, y)).await
     }
 
     /// All bits of each element, a row for each from the lowest on.
-    pub async fn decompose<T: Ring>(&mut self, x: &RingShares<T>) -> Result<BitShares> {
+    pub async fn decompose<'a, T: Ring>(
+        &mut self,
+        x: impl Into<RingView<'a, T>>,
+    ) -> Result<BitShares> {
+        let x = x.into();
         let depth = self.depth_of(x.len());
         let targets: Vec<usize> = (1..T::BITS).collect();
         let targets = &targets;
@@ -191,7 +207,7 @@ impl ReplicatedRings {
 
 impl<'a, T: Ring> Split<'a, T> {
     /// x itself.
-    pub(super) const fn of(x: &'a RingShares<T>) -> Self {
+    pub(super) const fn of(x: RingView<'a, T>) -> Self {
         Self {
             x,
             minus: None,
@@ -201,7 +217,7 @@ impl<'a, T: Ring> Split<'a, T> {
     }
 
     /// x - y.
-    fn difference(x: &'a RingShares<T>, y: &'a RingShares<T>) -> Self {
+    fn difference(x: RingView<'a, T>, y: RingView<'a, T>) -> Self {
         assert_eq!(x.len(), y.len(), "batches of one length");
         Self {
             minus: Some(y),

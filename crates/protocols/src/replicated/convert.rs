@@ -19,7 +19,7 @@ use madrigal_net::Result;
 use super::carries::{Addends, Part, Second};
 use super::compare::rows_of;
 use super::shares::third;
-use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares};
+use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
 /// Only P_0 has inputs.
@@ -50,11 +50,12 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// If there is not one row with a bit for each element.
-    pub async fn bit_times<T: Ring>(
+    pub async fn bit_times<'a, T: Ring>(
         &mut self,
         bits: &BitShares,
-        x: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
     ) -> Result<RingShares<T>> {
+        let x = x.into();
         assert_eq!(
             (bits.rows, bits.count),
             (1, x.len()),
@@ -72,13 +73,14 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// If there is not one row with a bit for each element of both.
-    pub async fn select<T: Ring>(
+    pub async fn select<'a, T: Ring>(
         &mut self,
         bits: &BitShares,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
     ) -> Result<RingShares<T>> {
-        let mut difference = x.clone();
+        let (x, y) = (x.into(), y.into());
+        let mut difference = x.to_shares();
         difference.sub_assign(y);
         let mut z = self.bit_times(bits, &difference).await?;
         z.add_assign(y);
@@ -195,7 +197,7 @@ impl ReplicatedBits {
         let mut own = Zeroizing::zeros(if me.index() == 0 { 2 * count } else { 0 });
         if me.index() == 0 {
             let (u, products) = own.split_at_mut(count);
-            u.copy_from_slice(&known_to_first(me, bits));
+            first_bits(bits, u);
             for ((product, u), (x_0, x_1)) in products.iter_mut().zip(u).zip(x[0].iter().zip(x[1]))
             {
                 *product = x_0.add(*x_1).and(T::ZERO.sub(*u));
@@ -226,11 +228,16 @@ fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Zeroizing<Vec<T>> {
     let first = me.index() == 0;
     let mut u = Zeroizing::zeros(if first { bits.rows * bits.count } else { 0 });
     if first {
-        let mut both = bits.components[0].clone();
-        kernels::xor_into(&mut both, &bits.components[1]);
-        unpack(&both, bits, &mut u);
+        first_bits(bits, &mut u);
     }
     u
+}
+
+/// That, written to as many elements.
+fn first_bits<T: Ring>(bits: &BitShares, u: &mut [T]) {
+    let mut both = bits.components[0].clone();
+    kernels::xor_into(&mut both, &bits.components[1]);
+    unpack(&both, bits, u);
 }
 
 /// w = b_2 of each bit, at P_1 and P_2; nothing at P_0.

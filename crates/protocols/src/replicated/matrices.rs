@@ -6,7 +6,7 @@ use madrigal_core::{Convolution, MatrixShape, Product, Ring};
 use madrigal_kernels::rings;
 use madrigal_net::Result;
 
-use super::{ReplicatedRings, RingShares, ZeroKeys};
+use super::{ReplicatedRings, RingShares, RingView, ZeroKeys};
 use madrigal_core::Zeroizing;
 
 /// Rows of a product that are computed before the first of them is sent: enough to use each part of
@@ -25,12 +25,13 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// If the batches have not the product's [lengths](Product::lengths).
-    pub async fn products<T: Ring>(
+    pub async fn products<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
         product: &Product,
     ) -> Result<RingShares<T>> {
+        let (x, y) = (x.into(), y.into());
         let [left, right, len] = product.lengths();
         assert!(
             x.len() == left && y.len() == right,
@@ -57,8 +58,8 @@ impl ReplicatedRings {
     /// The product of one pair: each band of rows is sent while the next one is computed.
     async fn matrix_product<T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: RingView<'_, T>,
+        y: RingView<'_, T>,
         shape: MatrixShape,
     ) -> Result<RingShares<T>> {
         let MatrixShape {
@@ -105,7 +106,7 @@ impl ReplicatedRings {
 }
 
 /// This party's part of products of pairs of matrices.
-fn pairs<T: Ring>(x: &RingShares<T>, y: &RingShares<T>, product: &Product) -> Zeroizing<Vec<T>> {
+fn pairs<T: Ring>(x: RingView<'_, T>, y: RingView<'_, T>, product: &Product) -> Zeroizing<Vec<T>> {
     let (count, shape) = product.pieces();
     let [_, right, len] = shape.lengths();
     let mut products = Zeroizing::zeros(count * len);
@@ -130,8 +131,8 @@ fn pairs<T: Ring>(x: &RingShares<T>, y: &RingShares<T>, product: &Product) -> Ze
 
 /// The same of convolutions, of which some columns at a time are unfolded.
 fn convolved<T: Ring>(
-    filters: &RingShares<T>,
-    images: &RingShares<T>,
+    filters: RingView<'_, T>,
+    images: RingView<'_, T>,
     convolution: &Convolution,
 ) -> Zeroizing<Vec<T>> {
     let product = Product::Convolution(*convolution);

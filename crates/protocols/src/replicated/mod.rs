@@ -49,6 +49,7 @@ mod random;
 mod rings;
 mod shares;
 mod truncate;
+mod view;
 
 pub use bits::{ReplicatedBits, ReplicatedInputs, Shared};
 pub use carries::Depth;
@@ -56,6 +57,7 @@ pub use cost::Tally;
 pub use madrigal_core::{Convolution, MatrixShape, Product};
 pub use rings::ReplicatedRings;
 pub use shares::{BitShares, RingShares, SharesError, combine, deal};
+pub use view::RingView;
 
 use bytes::Bytes;
 use madrigal_core::Party;

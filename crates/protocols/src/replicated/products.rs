@@ -12,7 +12,7 @@ use madrigal_kernels::rings;
 use madrigal_net::Result;
 
 use super::flow::Flow;
-use super::{ReplicatedBits, ReplicatedRings, RingShares, ZeroKeys};
+use super::{ReplicatedBits, ReplicatedRings, RingShares, RingView, ZeroKeys};
 use madrigal_core::Zeroizing;
 
 /// Bytes of each operand that are worked on at once: all of them fit the first-level cache.
@@ -26,11 +26,12 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// If the batches differ in length.
-    pub async fn mul<T: Ring>(
+    pub async fn mul<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
     ) -> Result<RingShares<T>> {
+        let (x, y) = (x.into(), y.into());
         self.strand.mul(x, y).await
     }
 
@@ -42,12 +43,13 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// If the batches differ in length.
-    pub async fn mul_into<T: Ring>(
+    pub async fn mul_into<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
         z: &mut RingShares<T>,
     ) -> Result<()> {
+        let (x, y) = (x.into(), y.into());
         self.strand.mul_into(x, y, z).await
     }
 
@@ -55,7 +57,11 @@ impl ReplicatedRings {
     ///
     /// # Errors
     /// Those of the network.
-    pub async fn square<T: Ring>(&mut self, x: &RingShares<T>) -> Result<RingShares<T>> {
+    pub async fn square<'a, T: Ring>(
+        &mut self,
+        x: impl Into<RingView<'a, T>>,
+    ) -> Result<RingShares<T>> {
+        let x = x.into();
         self.strand.mul(x, x).await
     }
 
@@ -67,12 +73,13 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// If the batches differ in length or are no multiple of `length`, or if that is zero.
-    pub async fn dot<T: Ring>(
+    pub async fn dot<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
+        y: impl Into<RingView<'a, T>>,
         length: usize,
     ) -> Result<RingShares<T>> {
+        let (x, y) = (x.into(), y.into());
         assert_eq!(x.len(), y.len(), "vectors of one length");
         assert!(
             length > 0 && x.len().is_multiple_of(length),
@@ -95,8 +102,8 @@ impl ReplicatedRings {
 impl ReplicatedBits {
     pub(super) async fn mul<T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: RingView<'_, T>,
+        y: RingView<'_, T>,
     ) -> Result<RingShares<T>> {
         let mut z = RingShares::zeros(x.len());
         self.mul_into(x, y, &mut z).await?;
@@ -105,8 +112,8 @@ impl ReplicatedBits {
 
     async fn mul_into<T: Ring>(
         &mut self,
-        x: &RingShares<T>,
-        y: &RingShares<T>,
+        x: RingView<'_, T>,
+        y: RingView<'_, T>,
         z: &mut RingShares<T>,
     ) -> Result<()> {
         assert_eq!(x.len(), y.len(), "batches of one length");

@@ -14,7 +14,7 @@ use madrigal_kernels::{marks, rings};
 use madrigal_net::{Context, Result};
 
 use super::flow::Flow;
-use super::{BitShares, Depth, PARTIES, ReplicatedBits, RingShares, next, previous};
+use super::{BitShares, Depth, PARTIES, ReplicatedBits, RingShares, RingView, next, previous};
 use madrigal_core::Zeroizing;
 
 /// Blocks of elements that go through a circuit side by side.
@@ -101,11 +101,12 @@ impl ReplicatedRings {
     ///
     /// # Errors
     /// Those of the network.
-    pub async fn open<T: Ring>(
+    pub async fn open<'a, T: Ring>(
         &mut self,
-        shares: &RingShares<T>,
+        shares: impl Into<RingView<'a, T>>,
         to: &[Party],
     ) -> Result<Option<Vec<T>>> {
+        let shares = shares.into();
         let strand = &mut self.strand;
         let me = strand.context.me();
         let [first, second] = shares.components();
@@ -137,9 +138,8 @@ impl ReplicatedRings {
         .await?;
         // From here on it is its receiver's to look at.
         Ok(gets.then(|| {
-            let mut opened = sum.to_vec();
-            marks::public(opened.as_mut_slice());
-            opened
+            marks::public(sum.as_mut_slice());
+            std::mem::take(&mut *sum)
         }))
     }
 

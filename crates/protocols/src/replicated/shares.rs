@@ -6,7 +6,7 @@ use std::ops::Range;
 use madrigal_core::{Party, Ring, bits};
 use madrigal_kernels::{Prg, rings};
 
-use super::{PARTIES, leads};
+use super::{PARTIES, RingView, leads};
 use madrigal_core::Zeroizing;
 
 /// One party's shares of a batch of ring elements: its two components of each. Wiped when dropped.
@@ -76,21 +76,21 @@ impl<T: Ring> RingShares<T> {
     ///
     /// # Panics
     /// If the batches differ in length; so do all operations on two batches.
-    pub fn add_assign(&mut self, other: &Self) {
-        self.each(other, rings::add_into);
+    pub fn add_assign<'a>(&mut self, other: impl Into<RingView<'a, T>>) {
+        self.each(other.into(), rings::add_into);
     }
 
     /// Subtracts `other`, element by element.
     ///
     /// # Panics
     /// If the batches differ in length.
-    pub fn sub_assign(&mut self, other: &Self) {
-        self.each(other, rings::sub_into);
+    pub fn sub_assign<'a>(&mut self, other: impl Into<RingView<'a, T>>) {
+        self.each(other.into(), rings::sub_into);
     }
 
-    fn each(&mut self, other: &Self, operation: impl Fn(&mut [T], &[T])) {
+    fn each(&mut self, other: RingView<'_, T>, operation: impl Fn(&mut [T], &[T])) {
         assert_eq!(self.len(), other.len(), "batches of one length");
-        for (part, other) in self.components.iter_mut().zip(&other.components) {
+        for (part, other) in self.components.iter_mut().zip(other.components()) {
             operation(part, other);
         }
     }
@@ -146,19 +146,16 @@ impl<T: Ring> RingShares<T> {
     /// If there are not so many.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        let copy = |part: &Zeroizing<Vec<T>>| Zeroizing::from(part[range.clone()].to_vec());
-        Self {
-            components: self.components.each_ref().map(copy),
-        }
+        RingView::from(self).slice(range).to_shares()
     }
 
     /// The elements of all batches, one after the other.
     #[must_use]
-    pub fn concat(batches: &[&Self]) -> Self {
+    pub fn concat(batches: &[RingView<'_, T>]) -> Self {
         let part = |component: usize| {
             let parts: Vec<&[T]> = batches
                 .iter()
-                .map(|b| b.components[component].as_slice())
+                .map(|batch| batch.components()[component])
                 .collect();
             Zeroizing::from(parts.concat())
         };

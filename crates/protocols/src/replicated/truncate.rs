@@ -41,7 +41,7 @@ use madrigal_net::Result;
 use super::compare::Split;
 use super::convert::unpack;
 use super::shares::third;
-use super::{BitShares, ReplicatedBits, ReplicatedRings, RingShares};
+use super::{BitShares, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
 /// Which numbers are cut, exactly.
@@ -60,11 +60,12 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// Unless `by` is below l.
-    pub async fn truncate<T: Ring>(
+    pub async fn truncate<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
         by: usize,
     ) -> Result<RingShares<T>> {
+        let x = x.into();
         assert!(by < T::BITS, "a shift by {by} of {} bits", T::BITS);
         self.divide(x, by, Numbers::All).await
     }
@@ -75,23 +76,24 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// Unless `by` is below l - 1.
-    pub async fn truncate_near<T: Ring>(
+    pub async fn truncate_near<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
         by: usize,
     ) -> Result<RingShares<T>> {
+        let x = x.into();
         assert!(by + 1 < T::BITS, "a shift by {by} of {} bits", T::BITS);
         self.divide(x, by, Numbers::Near).await
     }
 
     async fn divide<T: Ring>(
         &mut self,
-        x: &RingShares<T>,
+        x: RingView<'_, T>,
         by: usize,
         numbers: Numbers,
     ) -> Result<RingShares<T>> {
         if by == 0 {
-            return Ok(x.clone());
+            return Ok(x.to_shares());
         }
         let depth = self.depth_of(x.len());
         let (targets, offset) = match numbers {
@@ -136,11 +138,12 @@ impl ReplicatedRings {
     ///
     /// # Panics
     /// Unless `by` is below l.
-    pub async fn truncate_probabilistic<T: Ring>(
+    pub async fn truncate_probabilistic<'a, T: Ring>(
         &mut self,
-        x: &RingShares<T>,
+        x: impl Into<RingView<'a, T>>,
         by: usize,
     ) -> Result<RingShares<T>> {
+        let x = x.into();
         assert!(by < T::BITS, "a shift by {by} of {} bits", T::BITS);
         let (me, count) = (self.me(), x.len());
         let strand = &mut self.strand;

@@ -6,7 +6,9 @@ use madrigal_core::{Party, Phase, Ring};
 use madrigal_kernels::rings::multiply_add;
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::{Context, Error, Session, block_on, on_threads};
-use madrigal_protocols::replicated::{MatrixShape, PARTIES, Product, ReplicatedRings, RingShares};
+use madrigal_protocols::replicated::{
+    MatrixShape, PARTIES, Product, ReplicatedRings, RingShares, RingView,
+};
 
 use super::ceilings::{Measured, Part};
 use super::{Setting, Workload};
@@ -315,7 +317,7 @@ async fn run<T: Ring>(
             let firsts: Vec<_> = (0..count)
                 .map(|i| y.slice(i * count..i * count + 1))
                 .collect();
-            let column = RingShares::concat(&firsts.iter().collect::<Vec<_>>());
+            let column = RingShares::concat(&firsts.iter().map(RingView::from).collect::<Vec<_>>());
             let all = [Party::new(0), Party::new(1), Party::new(2)];
             let row = rings.open(&x.slice(0..count), &all).await?;
             let column = rings.open(&column, &all).await?;

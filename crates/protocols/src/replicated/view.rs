@@ -1,0 +1,80 @@
+//! Shares of ring elements that somebody else keeps.
+
+use std::fmt;
+use std::ops::Range;
+
+use madrigal_core::Ring;
+
+use super::RingShares;
+use super::shares::SharesError;
+
+/// One party's shares of a batch of ring elements where they lie: what operations read, so that nothing
+/// is copied for them. A `&RingShares` becomes one.
+#[derive(Clone, Copy)]
+pub struct RingView<'a, T: Ring> {
+    components: [&'a [T]; 2],
+}
+
+impl<T: Ring> fmt::Debug for RingView<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RingView({} of {} bits)", self.len(), T::BITS)
+    }
+}
+
+impl<'a, T: Ring> From<&'a RingShares<T>> for RingView<'a, T> {
+    fn from(shares: &'a RingShares<T>) -> Self {
+        Self {
+            components: shares.components(),
+        }
+    }
+}
+
+impl<'a, T: Ring> RingView<'a, T> {
+    /// Of a party's first and second component of each element.
+    ///
+    /// # Errors
+    /// [`SharesError::Lengths`] if there is not one of each.
+    pub const fn new(first: &'a [T], second: &'a [T]) -> Result<Self, SharesError> {
+        if first.len() != second.len() {
+            return Err(SharesError::Lengths {
+                first: first.len(),
+                second: second.len(),
+            });
+        }
+        Ok(Self {
+            components: [first, second],
+        })
+    }
+
+    /// How many elements.
+    pub const fn len(&self) -> usize {
+        self.components[0].len()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The first and the second components: secrets.
+    pub const fn components(&self) -> [&'a [T]; 2] {
+        self.components
+    }
+
+    /// Some of the elements.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        Self {
+            components: self.components.map(|part| &part[range.clone()]),
+        }
+    }
+
+    /// A copy, to keep.
+    #[must_use]
+    pub fn to_shares(&self) -> RingShares<T> {
+        RingShares::concat(&[*self])
+    }
+}
