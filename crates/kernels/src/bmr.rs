@@ -89,6 +89,18 @@ pub struct OwnColumn<'a> {
     pub bits: [u64; 3],
 }
 
+/// A piece's column to be evaluated, or a part of its ANDs.
+#[derive(Debug, Clone, Copy)]
+pub struct SummedColumn<'a> {
+    /// Of the whole piece.
+    pub table: &'a [u8],
+    /// The first of the ANDs.
+    pub first: usize,
+    /// Memory that is read soon after, and asked for along the way: each piece of a long table is a page of its own,
+    /// which the processor does not foresee.
+    pub ahead: &'a [u8],
+}
+
 /// Shows nothing.
 impl core::fmt::Debug for OwnColumn<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -120,7 +132,11 @@ pub(crate) struct Summed<'a> {
     pub stride: usize,
     pub parties: usize,
     pub column: usize,
+    /// The first AND's number in the piece.
+    pub first: usize,
     pub table: [&'a [u8]; 3],
+    /// What is read next, and asked for along the way.
+    pub ahead: &'a [u8],
     pub c: &'a mut [Block],
 }
 
@@ -211,11 +227,12 @@ impl GateHash {
         }
     }
 
-    /// The active keys `c` of party `column` for the results of piece `number`. `a` and `b` are the active
-    /// keys of the operands of all `parties`, those of party i from `i * stride`. `table` is the column.
+    /// The active keys `c` of party `column` for some results of piece `number`, from the AND on that the column
+    /// says. `a` and `b` are the active keys of these ANDs' operands of all `parties`, those of party i from `i *
+    /// stride`.
     ///
     /// # Panics
-    /// If there are more than [`ANDS_PER_KEY`] ANDs or the lengths do not fit.
+    /// If the piece has more than [`ANDS_PER_KEY`] ANDs, or fewer than that, or the lengths do not fit.
     #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
     pub fn evaluate_column(
         &mut self,
@@ -223,19 +240,25 @@ impl GateHash {
         (parties, column): (usize, usize),
         [a, b]: [&[Block]; 2],
         stride: usize,
-        table: &[u8],
+        SummedColumn {
+            table,
+            first,
+            ahead,
+        }: SummedColumn<'_>,
         c: &mut [Block],
     ) {
         let ands = c.len();
         let keys = parties.saturating_sub(1) * stride + ands;
+        let all = table.len() / column_bytes(1);
         assert!(
-            ands <= ANDS_PER_KEY
+            all <= ANDS_PER_KEY
+                && table.len() == column_bytes(all)
+                && first + ands <= all
                 && column < parties
                 && a.len() >= keys
-                && b.len() >= keys
-                && table.len() == column_bytes(ands),
-            "a column of {ands} ANDs has {} bytes, not {}, and keys of {parties} parties",
-            column_bytes(ands),
+                && b.len() >= keys,
+            "ANDs {first} to {} of a column of {} bytes, with keys of {parties} parties",
+            first + ands,
             table.len()
         );
         let key = self.expand(number);
@@ -247,17 +270,18 @@ impl GateHash {
             stride,
             parties,
             column,
-            table: thirds(table, 16 * ands),
+            first,
+            table: thirds(table, 16 * all).map(|third| &third[16 * first..][..16 * ands]),
+            ahead,
             c,
         };
         dispatch!(kernels, evaluate_column(keys, key, work, 0..ands));
     }
 }
 
-/// Asks for memory that is read soon: a table, of which each piece is a page of its own that the processor
-/// does not foresee.
-#[inline]
-pub fn prefetch(bytes: &[u8]) {
+/// Asks for memory that is read soon. A little at a time, or the processor waits until it has room for the requests.
+#[inline(always)]
+pub(crate) fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     for line in bytes.chunks(64) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -1,7 +1,9 @@
 //! ANDs garbled by N parties: right at every level and for every number of them, alike at all levels, and as
 //! the module's documentation has them.
 
-use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, Level, OwnColumn, column_bytes, meter};
+use madrigal_kernels::{
+    ANDS_PER_KEY, Block, Kernels, Level, OwnColumn, SummedColumn, column_bytes, meter,
+};
 
 use crate::levels::Random;
 
@@ -136,7 +138,18 @@ impl Piece {
         let mut c = vec![Block::ONES; self.ands];
         let mut hash = kernels.gate_hash(self.key);
         let place = (self.parties.len(), column);
-        hash.evaluate_column(self.number, place, [&a, &b], stride, table, &mut c);
+        // Some of the ANDs, then the others.
+        let cut = self.ands / 3;
+        let (first, rest) = c.split_at_mut(cut);
+        for (at, c) in [(0, first), (cut, rest)] {
+            let operands = [&a[at..], &b[at..]];
+            let column = SummedColumn {
+                table,
+                first: at,
+                ahead: &[7; 100],
+            };
+            hash.evaluate_column(self.number, place, operands, stride, column, c);
+        }
         c
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Piece<'a> {
     at_once: &'a [bool],
     /// The place of the first of the others among those that wait.
     first: usize,
-    lanes: Range<usize>,
+    pub lanes: Range<usize>,
     /// Where it begins in its chunk, counted in ANDs and lanes.
     pub at: usize,
 }
@@ -147,11 +147,7 @@ impl Arena {
     ) -> ([&'a [Block]; 2], usize) {
         let (lanes, width, row_lanes) = (&piece.lanes, self.width, self.shape.lanes);
         if let [and] = piece.ands {
-            let keys = [and.a, and.b].map(|row| {
-                let first = row as usize * width * row_lanes;
-                &self.keys[first + lanes.start..][..(width - 1) * row_lanes + lanes.len()]
-            });
-            return (keys, row_lanes);
+            return self.operands_of(and, lanes.clone());
         }
         let [a, b] = &mut gathered.0;
         let stride = piece.len();
@@ -168,6 +164,16 @@ impl Arena {
             }
         }
         ([&a[..width * stride], &b[..width * stride]], stride)
+    }
+
+    /// The same of some lanes of one AND of a piece, where they lie.
+    pub(crate) fn operands_of(&self, and: &And, lanes: Range<usize>) -> ([&[Block]; 2], usize) {
+        let (width, row_lanes) = (self.width, self.shape.lanes);
+        let keys = [and.a, and.b].map(|row| {
+            let first = row as usize * width * row_lanes;
+            &self.keys[first + lanes.start..][..(width - 1) * row_lanes + lanes.len()]
+        });
+        (keys, row_lanes)
     }
 
     /// Writes a string of the results of a piece whose operands are no longer needed: to their rows, or to where

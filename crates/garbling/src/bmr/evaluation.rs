@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, column_bytes, prefetch};
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, SummedColumn, column_bytes};
 
 use crate::bmr::arena::{Arena, Gathered};
 use crate::bmr::masks::{BlockSeed, keys_of_zero};
@@ -11,6 +11,9 @@ use crate::bmr::wires::Keys;
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::label::Offset;
+
+/// With so many lanes a gate's keys are read where they lie.
+const IN_PLACE: usize = 16;
 
 /// Evaluates a circuit, chunk by chunk, for one block of lanes. Its rows hold the active keys of all parties,
 /// party by party.
@@ -100,14 +103,38 @@ impl Evaluation {
         arena.local(kernels, chunk.local);
         for piece in arena.pieces(chunk)? {
             let len = piece.len();
-            let (operands, stride) = arena.operands(&piece, gathered);
             for (column, table) in (0..parties).filter(|&party| party != me).zip(columns) {
                 let (_, table) = table.split_at(column_bytes(piece.at));
                 let (table, next) = table.split_at(column_bytes(len));
-                prefetch(&next[..next.len().min(table.len())]);
                 let place = (parties, column);
                 let result = &mut results[column][..len];
-                hash.evaluate_column(piece.number, place, operands, stride, table, result);
+                let ahead = &next[..next.len().min(table.len())];
+                if shape.lanes < IN_PLACE {
+                    let (operands, stride) = arena.operands(&piece, gathered);
+                    let first = 0;
+                    let table = SummedColumn {
+                        table,
+                        first,
+                        ahead,
+                    };
+                    hash.evaluate_column(piece.number, place, operands, stride, table, result);
+                    continue;
+                }
+                let each = piece.lanes.len();
+                let mut ahead = ahead.chunks(column_bytes(each));
+                let results = result.chunks_mut(each);
+                for (first, (and, result)) in
+                    (0..).step_by(each).zip(piece.ands.iter().zip(results))
+                {
+                    let (operands, stride) = arena.operands_of(and, piece.lanes.clone());
+                    let ahead = ahead.next().unwrap_or_default();
+                    let table = SummedColumn {
+                        table,
+                        first,
+                        ahead,
+                    };
+                    hash.evaluate_column(piece.number, place, operands, stride, table, result);
+                }
             }
             if let Ok([own, shown]) = results.get_disjoint_mut([me, shown]) {
                 let own = &mut own[..len];

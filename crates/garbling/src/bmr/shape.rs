@@ -12,8 +12,9 @@ use crate::chunk::{Chunk, Program};
 /// on a gate has its own.
 const WIDE: usize = ANDS_PER_KEY / 2 + 1;
 
-/// Keys of an arena that stay near a core: 1 MiB.
-const KEYS_IN_CACHE: usize = 1 << 16;
+/// Keys of an arena that stay near a core: 2 MiB. Beyond a second-level cache of half of that, what fewer lanes
+/// cost, rows of a few keys, is still more than what memory takes.
+const KEYS_IN_CACHE: usize = 1 << 17;
 
 /// As for two parties, but that the tables of a block are in memory all at once.
 const LANES_OF_A_BLOCK: core::ops::RangeInclusive<usize> = 16..=64;

@@ -89,7 +89,7 @@ pub(crate) fn evaluate_column(
         let (alpha, beta) = (mask(own.lo()), mask(colour.lo()));
         let mut sum = one ^ times(alpha, by_a) ^ times(beta, by_b ^ own);
         for party in 0..work.parties {
-            let [first, second] = tweaks(i, tweak(party, work.column));
+            let [first, second] = tweaks(work.first + i, tweak(party, work.column));
             let pairs = [(work.a[of(party)], first), (work.b[of(party)], second)];
             let [from_a, from_b] = hash(&keys, pairs);
             sum ^= from_a ^ from_b;

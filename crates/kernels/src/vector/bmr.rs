@@ -145,7 +145,11 @@ macro_rules! bmr {
             let c = vectors_mut::<V>(blocks_as_bytes_mut(&mut work.c[range.clone()]));
             let first_key = keys.at(0);
             let second_key = xor_vectors(first_key, bits(SECOND, 0));
+            let mut ahead = work
+                .ahead
+                .chunks((work.ahead.len() / c.len().max(1)).max(1));
             for k in 0..c.len() {
+                crate::bmr::prefetch(ahead.next().unwrap_or_default());
                 let mut sums = [first_key; V];
                 for v in 0..V {
                     let (a, b) = (load(&own_a[k][v]), load(&own_b[k][v]));
@@ -155,7 +159,7 @@ macro_rules! bmr {
                 let first = range.start + k * V * LANES;
                 for party in 0..work.parties {
                     let upper = crate::bmr::tweak(party, work.column);
-                    let mut tweak = counters(first as u64, upper);
+                    let mut tweak = counters((work.first + first) as u64, upper);
                     let (a, b) = (
                         vectors::<V>(&work.a[party * work.stride + first..][..V * LANES]),
                         vectors::<V>(&work.b[party * work.stride + first..][..V * LANES]),
