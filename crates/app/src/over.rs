@@ -48,7 +48,7 @@ pub struct Over {
     /// The network between the parties, for --extension auto and for how much is under way at once:
     /// a profile as for --network, local if all parties run on one machine, or none if the network
     /// is not known. Must be the same at all parties (`madrigal doctor --peers` measures it)
-    /// [default: that of --network, or local with --local]
+    /// [default: that of --network, or local where all run here]
     #[arg(long, value_name = "PROFILE")]
     pub link: Option<Link>,
 }

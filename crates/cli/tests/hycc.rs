@@ -131,8 +131,7 @@ fn what_is_explained_is_what_is_spent() {
             run["outputs"],
             serde_json::json!([{"best": 24, "greater": 24}])
         );
-        let explained =
-            format!("explain --hycc program {rest} --parties {parties} --link local --json");
+        let explained = format!("explain --hycc program {rest} --local {parties} --json");
         let told = madrigal(path, &explained).good().stdout;
         let told: Value = serde_json::from_str(&told).unwrap();
         assert_eq!(told["modules"], run["modules"]);

@@ -84,8 +84,7 @@ fn explain_tells_what_run_spends() {
         "--phases interleaved",
         "--threads 3",
     ] {
-        let explained =
-            format!("explain --circuit sum.txt -N 3 --lanes 2 --link local {how} --json");
+        let explained = format!("explain --circuit sum.txt --local 3 --lanes 2 {how} --json");
         let explained = json(&madrigal(path, &explained).good().stdout);
         let line = format!(
             "run --circuit sum.txt --local 3 --input 0=a --input 1=b --transport memory {how} --output out --json"

@@ -232,7 +232,7 @@ impl GateHash {
     /// stride`.
     ///
     /// # Panics
-    /// If the piece has more than [`ANDS_PER_KEY`] ANDs, or fewer than that, or the lengths do not fit.
+    /// If the piece has more than [`ANDS_PER_KEY`] ANDs, or not so many as are asked for, or the lengths do not fit.
     #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
     pub fn evaluate_column(
         &mut self,

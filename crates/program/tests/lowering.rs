@@ -315,6 +315,41 @@ fn without_conversions_of_its_own_a_mix_names_the_line_that_needs_one() {
     );
 }
 
+/// Whichever comes first.
+#[test]
+fn choices_between_a_public_number_and_a_secret_one() {
+    for (mix, parties) in MIXES {
+        for code in [0, 7, -3, i64::MIN] {
+            for first in [false, true] {
+                let mut p = Program::new(parties);
+                let (x, y) = (p.input::<i64>(ALICE, 6), p.input::<i64>(BOB, 6));
+                let product = x * &y;
+                let less = product.lt(&y);
+                let public = p.constant(code);
+                let chosen = match first {
+                    true => less.select(public, product),
+                    false => less.select(product, public),
+                };
+                p.open(chosen, BOB);
+                let program = p.finish().expect("a program that can be");
+                let inputs = Inputs::new()
+                    .with([1i64, 0, -5, 1 << 40, i64::MIN, 3])
+                    .with([7i64, -1, -2, 1 << 30, 1, -3]);
+                for goal in GOALS {
+                    let what = format!("a choice of {code}, first: {first}");
+                    agrees(&program, &inputs, mix, goal, &what);
+                }
+            }
+        }
+    }
+    let relu = steps(3, Mix::R, |p| {
+        let x = p.input::<i64>(ALICE, 9);
+        p.open(x.relu(), BOB);
+    });
+    let sums = count(&relu, |action| matches!(action, Action::Linear { .. }));
+    assert_eq!(sums, 0, "a product with the sign's inverse");
+}
+
 #[test]
 fn a_sharing_that_a_mix_does_not_have_is_refused() {
     let fault = refused(Mix::R, |p| {

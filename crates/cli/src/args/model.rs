@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use madrigal_app::flags::{networks, parties, threads};
+use madrigal_app::flags::{networks, threads};
 use madrigal_app::ways::MatricesArg;
 use madrigal_program::lower::Mix;
 
 use super::infer::NumberArg;
+use super::run::Among;
 use super::{EXIT_STATUS, Over, Pixels, Receivers};
 
 #[derive(Subcommand, Debug)]
@@ -75,9 +76,8 @@ pub struct ModelExplain {
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
 
-    /// Number of parties
-    #[arg(long, short = 'N', visible_alias = "local", value_name = "N", value_parser = parties, default_value = "2")]
-    pub parties: usize,
+    #[command(flatten)]
+    pub among: Among,
 
     /// The mix of protocols whose cost is told layer by layer [default: each that is usual, compared]
     #[arg(long, value_name = "MIX")]

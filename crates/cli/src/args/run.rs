@@ -240,15 +240,38 @@ const ESTIMATED: &str = "\
 Estimate how long a run takes over this network, computing included, if every party has a machine \
 like this one";
 
+/// How many parties something is told of.
+#[derive(Args, Debug)]
+pub struct Among {
+    /// Number of parties
+    #[arg(long, short = 'N', value_name = "N", value_parser = parties, default_value = "2")]
+    parties: usize,
+
+    /// Number of parties that all run on this machine
+    #[arg(long, value_name = "N", value_parser = parties, conflicts_with = "parties")]
+    local: Option<usize>,
+}
+
+impl Among {
+    /// How many.
+    pub fn parties(&self) -> usize {
+        self.local.unwrap_or(self.parties)
+    }
+
+    /// Whether they all run on one machine.
+    pub fn here(&self) -> bool {
+        self.local.is_some()
+    }
+}
+
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Explain {
     #[command(flatten)]
     pub work: Work,
 
-    /// Number of parties
-    #[arg(long, short = 'N', visible_alias = "local", value_name = "N", value_parser = parties, default_value = "2")]
-    pub parties: usize,
+    #[command(flatten)]
+    pub among: Among,
 
     /// Estimate how long a run will take over this network
     #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(ESTIMATED, "no estimate"))]

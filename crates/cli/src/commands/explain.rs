@@ -90,9 +90,9 @@ pub fn run(args: Explain) -> Result<()> {
     }
     let network = Network::parse(&args.network)?;
     let circuit = Arc::new(Circuit::new(&read_netlist(args.work.circuit())?));
-    let mut job = Job::from_flags(&args.work, args.parties, &circuit)?;
+    let mut job = Job::from_flags(&args.work, args.among.parties(), &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
-    job.how.over.or_network(&args.network, false);
+    job.how.over.or_network(&args.network, args.among.here());
     let choice = job.extension(&circuit);
     let plan = job.plan(Arc::clone(&circuit))?;
     let machine = match network.profile {

@@ -161,8 +161,8 @@ impl DealerSource {
     }
 }
 
-/// Wipes a received message, if nobody else holds its memory: a short one lies in its packet, and one
-/// from a dealer in this process is wiped by its owner.
+/// Wipes a received message, if nobody else holds its memory: a short one lies in its packet, others in memory that
+/// a link may read into again, and one from a dealer in this process is wiped by its owner.
 fn wipe(message: Bytes) {
     if let Ok(mut message) = message.try_into_mut() {
         message[..].wipe();

@@ -103,14 +103,17 @@ impl Evaluation {
         arena.local(kernels, chunk.local);
         for piece in arena.pieces(chunk)? {
             let len = piece.len();
+            let gathered = match shape.lanes < IN_PLACE {
+                true => Some(arena.operands(&piece, gathered)),
+                false => None,
+            };
             for (column, table) in (0..parties).filter(|&party| party != me).zip(columns) {
                 let (_, table) = table.split_at(column_bytes(piece.at));
                 let (table, next) = table.split_at(column_bytes(len));
                 let place = (parties, column);
                 let result = &mut results[column][..len];
                 let ahead = &next[..next.len().min(table.len())];
-                if shape.lanes < IN_PLACE {
-                    let (operands, stride) = arena.operands(&piece, gathered);
+                if let Some((operands, stride)) = gathered {
                     let first = 0;
                     let table = SummedColumn {
                         table,

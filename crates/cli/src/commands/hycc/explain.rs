@@ -103,10 +103,10 @@ pub fn modules(work: &Work, loaded: &Loaded, parties: usize) -> Vec<ModuleFigure
 pub fn explain(args: &Explain) -> Result<()> {
     let network = Network::parse(&args.network)?;
     let mut work = args.work.clone();
-    work.how.over.or_network(&args.network, false);
+    work.how.over.or_network(&args.network, args.among.here());
     let loaded = read(&work)?;
     let runs = usize::try_from(work.lanes.unwrap_or(1)).unwrap_or(usize::MAX);
-    let hybrid = hybrid(&work, &loaded, args.parties, runs)?;
+    let hybrid = hybrid(&work, &loaded, args.among.parties(), runs)?;
     let plan = plan(&work, &hybrid)?;
     let rates: Option<Rates> = match network.profile {
         Some(_) => Some(rates::measure(plan.trial().as_ref())?),
@@ -116,7 +116,9 @@ pub fn explain(args: &Explain) -> Result<()> {
     let surroundings = rates.as_ref().map(|rates| (rates, &link));
     let time = |(rates, link)| {
         let total = |party| plan.time(party, rates, link).total;
-        Party::all(args.parties).map(total).fold(0.0, f64::max)
+        Party::all(args.among.parties())
+            .map(total)
+            .fold(0.0, f64::max)
     };
     let party = |party: Party| {
         let cost = plan.cost(party);
@@ -129,13 +131,13 @@ pub fn explain(args: &Explain) -> Result<()> {
     };
     let explanation = Explanation {
         program: loaded.path.display().to_string(),
-        parties: args.parties,
+        parties: args.among.parties(),
         lanes: hybrid.runs(),
-        modules: modules(&work, &loaded, args.parties),
+        modules: modules(&work, &loaded, args.among.parties()),
         correlations: origin(&plan),
         network: args.network.clone(),
         phases: plan.phases().to_string(),
-        costs: Party::all(args.parties).map(party).collect(),
+        costs: Party::all(args.among.parties()).map(party).collect(),
         total_seconds: surroundings.map(time),
         operations: operations(&plan, surroundings),
     };

@@ -68,7 +68,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         &read(&args.file)?,
         &Asked {
             model: &args.file,
-            parties: args.parties,
+            parties: args.among.parties(),
             batch: Some(args.batch as usize),
             to: &args.to,
             public_model: args.public_model,
@@ -76,7 +76,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         },
     )?;
     let mut over = args.over.clone();
-    over.or_network(&args.network, false);
+    over.or_network(&args.network, args.among.here());
     let ways = Ways {
         over: &over,
         threads: args.threads,
@@ -86,7 +86,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
     let mut mixes: Vec<(Mix, Planned)> = match args.protocol {
         Some(mix) => vec![made.plan(&ways, Some(mix))?],
         None => {
-            let all = ways.each(made.network.program(), Mix::usual(args.parties));
+            let all = ways.each(made.network.program(), Mix::usual(args.among.parties()));
             let able = all.into_iter();
             let able = able.filter_map(|(mix, planned)| Some((mix, planned.ok()?)));
             able.collect()
@@ -111,7 +111,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         estimates.map(|(mix, planned)| Estimate::new(*mix, &made, planned, &rates, &link));
     let explanation = Explanation {
         model: args.file.display().to_string(),
-        parties: args.parties,
+        parties: args.among.parties(),
         batch: made.batch(),
         numbers: [made.number.bits(), made.number.fraction()],
         network: args.network.clone(),
