@@ -330,7 +330,7 @@ fn what_is_printed_for_scripts_is_documented() {
 fn costs_are_those_of_the_estimate() {
     let report = run(&format!("--local 2 --json --mix A+B {INPUTS}")).unwrap();
     let report: Value = serde_json::from_str(&report).unwrap();
-    let told = run("explain --json --mix A+B").unwrap();
+    let told = run("explain --local 2 --json --mix A+B").unwrap();
     let told: Value = serde_json::from_str(&told).unwrap();
     for phase in Phase::ALL {
         let phase = phase.to_string();
