@@ -279,9 +279,10 @@ impl GateHash {
     }
 }
 
-/// Asks for memory that is read soon. A little at a time, or the processor waits until it has room for the requests.
+/// Asks for memory that is read soon, where the target has an instruction for it. A little at a time, or the processor
+/// waits until it has room for the requests.
 #[inline(always)]
-pub(crate) fn prefetch(bytes: &[u8]) {
+pub fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     for line in bytes.chunks(64) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

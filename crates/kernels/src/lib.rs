@@ -50,7 +50,7 @@ mod x86;
 
 pub use aes::Aes128;
 pub use block::{Block, blocks_as_bytes, blocks_as_bytes_mut, words_as_bytes, words_as_bytes_mut};
-pub use bmr::{BLOCKS_PER_COLUMN, OwnColumn, SummedColumn, column_bytes};
+pub use bmr::{BLOCKS_PER_COLUMN, OwnColumn, SummedColumn, column_bytes, prefetch};
 pub use crc::Crc32;
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};

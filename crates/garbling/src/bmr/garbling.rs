@@ -193,9 +193,12 @@ impl Garbling {
             let peers = products.ots.len();
             // Of the result's mask and of the product: what a peer and we share of both, and of the operands.
             let both = |rows: &'_ [Block], sum: &mut [Block]| {
-                let (first, second) = (&rows[at..][..len], &rows[8 * plane + at..][..len]);
-                sum.copy_from_slice(first);
-                xor_blocks(sum, second);
+                let [first, second] = [at, 8 * plane + at].map(|at| soon(rows, at, len));
+                kernels::xor(
+                    kernels::blocks_as_bytes_mut(sum),
+                    kernels::blocks_as_bytes(first),
+                    kernels::blocks_as_bytes(second),
+                );
             };
             let string = |string: usize| string * stride..string * stride + len;
             let [one, by_a, by_b] = sums.each_mut().map(|sum| &mut sum[..len]);
@@ -217,8 +220,8 @@ impl Garbling {
                     by_a.copy_from_slice(of_b);
                     by_b.copy_from_slice(of_a);
                 } else {
-                    xor_blocks(one, &with.sent[at..][..len]);
-                    xor_blocks(one, &with.sent[8 * plane + at..][..len]);
+                    xor_blocks(one, soon(with.sent, at, len));
+                    xor_blocks(one, soon(with.sent, 8 * plane + at, len));
                     xor_blocks(by_a, of_b);
                     xor_blocks(by_b, of_a);
                 }
@@ -254,6 +257,13 @@ impl Garbling {
 /// Refuses what is shorter.
 fn at_least(what: &'static str, wanted: usize, got: usize) -> Result<(), GarblingError> {
     check_length(what, wanted.max(got), got)
+}
+
+/// So many rows, of which there are more than a cache holds: those behind them are asked for.
+fn soon(rows: &[Block], at: usize, len: usize) -> &[Block] {
+    let (rows, next) = rows[at..].split_at(len);
+    kernels::prefetch(kernels::blocks_as_bytes(&next[..len.min(next.len())]));
+    rows
 }
 
 fn xor_blocks(to: &mut [Block], from: &[Block]) {

@@ -1,5 +1,6 @@
 //! Tables: each party garbles its shares, chunk by chunk, and all are added up while more are garbled.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -95,13 +96,13 @@ impl Tables {
     }
 
     /// Adds a share, or begins with it.
-    fn add(&self, parcel: usize, column: usize, share: &[u8]) {
+    fn add(&self, parcel: usize, column: usize, share: Cow<'_, [u8]>) {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let table = &mut tables[parcel][column];
         if table.is_empty() {
-            *table = share.to_vec();
+            *table = share.into_owned();
         } else {
-            kernels::xor_into(table, share);
+            kernels::xor_into(table, &share);
         }
     }
 
@@ -123,7 +124,8 @@ impl Shares<'_> {
     /// Garbles a parcel: all columns of it.
     fn garble(&mut self, parcel: &Parcel<'_>) -> Vec<Vec<u8>> {
         let shape = self.garbling.shape();
-        let mut columns = vec![vec![0; parcel.bytes]; shape.parties];
+        let columns = (0..shape.parties).map(|_| vec![0; parcel.bytes]);
+        let mut columns: Vec<_> = columns.collect();
         let mut at = 0;
         self.context.metered_now(|| {
             for chunk in &parcel.chunks {
@@ -190,9 +192,14 @@ async fn each_for_itself(
     let (mut senders, receivers) = split(channels);
     let send = async {
         for (at, parcel) in parcels.iter().enumerate() {
-            let columns = shares.garble(parcel);
+            let mut columns = shares.garble(parcel);
             for (place, column) in columns_for(me, parties).enumerate() {
-                tables.add(at, place, &columns[column]);
+                // Of two parties none sends what it needs itself.
+                let share = match parties {
+                    2 => std::mem::take(&mut columns[column]).into(),
+                    _ => (&columns[column]).into(),
+                };
+                tables.add(at, place, share);
             }
             let columns: Vec<Bytes> = columns.into_iter().map(Bytes::from).collect();
             if parcel.bytes > 0 {
@@ -207,7 +214,7 @@ async fn each_for_itself(
         Ok(())
     };
     let receive = receivers.into_iter().map(|(_, rx)| {
-        let add = |at, place, bytes: Bytes| tables.add(at, place, &bytes);
+        let add = |at, place, bytes: Bytes| tables.add(at, place, (&*bytes).into());
         receive_columns(context, rx, &lengths, parties - 1, add)
     });
     let (sent, received) = join(send, try_join_all(receive)).await;
