@@ -19,6 +19,12 @@ use crate::exit::{Failure, Result, Status};
 pub enum DataError {
     #[error("{}: {error}", path.display())]
     Array { path: PathBuf, error: NpyError },
+    #[error(
+        "{}: this is no array of numpy.save (.npy), and its name does not end as that of a table (.csv) or of an \
+         image (.png)",
+        .0.display()
+    )]
+    Kind(PathBuf),
     #[error("{}{} {error}", path.display(), after_path(.error))]
     Table { path: PathBuf, error: CsvError },
     #[error("{}: {error}", path.display())]
@@ -112,8 +118,13 @@ impl Content {
             let scalings = pixels.scalings(image.channels());
             return Ok(Self::Image(image, scalings.map_err(pixels_error(path))?));
         }
-        let path = path.to_owned();
-        let array = npy::read(file).map_err(|error| DataError::Array { path, error });
+        let array = npy::read(file).map_err(|error| match error {
+            NpyError::Magic if !ends(path, "npy") => DataError::Kind(path.to_owned()),
+            _ => DataError::Array {
+                path: path.to_owned(),
+                error,
+            },
+        });
         Ok(Self::Array(array?))
     }
 }

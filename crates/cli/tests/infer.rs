@@ -150,7 +150,13 @@ fn what_is_wrong_is_named() {
         path,
         &format!("{model} --input no.npy --local 2"),
         3,
-        &["no.npy"],
+        &["no.npy", "numpy.save"],
+    );
+    fails(
+        path,
+        &format!("{model} --input no.onnx --local 2"),
+        3,
+        &["no.onnx", ".npy", ".csv", ".png"],
     );
     fails(
         path,
