@@ -99,14 +99,17 @@ macro_rules! garble {
         macro_rules! permuted {
             ($keys:expr, $inputs:expr) => {{
                 let (keys, mut states) = ($keys, $inputs);
-                for r in 1..10 {
-                    let key = keys.at(r);
-                    for h in 0..states.len() {
-                        for v in 0..V {
-                            states[h][v] = round(states[h][v], key);
+                for r in [1, 4, 7] {
+                    // Three at a time, so that the compiler unrolls them.
+                    for r in [r, r + 1, r + 2] {
+                        let key = keys.at(r);
+                        for h in 0..states.len() {
+                            for v in 0..V {
+                                states[h][v] = round(states[h][v], key);
+                            }
                         }
                     }
-                    if REGISTERS < 32 && r % 3 == 0 {
+                    if REGISTERS < 32 {
                         for h in 0..states.len() {
                             for v in 0..V {
                                 states[h][v] = hold(states[h][v]);
