@@ -3,6 +3,7 @@
 use crate::Outcome;
 use crate::codegen::codegen;
 use crate::domains::domains;
+use crate::features::features;
 use crate::neutral::neutral;
 use crate::process::{cargo, run, target_folder, works};
 use crate::signposts::signposts;
@@ -14,6 +15,7 @@ pub(crate) fn lint() -> Outcome {
     signposts()?;
     domains()?;
     neutral()?;
+    features()?;
     deny()?;
     run(cargo().args([
         "clippy",

@@ -8,6 +8,7 @@
 mod codegen;
 mod domains;
 mod dudect;
+mod features;
 mod fuzz;
 mod lint;
 mod lpn;

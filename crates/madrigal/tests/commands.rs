@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use madrigal::app::remote::identity_files;
@@ -41,13 +41,24 @@ fn run(line: &str) -> Result<String, (String, u8)> {
     done.map_err(|error| (error.to_string(), error.status() as u8))
 }
 
+/// An empty folder of this test alone.
+fn empty_folder() -> PathBuf {
+    let test = thread::current().name().unwrap().replace("::", "-");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).unwrap();
+    }
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
 const INPUTS: &str = "-i bids=3,0x2 -i other=-7 -i weight=-1.5 -i 3=true";
 
 /// Two runs take their correlations from where they were made ahead; for a third none are left.
 #[test]
 fn correlations_of_runs_are_made_ahead() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = format!("--store {}", directory.path().join("ahead").display());
+    let directory = empty_folder();
+    let store = format!("--store {}", directory.join("ahead").display());
     let made = run(&format!("--local 2 {store} --prepare 2")).unwrap();
     assert!(made.contains("for 2 runs"), "{made}");
     let again = run(&format!("--local 2 {store} --prepare 2 -q")).unwrap_err();
@@ -82,8 +93,8 @@ fn a_run_gives_its_outputs_by_name() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_flag() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("bids.csv");
+    let directory = empty_folder();
+    let file = directory.join("bids.csv");
     fs::write(&file, "3\n4x\n").unwrap();
     let file = format!("--local 2 -i bids=@{}", file.display());
     for (line, status, words) in [
@@ -230,11 +241,11 @@ fn both_with(
     run: &(impl Fn(&str) -> Result<String, (String, u8)> + Sync),
     lines: [&str; 2],
 ) -> [Result<String, (String, u8)>; 2] {
-    let directory = tempfile::tempdir().unwrap();
-    machines(directory.path());
+    let directory = empty_folder();
+    machines(&directory);
     thread::scope(|scope| {
         let parties = [0, 1].map(|me| {
-            let directory = directory.path().display();
+            let directory = directory.display();
             let name = ["alice", "bob"][me];
             let line = format!(
                 "--party {me} --parties {directory}/parties.toml --identity {directory}/{name} -q {}",

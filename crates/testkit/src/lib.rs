@@ -1,22 +1,32 @@
-//! N parties in one process, for the project's own tests: [`World`] runs one closure as every party.
+//! N parties in one process, for the project's own tests: `World` runs one closure as every party.
 //!
-//! It is never published and turns on deterministic randomness in `madrigal-net`; nothing but tests
-//! and benchmarks may depend on it.
+//! It is never published and, with its feature `parties`, turns on deterministic randomness in `madrigal-net`;
+//! nothing but tests and benchmarks may depend on it.
 
 #![allow(clippy::print_stdout)] // seeds, for whoever repeats a failed test
 
+#[cfg(feature = "parties")]
 mod counting;
 pub mod hycc;
+#[cfg(feature = "parties")]
 mod recording;
+mod seed;
 mod shared;
+#[cfg(feature = "parties")]
 mod trial;
+#[cfg(feature = "parties")]
 mod world;
 
+#[cfg(feature = "parties")]
 pub use counting::Counting;
+#[cfg(feature = "parties")]
 pub use recording::{Recording, Transcript};
+pub use seed::seed;
 pub use shared::shared_data;
+#[cfg(feature = "parties")]
 pub use trial::{
     Ending, Outcome, Trial, impatient, must_end_well, run_session_with_fault, run_with_fault,
     run_with_fault_over,
 };
-pub use world::{PartyResult, World, seed, uncounted};
+#[cfg(feature = "parties")]
+pub use world::{PartyResult, World, uncounted};
