@@ -277,6 +277,19 @@ impl Shares {
         }
     }
 
+    /// Those of the rows of a plane from one on, row by row.
+    ///
+    /// # Panics
+    /// As [`label_row`](Self::label_row).
+    pub(crate) fn label_rows_from(&self, plane: usize, row: usize) -> &[Block] {
+        match &self.data {
+            Data::Labels(rows, labels) => {
+                &labels[(plane * rows + row) * self.sort.len..(plane + 1) * rows * self.sort.len]
+            }
+            _ => panic!("{self:?} holds no labels"),
+        }
+    }
+
     /// All labels, plane by plane, of a value with one row of them.
     ///
     /// # Panics

@@ -181,8 +181,14 @@ fn wrong_lengths_are_refused() {
         "keys of a row: 3",
     );
     let mut evaluation = Evaluation::new(INSTANCE, shape, 0, 0, &party.offset, &party.seed);
-    refused(evaluation.evaluate(&chunk, &[&x, &y]), "columns of others");
-    refused(evaluation.evaluate(&chunk, &[&short]), "bytes of a column");
+    refused(
+        evaluation.evaluate(&chunk, &mut [&x[..], &y]),
+        "columns of others",
+    );
+    refused(
+        evaluation.evaluate(&chunk, &mut [&short[..]]),
+        "bytes of a column",
+    );
     let shown = format!(
         "{garbling:?} {evaluation:?} {:?} {:?}",
         party.seed, party.inputs

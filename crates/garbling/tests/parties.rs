@@ -292,19 +292,15 @@ impl<'p> All<'p> {
         for (row, &wire) in self.program.inputs().iter().enumerate() {
             evaluation.set(row, inputs.row(wire as usize)).unwrap();
         }
-        let mut at = 0;
+        let columns = (0..shape.parties).filter(|&column| column != me);
+        let mut columns: Vec<&[u8]> = columns.map(|column| &*tables[column]).collect();
         for chunk in shape.chunks(&program, bytes) {
-            let len = shape.column_bytes(chunk.ands.len());
-            let columns: Vec<_> = (0..shape.parties)
-                .filter(|&column| column != me)
-                .map(|column| &tables[column][at..at + len])
-                .collect();
-            let work = || evaluation.evaluate(&chunk, &columns);
+            let work = || evaluation.evaluate(&chunk, &mut columns);
             let (done, blocks) = meter::metered(work);
             done.unwrap();
             assert_eq!(blocks, shape.evaluate_aes(chunk.ands.len()), "evaluating");
-            at += len;
         }
+        assert!(columns.iter().all(|left| left.is_empty()), "{columns:?}");
         let mut outputs = ActiveKeys::new(shape.parties, self.program.outputs().len(), shape.lanes);
         for (output, &row) in self.program.outputs().iter().enumerate() {
             let active = evaluation.active(row as usize);

@@ -44,6 +44,49 @@ pub(crate) struct Piece<'a> {
     pub at: usize,
 }
 
+/// The pieces of a chunk that are left.
+pub(crate) struct Pieces<'a> {
+    ands: &'a [And],
+    at_once: &'a [bool],
+    gates: usize,
+    lanes: usize,
+    /// Of the next one.
+    number: u64,
+    waiting: usize,
+    at: usize,
+    /// Lanes of its ANDs that have been in the pieces before.
+    start: usize,
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        if self.ands.is_empty() {
+            return None;
+        }
+        let (ands, other_ands) = self.ands.split_at(self.gates.min(self.ands.len()));
+        let (at_once, others_at_once) = self.at_once.split_at(ands.len());
+        let lanes = self.start..self.lanes.min(self.start + ANDS_PER_KEY);
+        let piece = Piece {
+            number: self.number,
+            ands,
+            at_once,
+            first: self.waiting,
+            at: self.at + lanes.start,
+            lanes: lanes.clone(),
+        };
+        self.number += 1;
+        self.start = lanes.end;
+        if lanes.end == self.lanes {
+            (self.ands, self.at_once, self.start) = (other_ands, others_at_once, 0);
+            self.at += ands.len() * self.lanes;
+            self.waiting += at_once.iter().filter(|at_once| !**at_once).count();
+        }
+        Some(piece)
+    }
+}
+
 impl Piece<'_> {
     /// ANDs and lanes of it.
     pub(crate) fn len(&self) -> usize {
@@ -53,10 +96,10 @@ impl Piece<'_> {
 
 impl Arena {
     pub(crate) fn new(shape: Shape, width: usize, first: u64) -> Self {
-        Self {
+        let mut arena = Self {
             shape,
             width,
-            keys: Keys::zeros((shape.rows + 2) * width * shape.lanes),
+            keys: Keys::default(),
             results: Results {
                 width,
                 lanes: shape.lanes,
@@ -64,7 +107,19 @@ impl Arena {
                 rows: Vec::new(),
             },
             next: first,
-        }
+        };
+        arena.restart(shape, first);
+        arena
+    }
+
+    /// Another block, in the same memory: rows hold anything until they are written.
+    pub(crate) fn restart(&mut self, shape: Shape, first: u64) {
+        (self.shape, self.next) = (shape, first);
+        let rows = shape.rows * self.row_len();
+        self.keys.resize(rows + 2 * self.row_len());
+        self.keys[rows..].fill(Block::ZERO);
+        self.results.lanes = shape.lanes;
+        self.results.rows.clear();
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -101,42 +156,24 @@ impl Arena {
     }
 
     /// The pieces of the next chunk, for whose results there is room then.
-    pub(crate) fn pieces<'a>(
-        &mut self,
-        chunk: &Chunk<'a>,
-    ) -> Result<impl Iterator<Item = Piece<'a>> + use<'a>, GarblingError> {
-        let (ands, at_once) = (chunk.ands, chunk.at_once);
-        let (first, pieces) = (self.next, self.shape.pieces(ands.len()));
+    pub(crate) fn pieces<'a>(&mut self, chunk: &Chunk<'a>) -> Result<Pieces<'a>, GarblingError> {
+        let (first, pieces) = (self.next, self.shape.pieces(chunk.ands.len()));
         let Some(end) = first.checked_add(pieces) else {
             return Err(GarblingError::Exhausted { first, pieces });
         };
         self.next = end;
-        let mut waiting = self.results.make_room(chunk);
-        let (gates, lanes) = (self.shape.gates_per_piece(), self.shape.lanes);
-        let groups = ands.chunks(gates).zip(at_once.chunks(gates));
-        let groups = groups.enumerate().map(move |(i, (ands, at_once))| {
-            let first = waiting;
-            waiting += at_once.iter().filter(|at_once| !**at_once).count();
-            (i * gates, ands, at_once, first)
-        });
-        let cut = groups.flat_map(move |(i, ands, at_once, first)| {
-            let starts = (0..lanes).step_by(ANDS_PER_KEY);
-            starts.map(move |start| {
-                let range = start..lanes.min(start + ANDS_PER_KEY);
-                (i, ands, at_once, first, range)
-            })
-        });
-        let pieces = cut.zip(first..);
-        Ok(
-            pieces.map(move |((i, ands, at_once, first, range), number)| Piece {
-                number,
-                ands,
-                at_once,
-                first,
-                at: i * lanes + range.start,
-                lanes: range,
-            }),
-        )
+        let waiting = self.results.make_room(chunk);
+        let lanes = self.shape.lanes;
+        Ok(Pieces {
+            ands: if lanes == 0 { &[] } else { chunk.ands },
+            at_once: chunk.at_once,
+            gates: self.shape.gates_per_piece(),
+            lanes,
+            number: first,
+            waiting,
+            at: 0,
+            start: 0,
+        })
     }
 
     /// All strings of the operands of a piece, and how far one is from the next: where they lie, or gathered.

@@ -54,6 +54,15 @@ impl Evaluation {
         }
     }
 
+    /// Turns to another block of as many parties, in the same memory, with what [`new`](Self::new) takes.
+    pub fn restart(&mut self, instance: Instance, shape: Shape, first: u64, seed: &BlockSeed) {
+        assert_eq!(shape.parties, self.shape().parties, "parties");
+        self.hash = instance.hash();
+        self.prg = seed.prg();
+        self.arena.restart(shape, first);
+        self.done = 0;
+    }
+
     /// The block at work.
     pub fn shape(&self) -> Shape {
         self.arena.shape()
@@ -75,17 +84,22 @@ impl Evaluation {
         self.arena.row(row)
     }
 
-    /// Evaluates the next chunk with the columns of all parties but us, in their order. Any bytes give
-    /// keys; wrong ones give wrong keys.
+    /// Evaluates the next chunk with the columns of all parties but us, in their order: takes
+    /// [`Shape::column_bytes`] from the front of each. What is behind is for the next chunks, and asked for
+    /// ahead. Any bytes give keys; wrong ones give wrong keys.
     ///
     /// # Errors
-    /// If the columns are not so many, of [`Shape::column_bytes`] each, or the numbers of pieces are used up.
-    pub fn evaluate(&mut self, chunk: &Chunk<'_>, columns: &[&[u8]]) -> Result<(), GarblingError> {
+    /// If the columns are not so many, or shorter, or the numbers of pieces are used up.
+    pub fn evaluate(
+        &mut self,
+        chunk: &Chunk<'_>,
+        columns: &mut [&[u8]],
+    ) -> Result<(), GarblingError> {
         let shape = self.arena.shape();
         check_length("columns of others", shape.parties - 1, columns.len())?;
         let due = shape.column_bytes(chunk.ands.len());
-        for column in columns {
-            check_length("bytes of a column", due, column.len())?;
+        for column in &*columns {
+            check_length("bytes of a column", due.max(column.len()), column.len())?;
         }
         let Self {
             hash,
@@ -107,7 +121,7 @@ impl Evaluation {
                 true => Some(arena.operands(&piece, gathered)),
                 false => None,
             };
-            for (column, table) in (0..parties).filter(|&party| party != me).zip(columns) {
+            for (column, table) in (0..parties).filter(|&party| party != me).zip(&*columns) {
                 let (_, table) = table.split_at(column_bytes(piece.at));
                 let (table, next) = table.split_at(column_bytes(len));
                 let place = (parties, column);
@@ -147,6 +161,9 @@ impl Evaluation {
             for (party, result) in results.iter().enumerate() {
                 arena.keep(&piece, party, &result[..len]);
             }
+        }
+        for column in columns {
+            *column = &column[due..];
         }
         *done += chunk.ands.len() * shape.lanes;
         arena.finish(chunk);

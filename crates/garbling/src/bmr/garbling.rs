@@ -64,20 +64,36 @@ impl Garbling {
         seed: &BlockSeed,
     ) -> Self {
         let width = shape.width();
-        let mut arena = Arena::new(shape, width, first);
-        let (rows, len) = arena.rows_mut();
-        flip(rows, len, 1, me, shape.parties - 1, offset);
-        Self {
+        let mut garbling = Self {
             hash: instance.hash(),
             me,
             offset: offset.again(),
             prg: seed.prg(),
-            arena,
+            arena: Arena::new(shape, width, first),
             done: 0,
             gathered: Gathered::new(width),
             results: Keys::zeros(ANDS_PER_KEY),
             sums: [(); COEFFICIENTS].map(|()| Keys::zeros(ANDS_PER_KEY)),
-        }
+        };
+        garbling.flip();
+        garbling
+    }
+
+    /// Turns to another block of as many parties, in the same memory, with what [`new`](Self::new) takes.
+    pub fn restart(&mut self, instance: Instance, shape: Shape, first: u64, seed: &BlockSeed) {
+        assert_eq!(shape.parties, self.shape().parties, "parties");
+        self.hash = instance.hash();
+        self.prg = seed.prg();
+        self.arena.restart(shape, first);
+        self.done = 0;
+        self.flip();
+    }
+
+    /// Writes the row that a NOT adds.
+    fn flip(&mut self) {
+        let peers = self.shape().parties - 1;
+        let (rows, len) = self.arena.rows_mut();
+        flip(rows, len, 1, self.me, peers, &self.offset);
     }
 
     /// The block at work.
@@ -212,13 +228,18 @@ impl Garbling {
                 let offset = offset.expose();
                 hash.garble_column(piece.number, numbers, offset, keys, rows, None, table);
             }
+            // With one peer there is nothing to be added.
+            let sent = string(1 + peers);
+            let (mut sum_by_a, mut sum_by_b) = (&b[sent.clone()], &a[sent]);
             for (place, with) in products.ots.iter().enumerate() {
                 let sent = 1 + peers + place;
                 let (of_b, of_a) = (&b[string(sent)], &a[string(sent)]);
                 if place == 0 {
                     both(with.sent, one);
-                    by_a.copy_from_slice(of_b);
-                    by_b.copy_from_slice(of_a);
+                    if peers > 1 {
+                        by_a.copy_from_slice(of_b);
+                        by_b.copy_from_slice(of_a);
+                    }
                 } else {
                     xor_blocks(one, soon(with.sent, at, len));
                     xor_blocks(one, soon(with.sent, 8 * plane + at, len));
@@ -226,12 +247,15 @@ impl Garbling {
                     xor_blocks(by_b, of_a);
                 }
             }
+            if peers > 1 {
+                (sum_by_a, sum_by_b) = (by_a, by_b);
+            }
             let column = OwnColumn {
                 zero: results,
                 bits,
             };
             let table = &mut columns[*me][column_bytes(piece.at)..][..column_bytes(len)];
-            let (numbers, rows) = ((*me, *me), [&*one, &*by_a, &*by_b]);
+            let (numbers, rows) = ((*me, *me), [&*one, sum_by_a, sum_by_b]);
             let offset = offset.expose();
             hash.garble_column(
                 piece.number,

@@ -20,6 +20,11 @@ impl Keys {
         Self(Aligned::zeros(len))
     }
 
+    /// Another length; see [`Aligned::resize`].
+    pub(crate) fn resize(&mut self, len: usize) {
+        self.0.resize(len);
+    }
+
     /// A copy.
     pub(crate) fn copy_of(keys: &[Block]) -> Self {
         Self(keys.into())

@@ -6,7 +6,7 @@ use madrigal_core::{Zeroizing, bits};
 use madrigal_garbling::bmr::{
     BlockSeed, Choices, Evaluation, Garbling, Hashed, Instance, MaskWalk, Products,
 };
-use madrigal_kernels as kernels;
+use madrigal_kernels::{self as kernels, Block};
 use madrigal_net::{Channel, Result, exchange_each};
 
 use super::tables::{self, Columns, Parcel, Wires};
@@ -86,7 +86,14 @@ impl Bmr {
 
         let (instance, first) = (self.instance, self.next);
         self.next += shape.pieces_of(layered);
-        let mut garbling = Garbling::new(instance, shape, first, me.index(), &self.offset, &seed);
+        // Taken while it is at work, and lost if that fails, as the whole job is then.
+        let mut garbling = match self.garbling.take() {
+            Some(mut garbling) => {
+                garbling.restart(instance, shape, first, &seed);
+                garbling
+            }
+            None => Garbling::new(instance, shape, first, me.index(), &self.offset, &seed),
+        };
         for (row, &wire) in layered.inputs().iter().enumerate() {
             let zero = inputs.zero(wire as usize);
             let set = garbling.set(row, wire as usize, zero, products);
@@ -113,6 +120,7 @@ impl Bmr {
         part.masks_mut()
             .as_bytes_mut()
             .copy_from_slice(told.outputs.as_bytes());
+        self.garbling = Some(garbling);
         let prepared = Prepared {
             instance,
             shape,
@@ -204,16 +212,17 @@ impl Bmr {
         exchange_each(sends, receives).await
     }
 
-    /// Evaluates a circuit on the active keys of its inputs, one row for each input bit; sends nothing.
+    /// Evaluates a circuit on the active keys of its inputs, which `inputs` gives for each input bit: those of each
+    /// party for all lanes, party by party. Sends nothing.
     ///
     /// # Panics
-    /// If `prepared` is of another circuit, or the keys are of another number of wires or lanes.
-    pub fn evaluate(
-        &self,
-        program: &Program<'_>,
+    /// If `prepared` is of another circuit, or there is another number of keys.
+    pub fn evaluate<'a, 'i>(
+        &'a mut self,
+        program: &Program<'a>,
         prepared: Prepared,
-        inputs: &ActiveKeys,
-    ) -> ActiveKeys {
+        inputs: impl Fn(usize) -> &'i [Block],
+    ) -> Evaluated<'a> {
         let layered = program.layered();
         let Prepared {
             instance,
@@ -232,32 +241,62 @@ impl Bmr {
                 && parcels.iter().zip(&tables).all(fit),
             "what was prepared is of another circuit"
         );
-        assert!(
-            inputs.rows() == layered.input_bits() && inputs.lanes() == shape.lanes,
-            "{inputs:?} are not the inputs of {shape:?}"
-        );
         let me = self.context.me().index();
-        let mut evaluation = Evaluation::new(instance, shape, first, me, &self.offset, &seed);
+        let evaluation = match &mut self.evaluation {
+            Some(evaluation) => {
+                evaluation.restart(instance, shape, first, &seed);
+                evaluation
+            }
+            none => none.insert(Evaluation::new(
+                instance,
+                shape,
+                first,
+                me,
+                &self.offset,
+                &seed,
+            )),
+        };
         for (row, &wire) in layered.inputs().iter().enumerate() {
-            let keys = inputs.row(wire as usize);
-            evaluation.set(row, keys).expect(FITS);
+            evaluation.set(row, inputs(wire as usize)).expect(FITS);
         }
         self.context.metered_now(|| {
             for (parcel, tables) in parcels.iter().zip(tables) {
-                let mut at = 0;
+                let mut columns: Vec<&[u8]> = tables.iter().map(|table| &**table).collect();
                 for chunk in &parcel.chunks {
-                    let end = at + shape.column_bytes(chunk.ands.len());
-                    let columns: Vec<_> = tables.iter().map(|table| &table[at..end]).collect();
-                    at = end;
-                    evaluation.evaluate(chunk, &columns).expect(FITS);
+                    evaluation.evaluate(chunk, &mut columns).expect(FITS);
                 }
             }
         });
-        let mut outputs = ActiveKeys::new(shape.parties, layered.outputs().len(), shape.lanes);
-        for (output, &row) in layered.outputs().iter().enumerate() {
-            let keys = evaluation.active(row as usize);
-            outputs.row_mut(output).copy_from_slice(keys);
+        Evaluated {
+            evaluation,
+            outputs: layered.outputs(),
         }
-        outputs
+    }
+}
+
+/// A circuit that has been evaluated.
+#[derive(Debug)]
+pub struct Evaluated<'a> {
+    evaluation: &'a Evaluation,
+    outputs: &'a [u32],
+}
+
+impl Evaluated<'_> {
+    /// The active keys of an output bit: those of each party for all lanes, party by party.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    pub fn active(&self, output: usize) -> &[Block] {
+        self.evaluation.active(self.outputs[output] as usize)
+    }
+
+    /// Those of all output bits.
+    pub fn all(&self) -> ActiveKeys {
+        let Shape { parties, lanes, .. } = self.evaluation.shape();
+        let mut all = ActiveKeys::new(parties, self.outputs.len(), lanes);
+        for output in 0..self.outputs.len() {
+            all.row_mut(output).copy_from_slice(self.active(output));
+        }
+        all
     }
 }

@@ -49,7 +49,7 @@ mod circuits;
 mod cost;
 mod tables;
 
-pub use circuits::Prepared;
+pub use circuits::{Evaluated, Prepared};
 pub use cost::{messages_of_column, paper_setup_bits};
 pub use madrigal_garbling::bmr::{ActiveKeys, PeerRows, Shape, WireSetup};
 pub use madrigal_garbling::{Block, Offset, Program};
@@ -57,7 +57,7 @@ pub use madrigal_garbling::{Block, Offset, Program};
 use bytes::Bytes;
 use madrigal_circuit::Rows;
 use madrigal_core::{Party, Zeroizing, bits};
-use madrigal_garbling::bmr::Instance;
+use madrigal_garbling::bmr::{Evaluation, Garbling, Instance};
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Channel, Context, Generator, Result, exchange};
 
@@ -90,6 +90,9 @@ pub struct Bmr {
     next: u64,
     /// That of the next row that is hashed.
     next_row: u64,
+    /// Their memory serves one block of lanes after the other.
+    garbling: Option<Garbling>,
+    evaluation: Option<Evaluation>,
 }
 
 impl std::fmt::Debug for Bmr {
@@ -149,6 +152,8 @@ impl Bmr {
             offset: offset.again(),
             next: 0,
             next_row: 0,
+            garbling: None,
+            evaluation: None,
             opening,
             context,
         })
@@ -261,24 +266,24 @@ impl Bmr {
     }
 }
 
-/// The bits of wires whose masks have been opened to us.
+/// The bits of wires of these colours, whose masks have been opened to us.
 ///
 /// # Panics
 /// If `masks` have another shape.
-pub fn reveal(masks: &Rows, active: &ActiveKeys) -> Rows {
-    let mut bits = added(&active.colours(0), masks);
+pub fn reveal(masks: &Rows, colours: &Rows) -> Rows {
+    let mut bits = added(colours, masks);
     // From here on they are their receiver's to look at.
     marks::public(bits.as_bytes_mut());
     bits
 }
 
-/// Our shares in B of bits shared in Y, as party `me` (MOTION 7.3): nothing is sent.
+/// Our shares in B of bits shared in Y, as party `me` (MOTION 7.3), from the colours of their wires: nothing is sent.
 ///
 /// # Panics
-/// If `part` has another shape than `active`.
-pub fn to_boolean(me: Party, part: &WireSetup, active: &ActiveKeys) -> Rows {
+/// If `part` has another shape than `colours`.
+pub fn to_boolean(me: Party, part: &WireSetup, colours: &Rows) -> Rows {
     if me == LEADER {
-        added(&active.colours(0), part.masks())
+        added(colours, part.masks())
     } else {
         part.masks().clone()
     }

@@ -1,6 +1,5 @@
 //! Tables: each party garbles its shares, chunk by chunk, and all are added up while more are garbled.
 
-use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -87,28 +86,57 @@ pub(super) fn parcels<'c>(shape: Shape, program: &'c Program<'_>) -> Vec<Parcel<
 /// allocator has at hand when the block before has been evaluated, where one for all would be new pages each time.
 pub(super) type Columns = Vec<Vec<Bytes>>;
 
+/// A party's share of a column of a parcel.
+enum Share {
+    /// Ours, which nobody else reads.
+    Own(Vec<u8>),
+    /// What a peer has sent, or what we send to several.
+    Told(Bytes),
+}
+
+impl Share {
+    /// In memory of one of them, where that is ours.
+    fn add(self, other: Self) -> Self {
+        let (mut sum, more) = match (self, other) {
+            (Self::Own(sum), Self::Own(more)) => (sum, more.into()),
+            (Self::Own(sum), Self::Told(more)) | (Self::Told(more), Self::Own(sum)) => (sum, more),
+            (Self::Told(share), Self::Told(more)) => (share.to_vec(), more),
+        };
+        kernels::xor_into(&mut sum, &more);
+        Self::Own(sum)
+    }
+
+    fn into_bytes(self) -> Bytes {
+        match self {
+            Self::Own(bytes) => bytes.into(),
+            Self::Told(bytes) => bytes,
+        }
+    }
+}
+
 /// The columns while they are added up.
-struct Tables(Mutex<Vec<Vec<Vec<u8>>>>);
+struct Tables(Mutex<Vec<Vec<Option<Share>>>>);
 
 impl Tables {
     fn new(columns: usize, parcels: usize) -> Self {
-        Self(Mutex::new(vec![vec![Vec::new(); columns]; parcels]))
+        let parcel = || (0..columns).map(|_| None).collect();
+        Self(Mutex::new((0..parcels).map(|_| parcel()).collect()))
     }
 
     /// Adds a share, or begins with it.
-    fn add(&self, parcel: usize, column: usize, share: Cow<'_, [u8]>) {
+    fn add(&self, parcel: usize, column: usize, share: Share) {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let table = &mut tables[parcel][column];
-        if table.is_empty() {
-            *table = share.into_owned();
-        } else {
-            kernels::xor_into(table, &share);
-        }
+        *table = Some(match table.take() {
+            Some(sum) => sum.add(share),
+            None => share,
+        });
     }
 
     fn finish(self) -> Columns {
         let tables = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let columns = |columns: Vec<Vec<u8>>| columns.into_iter().map(Bytes::from).collect();
+        let bytes = |share: Option<Share>| share.map_or_else(Bytes::new, Share::into_bytes);
+        let columns = |columns: Vec<_>| columns.into_iter().map(bytes).collect();
         tables.into_iter().map(columns).collect()
     }
 }
@@ -193,15 +221,17 @@ async fn each_for_itself(
     let send = async {
         for (at, parcel) in parcels.iter().enumerate() {
             let mut columns = shares.garble(parcel);
-            for (place, column) in columns_for(me, parties).enumerate() {
-                // Of two parties none sends what it needs itself.
-                let share = match parties {
-                    2 => std::mem::take(&mut columns[column]).into(),
-                    _ => (&columns[column]).into(),
-                };
-                tables.add(at, place, share);
+            if parties == 2 {
+                // Neither sends what it needs itself.
+                let column = std::mem::take(&mut columns[1 - me.index()]);
+                tables.add(at, 0, Share::Own(column));
             }
             let columns: Vec<Bytes> = columns.into_iter().map(Bytes::from).collect();
+            if parties > 2 {
+                for (place, column) in columns_for(me, parties).enumerate() {
+                    tables.add(at, place, Share::Told(columns[column].clone()));
+                }
+            }
             if parcel.bytes > 0 {
                 for (peer, tx) in &mut senders {
                     for column in columns_for(*peer, parties) {
@@ -214,7 +244,7 @@ async fn each_for_itself(
         Ok(())
     };
     let receive = receivers.into_iter().map(|(_, rx)| {
-        let add = |at, place, bytes: Bytes| tables.add(at, place, (&*bytes).into());
+        let add = |at, place, bytes| tables.add(at, place, Share::Told(bytes));
         receive_columns(context, rx, &lengths, parties - 1, add)
     });
     let (sent, received) = join(send, try_join_all(receive)).await;

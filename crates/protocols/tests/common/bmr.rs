@@ -167,8 +167,9 @@ pub async fn job(
     share.as_bytes_mut().copy_from_slice(&bits);
     share.clear_padding();
     active.push(online.from_boolean(&shared, &share).await?);
-    let active = ActiveKeys::concat(&active.iter().collect::<Vec<_>>());
-    let result = online.evaluate(&program, prepared, &active.unwrap());
+    let active = ActiveKeys::concat(&active.iter().collect::<Vec<_>>()).unwrap();
+    let result = online.evaluate(&program, prepared, |wire| active.row(wire));
+    let result = result.all().colours(0);
     let opened = masks.map(|masks| reveal(&masks, &result));
     Ok((opened, to_boolean(me, &outputs, &result)))
 }

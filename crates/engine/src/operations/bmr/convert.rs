@@ -10,7 +10,7 @@ use madrigal_protocols::bmr::Bmr;
 use madrigal_protocols::gmw;
 
 use super::BmrTool;
-use super::wires::{groups, shape_of, sorts_of, to_shares};
+use super::wires::{groups, setup_to_shares, shape_of, sorts_of};
 use crate::bill::Bill;
 use crate::operation::{Mismatch, Operation, Prepared, Turn};
 use crate::operations::in_sharing;
@@ -60,7 +60,7 @@ impl Operation for ToKeys {
             let sorts = sorts_of(&inputs);
             let fresh = tool.fresh(&sorts, stock)?;
             let groups = groups(&sorts).into_iter().zip(&fresh);
-            let results = groups.flat_map(|(group, setup)| to_shares(&sorts[group], setup, None));
+            let results = groups.flat_map(|(group, setup)| setup_to_shares(&sorts[group], setup));
             Ok(Prepared {
                 results: results.collect(),
                 kept: Box::new(fresh),

@@ -20,10 +20,11 @@ use madrigal_garbling::{Offset, colours};
 use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
-use madrigal_protocols::bmr::{self, ActiveKeys, Bmr, InputSetup, PeerRows, Shape, WireSetup};
+use madrigal_protocols::bmr::{self, Bmr, InputSetup, PeerRows, Shape, WireSetup};
 
 use self::wires::{
-    active_of, bit, from_rows, groups, rows_of, setup_of, shape_of, sorts_of, to_shares,
+    active_to_shares, bit, colours_of, from_rows, groups, planes, rows_of, setup_of,
+    setup_to_shares, shape_of, sorts_of, to_shares,
 };
 use super::yao::offset;
 use super::{Boolean, Kept, Protocol, unpacked};
@@ -157,7 +158,7 @@ impl BmrTool {
         for (group, setup) in groups(&sorts).into_iter().zip(fresh) {
             let share = rows_of(&values[group.clone()]).expect("shares are known");
             let active = self.bmr(stock)?.from_boolean(&setup, &share).await?;
-            made.extend(to_shares(&sorts[group], &setup, Some(&active)));
+            made.extend(active_to_shares(&sorts[group], &setup, &active));
         }
         Ok(made)
     }
@@ -183,7 +184,7 @@ impl Protocol for BmrTool {
         let fresh = self.fresh_inputs(owner, sorts, stock)?;
         let groups = groups(sorts).into_iter().zip(&fresh);
         let results =
-            groups.flat_map(|(group, setup)| to_shares(&sorts[group], setup.part(), None));
+            groups.flat_map(|(group, setup)| setup_to_shares(&sorts[group], setup.part()));
         Ok(Prepared {
             results: results.collect(),
             kept: Box::new(fresh),
@@ -207,7 +208,7 @@ impl Protocol for BmrTool {
             let input = rows_of(&values[group.clone()]);
             let bmr = self.bmr(stock)?;
             let active = bmr.share(&setup, input.as_ref()).await?;
-            made.extend(to_shares(&sorts[group], setup.part(), Some(&active)));
+            made.extend(active_to_shares(&sorts[group], setup.part(), &active));
         }
         Ok(made)
     }
@@ -258,7 +259,7 @@ impl Protocol for BmrTool {
             let (values, sorts) = (&values[group.clone()], &sorts[group]);
             match masks {
                 Some(masks) => {
-                    let bits = bmr::reveal(&masks, &active_of(values));
+                    let bits = bmr::reveal(&masks, &colours_of(values));
                     made.extend(from_rows(sorts, Sharing::PUBLIC, &bits));
                 }
                 None => {
@@ -352,7 +353,7 @@ impl Boolean for BmrTool {
         let (made, prepared) = garbled.await?;
         let sorts = outputs_of(circuit, lanes);
         Ok(Prepared {
-            results: to_shares(&sorts, &made, None),
+            results: setup_to_shares(&sorts, &made),
             kept: Box::<Garbled>::new((prepared, made)),
         })
     }
@@ -375,15 +376,16 @@ impl Boolean for BmrTool {
             }
         };
         let (prepared, made) = *unpacked::<Garbled>(kept)?;
-        let parties = self.context.parties();
-        let keys = match inputs {
-            [] => ActiveKeys::new(parties, 0, lanes),
-            inputs => active_of(inputs),
+        let wires: Vec<_> = planes(inputs).collect();
+        let active = |wire: usize| {
+            let (value, plane) = wires[wire];
+            value.label_rows_from(plane, 1)
         };
-        let active = self
-            .bmr(stock)?
-            .evaluate(&circuit.garbled(), prepared, &keys);
-        Ok(to_shares(&outputs_of(circuit, lanes), &made, Some(&active)))
+        let (sorts, parties) = (outputs_of(circuit, lanes), self.context.parties());
+        let bmr = self.bmr(stock)?;
+        let evaluated = bmr.evaluate(&circuit.garbled(), prepared, active);
+        let active = |output| evaluated.active(output);
+        Ok(to_shares(&sorts, &made, parties, active))
     }
 
     fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {

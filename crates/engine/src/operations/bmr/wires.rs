@@ -41,13 +41,14 @@ pub(super) fn bit(row: &[u8], lane: usize) -> bool {
     row[lane / 8] >> (lane % 8) & 1 == 1
 }
 
-/// Values from what is known of their wires.
-pub(super) fn to_shares(
+/// Values from what is known of their wires: of each its setup part, and the active keys of so many parties, of none
+/// before there are inputs.
+pub(super) fn to_shares<'k>(
     sorts: &[Sort],
     setup: &WireSetup,
-    active: Option<&ActiveKeys>,
+    parties: usize,
+    active: impl Fn(usize) -> &'k [Block],
 ) -> Vec<Shares> {
-    let parties = active.map_or(0, ActiveKeys::parties);
     let mut wire = 0;
     let of = |sort: &Sort| {
         let (planes, len) = (sort.element.bits(), sort.len);
@@ -56,12 +57,26 @@ pub(super) fn to_shares(
             let mask = setup.masks().row(wire);
             let keys = setup.zero(wire).iter().enumerate();
             labels.extend(keys.map(|(lane, &key)| masked(key, bit(mask, lane))));
-            labels.extend(active.iter().flat_map(|active| active.row(wire)));
+            labels.extend_from_slice(active(wire));
         }
         wire += planes;
         Shares::labels(sort.shared(Sharing::Y), 1 + parties, labels)
     };
     sorts.iter().map(of).collect()
+}
+
+/// The same of wires with all their keys.
+pub(super) fn active_to_shares(
+    sorts: &[Sort],
+    setup: &WireSetup,
+    active: &ActiveKeys,
+) -> Vec<Shares> {
+    to_shares(sorts, setup, active.parties(), |wire| active.row(wire))
+}
+
+/// The same of wires that have none yet.
+pub(super) fn setup_to_shares(sorts: &[Sort], setup: &WireSetup) -> Vec<Shares> {
+    to_shares(sorts, setup, 0, |_| &[])
 }
 
 /// The planes of values.
@@ -87,19 +102,15 @@ pub(super) fn setup_of(values: &[Arc<Shares>]) -> WireSetup {
     setup
 }
 
-/// The active keys of the wires of values.
-pub(super) fn active_of(values: &[Arc<Shares>]) -> ActiveKeys {
+/// The colours of the wires of values, by the first party's keys.
+pub(super) fn colours_of(values: &[Arc<Shares>]) -> Rows {
     let (rows, lanes) = shape_of(&sorts_of(values));
-    let labels = values.iter().map(|value| value.label_rows()).max();
-    let parties = labels.unwrap_or(1) - 1;
-    let mut active = ActiveKeys::new(parties, rows, lanes);
+    let bytes = bits::bytes_for(lanes);
+    let mut all = Rows::new(rows, lanes);
     for (wire, (value, plane)) in planes(values).enumerate() {
-        let keys = active.row_mut(wire).chunks_exact_mut(lanes.max(1));
-        for (row, keys) in (1..).zip(keys) {
-            keys.copy_from_slice(value.label_row(plane, row));
-        }
+        colours(value.label_row(plane, 1), &mut all.row_mut(wire)[..bytes]);
     }
-    active
+    all
 }
 
 /// The bits of values, a row for each plane; nothing where they are not known.

@@ -293,13 +293,9 @@ impl<'w> Bench<'w> {
         }
         let start = Instant::now();
         let (done, aes) = meter::metered(|| {
-            let mut at = 0;
-            shape.chunks(&self.ready, CHUNK).try_for_each(|chunk| {
-                let end = at + shape.column_bytes(chunk.ands.len());
-                let columns: Vec<_> = tables[1..].iter().map(|table| &table[at..end]).collect();
-                at = end;
-                evaluation.evaluate(&chunk, &columns)
-            })
+            let mut columns: Vec<&[u8]> = tables[1..].iter().map(|table| &**table).collect();
+            let mut chunks = shape.chunks(&self.ready, CHUNK);
+            chunks.try_for_each(|chunk| evaluation.evaluate(&chunk, &mut columns))
         });
         run.seconds[1] += start.elapsed().as_secs_f64();
         run.aes[1] += aes;
