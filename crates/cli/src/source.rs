@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use madrigal_circuit::{Builder, Gate, Limits, Netlist, Wire};
+use madrigal_circuit::{Builder, Limits, Netlist, Wire};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Failure, Result};
 
-const AES_128: &[u8] = include_bytes!("../../circuit/tests/data/aes_128.txt");
 const SHA_256: &[u8] = include_bytes!("../circuits/sha256.txt");
 
 /// Where a circuit comes from.
@@ -25,12 +24,11 @@ pub enum Source {
 
 impl Source {
     pub fn netlist(&self) -> Result<Netlist> {
-        let built_in = |name, text| Ok(Netlist::read(name, text, &Limits::default())?);
         match self {
             Self::File(path) => read_netlist(path),
-            Self::Aes => built_in("AES-128", AES_128),
-            Self::Sha256 => built_in("SHA-256", SHA_256),
-            Self::AesCtr => Ok(counter_mode(&Self::Aes.netlist()?)),
+            Self::Aes => Ok(aes()),
+            Self::Sha256 => Ok(Netlist::read("SHA-256", SHA_256, &Limits::default())?),
+            Self::AesCtr => Ok(counter_mode()),
         }
     }
 
@@ -60,45 +58,33 @@ pub fn netlist_of(path: &Path, text: &[u8]) -> Result<Netlist> {
     Ok(Netlist::read(&name, text, &Limits::default())?)
 }
 
+/// AES-128 of one block. Values, as in Bristol Fashion's circuit: key, block; the ciphertext, numbers whose highest
+/// byte is the first.
+fn aes() -> Netlist {
+    let mut builder = Builder::new("AES-128");
+    let [key, block] = [(); 2].map(|()| builder.input(128));
+    let ciphertext = encrypted(&mut builder, &key, &block);
+    builder.output(&ciphertext);
+    builder.finish()
+}
+
 /// AES-128 in counter mode for one block. Values: key, counter, plaintext; the ciphertext.
-fn counter_mode(aes: &Netlist) -> Netlist {
+fn counter_mode() -> Netlist {
     let mut builder = Builder::new("AES-128-CTR");
     let [key, counter, plaintext] = [(); 3].map(|()| builder.input(128));
-    let stream = embed(&mut builder, aes, &[key, counter].concat());
+    let stream = encrypted(&mut builder, &key, &counter);
     let sum = |(&a, &b): (&Wire, &Wire)| builder.xor(a, b);
     let ciphertext: Vec<Wire> = stream.iter().zip(&plaintext).map(sum).collect();
     builder.output(&ciphertext);
     builder.finish()
 }
 
-/// Adds a copy of `netlist` over the given input wires; gives its output wires.
-fn embed(builder: &mut Builder, netlist: &Netlist, inputs: &[Wire]) -> Vec<Wire> {
-    let mut wires: Vec<Option<Wire>> = vec![None; netlist.wires() as usize];
-    for (slot, &wire) in wires.iter_mut().zip(inputs) {
-        *slot = Some(wire);
-    }
-    // A netlist assigns each wire before it is read.
-    let at = |wires: &[Option<Wire>], wire: u32| wires[wire as usize].unwrap_or(inputs[0]);
-    for &gate in netlist.gates() {
-        let (out, wire) = match gate {
-            Gate::Xor { a, b, out } => (out, builder.xor(at(&wires, a), at(&wires, b))),
-            Gate::And { a, b, out } => (out, builder.and(at(&wires, a), at(&wires, b))),
-            Gate::Or { a, b, out } => (out, builder.or(at(&wires, a), at(&wires, b))),
-            Gate::Inv { a, out } => (out, builder.not(at(&wires, a))),
-            Gate::Copy { a, out } => (out, at(&wires, a)),
-            Gate::Const { bit, out } => (out, builder.constant(bit)),
-            Gate::Mand(gate) => {
-                let mand = netlist.mand(gate);
-                for ((&x, &y), &z) in mand.x.iter().zip(mand.y).zip(mand.z) {
-                    wires[z as usize] = Some(builder.and(at(&wires, x), at(&wires, y)));
-                }
-                continue;
-            }
-        };
-        wires[out as usize] = Some(wire);
-    }
-    netlist
-        .output_wires()
-        .map(|wire| at(&wires, wire))
-        .collect()
+fn encrypted(builder: &mut Builder, key: &[Wire], block: &[Wire]) -> Vec<Wire> {
+    let [key, block] = [key, block].map(bytes_reversed);
+    bytes_reversed(&builder.aes128(&key, &block))
+}
+
+/// From numbers to strings of bytes, and back.
+fn bytes_reversed(wires: &[Wire]) -> Vec<Wire> {
+    wires.rchunks(8).flatten().copied().collect()
 }
