@@ -1,19 +1,20 @@
-//! Rows of correlated OTs in memory: used from the front, each once, and wiped into a pool, from which the
-//! next ones come. Fresh pages for each part's rows took longer than the OTs did.
+//! Rows of correlated OTs in memory: used from the front, each once, and back into a pool, in whose memory the
+//! next ones are made. Fresh pages for each part's rows took longer than the OTs did.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use madrigal_core::Wipe;
+use madrigal_core::Zeroizing;
 use madrigal_kernels::Block;
 
-/// Strings of zeros that have been rows. One string more is only made where none is free, so there are never
-/// more of them than rows were in use at once.
+/// Memory that has been of rows, and is wiped when the pool and all rows from it are gone: until then it is written
+/// over by the next ones. One string more is only made where none is free, so there are never more of them than
+/// rows were in use at once.
 #[derive(Clone, Default)]
-pub(crate) struct Pool(Arc<Mutex<Vec<Vec<Block>>>>);
+pub(crate) struct Pool(Arc<Mutex<Vec<Zeroizing<Vec<Block>>>>>);
 
 impl Pool {
-    /// So many zeros.
+    /// Memory for so many rows: what is in it is yet to be written.
     pub(crate) fn take(&self, count: usize) -> Pooled {
         let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fit = free.iter().position(|blocks| blocks.len() >= count);
@@ -22,11 +23,16 @@ impl Pool {
             // Too short for what is made now: gone, so that no more are kept than before.
             None => {
                 free.pop();
-                Vec::new()
+                Zeroizing::new(Vec::new())
             }
         };
+        drop(free);
         if blocks.len() < count {
-            blocks = vec![Block::ZERO; count];
+            blocks = Zeroizing::new(vec![Block::ZERO; count]);
+        }
+        if cfg!(debug_assertions) {
+            // Whoever takes it for zeros is found out in tests.
+            blocks.fill(Block::ONES);
         }
         Pooled {
             blocks,
@@ -36,9 +42,9 @@ impl Pool {
     }
 }
 
-/// Blocks that go back to their pool, wiped, when they are dropped.
+/// Blocks that go back to their pool when they are dropped.
 pub(crate) struct Pooled {
-    blocks: Vec<Block>,
+    blocks: Zeroizing<Vec<Block>>,
     count: usize,
     pool: Pool,
 }
@@ -59,8 +65,7 @@ impl std::ops::DerefMut for Pooled {
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        self.blocks[..self.count].wipe();
-        let blocks = std::mem::take(&mut self.blocks);
+        let blocks = std::mem::replace(&mut self.blocks, Zeroizing::new(Vec::new()));
         let mut free = self.pool.0.lock().unwrap_or_else(PoisonError::into_inner);
         free.push(blocks);
     }
@@ -124,14 +129,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pool_gives_zeros_again() {
+    fn a_pool_gives_memory_again() {
         let pool = Pool::default();
         let mut first = pool.take(10);
-        first.fill(Block::ONES);
+        first.fill(Block::ZERO);
         let place = first.as_ptr();
         drop(first);
         let second = pool.take(7);
-        assert!(second.as_ptr() == place && second.iter().all(|&block| block == Block::ZERO));
+        assert!(second.as_ptr() == place && second.len() == 7);
         let third = pool.take(7);
         assert!(third.as_ptr() != place);
         drop((second, third));
