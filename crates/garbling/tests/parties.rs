@@ -221,12 +221,31 @@ impl<'p> All<'p> {
         let mut outputs = Vec::new();
         for (me, party) in self.parties.iter().enumerate() {
             let (offset, seed) = (&party.offset, &party.seed);
-            let mut garbling = Garbling::new(INSTANCE, shape, self.first, me, offset, seed);
             let (ots, flips) = (party.dealt.ots(), self.flips_of_others(me));
             let products = Products {
                 ots: &ots,
                 own: &party.own,
                 flips: &flips,
+            };
+            let mut garbling = if me == 0 {
+                Garbling::new(INSTANCE, shape, self.first, me, offset, seed)
+            } else {
+                // In the memory of another block, whose rows are full.
+                let mut other = Garbling::new(
+                    INSTANCE,
+                    other(shape),
+                    3,
+                    me,
+                    offset,
+                    &BlockSeed::new(Block::ONES),
+                );
+                if party.inputs.rows() > 0 {
+                    for row in 0..other.shape().rows {
+                        other.set(row, 0, party.inputs.zero(0), products).unwrap();
+                    }
+                }
+                other.restart(INSTANCE, shape, self.first, seed);
+                other
             };
             for (row, &wire) in self.program.inputs().iter().enumerate() {
                 let zero = party.inputs.zero(wire as usize);
@@ -288,7 +307,24 @@ impl<'p> All<'p> {
         let (shape, program) = (self.shape, Program::new(self.program));
         let party = &self.parties[me];
         let (offset, seed) = (&party.offset, &party.seed);
-        let mut evaluation = Evaluation::new(INSTANCE, shape, self.first, me, offset, seed);
+        let mut evaluation = if me == 0 {
+            Evaluation::new(INSTANCE, shape, self.first, me, offset, seed)
+        } else {
+            let mut other = Evaluation::new(
+                INSTANCE,
+                other(shape),
+                3,
+                me,
+                offset,
+                &BlockSeed::new(Block::ONES),
+            );
+            let keys = vec![Block::ONES; shape.parties * shape.lanes];
+            for row in 0..other.shape().rows {
+                other.set(row, &keys).unwrap();
+            }
+            other.restart(INSTANCE, shape, self.first, seed);
+            other
+        };
         for (row, &wire) in self.program.inputs().iter().enumerate() {
             evaluation.set(row, inputs.row(wire as usize)).unwrap();
         }
@@ -343,5 +379,13 @@ impl All<'_> {
         all.filter(|(peer, _)| *peer != me)
             .map(|(_, flips)| &flips[..])
             .collect()
+    }
+}
+
+/// Another block, with more rows.
+fn other(shape: Shape) -> Shape {
+    Shape {
+        rows: shape.rows + 3,
+        ..shape
     }
 }

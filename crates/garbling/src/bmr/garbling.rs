@@ -228,9 +228,6 @@ impl Garbling {
                 let offset = offset.expose();
                 hash.garble_column(piece.number, numbers, offset, keys, rows, None, table);
             }
-            // With one peer there is nothing to be added.
-            let sent = string(1 + peers);
-            let (mut sum_by_a, mut sum_by_b) = (&b[sent.clone()], &a[sent]);
             for (place, with) in products.ots.iter().enumerate() {
                 let sent = 1 + peers + place;
                 let (of_b, of_a) = (&b[string(sent)], &a[string(sent)]);
@@ -247,15 +244,18 @@ impl Garbling {
                     xor_blocks(by_b, of_a);
                 }
             }
-            if peers > 1 {
-                (sum_by_a, sum_by_b) = (by_a, by_b);
-            }
+            // With one peer there was nothing to be added.
+            let sent = string(1 + peers);
+            let [by_a, by_b] = match peers {
+                1 => [&b[sent.clone()], &a[sent]],
+                _ => [&*by_a, &*by_b],
+            };
             let column = OwnColumn {
                 zero: results,
                 bits,
             };
             let table = &mut columns[*me][column_bytes(piece.at)..][..column_bytes(len)];
-            let (numbers, rows) = ((*me, *me), [&*one, sum_by_a, sum_by_b]);
+            let (numbers, rows) = ((*me, *me), [&*one, by_a, by_b]);
             let offset = offset.expose();
             hash.garble_column(
                 piece.number,

@@ -1,7 +1,7 @@
 //! What a party knows of shared wires, in blocks of lanes.
 
 use core::fmt;
-use core::ops::{Deref, DerefMut, Range};
+use core::ops::{Deref, DerefMut};
 
 use madrigal_circuit::Rows;
 use madrigal_core::{Aligned, bits};
@@ -155,19 +155,6 @@ impl WireSetup {
         Ok(all)
     }
 
-    /// Some of the wires.
-    ///
-    /// # Panics
-    /// If there are not so many.
-    pub fn select(&self, rows: Range<usize>) -> Self {
-        let mut part = Self::new(rows.len(), self.lanes());
-        for (to, from) in rows.enumerate() {
-            part.zero_mut(to).copy_from_slice(self.zero(from));
-            part.masks.row_mut(to).copy_from_slice(self.masks.row(from));
-        }
-        part
-    }
-
     /// Our active keys of the wires, row by row, for public colours.
     ///
     /// # Errors
@@ -295,18 +282,6 @@ impl ActiveKeys {
             at += part.keys.len();
         }
         Ok(all)
-    }
-
-    /// Some of the wires.
-    ///
-    /// # Panics
-    /// If there are not so many.
-    pub fn select(&self, rows: Range<usize>) -> Self {
-        let width = self.parties * self.lanes;
-        let mut part = Self::new(self.parties, rows.len(), self.lanes);
-        part.keys
-            .copy_from_slice(&self.keys[rows.start * width..rows.end * width]);
-        part
     }
 }
 

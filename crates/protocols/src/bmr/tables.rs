@@ -86,15 +86,15 @@ pub(super) fn parcels<'c>(shape: Shape, program: &'c Program<'_>) -> Vec<Parcel<
 /// allocator has at hand when the block before has been evaluated, where one for all would be new pages each time.
 pub(super) type Columns = Vec<Vec<Bytes>>;
 
-/// A party's share of a column of a parcel.
-enum Share {
+/// Shares of a column of a parcel, one or the sum of several.
+enum Summand {
     /// Ours, which nobody else reads.
     Own(Vec<u8>),
     /// What a peer has sent, or what we send to several.
     Told(Bytes),
 }
 
-impl Share {
+impl Summand {
     /// In memory of one of them, where that is ours.
     fn add(self, other: Self) -> Self {
         let (mut sum, more) = match (self, other) {
@@ -115,7 +115,7 @@ impl Share {
 }
 
 /// The columns while they are added up.
-struct Tables(Mutex<Vec<Vec<Option<Share>>>>);
+struct Tables(Mutex<Vec<Vec<Option<Summand>>>>);
 
 impl Tables {
     fn new(columns: usize, parcels: usize) -> Self {
@@ -124,7 +124,7 @@ impl Tables {
     }
 
     /// Adds a share, or begins with it.
-    fn add(&self, parcel: usize, column: usize, share: Share) {
+    fn add(&self, parcel: usize, column: usize, share: Summand) {
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let table = &mut tables[parcel][column];
         *table = Some(match table.take() {
@@ -135,7 +135,7 @@ impl Tables {
 
     fn finish(self) -> Columns {
         let tables = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let bytes = |share: Option<Share>| share.map_or_else(Bytes::new, Share::into_bytes);
+        let bytes = |share: Option<Summand>| share.map_or_else(Bytes::new, Summand::into_bytes);
         let columns = |columns: Vec<_>| columns.into_iter().map(bytes).collect();
         tables.into_iter().map(columns).collect()
     }
@@ -224,12 +224,12 @@ async fn each_for_itself(
             if parties == 2 {
                 // Neither sends what it needs itself.
                 let column = std::mem::take(&mut columns[1 - me.index()]);
-                tables.add(at, 0, Share::Own(column));
+                tables.add(at, 0, Summand::Own(column));
             }
             let columns: Vec<Bytes> = columns.into_iter().map(Bytes::from).collect();
             if parties > 2 {
                 for (place, column) in columns_for(me, parties).enumerate() {
-                    tables.add(at, place, Share::Told(columns[column].clone()));
+                    tables.add(at, place, Summand::Told(columns[column].clone()));
                 }
             }
             if parcel.bytes > 0 {
@@ -244,7 +244,7 @@ async fn each_for_itself(
         Ok(())
     };
     let receive = receivers.into_iter().map(|(_, rx)| {
-        let add = |at, place, bytes| tables.add(at, place, Share::Told(bytes));
+        let add = |at, place, bytes| tables.add(at, place, Summand::Told(bytes));
         receive_columns(context, rx, &lengths, parties - 1, add)
     });
     let (sent, received) = join(send, try_join_all(receive)).await;
