@@ -7,7 +7,9 @@
 use madrigal_core::Ring;
 
 use crate::Kernels;
-use crate::dispatch::dispatch;
+use instances::by_ring;
+
+mod instances;
 
 /// The sender's stretched masks of two OTs per product: those of bit `near` and those of bit
 /// l - `near` of the receiver's factor.
@@ -44,22 +46,22 @@ impl Kernels {
             y.len(),
             z.len()
         );
-        dispatch!(self, multiply_add(x, y, z, inner, columns));
+        by_ring!(T, self.multiply_add(x, y, z, inner, columns));
     }
 
     /// [`add_into`] at this handle's level.
     pub fn add_into<T: Ring>(self, z: &mut [T], x: &[T]) {
-        dispatch!(self, add_into(z, x));
+        by_ring!(T, self.add_into(z, x));
     }
 
     /// [`sub_into`] at this handle's level.
     pub fn sub_into<T: Ring>(self, z: &mut [T], x: &[T]) {
-        dispatch!(self, sub_into(z, x));
+        by_ring!(T, self.sub_into(z, x));
     }
 
     /// [`mul_into`] at this handle's level.
     pub fn mul_into<T: Ring>(self, z: &mut [T], x: &[T]) {
-        dispatch!(self, mul_into(z, x));
+        by_ring!(T, self.mul_into(z, x));
     }
 
     /// [`replicated_products`] at this handle's level.
@@ -70,22 +72,22 @@ impl Kernels {
         minus: &[T],
         z: &mut [T],
     ) {
-        dispatch!(self, replicated_products(x, y, minus, z));
+        by_ring!(T, self.replicated_products(x, y, minus, z));
     }
 
     /// [`replicated_dots`] at this handle's level.
     pub fn replicated_dots<T: Ring>(self, x: [&[T]; 2], y: [&[T]; 2], length: usize, z: &mut [T]) {
-        dispatch!(self, replicated_dots(x, y, length, z));
+        by_ring!(T, self.replicated_dots(x, y, length, z));
     }
 
     /// [`unpack_bits`] at this handle's level.
     pub fn unpack_bits<T: Ring>(self, bits: &[u8], z: &mut [T]) {
-        dispatch!(self, unpack_bits(bits, z));
+        by_ring!(T, self.unpack_bits(bits, z));
     }
 
     /// [`pack_bits`] at this handle's level.
     pub fn pack_bits<T: Ring>(self, x: &[T], bits: &mut [u8]) {
-        dispatch!(self, pack_bits(x, bits));
+        by_ring!(T, self.pack_bits(x, bits));
     }
 
     /// [`beaver_products`] at this handle's level.
@@ -96,7 +98,7 @@ impl Kernels {
         opened: [&[T]; 2],
         leader: bool,
     ) {
-        dispatch!(self, beaver_products(z, triples, opened, leader));
+        by_ring!(T, self.beaver_products(z, triples, opened, leader));
     }
 
     /// [`beaver_squares`] at this handle's level.
@@ -107,7 +109,7 @@ impl Kernels {
         opened: &[T],
         leader: bool,
     ) {
-        dispatch!(self, beaver_squares(z, pairs, opened, leader));
+        by_ring!(T, self.beaver_squares(z, pairs, opened, leader));
     }
 
     /// [`beaver_dots`] at this handle's level.
@@ -119,28 +121,28 @@ impl Kernels {
         length: usize,
         leader: bool,
     ) {
-        dispatch!(self, beaver_dots(z, triples, opened, length, leader));
+        by_ring!(T, self.beaver_dots(z, triples, opened, length, leader));
     }
 
     /// [`add_flipped`] at this handle's level.
     pub fn add_flipped<T: Ring>(self, z: &mut [T], r: &[T], bits: &[u8], one: T, up: usize) {
-        dispatch!(self, add_flipped(z, r, bits, one, up));
+        by_ring!(T, self.add_flipped(z, r, bits, one, up));
     }
 
     /// [`flip_from`] at this handle's level.
     pub fn flip_from<T: Ring>(self, z: &mut [T], x: &[T], bits: &[u8]) {
-        dispatch!(self, flip_from(z, x, bits));
+        by_ring!(T, self.flip_from(z, x, bits));
     }
 
     /// [`add_strings`] at this handle's level.
     pub fn add_strings<T: Ring>(self, z: &mut [u8], x: &[u8]) {
         assert_eq!(z.len(), x.len(), "strings of one length");
-        dispatch!(self, add_strings::<T>(z, x));
+        by_ring!(T, self.add_strings(z, x));
     }
 
     /// [`add_shifted`] at this handle's level.
     pub fn add_shifted<T: Ring>(self, z: &mut [T], h: &[u8], down: usize, up: usize) {
-        dispatch!(self, add_shifted(z, h, down, up));
+        by_ring!(T, self.add_shifted(z, h, down, up));
     }
 
     /// [`offer_strings`] at this handle's level.
@@ -152,12 +154,12 @@ impl Kernels {
         bit: usize,
         out: &mut [u8],
     ) {
-        dispatch!(self, offer_strings(y, z, masks, bit, out));
+        by_ring!(T, self.offer_strings(y, z, masks, bit, out));
     }
 
     /// [`correct_strings`] at this handle's level.
     pub fn correct_strings<T: Ring>(self, x: T, bit: usize, unit: &[u8], z: &mut [T]) {
-        dispatch!(self, correct_strings(x, bit, unit, z));
+        by_ring!(T, self.correct_strings(x, bit, unit, z));
     }
 }
 
