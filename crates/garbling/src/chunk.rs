@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use madrigal_circuit::{And, Layered};
-use madrigal_kernels::{LabelOps, LabelProgram};
+use madrigal_kernels::LabelOps;
 
+use crate::fused::Fused;
 use crate::shape::Shape;
 
 /// A compiled circuit made ready for labels. One serves any number of blocks and both sides.
@@ -17,17 +18,15 @@ pub struct Program<'p> {
 /// What a walk over labels needs to know of a circuit beside the circuit.
 #[derive(Debug)]
 pub struct Walk {
-    local: LabelProgram,
+    local: Fused,
     /// For each AND, whether no later one of its layer reads the row that it writes.
     at_once: Vec<bool>,
 }
 
 impl Walk {
     fn new(layered: &Layered) -> Self {
-        let local = layered.layers().flat_map(|layer| layer.local);
-        let all = local.chain(layered.tail());
         Self {
-            local: LabelProgram::new(layered.rows(), all),
+            local: Fused::new(layered),
             at_once: at_once(layered),
         }
     }
@@ -84,31 +83,25 @@ impl<'p> Program<'p> {
 
     /// Cuts the circuit into chunks of `most` ANDs at most.
     pub(crate) fn cut(&self, most: usize) -> impl Iterator<Item = Chunk<'_>> + Clone {
-        let ends = self.layered.layers().scan((0, 0), |end, layer| {
-            end.0 += layer.local.len();
-            end.1 += layer.ands.len();
+        let local = &self.walk.local;
+        let ends = self.layered.layers().scan(0, |end, layer| {
+            *end += layer.ands.len();
             Some(*end)
         });
-        let layers = self
-            .layered
-            .layers()
-            .zip(ends)
-            .flat_map(move |(layer, (end, ands_end))| {
-                let start = end - layer.local.len();
-                let at_once = &self.walk.at_once[ands_end - layer.ands.len()..ands_end];
-                let count = layer.ands.len().div_ceil(most);
-                let local = &self.walk.local;
-                let parts = layer.ands.chunks(most).zip(at_once.chunks(most));
-                parts.enumerate().map(move |(i, (ands, at_once))| Chunk {
-                    local: local.range(if i == 0 { start..end } else { end..end }),
-                    ands,
-                    at_once,
-                    ends_layer: i + 1 == count,
-                })
-            });
-        let (all, tail) = (self.layered.local_count(), self.layered.tail().len());
+        let layers = self.layered.layers().zip(ends).enumerate();
+        let layers = layers.flat_map(move |(number, (layer, end))| {
+            let at_once = &self.walk.at_once[end - layer.ands.len()..end];
+            let count = layer.ands.len().div_ceil(most);
+            let parts = layer.ands.chunks(most).zip(at_once.chunks(most));
+            parts.enumerate().map(move |(i, (ands, at_once))| Chunk {
+                local: local.layer((i == 0).then_some(number)),
+                ands,
+                at_once,
+                ends_layer: i + 1 == count,
+            })
+        });
         let tail = Chunk {
-            local: self.walk.local.range(all - tail..all),
+            local: local.layer(Some(self.layered.depth())),
             ands: &[],
             at_once: &[],
             ends_layer: false,

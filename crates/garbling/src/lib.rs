@@ -63,6 +63,7 @@ pub mod bmr;
 mod chunk;
 mod error;
 mod evaluator;
+mod fused;
 mod garbler;
 mod instance;
 mod label;

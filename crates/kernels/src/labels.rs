@@ -4,7 +4,6 @@
 use core::ops::Range;
 
 use crate::dispatch::dispatch;
-use crate::lanes::LocalOp;
 use crate::{Block, Kernels};
 
 impl Kernels {
@@ -23,33 +22,33 @@ impl Kernels {
 /// number, which needs no instruction of its own where there is one lane.
 pub(crate) const ROW_UNIT: usize = 2;
 
-/// Local operations on labels, checked once and put in the one form `dst = a ^ b`: a NOT adds the row
-/// behind the last but one, `R` for the garbler, whose labels are those of 0, and zero for the
-/// evaluator, who has the labels that are. A constant's label is zero at the evaluator.
+/// Local operations on labels, checked once and in the one form `dst = a ^ b ^ c`. Behind the rows that have
+/// names is one of zeros, for what adds two rows only, and behind that the row that a NOT adds: `R` for the
+/// garbler, whose labels are those of 0, and zero for the evaluator, who has the labels that are. A
+/// constant's label is zero at the evaluator.
 ///
 /// With one lane, looking at each operation and its bounds took as long as doing it.
 #[derive(Debug, Clone)]
 pub struct LabelProgram {
     rows: usize,
-    ops: Vec<[u32; 3]>,
+    ops: Vec<[u32; 4]>,
 }
 
 impl LabelProgram {
-    /// Takes the operations on an arena of so many rows.
+    /// Takes operations `[dst, a, b, c]` on an arena of so many rows. Row `rows` is the one of zeros, and
+    /// `rows + 1` what a NOT adds; neither is written. A sum of two rows has the zeros as `c`.
     ///
     /// # Panics
     /// If an operation names another row, or there are 2^31 rows.
-    pub fn new<'a>(rows: usize, ops: impl IntoIterator<Item = &'a LocalOp>) -> Self {
+    pub fn new(rows: usize, ops: impl IntoIterator<Item = [u32; 4]>) -> Self {
         assert!(rows < (1 << 31) - 2, "an arena of {rows} rows is too large");
-        let row = |row: u32| {
+        let place = |row: u32, rows: usize| {
             assert!((row as usize) < rows, "row {row} of an arena of {rows}");
             row * ROW_UNIT as u32
         };
-        let [zero, flip] = [rows, rows + 1].map(|row| row as u32 * ROW_UNIT as u32);
-        let of = |op: &LocalOp| match *op {
-            LocalOp::Xor { dst, a, b } => [row(dst), row(a), row(b)],
-            LocalOp::Not { dst, a } => [row(dst), row(a), flip],
-            LocalOp::Const { dst, bit } => [row(dst), zero, if bit { flip } else { zero }],
+        let of = |[dst, a, b, c]: [u32; 4]| {
+            let [a, b, c] = [a, b, c].map(|row| place(row, rows + 2));
+            [place(dst, rows), a, b, c]
         };
         Self {
             rows,
@@ -75,7 +74,7 @@ impl LabelProgram {
 pub struct LabelOps<'a> {
     // Invariant: no number in `ops` is above `ROW_UNIT * (rows + 1)`, and all are multiples of it.
     rows: usize,
-    ops: &'a [[u32; 3]],
+    ops: &'a [[u32; 4]],
 }
 
 impl<'a> LabelOps<'a> {
@@ -85,8 +84,13 @@ impl<'a> LabelOps<'a> {
         self.rows
     }
 
-    pub(crate) fn rows(&self) -> &'a [[u32; 3]] {
+    pub(crate) fn rows(&self) -> &'a [[u32; 4]] {
         self.ops
+    }
+
+    /// What stands for the row of zeros in [`rows`](Self::rows).
+    pub(crate) fn zeros(&self) -> u32 {
+        (self.rows * ROW_UNIT) as u32
     }
 
     /// That no operation leads beyond the arena.

@@ -1,7 +1,7 @@
 //! Garbled ANDs: right at every level and for every number of them, alike at all levels, and as the
 //! papers have them.
 
-use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelProgram, Level, LocalOp, Scheme, meter};
+use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelProgram, Level, Scheme, meter};
 
 use crate::levels::Random;
 
@@ -249,26 +249,34 @@ fn label_rows_are_alike_at_all_levels() {
         let mut arena = random.blocks(6 * lanes);
         arena.extend(vec![Block::ZERO; lanes]);
         arena.extend(vec![flip; lanes]);
+        let [zeros, not] = [6, 7];
         let ops = [
-            LocalOp::Xor { dst: 0, a: 1, b: 2 },
-            LocalOp::Xor { dst: 3, a: 3, b: 0 },
-            LocalOp::Not { dst: 4, a: 3 },
-            LocalOp::Not { dst: 1, a: 1 },
-            LocalOp::Const { dst: 2, bit: true },
-            LocalOp::Const { dst: 5, bit: false },
+            [0, 1, 2, zeros],
+            [3, 3, 0, zeros],
+            [4, 3, not, zeros],
+            [5, 0, 5, 1],
+            [1, 1, not, zeros],
+            [2, zeros, not, zeros],
         ];
         let mut expected = arena.clone();
         for lane in 0..lanes {
-            let [x1, x2, x3] = [1, 2, 3].map(|row| arena[row * lanes + lane]);
+            let [x1, x2, x3, x5] = [1, 2, 3, 5].map(|row| arena[row * lanes + lane]);
             let sum = x1 ^ x2;
-            let rows = [sum, x1 ^ flip, flip, x3 ^ sum, x3 ^ sum ^ flip, Block::ZERO];
+            let rows = [
+                sum,
+                x1 ^ flip,
+                flip,
+                x3 ^ sum,
+                x3 ^ sum ^ flip,
+                sum ^ x5 ^ x1,
+            ];
             for (row, label) in rows.into_iter().enumerate() {
                 expected[row * lanes + lane] = label;
             }
         }
         for kernels in levels() {
             let mut got = arena.clone();
-            let program = LabelProgram::new(6, &ops);
+            let program = LabelProgram::new(6, ops);
             kernels.label_rows(&mut got, lanes, program.range(0..2));
             kernels.label_rows(&mut got, lanes, program.range(2..6));
             assert!(got == expected, "{}, {lanes} lanes", kernels.level());
@@ -279,12 +287,12 @@ fn label_rows_are_alike_at_all_levels() {
 #[test]
 #[should_panic(expected = "row 6 of an arena of 6")]
 fn rows_beyond_the_arena_are_refused() {
-    let _ = LabelProgram::new(6, &[LocalOp::Not { dst: 6, a: 0 }]);
+    let _ = LabelProgram::new(6, [[6, 0, 7, 6]]);
 }
 
 #[test]
 #[should_panic(expected = "6 rows and two more of 3 labels are not the arena's 18 blocks")]
 fn short_arenas_are_refused() {
-    let program = LabelProgram::new(6, &[LocalOp::Not { dst: 5, a: 0 }]);
+    let program = LabelProgram::new(6, [[5, 0, 7, 6]]);
     Kernels::detect().label_rows(&mut [Block::ZERO; 18], 3, program.range(0..1));
 }

@@ -201,7 +201,10 @@ fn label_chunks<const C: usize, const SINGLE: bool>(
     let step = lanes * (size_of::<Block>() / ROW_UNIT);
     ops.assert_fit(arena, lanes);
     let arena = arena.as_mut_ptr();
-    for &[dst, a, b] in ops.rows() {
+    let zeros = ops.zeros();
+    for &[dst, a, b, c] in ops.rows() {
+        // One lane is sooner added than looked at.
+        let third = SINGLE || c != zeros;
         for chunk in 0..chunks {
             let at = |row: u32| {
                 // SAFETY: `row` is a row's number times `ROW_UNIT`, and the row is one of those that
@@ -214,6 +217,12 @@ fn label_chunks<const C: usize, const SINGLE: bool>(
                 let (mut x, y) = (at(a).read(), at(b).read());
                 for j in 0..C {
                     x[j] ^= y[j];
+                }
+                if third {
+                    let y = at(c).read();
+                    for j in 0..C {
+                        x[j] ^= y[j];
+                    }
                 }
                 at(dst).write(x);
             }
