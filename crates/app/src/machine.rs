@@ -108,7 +108,7 @@ impl Machine {
             "loopback TCP, one way",
             rate(self.loopback_bytes_per_second, "B/s"),
         );
-        row("TLS", "1.3, rustls with aws-lc-rs".to_owned());
+        row("TLS", format!("1.3, {}", madrigal_net::tls::libraries()));
         let files = self
             .open_files
             .map_or("unknown".to_owned(), |files| files.to_string());

@@ -5,7 +5,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use madrigal_kernels::Crc32;
 
 /// Version of the frame layout and of the session protocol.
-pub const WIRE_VERSION: u8 = 3;
+pub const WIRE_VERSION: u8 = 4;
 /// Bytes of a frame's header.
 pub const HEADER_BYTES: usize = 32;
 /// The longest payload of one frame, in bytes; longer messages are split.
@@ -143,12 +143,21 @@ pub enum FrameError {
     },
 }
 
+/// What a frame's checksum is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Checked {
+    /// The header and the payload.
+    All,
+    /// The header alone: the transport vouches for every byte, as TLS does.
+    Header,
+}
+
 impl Frame {
     /// The header as it travels, followed on the wire by the payload.
     ///
     /// # Panics
     /// If the payload is longer than [`MAX_PAYLOAD`].
-    pub fn encode_header(&self) -> [u8; HEADER_BYTES] {
+    pub(crate) fn encode_header(&self, checked: Checked) -> [u8; HEADER_BYTES] {
         assert!(
             self.payload.len() <= MAX_PAYLOAD,
             "long messages are split before they are framed"
@@ -169,14 +178,17 @@ impl Frame {
         out[12..16].copy_from_slice(&h.round.to_le_bytes());
         out[16..24].copy_from_slice(&h.step.to_le_bytes());
         out[24..28].copy_from_slice(&h.sequence.to_le_bytes());
-        let checksum = checksum(&out, &self.payload);
+        let checksum = checksum(&out, &self.payload, checked);
         out[28..32].copy_from_slice(&checksum.to_le_bytes());
         out
     }
 
-    /// Appends header and payload to `out`.
+    /// Appends header and payload to `out`, with the checksum of both.
+    ///
+    /// # Panics
+    /// If the payload is longer than [`MAX_PAYLOAD`].
     pub fn encode_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.encode_header());
+        out.extend_from_slice(&self.encode_header(Checked::All));
         out.extend_from_slice(&self.payload);
     }
 
@@ -230,13 +242,13 @@ pub fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FrameError> {
 }
 
 /// The frame that these bytes are, of the length that [`frame_length`] told.
-fn decode_one(mut payload: Bytes) -> Result<Frame, FrameError> {
+fn decode_one(mut payload: Bytes, checked: Checked) -> Result<Frame, FrameError> {
     let head: [u8; HEADER_BYTES] = payload[..HEADER_BYTES]
         .try_into()
         .expect("the header is complete");
     payload.advance(HEADER_BYTES);
     let got = u32_at(&head, 28);
-    let computed = checksum(&head, &payload);
+    let computed = checksum(&head, &payload, checked);
     if got != computed {
         return Err(FrameError::Checksum { got, computed });
     }
@@ -269,7 +281,7 @@ fn decode_one(mut payload: Bytes) -> Result<Frame, FrameError> {
 /// [`FRAME_COST`] says: long payloads share the packet's.
 pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
     let short = bytes.len() / 4;
-    let (frames, missing) = decode_whole(&mut bytes, short)?;
+    let (frames, missing) = decode_whole(&mut bytes, short, Checked::All)?;
     match missing {
         None => Ok(frames),
         Some(missing) => Err(FrameError::Truncated {
@@ -288,6 +300,7 @@ pub fn decode_packet(mut bytes: Bytes) -> Result<Vec<Frame>, FrameError> {
 pub(crate) fn decode_whole(
     bytes: &mut impl Front,
     short: usize,
+    checked: Checked,
 ) -> Result<(Vec<Frame>, Option<usize>), FrameError> {
     let mut frames = Vec::new();
     while !bytes.is_empty() {
@@ -295,7 +308,7 @@ pub(crate) fn decode_whole(
         if bytes.len() < length {
             return Ok((frames, Some(length - bytes.len())));
         }
-        let mut frame = decode_one(bytes.take_front(length))?;
+        let mut frame = decode_one(bytes.take_front(length), checked)?;
         if frame.payload.len() < short {
             frame.payload = Bytes::copy_from_slice(&frame.payload);
         }
@@ -326,13 +339,15 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// CRC-32 (IEEE) of the header without its last four bytes, then the payload. It catches accidents;
-/// an attacker is kept out by the transport (TLS). Payloads are secret until that encrypts them, hence
-/// the kernels' implementation, which looks nothing up in tables.
-fn checksum(header: &[u8; HEADER_BYTES], payload: &[u8]) -> u32 {
+/// CRC-32 (IEEE) of the header without its last four bytes, then, if that is `checked` too, the payload.
+/// It catches accidents; an attacker is kept out by the transport (TLS). Payloads are secret, hence the
+/// kernels' implementation, which looks nothing up in tables.
+fn checksum(header: &[u8; HEADER_BYTES], payload: &[u8], checked: Checked) -> u32 {
     let mut crc = Crc32::new();
     crc.update(&header[..28]);
-    crc.update(payload);
+    if checked == Checked::All {
+        crc.update(payload);
+    }
     crc.value()
 }
 
@@ -366,6 +381,20 @@ mod tests {
             let at = at.index(wire.len());
             wire[at] ^= 1 << bit;
             prop_assert!(decode_packet(wire.into()).is_err());
+        }
+
+        /// Where the transport vouches for the bytes, the header is still checked.
+        #[test]
+        fn frames_without_a_checksum_of_payloads(frame in frames(), at in 0..28usize, bit in 0u8..8) {
+            let read = |header: &[u8]| {
+                let wire = [header, &frame.payload].concat();
+                decode_whole(&mut Bytes::from(wire), 0, Checked::Header)
+            };
+            let mut header = frame.encode_header(Checked::Header);
+            prop_assert_eq!(read(&header).unwrap(), (vec![frame.clone()], None));
+            header[at] ^= 1 << bit;
+            // A length too large waits for more.
+            prop_assert!(!matches!(read(&header), Ok((_, None))));
         }
 
         #[test]

@@ -4,7 +4,8 @@
 //! certificate valid by its own clock. Anybody else is refused during the handshake with a TLS
 //! alert, which the other side reads back as [`TlsError::RefusedDates`] or
 //! [`TlsError::RefusedKey`]. Key exchange is X25519MLKEM768, so that traffic recorded today stays
-//! closed to a later quantum computer; the bulk cipher is AES-128-GCM. Sessions are never resumed.
+//! closed to a later quantum computer; the bulk cipher is AES-128-GCM, of the library that is faster
+//! here ([`libraries`]). Sessions are never resumed.
 //!
 //! # For transports
 //! - In TLS 1.3 the dialing side finishes its handshake *before* the accepting side has seen its
@@ -36,7 +37,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
 use rustls::client::Resumption;
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::ServerName;
 use rustls::server::NoServerSessionStorage;
 use rustls::sign::SingleCertAndKey;
@@ -51,8 +52,11 @@ use crate::identity::{Identity, Validity, certified_fingerprint};
 use crate::roster::Roster;
 
 mod error;
+mod provider;
 mod verify;
 pub use error::{Peer, TlsError};
+pub use provider::libraries;
+use provider::provider;
 use verify::{PinnedClients, PinnedServer};
 
 /// The application protocol (RFC 7301) that both sides must name. It keeps connections for other
@@ -283,21 +287,6 @@ impl fmt::Debug for TlsParty {
 pub fn server_name() -> ServerName<'static> {
     // The literal is a valid DNS name; the address is never reached and harmless.
     ServerName::try_from(SERVER_NAME).unwrap_or(ServerName::from(std::net::Ipv4Addr::UNSPECIFIED))
-}
-
-/// The algorithms on offer, the preferred first.
-fn provider() -> CryptoProvider {
-    use aws_lc_rs::{cipher_suite, kx_group};
-    CryptoProvider {
-        cipher_suites: vec![
-            // kappa = 128 everywhere else too, and the fastest wherever AES instructions are.
-            cipher_suite::TLS13_AES_128_GCM_SHA256,
-            cipher_suite::TLS13_AES_256_GCM_SHA384,
-            cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
-        ],
-        kx_groups: vec![kx_group::X25519MLKEM768, kx_group::X25519],
-        ..aws_lc_rs::default_provider()
-    }
 }
 
 /// Which connection this is, seen from here: turns rustls' errors into errors that name the party

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 
 use super::records::{Records, consume};
 use super::{Closing, Inbox, Packet, Transport};
-use crate::frame::{self, FrameError};
+use crate::frame::{self, Checked, FrameError};
 
 /// Payloads up to this many bytes are copied behind their header; longer ones are queued as they
 /// are.
@@ -49,6 +49,7 @@ pub(super) struct Met {
 struct Link {
     peer: Party,
     stream: TcpStream,
+    checked: Checked,
     wire: Mutex<Wire>,
     /// Told when something was queued or the link is closing.
     work: Notify,
@@ -84,6 +85,10 @@ impl TcpTransport {
             Arc::new(Link {
                 peer: met.peer,
                 stream: met.stream,
+                checked: match met.tls {
+                    Some(_) => Checked::Header,
+                    None => Checked::All,
+                },
                 wire: Mutex::new(Wire {
                     queue: VecDeque::new(),
                     tls: met.tls.map(Records::new),
@@ -122,7 +127,7 @@ impl Transport for TcpTransport {
             return;
         }
         let idle = wire.queue.is_empty();
-        wire.enqueue(packet);
+        wire.enqueue(packet, link.checked);
         if idle {
             link.push(&mut wire);
             if wire.pending() {
@@ -155,10 +160,10 @@ impl Transport for TcpTransport {
 }
 
 impl Wire {
-    fn enqueue(&mut self, packet: Packet) {
+    fn enqueue(&mut self, packet: Packet, checked: Checked) {
         let mut small = BytesMut::new();
         for frame in packet.frames {
-            small.extend_from_slice(&frame.encode_header());
+            small.extend_from_slice(&frame.encode_header(checked));
             if frame.payload.len() <= COPY_BYTES {
                 small.extend_from_slice(&frame.payload);
             } else {
@@ -313,7 +318,7 @@ impl Link {
     ) -> Result<(), FrameError> {
         // The buffer has room for a part of a frame and READ_BYTES: what waits takes at most eight times
         // what it counts.
-        let (frames, missing) = frame::decode_whole(buffer, READ_BYTES / 4)?;
+        let (frames, missing) = frame::decode_whole(buffer, READ_BYTES / 4, self.checked)?;
         if !frames.is_empty() {
             inbox.deliver_frames(self.peer, frames);
         }
