@@ -271,14 +271,19 @@ pub fn transpose_bits(
 
 /// Every kernel rests on this check: `count` rows of `bytes` bytes at `stride` lie within `len`.
 fn assert_fits(what: &str, len: usize, count: usize, bytes: usize, stride: usize) {
-    if count == 0 {
-        return;
-    }
     assert!(
-        stride >= bytes,
+        count == 0 || stride >= bytes,
         "{what}: rows of {bytes} bytes do not fit a stride of {stride} bytes"
     );
-    let end = (count - 1)
+    assert_within(what, len, count, bytes, stride);
+}
+
+/// The same of rows that may overlap.
+pub(crate) fn assert_within(what: &str, len: usize, count: usize, bytes: usize, stride: usize) {
+    let Some(before) = count.checked_sub(1) else {
+        return;
+    };
+    let end = before
         .checked_mul(stride)
         .and_then(|start| start.checked_add(bytes));
     assert!(

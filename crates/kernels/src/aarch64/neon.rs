@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::transpose::assert_within;
 use crate::vector::bmr::bmr;
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;

@@ -68,6 +68,7 @@ mod wide {
     use zeroize::Zeroize;
 
     use crate::block::Block;
+    use crate::transpose::assert_within;
     use crate::vector::unpack::{interleave, unpack_transpose};
     use crate::x86::matrix::matrix;
 

@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::transpose::assert_within;
 use crate::vector::bmr::bmr;
 use crate::vector::crc::crc;
 use crate::vector::fold::fold;
@@ -294,6 +295,12 @@ fn words(indices: [i32; 16]) -> Vector {
 /// instruction, and the last two steps cross lanes, so that each vector ends with four whole rows.
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_stride: usize) {
+    if bytes == 0 {
+        return;
+    }
+    assert!(bytes.is_multiple_of(64), "whole tiles");
+    assert_within("rows of a strip", src.len(), 128, bytes, stride);
+    assert_within("columns of a strip", dst.len(), 8 * bytes, 16, dst_stride);
     // Byte k of each word is 1 << k: multiplying that by a matrix gives the matrix's columns.
     let columns = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
     let (low32, high32) = (words(interleave_words(0, 0)), words(interleave_words(1, 0)));
@@ -304,8 +311,10 @@ fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_
             let mut v = [_mm512_setzero_si512(); 8];
             for (i, v) in v.iter_mut().enumerate() {
                 // Backwards, because the instruction takes a matrix's last row from byte 0.
-                let row = &src[(8 * group + 7 - i) * stride + left..];
-                *v = row.first_chunk().map_or(*v, |bytes| load(bytes));
+                let place = (8 * group + 7 - i) * stride + left;
+                // SAFETY: this is one of 128 rows, of which there is a whole tile from `left` on, within
+                // `src`, as asserted above. Vectors have no alignment in memory.
+                *v = load(unsafe { &*src.as_ptr().add(place).cast() });
             }
             // Vector c2 c1 c0, byte b5..b0 -> vector b1 b2 b3, byte b5 b4 b0 c2 c1 c0.
             interleave!(v, 1, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
@@ -349,7 +358,9 @@ fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_
             }
         }
     }
-    middle.zeroize();
+    // At once: `zeroize` writes vector by vector.
+    middle = [[_mm512_setzero_si512(); 16]; 8];
+    zeroize::optimization_barrier(&middle);
 }
 
 #[target_feature(
