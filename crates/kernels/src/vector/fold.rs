@@ -160,48 +160,46 @@ macro_rules! fold {
         }
 
         /// The same of eight or sixteen leaves, with or without leaf 0.
-        #[inline]
-        #[target_feature(enable = $features)]
-        fn fold_group<const C: usize, const V: usize>(
-            keys: &[RoundKeys],
-            first: Vector,
-        ) -> ([Vector; V], [[Vector; V]; C]) {
-            let zero = [splat(Block::ZERO); V];
-            let mut columns = [zero; C];
-            let (start, fours) = keys.split_at(keys.len() % 4);
-            let fours = fours.as_chunks::<4>().0;
-            let (four, fours) = match (<&[RoundKeys; 3]>::try_from(start), fours.split_first()) {
-                (Ok(three), _) => {
-                    let [b, c, d] = streams!(3, three, first);
-                    ([zero, b, c, d], fours)
-                }
-                (_, Some((four, fours))) => (streams!(4, four, first), fours),
-                _ => ([zero; 4], fours),
-            };
-            let mut total;
-            (columns[0], columns[1], total) = sums_of_four!(four);
-            macro_rules! next {
-                ($index:literal, $four:expr) => {
-                    let (odd, high, all) = sums_of_four!(streams!(4, $four, first));
-                    add(&mut columns[0], &odd);
-                    add(&mut columns[1], &high);
-                    if $index & 1 == 1 {
-                        add(&mut columns[2], &all);
+        macro_rules! fold_group {
+            ($keys:expr, $first:expr) => {{
+                let (keys, first): (&[RoundKeys], Vector) = ($keys, $first);
+                let zero = [splat(Block::ZERO); V];
+                let mut columns = [zero; C];
+                let (start, fours) = keys.split_at(keys.len() % 4);
+                let fours = fours.as_chunks::<4>().0;
+                let (four, fours) = match (<&[RoundKeys; 3]>::try_from(start), fours.split_first()) {
+                    (Ok(three), _) => {
+                        let [b, c, d] = streams!(3, three, first);
+                        ([zero, b, c, d], fours)
                     }
-                    if $index & 2 == 2 {
-                        add(&mut columns[3], &all);
-                    }
-                    add(&mut total, &all);
+                    (_, Some((four, fours))) => (streams!(4, four, first), fours),
+                    _ => ([zero; 4], fours),
                 };
-            }
-            if let Some(four) = fours.first() {
-                next!(1, four);
-            }
-            if let [_, third, fourth] = fours {
-                next!(2, third);
-                next!(3, fourth);
-            }
-            (total, columns)
+                let mut total;
+                (columns[0], columns[1], total) = sums_of_four!(four);
+                macro_rules! next {
+                    ($index:literal, $four:expr) => {
+                        let (odd, high, all) = sums_of_four!(streams!(4, $four, first));
+                        add(&mut columns[0], &odd);
+                        add(&mut columns[1], &high);
+                        if $index & 1 == 1 {
+                            add(&mut columns[2], &all);
+                        }
+                        if $index & 2 == 2 {
+                            add(&mut columns[3], &all);
+                        }
+                        add(&mut total, &all);
+                    };
+                }
+                if let Some(four) = fours.first() {
+                    next!(1, four);
+                }
+                if let [_, third, fourth] = fours {
+                    next!(2, third);
+                    next!(3, fourth);
+                }
+                (total, columns)
+            }};
         }
 
         /// The same of more leaves, four at a time by a counter; the columns are those of `sums`.
@@ -321,7 +319,7 @@ macro_rules! fold {
                     few = fold_few!(keys, counter);
                     (few.0, &few.1)
                 } else if C == 4 {
-                    few = fold_group::<C, V>(keys, counter);
+                    few = fold_group!(keys, counter);
                     (few.0, &few.1)
                 } else {
                     let sum = fold_many::<C, V>(keys, counter, &mut sums);
