@@ -3,11 +3,12 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
+use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_core::time::Link;
 use madrigal_net::transport::{Profile, Security, Shaped, Transport, connect};
 use madrigal_net::{Session, SessionConfig};
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::failure::{Failure, Result, Usage};
 use crate::flags::Patience;
@@ -67,14 +68,25 @@ impl Network {
         patience: &Patience,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
-        let Some(profile) = self.profile else {
-            return in_session(me, parties, transport, patience, work).await;
-        };
-        let shaped = match self.later {
-            None => Shaped::new(transport, profile),
-            Some((after, later)) => Shaped::changing(transport, profile, after, later),
-        };
-        in_session(me, parties, shaped, patience, work).await
+        let session = self.session(me, parties, transport, patience).await?;
+        work_in(session, work).await
+    }
+
+    fn session(
+        self,
+        me: Party,
+        parties: usize,
+        transport: impl Transport,
+        patience: &Patience,
+    ) -> LocalBoxFuture<'static, Result<Session>> {
+        match (self.profile, self.later) {
+            (None, _) => open(me, parties, transport, patience),
+            (Some(profile), None) => open(me, parties, Shaped::new(transport, profile), patience),
+            (Some(profile), Some((after, later))) => {
+                let shaped = Shaped::changing(transport, profile, after, later);
+                open(me, parties, shaped, patience)
+            }
+        }
     }
 }
 
@@ -114,29 +126,43 @@ impl Way<'_> {
     /// # Errors
     /// Parties that do not meet; those of the session, and of `work`.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
+        let runtime = self.runtime()?;
+        runtime.block_on(async { work_in(self.meet().await?, work).await })
+    }
+
+    fn runtime(&self) -> Result<Runtime> {
         let mut builder = if self.threads == 1 {
             Builder::new_current_thread()
         } else {
             Builder::new_multi_thread()
         };
         let links = self.addresses.len() - 1;
-        let runtime = builder
+        builder
             .worker_threads(self.threads.min(links))
             .enable_all()
             .build()
-            .map_err(Failure::system("cannot start the runtime"))?;
-        runtime.block_on(async {
+            .map_err(Failure::system("cannot start the runtime"))
+    }
+
+    /// The session in which all have met. Boxed, as what follows: so it is compiled here, once, and not with
+    /// every work.
+    fn meet<'a>(self) -> LocalBoxFuture<'a, Result<Session>>
+    where
+        Self: 'a,
+    {
+        Box::pin(async move {
             let Self {
                 me,
                 addresses,
                 patience,
+                network,
                 ..
             } = self;
             let listener = to_tokio(self.listener)?;
             let limit = patience.connect_timeout;
             let transport = connect(me, addresses, listener, self.security, limit).await?;
-            self.network
-                .in_session(me, addresses.len(), transport, patience, work)
+            network
+                .session(me, addresses.len(), transport, patience)
                 .await
         })
     }
@@ -161,6 +187,16 @@ pub async fn in_session<T>(
     patience: &Patience,
     work: impl AsyncFnOnce(&Session) -> Result<T>,
 ) -> Result<T> {
+    work_in(open(me, parties, transport, patience).await?, work).await
+}
+
+/// A session in which all have been greeted.
+fn open(
+    me: Party,
+    parties: usize,
+    transport: impl Transport,
+    patience: &Patience,
+) -> LocalBoxFuture<'static, Result<Session>> {
     let mut config = SessionConfig::new(me, parties);
     // We may have met everybody while two others still look for each other.
     config.patience = config.patience.max(patience.connect_timeout);
@@ -169,11 +205,23 @@ pub async fn in_session<T>(
     if let Some(version) = patience.test_protocol_version {
         config.protocol_version = version;
     }
-    let session = Session::new(config, transport);
-    let done = match session.greet().await {
-        Ok(()) => work(&session).await,
-        Err(error) => Err(error.into()),
-    };
+    greet(Session::new(config, transport))
+}
+
+fn greet(session: Session) -> LocalBoxFuture<'static, Result<Session>> {
+    Box::pin(async move {
+        match session.greet().await {
+            Ok(()) => Ok(session),
+            Err(error) => {
+                session.close().await;
+                Err(error.into())
+            }
+        }
+    })
+}
+
+async fn work_in<T>(session: Session, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
+    let done = work(&session).await;
     session.close().await;
     done
 }

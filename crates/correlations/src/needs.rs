@@ -14,9 +14,10 @@ use crate::correlated::{CorrelatedOts, Direction};
 use crate::extension::Extension;
 use crate::kind::{Kind, Width, with_ring};
 use crate::matrices::{MatrixShape, ProductTriple, Tripled};
+use crate::ot_costs::OtCosts;
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
-use crate::source::{OtCosts, Source};
+use crate::source::Source;
 use crate::vectors::VectorTriples;
 
 /// Exact numbers of correlations. Operations register theirs when a plan is made; the sum is what a

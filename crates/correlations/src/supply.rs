@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use futures_util::future::LocalBoxFuture;
 use madrigal_core::time::Work;
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_kernels::Block;
@@ -18,11 +19,13 @@ use crate::in_order::Hand;
 use crate::kind::Kind;
 use crate::maker::Maker;
 use crate::matrices::{Matrices, ProductTriple, Tripled};
-use crate::needs::{Needs, calls};
+use crate::needs::{Needs, Stock, calls};
+use crate::ot_costs::OtCosts;
+use crate::ot_source::OtSource;
 use crate::provider::{Call, Own, Provider};
 use crate::rings::{RingTriples, SquarePairs};
 use crate::shared_bits::SharedBits;
-use crate::source::{OtCosts, OtSource, Source};
+use crate::source::Source;
 #[cfg(feature = "store")]
 use crate::store::Store;
 use crate::store_cost::reserve_cost;
@@ -313,7 +316,16 @@ impl Supply {
     /// # Errors
     /// Those of the network; a peer's malformed message; those of `Store::reserve`, and no store among
     /// the means; those of a source of the caller's own.
-    pub async fn open(
+    pub fn open<'a>(
+        origin: &'a Origin,
+        context: &'a Context,
+        needs: &'a Needs,
+        means: Means<'a>,
+    ) -> LocalBoxFuture<'a, Result<Self>> {
+        Box::pin(Self::open_from(origin, context, needs, means))
+    }
+
+    async fn open_from(
         origin: &Origin,
         context: &Context,
         needs: &Needs,
@@ -351,6 +363,18 @@ impl Supply {
     async fn from_store(context: &Context, _: &Needs, _: Means<'_>) -> Result<Self> {
         let problem = "this program was built without stores; build it with the feature `store` of madrigal-correlations".to_owned();
         Err(context.fail(Error::Store { problem }))
+    }
+
+    /// [`Stock::fill`] from it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn fill<'a>(
+        &'a mut self,
+        needs: &'a Needs,
+        made: &'a dyn Fn(usize),
+    ) -> LocalBoxFuture<'a, Result<Stock>> {
+        Box::pin(Stock::fill(self, needs, made))
     }
 
     /// Says that no more is wanted. Every job ends its supply.

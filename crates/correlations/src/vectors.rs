@@ -318,3 +318,8 @@ impl Call for VectorCall {
         Ok(())
     }
 }
+
+/// OTs that the work for a vector triple is worth: its masks are stretched.
+pub(crate) fn vector_ots(length: usize) -> usize {
+    8 + length / 128
+}

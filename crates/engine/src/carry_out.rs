@@ -400,7 +400,7 @@ impl Team<'_> {
                 self.board.part_ended(part - 2).await?;
             }
             let mut stock = match &mut source {
-                Some(source) => Stock::fill(source, needs, &made).await?,
+                Some(source) => source.fill(needs, &made).await?,
                 None => Stock::empty(),
             };
             if let Some(offset) = &offset {

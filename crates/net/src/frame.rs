@@ -149,6 +149,7 @@ pub(crate) enum Checked {
     /// The header and the payload.
     All,
     /// The header alone: the transport vouches for every byte, as TLS does.
+    #[cfg(any(feature = "sockets", test))]
     Header,
 }
 

@@ -17,7 +17,8 @@ use super::id::StoreId;
 use super::key::{KEY_BYTES, StoreKey};
 use super::records::{Header, Marks, Place};
 use crate::needs::Needs;
-use crate::source::{OtCosts, Source};
+use crate::ot_costs::OtCosts;
+use crate::source::Source;
 use crate::store_cost::{ID_BYTES, exchange_cost};
 
 /// A directory that is about to become a store. Dropped before it is one, what was made of it is
