@@ -8,6 +8,7 @@ use madrigal_core::Party;
 use madrigal_correlations::store::Store;
 use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Precomputation, Progress, run};
 use madrigal_net::Session;
+use sha2::{Digest, Sha256};
 
 use crate::args::Patience;
 use crate::exit::{Failure, Result, Usage};
@@ -186,19 +187,32 @@ impl Computation {
         observe: &dyn Fn(Progress),
     ) -> Result<(Option<Vec<u8>>, Vec<RunFigures>)> {
         let mut figures = Vec::new();
-        let mut output: Option<Rows> = None;
-        for id in (runs.first_job..).take(self.repeat as usize) {
+        let mut output = None;
+        // All that is kept of the results before: a result may be as large as all else.
+        let mut digest = None;
+        for repetition in 0..self.repeat {
+            let (id, last) = (runs.first_job + repetition, repetition + 1 == self.repeat);
             let deadline = runs.patience.deadline;
             let brought = Brought {
-                inputs: Arc::clone(&self.inputs),
+                // The last run may drop them when they are shared.
+                inputs: match last {
+                    true => std::mem::take(&mut self.inputs),
+                    false => Arc::clone(&self.inputs),
+                },
                 means: self.store.as_mut().map(Means::from).unwrap_or_default(),
             };
             let report = run(session, id, &self.plan, brought, deadline, observe).await?;
-            if !figures.is_empty() && report.outputs != output {
-                return Err(Failure::bug("a repetition gave another result"));
-            }
             figures.push(RunFigures::from(&report));
-            output = report.outputs;
+            if self.repeat > 1 {
+                let made = report.outputs.as_ref();
+                let made = made.map(|rows| Sha256::digest(rows.as_bytes()));
+                if digest.replace(made).is_some_and(|before| before != made) {
+                    return Err(Failure::bug("a repetition gave another result"));
+                }
+            }
+            if last {
+                output = report.outputs;
+            }
         }
         let widths = self.plan.spec().circuit.outputs();
         let output = output.map(|rows| values::write(&rows, widths)).transpose();

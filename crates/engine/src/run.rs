@@ -62,7 +62,7 @@ pub fn run<'a>(
         let outcome =
             run_with_facts(session, id, program, &facts, given?, deadline, observe).await?;
         Ok(Report {
-            outputs: rows(plan, session.me(), &outcome.outputs),
+            outputs: rows(plan, session.me(), outcome.outputs),
             setup: outcome.setup,
             online: outcome.online,
             total: outcome.total,
@@ -86,7 +86,7 @@ pub fn evaluate<'a>(
     let given = given(plan, context.me(), brought.into());
     Box::pin(async move {
         let outputs = evaluate_program(context, plan.program(), given?, observe).await?;
-        Ok(rows(plan, context.me(), &outputs))
+        Ok(rows(plan, context.me(), outputs))
     })
 }
 
@@ -125,8 +125,8 @@ fn given<'a>(plan: &Plan, me: Party, brought: Brought<'a>) -> Result<Given<'a>, 
     })
 }
 
-/// The circuit's outputs, a row for each bit, at a party that gets them.
-fn rows(plan: &Plan, me: Party, outputs: &[Shares]) -> Option<Rows> {
+/// The circuit's outputs, a row for each bit, at a party that gets them. Each value goes when it is copied.
+fn rows(plan: &Plan, me: Party, outputs: Vec<Shares>) -> Option<Rows> {
     let spec = plan.spec();
     if !spec.to.contains(&me) {
         return None;
