@@ -21,7 +21,7 @@ use crate::rings;
 use crate::shared_bits::ChainLayout;
 use crate::vectors::{VectorLayout, vector_ots};
 
-/// What an [`OtSource`] costs one party, call by call: asked for the same kinds and counts in the same
+/// What an [`OtSource`](crate::OtSource) costs one party, call by call: asked for the same kinds and counts in the same
 /// order, it gives what each call will spend, to the byte. What a group of kinds spends to begin is in
 /// its first call.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl OtCosts {
         Self::with_threads(extension, 1, me, parties)
     }
 
-    /// Those of [`OtSource::with_threads`].
+    /// Those of [`OtSource::with_threads`](crate::OtSource::with_threads).
     pub fn with_threads(extension: Extension, threads: usize, me: Party, parties: usize) -> Self {
         let ledgers = || std::array::from_fn(|_| Ledger::new(extension, me, parties));
         Self {
@@ -52,7 +52,7 @@ impl OtCosts {
         }
     }
 
-    /// Those of [`OtSource::with_lattice_matrices`].
+    /// Those of [`OtSource::with_lattice_matrices`](crate::OtSource::with_lattice_matrices).
     #[must_use]
     pub fn with_lattice_matrices(self) -> Self {
         Self {
@@ -61,12 +61,12 @@ impl OtCosts {
         }
     }
 
-    /// Cost of [`OtSource::new`].
+    /// Cost of [`OtSource::new`](crate::OtSource::new).
     pub fn base(&self) -> PhaseCost {
         base_cost(self.parties)
     }
 
-    /// What [`OtSource::new`] computes beside AES blocks: with each peer, base OTs in both directions.
+    /// What [`OtSource::new`](crate::OtSource::new) computes beside AES blocks: with each peer, base OTs in both directions.
     pub(crate) fn base_work(&self) -> Work {
         Work {
             base_ots: 2.0 * (KAPPA * (self.parties - 1)) as f64,
@@ -131,13 +131,13 @@ impl OtCosts {
         beside(lines.map(|(line, count)| line[group as usize].calls(&layout(count), times)))
     }
 
-    /// Cost of [`bit_triples`](BitTripleSource::bit_triples): for each peer an OT each way, and a bit
+    /// Cost of [`bit_triples`](crate::BitTripleSource::bit_triples): for each peer an OT each way, and a bit
     /// to each peer but one. One round for two parties, else two.
     pub fn bit_triples(&mut self, count: usize) -> PhaseCost {
         self.bit_triples_times(count, 1)
     }
 
-    /// Cost of so many calls of [`bit_triples`](BitTripleSource::bit_triples), one after the other, by
+    /// Cost of so many calls of [`bit_triples`](crate::BitTripleSource::bit_triples), one after the other, by
     /// arithmetic: it takes no longer for many.
     pub fn bit_triples_times(&mut self, count: usize, times: u64) -> PhaseCost {
         let parties = self.parties;
@@ -150,7 +150,7 @@ impl OtCosts {
         total
     }
 
-    /// Cost of [`ring_triples`](Source::ring_triples): for each peer l OTs and l (l + 1) / 2 bits each
+    /// Cost of [`ring_triples`](crate::Source::ring_triples): for each peer l OTs and l (l + 1) / 2 bits each
     /// way, per triple. Two rounds; with silent OT one for two parties, else three.
     pub fn ring_triples<T: Ring>(&mut self, count: usize) -> PhaseCost {
         let parties = self.parties;
@@ -158,7 +158,7 @@ impl OtCosts {
         self.call(Group::Rings, count, T::BITS, layout)
     }
 
-    /// Cost of [`square_pairs`](Source::square_pairs): for each peer l - 1 OTs, half of them each way,
+    /// Cost of [`square_pairs`](crate::Source::square_pairs): for each peer l - 1 OTs, half of them each way,
     /// with l (l - 1) / 2 bits, per pair. Rounds as for triples.
     pub fn square_pairs<T: Ring>(&mut self, count: usize) -> PhaseCost {
         let parties = self.parties;
@@ -166,7 +166,7 @@ impl OtCosts {
         self.call(Group::Rings, count, T::BITS, layout)
     }
 
-    /// Cost of [`shared_bits`](Source::shared_bits): for each peer an OT, half of them each way, with
+    /// Cost of [`shared_bits`](crate::Source::shared_bits): for each peer an OT, half of them each way, with
     /// l - 1 bits, per bit (their number is rounded up to a multiple of N). N rounds; with silent OT one
     /// for two parties, else N + 1.
     pub fn shared_bits<T: Ring>(&mut self, count: usize) -> PhaseCost {
@@ -175,7 +175,7 @@ impl OtCosts {
         self.call(Group::Rings, count, 1, layout)
     }
 
-    /// Cost of [`matrix_triple`](Source::matrix_triple): with p = min(m, n), q = max(m, n), to each
+    /// Cost of [`matrix_triple`](crate::Source::matrix_triple): with p = min(m, n), q = max(m, n), to each
     /// peer p k l OTs, and as many strings of q elements that take half their bytes. Two rounds. By
     /// encryption: what [`madrigal_lattice::Layout`] says, each way with each peer; two rounds for
     /// requests of about 26 MB.
@@ -183,13 +183,13 @@ impl OtCosts {
         self.matrix_triples::<T>(shape, 1)
     }
 
-    /// Cost of [`matrix_triples`](Source::matrix_triples): that of as many, but two rounds for all of them.
+    /// Cost of [`matrix_triples`](crate::Source::matrix_triples): that of as many, but two rounds for all of them.
     /// By encryption, requests of about 26 MB go together.
     pub fn matrix_triples<T: Ring>(&mut self, shape: MatrixShape, count: usize) -> PhaseCost {
         self.product_triples::<T>(Product::Matrices(1, shape), count)
     }
 
-    /// Cost of [`product_triples`](Source::product_triples), of convolutions by OT as of the matrices that they
+    /// Cost of [`product_triples`](crate::Source::product_triples), of convolutions by OT as of the matrices that they
     /// [are](Product::pieces).
     pub fn product_triples<T: Ring>(&mut self, one: impl Into<Tripled>, count: usize) -> PhaseCost {
         let one = one.into();
@@ -200,7 +200,7 @@ impl OtCosts {
         self.call(Group::Matrices, 1, 1, |_| layout)
     }
 
-    /// Cost of [`vector_triples`](Source::vector_triples): an OT with each peer and the bytes of a
+    /// Cost of [`vector_triples`](crate::Source::vector_triples): an OT with each peer and the bytes of a
     /// vector to all peers but one, per triple. One round for two parties, else two.
     pub fn vector_triples(&mut self, length: usize, count: usize) -> PhaseCost {
         self.call(Group::Vectors, count, vector_ots(length), |count| {
@@ -208,7 +208,7 @@ impl OtCosts {
         })
     }
 
-    /// Cost of [`correlated_ots`](Source::correlated_ots): an OT each, without hashes. One round; two
+    /// Cost of [`correlated_ots`](crate::Source::correlated_ots): an OT each, without hashes. One round; two
     /// with silent OT in the first call.
     pub fn correlated_ots(&mut self, counts: &[(Direction, usize)]) -> PhaseCost {
         let longest = RowsLayout::longest(counts);

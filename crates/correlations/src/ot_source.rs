@@ -27,7 +27,7 @@ use crate::vectors::{VectorTriples, vector_ots};
 ///
 /// The base OTs are run once; each group of kinds (Boolean triples; ring triples, square pairs and
 /// shared bits of every width; matrix triples; vector triples) starts extensions of its own from them
-/// when it is first asked for. [`OtCosts`] knows what all of it costs.
+/// when it is first asked for. [`OtCosts`](crate::OtCosts) knows what all of it costs.
 pub struct OtSource {
     context: Context,
     extension: Extension,

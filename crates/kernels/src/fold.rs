@@ -5,10 +5,10 @@
 //! own seed. Column `i` is the sum (XOR) of G(x) over all x that have bit `i` set, and the *total*
 //! is the sum of all: read as vectors over F_2, the columns are the sum of x * G(x).
 //!
-//! The sums are made as in a binary counter: leaf after leaf is added to the partial sum of its
-//! left neighbours, and where two halves of a subtree of height i meet, the right one goes into
-//! column i. That is two additions a leaf instead of w / 2 + 1, and none of the streams is ever
-//! stored.
+//! The sums are made as in a binary counter: a leaf is added to the partial sum of its left
+//! neighbours, and where two halves of a subtree of height i meet, the right one goes into column i.
+//! That is two additions a leaf instead of w / 2 + 1, and none of the streams is ever stored. Vectors do
+//! so four leaves at a time, and all at once where there are sixteen or fewer.
 
 use core::fmt;
 

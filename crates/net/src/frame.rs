@@ -412,6 +412,29 @@ mod tests {
         }
     }
 
+    /// The example of `schema/WIRE.md`.
+    #[test]
+    fn the_checksum_under_tls_is_that_of_the_document() {
+        let header = Header {
+            kind: Kind::Data,
+            last: true,
+            job: 1,
+            step: crate::context::step_id("job/hello"),
+            sequence: 0,
+            round: 1,
+        };
+        let payload = vec![1, 2, 3].into();
+        let frame = Frame { header, payload };
+        let checksum = frame.encode_header(Checked::Header)[28..].to_vec();
+        let hex: Vec<String> = checksum.iter().map(|byte| format!("{byte:02x}")).collect();
+        let said = format!("Under TLS its checksum is `{}`.", hex.join(" "));
+        assert!(
+            include_str!("../../../schema/WIRE.md").contains(&said),
+            "{said}"
+        );
+        assert_eq!(checksum, [0x3e, 0x52, 0xa2, 0x2c]);
+    }
+
     #[test]
     fn another_version_is_named_as_such() {
         assert_eq!(

@@ -9,6 +9,7 @@ use std::task::Context;
 use std::time::{Duration, Instant, SystemTime};
 
 use madrigal_core::Party;
+use madrigal_net::frame::{Frame, Header, Kind};
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::{Roster, RosterEntry};
 use madrigal_net::tls::TlsParty;
@@ -138,9 +139,8 @@ fn the_reason_arrives_though_much_is_unread_under_tls() {
     the_reason_arrives(pair_of_keys());
 }
 
-/// Whoever sends what is no frame, and much more after it, still hears what was wrong with it.
-#[test]
-fn who_sends_rubbish_hears_why_it_is_refused() {
+/// What the program says to party 1, which sends this after its card, over TCP in the clear.
+fn answer_to(bytes: &[u8]) -> String {
     let (listeners, addresses) = listeners();
     let listener = listeners.into_iter().next().unwrap();
     let address = addresses[0].clone();
@@ -159,13 +159,38 @@ fn who_sends_rubbish_hears_why_it_is_refused() {
     // From party 1 to party 0 of 2.
     card[9..12].copy_from_slice(&[1, 0, 2]);
     stream.write_all(&card).unwrap();
-    stream.write_all(&[0xee; 6 << 20]).unwrap();
+    stream.write_all(bytes).unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
     program.join().unwrap();
     let mut heard = Vec::new();
     stream.read_to_end(&mut heard).unwrap();
-    let said = String::from_utf8_lossy(&heard);
+    String::from_utf8_lossy(&heard).into_owned()
+}
+
+/// Whoever sends what is no frame, and much more after it, still hears what was wrong with it.
+#[test]
+fn who_sends_rubbish_hears_why_it_is_refused() {
+    let said = answer_to(&[0xee; 6 << 20]);
     assert!(said.contains("party 1 sent "), "{said}");
+}
+
+/// Without TLS the checksum of a frame is of its payload, too.
+#[test]
+fn a_payload_damaged_on_the_way_is_noticed() {
+    let header = Header {
+        kind: Kind::Data,
+        last: true,
+        job: 1,
+        step: 7,
+        sequence: 0,
+        round: 1,
+    };
+    let payload = vec![5; 1000].into();
+    let mut bytes = Vec::new();
+    Frame { header, payload }.encode_to(&mut bytes);
+    bytes[700] ^= 4;
+    let said = answer_to(&bytes);
+    assert!(said.contains("was damaged on the way"), "{said}");
 }
 
 /// A transport that has a backlog for a peer that takes a little of it all the time.

@@ -11,8 +11,7 @@
 /// Defines `fold_whole` and `fold_punctured` for one level.
 macro_rules! fold {
     ($features:literal) => {
-        /// Where partial sums meet: up to C columns and the counter's digits. No larger than need
-        /// be, because making and wiping them counts where leaves are few.
+        /// Where the partial sums of more than sixteen leaves meet: up to C columns and the counter's digits.
         struct Sums<const C: usize, const V: usize> {
             columns: [[Vector; V]; C],
             digits: [[Vector; V]; C],
@@ -48,63 +47,63 @@ macro_rules! fold {
 
         /// V vectors of the stream of each of `$leaves` leaves.
         macro_rules! streams {
-                            ($leaves:literal, $keys:expr, $first:expr) => {{
-                                let keys: &[RoundKeys; $leaves] = $keys;
-                                // Leaves that every step takes: as in `unkept`.
-                                let keys = if REGISTERS < 32 && C <= 2 {
-                                    crate::opaque::again(keys)
-                                } else {
-                                    keys
-                                };
-                                let mut counter = [$first; V];
-                                for i in 1..V {
-                                    counter[i] = add_counter(counter[i - 1], LANES as i64);
-                                }
-                                let mut states = [counter; $leaves];
-                                for leaf in 0..$leaves {
-                                    let key = spread(&keys[leaf][0]);
-                                    for i in 0..V {
-                                        states[leaf][i] = xor_vectors(states[leaf][i], key);
-                                    }
-                                }
-                                // Written out: as a loop the compiler left it one, with scalar work in every round.
-                                macro_rules! next_round {
-                                    ($r:literal) => {
-                                        for leaf in 0..$leaves {
-                                            let key = spread(&keys[leaf][$r]);
-                                            for i in 0..V {
-                                                states[leaf][i] = round(states[leaf][i], key);
-                                            }
-                                        }
-                                        // Else the compiler takes the states one after the other; vectors of several
-                                        // blocks do better where it may choose within three rounds.
-                                        if REGISTERS < 32 && (LANES == 1 || $r % 3 == 0) {
-                                            for leaf in 0..$leaves {
-                                                for i in 0..V {
-                                                    states[leaf][i] = hold(states[leaf][i]);
-                                                }
-                                            }
-                                        }
-                                    };
-                                }
-                                next_round!(1);
-                                next_round!(2);
-                                next_round!(3);
-                                next_round!(4);
-                                next_round!(5);
-                                next_round!(6);
-                                next_round!(7);
-                                next_round!(8);
-                                next_round!(9);
-                                for leaf in 0..$leaves {
-                                    let key = spread(&keys[leaf][10]);
-                                    for i in 0..V {
-                                        states[leaf][i] = last_round(states[leaf][i], key);
-                                    }
-                                }
-                                states
-                            }};
+                    ($leaves:literal, $keys:expr, $first:expr) => {{
+                        let keys: &[RoundKeys; $leaves] = $keys;
+                        // Leaves that every step takes: as in `unkept`.
+                        let keys = if REGISTERS < 32 && C <= 2 {
+                            crate::opaque::again(keys)
+                        } else {
+                            keys
+                        };
+                        let mut counter = [$first; V];
+                        for i in 1..V {
+                            counter[i] = add_counter(counter[i - 1], LANES as i64);
                         }
+                        let mut states = [counter; $leaves];
+                        for leaf in 0..$leaves {
+                            let key = spread(&keys[leaf][0]);
+                            for i in 0..V {
+                                states[leaf][i] = xor_vectors(states[leaf][i], key);
+                            }
+                        }
+                        // Written out: the compiler does not unroll a loop here, and adds scalar work to every round.
+                        macro_rules! next_round {
+                            ($r:literal) => {
+                                for leaf in 0..$leaves {
+                                    let key = spread(&keys[leaf][$r]);
+                                    for i in 0..V {
+                                        states[leaf][i] = round(states[leaf][i], key);
+                                    }
+                                }
+                                // Else the compiler takes the states one after the other; vectors of several
+                                // blocks do better where it may choose within three rounds.
+                                if REGISTERS < 32 && (LANES == 1 || $r % 3 == 0) {
+                                    for leaf in 0..$leaves {
+                                        for i in 0..V {
+                                            states[leaf][i] = hold(states[leaf][i]);
+                                        }
+                                    }
+                                }
+                            };
+                        }
+                        next_round!(1);
+                        next_round!(2);
+                        next_round!(3);
+                        next_round!(4);
+                        next_round!(5);
+                        next_round!(6);
+                        next_round!(7);
+                        next_round!(8);
+                        next_round!(9);
+                        for leaf in 0..$leaves {
+                            let key = spread(&keys[leaf][10]);
+                            for i in 0..V {
+                                states[leaf][i] = last_round(states[leaf][i], key);
+                            }
+                        }
+                        states
+                    }};
+                }
 
         /// The sums of those of four neighbours whose number is odd, of the upper two, and of all.
         macro_rules! sums_of_four {
@@ -167,7 +166,8 @@ macro_rules! fold {
                 let mut columns = [zero; C];
                 let (start, fours) = keys.split_at(keys.len() % 4);
                 let fours = fours.as_chunks::<4>().0;
-                let (four, fours) = match (<&[RoundKeys; 3]>::try_from(start), fours.split_first()) {
+                let (four, fours) = match (<&[RoundKeys; 3]>::try_from(start), fours.split_first())
+                {
                     (Ok(three), _) => {
                         let [b, c, d] = streams!(3, three, first);
                         ([zero, b, c, d], fours)
@@ -345,6 +345,8 @@ macro_rules! fold {
             if C > 4 {
                 sums.wipe();
             }
+            masks = [splat(Block::ZERO); C];
+            zeroize::optimization_barrier(&masks);
         }
 
         fn width_of<const WHOLE: bool>(keys: &[RoundKeys]) -> usize {

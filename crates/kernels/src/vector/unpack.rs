@@ -85,8 +85,8 @@ macro_rules! unpack_transpose {
         }
 
         /// # Safety
-        /// As for [`transpose_tiles`], and 128 rows lie at `src`, with the bytes of the range at least, and
-        /// as many rows of 16 bytes as it has bits, from its beginning on, at `dst`.
+        /// At `src` lie 128 rows of `range.end` bytes, `stride` apart; at `dst`, for the caller alone,
+        /// `8 * range.end` of 16 bytes, `dst_stride` apart; the range is whole tiles.
         #[inline]
         #[target_feature(enable = $features)]
         unsafe fn transpose_at(
@@ -102,7 +102,7 @@ macro_rules! unpack_transpose {
                     let mut v = [splat(Block::ZERO); 8];
                     for i in 0..8 {
                         // SAFETY: this is one of 128 rows, of which the range has a whole tile from
-                        // `left` on. Vectors have no alignment in memory.
+                        // `left` on. Arrays of bytes have no alignment.
                         v[i] = load(unsafe { &*src.add((8 * group + i) * stride + left).cast() });
                     }
                     // Vector c2 c1 c0, bit r2 r1 r0 of each byte -> vector r2 r1 r0, bit c2 c1 c0.

@@ -313,7 +313,7 @@ fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_
                 // Backwards, because the instruction takes a matrix's last row from byte 0.
                 let place = (8 * group + 7 - i) * stride + left;
                 // SAFETY: this is one of 128 rows, of which there is a whole tile from `left` on, within
-                // `src`, as asserted above. Vectors have no alignment in memory.
+                // `src`, as asserted above. Arrays of bytes have no alignment.
                 *v = load(unsafe { &*src.as_ptr().add(place).cast() });
             }
             // Vector c2 c1 c0, byte b5..b0 -> vector b1 b2 b3, byte b5 b4 b0 c2 c1 c0.
