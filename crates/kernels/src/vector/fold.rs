@@ -47,63 +47,63 @@ macro_rules! fold {
 
         /// V vectors of the stream of each of `$leaves` leaves.
         macro_rules! streams {
-                    ($leaves:literal, $keys:expr, $first:expr) => {{
-                        let keys: &[RoundKeys; $leaves] = $keys;
-                        // Leaves that every step takes: as in `unkept`.
-                        let keys = if REGISTERS < 32 && C <= 2 {
-                            crate::opaque::again(keys)
-                        } else {
-                            keys
-                        };
-                        let mut counter = [$first; V];
-                        for i in 1..V {
-                            counter[i] = add_counter(counter[i - 1], LANES as i64);
-                        }
-                        let mut states = [counter; $leaves];
-                        for leaf in 0..$leaves {
-                            let key = spread(&keys[leaf][0]);
-                            for i in 0..V {
-                                states[leaf][i] = xor_vectors(states[leaf][i], key);
-                            }
-                        }
-                        // Written out: the compiler does not unroll a loop here, and adds scalar work to every round.
-                        macro_rules! next_round {
-                            ($r:literal) => {
+                            ($leaves:literal, $keys:expr, $first:expr) => {{
+                                let keys: &[RoundKeys; $leaves] = $keys;
+                                // Leaves that every step takes: as in `unkept`.
+                                let keys = if REGISTERS < 32 && C <= 2 {
+                                    crate::opaque::again(keys)
+                                } else {
+                                    keys
+                                };
+                                let mut counter = [$first; V];
+                                for i in 1..V {
+                                    counter[i] = add_counter(counter[i - 1], LANES as i64);
+                                }
+                                let mut states = [counter; $leaves];
                                 for leaf in 0..$leaves {
-                                    let key = spread(&keys[leaf][$r]);
+                                    let key = spread(&keys[leaf][0]);
                                     for i in 0..V {
-                                        states[leaf][i] = round(states[leaf][i], key);
+                                        states[leaf][i] = xor_vectors(states[leaf][i], key);
                                     }
                                 }
-                                // Else the compiler takes the states one after the other; vectors of several
-                                // blocks do better where it may choose within three rounds.
-                                if REGISTERS < 32 && (LANES == 1 || $r % 3 == 0) {
-                                    for leaf in 0..$leaves {
-                                        for i in 0..V {
-                                            states[leaf][i] = hold(states[leaf][i]);
+                                // Written out: the compiler does not unroll a loop here, and adds scalar work to every round.
+                                macro_rules! next_round {
+                                    ($r:literal) => {
+                                        for leaf in 0..$leaves {
+                                            let key = spread(&keys[leaf][$r]);
+                                            for i in 0..V {
+                                                states[leaf][i] = round(states[leaf][i], key);
+                                            }
                                         }
+                                        // Else the compiler takes the states one after the other; vectors of several
+                                        // blocks do better where it may choose within three rounds.
+                                        if REGISTERS < 32 && (LANES == 1 || $r % 3 == 0) {
+                                            for leaf in 0..$leaves {
+                                                for i in 0..V {
+                                                    states[leaf][i] = hold(states[leaf][i]);
+                                                }
+                                            }
+                                        }
+                                    };
+                                }
+                                next_round!(1);
+                                next_round!(2);
+                                next_round!(3);
+                                next_round!(4);
+                                next_round!(5);
+                                next_round!(6);
+                                next_round!(7);
+                                next_round!(8);
+                                next_round!(9);
+                                for leaf in 0..$leaves {
+                                    let key = spread(&keys[leaf][10]);
+                                    for i in 0..V {
+                                        states[leaf][i] = last_round(states[leaf][i], key);
                                     }
                                 }
-                            };
+                                states
+                            }};
                         }
-                        next_round!(1);
-                        next_round!(2);
-                        next_round!(3);
-                        next_round!(4);
-                        next_round!(5);
-                        next_round!(6);
-                        next_round!(7);
-                        next_round!(8);
-                        next_round!(9);
-                        for leaf in 0..$leaves {
-                            let key = spread(&keys[leaf][10]);
-                            for i in 0..V {
-                                states[leaf][i] = last_round(states[leaf][i], key);
-                            }
-                        }
-                        states
-                    }};
-                }
 
         /// The sums of those of four neighbours whose number is odd, of the upper two, and of all.
         macro_rules! sums_of_four {
