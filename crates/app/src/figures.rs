@@ -126,8 +126,16 @@ pub fn print_json_line(value: &impl Serialize) -> Result<()> {
 /// # Errors
 /// Standard output that cannot be written to.
 pub fn print(text: &[u8]) -> Result<()> {
+    print_with(&|out| out.write_all(text))
+}
+
+/// Writes to standard output what `write` makes, as [`print`] does.
+///
+/// # Errors
+/// Standard output that cannot be written to.
+pub fn print_with(write: &dyn Fn(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text).and_then(|()| out.flush()) {
+    match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::System {
             what: "cannot write to standard output",
             source: error,

@@ -10,6 +10,8 @@
 //! tell a place and never a digit, and working space is wiped. The number of digits that are written
 //! for a value is not hidden.
 
+use std::io;
+
 use madrigal_core::Zeroizing;
 use madrigal_kernels::transpose_bits;
 use thiserror::Error;
@@ -218,25 +220,75 @@ pub fn read(
 /// # Errors
 /// If there is not one row per bit of all values together.
 pub fn write(rows: &Rows, widths: &[u32]) -> Result<Vec<u8>, ShapeError> {
-    let width: u64 = widths.iter().map(|&width| u64::from(width)).sum();
-    if width != rows.rows() as u64 {
-        return Err(ShapeError {
-            expected: usize::try_from(width).unwrap_or(usize::MAX),
-            found: rows.rows(),
-        });
+    let lines = Lines::new(rows, widths)?;
+    let mut text = Vec::with_capacity(lines.bytes());
+    lines.blocks(|block| text.extend_from_slice(block));
+    Ok(text)
+}
+
+/// What [`write()`] makes, written block by block: no more than some kilobytes of it are in memory.
+pub struct Lines<'a> {
+    rows: &'a Rows,
+    layout: Layout,
+}
+
+impl<'a> Lines<'a> {
+    /// Rows as lines; `widths` are those of the values.
+    ///
+    /// # Errors
+    /// If there is not one row per bit of all values together.
+    pub fn new(rows: &'a Rows, widths: &[u32]) -> Result<Self, ShapeError> {
+        let width: u64 = widths.iter().map(|&width| u64::from(width)).sum();
+        if width != rows.rows() as u64 {
+            return Err(ShapeError {
+                expected: usize::try_from(width).unwrap_or(usize::MAX),
+                found: rows.rows(),
+            });
+        }
+        let layout = Layout::new(widths);
+        Ok(Self { rows, layout })
     }
-    let layout = Layout::new(widths);
-    let line: usize = widths.iter().map(|&width| digits(width) + 1).sum();
-    let mut text = Vec::with_capacity(line.max(1) * rows.lanes());
-    let mut block = Zeroizing::new(vec![0; layout.bytes * BLOCK.min(rows.lanes())]);
-    for first in (0..rows.lanes()).step_by(BLOCK) {
-        let count = BLOCK.min(rows.lanes() - first);
-        layout.to_lanes(rows, first, count, &mut block);
-        for lane in 0..count {
-            layout.encode(&block[lane * layout.bytes..][..layout.bytes], &mut text);
+
+    /// Length of all lines, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.line() * self.rows.lanes()
+    }
+
+    fn line(&self) -> usize {
+        let values = self.layout.values.iter();
+        let line: usize = values.map(|place| digits(place.width) + 1).sum();
+        line.max(1)
+    }
+
+    /// Writes all lines.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn write_to(&self, to: &mut (impl io::Write + ?Sized)) -> io::Result<()> {
+        let mut done = Ok(());
+        self.blocks(|block| {
+            if done.is_ok() {
+                done = to.write_all(block);
+            }
+        });
+        done
+    }
+
+    fn blocks(&self, mut write: impl FnMut(&[u8])) {
+        let (rows, layout) = (self.rows, &self.layout);
+        let most = BLOCK.min(rows.lanes());
+        let mut block = Zeroizing::new(vec![0; layout.bytes * most]);
+        let mut text = Zeroizing::new(Vec::with_capacity(self.line() * most));
+        for first in (0..rows.lanes()).step_by(BLOCK) {
+            let count = BLOCK.min(rows.lanes() - first);
+            layout.to_lanes(rows, first, count, &mut block);
+            text.clear();
+            for lane in 0..count {
+                layout.encode(&block[lane * layout.bytes..][..layout.bytes], &mut text);
+            }
+            write(&text);
         }
     }
-    Ok(text)
 }
 
 /// Digits of a value: at least one.

@@ -6,7 +6,8 @@
     reason = "a test may fail, and says why it skips"
 )]
 
-use madrigal_circuit::{Rows, values};
+use madrigal_circuit::Rows;
+use madrigal_circuit::values::{self, Lines};
 use proptest::prelude::*;
 
 /// Bit `j` of the value is set exactly if digit `j / 4` from the right has bit `j % 4`.
@@ -93,6 +94,18 @@ fn short_numbers_and_many_lanes() {
         .map(|lane| format!("{lane:04x} {}\n", lane % 2))
         .collect();
     assert_eq!(written, expected);
+    let mut streamed = Vec::new();
+    let lines = Lines::new(&rows, &[13, 1]).unwrap();
+    lines.write_to(&mut streamed).unwrap();
+    assert_eq!(
+        (lines.bytes(), &streamed[..]),
+        (expected.len(), expected.as_bytes())
+    );
+    // A writer that takes no more ends it.
+    let mut short = vec![0; 9000];
+    let error = lines.write_to(&mut &mut short[..]).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::WriteZero);
+    assert_eq!(&short[..], &expected.as_bytes()[..9000]);
 }
 
 /// Writing takes no notice of the padding.

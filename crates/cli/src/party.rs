@@ -1,9 +1,11 @@
 //! One party's part in a task, wherever it runs.
 
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use madrigal_circuit::{Rows, values};
+use madrigal_circuit::Rows;
+use madrigal_circuit::values::Lines;
 use madrigal_core::Party;
 use madrigal_correlations::store::Store;
 use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Precomputation, Progress, run};
@@ -39,9 +41,37 @@ struct Computation {
 
 /// What a party has at the end.
 pub struct Outcome {
-    /// The result, as lines; `None` at a party that does not get it.
-    pub output: Option<Vec<u8>>,
+    /// `None` at a party that does not get it.
+    pub output: Option<Output>,
     pub figures: PartyFigures,
+}
+
+/// A result. The text of values takes twice their memory and more, so it is made as it is written.
+#[derive(PartialEq)]
+pub enum Output {
+    /// Name of a store.
+    Store(String),
+    /// Opened values, and the width of each.
+    Values(Rows, Vec<u32>),
+}
+
+impl Output {
+    pub fn write_to(&self, to: &mut dyn io::Write) -> io::Result<()> {
+        match self {
+            Self::Store(id) => writeln!(to, "{id}"),
+            Self::Values(rows, widths) => {
+                let lines = Lines::new(rows, widths).map_err(io::Error::other)?;
+                lines.write_to(to)
+            }
+        }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
+        self.write_to(&mut text).map_err(Failure::bug)?;
+        Ok(text)
+    }
 }
 
 impl Outcome {
@@ -139,8 +169,8 @@ impl Prepared {
                 let made = precomputation
                     .run(session, runs.first_job, deadline, observe)
                     .await?;
-                let id = format!("{}\n", made.id).into_bytes();
-                (Some(id), vec![RunFigures::from(&made)])
+                let id = made.id.to_string();
+                (Some(Output::Store(id)), vec![RunFigures::from(&made)])
             }
         };
         Ok(Outcome {
@@ -185,7 +215,7 @@ impl Computation {
         session: &Session,
         runs: Runs<'_>,
         observe: &dyn Fn(Progress),
-    ) -> Result<(Option<Vec<u8>>, Vec<RunFigures>)> {
+    ) -> Result<(Option<Output>, Vec<RunFigures>)> {
         let mut figures = Vec::new();
         let mut output = None;
         // All that is kept of the results before: a result may be as large as all else.
@@ -215,8 +245,8 @@ impl Computation {
             }
         }
         let widths = self.plan.spec().circuit.outputs();
-        let output = output.map(|rows| values::write(&rows, widths)).transpose();
-        Ok((output.map_err(Failure::bug)?, figures))
+        let output = output.map(|rows| Output::Values(rows, widths.to_vec()));
+        Ok((output, figures))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a run has cost, for people and for scripts. The JSON is described in `docs/STATISTICS.md`.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write};
 use std::path::Path;
 
 use comfy_table::Table;
@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::args::{Show, TransportArg};
 use crate::exit::{Ending, Failure, Result};
 use crate::files::Output;
-pub use madrigal_app::figures::{PhaseFigures, peak_rss_bytes, print, print_json, print_json_line};
+pub use madrigal_app::figures::{
+    PhaseFigures, peak_rss_bytes, print, print_json, print_json_line, print_with,
+};
 
 use crate::numbers::{bytes, count, hex, seconds, table};
 
@@ -323,14 +325,23 @@ pub fn write_json(value: &impl Serialize, path: &Path) -> Result<()> {
 
 /// Writes a result where the flags want it, and to standard output if that fails.
 pub fn write_result(text: &[u8], output: Option<&Path>) -> Result<()> {
+    write_lines(&|to| to.write_all(text), output)
+}
+
+/// The same for a result that is made as it is written.
+pub fn write_lines(
+    write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
+    output: Option<&Path>,
+) -> Result<()> {
     let Some(path) = output else {
-        return print(text);
+        return print_with(write);
     };
-    let Err(source) = fs::write(path, text) else {
+    let to_file = || write(&mut fs::File::create(path)?);
+    let Err(source) = to_file() else {
         return Ok(());
     };
     // The disk may have filled up since the file was tried; what was computed is not thrown away.
-    print(text)?;
+    print_with(write)?;
     let path = path.to_owned();
     Err(Ending::Unwritten { path, source }.into())
 }

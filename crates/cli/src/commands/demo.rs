@@ -330,8 +330,8 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
     bars.clear();
     let (plan, outcome) = done?;
     let statistics = Statistics::new(&plan, transport, &args.net.network, &[outcome.figures]);
-    if let (Some(secret), Some(lines)) = (&secret, &outcome.output) {
-        secret.write(lines)?;
+    if let (Some(secret), Some(output)) = (&secret, &outcome.output) {
+        secret.write(&output.text()?)?;
         if tells(args) {
             tell(secret, &args.how, &statistics, false, "KEY")?;
         }

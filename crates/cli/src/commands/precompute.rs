@@ -66,7 +66,8 @@ fn make_with_others(args: &Precompute) -> Result<(Vec<u8>, Vec<PartyFigures>)> {
     let task = task(args, party.parties());
     let mut prepared = Prepared::new(&task, party.me(), None, &own)?;
     let outcome = prepared.run(party, args.quiet)?;
-    Ok((outcome.output.unwrap_or_default(), vec![outcome.figures]))
+    let id = outcome.output.map(|id| id.text()).transpose()?;
+    Ok((id.unwrap_or_default(), vec![outcome.figures]))
 }
 
 fn tell(args: &Precompute, id: &[u8], figures: &[PartyFigures]) -> Result<()> {

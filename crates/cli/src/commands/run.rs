@@ -13,7 +13,7 @@ use crate::local::LocalRun;
 use crate::party::Prepared;
 use crate::remote::RemoteParty;
 use crate::source::{netlist_of, read_circuit, read_netlist};
-use crate::stats::{Statistics, write_result};
+use crate::stats::{Statistics, write_lines, write_result};
 use crate::stores::{StoreFiles, check_local};
 use crate::work::{Input, Job, Own, Task, check_correlations};
 
@@ -211,7 +211,7 @@ fn run_remote(args: &Run) -> Result<()> {
     drop(own);
     let outcome = prepared.run(party, args.show.quiet)?;
     if let Some(output) = &outcome.output {
-        write_result(output, named(args.output.as_deref()))?;
+        write_lines(&|to| output.write_to(to), named(args.output.as_deref()))?;
     }
     let plan = prepared.plan()?;
     Statistics::new(plan, transport, &args.net.network, &[outcome.figures]).tell(&args.show)

@@ -161,20 +161,45 @@ fn roster(meeting: &Meeting) -> Result<Roster> {
 }
 
 fn tell_outcome(outcome: Outcome, deliver: bool) -> io::Result<()> {
-    let output = outcome.output.as_deref();
+    let mut digest = None;
+    if let Some(output) = &outcome.output {
+        let mut text = Digested::default();
+        output.write_to(&mut text)?;
+        digest = Some(text);
+    }
+    let bytes = digest.as_ref().map(|text| text.bytes);
     let mut to = io::stdout().lock();
     wire::send(
         &mut to,
         &Event::Done {
             figures: outcome.figures,
-            digest: output.map(|text| hex(&Sha256::digest(text))),
-            bytes: output.filter(|_| deliver).map(<[u8]>::len),
+            digest: digest.map(|text| hex(&text.digest.finalize())),
+            bytes: bytes.filter(|_| deliver),
         },
     )?;
-    if let Some(text) = output.filter(|_| deliver) {
-        to.write_all(text)?;
+    if let Some(output) = outcome.output.filter(|_| deliver) {
+        output.write_to(&mut to)?;
     }
     to.flush()
+}
+
+/// Of a text, all that is kept.
+#[derive(Default)]
+struct Digested {
+    digest: Sha256,
+    bytes: usize,
+}
+
+impl Write for Digested {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.digest.update(text);
+        self.bytes += text.len();
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The starter keeps our standard input open as long as it lives.

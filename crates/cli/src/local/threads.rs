@@ -93,7 +93,7 @@ fn together(local: &LocalRun<'_>, mut outcomes: Vec<Outcome>) -> Result<LocalOut
         }
     }
     Ok(LocalOutcome {
-        output,
+        output: output.text()?,
         figures: outcomes
             .into_iter()
             .map(|outcome| outcome.figures)
