@@ -45,6 +45,7 @@ unpack_transpose!("neon,aes", 16, {
     lo32: low_32, hi32: high_32,
     lo64: low_64, hi64: high_64,
     and: vandq_u8, set: set_words, left: shift_left, right: shift_right,
+    pairs: |even, odd| [even, odd],
 });
 
 #[target_feature(enable = "neon,aes")]

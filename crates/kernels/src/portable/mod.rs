@@ -27,11 +27,12 @@ pub(crate) use garble::{
 };
 pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows, replicated_carry};
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use rings::{BAND, INNER, ROWS, multiply_row};
 pub(crate) use rings::{
-    BAND, INNER, ROWS, add_flipped, add_into, add_shifted, add_strings, beaver_dots,
-    beaver_products, beaver_squares, correct_strings, flip_from, mul_into, multiply_add,
-    multiply_registers, multiply_row, offer_strings, pack_bits, replicated_dots,
-    replicated_products, sub_into, unpack_bits,
+    add_flipped, add_into, add_shifted, add_strings, beaver_dots, beaver_products, beaver_squares,
+    correct_strings, flip_from, mul_into, multiply_add, multiply_registers, offer_strings,
+    pack_bits, replicated_dots, replicated_products, sub_into, unpack_bits,
 };
 pub(crate) use rows::{and, beaver, not_into, xor, xor_into};
 pub(crate) use transpose::transpose_strip;

@@ -26,6 +26,7 @@ macro_rules! unpack_transpose {
         lo8: $lo8:ident, hi8: $hi8:ident, lo16: $lo16:ident, hi16: $hi16:ident,
         lo32: $lo32:ident, hi32: $hi32:ident, lo64: $lo64:ident, hi64: $hi64:ident,
         and: $and:ident, set: $set:ident, left: $left:ident, right: $right:ident,
+        pairs: $pairs:expr,
     }) => {
         /// Exchanges the bits of `$mask << $step` in the lower vectors of pairs, whose indices differ
         /// in `$step`, with the bits of `$mask` in the higher ones.
@@ -39,16 +40,6 @@ macro_rules! unpack_transpose {
                         $v[low] = xor_vectors(a, $left::<$step>(moved));
                     }
                 }
-            };
-        }
-
-        /// Interleaves bytes, words and double words of eight vectors, whose indices are bits c5 c4 c3
-        /// first and then b1 b2 b3.
-        macro_rules! interleave_eight {
-            ($v:ident) => {
-                interleave!($v, 1, $lo8, $hi8);
-                interleave!($v, 2, $lo16, $hi16);
-                interleave!($v, 4, $lo32, $hi32);
             };
         }
 
@@ -77,75 +68,105 @@ macro_rules! unpack_transpose {
             // SAFETY: that is what was asserted.
             unsafe {
                 match dst_stride {
-                    // So that the compiler knows the places.
-                    16 => transpose_at(src.as_ptr(), stride, range, dst, 16),
-                    _ => transpose_at(src.as_ptr(), stride, range, dst, dst_stride),
+                    16 => transpose_at::<true>(src.as_ptr(), stride, range, dst, 16),
+                    _ => transpose_at::<false>(src.as_ptr(), stride, range, dst, dst_stride),
                 }
             }
         }
 
         /// # Safety
         /// At `src` lie 128 rows of `range.end` bytes, `stride` apart; at `dst`, for the caller alone,
-        /// `8 * range.end` of 16 bytes, `dst_stride` apart; the range is whole tiles.
+        /// `8 * range.end` of 16 bytes, `dst_stride` apart, which is 16 if they are `SIDE_BY_SIDE`; the
+        /// range is whole tiles.
         #[inline]
         #[target_feature(enable = $features)]
-        unsafe fn transpose_at(
+        unsafe fn transpose_at<const SIDE_BY_SIDE: bool>(
             src: *const u8,
             stride: usize,
             range: core::ops::Range<usize>,
             dst: *mut u8,
             dst_stride: usize,
         ) {
-            let mut middle = [[splat(Block::ZERO); 16]; 8];
+            let row = |left: usize, lane: usize, byte: usize| 8 * (left + 16 * lane + byte);
+            // Between the halves the eight vectors of a byte lie where the rows will that are made of them;
+            // or, if those are not side by side, here.
+            let place = |left: usize, byte: usize, low: usize| {
+                let at = $width * low;
+                16 * row(left, at / 128, byte) + at % 128
+            };
+            let mut middle = [[splat(Block::ZERO); 8]; 16];
             for left in range.step_by($width) {
-                for group in 0..16 {
-                    let mut v = [splat(Block::ZERO); 8];
-                    for i in 0..8 {
-                        // SAFETY: this is one of 128 rows, of which the range has a whole tile from
-                        // `left` on. Arrays of bytes have no alignment.
-                        v[i] = load(unsafe { &*src.add((8 * group + i) * stride + left).cast() });
+                for low in 0..8 {
+                    // Vector c6 c5 c4 c3, byte b3 b2 b1 b0 -> vector b0 b1 b2 b3, byte c6 c5 c4 c3; four
+                    // vectors at a time, which any processor's registers hold.
+                    let mut quads = [[splat(Block::ZERO); 4]; 4];
+                    for (high, quad) in quads.iter_mut().enumerate() {
+                        for i in 0..4 {
+                            let row = 8 * (4 * high + i) + low;
+                            // SAFETY: this is one of 128 rows, of which the range has a whole tile from
+                            // `left` on. Arrays of bytes have no alignment.
+                            quad[i] = load(unsafe { &*src.add(row * stride + left).cast() });
+                        }
+                        interleave!(quad, 1, $lo8, $hi8);
+                        interleave!(quad, 2, $lo16, $hi16);
+                    }
+                    for i in 0..4 {
+                        let mut v = [quads[0][i], quads[1][i], quads[2][i], quads[3][i]];
+                        interleave!(v, 1, $lo32, $hi32);
+                        interleave!(v, 2, $lo64, $hi64);
+                        for (high, v) in v.into_iter().enumerate() {
+                            let byte = (i & 1) << 3 | (i & 2) << 1 | (high & 1) << 1 | high >> 1;
+                            if SIDE_BY_SIDE {
+                                let at = place(left, byte, low);
+                                // SAFETY: here lie eight rows of the range side by side.
+                                store(unsafe { &mut *dst.add(at).cast() }, v);
+                            } else {
+                                middle[byte][low] = v;
+                            }
+                        }
+                    }
+                }
+                for byte in 0..16 {
+                    let mut v = middle[byte];
+                    if SIDE_BY_SIDE {
+                        for low in 0..8 {
+                            let at = place(left, byte, low);
+                            // SAFETY: as where it was written.
+                            v[low] = load(unsafe { &*dst.add(at).cast() });
+                        }
                     }
                     // Vector c2 c1 c0, bit r2 r1 r0 of each byte -> vector r2 r1 r0, bit c2 c1 c0.
                     swap_bits!(v, 1, 0x5555_5555_5555_5555);
                     swap_bits!(v, 2, 0x3333_3333_3333_3333);
                     swap_bits!(v, 4, 0x0f0f_0f0f_0f0f_0f0f);
-                    for i in 0..8 {
-                        middle[i][group] = v[i];
-                    }
-                }
-                for (bit, v) in middle.iter_mut().enumerate() {
-                    // Vector c6 c5 c4 c3, byte b3 b2 b1 b0 -> vector b0 b1 b2 b3, byte c6 c5 c4 c3;
-                    // one half after the other, which 16 registers hold.
-                    let mut high = [splat(Block::ZERO); 8];
-                    high.copy_from_slice(&v[8..]);
-                    interleave_eight!(high);
-                    v[8..].copy_from_slice(&high);
-                    let v = crate::opaque::again(&*v);
-                    let high = &v[8..];
-                    let mut low = [splat(Block::ZERO); 8];
-                    low.copy_from_slice(&v[..8]);
-                    interleave_eight!(low);
-                    // Rows of a lane in order: those with this bit are eight apart.
-                    let mut row = dst.wrapping_add((8 * left + bit) * dst_stride);
-                    for i in [0, 4, 2, 6, 1, 5, 3, 7] {
-                        let pair = [$lo64(low[i], high[i]), $hi64(low[i], high[i])];
-                        for b0 in 0..2 {
-                            let mut rows = [0; $width];
-                            store(&mut rows, pair[b0]);
-                            let rows = rows.as_chunks::<16>().0;
-                            for lane in 0..$width / 16 {
-                                // SAFETY: this row, and that of the other lane, are columns of the
-                                // range.
-                                unsafe { *row.add(128 * lane * dst_stride).cast() = rows[lane] };
+                    if SIDE_BY_SIDE {
+                        for bit in (0..8).step_by(2) {
+                            let pieces = $pairs(v[bit], v[bit + 1]);
+                            for (i, piece) in pieces.into_iter().enumerate() {
+                                let row = row(left, $width * i / 32, byte) + bit;
+                                let at = 16 * row + $width * i % 32;
+                                // SAFETY: these two rows are columns of the range.
+                                store(unsafe { &mut *dst.add(at).cast() }, piece);
                             }
-                            row = row.wrapping_add(8 * dst_stride);
+                        }
+                        continue;
+                    }
+                    for (bit, v) in v.into_iter().enumerate() {
+                        let mut lanes = [0; $width];
+                        store(&mut lanes, v);
+                        for (lane, &part) in lanes.as_chunks::<16>().0.iter().enumerate() {
+                            let row = row(left, lane, byte) + bit;
+                            // SAFETY: this row is a column of the range.
+                            unsafe { *dst.add(row * dst_stride).cast() = part };
                         }
                     }
                 }
             }
-            // At once: `zeroize` writes vector by vector, which took a sixth of the time.
-            middle = [[splat(Block::ZERO); 16]; 8];
-            zeroize::optimization_barrier(&middle);
+            if !SIDE_BY_SIDE {
+                // At once: `zeroize` writes vector by vector, which took a sixth of the time.
+                middle = [[splat(Block::ZERO); 8]; 16];
+                zeroize::optimization_barrier(&middle);
+            }
         }
     };
 }

@@ -51,6 +51,7 @@ unpack_transpose!("sse4.1,ssse3,aes,pclmulqdq", 16, {
     lo32: _mm_unpacklo_epi32, hi32: _mm_unpackhi_epi32,
     lo64: _mm_unpacklo_epi64, hi64: _mm_unpackhi_epi64,
     and: _mm_and_si128, set: _mm_set1_epi64x, left: _mm_slli_epi64, right: _mm_srli_epi64,
+    pairs: |even, odd| [even, odd],
 });
 
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]

@@ -86,6 +86,7 @@ mod wide {
         lo32: _mm256_unpacklo_epi32, hi32: _mm256_unpackhi_epi32,
         lo64: _mm256_unpacklo_epi64, hi64: _mm256_unpackhi_epi64,
         and: _mm256_and_si256, set: _mm256_set1_epi64x, left: _mm256_slli_epi64, right: _mm256_srli_epi64,
+        pairs: |even, odd| [_mm256_permute2x128_si256::<0x20>(even, odd), _mm256_permute2x128_si256::<0x31>(even, odd)],
     });
 
     #[inline]
