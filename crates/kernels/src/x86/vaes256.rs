@@ -171,15 +171,14 @@ fn add_counter(counter: Vector, n: i64) -> Vector {
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn low_bits(states: &States) -> [u8; LANES] {
-    let mut bits = 0;
-    for (i, pair) in states.as_chunks::<2>().0.iter().enumerate() {
-        // Low words of blocks 0, 2, 1, 3, put in order by the permutation.
-        let low_words = _mm256_unpacklo_epi64(pair[0], pair[1]);
-        let low_words = _mm256_permute4x64_epi64::<0b11_01_10_00>(low_words);
-        let signs = _mm256_castsi256_pd(_mm256_slli_epi64::<63>(low_words));
-        bits |= _mm256_movemask_pd(signs) << (4 * i);
-    }
-    (bits as u16).to_le_bytes()
+    let [a, b, c, d, e, f, g, h] = *states;
+    // The lowest bytes of blocks 0, 2, 4.., and in the upper lane of 1, 3, 5...
+    let low = _mm256_unpacklo_epi16(_mm256_unpacklo_epi8(a, b), _mm256_unpacklo_epi8(c, d));
+    let high = _mm256_unpacklo_epi16(_mm256_unpacklo_epi8(e, f), _mm256_unpacklo_epi8(g, h));
+    let bytes = _mm256_unpacklo_epi32(low, high);
+    let odd = _mm256_extracti128_si256::<1>(bytes);
+    let bytes = _mm_unpacklo_epi8(_mm256_castsi256_si128(bytes), odd);
+    (_mm_movemask_epi8(_mm_slli_epi16::<7>(bytes)) as u16).to_le_bytes()
 }
 
 /// `SubWord(RotWord(last word)) ^ constant` in all words: where all columns of a state are equal,
