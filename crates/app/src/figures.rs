@@ -129,7 +129,7 @@ pub fn print(text: &[u8]) -> Result<()> {
     print_with(&|out| out.write_all(text))
 }
 
-/// Writes to standard output what `write` makes, as [`print`] does.
+/// Writes to standard output what `write` makes, as [`print()`] does.
 ///
 /// # Errors
 /// Standard output that cannot be written to.
