@@ -10,6 +10,7 @@
 //! tell a place and never a digit, and working space is wiped. The number of digits that are written
 //! for a value is not hidden.
 
+use std::convert::Infallible;
 use std::io;
 
 use madrigal_core::Zeroizing;
@@ -222,11 +223,14 @@ pub fn read(
 pub fn write(rows: &Rows, widths: &[u32]) -> Result<Vec<u8>, ShapeError> {
     let lines = Lines::new(rows, widths)?;
     let mut text = Vec::with_capacity(lines.bytes());
-    lines.blocks(|block| text.extend_from_slice(block));
+    let Ok(()) = lines.blocks(|block| {
+        text.extend_from_slice(block);
+        Ok::<_, Infallible>(())
+    });
     Ok(text)
 }
 
-/// What [`write()`] makes, written block by block: no more than some kilobytes of it are in memory.
+/// What [`write()`] makes, written as it is made: in memory are 1,024 lines of it at a time.
 pub struct Lines<'a> {
     rows: &'a Rows,
     layout: Layout,
@@ -265,16 +269,10 @@ impl<'a> Lines<'a> {
     /// # Errors
     /// Those of `to`.
     pub fn write_to(&self, to: &mut (impl io::Write + ?Sized)) -> io::Result<()> {
-        let mut done = Ok(());
-        self.blocks(|block| {
-            if done.is_ok() {
-                done = to.write_all(block);
-            }
-        });
-        done
+        self.blocks(|block| to.write_all(block))
     }
 
-    fn blocks(&self, mut write: impl FnMut(&[u8])) {
+    fn blocks<E>(&self, mut write: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let (rows, layout) = (self.rows, &self.layout);
         let most = BLOCK.min(rows.lanes());
         let mut block = Zeroizing::new(vec![0; layout.bytes * most]);
@@ -286,8 +284,9 @@ impl<'a> Lines<'a> {
             for lane in 0..count {
                 layout.encode(&block[lane * layout.bytes..][..layout.bytes], &mut text);
             }
-            write(&text);
+            write(&text)?;
         }
+        Ok(())
     }
 }
 
