@@ -39,6 +39,14 @@ pub(crate) fn works(command: &mut Command) -> bool {
     quiet.status().is_ok_and(|status| status.success())
 }
 
+/// Fails with what to do if there is no Valgrind.
+pub(crate) fn need_valgrind() -> Outcome {
+    if works(Command::new("valgrind").arg("--version")) {
+        return Ok(());
+    }
+    Err("valgrind is missing: install it (Debian: apt-get install valgrind)".into())
+}
+
 /// As one would type it, with what was set in the environment.
 pub(crate) fn shown(command: &Command) -> String {
     let word = |word: &OsStr| word.to_string_lossy().into_owned();

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-use crate::process::{cargo, run, target_folder, works};
+use crate::process::{cargo, need_valgrind, run, target_folder};
 use crate::{Outcome, root};
 
 /// What Memcheck says of these is not reported; each with its reason.
@@ -28,9 +28,7 @@ pub(crate) fn secrets(words: &[&str]) -> Outcome {
     if !cfg!(target_arch = "x86_64") {
         return Err("secrets are marked on x86-64 alone".into());
     }
-    if !works(Command::new("valgrind").arg("--version")) {
-        return Err("valgrind is missing: install it (Debian: apt-get install valgrind)".into());
-    }
+    need_valgrind()?;
     // Optimised as what users run is: a compiler that optimises less makes other branches.
     run(cargo()
         .args(["build", "--release", "--package", "madrigal-engine"])
