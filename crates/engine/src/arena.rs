@@ -1,13 +1,13 @@
 //! The rows of one block of lanes: local operations, and rows to and from packed strings.
 
 use madrigal_circuit::{And, LocalOp, Rows};
-use madrigal_core::{Zeroizing, bits};
+use madrigal_core::{Aligned, Zeroizing, bits};
 use madrigal_kernels::{self as kernels, RowShape};
 
 /// One party's shares of all live wires of a block: a row for each, of as many components as a share
 /// has.
 pub struct Arena {
-    words: Zeroizing<Vec<u64>>,
+    words: Aligned<u64>,
     shape: RowShape,
     lanes: usize,
 }
@@ -15,7 +15,7 @@ pub struct Arena {
 impl Default for Arena {
     fn default() -> Self {
         Self {
-            words: Zeroizing::default(),
+            words: Aligned::default(),
             shape: RowShape {
                 components: 1,
                 stride: 0,
@@ -32,11 +32,7 @@ impl Arena {
         let stride = Rows::stride_for(lanes) / 8;
         self.shape = RowShape { components, stride };
         self.lanes = lanes;
-        let words = rows * self.shape.width();
-        if words > self.words.capacity() {
-            self.words = Zeroizing::new(Vec::with_capacity(words));
-        }
-        self.words.resize(words, 0);
+        self.words.resize(rows * self.shape.width());
     }
 
     /// All rows.

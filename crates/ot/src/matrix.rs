@@ -1,7 +1,7 @@
 //! What the two sides of an extension from columns share: the matrix of columns, its transposition
 //! into rows, and the count of the rows.
 
-use madrigal_core::Zeroizing;
+use madrigal_core::Aligned;
 use madrigal_kernels::{Block, transpose_128};
 
 use crate::{Instance, KAPPA, Tweaks, instance::TweakCounter};
@@ -32,17 +32,17 @@ pub(crate) const fn column_len(m: usize) -> usize {
 pub(crate) struct Matrix {
     tweaks: TweakCounter,
     /// [`STRIDE`] apart. Secret.
-    columns: Zeroizing<Vec<u8>>,
+    columns: Aligned<u8>,
     /// Rows that nobody outside asks for. Secret.
-    tile: Zeroizing<Vec<Block>>,
+    tile: Aligned<Block>,
 }
 
 impl Matrix {
     pub(crate) fn new(instance: Instance) -> Self {
         Matrix {
             tweaks: TweakCounter::new(instance),
-            columns: Zeroizing::new(vec![0; KAPPA * STRIDE]),
-            tile: Zeroizing::new(vec![Block::ZERO; TILE]),
+            columns: Aligned::zeros(KAPPA * STRIDE),
+            tile: Aligned::zeros(TILE),
         }
     }
 

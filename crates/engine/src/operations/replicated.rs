@@ -1,5 +1,6 @@
 //! Replicated sharing in programs.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use madrigal_circuit::{And, Rows};
@@ -276,8 +277,10 @@ impl ReplicatedTool {
     /// Rows without padding are the message as they lie.
     async fn ands_of_words(&mut self, ands: &[And], arena: &mut Arena) -> Result<()> {
         let row = arena.shape().stride * 8;
-        let mut z = self.bits.zeros(ands.len() * row);
-        kernels::replicated_and_rows(arena.words(), arena.shape(), ands, &mut z);
+        let add = |products: Range<usize>, z: &mut [u8]| {
+            kernels::replicated_and_rows(arena.words(), arena.shape(), &ands[products], z);
+        };
+        let z = self.bits.cross_terms(ands.len(), row, add);
         let [z, theirs] = self.bits.reshare(z).await?;
         let rows = z.chunks_exact(row).zip(theirs.chunks_exact(row));
         for (and, (first, second)) in ands.iter().zip(rows) {

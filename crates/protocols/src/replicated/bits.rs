@@ -7,6 +7,8 @@
 //! | AND of n bits | 1 | ceil(n/8) by each party, to its previous one |
 //! | opening of n bits | 1 | ceil(n/8) to each receiver, by its previous party |
 
+use std::ops::Range;
+
 use bytes::{Bytes, BytesMut};
 use madrigal_core::{Party, PhaseCost, Zeroizing, bits};
 use madrigal_kernels::{self as kernels, marks};
@@ -15,6 +17,9 @@ use madrigal_net::{Context, Generator, Result, exchange_each};
 use super::flow::{Pool, Spent};
 use super::{BitShares, Neighbours, PARTIES, ZeroKeys, next, previous};
 use crate::Rounds;
+
+/// Bytes of products that stay in the first-level cache beside their operands.
+const NEAR: usize = 8 << 10;
 
 /// One party's two components of a string of shared bits.
 pub type Shared = [Zeroizing<Vec<u8>>; 2];
@@ -59,10 +64,30 @@ impl ReplicatedBits {
     }
 
     /// This party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs go on top
-    /// ([`kernels::replicated_and_rows`]).
+    /// ([`kernels::replicated_carry`]).
     pub fn zeros(&mut self, bytes: usize) -> BytesMut {
         let mut z = self.spent.buffer(bytes);
         self.zeros.fill_bits(&mut z);
+        z
+    }
+
+    /// Cross terms of `count` products of `each` bytes on fresh sharings of zero: `add` XORs those of the products
+    /// in a range into its second argument, while that is in the first-level cache.
+    pub fn cross_terms(
+        &mut self,
+        count: usize,
+        each: usize,
+        mut add: impl FnMut(Range<usize>, &mut [u8]),
+    ) -> BytesMut {
+        let mut z = self.spent.buffer(count * each);
+        // Whole blocks of the generators, if each product is whole words.
+        let at_once = (NEAR / each.max(1)).max(1).next_multiple_of(2);
+        for first in (0..count).step_by(at_once) {
+            let products = first..count.min(first + at_once);
+            let z = &mut z[products.start * each..products.end * each];
+            self.zeros.fill_bits(z);
+            add(products, z);
+        }
         z
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf, Bytes, BytesMut};
 use madrigal_core::Ring;
 use madrigal_kernels::rings;
 use madrigal_net::{Context, Receiver, Result, Sender, breathe};
@@ -58,12 +58,19 @@ pub(super) struct Spent(Vec<Bytes>);
 /// of carries.
 const SPENT: usize = 9;
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
 impl Spent {
-    /// So many bytes, with whatever they held before.
+    /// So many bytes, with whatever they held before; new ones begin at a cache line, as allocators' do not.
     pub(super) fn buffer(&mut self, bytes: usize) -> BytesMut {
         let free = self.0.iter().position(Bytes::is_unique);
         let old = free.and_then(|index| self.0.swap_remove(index).try_into_mut().ok());
         let mut buffer = old.unwrap_or_default();
+        if buffer.capacity() < bytes {
+            buffer = BytesMut::zeroed(bytes + LINE);
+            buffer.advance(buffer.as_ptr().align_offset(LINE).min(LINE));
+        }
         buffer.resize(bytes, 0);
         buffer
     }
