@@ -281,11 +281,13 @@ impl ReplicatedTool {
             kernels::replicated_and_rows(arena.words(), arena.shape(), &ands[products], z);
         };
         let z = self.bits.cross_terms(ands.len(), row, add);
-        let [z, theirs] = self.bits.reshare(z).await?;
-        let rows = z.chunks_exact(row).zip(theirs.chunks_exact(row));
-        for (and, (first, second)) in ands.iter().zip(rows) {
-            arena.row_mut(and.dst, 0).copy_from_slice(first);
-            arena.row_mut(and.dst, 1).copy_from_slice(second);
+        // Now, while they are near: when the others' come, other blocks have been at work.
+        for (and, own) in ands.iter().zip(z.chunks_exact(row)) {
+            arena.row_mut(and.dst, 0).copy_from_slice(own);
+        }
+        let [_, theirs] = self.bits.reshare(z).await?;
+        for (and, theirs) in ands.iter().zip(theirs.chunks_exact(row)) {
+            arena.row_mut(and.dst, 1).copy_from_slice(theirs);
         }
         Ok(())
     }

@@ -9,12 +9,12 @@
 
 use std::ops::Range;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use madrigal_core::{Party, PhaseCost, Zeroizing, bits};
 use madrigal_kernels::{self as kernels, marks};
 use madrigal_net::{Context, Generator, Result, exchange_each};
 
-use super::flow::{Pool, Spent};
+use super::flow::{Draft, Pool, Spent};
 use super::{BitShares, Neighbours, PARTIES, ZeroKeys, next, previous};
 use crate::Rounds;
 
@@ -65,8 +65,8 @@ impl ReplicatedBits {
 
     /// This party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs go on top
     /// ([`kernels::replicated_carry`]).
-    pub fn zeros(&mut self, bytes: usize) -> BytesMut {
-        let mut z = self.spent.buffer(bytes);
+    pub fn zeros(&mut self, bytes: usize) -> Draft {
+        let mut z = self.spent.draft(bytes);
         self.zeros.fill_bits(&mut z);
         z
     }
@@ -78,8 +78,8 @@ impl ReplicatedBits {
         count: usize,
         each: usize,
         mut add: impl FnMut(Range<usize>, &mut [u8]),
-    ) -> BytesMut {
-        let mut z = self.spent.buffer(count * each);
+    ) -> Draft {
+        let mut z = self.spent.draft(count * each);
         // Whole blocks of the generators, if each product is whole words.
         let at_once = (NEAR / each.max(1)).max(1).next_multiple_of(2);
         for first in (0..count).step_by(at_once) {
@@ -96,7 +96,7 @@ impl ReplicatedBits {
     ///
     /// # Errors
     /// Those of the network.
-    pub async fn reshare(&mut self, z: BytesMut) -> Result<[Bytes; 2]> {
+    pub async fn reshare(&mut self, z: Draft) -> Result<[Bytes; 2]> {
         let z = self.spent.message(z);
         let theirs = self.neighbours.reshare(z.clone()).await?;
         Ok([z, theirs])

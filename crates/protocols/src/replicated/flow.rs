@@ -1,7 +1,7 @@
 //! Batches in pieces: a piece is computed while the ones before are under way.
 
 use std::collections::VecDeque;
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use bytes::{Buf, Bytes, BytesMut};
 use madrigal_core::Ring;
@@ -62,26 +62,48 @@ const SPENT: usize = 9;
 const LINE: usize = 64;
 
 impl Spent {
-    /// So many bytes, with whatever they held before; new ones begin at a cache line, as allocators' do not.
-    pub(super) fn buffer(&mut self, bytes: usize) -> BytesMut {
+    /// So many bytes, with whatever they held before.
+    pub(super) fn draft(&mut self, len: usize) -> Draft {
         let free = self.0.iter().position(Bytes::is_unique);
         let old = free.and_then(|index| self.0.swap_remove(index).try_into_mut().ok());
-        let mut buffer = old.unwrap_or_default();
-        if buffer.capacity() < bytes {
-            buffer = BytesMut::zeroed(bytes + LINE);
-            buffer.advance(buffer.as_ptr().align_offset(LINE).min(LINE));
-        }
-        buffer.resize(bytes, 0);
-        buffer
+        let memory = old.filter(|old| old.len() >= len).unwrap_or_else(|| {
+            // Allocators' memory begins within a cache line.
+            let mut new = BytesMut::zeroed(len + LINE);
+            new.advance(new.as_ptr().align_offset(LINE).min(LINE));
+            new
+        });
+        Draft { memory, len }
     }
 
     /// The message, which comes back one day.
-    pub(super) fn message(&mut self, buffer: BytesMut) -> Bytes {
-        let message = buffer.freeze();
+    pub(super) fn message(&mut self, draft: Draft) -> Bytes {
+        let memory = draft.memory.freeze();
+        let message = memory.slice(..draft.len);
         if self.0.len() < SPENT {
-            self.0.push(message.clone());
+            self.0.push(memory);
         }
         message
+    }
+}
+
+/// A long message that is being made, in memory that may be longer.
+#[derive(Debug)]
+pub struct Draft {
+    memory: BytesMut,
+    len: usize,
+}
+
+impl Deref for Draft {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.memory[..self.len]
+    }
+}
+
+impl DerefMut for Draft {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[..self.len]
     }
 }
 

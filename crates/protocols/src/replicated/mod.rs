@@ -54,6 +54,7 @@ mod view;
 pub use bits::{ReplicatedBits, ReplicatedInputs, Shared};
 pub use carries::Depth;
 pub use cost::Tally;
+pub use flow::Draft;
 pub use madrigal_core::{Convolution, MatrixShape, Product};
 pub use rings::ReplicatedRings;
 pub use shares::{BitShares, RingShares, SharesError, combine, deal};
