@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use madrigal_core::Aligned;
 use madrigal_kernels::{Block, meter::unmetered};
 use madrigal_ot::cost::{self, Cost};
 use madrigal_ot::softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender};
@@ -101,14 +102,14 @@ fn measure(
 struct Buffers {
     rng: SeededRng,
     choices: Vec<u8>,
-    chosen: Vec<Block>,
-    k0: Vec<Block>,
-    k1: Vec<Block>,
+    chosen: Aligned<Block>,
+    k0: Aligned<Block>,
+    k1: Aligned<Block>,
 }
 
 impl Buffers {
     fn new(rng: SeededRng) -> Self {
-        let blocks = || vec![Block::ZERO; CALL];
+        let blocks = || Aligned::zeros(CALL);
         Self {
             rng,
             choices: vec![0; CALL / 8],
@@ -237,7 +238,7 @@ impl Buffers {
         )?;
         let last = last_call(ots, CALL);
         let delta = sender.delta().expose();
-        for (k1, &q) in k1.iter_mut().zip(&*k0) {
+        for (k1, &q) in k1.iter_mut().zip(k0.iter()) {
             *k1 = q ^ delta;
         }
         blocks_agree(&k0[..last], &k1[..last], choices, &chosen[..last])?;
