@@ -61,6 +61,52 @@ fn ands_of_just_half_a_window() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
 
+/// In however many pieces: each product is offered once, the parties' parts are shares of what was added, and
+/// both neighbours have drawn as much as for one string.
+#[test]
+fn cross_terms_lie_on_shares_of_zero() {
+    const SHAPES: [(usize, usize); 6] =
+        [(1, 8), (7, 1000), (3, 24), (2050, 8), (5, 20_000), (0, 64)];
+    let results = world().run_over(mesh(3), |context| async move {
+        let online = context.enter(Phase::Online, "online");
+        let mut work = ReplicatedBits::new(online)?;
+        let mut parts = Vec::new();
+        for (count, each) in SHAPES {
+            let mut offered = 0;
+            let leader = context.me() == Party::new(0);
+            let part = work.cross_terms(count, each, |products, z| {
+                assert_eq!(products.start, offered);
+                assert_eq!(z.len(), products.len() * each);
+                offered = products.end;
+                z.iter_mut()
+                    .for_each(|byte| *byte ^= if leader { 0x3c } else { 0 });
+            });
+            assert_eq!(offered, count);
+            assert_eq!(part.len(), count * each);
+            parts.push(part.to_vec());
+            // Its memory comes back, for messages that are longer and shorter.
+            work.reshare(part).await?;
+        }
+        Ok::<_, madrigal_net::Error>(parts)
+    });
+    let costs = SHAPES.map(|(count, each)| ReplicatedBits::and_cost(8 * count * each));
+    let blocks: u64 = costs.iter().map(|cost| cost.aes_blocks).sum();
+    let results = results.into_iter().map(|result| {
+        let (parts, cost) = result.unwrap();
+        assert_eq!(cost.online.aes_blocks, blocks);
+        parts
+    });
+    let results: Vec<Vec<Vec<u8>>> = results.collect();
+    for (shape, (count, each)) in SHAPES.into_iter().enumerate() {
+        let sum = |at: usize| results.iter().fold(0, |sum, parts| sum ^ parts[shape][at]);
+        assert!(
+            (0..count * each).all(|at| sum(at) == 0x3c),
+            "{count} of {each}"
+        );
+        assert!(count * each < 64 || results[1][shape].iter().any(|&byte| byte != 0));
+    }
+}
+
 /// Declared costs and values of inputs, ANDs and openings to any parties, with counts that fill no
 /// byte.
 #[test]

@@ -155,3 +155,35 @@ impl Flow<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_messages_is_used_again_once_nobody_reads_them() {
+        let mut spent = Spent::default();
+        let mut draft = spent.draft(1000);
+        let memory = draft.as_ptr();
+        assert_eq!((draft.len(), memory.align_offset(LINE)), (1000, 0));
+        draft.fill(7);
+        let message = spent.message(draft);
+        assert_eq!(&message[..], [7; 1000]);
+        // It is being read.
+        assert_ne!(spent.draft(1000).as_ptr(), memory);
+        drop(message);
+        let shorter = spent.draft(3);
+        assert_eq!((&*shorter, shorter.as_ptr()), (&[7; 3][..], memory));
+        let message = spent.message(shorter);
+        assert_eq!(message.len(), 3);
+        drop(message);
+        let again = spent.draft(1000);
+        assert_eq!((again.len(), again.as_ptr()), (1000, memory));
+        drop(spent.message(again));
+        let longer = spent.draft(5000);
+        assert_eq!(
+            (longer.len(), longer.as_ptr().align_offset(LINE)),
+            (5000, 0)
+        );
+    }
+}

@@ -40,8 +40,9 @@ struct Comparison {
 
 pub fn run(args: BenchCircuit, source: Source) -> Result<()> {
     let json = args.json;
-    let machine = Machine::measure()?;
-    let report = BenchReport::new(statistics(args, source)?, machine);
+    // First: it says at once what is wrong with the flags.
+    let statistics = statistics(args, source)?;
+    let report = BenchReport::new(statistics, Machine::measure()?);
     if json {
         return print_json(&report);
     }
