@@ -80,8 +80,9 @@ impl ReplicatedBits {
         mut add: impl FnMut(Range<usize>, &mut [u8]),
     ) -> Draft {
         let mut z = self.spent.draft(count * each);
-        // Whole blocks of the generators, if each product is whole words.
-        let at_once = (NEAR / each.max(1)).max(1).next_multiple_of(2);
+        // Whole blocks of the generators.
+        let unit = 16 >> each.trailing_zeros().min(4);
+        let at_once = (NEAR / each.max(1)).max(1).next_multiple_of(unit);
         for first in (0..count).step_by(at_once) {
             let products = first..count.min(first + at_once);
             let z = &mut z[products.start * each..products.end * each];

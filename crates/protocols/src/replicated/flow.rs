@@ -1,6 +1,7 @@
 //! Batches in pieces: a piece is computed while the ones before are under way.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::{Deref, DerefMut, Range};
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -87,10 +88,16 @@ impl Spent {
 }
 
 /// A long message that is being made, in memory that may be longer.
-#[derive(Debug)]
 pub struct Draft {
     memory: BytesMut,
     len: usize,
+}
+
+/// Shows how long it is: it may be a share.
+impl fmt::Debug for Draft {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Draft({})", self.len)
+    }
 }
 
 impl Deref for Draft {
@@ -167,6 +174,7 @@ mod tests {
         let memory = draft.as_ptr();
         assert_eq!((draft.len(), memory.align_offset(LINE)), (1000, 0));
         draft.fill(7);
+        assert_eq!(format!("{draft:?}"), "Draft(1000)");
         let message = spent.message(draft);
         assert_eq!(&message[..], [7; 1000]);
         // It is being read.
