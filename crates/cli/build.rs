@@ -1,16 +1,21 @@
-//! Has the linker lay what every party runs side by side (`layout.ld`, written by `cargo xtask layout`).
+//! Has the linker lay side by side what every party runs (`layout.ld`, written by `cargo xtask layout`).
 //!
-//! A system maps a program in pieces of 64 KB and more. What one job runs is a twentieth of the program, and
-//! is scattered over half of its pieces where crates follow one another: 3 to 6 MB more for each party.
+//! Linux maps 64 KB of a program around each page that is touched. What one job runs is a twentieth of the
+//! program, and is scattered over half of it where crates follow one another: 4 to 6 MB more for each party.
 
 use std::env;
 
 const LAYOUT: &str = "layout.ld";
+/// With `off` here the program is linked without it.
+const SWITCH: &str = "MADRIGAL_LAYOUT";
+/// What people choose their linker by; `RUSTC_LINKER` is what cargo makes of it and of its files.
+const LINKER: &str = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={LAYOUT}");
-    println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
+    println!("cargo::rerun-if-env-changed={SWITCH}");
+    println!("cargo::rerun-if-env-changed={LINKER}");
     if is_known_here() {
         let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
         println!("cargo::rustc-link-arg-bins=-T");
@@ -18,12 +23,12 @@ fn main() {
     }
 }
 
-/// Rust's own linker and GNU's know this kind of script, others may not: whoever has chosen one gets the
+/// Rust's own linker and GNU's understand such scripts, others may not: whoever has chosen one gets the
 /// program without it. So does what is not optimised, where nobody counts megabytes.
 fn is_known_here() -> bool {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    let chosen = ["linker", "fuse-ld"]
+    let chosen = ["linker", "link-arg"]
         .iter()
         .any(|word| flags.contains(word));
     is("CARGO_CFG_TARGET_OS", "linux")
@@ -31,5 +36,6 @@ fn is_known_here() -> bool {
         && is("CARGO_CFG_TARGET_ARCH", "x86_64")
         && is("PROFILE", "release")
         && env::var_os("RUSTC_LINKER").is_none()
+        && !is(SWITCH, "off")
         && !chosen
 }

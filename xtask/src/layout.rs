@@ -1,8 +1,9 @@
 //! The order of functions in the program: what parties run lies together.
 //!
 //! Each job runs under Valgrind's Callgrind, which tells the functions that were called; the linker's map
-//! tells which crate each comes from. The script names them without their hashes, so that it fits the next
-//! compiler too; what was renamed since falls back to where it would lie without a script.
+//! tells which crate each comes from. The script names them without their hashes, so that it mostly fits
+//! the next compiler too, and takes other instances of what is generic with them; what was renamed since lies
+//! where it would without a script.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -12,7 +13,7 @@ use crate::process::{cargo, need_valgrind, run, target_folder};
 use crate::{Outcome, root};
 
 const SCRIPT: &str = "crates/cli/layout.ld";
-/// What the parties of this program usually do; each at the smallest size that takes the same way.
+/// What the parties of this program usually do; each at the smallest size that takes the same path.
 const JOBS: [&str; 6] = [
     "aes --protocol R --parties 3 --lanes 1000",
     "aes --protocol B --parties 2 --lanes 1000",
@@ -21,7 +22,7 @@ const JOBS: [&str; 6] = [
     "aes --protocol Y2 --parties 2 --lanes 10",
     "aes --protocol Y --parties 3 --lanes 10",
 ];
-/// The best kernels that Valgrind can run. The others have the same names below other modules.
+/// Its kernels run under Valgrind; those of other levels have the same names below other modules.
 const LEVEL: &str = "aesni";
 
 /// Which of the [`JOBS`] call a function: bit `i` stands for job `i`.
@@ -30,7 +31,7 @@ type Jobs = u32;
 /// Runs the jobs and writes the script.
 pub(crate) fn layout() -> Outcome {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
-        return Err("the order is that of x86-64 Linux, and is told there alone".into());
+        return Err("the order is that of x86-64 Linux, and can be found only there".into());
     }
     need_valgrind()?;
     let folder = target_folder().join("layout");
@@ -39,10 +40,21 @@ pub(crate) fn layout() -> Outcome {
     }
     std::fs::create_dir_all(&folder)?;
     let map = folder.join("map");
+    // So that it is linked again, with a map.
+    let script = root().join(SCRIPT);
+    std::fs::write(&script, std::fs::read(&script)?)?;
     run(cargo()
         .args(["rustc", "--release", "--package", "madrigal-cli"])
         .args(["--bin", "madrigal", "--"])
         .arg(format!("-Clink-arg=-Wl,-Map={}", map.display())))?;
+    let sections = sections(&std::fs::read_to_string(&map)?);
+    if sections.is_empty() {
+        return Err(format!(
+            "{} is no map as lld writes them, which Rust's compiler brings, or its paths have spaces",
+            map.display()
+        )
+        .into());
+    }
     let program = target_folder().join("release/madrigal");
     let mut called = HashMap::new();
     for (index, job) in JOBS.iter().enumerate() {
@@ -69,12 +81,8 @@ pub(crate) fn layout() -> Outcome {
             "no process was a party: `madrigal child` is what they are looked for by".into(),
         );
     }
-    let sections = sections(&std::fs::read_to_string(&map)?);
-    if sections.is_empty() {
-        return Err("the map of the linker is not one of lld, which Rust's compiler brings".into());
-    }
-    let (script, told) = script(&sections, &called)?;
-    std::fs::write(root().join(SCRIPT), script)?;
+    let (text, told) = script_of(&sections, &called)?;
+    std::fs::write(script, text)?;
     println!("xtask: {told}");
     Ok(())
 }
@@ -160,7 +168,7 @@ fn name_pattern(name: &str) -> String {
 }
 
 /// The script, and what it does in words.
-fn script(
+fn script_of(
     sections: &[Section],
     called: &HashMap<String, Jobs>,
 ) -> Result<(String, String), std::fmt::Error> {
@@ -278,7 +286,7 @@ mod tests {
         };
         let called = [("x", 0b1), ("y", 0b11), ("z", 0b10)];
         let called = called.map(|(name, jobs)| (name.to_owned(), jobs));
-        let (script, told) = script(&sections(&["x", "n", "z", "y"]), &called.into()).unwrap();
+        let (script, told) = script_of(&sections(&["x", "n", "z", "y"]), &called.into()).unwrap();
         let at = |name: &str| script.find(name).unwrap();
         assert!(at(".text.y") < at(".text.x") && at(".text.x") < at(".text.z"));
         assert!(!script.contains(".text.n"));

@@ -1,6 +1,6 @@
 //! Memory for secrets that begins at a cache line.
 //!
-//! Allocators give memory that begins 16 bytes behind one. Then every second register of 32 bytes that is read,
+//! Large allocations of glibc begin 16 bytes past the start of one. Then every second register of 32 bytes that is read,
 //! and every one of 64, lies across two lines, which takes as long as two reads: XORs of labels took 1.4
 //! times as long.
 

@@ -65,8 +65,15 @@ fn ands_of_just_half_a_window() {
 /// both neighbours have drawn as much as for one string.
 #[test]
 fn cross_terms_lie_on_shares_of_zero() {
-    const SHAPES: [(usize, usize); 6] =
-        [(1, 8), (7, 1000), (3, 24), (2050, 8), (5, 20_000), (0, 64)];
+    const SHAPES: [(usize, usize); 7] = [
+        (1, 8),
+        (7, 1000),
+        (3, 24),
+        (2050, 8),
+        (5, 20_000),
+        (0, 64),
+        (30, 900),
+    ];
     let results = world().run_over(mesh(3), |context| async move {
         let online = context.enter(Phase::Online, "online");
         let mut work = ReplicatedBits::new(online)?;

@@ -92,8 +92,8 @@ impl ReplicatedBits {
         z
     }
 
-    /// Makes products of cross terms: `z`, this party's cross terms on [`zeros`](Self::zeros), is its
-    /// first component; gives both. One round, `z`'s bytes sent.
+    /// Makes products of cross terms: `z`, this party's cross terms on shares of zero ([`cross_terms`](Self::cross_terms),
+    /// [`zeros`](Self::zeros)), is its first component; gives both. One round, `z`'s bytes sent.
     ///
     /// # Errors
     /// Those of the network.

@@ -68,7 +68,7 @@ impl Spent {
         let free = self.0.iter().position(Bytes::is_unique);
         let old = free.and_then(|index| self.0.swap_remove(index).try_into_mut().ok());
         let memory = old.filter(|old| old.len() >= len).unwrap_or_else(|| {
-            // Allocators' memory begins within a cache line.
+            // Memory from an allocator need not begin at a cache line.
             let mut new = BytesMut::zeroed(len + LINE);
             new.advance(new.as_ptr().align_offset(LINE).min(LINE));
             new
@@ -93,7 +93,7 @@ pub struct Draft {
     len: usize,
 }
 
-/// Shows how long it is: it may be a share.
+/// Shows the length alone: the bytes may be a share.
 impl fmt::Debug for Draft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Draft({})", self.len)
