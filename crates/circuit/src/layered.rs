@@ -108,26 +108,16 @@ impl Layered {
             hash.put(&[list.len() as u32]);
             hash.put(list);
         }
-        let local = |hash: &mut Words, ops: &[LocalOp]| {
-            hash.put(&[ops.len() as u32]);
-            for &op in ops {
-                match op {
-                    LocalOp::Xor { dst, a, b } => hash.put(&[0, dst, a, b]),
-                    LocalOp::Not { dst, a } => hash.put(&[1, dst, a]),
-                    LocalOp::Const { dst, bit } => hash.put(&[2, dst, bit.into()]),
-                }
-            }
-        };
         hash.put(&[self.ends.len() as u32]);
         for layer in self.layers() {
-            local(&mut hash, layer.local);
+            hash.local(layer.local);
             hash.put(&[layer.ands.len() as u32]);
             layer
                 .ands
                 .iter()
                 .for_each(|and| hash.put(&[and.dst, and.a, and.b]));
         }
-        local(&mut hash, self.tail());
+        hash.local(self.tail());
         hash.finish()
     }
 
@@ -137,18 +127,7 @@ impl Layered {
     /// # Errors
     /// If `inputs` does not have [`Layered::input_bits`] rows.
     pub fn interpret(&self, inputs: &Rows) -> Result<Rows, ShapeError> {
-        if inputs.rows() != self.input_bits() {
-            return Err(ShapeError {
-                expected: self.input_bits(),
-                found: inputs.rows(),
-            });
-        }
-        let mut arena = Rows::new(self.rows(), inputs.lanes());
-        for (row, &wire) in self.inputs.iter().enumerate() {
-            arena
-                .row_mut(row)
-                .copy_from_slice(inputs.row(wire as usize));
-        }
+        let mut arena = Rows::arena(self.rows(), self.input_bits(), &self.inputs, inputs)?;
         let mut results = Rows::new(self.widest_layer(), inputs.lanes());
         for layer in self.layers() {
             arena.local(layer.local);
@@ -170,12 +149,7 @@ impl Layered {
             }
         }
         arena.local(self.tail());
-        let mut outputs = Rows::new(self.outputs.len(), inputs.lanes());
-        for (to, &row) in self.outputs.iter().enumerate() {
-            outputs.row_mut(to).copy_from_slice(arena.row(row as usize));
-        }
-        outputs.clear_padding();
-        Ok(outputs)
+        Ok(arena.outputs(&self.outputs))
     }
 
     fn at(&self, index: usize) -> Layer<'_> {
@@ -197,8 +171,52 @@ impl Layered {
     }
 }
 
+impl Words {
+    pub(crate) fn local(&mut self, ops: &[LocalOp]) {
+        self.put(&[ops.len() as u32]);
+        for &op in ops {
+            match op {
+                LocalOp::Xor { dst, a, b } => self.put(&[0, dst, a, b]),
+                LocalOp::Not { dst, a } => self.put(&[1, dst, a]),
+                LocalOp::Const { dst, bit } => self.put(&[2, dst, bit.into()]),
+            }
+        }
+    }
+}
+
 impl Rows {
-    fn local(&mut self, ops: &[LocalOp]) {
+    /// So many rows, with the input wires of a program in the first ones.
+    pub(crate) fn arena(
+        rows: usize,
+        input_bits: usize,
+        wires: &[u32],
+        inputs: &Self,
+    ) -> Result<Self, ShapeError> {
+        if inputs.rows() != input_bits {
+            return Err(ShapeError {
+                expected: input_bits,
+                found: inputs.rows(),
+            });
+        }
+        let mut arena = Self::new(rows, inputs.lanes());
+        for (row, &wire) in wires.iter().enumerate() {
+            let wire = inputs.row(wire as usize);
+            arena.row_mut(row).copy_from_slice(wire);
+        }
+        Ok(arena)
+    }
+
+    /// A copy of these rows.
+    pub(crate) fn outputs(&self, rows: &[u32]) -> Self {
+        let mut outputs = Self::new(rows.len(), self.lanes());
+        for (to, &row) in rows.iter().enumerate() {
+            outputs.row_mut(to).copy_from_slice(self.row(row as usize));
+        }
+        outputs.clear_padding();
+        outputs
+    }
+
+    pub(crate) fn local(&mut self, ops: &[LocalOp]) {
         for &op in ops {
             match op {
                 LocalOp::Xor { dst, a, b } => self.apply(dst, a, b, |a, b| a ^ b),

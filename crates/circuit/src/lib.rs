@@ -37,6 +37,7 @@ mod networks;
 mod rounds;
 mod rows;
 mod stats;
+mod sums;
 mod text;
 pub mod values;
 
@@ -51,3 +52,4 @@ pub use networks::{CarryBit, CarryNetwork, CarryStep, Passing, carry_network};
 pub use rounds::{Round, Rounds, Take, Takes};
 pub use rows::Rows;
 pub use stats::Stats;
+pub use sums::{SumLayer, SumStep, Sums};

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use madrigal_circuit::{Format, Layered, Limits, Netlist, values};
+use madrigal_circuit::{Format, Layered, Limits, Netlist, Sums, values};
 use madrigal_testkit::shared_data;
 use serde_json::Value;
 
@@ -105,6 +105,12 @@ fn check_folder(folder: &Path, also: &mut dyn FnMut(&str, &Netlist, &Layered)) {
             "{file}: the layered program"
         );
 
+        let sums = Sums::of(&program);
+        assert!(
+            sums.interpret(&inputs).unwrap() == expected,
+            "{file}: sums of products"
+        );
+
         let stats = netlist.stats();
         assert!(
             program.depth() <= stats.and_depth as usize,
@@ -115,8 +121,9 @@ fn check_folder(folder: &Path, also: &mut dyn FnMut(&str, &Netlist, &Layered)) {
             "{file}: ANDs"
         );
         println!(
-            "{file}: {} ANDs, {} layers, widest {}, {} local operations, {} rows",
+            "{file}: {} ANDs ({} sums), {} layers, widest {}, {} local operations, {} rows",
             program.and_count(),
+            sums.sum_count(),
             program.depth(),
             program.widest_layer(),
             program.local_count(),

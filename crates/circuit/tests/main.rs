@@ -10,4 +10,5 @@ mod known_answers;
 mod networks;
 mod random;
 mod sizes;
+mod sums;
 mod values;

@@ -24,7 +24,7 @@ fn choice() -> impl Strategy<Value = Choice> {
 
 /// A valid Bristol Fashion text: any gates, operands that favour recent wires, wire numbers of gates in
 /// any order, outputs that reach into the inputs when there are few gates.
-fn text() -> impl Strategy<Value = String> {
+pub(crate) fn text() -> impl Strategy<Value = String> {
     let widths = prop::collection::vec(0u32..6, 1..4);
     (
         widths,
@@ -112,7 +112,7 @@ fn compose(inputs: &[u32], choices: &[Choice], outputs: &[u16], order: u64) -> S
     text
 }
 
-fn random_rows(rows: usize, lanes: usize, mut state: u64) -> Rows {
+pub(crate) fn random_rows(rows: usize, lanes: usize, mut state: u64) -> Rows {
     let mut all = Rows::new(rows, lanes);
     for byte in all.as_bytes_mut() {
         state = state

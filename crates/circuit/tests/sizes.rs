@@ -7,7 +7,7 @@
 )]
 
 use madrigal_circuit::blocks::float::Format;
-use madrigal_circuit::{Builder, Goal, Layer, Layered, Limits, Netlist, Wire};
+use madrigal_circuit::{Builder, Goal, Layer, Layered, Limits, Netlist, Sums, Wire};
 
 use crate::blocks::{GOALS, build, evaluate};
 
@@ -66,19 +66,20 @@ fn rows_of_results_are_seldom_read_by_later_ands() {
     assert!(waiting * 100 < program.and_count(), "{waiting}");
 }
 
-/// ANDs and depth of a block for a goal.
+/// ANDs and depth of a block for a goal, and sums of its ANDs.
 fn counts(
     goal: Goal,
     widths: &[u32],
     circuit: &dyn Fn(&mut Builder, &[Vec<Wire>]) -> Vec<Vec<Wire>>,
-) -> [u64; 2] {
+) -> [u64; 3] {
     let netlist = build(goal, widths, circuit);
     let layered = Layered::compile(&netlist);
     assert_eq!(
         layered.and_count() as u64,
         netlist.stats().and + netlist.stats().or
     );
-    [layered.and_count() as u64, layered.depth() as u64]
+    let sums = Sums::of(&layered).sum_count();
+    [layered.and_count(), layered.depth(), sums].map(|count| count as u64)
 }
 
 #[test]
@@ -224,10 +225,14 @@ fn circuits_are_as_small_as_the_documents_say() {
     let table = include_str!("../../../docs/CIRCUITS.md");
     for (name, widths, circuit) in &rows {
         let [size, depth] = GOALS.map(|goal| {
-            let [ands, depth] = counts(goal, widths, &**circuit);
-            format!("{} / {}", thousands(ands), thousands(depth))
+            let [ands, depth, sums] = counts(goal, widths, &**circuit);
+            let counts = format!("{} / {}", thousands(ands), thousands(depth));
+            (counts, thousands(sums))
         });
-        let row = format!("| {name} | {size} | {depth} |");
+        let row = format!(
+            "| {name} | {} | {} | {} / {} |",
+            size.0, depth.0, size.1, depth.1
+        );
         println!("{row}");
         assert!(
             table.contains(&row),

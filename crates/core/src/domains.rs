@@ -104,6 +104,8 @@ registry! {
     Sha256 FORMULAS = b"madrigal formulas 1";
     /// A compiled program (collision resistance). Its length comes first.
     Sha256 LAYERED = b"madrigal layered 1";
+    /// A program compiled to sums of products (collision resistance). Its length comes first.
+    Sha256 SUMS = b"madrigal sums 1";
     /// A program's operations in words (collision resistance). The length of each comes first.
     Sha256 PROGRAM = b"madrigal program v1";
     /// What the stages of a run before have computed and opened, and what the last one has (collision

@@ -85,6 +85,11 @@ impl Arena {
         }
     }
 
+    /// Bytes of all rows, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        kernels::words_as_bytes_mut(&mut self.words)
+    }
+
     /// Makes the results of a layer zeros, in all components.
     pub fn clear(&mut self, ands: &[And]) {
         let width = self.shape.width();
@@ -95,70 +100,59 @@ impl Arena {
 
     /// Packs one component of the operands of a layer: `lanes` bits for each AND, in order.
     pub fn gather(&self, ands: &[And], component: usize, x: &mut [u8], y: &mut [u8]) {
-        if self.lanes == 0 {
-            return;
-        }
-        if self.lanes < 8 {
-            return self.gather_few(ands, component, x, y);
-        }
-        for (index, and) in ands.iter().enumerate() {
-            bits::put(
-                x,
-                index * self.lanes,
-                self.row(and.a, component),
-                self.lanes,
-            );
-            bits::put(
-                y,
-                index * self.lanes,
-                self.row(and.b, component),
-                self.lanes,
-            );
-        }
-    }
-
-    /// With few lanes a row is a few bits: they are put together in a word, not one by one.
-    fn gather_few(&self, ands: &[And], component: usize, x: &mut [u8], y: &mut [u8]) {
-        let per_chunk = 8; // eight ANDs of `lanes` bits are `lanes` whole bytes
-        let lanes = self.lanes;
-        let word = |row| self.words[self.shape.place(row, component).start];
-        for (chunk, (x, y)) in ands
-            .chunks(per_chunk)
-            .zip(x.chunks_mut(lanes).zip(y.chunks_mut(lanes)))
-        {
-            let (mut words_x, mut words_y) = (0u64, 0u64);
-            for (index, and) in chunk.iter().enumerate() {
-                let mask = (1 << lanes) - 1;
-                words_x |= (word(and.a) & mask) << (index * lanes);
-                words_y |= (word(and.b) & mask) << (index * lanes);
-            }
-            x.copy_from_slice(&words_x.to_le_bytes()[..x.len()]);
-            y.copy_from_slice(&words_y.to_le_bytes()[..y.len()]);
-        }
+        self.pack(ands.iter().map(|and| and.a), component, x);
+        self.pack(ands.iter().map(|and| and.b), component, y);
     }
 
     /// Unpacks one component of the results of a layer into their rows.
     pub fn scatter(&mut self, ands: &[And], component: usize, z: &[u8]) {
+        self.unpack(ands.iter().map(|and| and.dst), component, z);
+    }
+
+    /// Packs one component of rows: `lanes` bits for each, in order.
+    pub fn pack(&self, rows: impl Iterator<Item = u32>, component: usize, to: &mut [u8]) {
         let lanes = self.lanes;
         if lanes == 0 {
             return;
         }
-        if lanes < 8 {
-            for (chunk, z) in ands.chunks(8).zip(z.chunks(lanes)) {
-                let mut bytes = [0; 8];
-                bytes[..z.len()].copy_from_slice(z);
-                let word = u64::from_le_bytes(bytes);
-                for (index, and) in chunk.iter().enumerate() {
-                    let place = self.shape.place(and.dst, component).start;
-                    self.words[place] = word >> (index * lanes) & ((1 << lanes) - 1);
-                }
+        if lanes >= 8 {
+            for (index, row) in rows.enumerate() {
+                bits::put(to, index * lanes, self.row(row, component), lanes);
             }
             return;
         }
+        // With few lanes a row is a few bits: eight rows are put together in a word, of `lanes` whole bytes.
+        let mut rows = rows;
+        for to in to.chunks_mut(lanes) {
+            let mut word = 0;
+            for (index, row) in rows.by_ref().take(8).enumerate() {
+                let bits = self.words[self.shape.place(row, component).start];
+                word |= (bits & ((1 << lanes) - 1)) << (index * lanes);
+            }
+            to.copy_from_slice(&word.to_le_bytes()[..to.len()]);
+        }
+    }
+
+    /// And back.
+    pub fn unpack(&mut self, rows: impl Iterator<Item = u32>, component: usize, from: &[u8]) {
+        let lanes = self.lanes;
+        if lanes == 0 {
+            return;
+        }
         let bytes = bits::bytes_for(lanes);
-        for (index, and) in ands.iter().enumerate() {
-            let row = &mut self.row_mut(and.dst, component)[..bytes];
-            bits::take(z, index * lanes, row, lanes);
+        for (index, row) in rows.enumerate() {
+            if lanes >= 8 {
+                let row = &mut self.row_mut(row, component)[..bytes];
+                bits::take(from, index * lanes, row, lanes);
+                continue;
+            }
+            let from = &from[index / 8 * lanes..];
+            let mut word = [0; 8];
+            let len = from.len().min(lanes);
+            word[..len].copy_from_slice(&from[..len]);
+            let place = self.shape.place(row, component).start;
+            let word = u64::from_le_bytes(word) >> (index % 8 * lanes);
+            self.words[place] = word & ((1 << lanes) - 1);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use madrigal_circuit::{Layered, Netlist, Round, Rounds, Stats};
+use madrigal_circuit::{Layered, Netlist, Round, Rounds, Stats, Sums};
 use madrigal_garbling::{Program, Walk};
 
 /// A compiled circuit.
@@ -19,6 +19,8 @@ pub struct Circuit {
     compiled_digest: [u8; 32],
     /// Made when it is first garbled.
     labels: OnceLock<Arc<Walk>>,
+    /// Made when it is first evaluated by sums.
+    sums: OnceLock<Arc<Sums>>,
 }
 
 impl Circuit {
@@ -35,6 +37,7 @@ impl Circuit {
             rounds: Rounds::of_one(&layered),
             layered,
             labels: OnceLock::new(),
+            sums: OnceLock::new(),
         }
     }
 
@@ -52,6 +55,7 @@ impl Circuit {
             layered,
             rounds,
             labels: OnceLock::new(),
+            sums: OnceLock::new(),
             ..self.clone()
         }
     }
@@ -122,6 +126,11 @@ impl Circuit {
             .labels
             .get_or_init(|| Program::new(&self.layered).walk());
         Program::again(&self.layered, Arc::clone(labels))
+    }
+
+    /// The compiled program as sums of products.
+    pub fn sums(&self) -> &Sums {
+        self.sums.get_or_init(|| Arc::new(Sums::of(&self.layered)))
     }
 
     /// Bits of all output values together.

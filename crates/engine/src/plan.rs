@@ -305,8 +305,8 @@ impl Plan {
             .iter()
             .map(|&width| width as usize)
             .sum();
-        let bits =
-            3 * layered.and_count() + 2 * layered.rows() + inputs + spec.circuit.output_bits();
+        let gates = 3 * layered.and_count() + layered.local_count();
+        let bits = gates + 2 * layered.rows() + inputs + spec.circuit.output_bits();
         if spec
             .lanes
             .checked_next_multiple_of(64)

@@ -521,9 +521,22 @@ fn aes_for_three_parties() {
     .check(seed());
 }
 
-/// One bit for each AND from each party, nothing before the inputs.
+/// Rows that are packed for a message, that are it as they lie, and messages made in pieces.
 #[test]
-fn replicated_sharing_sends_a_bit_for_each_and() {
+fn sums_of_products_in_any_number_of_lanes() {
+    let netlist = netlist("aes_128.txt");
+    for lanes in [1, 7, 8, 63, 64, 65, 192, 1000, 2048] {
+        let (direct, sequential) = (Opening::Direct, Phases::Sequential);
+        let plan = crate::common::plan(&netlist, 3, lanes, &[2], direct, sequential, 1 << 30);
+        let plan = crate::common::replicated(&plan);
+        assert!(plan.spec().circuit.sums().kept() > 0);
+        check(&plan, &netlist, seed());
+    }
+}
+
+/// One bit for each sum of ANDs from each party, nothing before the inputs.
+#[test]
+fn replicated_sharing_sends_a_bit_for_each_sum() {
     let plan = crate::common::plan(
         &netlist("aes_128.txt"),
         3,
@@ -537,7 +550,9 @@ fn replicated_sharing_sends_a_bit_for_each_and() {
     let cost = plan.cost(Party::new(1));
     assert_eq!(cost.setup, Default::default());
     let input = 128 * 1024 / 8;
-    assert_eq!(cost.online.bytes_sent, plan.ands() as u64 / 8 + input);
+    let sums = plan.spec().circuit.sums().sum_count();
+    assert!(sums * 3 < plan.spec().circuit.layered().and_count() * 2);
+    assert_eq!(cost.online.bytes_sent, (sums * 1024 / 8) as u64 + input);
     let outnumbered = JobSpec {
         parties: 2,
         ..plan.spec().clone()

@@ -5,7 +5,7 @@
 //! the call of a kernel where rows are short, hence a kernel for the whole list.
 
 use crate::dispatch::dispatch;
-use crate::{Kernels, words_as_bytes_mut};
+use crate::{Kernels, portable, words_as_bytes_mut};
 
 /// A local operation on rows: every party does it on its own shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,6 +46,79 @@ pub struct And {
     pub b: u32,
 }
 
+/// A step that makes sums of products of replicated sharings: one party's part, additively shared among the three.
+///
+/// A product is `a & b` of two rows of the arena, of shares x = (x0, x1) and y = (y0, y1) the cross terms
+/// `(x0 & y0) ^ (x0 & y1) ^ (x1 & y0)`. What is kept are rows of one component beside the arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SumStep {
+    /// Adds a product to sum `to`.
+    Multiply {
+        /// Sum written.
+        to: u32,
+        /// Row read.
+        a: u32,
+        /// Row read.
+        b: u32,
+    },
+    /// Keeps a product.
+    Keep {
+        /// Kept row written.
+        to: u32,
+        /// Row read.
+        a: u32,
+        /// Row read.
+        b: u32,
+    },
+    /// Adds a product to what is kept.
+    Add {
+        /// Kept row written.
+        to: u32,
+        /// Row read.
+        a: u32,
+        /// Row read.
+        b: u32,
+    },
+    /// Keeps `a ^ b` of what is kept; `to` may be one of them.
+    Xor {
+        /// Kept row written.
+        to: u32,
+        /// Kept row read.
+        a: u32,
+        /// Kept row read.
+        b: u32,
+    },
+    /// Adds what is kept to sum `to`.
+    Give {
+        /// Sum written.
+        to: u32,
+        /// Kept row read.
+        a: u32,
+    },
+    /// Adds `a ^ b` of what is kept to sum `to`.
+    GiveXor {
+        /// Sum written.
+        to: u32,
+        /// Kept row read.
+        a: u32,
+        /// Kept row read.
+        b: u32,
+    },
+}
+
+impl SumStep {
+    /// The sum that it adds to.
+    #[must_use]
+    pub const fn sum(self) -> Option<u32> {
+        match self {
+            Self::Multiply { to, .. } | Self::Give { to, .. } | Self::GiveXor { to, .. } => {
+                Some(to)
+            }
+            Self::Keep { .. } | Self::Add { .. } | Self::Xor { .. } => None,
+        }
+    }
+}
+
 /// How rows lie in their arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowShape {
@@ -73,20 +146,37 @@ impl RowShape {
 impl Kernels {
     /// [`local_rows`] at this handle's level.
     pub fn local_rows(self, arena: &mut [u64], shape: RowShape, ops: &[LocalOp], leads: [bool; 2]) {
+        // Nothing is gained by vectors here, and much by fewer checks.
+        match (shape.components, shape.stride) {
+            (1, 1) => return portable::local_words::<1>(arena, ops, leads),
+            (2, 1) => return portable::local_words::<2>(arena, ops, leads),
+            _ => {}
+        }
         let arena = words_as_bytes_mut(arena);
         dispatch!(self, local_rows(arena, shape, ops, leads));
     }
 
-    /// [`replicated_and_rows`] at this handle's level.
-    pub fn replicated_and_rows(self, arena: &[u64], shape: RowShape, ands: &[And], z: &mut [u8]) {
+    /// [`replicated_sums`] at this handle's level.
+    pub fn replicated_sums(
+        self,
+        arena: &[u64],
+        shape: RowShape,
+        steps: &[SumStep],
+        kept: &mut [u64],
+        first: u32,
+        z: &mut [u8],
+    ) {
         assert_eq!(shape.components, 2, "replicated shares have two components");
-        assert_eq!(
-            z.len(),
-            ands.len() * shape.stride * 8,
-            "a product for each AND"
+        let row = shape.stride.max(1);
+        assert!(
+            z.len().is_multiple_of(8 * row) && kept.len().is_multiple_of(row),
+            "whole rows"
         );
-        let arena = crate::words_as_bytes(arena);
-        dispatch!(self, replicated_and_rows(arena, shape, ands, z));
+        if shape.stride == 1 {
+            return portable::sum_words(arena, steps, kept, first, z);
+        }
+        let (arena, kept) = (crate::words_as_bytes(arena), words_as_bytes_mut(kept));
+        dispatch!(self, replicated_sums(arena, shape, steps, kept, first, z));
     }
 
     /// [`replicated_and`] at this handle's level.
@@ -115,16 +205,24 @@ pub fn local_rows(arena: &mut [u64], shape: RowShape, ops: &[LocalOp], leads: [b
     Kernels::detect().local_rows(arena, shape, ops, leads);
 }
 
-/// For each AND of a layer of replicated sharings, of rows x = (x0, x1) and y = (y0, y1), XORs the
-/// cross terms `(x0 & y0) ^ (x0 & y1) ^ (x1 & y0)` into the next [`RowShape::stride`] words of `z`.
+/// Does steps in order, on one component of `kept` and of `z` each, in rows of [`RowShape::stride`] words. Sum
+/// `first` is the first row of `z`.
 ///
 /// # Panics
-/// If an AND reads a row beyond the arena, or `z` has not the products' length.
-pub fn replicated_and_rows(arena: &[u64], shape: RowShape, ands: &[And], z: &mut [u8]) {
-    Kernels::detect().replicated_and_rows(arena, shape, ands, z);
+/// If a step names a row beyond the arena, `kept` or `z`, or a sum before `first`; or if `kept` or `z` is not whole
+/// rows.
+pub fn replicated_sums(
+    arena: &[u64],
+    shape: RowShape,
+    steps: &[SumStep],
+    kept: &mut [u64],
+    first: u32,
+    z: &mut [u8],
+) {
+    Kernels::detect().replicated_sums(arena, shape, steps, kept, first, z);
 }
 
-/// The same for one string of bits: `z ^= (x0 & y0) ^ (x0 & y1) ^ (x1 & y0)`.
+/// Cross terms of products of two strings of bits: `z ^= (x0 & y0) ^ (x0 & y1) ^ (x1 & y0)`.
 ///
 /// # Panics
 /// If the strings differ in length.

@@ -58,7 +58,7 @@ pub use garble::{ANDS_PER_KEY, GateHash, Scheme};
 pub use hash::{ROWS_PER_KEY, RowHash, STRETCHED_PER_KEY, Stretch};
 pub use labels::{LabelOps, LabelProgram};
 pub use lanes::{
-    And, LocalOp, RowShape, local_rows, replicated_and, replicated_and_rows, replicated_carry,
+    And, LocalOp, RowShape, SumStep, local_rows, replicated_and, replicated_carry, replicated_sums,
 };
 pub use ntt::{Ntt, Sums};
 pub use opaque::{opaque, opaque_word};

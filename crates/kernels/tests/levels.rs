@@ -6,8 +6,8 @@ use std::process::Command;
 use madrigal_core::Ring;
 use madrigal_kernels::rings::{self, Masks};
 use madrigal_kernels::{
-    And, Block, Kernels, LEVEL_VARIABLE, Level, LevelError, LocalOp, MAX_FOLD, ROWS_PER_KEY,
-    RowShape, STRETCHED_PER_KEY, blocks_as_bytes, level, level_from_env,
+    Block, Kernels, LEVEL_VARIABLE, Level, LevelError, LocalOp, MAX_FOLD, ROWS_PER_KEY, RowShape,
+    STRETCHED_PER_KEY, SumStep, blocks_as_bytes, level, level_from_env,
 };
 
 /// Reproduces a failed run when set to the seed that it printed.
@@ -796,19 +796,40 @@ fn programs_on_rows() {
                 }
             }
             if components == 2 {
-                let ands = [(0, 1), (1, 6), (5, 2)].map(|(a, b)| And { dst: 0, a, b });
-                let old = random.bytes(8 * ands.len() * stride);
-                let mut z = old.clone();
-                kernels.replicated_and_rows(&before, shape, &ands, &mut z);
+                let steps = [
+                    SumStep::Multiply { to: 7, a: 0, b: 1 },
+                    SumStep::Keep { to: 0, a: 1, b: 6 },
+                    SumStep::Keep { to: 1, a: 5, b: 2 },
+                    SumStep::Add { to: 1, a: 3, b: 3 },
+                    SumStep::Give { to: 8, a: 1 },
+                    SumStep::Multiply { to: 8, a: 4, b: 2 },
+                    SumStep::Xor { to: 2, a: 0, b: 1 },
+                    SumStep::GiveXor { to: 9, a: 2, b: 3 },
+                    SumStep::Xor { to: 2, a: 2, b: 3 },
+                ];
+                let old = random.bytes(8 * 3 * stride);
+                let old_kept = words(random.bytes(8 * 4 * stride));
+                let (mut z, mut kept) = (old.clone(), old_kept.clone());
+                kernels.replicated_sums(&before, shape, &steps, &mut kept, 7, &mut z);
                 let (z, old) = (words(z), words(old));
-                for (k, and) in ands.iter().enumerate() {
-                    for i in 0..shape.stride {
-                        let at = |row, component| before[shape.place(row, component).start + i];
-                        let [x0, x1, y0, y1] =
-                            [at(and.a, 0), at(and.a, 1), at(and.b, 0), at(and.b, 1)];
-                        let sum = (x0 & y0) ^ (x0 & y1) ^ (x1 & y0);
-                        let k = k * stride + i;
-                        assert_eq!(z[k], old[k] ^ sum, "{what}, AND {k}");
+                for i in 0..stride {
+                    let at = |row, component| before[shape.place(row, component).start + i];
+                    let product = |a, b| {
+                        let [x0, x1, y0, y1] = [at(a, 0), at(a, 1), at(b, 0), at(b, 1)];
+                        (x0 & y0) ^ (x0 & y1) ^ (x1 & y0)
+                    };
+                    let last = old_kept[3 * stride + i];
+                    let first = product(1, 6);
+                    let second = product(5, 2) ^ product(3, 3);
+                    let both = first ^ second;
+                    let sums = [product(0, 1), second ^ product(4, 2), both ^ last];
+                    for (to, sum) in sums.into_iter().enumerate() {
+                        let at = to * stride + i;
+                        assert_eq!(z[at], old[at] ^ sum, "{what}, sum {to}");
+                    }
+                    let expected = [first, second, both ^ last, last];
+                    for (to, row) in expected.into_iter().enumerate() {
+                        assert_eq!(kept[to * stride + i], row, "{what}, kept row {to}");
                     }
                 }
             }

@@ -28,6 +28,7 @@ struct Info {
     /// ANDs of the widest layer of what is computed, and the rows that it needs.
     compiled_widest_layer: usize,
     compiled_rows: usize,
+    compiled_sums: usize,
 }
 
 pub fn run(command: Circuit) -> Result<()> {
@@ -107,6 +108,7 @@ fn info(file: &Path, json: bool) -> Result<()> {
         other: stats.constant + stats.copy,
         compiled_widest_layer: circuit.layered().widest_layer(),
         compiled_rows: circuit.layered().rows(),
+        compiled_sums: circuit.sums().sum_count(),
     };
     if json {
         return print_json(&info);
@@ -137,6 +139,10 @@ fn info(file: &Path, json: bool) -> Result<()> {
             count(info.compiled_widest_layer as u64),
         ),
         ("compiled: rows alive", count(info.compiled_rows as u64)),
+        (
+            "compiled for R: sums of ANDs",
+            count(info.compiled_sums as u64),
+        ),
         ("digest", figures.digest[..16].to_owned()),
     ] {
         table.add_row([name.to_owned(), value]);

@@ -9,9 +9,11 @@ use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
 use madrigal_protocols::gmw::{self, BooleanGmw, InputSharing};
 
-use super::{Kept, Layers, Protocol};
+use super::netlist::{enter, leave};
+use super::{Boolean, Kept, Protocol};
 use crate::arena::Arena;
 use crate::bill::Bill;
+use crate::circuit::Circuit;
 use crate::operation::{Mismatch, Tool};
 use crate::shares::Shares;
 use crate::sort::{Element, Sharing, Sort};
@@ -107,11 +109,54 @@ impl Protocol for BooleanGmwTool {
     }
 }
 
-impl Layers for BooleanGmwTool {
-    fn me(&self) -> Party {
-        self.me
+impl Boolean for BooleanGmwTool {
+    async fn evaluate(
+        &mut self,
+        circuit: &Circuit,
+        lanes: usize,
+        inputs: &[Arc<Shares>],
+        arena: &mut Arena,
+        stock: &mut Stock,
+        _: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
+        let (layered, leads) = (circuit.layered(), Self::leads(self.me));
+        arena.reshape(layered.rows(), 1, lanes);
+        enter(layered.inputs(), inputs, 0, arena);
+        for layer in layered.layers() {
+            arena.local(layer.local, leads);
+            stock.next_step().await?;
+            self.ands(layer.ands, arena, stock).await?;
+        }
+        arena.local(layered.tail(), leads);
+        let mut outputs = circuit.blank(Sharing::B, lanes);
+        leave(layered.outputs(), arena, 0, &mut outputs);
+        Ok(outputs)
     }
 
+    fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
+        let layered = circuit.layered();
+        let row = Rows::stride_for(lanes);
+        let parties = bill.parties();
+        let all: Vec<Party> = Party::all(parties).collect();
+        for layer in layered.layers() {
+            bill.next_step();
+            let count = layer.ands.len() * lanes;
+            bill.needs().add(Kind::BitTriples, count);
+            bill.open(2 * bits::bytes_for(count) as u64, &all);
+            // Rows of operands, triple, result, and of what is opened for each party.
+            bill.touch((layer.ands.len() * (16 + 4 * (parties - 1)) * row) as u64);
+        }
+        // Two rows are read and one is written by a local operation.
+        bill.touch((3 * layered.local_count() * row) as u64);
+    }
+
+    fn bits_at_work(circuit: &Circuit) -> usize {
+        circuit.layered().rows()
+    }
+}
+
+impl BooleanGmwTool {
+    /// A layer of ANDs of rows.
     async fn ands(&mut self, ands: &[And], arena: &mut Arena, stock: &mut Stock) -> Result<()> {
         let count = ands.len() * arena.lanes();
         let bytes = bits::bytes_for(count);
@@ -129,17 +174,6 @@ impl Layers for BooleanGmwTool {
             .await?;
         arena.scatter(ands, 0, &self.z);
         Ok(())
-    }
-
-    fn ands_bill(ands: usize, lanes: usize, bill: &mut Bill) {
-        let count = ands * lanes;
-        bill.needs().add(Kind::BitTriples, count);
-        let parties = bill.parties();
-        let all: Vec<Party> = Party::all(parties).collect();
-        bill.open(2 * bits::bytes_for(count) as u64, &all);
-        // Rows of operands, triple, result, and of what is opened for each party.
-        let rows = ands * (16 + 4 * (parties - 1));
-        bill.touch((rows * Rows::stride_for(lanes)) as u64);
     }
 }
 

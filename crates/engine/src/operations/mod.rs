@@ -40,7 +40,6 @@ use std::any::Any;
 use std::future::Future;
 use std::sync::Arc;
 
-use madrigal_circuit::And;
 use madrigal_core::{Party, Product};
 use madrigal_correlations::{Stock, Width};
 use madrigal_kernels::Block;
@@ -211,6 +210,9 @@ pub trait Protocol: Tool {
 
 /// A protocol that evaluates Boolean circuits.
 pub trait Boolean: Protocol {
+    /// Whether circuits are evaluated as [sums of products](madrigal_circuit::Sums).
+    const SUMS: bool = false;
+
     /// What can be done for [`evaluate`](Self::evaluate) before inputs are there.
     fn prepare_evaluate(
         &mut self,
@@ -239,24 +241,6 @@ pub trait Boolean: Protocol {
 
     /// Bits of memory that it works in for each lane.
     fn bits_at_work(circuit: &Circuit) -> usize;
-}
-
-/// A Boolean protocol whose shares are rows of bits, and in which ANDs take messages: a circuit is
-/// evaluated layer by layer.
-pub trait Layers: Protocol {
-    /// Who we are.
-    fn me(&self) -> Party;
-
-    /// A layer of ANDs of rows.
-    fn ands(
-        &mut self,
-        ands: &[And],
-        arena: &mut Arena,
-        stock: &mut Stock,
-    ) -> impl Future<Output = Result<()>>;
-
-    /// Its cost.
-    fn ands_bill(ands: usize, lanes: usize, bill: &mut Bill);
 }
 
 /// What is done to ring elements in one step.

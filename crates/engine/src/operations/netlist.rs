@@ -4,11 +4,10 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_circuit::Rows;
-use madrigal_correlations::Stock;
+use madrigal_circuit::{Rows, Sums};
 use madrigal_net::Result;
 
-use super::{Boolean, Kept, Layers, in_sharing};
+use super::{Boolean, in_sharing};
 use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
@@ -44,18 +43,23 @@ impl<P: Boolean> Operation for Netlist<P> {
                 .map(|byte| format!("{byte:02x}"))
                 .collect()
         };
+        let sums = P::SUMS.then(|| self.circuit.sums());
         format!(
-            "circuit/1 {} in {} of {} ANDs, depth {}{} ({} compiled {}){}",
+            "circuit/1 {} in {} of {} ANDs{}, depth {}{} ({} compiled {}){}",
             self.circuit.name(),
             P::name(),
             self.circuit.layered().and_count(),
+            match sums {
+                Some(sums) => format!(" in {} sums", sums.sum_count()),
+                None => String::new(),
+            },
             self.circuit.layered().depth(),
             match self.circuit.round_count() {
                 rounds if rounds == self.circuit.layered().depth() => String::new(),
                 rounds => format!(" in {rounds} rounds"),
             },
             hex(self.circuit.digest()),
-            hex(self.circuit.compiled_digest()),
+            hex(sums.map_or(self.circuit.compiled_digest(), Sums::digest)),
             if self.is_lane_wise() {
                 String::new()
             } else {
@@ -167,69 +171,46 @@ impl<P: Boolean> Operation for Netlist<P> {
     }
 }
 
-/// Every protocol that has layers has circuits.
-impl<P: Layers> Boolean for P {
-    async fn evaluate(
-        &mut self,
-        circuit: &Circuit,
-        lanes: usize,
-        inputs: &[Arc<Shares>],
-        arena: &mut Arena,
-        stock: &mut Stock,
-        _: Option<Kept>,
-    ) -> Result<Vec<Shares>> {
-        let layered = circuit.layered();
-        let (components, leads) = (P::SHARING.components(), P::leads(self.me()));
-        arena.reshape(layered.rows(), components, lanes);
-        let mut wires = (0..)
-            .zip(layered.inputs())
-            .map(|(row, &wire): (u32, _)| (row, wire as usize))
-            .peekable();
-        let mut first = 0;
-        for (value, &width) in inputs.iter().zip(circuit.inputs()) {
-            let end = first + width as usize;
-            while let Some((row, wire)) = wires.next_if(|&(_, wire)| wire < end) {
-                for component in 0..components {
-                    let plane = value.plane(wire - first, component);
-                    arena.row_mut(row, component).copy_from_slice(plane);
-                }
-            }
-            first = end;
-        }
-        for layer in layered.layers() {
-            arena.local(layer.local, leads);
-            stock.next_step().await?;
-            self.ands(layer.ands, arena, stock).await?;
-        }
-        arena.local(layered.tail(), leads);
-        let mut rows = layered.outputs().iter();
-        let mut outputs = Vec::new();
-        for &width in circuit.outputs() {
-            let sort = Sort::new(P::SHARING, Element::Bits(width as usize), lanes);
-            let mut value = Shares::zeros(sort);
-            for (plane, &row) in rows.by_ref().take(width as usize).enumerate() {
-                for component in 0..components {
-                    let from = arena.row(row, component);
-                    value.plane_mut(plane, component).copy_from_slice(from);
-                }
-            }
-            outputs.push(value);
-        }
-        Ok(outputs)
+impl Circuit {
+    /// Shares of zero for the outputs, to be written.
+    pub(super) fn blank(&self, sharing: Sharing, lanes: usize) -> Vec<Shares> {
+        let value = |&width: &u32| {
+            let element = Element::Bits(width as usize);
+            Shares::zeros(Sort::new(sharing, element, lanes))
+        };
+        self.outputs().iter().map(value).collect()
     }
+}
 
-    fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
-        let layered = circuit.layered();
-        for layer in layered.layers() {
-            bill.next_step();
-            P::ands_bill(layer.ands.len(), lanes, bill);
+/// Puts inputs into the first rows of an arena, which are for these wires: of each the components from `first` on.
+pub(super) fn enter(wires: &[u32], inputs: &[Arc<Shares>], first: usize, arena: &mut Arena) {
+    let mut wires = (0..)
+        .zip(wires)
+        .map(|(row, &wire): (u32, _)| (row, wire as usize))
+        .peekable();
+    let mut start = 0;
+    for value in inputs {
+        let end = start + value.sort().element.bits();
+        while let Some((row, wire)) = wires.next_if(|&(_, wire)| wire < end) {
+            for component in 0..arena.shape().components {
+                let plane = value.plane(wire - start, first + component);
+                arena.row_mut(row, component).copy_from_slice(plane);
+            }
         }
-        // Two rows are read and one is written by a local operation.
-        let rows = 3 * P::SHARING.components() * layered.local_count();
-        bill.touch((rows * Rows::stride_for(lanes)) as u64);
+        start = end;
     }
+}
 
-    fn bits_at_work(circuit: &Circuit) -> usize {
-        circuit.layered().rows() * P::SHARING.components()
+/// Copies rows of an arena to outputs, into the components from `first` on.
+pub(super) fn leave(rows: &[u32], arena: &Arena, first: usize, outputs: &mut [Shares]) {
+    let mut rows = rows.iter();
+    for value in outputs {
+        let width = value.sort().element.bits();
+        for (plane, &row) in rows.by_ref().take(width).enumerate() {
+            for component in 0..arena.shape().components {
+                let to = value.plane_mut(plane, first + component);
+                to.copy_from_slice(arena.row(row, component));
+            }
+        }
     }
 }

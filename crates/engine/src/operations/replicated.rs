@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use madrigal_circuit::{And, Rows};
-use madrigal_core::{Party, Zeroizing, bits};
+use madrigal_circuit::{Rows, SumLayer, SumStep};
+use madrigal_core::{Aligned, Party, Zeroizing, bits};
 use madrigal_correlations::Stock;
 use madrigal_kernels as kernels;
 use madrigal_net::{Context, Result};
@@ -14,9 +14,11 @@ use madrigal_protocols::replicated::{
 };
 
 use super::boolean_gmw::{opened_bits, pack, string_bits, unpack};
-use super::{Kept, Layers, Protocol};
+use super::netlist::{enter, leave};
+use super::{Boolean, Kept, Protocol};
 use crate::arena::Arena;
 use crate::bill::Bill;
+use crate::circuit::Circuit;
 use crate::operation::{Mismatch, Tool};
 use crate::shares::{Held, Shares};
 use crate::sort::{Element, Sharing, Sort};
@@ -28,6 +30,9 @@ pub struct ReplicatedTool {
     pub(super) inputs: ReplicatedInputs,
     /// Opened where there is work on rings.
     rings: Option<ReplicatedRings>,
+    /// What a circuit keeps within a layer, and its sums where they are not the message as they lie.
+    kept: Aligned<u64>,
+    sums: Arena,
 }
 
 impl Tool for ReplicatedTool {
@@ -38,6 +43,8 @@ impl Tool for ReplicatedTool {
             inputs: ReplicatedInputs::new(context.step("inputs"))?,
             bits: ReplicatedBits::new(context.clone())?,
             rings: None,
+            kept: Aligned::default(),
+            sums: Arena::default(),
             context,
         })
     }
@@ -242,52 +249,95 @@ impl Protocol for ReplicatedTool {
     }
 }
 
-impl Layers for ReplicatedTool {
-    fn me(&self) -> Party {
-        self.context.me()
+impl Boolean for ReplicatedTool {
+    const SUMS: bool = true;
+
+    async fn evaluate(
+        &mut self,
+        circuit: &Circuit,
+        lanes: usize,
+        inputs: &[Arc<Shares>],
+        arena: &mut Arena,
+        _: &mut Stock,
+        _: Option<Kept>,
+    ) -> Result<Vec<Shares>> {
+        let (sums, leads) = (circuit.sums(), leads(self.me()));
+        arena.reshape(sums.rows(), 2, lanes);
+        enter(sums.inputs(), inputs, 0, arena);
+        self.kept.resize(sums.kept() * arena.shape().stride);
+        for layer in sums.layers() {
+            arena.local(layer.local, leads);
+            if lanes.is_multiple_of(64) {
+                self.sums_of_words(layer, arena).await?;
+            } else {
+                self.sums_of_bits(layer, arena).await?;
+            }
+        }
+        arena.local(sums.tail(), leads);
+        let mut outputs = circuit.blank(Sharing::R, lanes);
+        leave(sums.outputs(), arena, 0, &mut outputs);
+        Ok(outputs)
     }
 
-    async fn ands(&mut self, ands: &[And], arena: &mut Arena, _: &mut Stock) -> Result<()> {
-        if arena.lanes().is_multiple_of(64) {
-            return self.ands_of_words(ands, arena).await;
+    fn evaluate_bill(circuit: &Circuit, lanes: usize, bill: &mut Bill) {
+        let sums = circuit.sums();
+        for layer in sums.layers() {
+            bill.each(|_| ReplicatedBits::and_cost(layer.sums.len() * lanes));
+            ReplicatedBits::and_rounds(bill.clock());
         }
-        let count = ands.len() * arena.lanes();
-        let string = || Zeroizing::new(vec![0; bits::bytes_for(count)]);
-        let (mut x, mut y) = ([string(), string()], [string(), string()]);
-        for (component, (x, y)) in x.iter_mut().zip(&mut y).enumerate() {
-            arena.gather(ands, component, x, y);
-        }
-        let [x, y] = [&x, &y].map(|string| string.each_ref().map(|part| part.as_slice()));
-        let z = self.bits.and(x, y, count).await?;
-        for (component, z) in z.iter().enumerate() {
-            arena.scatter(ands, component, z);
-        }
-        Ok(())
+        // Rows of a step: two components of two operands, and what it writes; of a sum: masks, messages and components;
+        // of a local operation: three rows of two components.
+        let rows = 5 * sums.step_count() + 7 * sums.sum_count() + 6 * sums.local_count();
+        bill.touch((rows * Rows::stride_for(lanes)) as u64);
     }
 
-    fn ands_bill(ands: usize, lanes: usize, bill: &mut Bill) {
-        bill.each(|_| ReplicatedBits::and_cost(ands * lanes));
-        ReplicatedBits::and_rounds(bill.clock());
-        // Rows of operands, results and messages, two components each.
-        bill.touch((12 * ands * Rows::stride_for(lanes)) as u64);
+    fn bits_at_work(circuit: &Circuit) -> usize {
+        let sums = circuit.sums();
+        2 * sums.rows() + sums.kept()
     }
 }
 
 impl ReplicatedTool {
     /// Rows without padding are the message as they lie.
-    async fn ands_of_words(&mut self, ands: &[And], arena: &mut Arena) -> Result<()> {
+    async fn sums_of_words(&mut self, layer: SumLayer<'_>, arena: &mut Arena) -> Result<()> {
         let row = arena.shape().stride * 8;
-        let add = |products: Range<usize>, z: &mut [u8]| {
-            kernels::replicated_and_rows(arena.words(), arena.shape(), &ands[products], z);
+        let (mut steps, kept) = (layer.steps, &mut self.kept);
+        let add = |sums: Range<usize>, z: &mut [u8]| {
+            let later = |step: &SumStep| step.sum().is_some_and(|sum| sum as usize >= sums.end);
+            let now = steps.iter().position(later).unwrap_or(steps.len());
+            let (now, later) = steps.split_at(now);
+            steps = later;
+            let first = sums.start as u32;
+            kernels::replicated_sums(arena.words(), arena.shape(), now, kept, first, z);
         };
-        let z = self.bits.cross_terms(ands.len(), row, add);
+        let z = self.bits.cross_terms(layer.sums.len(), row, add);
         // Now, while they are near: when the others' come, other blocks have been at work.
-        for (and, own) in ands.iter().zip(z.chunks_exact(row)) {
-            arena.row_mut(and.dst, 0).copy_from_slice(own);
+        for (&sum, own) in layer.sums.iter().zip(z.chunks_exact(row.max(1))) {
+            arena.row_mut(sum, 0).copy_from_slice(own);
         }
         let [_, theirs] = self.bits.reshare(z).await?;
-        for (and, theirs) in ands.iter().zip(theirs.chunks_exact(row)) {
-            arena.row_mut(and.dst, 1).copy_from_slice(theirs);
+        for (&sum, theirs) in layer.sums.iter().zip(theirs.chunks_exact(row.max(1))) {
+            arena.row_mut(sum, 1).copy_from_slice(theirs);
+        }
+        Ok(())
+    }
+
+    /// Other rows are packed.
+    async fn sums_of_bits(&mut self, layer: SumLayer<'_>, arena: &mut Arena) -> Result<()> {
+        let (lanes, count) = (arena.lanes(), layer.sums.len() * arena.lanes());
+        self.sums.reshape(layer.sums.len(), 1, lanes);
+        let sums = self.sums.bytes_mut();
+        sums.fill(0);
+        let (shape, kept) = (arena.shape(), &mut self.kept);
+        kernels::replicated_sums(arena.words(), shape, layer.steps, kept, 0, sums);
+        let mut string = Zeroizing::new(vec![0; bits::bytes_for(count)]);
+        self.sums.pack(0..layer.sums.len() as u32, 0, &mut string);
+        let mut z = self.bits.zeros(string.len());
+        kernels::xor_into(&mut z, &string);
+        bits::clear_tail(&mut z, count);
+        let z = self.bits.reshare(z).await?;
+        for (component, z) in z.iter().enumerate() {
+            arena.unpack(layer.sums.iter().copied(), component, z);
         }
         Ok(())
     }

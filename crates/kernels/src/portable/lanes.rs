@@ -1,7 +1,7 @@
 //! Bit-sliced programs in chunks of fixed length, of which the compiler makes vectors. Rows are whole
 //! words; where they are whole cache lines too, the chunk is one.
 
-use crate::lanes::{And, LocalOp, RowShape};
+use crate::lanes::{LocalOp, RowShape, SumStep};
 
 /// Four lines: one check of bounds for each, and still all in registers.
 const LINES: usize = 256;
@@ -16,6 +16,30 @@ pub(crate) fn local_rows(arena: &mut [u8], shape: RowShape, ops: &[LocalOp], lea
         local_chunks::<LINE>(arena, shape, ops, leads);
     } else {
         local_chunks::<WORD>(arena, shape, ops, leads);
+    }
+}
+
+/// Rows of `W` components of a word.
+pub(crate) fn local_words<const W: usize>(arena: &mut [u64], ops: &[LocalOp], leads: [bool; 2]) {
+    let (rows, _) = arena.as_chunks_mut::<W>();
+    let flip = |bit: bool, component: usize| match leads[component] && bit {
+        true => u64::MAX,
+        false => 0,
+    };
+    for op in ops {
+        match *op {
+            LocalOp::Xor { dst, a, b } => {
+                let (a, b) = (rows[a as usize], rows[b as usize]);
+                rows[dst as usize] = core::array::from_fn(|i| a[i] ^ b[i]);
+            }
+            LocalOp::Not { dst, a } => {
+                let a = rows[a as usize];
+                rows[dst as usize] = core::array::from_fn(|i| a[i] ^ flip(true, i));
+            }
+            LocalOp::Const { dst, bit } => {
+                rows[dst as usize] = core::array::from_fn(|i| flip(bit, i));
+            }
+        }
     }
 }
 
@@ -64,32 +88,127 @@ fn local_chunks<const C: usize>(
 }
 
 #[inline(always)]
-pub(crate) fn replicated_and_rows(arena: &[u8], shape: RowShape, ands: &[And], z: &mut [u8]) {
+pub(crate) fn replicated_sums(
+    arena: &[u8],
+    shape: RowShape,
+    steps: &[SumStep],
+    kept: &mut [u8],
+    first: u32,
+    z: &mut [u8],
+) {
     if shape.stride.is_multiple_of(LINES / WORD) {
-        and_chunks::<LINES>(arena, shape, ands, z);
+        sum_chunks::<LINES>(arena, shape, steps, kept, first, z);
     } else if shape.stride.is_multiple_of(LINE / WORD) {
-        and_chunks::<LINE>(arena, shape, ands, z);
+        sum_chunks::<LINE>(arena, shape, steps, kept, first, z);
     } else {
-        and_chunks::<WORD>(arena, shape, ands, z);
+        sum_chunks::<WORD>(arena, shape, steps, kept, first, z);
+    }
+}
+
+/// Rows of a word.
+pub(crate) fn sum_words(
+    arena: &[u64],
+    steps: &[SumStep],
+    kept: &mut [u64],
+    first: u32,
+    z: &mut [u8],
+) {
+    let ((rows, _), (z, _)) = (arena.as_chunks::<2>(), z.as_chunks_mut::<WORD>());
+    let product = |a: u32, b: u32| {
+        let ([x0, x1], [y0, y1]) = (rows[a as usize], rows[b as usize]);
+        (x0 & (y0 ^ y1)) ^ (x1 & y0)
+    };
+    let mut give = |to: u32, word: u64| {
+        let z = &mut z[(to - first) as usize];
+        *z = (u64::from_ne_bytes(*z) ^ word).to_ne_bytes();
+    };
+    for step in steps {
+        match *step {
+            SumStep::Multiply { to, a, b } => give(to, product(a, b)),
+            SumStep::Keep { to, a, b } => kept[to as usize] = product(a, b),
+            SumStep::Add { to, a, b } => kept[to as usize] ^= product(a, b),
+            SumStep::Xor { to, a, b } => kept[to as usize] = kept[a as usize] ^ kept[b as usize],
+            SumStep::Give { to, a } => give(to, kept[a as usize]),
+            SumStep::GiveXor { to, a, b } => give(to, kept[a as usize] ^ kept[b as usize]),
+        }
     }
 }
 
 #[inline(always)]
-fn and_chunks<const C: usize>(arena: &[u8], shape: RowShape, ands: &[And], z: &mut [u8]) {
+fn sum_chunks<const C: usize>(
+    arena: &[u8],
+    shape: RowShape,
+    steps: &[SumStep],
+    kept: &mut [u8],
+    first: u32,
+    z: &mut [u8],
+) {
     let part = shape.stride * WORD;
-    let at = |row: u32| row as usize * 2 * part;
-    for (and, z) in ands.iter().zip(z.chunks_exact_mut(part.max(1))) {
-        let (x, y) = (at(and.a), at(and.b));
-        for i in (0..part).step_by(C) {
-            let (x0, x1) = (chunk::<C>(arena, x + i), chunk::<C>(arena, x + part + i));
-            let (y0, y1) = (chunk::<C>(arena, y + i), chunk::<C>(arena, y + part + i));
-            let mut sum = chunk::<C>(z, i);
-            for j in 0..C {
-                sum[j] ^= (x0[j] & (y0[j] ^ y1[j])) ^ (x1[j] & y0[j]);
+    let row = |row: u32| row as usize * part;
+    let sum = |to: u32| row(to - first);
+    for step in steps {
+        match *step {
+            SumStep::Multiply { to, a, b } => {
+                for i in (0..part).step_by(C) {
+                    let product = cross_terms::<C>(arena, part, [a, b], i);
+                    let old = chunk::<C>(z, sum(to) + i);
+                    put(z, sum(to) + i, xor_chunks(old, product));
+                }
             }
-            put(z, i, sum);
+            SumStep::Keep { to, a, b } => {
+                for i in (0..part).step_by(C) {
+                    let product = cross_terms::<C>(arena, part, [a, b], i);
+                    put(kept, row(to) + i, product);
+                }
+            }
+            SumStep::Add { to, a, b } => {
+                for i in (0..part).step_by(C) {
+                    let product = cross_terms::<C>(arena, part, [a, b], i);
+                    let old = chunk::<C>(kept, row(to) + i);
+                    put(kept, row(to) + i, xor_chunks(old, product));
+                }
+            }
+            SumStep::Xor { to, a, b } => {
+                for i in (0..part).step_by(C) {
+                    let (a, b) = (chunk::<C>(kept, row(a) + i), chunk(kept, row(b) + i));
+                    put(kept, row(to) + i, xor_chunks(a, b));
+                }
+            }
+            SumStep::Give { to, a } => {
+                for i in (0..part).step_by(C) {
+                    let (old, a) = (chunk::<C>(z, sum(to) + i), chunk(kept, row(a) + i));
+                    put(z, sum(to) + i, xor_chunks(old, a));
+                }
+            }
+            SumStep::GiveXor { to, a, b } => {
+                for i in (0..part).step_by(C) {
+                    let (a, b) = (chunk::<C>(kept, row(a) + i), chunk(kept, row(b) + i));
+                    let old = chunk::<C>(z, sum(to) + i);
+                    put(z, sum(to) + i, xor_chunks(old, xor_chunks(a, b)));
+                }
+            }
         }
     }
+}
+
+/// Of two rows of two components of `part` bytes, at `i` of each.
+#[inline(always)]
+fn cross_terms<const C: usize>(arena: &[u8], part: usize, [a, b]: [u32; 2], i: usize) -> [u8; C] {
+    let (x, y) = (a as usize * 2 * part + i, b as usize * 2 * part + i);
+    let (mut x0, x1) = (chunk::<C>(arena, x), chunk::<C>(arena, x + part));
+    let (y0, y1) = (chunk::<C>(arena, y), chunk::<C>(arena, y + part));
+    for j in 0..C {
+        x0[j] = (x0[j] & (y0[j] ^ y1[j])) ^ (x1[j] & y0[j]);
+    }
+    x0
+}
+
+#[inline(always)]
+fn xor_chunks<const C: usize>(mut a: [u8; C], b: [u8; C]) -> [u8; C] {
+    for j in 0..C {
+        a[j] ^= b[j];
+    }
+    a
 }
 
 #[inline(always)]

@@ -25,7 +25,9 @@ pub(crate) use fold::{fold_punctured, fold_whole};
 pub(crate) use garble::{
     evaluate_half, evaluate_three, expand_keys, garble_half, garble_three, label_rows,
 };
-pub(crate) use lanes::{local_rows, replicated_and, replicated_and_rows, replicated_carry};
+pub(crate) use lanes::{
+    local_rows, local_words, replicated_and, replicated_carry, replicated_sums, sum_words,
+};
 pub(crate) use lpn::{ggm_correct, ggm_expand, ggm_mark, lpn_gather};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use rings::{BAND, INNER, ROWS, multiply_row};

@@ -47,13 +47,15 @@ macro_rules! rows {
         }
 
         #[target_feature(enable = $features)]
-        pub(crate) fn replicated_and_rows(
+        pub(crate) fn replicated_sums(
             arena: &[u8],
             shape: crate::RowShape,
-            ands: &[crate::And],
+            steps: &[crate::SumStep],
+            kept: &mut [u8],
+            first: u32,
             z: &mut [u8],
         ) {
-            crate::portable::replicated_and_rows(arena, shape, ands, z);
+            crate::portable::replicated_sums(arena, shape, steps, kept, first, z);
         }
 
         #[target_feature(enable = $features)]

@@ -14,9 +14,10 @@ use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::circuit::Circuit;
 use crate::operation::{Early, Prepared};
+use crate::operations::netlist::{enter, leave};
 use crate::operations::{Boolean, Kept, Protocol, unpacked};
 use crate::shares::Shares;
-use crate::sort::{Element, Sharing, Sort};
+use crate::sort::Sharing;
 
 /// Memory that one circuit leaves for the next one.
 #[derive(Default)]
@@ -142,37 +143,6 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// One component of the inputs in the rows of an arena, which has one.
-fn enter(circuit: &Circuit, inputs: &[Arc<Shares>], component: usize, arena: &mut Arena) {
-    let mut wires = (0..)
-        .zip(circuit.layered().inputs())
-        .map(|(row, &wire): (u32, _)| (row, wire as usize))
-        .peekable();
-    let mut first = 0;
-    for (value, &width) in inputs.iter().zip(circuit.inputs()) {
-        let end = first + width as usize;
-        while let Some((row, wire)) = wires.next_if(|&(_, wire)| wire < end) {
-            let plane = value.plane(wire - first, component);
-            arena.row_mut(row, 0).copy_from_slice(plane);
-        }
-        first = end;
-    }
-}
-
-/// Rows of an arena as one component of the outputs.
-fn leave(circuit: &Circuit, arena: &Arena, component: usize, outputs: &mut [Shares]) {
-    let mut rows = circuit.layered().outputs().iter();
-    for value in outputs {
-        let Element::Bits(width) = value.sort().element else {
-            unreachable!("outputs of circuits are bits");
-        };
-        for (plane, &row) in rows.by_ref().take(width).enumerate() {
-            let to = value.plane_mut(plane, component);
-            to.copy_from_slice(arena.row(row, 0));
-        }
-    }
-}
-
 /// Room for a string that is to be overwritten. One that is too small is replaced: growing it would leave what it
 /// held in freed memory.
 fn fit(string: &mut Bits, bytes: usize) {
@@ -285,7 +255,7 @@ impl Boolean for BetaTool {
             ..
         } = &mut self.work;
         arena.reshape(layered.rows(), 1, lanes);
-        enter(circuit, inputs, MASK, arena);
+        enter(circuit.layered().inputs(), inputs, MASK, arena);
         let mut results = |arena: &mut Arena, ands: &[And], at| {
             let own = part(&fresh, at, ands.len() * lanes, &mut room.z);
             arena.scatter(ands, 0, own);
@@ -309,12 +279,8 @@ impl Boolean for BetaTool {
             results(arena, second.ands, at);
         }
         arena.local(layered.tail(), [false; 2]);
-        let empty = |&width: &u32| {
-            let element = Element::Bits(width as usize);
-            Shares::zeros(Sort::new(Sharing::BETA, element, lanes))
-        };
-        let mut outputs: Vec<Shares> = circuit.outputs().iter().map(empty).collect();
-        leave(circuit, arena, MASK, &mut outputs);
+        let mut outputs = circuit.blank(Sharing::BETA, lanes);
+        leave(layered.outputs(), arena, MASK, &mut outputs);
         let results = early.tell(outputs.clone());
         let made = self.multiply_masks(&layout, [&mut x, &mut y], stock);
         let Products {
@@ -356,7 +322,7 @@ impl Boolean for BetaTool {
         let (layered, leads) = (circuit.layered(), Self::leads(self.aby2.me()));
         let layout = Layout::of(circuit, lanes);
         arena.reshape(layered.rows(), 1, lanes);
-        enter(circuit, inputs, PUBLIC, arena);
+        enter(circuit.layered().inputs(), inputs, PUBLIC, arena);
         let Work {
             layer,
             second: other,
@@ -410,7 +376,7 @@ impl Boolean for BetaTool {
             arena.scatter(second.ands, 0, &other.z);
         }
         arena.local(layered.tail(), leads);
-        leave(circuit, arena, PUBLIC, &mut outputs);
+        leave(circuit.layered().outputs(), arena, PUBLIC, &mut outputs);
         Ok(outputs)
     }
 

@@ -1,0 +1,302 @@
+//! What a netlist computes, without names for wires.
+
+use std::collections::HashMap;
+
+use crate::layered::{Layered, LocalOp};
+use crate::netlist::{Gate, Netlist};
+
+/// A node, perhaps inverted: `2 * node + inverted`. Node 0 is the constant 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Lit(pub(super) u32);
+
+impl Lit {
+    pub(super) const ZERO: Self = Self(0);
+    pub(super) const ONE: Self = Self(1);
+
+    pub(super) fn of(node: usize) -> Self {
+        Self(2 * node as u32)
+    }
+
+    pub(super) fn not(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+
+    pub(super) fn inverted(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    pub(super) fn node(self) -> usize {
+        (self.0 / 2) as usize
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Node {
+    /// The constant 0 or an input.
+    Leaf,
+    Xor(Lit, Lit),
+    And(Lit, Lit),
+    /// A product of which nothing but sums are made.
+    Product(Lit, Lit),
+    /// A sum of such.
+    Sum,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Xor,
+    And,
+}
+
+/// Nodes in topological order: the constant, the inputs, then the gates that are left.
+pub(super) struct Graph {
+    pub(super) nodes: Vec<Node>,
+    pub(super) input_bits: usize,
+    pub(super) outputs: Vec<Lit>,
+    /// Of gates by their operands, if no two are to be the same.
+    distinct: Option<HashMap<(Kind, [Lit; 2]), Lit>>,
+}
+
+impl Graph {
+    /// Without gates or outputs.
+    pub(super) fn with_inputs(input_bits: usize) -> Self {
+        Self {
+            nodes: vec![Node::Leaf; 1 + input_bits],
+            input_bits,
+            outputs: Vec::new(),
+            distinct: None,
+        }
+    }
+
+    /// From here on no gate is made that is there.
+    pub(super) fn distinct(mut self) -> Self {
+        self.distinct = Some(HashMap::new());
+        self
+    }
+
+    pub(super) fn of(netlist: &Netlist) -> Self {
+        let input_bits = netlist.input_bits() as usize;
+        let mut graph = Self::with_inputs(input_bits);
+        graph.nodes.reserve(netlist.gates().len());
+        let mut wires = vec![Lit::ZERO; netlist.wires() as usize];
+        for (wire, lit) in wires[..input_bits].iter_mut().enumerate() {
+            *lit = Lit::of(1 + wire);
+        }
+        for &gate in netlist.gates() {
+            match gate {
+                Gate::Xor { a, b, out } => {
+                    wires[out as usize] = graph.xor(wires[a as usize], wires[b as usize])
+                }
+                Gate::And { a, b, out } => {
+                    wires[out as usize] = graph.and(wires[a as usize], wires[b as usize])
+                }
+                Gate::Or { a, b, out } => {
+                    wires[out as usize] = graph
+                        .and(wires[a as usize].not(), wires[b as usize].not())
+                        .not();
+                }
+                Gate::Inv { a, out } => wires[out as usize] = wires[a as usize].not(),
+                Gate::Const { bit, out } => {
+                    wires[out as usize] = if bit { Lit::ONE } else { Lit::ZERO }
+                }
+                Gate::Copy { a, out } => wires[out as usize] = wires[a as usize],
+                Gate::Mand(gate) => {
+                    let mand = netlist.mand(gate);
+                    for ((&a, &b), &z) in mand.x.iter().zip(mand.y).zip(mand.z) {
+                        wires[z as usize] = graph.and(wires[a as usize], wires[b as usize]);
+                    }
+                }
+            }
+        }
+        graph.outputs = netlist
+            .output_wires()
+            .map(|wire| wires[wire as usize])
+            .collect();
+        graph
+    }
+
+    /// Of what has been compiled.
+    pub(super) fn again(program: &Layered) -> Self {
+        Self::with_inputs(program.input_bits()).take(program)
+    }
+
+    /// The same, without gates that are there already.
+    pub(super) fn distinct_of(program: &Layered) -> Self {
+        let graph = Self::with_inputs(program.input_bits());
+        graph.distinct().take(program)
+    }
+
+    fn take(self, program: &Layered) -> Self {
+        let mut graph = self;
+        let mut rows = vec![Lit::ZERO; program.rows()];
+        for (row, &wire) in rows.iter_mut().zip(program.inputs()) {
+            *row = Lit::of(1 + wire as usize);
+        }
+        for layer in program.layers() {
+            graph.local(layer.local, &mut rows);
+            let operands = layer.ands.iter().map(|and| [and.a, and.b]);
+            let operands = operands.map(|pair| pair.map(|row| rows[row as usize]));
+            let made: Vec<Lit> = operands.map(|[a, b]| graph.and(a, b)).collect();
+            for (and, lit) in layer.ands.iter().zip(made) {
+                rows[and.dst as usize] = lit;
+            }
+        }
+        graph.local(program.tail(), &mut rows);
+        let outputs = program.outputs().iter();
+        graph.outputs = outputs.map(|&row| rows[row as usize]).collect();
+        graph
+    }
+
+    pub(super) fn local(&mut self, ops: &[LocalOp], rows: &mut [Lit]) {
+        for &op in ops {
+            let (dst, lit) = match op {
+                LocalOp::Xor { dst, a, b } => (dst, self.xor(rows[a as usize], rows[b as usize])),
+                LocalOp::Not { dst, a } => (dst, rows[a as usize].not()),
+                LocalOp::Const { dst, bit: false } => (dst, Lit::ZERO),
+                LocalOp::Const { dst, bit: true } => (dst, Lit::ONE),
+            };
+            rows[dst as usize] = lit;
+        }
+    }
+
+    pub(super) fn xor(&mut self, a: Lit, b: Lit) -> Lit {
+        if a.node() == 0 {
+            return Lit(b.0 ^ a.0);
+        }
+        if b.node() == 0 {
+            return Lit(a.0 ^ b.0);
+        }
+        if a.node() == b.node() {
+            return Lit(a.0 ^ b.0);
+        }
+        let plain = |lit: Lit| Lit(lit.0 & !1);
+        let key = (Kind::Xor, [plain(a.min(b)), plain(a.max(b))]);
+        let flip = a.0 & 1 ^ b.0 & 1;
+        if let Some(&made) = self.distinct.as_ref().and_then(|gates| gates.get(&key)) {
+            return Lit(made.0 ^ flip);
+        }
+        let made = self.new_xor(a, b);
+        if let Some(gates) = &mut self.distinct {
+            gates.insert(key, Lit(made.0 ^ flip));
+        }
+        made
+    }
+
+    fn new_xor(&mut self, a: Lit, b: Lit) -> Lit {
+        // Two inversions cancel. One stays with its operand: carried to the result, it would often
+        // have to be made good for several readers instead of one (SHA-256: 13 % more local
+        // operations).
+        if a.inverted() && b.inverted() {
+            self.push(Node::Xor(a.not(), b.not()))
+        } else {
+            self.push(Node::Xor(a, b))
+        }
+    }
+
+    pub(super) fn and(&mut self, a: Lit, b: Lit) -> Lit {
+        if a == Lit::ZERO || b == Lit::ZERO || a == b.not() {
+            return Lit::ZERO;
+        }
+        if a == Lit::ONE || a == b {
+            return b;
+        }
+        if b == Lit::ONE {
+            return a;
+        }
+        let key = (Kind::And, [a.min(b), a.max(b)]);
+        let there = self.distinct.as_ref().and_then(|gates| gates.get(&key));
+        there.copied().unwrap_or_else(|| {
+            let made = self.push(Node::And(a, b));
+            if let Some(gates) = &mut self.distinct {
+                gates.insert(key, made);
+            }
+            made
+        })
+    }
+
+    pub(super) fn push(&mut self, node: Node) -> Lit {
+        self.nodes.push(node);
+        Lit::of(self.nodes.len() - 1)
+    }
+
+    /// How often each literal is read by what reaches an output or a sum.
+    pub(super) fn uses(&self) -> Vec<u32> {
+        let mut uses = vec![0; 2 * self.nodes.len()];
+        self.outputs.iter().for_each(|lit| uses[lit.index()] += 1);
+        for (node, &kind) in self.nodes.iter().enumerate().skip(1).rev() {
+            let lit = Lit::of(node);
+            if uses[lit.not().index()] > 0 {
+                uses[lit.index()] += 1;
+            }
+            if let Node::Product(..) = kind {
+                uses[lit.index()] = 1;
+            }
+            if let (Node::Xor(a, b) | Node::And(a, b) | Node::Product(a, b), 1..) =
+                (kind, uses[lit.index()])
+            {
+                uses[a.index()] += 1;
+                uses[b.index()] += 1;
+            }
+        }
+        uses
+    }
+
+    /// How many layers there are below each node, with its own if it is an AND.
+    pub(super) fn depths(&self) -> Vec<u32> {
+        let mut depth = vec![0u32; self.nodes.len()];
+        for (node, &kind) in self.nodes.iter().enumerate() {
+            depth[node] = match kind {
+                Node::Leaf | Node::Product(..) | Node::Sum => 0,
+                Node::Xor(a, b) => depth[a.node()].max(depth[b.node()]),
+                Node::And(a, b) => depth[a.node()].max(depth[b.node()]) + 1,
+            };
+        }
+        depth
+    }
+
+    /// The last layer in which each AND may run for the program to have as few layers as possible, and
+    /// the number of layers. Meaningless for other and for dead nodes.
+    pub(super) fn deadlines(&self, uses: &[u32]) -> (Vec<u32>, u32) {
+        self.deadlines_within(uses, &self.depths(), |_| u32::MAX)
+    }
+
+    /// The same, where an AND is to run in layer `latest` of its node at the latest, which is no earlier than its operands
+    /// allow. `depth`: [`depths`](Self::depths).
+    pub(super) fn deadlines_within(
+        &self,
+        uses: &[u32],
+        depth: &[u32],
+        latest: impl Fn(usize) -> u32,
+    ) -> (Vec<u32>, u32) {
+        let layers = self
+            .outputs
+            .iter()
+            .map(|lit| depth[lit.node()])
+            .max()
+            .unwrap_or(0);
+        // From here on: the layer before which the node must be there.
+        let mut needed = vec![layers; self.nodes.len()];
+        for (node, &kind) in self.nodes.iter().enumerate().rev() {
+            if uses[Lit::of(node).index()] == 0 {
+                continue;
+            }
+            let (a, b, before) = match kind {
+                Node::Leaf | Node::Product(..) | Node::Sum => continue,
+                Node::Xor(a, b) => (a, b, needed[node]),
+                Node::And(a, b) => {
+                    needed[node] = (needed[node] - 1).min(latest(node));
+                    debug_assert!(needed[node] + 1 >= depth[node], "operands come later");
+                    (a, b, needed[node])
+                }
+            };
+            for operand in [a.node(), b.node()] {
+                needed[operand] = needed[operand].min(before);
+            }
+        }
+        (needed, layers)
+    }
+}

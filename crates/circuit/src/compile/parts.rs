@@ -1,0 +1,428 @@
+//! Which sums of products are made, and of which products.
+//!
+//! A value is a sum of products of one layer, its *part* of the last layer that has any, and of the *rest*, which
+//! was there before. Parts of one layer that have products in common, or sums of products, are a component. Where
+//! fewer sums than products separate a component's products from the parts of all values that something reads
+//! ([`Separation`]), these sums are made, and values of them and of their rest; elsewhere values are made of products
+//! as they come.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use super::cut::Separation;
+use super::graph::{Graph, Lit, Node};
+
+/// Parts of a component in which a smallest cut is looked for. Of a larger one the sums are what is read.
+const PARTS: usize = 1 << 17;
+
+/// A cut must have so much less than there are products: a 16th. What it saves is to be worth the rows that are kept.
+const WORTH: usize = 16;
+
+/// Rounds of `pull`: each may show what can be pulled next.
+const PULLS: usize = 3;
+
+const NONE: u32 = u32::MAX;
+
+/// Products and sums of one layer.
+#[derive(Debug, Default)]
+pub(super) struct Due {
+    /// Products that are sums themselves.
+    pub(super) ands: Vec<Lit>,
+    /// Products of which others are made.
+    pub(super) products: Vec<Lit>,
+    /// What is made of these, in the order of `cones`.
+    pub(super) sums: Vec<Lit>,
+    /// How.
+    pub(super) cones: Cones,
+}
+
+/// Sums of products and of one another: the products come first.
+#[derive(Debug, Default)]
+pub(super) struct Cones {
+    products: usize,
+    /// Operands of those that follow, each of which comes before.
+    xors: Vec<[u32; 2]>,
+    /// Those that are sent.
+    pub(super) sums: Vec<u32>,
+}
+
+impl Cones {
+    /// The operands of a sum, none of a product.
+    pub(super) fn operands(&self, part: u32) -> Option<[u32; 2]> {
+        let index = (part as usize).checked_sub(self.products)?;
+        Some(self.xors[index])
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.products + self.xors.len()
+    }
+}
+
+/// The graph of a program whose layers make sums, and what is due in each.
+pub(super) struct Summed {
+    pub(super) graph: Graph,
+    pub(super) due: Vec<Due>,
+}
+
+impl Summed {
+    pub(super) fn of(graph: &Graph) -> Self {
+        let parts = Parts::of(graph);
+        let cuts = parts.cuts(graph);
+        parts.rebuild(graph, &cuts)
+    }
+}
+
+/// What is known of each node.
+struct Parts {
+    live: Vec<bool>,
+    /// One more than the layer of its last products, 0 if it has none.
+    level: Vec<u32>,
+    /// The node that is its part.
+    part: Vec<u32>,
+    /// Whether something reads the value, not its part alone.
+    read: Vec<bool>,
+    layers: u32,
+}
+
+impl Parts {
+    fn of(graph: &Graph) -> Self {
+        let uses = graph.uses();
+        let live = |node: usize| uses[Lit::of(node).index()] > 0;
+        let live: Vec<bool> = (0..graph.nodes.len()).map(live).collect();
+        let (mut layer, layers) = graph.deadlines(&uses);
+        let mut parts = Self::in_layers(graph, &live, &layer, layers);
+        let depth = graph.depths();
+        let mut latest = vec![u32::MAX; graph.nodes.len()];
+        for _ in 0..PULLS {
+            parts.pull(graph, &depth, &mut latest);
+            (layer, _) = graph.deadlines_within(&uses, &depth, |node| latest[node]);
+            parts = Self::in_layers(graph, &live, &layer, layers);
+        }
+        parts
+    }
+
+    /// `layer`: in which each AND runs.
+    fn in_layers(graph: &Graph, live: &[bool], layer: &[u32], layers: u32) -> Self {
+        let nodes = graph.nodes.len();
+        let mut parts = Self {
+            level: vec![0; nodes],
+            part: vec![NONE; nodes],
+            read: vec![false; nodes],
+            live: live.to_vec(),
+            layers,
+        };
+        // Sums of the same two parts are one.
+        let mut same = HashMap::new();
+        for (node, &kind) in graph.nodes.iter().enumerate() {
+            if !parts.live[node] {
+                continue;
+            }
+            match kind {
+                Node::And(..) => {
+                    parts.level[node] = layer[node] + 1;
+                    parts.part[node] = node as u32;
+                }
+                Node::Xor(a, b) => {
+                    let [a, b] = [a, b].map(Lit::node);
+                    parts.level[node] = parts.level[a].max(parts.level[b]);
+                    let [x, y] = [a, b].map(|operand| parts.part[operand]);
+                    parts.part[node] = match parts.level[a].cmp(&parts.level[b]) {
+                        Ordering::Less => y,
+                        Ordering::Greater => x,
+                        Ordering::Equal if parts.level[a] == 0 => NONE,
+                        Ordering::Equal => *same.entry([x.min(y), x.max(y)]).or_insert(node as u32),
+                    };
+                }
+                Node::Leaf | Node::Product(..) | Node::Sum => {}
+            }
+        }
+        parts.each_read(graph, |parts, reader, operand| {
+            let level = match graph.nodes[reader] {
+                Node::Xor(..) => parts.level[reader],
+                _ => u32::MAX,
+            };
+            parts.read[operand] |= parts.level[operand] < level;
+        });
+        let outputs = graph.outputs.iter().map(|lit| lit.node());
+        outputs.for_each(|node| parts.read[node] = true);
+        parts
+    }
+
+    /// What each live gate reads.
+    fn each_read(&mut self, graph: &Graph, mut read: impl FnMut(&mut Self, usize, usize)) {
+        for (node, &kind) in graph.nodes.iter().enumerate() {
+            if let (true, Node::And(a, b) | Node::Xor(a, b)) = (self.live[node], kind) {
+                read(self, node, a.node());
+                read(self, node, b.node());
+            }
+        }
+    }
+
+    /// Lowers the layer in which each AND is to run at the latest, for values to be sums of one layer: where a product
+    /// of an earlier one is read only as it is added to others, these run in that layer if they can.
+    fn pull(&mut self, graph: &Graph, depth: &[u32], latest: &mut [u32]) {
+        let nodes = graph.nodes.len();
+        let mut factor = vec![false; nodes];
+        self.each_read(graph, |_, reader, operand| {
+            factor[operand] |= matches!(graph.nodes[reader], Node::And(..));
+        });
+        graph
+            .outputs
+            .iter()
+            .for_each(|lit| factor[lit.node()] = true);
+        // The first level at which all products of a part can be there.
+        let mut first = vec![0; nodes];
+        for node in (0..nodes).filter(|&node| self.is_part(node)) {
+            first[node] = match self.operands(graph, node) {
+                Some([a, b]) => first[a].max(first[b]),
+                None => depth[node],
+            };
+        }
+        // Of parts as they are now; what is pulled are products.
+        let mut cap = vec![u32::MAX; nodes];
+        for (node, &kind) in graph.nodes.iter().enumerate() {
+            let (true, Node::Xor(a, b)) = (self.live[node], kind) else {
+                continue;
+            };
+            let [mut low, mut high] = [a, b].map(Lit::node);
+            if self.level[low] > self.level[high] {
+                (low, high) = (high, low);
+            }
+            let level = self.level[low];
+            if level == 0 || level == self.level[high] || factor[low] {
+                continue;
+            }
+            let part = self.part[high] as usize;
+            if first[part] <= level {
+                cap[part] = cap[part].min(level - 1);
+            }
+        }
+        for node in (0..nodes).rev().filter(|&node| self.is_part(node)) {
+            match self.operands(graph, node) {
+                Some(operands) => operands
+                    .into_iter()
+                    .for_each(|operand| cap[operand] = cap[operand].min(cap[node])),
+                None => latest[node] = latest[node].min(cap[node]),
+            }
+        }
+    }
+
+    /// What a part is the sum of: none if it is a product.
+    fn operands(&self, graph: &Graph, part: usize) -> Option<[usize; 2]> {
+        match graph.nodes[part] {
+            Node::Xor(a, b) => Some([a, b].map(|lit| self.part[lit.node()] as usize)),
+            _ => None,
+        }
+    }
+
+    fn is_part(&self, node: usize) -> bool {
+        self.live[node] && self.part[node] == node as u32
+    }
+
+    /// The cut of each component whose cut has fewer parts than the component has products.
+    fn cuts(&self, graph: &Graph) -> Cuts {
+        let nodes = graph.nodes.len();
+        let mut wanted = vec![false; nodes];
+        for node in (0..nodes).filter(|&node| self.read[node] && self.level[node] > 0) {
+            wanted[self.part[node] as usize] = true;
+        }
+        let mut component = Components::new(nodes);
+        for part in (0..nodes).filter(|&node| self.is_part(node)) {
+            let operands = self.operands(graph, part).into_iter().flatten();
+            operands.for_each(|operand| component.join(part, operand));
+        }
+        let mut members: Vec<(u32, u32)> = (0..nodes)
+            .filter(|&node| self.is_part(node))
+            .map(|part| (component.of(part) as u32, part as u32))
+            .collect();
+        members.sort_unstable();
+        let mut cuts = Cuts {
+            summed: vec![false; nodes],
+            cut: vec![false; nodes],
+        };
+        let mut place = vec![0; nodes];
+        for members in members.chunk_by(|a, b| a.0 == b.0) {
+            if members.len() == 1 {
+                continue;
+            }
+            let mut separation = Separation::new(members.len());
+            let mut products = 0;
+            for (at, &(_, part)) in members.iter().enumerate() {
+                let part = part as usize;
+                place[part] = at;
+                match self.operands(graph, part) {
+                    Some(operands) => operands
+                        .into_iter()
+                        .for_each(|operand| separation.arrow(place[operand], at)),
+                    None => {
+                        separation.source(at);
+                        products += 1;
+                    }
+                }
+                if wanted[part] {
+                    separation.wanted(at);
+                }
+            }
+            let cut = if members.len() <= PARTS {
+                separation.cut()
+            } else {
+                (0..members.len())
+                    .filter(|&at| wanted[members[at].1 as usize])
+                    .collect()
+            };
+            if cut.len() < products && products - cut.len() >= products / WORTH {
+                members
+                    .iter()
+                    .for_each(|&(_, part)| cuts.summed[part as usize] = true);
+                cut.iter()
+                    .for_each(|&at| cuts.cut[members[at].1 as usize] = true);
+            }
+        }
+        cuts
+    }
+
+    /// The same graph with sums where cuts are.
+    fn rebuild(&self, graph: &Graph, cuts: &Cuts) -> Summed {
+        let nodes = graph.nodes.len();
+        let mut to = Graph::with_inputs(graph.input_bits).distinct();
+        let mut due: Vec<Due> = (0..self.layers).map(|_| Due::default()).collect();
+        // Of a node: its value; what it is beside its part; of a part, its value.
+        let none = || vec![None::<Lit>; nodes];
+        let (mut whole, mut rest, mut part) = (none(), none(), none());
+        let mut products = vec![Lit::ZERO; nodes];
+        whole[..=graph.input_bits]
+            .iter_mut()
+            .enumerate()
+            .for_each(|(node, lit)| *lit = Some(Lit::of(node)));
+        for (node, &kind) in graph.nodes.iter().enumerate() {
+            if !self.live[node] {
+                continue;
+            }
+            let level = self.level[node];
+            let summed = level > 0 && cuts.summed[self.part[node] as usize];
+            if summed && cuts.cut[node] {
+                part[node] = Some(to.push(Node::Sum));
+            }
+            let of = |values: &[Option<Lit>], lit: Lit| {
+                let value = values[lit.node()].expect("what is read has been made");
+                if lit.inverted() { value.not() } else { value }
+            };
+            match kind {
+                Node::And(a, b) if summed => {
+                    let [a, b] = [a, b].map(|lit| of(&whole, lit));
+                    products[node] = to.push(Node::Product(a, b));
+                    rest[node] = Some(Lit::ZERO);
+                }
+                Node::And(a, b) => {
+                    let [a, b] = [a, b].map(|lit| of(&whole, lit));
+                    let there = to.nodes.len();
+                    let made = to.and(a, b);
+                    if made.node() >= there {
+                        due[level as usize - 1].ands.push(made);
+                    }
+                    whole[node] = Some(made);
+                }
+                Node::Xor(a, b) if summed => {
+                    let beside = |lit: Lit| match self.level[lit.node()] == level {
+                        true => of(&rest, lit),
+                        false => of(&whole, lit),
+                    };
+                    rest[node] = Some(to.xor(beside(a), beside(b)));
+                    if self.part[node] == node as u32 && part[node].is_none() {
+                        let operands = [a, b].map(|lit| part[self.part[lit.node()] as usize]);
+                        if let [Some(a), Some(b)] = operands {
+                            part[node] = Some(to.xor(a, b));
+                        }
+                    }
+                }
+                Node::Xor(a, b) => {
+                    let [a, b] = [a, b].map(|lit| of(&whole, lit));
+                    whole[node] = Some(to.xor(a, b));
+                }
+                Node::Leaf | Node::Product(..) | Node::Sum => {}
+            }
+            if summed && self.read[node] {
+                let sum = part[self.part[node] as usize].expect("a cut separates what is read");
+                let rest = rest[node].expect("made just now");
+                whole[node] = Some(to.xor(sum, rest));
+            }
+        }
+        let value = |lit: &Lit| {
+            let value = whole[lit.node()].expect("outputs are made");
+            if lit.inverted() { value.not() } else { value }
+        };
+        to.outputs = graph.outputs.iter().map(value).collect();
+        self.cones(graph, cuts, &products, &part, &mut due);
+        Summed { graph: to, due }
+    }
+
+    /// Of each layer the products below its cuts, and what is made of them.
+    fn cones(
+        &self,
+        graph: &Graph,
+        cuts: &Cuts,
+        products: &[Lit],
+        sums: &[Option<Lit>],
+        due: &mut [Due],
+    ) {
+        let nodes = graph.nodes.len();
+        let mut below = cuts.cut.clone();
+        for node in (0..nodes).rev().filter(|&node| cuts.summed[node]) {
+            if let (true, Some(operands)) = (below[node], self.operands(graph, node)) {
+                operands
+                    .into_iter()
+                    .for_each(|operand| below[operand] = true);
+            }
+        }
+        let mut place = vec![NONE; nodes];
+        let below: Vec<usize> = (0..nodes).filter(|&node| below[node]).collect();
+        for &node in &below {
+            if self.operands(graph, node).is_none() {
+                let due = &mut due[self.level[node] as usize - 1];
+                place[node] = due.cones.products as u32;
+                due.cones.products += 1;
+                due.products.push(products[node]);
+            }
+        }
+        for &node in &below {
+            let due = &mut due[self.level[node] as usize - 1];
+            if let Some(operands) = self.operands(graph, node) {
+                place[node] = due.cones.len() as u32;
+                due.cones.xors.push(operands.map(|operand| place[operand]));
+            }
+            if cuts.cut[node] {
+                due.cones.sums.push(place[node]);
+                due.sums.extend(sums[node]);
+            }
+        }
+    }
+}
+
+/// Which parts are of a component whose sums are made, and which parts these sums are.
+struct Cuts {
+    summed: Vec<bool>,
+    cut: Vec<bool>,
+}
+
+/// Disjoint sets, each known by its smallest member.
+struct Components(Vec<u32>);
+
+impl Components {
+    fn new(len: usize) -> Self {
+        Self((0..len as u32).collect())
+    }
+
+    fn of(&mut self, mut member: usize) -> usize {
+        while self.0[member] as usize != member {
+            let up = self.0[member] as usize;
+            self.0[member] = self.0[up];
+            member = up;
+        }
+        member
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let [a, b] = [a, b].map(|member| self.of(member));
+        self.0[a.max(b)] = a.min(b) as u32;
+    }
+}
