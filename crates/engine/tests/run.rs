@@ -551,7 +551,7 @@ fn replicated_sharing_sends_a_bit_for_each_sum() {
     assert_eq!(cost.setup, Default::default());
     let input = 128 * 1024 / 8;
     let sums = plan.spec().circuit.sums().sum_count();
-    assert!(sums * 3 < plan.spec().circuit.layered().and_count() * 2);
+    assert!(sums * 4 < plan.spec().circuit.layered().and_count() * 3);
     assert_eq!(cost.online.bytes_sent, (sums * 1024 / 8) as u64 + input);
     let outnumbered = JobSpec {
         parties: 2,

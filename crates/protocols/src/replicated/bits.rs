@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | input of n bits ([`ReplicatedInputs`]) | 1 | ceil(n/8), by the owner, to its next party |
 //! | XOR, NOT, constants | 0 | 0 |
-//! | AND of n bits | 1 | ceil(n/8) by each party, to its previous one |
+//! | AND of n bits, or n sums of ANDs | 1 | ceil(n/8) by each party, to its previous one |
 //! | opening of n bits | 1 | ceil(n/8) to each receiver, by its previous party |
 
 use std::ops::Range;
@@ -63,7 +63,7 @@ impl ReplicatedBits {
         self.neighbours.count_in(context);
     }
 
-    /// This party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs go on top
+    /// This party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs, or sums of these, go on top
     /// ([`kernels::replicated_carry`]).
     pub fn zeros(&mut self, bytes: usize) -> Draft {
         let mut z = self.spent.draft(bytes);
@@ -71,8 +71,8 @@ impl ReplicatedBits {
         z
     }
 
-    /// Cross terms of `count` products of `each` bytes on fresh sharings of zero: `add` XORs those of the products
-    /// in a range into its second argument, while that is in the first-level cache.
+    /// Cross terms of `count` products, or sums of products, of `each` bytes on fresh sharings of zero: `add` XORs those of
+    /// the ones in a range into its second argument, while that is in the first-level cache.
     pub fn cross_terms(
         &mut self,
         count: usize,
@@ -92,7 +92,7 @@ impl ReplicatedBits {
         z
     }
 
-    /// Makes products of cross terms: `z`, this party's cross terms on shares of zero ([`cross_terms`](Self::cross_terms),
+    /// Makes products, or sums of products, of cross terms: `z`, this party's cross terms on shares of zero ([`cross_terms`](Self::cross_terms),
     /// [`zeros`](Self::zeros)), is its first component; gives both. One round, `z`'s bytes sent.
     ///
     /// # Errors
