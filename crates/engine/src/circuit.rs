@@ -20,7 +20,14 @@ pub struct Circuit {
     /// Made when it is first garbled.
     labels: OnceLock<Arc<Walk>>,
     /// Made when it is first evaluated by sums.
-    sums: OnceLock<Arc<Sums>>,
+    sums: OnceLock<Arc<Digested>>,
+}
+
+/// A program of sums, with its digest.
+#[derive(Debug)]
+struct Digested {
+    sums: Sums,
+    digest: [u8; 32],
 }
 
 impl Circuit {
@@ -128,9 +135,22 @@ impl Circuit {
         Program::again(&self.layered, Arc::clone(labels))
     }
 
+    fn digested_sums(&self) -> &Digested {
+        self.sums.get_or_init(|| {
+            let sums = Sums::of(&self.layered);
+            let digest = sums.digest();
+            Arc::new(Digested { sums, digest })
+        })
+    }
+
     /// The compiled program as sums of products.
     pub fn sums(&self) -> &Sums {
-        self.sums.get_or_init(|| Arc::new(Sums::of(&self.layered)))
+        &self.digested_sums().sums
+    }
+
+    /// SHA-256 of these.
+    pub fn sums_digest(&self) -> [u8; 32] {
+        self.digested_sums().digest
     }
 
     /// Bits of all output values together.

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::hash::Folding;
 use crate::layered::{Layered, LocalOp};
 use crate::netlist::{Gate, Netlist};
 
 /// A node, perhaps inverted: `2 * node + inverted`. Node 0 is the constant 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lit(pub(super) u32);
 
 impl Lit {
@@ -46,10 +47,17 @@ pub(super) enum Node {
     Sum,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
-    Xor,
-    And,
+/// Gates by their operands.
+#[derive(Default)]
+struct Distinct {
+    /// Of operands that are not inverted.
+    xors: HashMap<u64, Lit, Folding>,
+    ands: HashMap<u64, Lit, Folding>,
+}
+
+/// Two operands, in whichever order.
+fn pair(a: Lit, b: Lit) -> u64 {
+    u64::from(a.max(b).0) << 32 | u64::from(a.min(b).0)
 }
 
 /// Nodes in topological order: the constant, the inputs, then the gates that are left.
@@ -57,8 +65,8 @@ pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) input_bits: usize,
     pub(super) outputs: Vec<Lit>,
-    /// Of gates by their operands, if no two are to be the same.
-    distinct: Option<HashMap<(Kind, [Lit; 2]), Lit>>,
+    /// Where no two gates are to be the same.
+    distinct: Option<Distinct>,
 }
 
 impl Graph {
@@ -74,7 +82,7 @@ impl Graph {
 
     /// From here on no gate is made that is there.
     pub(super) fn distinct(mut self) -> Self {
-        self.distinct = Some(HashMap::new());
+        self.distinct = Some(Distinct::default());
         self
     }
 
@@ -173,15 +181,17 @@ impl Graph {
         if a.node() == b.node() {
             return Lit(a.0 ^ b.0);
         }
-        let plain = |lit: Lit| Lit(lit.0 & !1);
-        let key = (Kind::Xor, [plain(a.min(b)), plain(a.max(b))]);
-        let flip = a.0 & 1 ^ b.0 & 1;
-        if let Some(&made) = self.distinct.as_ref().and_then(|gates| gates.get(&key)) {
+        let Some(Distinct { xors, .. }) = &self.distinct else {
+            return self.new_xor(a, b);
+        };
+        let [plain_a, plain_b] = [a, b].map(|lit| Lit(lit.0 & !1));
+        let (key, flip) = (pair(plain_a, plain_b), (a.0 ^ b.0) & 1);
+        if let Some(made) = xors.get(&key) {
             return Lit(made.0 ^ flip);
         }
         let made = self.new_xor(a, b);
-        if let Some(gates) = &mut self.distinct {
-            gates.insert(key, Lit(made.0 ^ flip));
+        if let Some(Distinct { xors, .. }) = &mut self.distinct {
+            xors.insert(key, Lit(made.0 ^ flip));
         }
         made
     }
@@ -207,15 +217,16 @@ impl Graph {
         if b == Lit::ONE {
             return a;
         }
-        let key = (Kind::And, [a.min(b), a.max(b)]);
-        let there = self.distinct.as_ref().and_then(|gates| gates.get(&key));
-        there.copied().unwrap_or_else(|| {
-            let made = self.push(Node::And(a, b));
-            if let Some(gates) = &mut self.distinct {
-                gates.insert(key, made);
-            }
-            made
-        })
+        let there = self.distinct.as_ref();
+        let there = there.and_then(|gates| gates.ands.get(&pair(a, b)));
+        if let Some(&made) = there {
+            return made;
+        }
+        let made = self.push(Node::And(a, b));
+        if let Some(Distinct { ands, .. }) = &mut self.distinct {
+            ands.insert(pair(a, b), made);
+        }
+        made
     }
 
     pub(super) fn push(&mut self, node: Node) -> Lit {

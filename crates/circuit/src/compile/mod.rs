@@ -17,6 +17,7 @@
 mod cut;
 mod emitter;
 mod graph;
+mod hash;
 mod pairs;
 mod parts;
 mod steps;

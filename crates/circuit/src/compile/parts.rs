@@ -11,15 +11,13 @@ use std::collections::HashMap;
 
 use super::cut::Separation;
 use super::graph::{Graph, Lit, Node};
+use super::hash::Folding;
 
 /// Parts of a component in which a smallest cut is looked for. Of a larger one the sums are what is read.
 const PARTS: usize = 1 << 17;
 
 /// A cut must have so much less than there are products: a 16th. What it saves is to be worth the rows that are kept.
 const WORTH: usize = 16;
-
-/// Rounds of `pull`: each may show what can be pulled next.
-const PULLS: usize = 3;
 
 const NONE: u32 = u32::MAX;
 
@@ -66,9 +64,42 @@ pub(super) struct Summed {
 
 impl Summed {
     pub(super) fn of(graph: &Graph) -> Self {
-        let parts = Parts::of(graph);
-        let cuts = parts.cuts(graph);
-        parts.rebuild(graph, &cuts)
+        let schedule = Schedule::of(graph);
+        let late = Parts::of(graph, &schedule);
+        let late_cuts = late.cuts(graph);
+        // Products run as late as they can, which keeps few rows alive, unless more can be added in earlier layers.
+        if let Some(pulled) = late.pulled(graph, schedule) {
+            let cuts = pulled.cuts(graph);
+            if cuts.sums < late_cuts.sums {
+                return pulled.rebuild(graph, &cuts);
+            }
+        }
+        late.rebuild(graph, &late_cuts)
+    }
+}
+
+/// When products run.
+struct Schedule {
+    uses: Vec<u32>,
+    /// The layers below each node.
+    depth: Vec<u32>,
+    /// Of each AND.
+    layer: Vec<u32>,
+    layers: u32,
+}
+
+impl Schedule {
+    /// As late as can be.
+    fn of(graph: &Graph) -> Self {
+        let uses = graph.uses();
+        let (layer, layers) = graph.deadlines(&uses);
+        let depth = graph.depths();
+        Self {
+            uses,
+            depth,
+            layer,
+            layers,
+        }
     }
 }
 
@@ -85,41 +116,25 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(graph: &Graph) -> Self {
-        let uses = graph.uses();
-        let live = |node: usize| uses[Lit::of(node).index()] > 0;
-        let live: Vec<bool> = (0..graph.nodes.len()).map(live).collect();
-        let (mut layer, layers) = graph.deadlines(&uses);
-        let mut parts = Self::in_layers(graph, &live, &layer, layers);
-        let depth = graph.depths();
-        let mut latest = vec![u32::MAX; graph.nodes.len()];
-        for _ in 0..PULLS {
-            parts.pull(graph, &depth, &mut latest);
-            (layer, _) = graph.deadlines_within(&uses, &depth, |node| latest[node]);
-            parts = Self::in_layers(graph, &live, &layer, layers);
-        }
-        parts
-    }
-
-    /// `layer`: in which each AND runs.
-    fn in_layers(graph: &Graph, live: &[bool], layer: &[u32], layers: u32) -> Self {
+    fn of(graph: &Graph, schedule: &Schedule) -> Self {
         let nodes = graph.nodes.len();
+        let live = |node: usize| schedule.uses[Lit::of(node).index()] > 0;
         let mut parts = Self {
             level: vec![0; nodes],
             part: vec![NONE; nodes],
-            read: vec![false; nodes],
-            live: live.to_vec(),
-            layers,
+            read: Vec::new(),
+            live: (0..nodes).map(live).collect(),
+            layers: schedule.layers,
         };
         // Sums of the same two parts are one.
-        let mut same = HashMap::new();
+        let mut same = HashMap::with_capacity_and_hasher(nodes, Folding::default());
         for (node, &kind) in graph.nodes.iter().enumerate() {
             if !parts.live[node] {
                 continue;
             }
             match kind {
                 Node::And(..) => {
-                    parts.level[node] = layer[node] + 1;
+                    parts.level[node] = schedule.layer[node] + 1;
                     parts.part[node] = node as u32;
                 }
                 Node::Xor(a, b) => {
@@ -130,40 +145,54 @@ impl Parts {
                         Ordering::Less => y,
                         Ordering::Greater => x,
                         Ordering::Equal if parts.level[a] == 0 => NONE,
-                        Ordering::Equal => *same.entry([x.min(y), x.max(y)]).or_insert(node as u32),
+                        Ordering::Equal => {
+                            let pair = u64::from(x.max(y)) << 32 | u64::from(x.min(y));
+                            *same.entry(pair).or_insert(node as u32)
+                        }
                     };
                 }
                 Node::Leaf | Node::Product(..) | Node::Sum => {}
             }
         }
-        parts.each_read(graph, |parts, reader, operand| {
+        let mut read = vec![false; nodes];
+        parts.each_read(graph, |reader, operand| {
             let level = match graph.nodes[reader] {
                 Node::Xor(..) => parts.level[reader],
                 _ => u32::MAX,
             };
-            parts.read[operand] |= parts.level[operand] < level;
+            read[operand] |= parts.level[operand] < level;
         });
+        parts.read = read;
         let outputs = graph.outputs.iter().map(|lit| lit.node());
         outputs.for_each(|node| parts.read[node] = true);
         parts
     }
 
     /// What each live gate reads.
-    fn each_read(&mut self, graph: &Graph, mut read: impl FnMut(&mut Self, usize, usize)) {
+    fn each_read(&self, graph: &Graph, mut read: impl FnMut(usize, usize)) {
         for (node, &kind) in graph.nodes.iter().enumerate() {
             if let (true, Node::And(a, b) | Node::Xor(a, b)) = (self.live[node], kind) {
-                read(self, node, a.node());
-                read(self, node, b.node());
+                read(node, a.node());
+                read(node, b.node());
             }
         }
     }
 
-    /// Lowers the layer in which each AND is to run at the latest, for values to be sums of one layer: where a product
-    /// of an earlier one is read only as it is added to others, these run in that layer if they can.
-    fn pull(&mut self, graph: &Graph, depth: &[u32], latest: &mut [u32]) {
+    /// The same with products pulled to earlier layers, if any can be.
+    fn pulled(&self, graph: &Graph, mut schedule: Schedule) -> Option<Self> {
+        let latest = self.pull(graph, &schedule.depth)?;
+        let Schedule { uses, depth, .. } = &schedule;
+        (schedule.layer, _) = graph.deadlines_within(uses, depth, |node| latest[node]);
+        Some(Self::of(graph, &schedule))
+    }
+
+    /// The layer in which each AND is to run at the latest, for values to be sums of one layer: where a product of an
+    /// earlier one is read only as it is added to others, these run in that layer if they can. None if there is no such
+    /// product.
+    fn pull(&self, graph: &Graph, depth: &[u32]) -> Option<Vec<u32>> {
         let nodes = graph.nodes.len();
         let mut factor = vec![false; nodes];
-        self.each_read(graph, |_, reader, operand| {
+        self.each_read(graph, |reader, operand| {
             factor[operand] |= matches!(graph.nodes[reader], Node::And(..));
         });
         graph
@@ -178,8 +207,8 @@ impl Parts {
                 None => depth[node],
             };
         }
-        // Of parts as they are now; what is pulled are products.
-        let mut cap = vec![u32::MAX; nodes];
+        let mut latest = vec![u32::MAX; nodes];
+        let mut pulled = false;
         for (node, &kind) in graph.nodes.iter().enumerate() {
             let (true, Node::Xor(a, b)) = (self.live[node], kind) else {
                 continue;
@@ -194,17 +223,16 @@ impl Parts {
             }
             let part = self.part[high] as usize;
             if first[part] <= level {
-                cap[part] = cap[part].min(level - 1);
+                latest[part] = latest[part].min(level - 1);
+                pulled = true;
             }
         }
         for node in (0..nodes).rev().filter(|&node| self.is_part(node)) {
-            match self.operands(graph, node) {
-                Some(operands) => operands
-                    .into_iter()
-                    .for_each(|operand| cap[operand] = cap[operand].min(cap[node])),
-                None => latest[node] = latest[node].min(cap[node]),
+            for operand in self.operands(graph, node).into_iter().flatten() {
+                latest[operand] = latest[operand].min(latest[node]);
             }
         }
+        pulled.then_some(latest)
     }
 
     /// What a part is the sum of: none if it is a product.
@@ -239,43 +267,43 @@ impl Parts {
         let mut cuts = Cuts {
             summed: vec![false; nodes],
             cut: vec![false; nodes],
+            sums: 0,
         };
         let mut place = vec![0; nodes];
-        for members in members.chunk_by(|a, b| a.0 == b.0) {
-            if members.len() == 1 {
+        for all in members.chunk_by(|a, b| a.0 == b.0) {
+            let members = all.iter().map(|&(_, part)| part as usize);
+            let is_product = |part: &usize| self.operands(graph, *part).is_none();
+            let products = members.clone().filter(is_product);
+            let count = products.clone().count();
+            // No cut can be smaller.
+            if products.clone().all(|part| wanted[part]) {
+                cuts.sums += count;
                 continue;
             }
-            let mut separation = Separation::new(members.len());
-            let mut products = 0;
-            for (at, &(_, part)) in members.iter().enumerate() {
-                let part = part as usize;
-                place[part] = at;
-                match self.operands(graph, part) {
-                    Some(operands) => operands
-                        .into_iter()
-                        .for_each(|operand| separation.arrow(place[operand], at)),
-                    None => {
-                        separation.source(at);
-                        products += 1;
+            let wanted = members.clone().filter(|&part| wanted[part]);
+            let cut: Vec<usize> = if members.len() > PARTS {
+                wanted.collect()
+            } else {
+                let mut separation = Separation::new(members.len());
+                for (at, part) in members.clone().enumerate() {
+                    place[part] = at;
+                    match self.operands(graph, part) {
+                        Some(operands) => operands
+                            .into_iter()
+                            .for_each(|operand| separation.arrow(place[operand], at)),
+                        None => separation.source(at),
                     }
                 }
-                if wanted[part] {
-                    separation.wanted(at);
-                }
-            }
-            let cut = if members.len() <= PARTS {
-                separation.cut()
-            } else {
-                (0..members.len())
-                    .filter(|&at| wanted[members[at].1 as usize])
-                    .collect()
+                wanted.for_each(|part| separation.wanted(place[part]));
+                let cut = separation.cut().into_iter();
+                cut.map(|at| all[at].1 as usize).collect()
             };
-            if cut.len() < products && products - cut.len() >= products / WORTH {
-                members
-                    .iter()
-                    .for_each(|&(_, part)| cuts.summed[part as usize] = true);
-                cut.iter()
-                    .for_each(|&at| cuts.cut[members[at].1 as usize] = true);
+            if cut.len() < count && count - cut.len() >= count / WORTH {
+                cuts.sums += cut.len();
+                members.for_each(|part| cuts.summed[part] = true);
+                cut.iter().for_each(|&part| cuts.cut[part] = true);
+            } else {
+                cuts.sums += count;
             }
         }
         cuts
@@ -402,6 +430,8 @@ impl Parts {
 struct Cuts {
     summed: Vec<bool>,
     cut: Vec<bool>,
+    /// How many sums there are, with those of one product.
+    sums: usize,
 }
 
 /// Disjoint sets, each known by its smallest member.

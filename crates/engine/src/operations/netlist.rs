@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_circuit::{Rows, Sums};
+use madrigal_circuit::Rows;
 use madrigal_net::Result;
 
 use super::{Boolean, in_sharing};
@@ -59,7 +59,10 @@ impl<P: Boolean> Operation for Netlist<P> {
                 rounds => format!(" in {rounds} rounds"),
             },
             hex(self.circuit.digest()),
-            hex(sums.map_or(self.circuit.compiled_digest(), Sums::digest)),
+            hex(match P::SUMS {
+                true => self.circuit.sums_digest(),
+                false => self.circuit.compiled_digest(),
+            }),
             if self.is_lane_wise() {
                 String::new()
             } else {
