@@ -1,6 +1,7 @@
 //! A netlist compiled for bit-sliced evaluation: layers of local operations and of ANDs.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use madrigal_core::domains;
 
@@ -34,7 +35,8 @@ pub struct Layered {
     pub(crate) input_bits: u32,
     pub(crate) inputs: Vec<u32>,
     pub(crate) outputs: Vec<u32>,
-    pub(crate) local: Vec<LocalOp>,
+    /// Shared with [`Sums`](crate::Sums) that are the ANDs.
+    pub(crate) local: Arc<Vec<LocalOp>>,
     pub(crate) ands: Vec<And>,
     /// Ends of each layer in `local` and `ands`.
     pub(crate) ends: Vec<(u32, u32)>,

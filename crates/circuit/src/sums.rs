@@ -1,5 +1,7 @@
 //! A netlist compiled for protocols that pay for sums of products rather than for products.
 
+use std::sync::Arc;
+
 use madrigal_core::domains;
 
 use crate::error::ShapeError;
@@ -37,7 +39,7 @@ pub struct Sums {
     pub(crate) input_bits: u32,
     pub(crate) inputs: Vec<u32>,
     pub(crate) outputs: Vec<u32>,
-    pub(crate) local: Vec<LocalOp>,
+    pub(crate) local: Arc<Vec<LocalOp>>,
     pub(crate) steps: Vec<SumStep>,
     pub(crate) sums: Vec<u32>,
     /// Ends of each layer in `local`, `steps` and `sums`.

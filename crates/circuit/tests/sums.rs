@@ -68,8 +68,9 @@ fn sums_of(netlist: &Netlist, lanes: usize, seed: u64) -> usize {
     assert!(sums.sum_count() <= layered.and_count());
     assert!(sums.depth() <= layered.depth());
     let inputs = random_rows(netlist.input_bits() as usize, lanes, seed);
-    let outputs = sums.interpret(&inputs).unwrap();
-    assert!(outputs == netlist.evaluate(&inputs).unwrap());
+    let outputs = sums.interpret(&inputs).expect("as many rows as inputs");
+    let expected = netlist.evaluate(&inputs).expect("as many rows as inputs");
+    assert!(outputs == expected);
     sums.sum_count()
 }
 

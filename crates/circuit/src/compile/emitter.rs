@@ -1,5 +1,7 @@
 //! Which rows values lie in, and when each operation is done.
 
+use std::sync::Arc;
+
 use super::graph::{Graph, Lit, Node};
 use crate::layered::{And, Layered, LocalOp};
 
@@ -60,6 +62,8 @@ pub(super) struct Emitter<'a> {
     candidates: Vec<Lit>,
     /// Whether they run ahead of their layer.
     pub(super) ahead: bool,
+    local: Vec<LocalOp>,
+    /// What is there of it, but for the local operations.
     program: Layered,
 }
 
@@ -82,7 +86,7 @@ impl<'a> Emitter<'a> {
             input_bits: graph.input_bits as u32,
             inputs: Vec::new(),
             outputs: Vec::new(),
-            local: Vec::new(),
+            local: Arc::default(),
             ands: Vec::new(),
             ends: Vec::new(),
         };
@@ -97,6 +101,7 @@ impl<'a> Emitter<'a> {
             events: Vec::new(),
             candidates: Vec::new(),
             ahead: true,
+            local: Vec::new(),
             program,
         }
     }
@@ -132,6 +137,8 @@ impl<'a> Emitter<'a> {
             self.make(lit);
             self.program.outputs.push(self.row[lit.index()]);
         }
+        self.local.shrink_to_fit();
+        self.program.local = Arc::new(self.local);
         self.program
     }
 
@@ -192,7 +199,7 @@ impl<'a> Emitter<'a> {
             self.read(a);
             self.read(b);
         }
-        let local = self.program.local.len() as u32;
+        let local = self.local.len() as u32;
         let mut done = Vec::with_capacity(ands.len());
         for ((&lit, [a, b]), row) in ands.iter().zip(operands).zip(free) {
             let dst = row.unwrap_or_else(|| self.fresh_row());
@@ -228,7 +235,7 @@ impl<'a> Emitter<'a> {
                 open.pop();
             } else if lit.node() == 0 {
                 let dst = self.come(lit);
-                self.program.local.push(LocalOp::Const {
+                self.local.push(LocalOp::Const {
                     dst,
                     bit: lit.inverted(),
                 });
@@ -257,7 +264,7 @@ impl<'a> Emitter<'a> {
             let a = self.row[lit.not().index()];
             self.read(lit.not());
             let dst = self.come(lit);
-            self.program.local.push(LocalOp::Not { dst, a });
+            self.local.push(LocalOp::Not { dst, a });
         } else {
             let (a, b) = self.operands(lit);
             let rows = (self.row[a.index()], self.row[b.index()]);
@@ -269,7 +276,7 @@ impl<'a> Emitter<'a> {
             } else {
                 rows
             };
-            self.program.local.push(LocalOp::Xor { dst, a, b });
+            self.local.push(LocalOp::Xor { dst, a, b });
         }
     }
 

@@ -80,6 +80,12 @@ impl Graph {
         }
     }
 
+    /// From here on gates may be made that are there.
+    pub(super) fn again_alike(mut self) -> Self {
+        self.distinct = None;
+        self
+    }
+
     /// From here on no gate is made that is there.
     pub(super) fn distinct(mut self) -> Self {
         self.distinct = Some(Distinct::default());
@@ -135,11 +141,14 @@ impl Graph {
     /// The same, without gates that are there already.
     pub(super) fn distinct_of(program: &Layered) -> Self {
         let graph = Self::with_inputs(program.input_bits());
-        graph.distinct().take(program)
+        graph.distinct().take(program).again_alike()
     }
 
     fn take(self, program: &Layered) -> Self {
         let mut graph = self;
+        graph
+            .nodes
+            .reserve_exact(program.local_count() + program.and_count());
         let mut rows = vec![Lit::ZERO; program.rows()];
         for (row, &wire) in rows.iter_mut().zip(program.inputs()) {
             *row = Lit::of(1 + wire as usize);
@@ -172,31 +181,27 @@ impl Graph {
     }
 
     pub(super) fn xor(&mut self, a: Lit, b: Lit) -> Lit {
-        if a.node() == 0 {
-            return Lit(b.0 ^ a.0);
-        }
-        if b.node() == 0 {
-            return Lit(a.0 ^ b.0);
-        }
-        if a.node() == b.node() {
-            return Lit(a.0 ^ b.0);
-        }
-        let Some(Distinct { xors, .. }) = &self.distinct else {
-            return self.new_xor(a, b);
+        let trivial = a.node() == 0 || b.node() == 0 || a.node() == b.node();
+        let Some(Distinct { xors, .. }) = self.distinct.as_ref().filter(|_| !trivial) else {
+            return self.xor_anew(a, b);
         };
         let [plain_a, plain_b] = [a, b].map(|lit| Lit(lit.0 & !1));
         let (key, flip) = (pair(plain_a, plain_b), (a.0 ^ b.0) & 1);
         if let Some(made) = xors.get(&key) {
             return Lit(made.0 ^ flip);
         }
-        let made = self.new_xor(a, b);
+        let made = self.xor_anew(a, b);
         if let Some(Distinct { xors, .. }) = &mut self.distinct {
             xors.insert(key, Lit(made.0 ^ flip));
         }
         made
     }
 
-    fn new_xor(&mut self, a: Lit, b: Lit) -> Lit {
+    /// The same, though such a gate may be there already.
+    pub(super) fn xor_anew(&mut self, a: Lit, b: Lit) -> Lit {
+        if a.node() == 0 || b.node() == 0 || a.node() == b.node() {
+            return Lit(a.0 ^ b.0);
+        }
         // Two inversions cancel. One stays with its operand: carried to the result, it would often
         // have to be made good for several readers instead of one (SHA-256: 13 % more local
         // operations).

@@ -22,7 +22,9 @@ mod pairs;
 mod parts;
 mod steps;
 
-use crate::layered::Layered;
+use std::sync::Arc;
+
+use crate::layered::{And, Layered};
 use crate::netlist::Netlist;
 use crate::sums::{SumStep, Sums};
 use emitter::Emitter;
@@ -57,7 +59,9 @@ impl Sums {
     /// but for the search of cuts, whose time grows with the square root of a component's size at most; in a component of
     /// more than 131,072 products and sums nothing smaller is looked for than the sums that are read.
     pub fn of(program: &Layered) -> Self {
-        let Summed { graph, due } = Summed::of(&Graph::distinct_of(program));
+        let Some(Summed { graph, due }) = Summed::of(&Graph::distinct_of(program)) else {
+            return Self::of_products(program);
+        };
         let mut emitter = Emitter::new(&graph);
         emitter.load();
         let (mut steps, mut sums, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -88,6 +92,29 @@ impl Sums {
             steps,
             sums,
             ends,
+        }
+    }
+
+    /// The sums are the products.
+    fn of_products(program: &Layered) -> Self {
+        let multiply = |(to, and): (u32, &And)| SumStep::Multiply {
+            to,
+            a: and.a,
+            b: and.b,
+        };
+        let steps = program.layers();
+        let steps = steps.flat_map(|layer| (0..).zip(layer.ands).map(multiply));
+        let end = |&(local, ands): &(u32, u32)| [local, ands, ands];
+        Self {
+            rows: program.rows,
+            kept: 0,
+            input_bits: program.input_bits,
+            inputs: program.inputs.clone(),
+            outputs: program.outputs.clone(),
+            local: Arc::clone(&program.local),
+            steps: steps.collect(),
+            sums: program.ands.iter().map(|and| and.dst).collect(),
+            ends: program.ends.iter().map(end).collect(),
         }
     }
 }

@@ -16,8 +16,8 @@ use super::hash::Folding;
 /// Parts of a component in which a smallest cut is looked for. Of a larger one the sums are what is read.
 const PARTS: usize = 1 << 17;
 
-/// A cut must have so much less than there are products: a 16th. What it saves is to be worth the rows that are kept.
-const WORTH: usize = 16;
+/// Of so many products a cut must save one, in its component and in all: it is to be worth the rows that are kept.
+const WORTH: usize = 32;
 
 const NONE: u32 = u32::MAX;
 
@@ -63,7 +63,8 @@ pub(super) struct Summed {
 }
 
 impl Summed {
-    pub(super) fn of(graph: &Graph) -> Self {
+    /// None if there would be hardly fewer sums than products.
+    pub(super) fn of(graph: &Graph) -> Option<Self> {
         let schedule = Schedule::of(graph);
         let late = Parts::of(graph, &schedule);
         let late_cuts = late.cuts(graph);
@@ -71,10 +72,11 @@ impl Summed {
         if let Some(pulled) = late.pulled(graph, schedule) {
             let cuts = pulled.cuts(graph);
             if cuts.sums < late_cuts.sums {
-                return pulled.rebuild(graph, &cuts);
+                return cuts.are_worth().then(|| pulled.rebuild(graph, &cuts));
             }
         }
-        late.rebuild(graph, &late_cuts)
+        let worth = late_cuts.are_worth();
+        worth.then(|| late.rebuild(graph, &late_cuts))
     }
 }
 
@@ -127,7 +129,7 @@ impl Parts {
             layers: schedule.layers,
         };
         // Sums of the same two parts are one.
-        let mut same = HashMap::with_capacity_and_hasher(nodes, Folding::default());
+        let mut same = HashMap::with_hasher(Folding::default());
         for (node, &kind) in graph.nodes.iter().enumerate() {
             if !parts.live[node] {
                 continue;
@@ -267,14 +269,16 @@ impl Parts {
         let mut cuts = Cuts {
             summed: vec![false; nodes],
             cut: vec![false; nodes],
+            products: 0,
             sums: 0,
         };
-        let mut place = vec![0; nodes];
+        let mut place = vec![0_u32; nodes];
         for all in members.chunk_by(|a, b| a.0 == b.0) {
             let members = all.iter().map(|&(_, part)| part as usize);
             let is_product = |part: &usize| self.operands(graph, *part).is_none();
             let products = members.clone().filter(is_product);
             let count = products.clone().count();
+            cuts.products += count;
             // No cut can be smaller.
             if products.clone().all(|part| wanted[part]) {
                 cuts.sums += count;
@@ -286,19 +290,19 @@ impl Parts {
             } else {
                 let mut separation = Separation::new(members.len());
                 for (at, part) in members.clone().enumerate() {
-                    place[part] = at;
+                    place[part] = at as u32;
                     match self.operands(graph, part) {
                         Some(operands) => operands
                             .into_iter()
-                            .for_each(|operand| separation.arrow(place[operand], at)),
+                            .for_each(|operand| separation.arrow(place[operand] as usize, at)),
                         None => separation.source(at),
                     }
                 }
-                wanted.for_each(|part| separation.wanted(place[part]));
+                wanted.for_each(|part| separation.wanted(place[part] as usize));
                 let cut = separation.cut().into_iter();
                 cut.map(|at| all[at].1 as usize).collect()
             };
-            if cut.len() < count && count - cut.len() >= count / WORTH {
+            if are_worth(cut.len(), count) {
                 cuts.sums += cut.len();
                 members.for_each(|part| cuts.summed[part] = true);
                 cut.iter().for_each(|&part| cuts.cut[part] = true);
@@ -315,13 +319,10 @@ impl Parts {
         let mut to = Graph::with_inputs(graph.input_bits).distinct();
         let mut due: Vec<Due> = (0..self.layers).map(|_| Due::default()).collect();
         // Of a node: its value; what it is beside its part; of a part, its value.
-        let none = || vec![None::<Lit>; nodes];
-        let (mut whole, mut rest, mut part) = (none(), none(), none());
+        let [mut whole, mut rest, mut part] = [(); 3].map(|()| Values::none(nodes));
+        to.nodes.reserve_exact(nodes);
         let mut products = vec![Lit::ZERO; nodes];
-        whole[..=graph.input_bits]
-            .iter_mut()
-            .enumerate()
-            .for_each(|(node, lit)| *lit = Some(Lit::of(node)));
+        (0..=graph.input_bits).for_each(|node| whole.set(node, Lit::of(node)));
         for (node, &kind) in graph.nodes.iter().enumerate() {
             if !self.live[node] {
                 continue;
@@ -329,70 +330,59 @@ impl Parts {
             let level = self.level[node];
             let summed = level > 0 && cuts.summed[self.part[node] as usize];
             if summed && cuts.cut[node] {
-                part[node] = Some(to.push(Node::Sum));
+                part.set(node, to.push(Node::Sum));
             }
-            let of = |values: &[Option<Lit>], lit: Lit| {
-                let value = values[lit.node()].expect("what is read has been made");
-                if lit.inverted() { value.not() } else { value }
-            };
             match kind {
                 Node::And(a, b) if summed => {
-                    let [a, b] = [a, b].map(|lit| of(&whole, lit));
+                    let [a, b] = [a, b].map(|lit| whole.of(lit));
                     products[node] = to.push(Node::Product(a, b));
-                    rest[node] = Some(Lit::ZERO);
+                    rest.set(node, Lit::ZERO);
                 }
                 Node::And(a, b) => {
-                    let [a, b] = [a, b].map(|lit| of(&whole, lit));
+                    let [a, b] = [a, b].map(|lit| whole.of(lit));
                     let there = to.nodes.len();
                     let made = to.and(a, b);
                     if made.node() >= there {
                         due[level as usize - 1].ands.push(made);
                     }
-                    whole[node] = Some(made);
+                    whole.set(node, made);
                 }
                 Node::Xor(a, b) if summed => {
                     let beside = |lit: Lit| match self.level[lit.node()] == level {
-                        true => of(&rest, lit),
-                        false => of(&whole, lit),
+                        true => rest.of(lit),
+                        false => whole.of(lit),
                     };
-                    rest[node] = Some(to.xor(beside(a), beside(b)));
-                    if self.part[node] == node as u32 && part[node].is_none() {
-                        let operands = [a, b].map(|lit| part[self.part[lit.node()] as usize]);
+                    rest.set(node, to.xor(beside(a), beside(b)));
+                    if self.part[node] == node as u32 && part.get(node).is_none() {
+                        let operands = [a, b].map(|lit| part.get(self.part[lit.node()] as usize));
                         if let [Some(a), Some(b)] = operands {
-                            part[node] = Some(to.xor(a, b));
+                            part.set(node, to.xor(a, b));
                         }
                     }
                 }
                 Node::Xor(a, b) => {
-                    let [a, b] = [a, b].map(|lit| of(&whole, lit));
-                    whole[node] = Some(to.xor(a, b));
+                    let [a, b] = [a, b].map(|lit| whole.of(lit));
+                    // In most circuits nearly all of them, which are distinct as they are.
+                    whole.set(node, to.xor_anew(a, b));
                 }
                 Node::Leaf | Node::Product(..) | Node::Sum => {}
             }
             if summed && self.read[node] {
-                let sum = part[self.part[node] as usize].expect("a cut separates what is read");
-                let rest = rest[node].expect("made just now");
-                whole[node] = Some(to.xor(sum, rest));
+                // A cut separates what is read.
+                let sum = part.of(Lit::of(self.part[node] as usize));
+                whole.set(node, to.xor(sum, rest.of(Lit::of(node))));
             }
         }
-        let value = |lit: &Lit| {
-            let value = whole[lit.node()].expect("outputs are made");
-            if lit.inverted() { value.not() } else { value }
-        };
-        to.outputs = graph.outputs.iter().map(value).collect();
+        to.outputs = graph.outputs.iter().map(|&lit| whole.of(lit)).collect();
         self.cones(graph, cuts, &products, &part, &mut due);
-        Summed { graph: to, due }
+        Summed {
+            graph: to.again_alike(),
+            due,
+        }
     }
 
     /// Of each layer the products below its cuts, and what is made of them.
-    fn cones(
-        &self,
-        graph: &Graph,
-        cuts: &Cuts,
-        products: &[Lit],
-        sums: &[Option<Lit>],
-        due: &mut [Due],
-    ) {
+    fn cones(&self, graph: &Graph, cuts: &Cuts, products: &[Lit], sums: &Values, due: &mut [Due]) {
         let nodes = graph.nodes.len();
         let mut below = cuts.cut.clone();
         for node in (0..nodes).rev().filter(|&node| cuts.summed[node]) {
@@ -420,9 +410,42 @@ impl Parts {
             }
             if cuts.cut[node] {
                 due.cones.sums.push(place[node]);
-                due.sums.extend(sums[node]);
+                due.sums.extend(sums.get(node));
             }
         }
+    }
+}
+
+impl Cuts {
+    fn are_worth(&self) -> bool {
+        are_worth(self.sums, self.products)
+    }
+}
+
+const fn are_worth(sums: usize, products: usize) -> bool {
+    sums < products && products - sums >= products / WORTH
+}
+
+/// New literals of nodes that have one.
+struct Values(Vec<u32>);
+
+impl Values {
+    fn none(nodes: usize) -> Self {
+        Self(vec![NONE; nodes])
+    }
+
+    fn set(&mut self, node: usize, value: Lit) {
+        self.0[node] = value.0;
+    }
+
+    fn get(&self, node: usize) -> Option<Lit> {
+        (self.0[node] != NONE).then_some(Lit(self.0[node]))
+    }
+
+    /// That of a literal whose node has been made.
+    fn of(&self, lit: Lit) -> Lit {
+        let value = self.get(lit.node()).expect("what is read has been made");
+        if lit.inverted() { value.not() } else { value }
     }
 }
 
@@ -430,6 +453,7 @@ impl Parts {
 struct Cuts {
     summed: Vec<bool>,
     cut: Vec<bool>,
+    products: usize,
     /// How many sums there are, with those of one product.
     sums: usize,
 }
