@@ -80,8 +80,8 @@ impl Graph {
         }
     }
 
-    /// From here on gates may be made that are there.
-    pub(super) fn again_alike(mut self) -> Self {
+    /// Without what tells which gates are there.
+    pub(super) fn forgetting(mut self) -> Self {
         self.distinct = None;
         self
     }
@@ -141,7 +141,7 @@ impl Graph {
     /// The same, without gates that are there already.
     pub(super) fn distinct_of(program: &Layered) -> Self {
         let graph = Self::with_inputs(program.input_bits());
-        graph.distinct().take(program).again_alike()
+        graph.distinct().take(program).forgetting()
     }
 
     fn take(self, program: &Layered) -> Self {

@@ -376,7 +376,7 @@ impl Parts {
         to.outputs = graph.outputs.iter().map(|&lit| whole.of(lit)).collect();
         self.cones(graph, cuts, &products, &part, &mut due);
         Summed {
-            graph: to.again_alike(),
+            graph: to.forgetting(),
             due,
         }
     }
