@@ -27,7 +27,7 @@ use crate::needs::enough;
 use crate::rows::{Pool, Pooled, Rows};
 
 /// OTs of one direction in a part: with k = 4 their extension message is one frame of 64 KiB.
-const PART: usize = 2 * CHUNK;
+const PART: usize = CHUNK;
 
 /// From a sender to a receiver.
 pub type Direction = (Party, Party);

@@ -31,7 +31,7 @@ use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
 
 /// Triples made at once: with k = 4 their extension message is one frame of 64 KiB.
-pub(crate) const PART: usize = 2 * CHUNK;
+pub(crate) const PART: usize = CHUNK;
 
 /// The peer whose OTs define a party's b.
 pub(crate) fn first_peer(party: Party) -> Party {

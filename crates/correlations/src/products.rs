@@ -21,9 +21,6 @@ use crate::layout::{Layout, Parts, parts};
 use crate::links::{Answer, Ask, Call};
 use madrigal_core::packing::{BitReader, BitWriter};
 
-/// Extensions in one part and direction.
-const EXTENSIONS: usize = 2;
-
 /// Which products x_i y_j of parties i and j a call makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pattern {
@@ -61,7 +58,7 @@ impl ProductLayout {
 
 impl Layout for ProductLayout {
     fn parts(&self) -> Box<dyn Parts> {
-        let one_way = EXTENSIONS * (CHUNK / self.width);
+        let one_way = CHUNK / self.width;
         let size = match self.pattern {
             Pattern::Both => one_way,
             Pattern::Once => 2 * one_way,

@@ -56,7 +56,7 @@ use crate::products::{narrow, wide};
 
 /// OTs of one part in one direction between two parties, at most: with k = 4 their extension message is
 /// one frame of 64 KiB.
-const PART: usize = 2 * CHUNK;
+const PART: usize = CHUNK;
 
 container! {
     /// One party's shares of random bits, additive mod 2^l. The lowest bit of each share is the

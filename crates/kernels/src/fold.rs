@@ -5,10 +5,9 @@
 //! own seed. Column `i` is the sum (XOR) of G(x) over all x that have bit `i` set, and the *total*
 //! is the sum of all: read as vectors over F_2, the columns are the sum of x * G(x).
 //!
-//! The sums are made as in a binary counter: a leaf is added to the partial sum of its left
-//! neighbours, and where two halves of a subtree of height i meet, the right one goes into column i.
-//! That is two additions a leaf instead of w / 2 + 1, and none of the streams is ever stored. Vectors do
-//! so four leaves at a time, and all at once where there are sixteen or fewer.
+//! With vectors the leaves come in Gray order, so that a column is the sum of few runs of them: each leaf is
+//! added to a running sum, as part of its last round of AES, and that sum to one column, in place of
+//! w / 2 + 1 additions. None of the streams is ever stored.
 
 use core::fmt;
 
@@ -28,9 +27,33 @@ pub const MAX_FOLD: usize = 8;
 pub struct Leaves {
     /// `2^width` keys, or one less: then leaf x is at `x - 1`.
     keys: Vec<RoundKeys>,
+    last: LastKeys,
     width: usize,
     position: u64,
     kernels: Kernels,
+}
+
+/// The sums of the last round keys of those leaves that a column is the sum of, and of all.
+#[derive(Default, Zeroize)]
+pub(crate) struct LastKeys {
+    pub(crate) columns: [Block; MAX_FOLD],
+    pub(crate) total: Block,
+}
+
+impl LastKeys {
+    /// Of leaves from number `first` on.
+    fn new(first: usize, keys: &[RoundKeys]) -> Self {
+        let mut sums = Self::default();
+        for (leaf, &[.., last]) in (first..).zip(keys) {
+            for (i, column) in sums.columns.iter_mut().enumerate() {
+                if leaf >> i & 1 == 1 {
+                    *column ^= last;
+                }
+            }
+            sums.total ^= last;
+        }
+        sums
+    }
 }
 
 impl Kernels {
@@ -52,8 +75,10 @@ impl Kernels {
             seeds.len()
         );
         let keys = seeds.iter().map(|&seed| dispatch!(self, expand_key(seed)));
+        let keys: Vec<RoundKeys> = keys.collect();
         Leaves {
-            keys: keys.collect(),
+            last: LastKeys::new((1 << width) - keys.len(), &keys),
+            keys,
             width,
             position: 0,
             kernels: self,
@@ -112,7 +137,7 @@ impl Leaves {
         let first = self.advance(added.len(), self.keys.len());
         dispatch!(
             self.kernels,
-            fold_whole(&self.keys, first, columns, stride, added, total)
+            fold_whole(&self.keys, &self.last, first, columns, stride, added, total)
         );
     }
 
@@ -129,7 +154,7 @@ impl Leaves {
         let keys = &self.keys[self.keys.len() - leaves..];
         dispatch!(
             self.kernels,
-            fold_punctured(keys, first, columns, stride, mask, added)
+            fold_punctured(keys, &self.last, first, columns, stride, mask, added)
         );
     }
 
@@ -167,6 +192,7 @@ impl Leaves {
 impl Drop for Leaves {
     fn drop(&mut self) {
         self.keys.iter_mut().for_each(Zeroize::zeroize);
+        self.last.zeroize();
     }
 }
 

@@ -6,17 +6,17 @@ use madrigal_kernels::{Block, transpose_128};
 
 use crate::{Instance, KAPPA, Tweaks, instance::TweakCounter};
 
-/// OTs per chunk. The columns take 16 bytes per OT: 136 KiB, within the second-level cache of most
-/// processors beside the message, and 64 blocks per column keep AES busy. Measured for IKNP on a
-/// Zen 5 core with 1 MiB: 16384 is 2% faster, 4096 is 4% slower, 2048 and 32768 lose more.
-pub(crate) const CHUNK: usize = 8192;
+/// OTs per chunk. The columns take 16 bytes per OT: 264 KiB, within the second-level cache of most
+/// processors, and 128 blocks per column keep AES busy. Measured on a Zen 3 core with 512 KiB: 8192 is 2%
+/// slower, 4096 is 5% slower, 32768 no faster.
+pub(crate) const CHUNK: usize = 16384;
 
 /// Bytes of one column of a full chunk.
 pub(crate) const COLUMN_BYTES: usize = CHUNK / 8;
 
 /// Distance of columns in the matrix: one cache line more than a column, because with a power of
-/// two all columns of a tile would compete for the same few cache sets (3% at this chunk size, 8%
-/// at twice it).
+/// two all columns of a tile would compete for the same few cache sets (8% at this chunk size, 3%
+/// at half of it).
 pub(crate) const STRIDE: usize = COLUMN_BYTES + 64;
 
 /// Rows that are transposed and used up at a time: 16 KiB, so that they stay in the first-level

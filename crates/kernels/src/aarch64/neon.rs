@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::fold::LastKeys;
 use crate::transpose::assert_within;
 use crate::vector::bmr::bmr;
 use crate::vector::crc::{crc, single_crc};
@@ -25,8 +26,8 @@ const LANES: usize = 1;
 /// Of vectors that the processor has.
 const REGISTERS: usize = 32;
 
-/// Vectors of each of four leaves in flight: there are 32 registers.
-const FOLD_VECTORS: usize = 4;
+/// Vectors of each of two leaves in flight: there are 32 registers.
+const FOLD_VECTORS: usize = 8;
 
 modes!("neon,aes", self);
 single_modes!("neon,aes");

@@ -2,10 +2,12 @@
 
 use super::{ctr_fill, xor_into};
 use crate::aes::RoundKeys;
+use crate::fold::LastKeys;
 use zeroize::Zeroize;
 
 pub(crate) fn fold_whole(
     keys: &[RoundKeys],
+    _: &LastKeys,
     first: u64,
     columns: &mut [u8],
     stride: usize,
@@ -26,6 +28,7 @@ pub(crate) fn fold_whole(
 
 pub(crate) fn fold_punctured(
     keys: &[RoundKeys],
+    _: &LastKeys,
     first: u64,
     columns: &mut [u8],
     stride: usize,

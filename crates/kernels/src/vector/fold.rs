@@ -2,41 +2,20 @@
 //! is. Expanded beside [`modes`](super::modes), whose helpers it takes, with `FOLD_VECTORS`, the
 //! vectors of each leaf in flight, and `spread`, a block from memory in all lanes.
 //!
-//! Leaves go four at a time: `4 * FOLD_VECTORS` independent AES states keep the units busy, and the
-//! three additions within the four stay in registers. Up to sixteen leaves are folded there; of more,
-//! the sum of each four enters the counter of partial sums, which lives in the first-level cache.
-//! All branches are on the number of the leaf. What the compiler would not inline is a macro, and loops
-//! are over indices, lest states go through memory.
+//! Leaves go two at a time: `2 * FOLD_VECTORS` independent AES states keep the units busy. They come in
+//! Gray order, backwards, and each is added to a running sum of all before it: as the round key of its last
+//! round, so that this addition is part of an AES instruction. A column is the sum of the leaves that have
+//! its bit set; in this order these are runs of neighbours, so the column takes the running sum from before
+//! and after each run, and every leaf but 0 costs one addition to a column. The highest column is a single
+//! run, from the first leaf on: what is to be added to it is where the running sum starts, and cancels out in
+//! all others. The last round keys are added to the columns apart ([`LastKeys`](crate::fold::LastKeys)).
+//!
+//! All branches and places are by the number of the leaf. What the compiler would not inline is a macro, and
+//! loops are over indices, lest states go through memory.
 
 /// Defines `fold_whole` and `fold_punctured` for one level.
 macro_rules! fold {
     ($features:literal) => {
-        /// Where the partial sums of more than sixteen leaves meet: up to C columns and the counter's digits.
-        struct Sums<const C: usize, const V: usize> {
-            columns: [[Vector; V]; C],
-            digits: [[Vector; V]; C],
-        }
-
-        impl<const C: usize, const V: usize> Sums<C, V> {
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn new() -> Self {
-                let zero = splat(Block::ZERO);
-                Self {
-                    columns: [[zero; V]; C],
-                    digits: [[zero; V]; C],
-                }
-            }
-
-            #[inline]
-            #[target_feature(enable = $features)]
-            fn wipe(&mut self) {
-                *self = Self::new();
-                // The compiler must take the zeros for used.
-                core::hint::black_box(self);
-            }
-        }
-
         #[inline]
         #[target_feature(enable = $features)]
         fn add<const V: usize>(sum: &mut [Vector; V], x: &[Vector; V]) {
@@ -45,208 +24,70 @@ macro_rules! fold {
             }
         }
 
-        /// V vectors of the stream of each of `$leaves` leaves.
-        macro_rules! streams {
-                            ($leaves:literal, $keys:expr, $first:expr) => {{
-                                let keys: &[RoundKeys; $leaves] = $keys;
-                                // Leaves that every step takes: as in `unkept`.
-                                let keys = if REGISTERS < 32 && C <= 2 {
-                                    crate::opaque::again(keys)
-                                } else {
-                                    keys
-                                };
-                                let mut counter = [$first; V];
-                                for i in 1..V {
-                                    counter[i] = add_counter(counter[i - 1], LANES as i64);
-                                }
-                                let mut states = [counter; $leaves];
-                                for leaf in 0..$leaves {
-                                    let key = spread(&keys[leaf][0]);
-                                    for i in 0..V {
-                                        states[leaf][i] = xor_vectors(states[leaf][i], key);
-                                    }
-                                }
-                                // Written out: the compiler does not unroll a loop here, and adds scalar work to every round.
-                                macro_rules! next_round {
-                                    ($r:literal) => {
-                                        for leaf in 0..$leaves {
-                                            let key = spread(&keys[leaf][$r]);
-                                            for i in 0..V {
-                                                states[leaf][i] = round(states[leaf][i], key);
-                                            }
-                                        }
-                                        // Else the compiler takes the states one after the other; vectors of several
-                                        // blocks do better where it may choose within three rounds.
-                                        if REGISTERS < 32 && (LANES == 1 || $r % 3 == 0) {
-                                            for leaf in 0..$leaves {
-                                                for i in 0..V {
-                                                    states[leaf][i] = hold(states[leaf][i]);
-                                                }
-                                            }
-                                        }
-                                    };
-                                }
-                                next_round!(1);
-                                next_round!(2);
-                                next_round!(3);
-                                next_round!(4);
-                                next_round!(5);
-                                next_round!(6);
-                                next_round!(7);
-                                next_round!(8);
-                                next_round!(9);
-                                for leaf in 0..$leaves {
-                                    let key = spread(&keys[leaf][10]);
-                                    for i in 0..V {
-                                        states[leaf][i] = last_round(states[leaf][i], key);
-                                    }
-                                }
-                                states
-                            }};
-                        }
-
-        /// The sums of those of four neighbours whose number is odd, of the upper two, and of all.
-        macro_rules! sums_of_four {
-            ($four:expr) => {{
-                let [a, b, c, d]: [[Vector; V]; 4] = $four;
-                let (mut odd, mut high, mut all) = (b, c, a);
-                add(&mut odd, &d);
-                add(&mut high, &d);
-                add(&mut all, &odd);
-                add(&mut all, &c);
-                (odd, high, all)
-            }};
-        }
-
-        /// Folds V vectors of up to four leaves, of all or of all but leaf 0: their total, which is of use
-        /// only if all leaves are there, and the columns.
-        macro_rules! fold_few {
-            ($keys:expr, $first:expr) => {{
-                let (keys, first): (&[RoundKeys], Vector) = ($keys, $first);
-                let zero = [splat(Block::ZERO); V];
-                let mut columns = [zero; C];
-                if C == 1 {
-                    let [mut a, b] = if let Ok(both) = <&[RoundKeys; 2]>::try_from(keys) {
-                        streams!(2, both, first)
-                    } else if let [one] = keys {
-                        let [b] = streams!(1, core::array::from_ref(one), first);
-                        [zero, b]
-                    } else {
-                        [zero; 2]
-                    };
-                    columns[0] = b;
-                    add(&mut a, &b);
-                    (a, columns)
-                } else {
-                    let [mut a, mut b, mut c, d] = if let Some(three) = keys.first_chunk()
-                        && keys.len() == 3
-                    {
-                        let [b, c, d] = streams!(3, three, first);
-                        [zero, b, c, d]
-                    } else if let Some(four) = keys.first_chunk() {
-                        streams!(4, four, first)
-                    } else {
-                        [zero; 4]
-                    };
-                    add(&mut a, &c);
-                    add(&mut c, &d);
-                    add(&mut b, &d);
-                    add(&mut a, &b);
-                    (columns[0], columns[1]) = (b, c);
-                    (a, columns)
-                }
-            }};
-        }
-
-        /// The same of eight or sixteen leaves, with or without leaf 0.
-        macro_rules! fold_group {
-            ($keys:expr, $first:expr) => {{
-                let (keys, first): (&[RoundKeys], Vector) = ($keys, $first);
-                let zero = [splat(Block::ZERO); V];
-                let mut columns = [zero; C];
-                let (start, fours) = keys.split_at(keys.len() % 4);
-                let fours = fours.as_chunks::<4>().0;
-                let (four, fours) = match (<&[RoundKeys; 3]>::try_from(start), fours.split_first())
-                {
-                    (Ok(three), _) => {
-                        let [b, c, d] = streams!(3, three, first);
-                        ([zero, b, c, d], fours)
-                    }
-                    (_, Some((four, fours))) => (streams!(4, four, first), fours),
-                    _ => ([zero; 4], fours),
-                };
-                let mut total;
-                (columns[0], columns[1], total) = sums_of_four!(four);
-                macro_rules! next {
-                    ($index:literal, $four:expr) => {
-                        let (odd, high, all) = sums_of_four!(streams!(4, $four, first));
-                        add(&mut columns[0], &odd);
-                        add(&mut columns[1], &high);
-                        if $index & 1 == 1 {
-                            add(&mut columns[2], &all);
-                        }
-                        if $index & 2 == 2 {
-                            add(&mut columns[3], &all);
-                        }
-                        add(&mut total, &all);
-                    };
-                }
-                if let Some(four) = fours.first() {
-                    next!(1, four);
-                }
-                if let [_, third, fourth] = fours {
-                    next!(2, third);
-                    next!(3, fourth);
-                }
-                (total, columns)
-            }};
-        }
-
-        /// The same of more leaves, four at a time by a counter; the columns are those of `sums`.
+        /// The same vectors, which must be ready here: the compiler would otherwise keep states in order to
+        /// finish them later, which takes more registers than there are.
         #[inline]
         #[target_feature(enable = $features)]
-        fn fold_many<const C: usize, const V: usize>(
-            keys: &[RoundKeys],
-            first: Vector,
-            sums: &mut Sums<C, V>,
-        ) -> [Vector; V] {
-            /// Adds four neighbours, the `$index`-th of all fours. What no earlier four has reached is
-            /// overwritten.
-            macro_rules! add_four {
-                ($index:expr, $four:expr) => {{
-                    let index: usize = $index;
-                    let (mut odd, mut high, mut all) = sums_of_four!($four);
-                    if index > 0 {
-                        add(&mut odd, &sums.columns[0]);
-                        add(&mut high, &sums.columns[1]);
-                    }
-                    (sums.columns[0], sums.columns[1]) = (odd, high);
-                    let carries = index.trailing_ones() as usize;
-                    for i in 0..carries {
-                        let column = &mut sums.columns[2 + i];
-                        if index >> (i + 1) == 0 {
-                            *column = all;
-                        } else {
-                            add(column, &all);
-                        }
-                        add(&mut all, &sums.digits[i]);
-                    }
-                    sums.digits[carries] = all;
-                }};
+        fn hold_all<const V: usize>(x: &mut [Vector; V]) {
+            if REGISTERS < 32 {
+                for i in 0..V {
+                    x[i] = hold(x[i]);
+                }
             }
-            let (start, fours) = keys.split_at(keys.len() % 4);
-            let mut skipped = 0;
-            if let Ok(three) = <&[RoundKeys; 3]>::try_from(start) {
-                let [b, c, d] = streams!(3, three, first);
-                add_four!(0, [[splat(Block::ZERO); V], b, c, d]);
-                skipped = 1;
-            }
-            for (index, keys) in (skipped..).zip(fours.as_chunks::<4>().0) {
-                add_four!(index, streams!(4, keys, first));
-            }
-            // The carry of the last four.
-            sums.digits[keys.len().div_ceil(4).trailing_zeros() as usize]
         }
+
+        /// The last round of a leaf, which adds its stream, but for the last round key, to the sum.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn finish<const V: usize>(sum: &mut [Vector; V], states: &[Vector; V]) {
+            for i in 0..V {
+                sum[i] = last_round(states[i], sum[i]);
+            }
+        }
+
+        /// V vectors of counters, encrypted but for the last round under the keys of each of `$leaves` leaves.
+        macro_rules! nine_rounds {
+                    ($leaves:literal, $keys:expr, $counters:expr) => {{
+                        let keys: [&RoundKeys; $leaves] = $keys;
+                        let mut states = [$counters; $leaves];
+                        for leaf in 0..$leaves {
+                            let key = spread(&keys[leaf][0]);
+                            for i in 0..V {
+                                states[leaf][i] = xor_vectors(states[leaf][i], key);
+                            }
+                        }
+                        // Written out: the compiler does not unroll a loop here, and adds scalar work to every round.
+                        macro_rules! next_round {
+                            ($r:literal) => {
+                                for leaf in 0..$leaves {
+                                    let key = spread(&keys[leaf][$r]);
+                                    for i in 0..V {
+                                        states[leaf][i] = round(states[leaf][i], key);
+                                    }
+                                }
+                                // Else the compiler takes the states one after the other; vectors of several
+                                // blocks do better where it may choose within three rounds.
+                                if REGISTERS < 32 && (LANES == 1 || $r % 3 == 0) {
+                                    for leaf in 0..$leaves {
+                                        for i in 0..V {
+                                            states[leaf][i] = hold(states[leaf][i]);
+                                        }
+                                    }
+                                }
+                            };
+                        }
+                        next_round!(1);
+                        next_round!(2);
+                        next_round!(3);
+                        next_round!(4);
+                        next_round!(5);
+                        next_round!(6);
+                        next_round!(7);
+                        next_round!(8);
+                        next_round!(9);
+                        states
+                    }};
+                                }
 
         #[inline]
         #[target_feature(enable = $features)]
@@ -294,6 +135,7 @@ macro_rules! fold {
         #[target_feature(enable = $features)]
         fn fold_steps<const C: usize, const V: usize, const STEP: usize, const WHOLE: bool>(
             keys: &[RoundKeys],
+            last: &LastKeys,
             first: u64,
             columns: &mut [&mut [[u8; STEP]]; C],
             mask: u8,
@@ -304,53 +146,133 @@ macro_rules! fold {
             if added.is_empty() {
                 return;
             }
-            let width = width_of::<WHOLE>(keys);
-            let mut masks = [splat(Block::ZERO); C];
-            for i in 0..C {
+            let top = if C <= 2 { C - 1 } else { width_of(keys) - 1 };
+            let (start, pairs) = keys.split_at(if WHOLE { 2 } else { 1 });
+            let pairs = pairs.as_chunks::<2>().0;
+            assert_eq!(pairs.len(), (1 << top) - 1, "all leaves, or all but one");
+            let zero = splat(Block::ZERO);
+            let (mut masks, mut last_keys) = ([zero; C], [zero; C]);
+            for i in 0..=top {
                 masks[i] = splat(Block::mask(mask >> i & 1 == 1));
+                last_keys[i] = spread(&last.columns[i]);
             }
-            let mut sums = Sums::<C, V>::new();
+            let (mut top_mask, mut top_key) = (masks[top], last_keys[top]);
+            (masks[top], last_keys[top]) = (zero, zero);
+            let mut sums = [[zero; V]; C];
             let mut block = first;
             for (step, added) in added.iter().enumerate() {
-                let counter = counters(block, 0);
+                let mut counters = [counters(block, 0); V];
+                for i in 1..V {
+                    counters[i] = add_counter(counters[i - 1], LANES as i64);
+                }
                 block = block.wrapping_add((STEP / 16) as u64);
-                let few;
-                let (mut sum, folded) = if C <= 2 {
-                    few = fold_few!(keys, counter);
-                    (few.0, &few.1)
-                } else if C == 4 {
-                    few = fold_group!(keys, counter);
-                    (few.0, &few.1)
-                } else {
-                    let sum = fold_many::<C, V>(keys, counter, &mut sums);
-                    (sum, &sums.columns)
-                };
                 let added = load_step::<V, STEP>(added);
-                if WHOLE {
-                    add(&mut sum, &added);
+                let mut sum = [top_key; V];
+                for v in 0..V {
+                    for i in 0..C {
+                        sums[i][v] = last_keys[i];
+                        if !WHOLE {
+                            let added = and_vectors(added[v], masks[i]);
+                            sums[i][v] = xor_vectors(last_keys[i], added);
+                        }
+                    }
+                    if !WHOLE {
+                        sum[v] = xor_vectors(top_key, and_vectors(added[v], top_mask));
+                    }
+                }
+                /// Two leaves. Bit 0 changes between them, bit `$changed` after them.
+                macro_rules! add_pair {
+                    ($first:expr, $second:expr, $changed:expr) => {
+                        let [a, b] = nine_rounds!(2, [$first, $second], counters);
+                        finish(&mut sum, &a);
+                        add(&mut sums[0], &sum);
+                        hold_all(&mut sums[0]);
+                        finish(&mut sum, &b);
+                        hold_all(&mut sum);
+                        let changed: usize = $changed;
+                        add(&mut sums[changed], &sum);
+                        hold_all(&mut sums[changed]);
+                    };
+                }
+                /// Two leaves of the last sixteen, the `$n`-th from the end.
+                macro_rules! add_two {
+                    ($n:literal) => {
+                        let [a, b] = &pairs[($n ^ $n >> 1) - 1];
+                        let [a, b] = if $n % 2 == 0 { [b, a] } else { [a, b] };
+                        add_pair!(a, b, 1 + usize::trailing_zeros($n) as usize);
+                    };
+                }
+                if C > 4 {
+                    for group in (1..pairs.len().div_ceil(8)).rev() {
+                        // Sixteen leaves; in every second group the halves change places.
+                        let halves = pairs[8 * (group ^ group >> 1) - 1..][..8]
+                            .as_chunks::<4>()
+                            .0;
+                        let [a, b, c, d] = &halves[1 - group % 2];
+                        add_pair!(&a[0], &a[1], 1);
+                        add_pair!(&b[1], &b[0], 2);
+                        add_pair!(&d[0], &d[1], 1);
+                        add_pair!(&c[1], &c[0], 3);
+                        let [a, b, c, d] = &halves[group % 2];
+                        add_pair!(&c[0], &c[1], 1);
+                        add_pair!(&d[1], &d[0], 2);
+                        add_pair!(&b[0], &b[1], 1);
+                        add_pair!(&a[1], &a[0], 4 + group.trailing_zeros() as usize);
+                    }
+                }
+                if C >= 4 && pairs.len() >= 7 {
+                    add_two!(7);
+                    add_two!(6);
+                    add_two!(5);
+                    add_two!(4);
+                }
+                if C >= 4 && pairs.len() >= 3 {
+                    add_two!(3);
+                    add_two!(2);
+                }
+                // Leaves 2, 3, 1 and 0, as many as there are: the last three together.
+                if let [a, b] = start {
+                    if C > 1 {
+                        add_two!(1);
+                    }
+                    let [a, b] = nine_rounds!(2, [a, b], counters);
+                    finish(&mut sum, &b);
+                    add(&mut sums[0], &sum);
+                    finish(&mut sum, &a);
+                    let rest = xor_vectors(top_key, spread(&last.total));
+                    for v in 0..V {
+                        sum[v] = xor_vectors(sum[v], xor_vectors(added[v], rest));
+                    }
                     store_step(&mut total[step], &sum);
+                } else if C > 1
+                    && let ([b], [[c, d], ..]) = (start, pairs)
+                {
+                    let [c, d, b] = nine_rounds!(3, [c, d, b], counters);
+                    finish(&mut sum, &c);
+                    add(&mut sums[0], &sum);
+                    finish(&mut sum, &d);
+                    add(&mut sums[1], &sum);
+                    finish(&mut sum, &b);
+                    add(&mut sums[0], &sum);
+                } else if let [b] = start {
+                    let [b] = nine_rounds!(1, [b], counters);
+                    finish(&mut sum, &b);
+                    add(&mut sums[0], &sum);
                 }
                 for i in 0..C {
-                    if i < width {
-                        let mut column = folded[i];
-                        for v in 0..V {
-                            if !WHOLE {
-                                column[v] = xor_vectors(column[v], and_vectors(added[v], masks[i]));
-                            }
-                        }
-                        store_step(&mut columns[i][step], &column);
+                    if i <= top {
+                        store_step(&mut columns[i][step], &sums[i]);
                     }
                 }
             }
-            if C > 4 {
-                sums.wipe();
-            }
-            masks = [splat(Block::ZERO); C];
-            zeroize::optimization_barrier(&masks);
+            sums = [[zero; V]; C];
+            (masks, last_keys, top_mask, top_key) = ([zero; C], [zero; C], zero, zero);
+            zeroize::optimization_barrier(&(sums, masks, last_keys, top_mask, top_key));
         }
 
-        fn width_of<const WHOLE: bool>(keys: &[RoundKeys]) -> usize {
-            (keys.len() + usize::from(!WHOLE)).ilog2() as usize
+        /// Of a tree that is whole or lacks leaf 0.
+        fn width_of(keys: &[RoundKeys]) -> usize {
+            (keys.len() + 1).ilog2() as usize
         }
 
         /// All bytes: in steps of V vectors, then of one, then what is left.
@@ -358,6 +280,7 @@ macro_rules! fold {
         #[target_feature(enable = $features)]
         fn fold_all<const C: usize, const V: usize, const STEP: usize, const WHOLE: bool>(
             keys: &[RoundKeys],
+            last: &LastKeys,
             first: u64,
             columns: &mut [u8],
             stride: usize,
@@ -366,7 +289,7 @@ macro_rules! fold {
             total: &mut [u8],
         ) {
             const ONE: usize = 16 * LANES;
-            let width = width_of::<WHOLE>(keys);
+            let width = width_of(keys);
             let bytes = added.len();
             let (bulk, whole) = (bytes / STEP * STEP, bytes / ONE * ONE);
             let block = |byte: usize| first.wrapping_add(byte as u64 / 16);
@@ -375,6 +298,7 @@ macro_rules! fold {
             let (total_ones, total_left) = total.split_at_mut(totals(whole - bulk));
             fold_steps::<C, V, STEP, WHOLE>(
                 keys,
+                last,
                 first,
                 &mut steps_of(columns, stride, width, 0..bulk),
                 mask,
@@ -383,6 +307,7 @@ macro_rules! fold {
             );
             fold_steps::<C, 1, ONE, WHOLE>(
                 keys,
+                last,
                 block(bulk),
                 &mut steps_of(columns, stride, width, bulk..whole),
                 mask,
@@ -396,6 +321,7 @@ macro_rules! fold {
                 padded_added[0][..left].copy_from_slice(&added[whole..]);
                 fold_steps::<C, 1, ONE, WHOLE>(
                     keys,
+                    last,
                     block(whole),
                     &mut padded.each_mut().map(|column| &mut column[..]),
                     mask,
@@ -415,6 +341,7 @@ macro_rules! fold {
         #[target_feature(enable = $features)]
         pub(crate) fn fold_whole(
             keys: &[RoundKeys],
+            last: &LastKeys,
             first: u64,
             columns: &mut [u8],
             stride: usize,
@@ -422,23 +349,24 @@ macro_rules! fold {
             total: &mut [u8],
         ) {
             macro_rules! run {
-                ($columns:literal, $vectors:expr) => {
-                    fold_all::<$columns, { $vectors }, { 16 * LANES * $vectors }, true>(
-                        keys, first, columns, stride, 0, added, total,
+                ($columns:literal) => {
+                    fold_all::<$columns, FOLD_VECTORS, { 16 * LANES * FOLD_VECTORS }, true>(
+                        keys, last, first, columns, stride, 0, added, total,
                     )
                 };
             }
             match keys.len() {
-                2 => run!(1, 2 * FOLD_VECTORS),
-                4 => run!(2, FOLD_VECTORS),
-                8 | 16 => run!(4, FOLD_VECTORS),
-                _ => run!(8, FOLD_VECTORS),
+                2 => run!(1),
+                4 => run!(2),
+                8 | 16 => run!(4),
+                _ => run!(8),
             }
         }
 
         #[target_feature(enable = $features)]
         pub(crate) fn fold_punctured(
             keys: &[RoundKeys],
+            last: &LastKeys,
             first: u64,
             columns: &mut [u8],
             stride: usize,
@@ -446,9 +374,10 @@ macro_rules! fold {
             added: &[u8],
         ) {
             macro_rules! run {
-                ($columns:literal, $vectors:expr) => {
-                    fold_all::<$columns, { $vectors }, { 16 * LANES * $vectors }, false>(
+                ($columns:literal) => {
+                    fold_all::<$columns, FOLD_VECTORS, { 16 * LANES * FOLD_VECTORS }, false>(
                         keys,
+                        last,
                         first,
                         columns,
                         stride,
@@ -459,10 +388,10 @@ macro_rules! fold {
                 };
             }
             match keys.len() {
-                1 => run!(1, 2 * FOLD_VECTORS),
-                3 => run!(2, FOLD_VECTORS),
-                7 | 15 => run!(4, FOLD_VECTORS),
-                _ => run!(8, FOLD_VECTORS),
+                1 => run!(1),
+                3 => run!(2),
+                7 | 15 => run!(4),
+                _ => run!(8),
             }
         }
     };

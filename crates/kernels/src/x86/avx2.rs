@@ -8,6 +8,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::fold::LastKeys;
 use crate::vector::bmr::bmr;
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
@@ -33,8 +34,8 @@ const LANES: usize = 1;
 /// Of vectors that the processor has.
 const REGISTERS: usize = 16;
 
-/// Vectors of each of four leaves in flight: there are 16 registers.
-const FOLD_VECTORS: usize = 2;
+/// Vectors of each of two leaves in flight: there are 16 registers.
+const FOLD_VECTORS: usize = 4;
 
 modes!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
 single_modes!("sse4.1,ssse3,aes,pclmulqdq,avx2");

@@ -6,6 +6,7 @@ use zeroize::Zeroize;
 
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
+use crate::fold::LastKeys;
 use crate::transpose::assert_within;
 use crate::vector::bmr::bmr;
 use crate::vector::crc::crc;
@@ -30,7 +31,7 @@ const LANES: usize = 4;
 /// Of vectors that the processor has.
 const REGISTERS: usize = 32;
 
-/// Vectors of each of four leaves in flight: there are 32 registers.
+/// Vectors of each of two leaves in flight: there are 32 registers.
 const FOLD_VECTORS: usize = 4;
 
 modes!(
