@@ -4,6 +4,7 @@
 use madrigal_core::{Party, PhaseCost, Ring};
 use madrigal_correlations::{Extension, OtCosts, OtSource, SharedBits, Source};
 use madrigal_net::Context;
+use madrigal_ot::softspoken::CHUNK;
 use madrigal_testkit::{World, seed};
 
 /// The extensions that tests of all kinds run over.
@@ -226,7 +227,7 @@ fn takes_one_ot_for_each_pair<T: Ring>(extension: Extension, parties: usize) {
         return;
     };
     // Of each chain whole runs of the extension.
-    let (run, runs) = (8192, 6);
+    let (run, runs) = (CHUNK, 6);
     let count = parties * run * runs;
     let ots = parties * (parties - 1) / 2 * count;
     let (rows, corrections) = (ots / run * k.message_len(run), ots / 8 * (T::BITS - 1));

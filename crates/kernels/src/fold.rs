@@ -5,9 +5,9 @@
 //! own seed. Column `i` is the sum (XOR) of G(x) over all x that have bit `i` set, and the *total*
 //! is the sum of all: read as vectors over F_2, the columns are the sum of x * G(x).
 //!
-//! With vectors the leaves come in Gray order, so that a column is the sum of few runs of them: each leaf is
-//! added to a running sum, as part of its last round of AES, and that sum to one column, in place of
-//! w / 2 + 1 additions. None of the streams is ever stored.
+//! With vectors the leaves come in Gray order, so that each column is the sum of a few runs of neighbours. Each
+//! leaf costs one addition to a running sum, done by its last round of AES, and one of that sum to a column,
+//! instead of w / 2 + 1. None of the streams is ever stored.
 
 use core::fmt;
 
@@ -27,13 +27,14 @@ pub const MAX_FOLD: usize = 8;
 pub struct Leaves {
     /// `2^width` keys, or one less: then leaf x is at `x - 1`.
     keys: Vec<RoundKeys>,
-    last: LastKeys,
+    last: Box<LastKeys>,
     width: usize,
     position: u64,
     kernels: Kernels,
 }
 
-/// The sums of the last round keys of those leaves that a column is the sum of, and of all.
+/// The last round keys summed over the leaves of each column, and over all leaves. Those of one column give
+/// its seeds away, so they stay in one place.
 #[derive(Default, Zeroize)]
 pub(crate) struct LastKeys {
     pub(crate) columns: [Block; MAX_FOLD],
@@ -42,8 +43,8 @@ pub(crate) struct LastKeys {
 
 impl LastKeys {
     /// Of leaves from number `first` on.
-    fn new(first: usize, keys: &[RoundKeys]) -> Self {
-        let mut sums = Self::default();
+    fn new(first: usize, keys: &[RoundKeys]) -> Box<Self> {
+        let mut sums = Box::<Self>::default();
         for (leaf, &[.., last]) in (first..).zip(keys) {
             for (i, column) in sums.columns.iter_mut().enumerate() {
                 if leaf >> i & 1 == 1 {

@@ -42,8 +42,8 @@
 //!
 //! # Work
 //! Per OT the receiver makes `leaves / 128` AES blocks ([`FieldBits::leaves`]: 2, 2, 2.7, 4, 6.3, 11.5,
-//! 20, 32 for k = 1 to 8), the sender one less for each block of columns, and adds each to the sums
-//! twice, once as a part of its last round ([`Leaves`]). Both write 16 bytes of
+//! 20, 32 for k = 1 to 8), the sender one less for each block of columns, and adds each to sums
+//! twice; with vectors its last round does one of the two ([`Leaves`]). Both write 16 bytes of
 //! columns, transpose them, and write 16 bytes of rows; the message is `16 / k` bytes. A
 //! random OT hashes on top: 2 AES blocks at the sender, one at the receiver.
 //!

@@ -3,12 +3,12 @@
 //! vectors of each leaf in flight, and `spread`, a block from memory in all lanes.
 //!
 //! Leaves go two at a time: `2 * FOLD_VECTORS` independent AES states keep the units busy. They come in
-//! Gray order, backwards, and each is added to a running sum of all before it: as the round key of its last
-//! round, so that this addition is part of an AES instruction. A column is the sum of the leaves that have
+//! Gray order, backwards, and each is added to a running sum of all before it, which serves as the round key
+//! of its last round: so this addition is part of an AES instruction. A column is the sum of the leaves that have
 //! its bit set; in this order these are runs of neighbours, so the column takes the running sum from before
 //! and after each run, and every leaf but 0 costs one addition to a column. The highest column is a single
-//! run, from the first leaf on: what is to be added to it is where the running sum starts, and cancels out in
-//! all others. The last round keys are added to the columns apart ([`LastKeys`](crate::fold::LastKeys)).
+//! run, from the first leaf on: the running sum starts with what is to be added to it, which cancels out in
+//! all other columns. The last round keys are added to the columns apart ([`LastKeys`](crate::fold::LastKeys)).
 //!
 //! All branches and places are by the number of the leaf. What the compiler would not inline is a macro, and
 //! loops are over indices, lest states go through memory.
@@ -47,47 +47,48 @@ macro_rules! fold {
 
         /// V vectors of counters, encrypted but for the last round under the keys of each of `$leaves` leaves.
         macro_rules! nine_rounds {
-                    ($leaves:literal, $keys:expr, $counters:expr) => {{
-                        let keys: [&RoundKeys; $leaves] = $keys;
-                        let mut states = [$counters; $leaves];
+            ($leaves:literal, $keys:expr, $counters:expr) => {{
+                let keys: [&RoundKeys; $leaves] = $keys;
+                let mut states = [$counters; $leaves];
+                for leaf in 0..$leaves {
+                    let key = spread(&keys[leaf][0]);
+                    for i in 0..V {
+                        states[leaf][i] = xor_vectors(states[leaf][i], key);
+                    }
+                }
+                // Written out: the compiler does not unroll a loop here, and adds scalar work to
+                // every round.
+                macro_rules! next_round {
+                    ($r:literal) => {
                         for leaf in 0..$leaves {
-                            let key = spread(&keys[leaf][0]);
+                            let key = spread(&keys[leaf][$r]);
                             for i in 0..V {
-                                states[leaf][i] = xor_vectors(states[leaf][i], key);
+                                states[leaf][i] = round(states[leaf][i], key);
                             }
                         }
-                        // Written out: the compiler does not unroll a loop here, and adds scalar work to every round.
-                        macro_rules! next_round {
-                            ($r:literal) => {
-                                for leaf in 0..$leaves {
-                                    let key = spread(&keys[leaf][$r]);
-                                    for i in 0..V {
-                                        states[leaf][i] = round(states[leaf][i], key);
-                                    }
+                        // Else the compiler takes the states one after the other; vectors of
+                        // several blocks do better where it may choose within three rounds.
+                        if REGISTERS < 32 && (LANES == 1 || $r % 3 == 0) {
+                            for leaf in 0..$leaves {
+                                for i in 0..V {
+                                    states[leaf][i] = hold(states[leaf][i]);
                                 }
-                                // Else the compiler takes the states one after the other; vectors of several
-                                // blocks do better where it may choose within three rounds.
-                                if REGISTERS < 32 && (LANES == 1 || $r % 3 == 0) {
-                                    for leaf in 0..$leaves {
-                                        for i in 0..V {
-                                            states[leaf][i] = hold(states[leaf][i]);
-                                        }
-                                    }
-                                }
-                            };
+                            }
                         }
-                        next_round!(1);
-                        next_round!(2);
-                        next_round!(3);
-                        next_round!(4);
-                        next_round!(5);
-                        next_round!(6);
-                        next_round!(7);
-                        next_round!(8);
-                        next_round!(9);
-                        states
-                    }};
-                                }
+                    };
+                }
+                next_round!(1);
+                next_round!(2);
+                next_round!(3);
+                next_round!(4);
+                next_round!(5);
+                next_round!(6);
+                next_round!(7);
+                next_round!(8);
+                next_round!(9);
+                states
+            }};
+        }
 
         #[inline]
         #[target_feature(enable = $features)]
@@ -265,9 +266,15 @@ macro_rules! fold {
                     }
                 }
             }
+            // A barrier for each: one for a tuple of them would be for a copy.
             sums = [[zero; V]; C];
-            (masks, last_keys, top_mask, top_key) = ([zero; C], [zero; C], zero, zero);
-            zeroize::optimization_barrier(&(sums, masks, last_keys, top_mask, top_key));
+            zeroize::optimization_barrier(&sums);
+            (masks, last_keys) = ([zero; C], [zero; C]);
+            zeroize::optimization_barrier(&masks);
+            zeroize::optimization_barrier(&last_keys);
+            (top_mask, top_key) = (zero, zero);
+            zeroize::optimization_barrier(&top_mask);
+            zeroize::optimization_barrier(&top_key);
         }
 
         /// Of a tree that is whole or lacks leaf 0.

@@ -10,6 +10,7 @@ use madrigal_core::domains::ROW_HASH;
 use madrigal_kernels::{Block, RowHash};
 use madrigal_ot::{
     Delta, ExtensionReceiver, ExtensionSender, Instance, KAPPA, SeededRng,
+    softspoken::CHUNK,
     softspoken::{FieldBits, SoftSpokenReceiver, SoftSpokenSender},
 };
 use rand_core::Rng;
@@ -23,7 +24,20 @@ pub(crate) const INSTANCE: Instance = Instance {
 };
 
 /// Sizes around every boundary that matters: none, a bit, a tile, a chunk and several chunks.
-pub(crate) const SIZES: [usize; 10] = [0, 1, 127, 128, 129, 1000, 8191, 8192, 8193, 70_000];
+pub(crate) const SIZES: [usize; 12] = [
+    0,
+    1,
+    127,
+    128,
+    129,
+    1023,
+    1025,
+    8192,
+    CHUNK - 1,
+    CHUNK,
+    CHUNK + 1,
+    70_000,
+];
 
 /// A generator that prints its seed if the test fails. Set MADRIGAL_TEST_SEED to repeat with
 /// another one.
