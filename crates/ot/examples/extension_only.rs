@@ -62,7 +62,7 @@ const INSTANCE: Instance = Instance {
     stream: 0,
 };
 /// OTs of a call.
-const CALL: usize = CHUNK;
+const CALL: usize = 2 * CHUNK;
 const OTS: usize = 64 * CALL;
 
 /// 2^4: 32 bits of communication for each OT.

@@ -27,7 +27,7 @@ const LANES: usize = 1;
 const REGISTERS: usize = 32;
 
 /// Vectors of each of two leaves in flight: there are 32 registers.
-const FOLD_VECTORS: usize = 8;
+const FOLD_VECTORS: usize = 4;
 
 modes!("neon,aes", self);
 single_modes!("neon,aes");

@@ -29,7 +29,7 @@ macro_rules! fold {
         #[inline]
         #[target_feature(enable = $features)]
         fn hold_all<const V: usize>(x: &mut [Vector; V]) {
-            if REGISTERS < 32 {
+            if REGISTERS < 32 || LANES == 1 {
                 for i in 0..V {
                     x[i] = hold(x[i]);
                 }
@@ -266,9 +266,12 @@ macro_rules! fold {
                     }
                 }
             }
+            if C > 4 {
+                // Fewer live in registers, as far as there are.
+                sums = [[zero; V]; C];
+                zeroize::optimization_barrier(&sums);
+            }
             // A barrier for each: one for a tuple of them would be for a copy.
-            sums = [[zero; V]; C];
-            zeroize::optimization_barrier(&sums);
             (masks, last_keys) = ([zero; C], [zero; C]);
             zeroize::optimization_barrier(&masks);
             zeroize::optimization_barrier(&last_keys);

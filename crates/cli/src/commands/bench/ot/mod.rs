@@ -29,7 +29,7 @@ use crate::progress::Steps;
 use crate::stats::print;
 
 /// OTs of one call.
-const CALL: usize = softspoken::CHUNK;
+const CALL: usize = 2 * softspoken::CHUNK;
 
 /// The extensions that are measured: sender and receiver of the OTs.
 const INSTANCE: Instance = Instance {
