@@ -244,9 +244,9 @@ fn folds() {
             let mut columns = vec![0; width * bytes];
             leaves.fold_punctured(&mut columns, bytes, mask, &added);
             let mut expected = plain_fold(&numbered[1..], position, width, bytes);
-            for i in 0..width {
+            for (i, expected) in expected[..width].iter_mut().enumerate() {
                 if mask >> i & 1 == 1 {
-                    portable().xor_into(&mut expected[i], &added);
+                    portable().xor_into(expected, &added);
                 }
             }
             assert!(columns == expected[..width].concat(), "{}", kernels.level());

@@ -286,6 +286,10 @@ macro_rules! fold {
         }
 
         /// All bytes: in steps of V vectors, then of one, then what is left.
+        #[allow(
+            clippy::too_many_arguments,
+            reason = "two kernels in one: one has no mask, the other no total"
+        )]
         #[inline]
         #[target_feature(enable = $features)]
         fn fold_all<const C: usize, const V: usize, const STEP: usize, const WHOLE: bool>(
