@@ -4,7 +4,7 @@ use core::fmt;
 
 use madrigal_circuit::And;
 use madrigal_core::Aligned;
-use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelOps};
+use madrigal_kernels::{ANDS_PER_KEY, Block, Kernels, LabelOps, Operands, Scheme};
 
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
@@ -24,12 +24,16 @@ pub(crate) struct Arena {
     next: u64,
 }
 
-/// A piece to be garbled or evaluated: its number, its operands, the place for its products, its table's
-/// place among the chunk's.
-pub(crate) struct Piece<'a> {
+/// Pieces that are garbled or evaluated at a time.
+pub(crate) const PIECES_AT_ONCE: usize = 8;
+
+const NO_PIECES: [Operands<'_>; PIECES_AT_ONCE] = [[&[]; 2]; PIECES_AT_ONCE];
+
+/// Pieces to be garbled or evaluated: the first one's number, their operands, the place for their products, their
+/// tables' place among the chunk's.
+pub(crate) struct Pieces<'a> {
     pub number: u64,
-    pub a: &'a [Block],
-    pub b: &'a [Block],
+    pub operands: &'a [Operands<'a>],
     pub c: &'a mut [Block],
     pub table: core::ops::Range<usize>,
 }
@@ -82,12 +86,12 @@ impl Arena {
         Ok(())
     }
 
-    /// Hands the ANDs of a chunk to `each` piece by piece, in order, and writes the products to their rows
-    /// when their layer ends.
+    /// Hands the ANDs of a chunk to `each`, several pieces at a time, in order, and writes the products to their
+    /// rows when their layer ends.
     pub(crate) fn ands(
         &mut self,
         chunk: &Chunk<'_>,
-        mut each: impl FnMut(Piece<'_>),
+        each: impl FnMut(Pieces<'_>),
     ) -> Result<(), GarblingError> {
         let (lanes, ands) = (self.shape.lanes, chunk.ands);
         let pieces = self.shape.pieces(ands.len());
@@ -100,43 +104,44 @@ impl Arena {
         let len = ands.len() * lanes;
         self.make_room(len);
         self.rows.extend(ands.iter().map(|and| and.dst));
-        let products = &mut self.products[self.done..][..len];
+        let mut handing = Handing {
+            scheme: self.shape.scheme,
+            number: self.next,
+            table: 0,
+            products: &mut self.products[self.done..][..len],
+            each,
+        };
         self.done += len;
         match self.shape.gates_per_piece() {
+            _ if lanes == 0 => {}
             Some(gates) => {
-                let products = products.chunks_mut((gates * lanes).max(1));
-                let mut table = 0;
-                for ((ands, c), number) in ands.chunks(gates).zip(products).zip(self.next..) {
+                for ands in ands.chunks(PIECES_AT_ONCE * gates) {
                     let [a, b] = self.gathered.gather(&self.labels, lanes, ands);
-                    let end = table + self.shape.scheme.table_bytes(c.len());
-                    each(Piece {
-                        number,
-                        a,
-                        b,
-                        c,
-                        table: table..end,
-                    });
-                    table = end;
+                    let pieces = a.chunks(gates * lanes).zip(b.chunks(gates * lanes));
+                    let mut operands = NO_PIECES;
+                    let count = pieces.len();
+                    for (operands, (a, b)) in operands.iter_mut().zip(pieces) {
+                        *operands = [a, b];
+                    }
+                    handing.hand(&operands[..count]);
                 }
             }
             None => {
-                let (mut number, mut table) = (self.next, 0);
-                for (and, products) in ands.iter().zip(products.chunks_mut(lanes)) {
+                let (mut operands, mut count) = (NO_PIECES, 0);
+                for and in ands {
                     let [a, b] = [and.a, and.b].map(|row| {
                         self.labels[row as usize * lanes..][..lanes].chunks(ANDS_PER_KEY)
                     });
-                    for ((a, b), c) in a.zip(b).zip(products.chunks_mut(ANDS_PER_KEY)) {
-                        let end = table + self.shape.scheme.table_bytes(c.len());
-                        each(Piece {
-                            number,
-                            a,
-                            b,
-                            c,
-                            table: table..end,
-                        });
-                        (number, table) = (number + 1, end);
+                    for (a, b) in a.zip(b) {
+                        operands[count] = [a, b];
+                        count += 1;
+                        if count == PIECES_AT_ONCE {
+                            handing.hand(&operands);
+                            count = 0;
+                        }
                     }
                 }
+                handing.hand(&operands[..count]);
             }
         }
         self.next = end;
@@ -173,12 +178,41 @@ impl Arena {
     }
 }
 
-/// The operands of several gates side by side.
+/// The pieces of a chunk on their way to who garbles or evaluates them.
+struct Handing<'a, F> {
+    scheme: Scheme,
+    /// The next piece's number, its table's place, and the place of the products from it on.
+    number: u64,
+    table: usize,
+    products: &'a mut [Block],
+    each: F,
+}
+
+impl<F: FnMut(Pieces<'_>)> Handing<'_, F> {
+    fn hand(&mut self, operands: &[Operands<'_>]) {
+        let (mut ands, mut end) = (0, self.table);
+        for [a, _] in operands {
+            ands += a.len();
+            end += self.scheme.table_bytes(a.len());
+        }
+        let (c, rest) = core::mem::take(&mut self.products).split_at_mut(ands);
+        (self.each)(Pieces {
+            number: self.number,
+            operands,
+            c,
+            table: self.table..end,
+        });
+        self.number += operands.len() as u64;
+        (self.table, self.products) = (end, rest);
+    }
+}
+
+/// The operands of the gates of several pieces side by side.
 struct Gathered([Aligned<Block>; 2]);
 
 impl Gathered {
     fn new() -> Self {
-        Self([(); 2].map(|()| Aligned::zeros(ANDS_PER_KEY)))
+        Self([(); 2].map(|()| Aligned::zeros(PIECES_AT_ONCE * ANDS_PER_KEY)))
     }
 
     fn gather(&mut self, labels: &[Block], lanes: usize, ands: &[And]) -> [&[Block]; 2] {

@@ -72,9 +72,15 @@ impl Evaluator {
         }
         let Self { hash, arena } = self;
         arena.local(hash.kernels(), chunk.local);
-        arena.ands(chunk, |piece| {
-            let table = &table[piece.table];
-            hash.evaluate(shape.scheme, piece.number, piece.a, piece.b, table, piece.c);
+        arena.ands(chunk, |pieces| {
+            let table = &table[pieces.table];
+            hash.evaluate(
+                shape.scheme,
+                pieces.number,
+                pieces.operands,
+                table,
+                pieces.c,
+            );
         })
     }
 }

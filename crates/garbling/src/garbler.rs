@@ -3,9 +3,9 @@
 use core::fmt;
 
 use madrigal_core::Wipe;
-use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Prg, Scheme};
+use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Operands, Prg, Scheme};
 
-use crate::arena::Arena;
+use crate::arena::{Arena, PIECES_AT_ONCE};
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::instance::Instance;
@@ -80,20 +80,19 @@ impl Garbler {
         }
         let offset = offset.expose();
         arena.local(hash.kernels(), chunk.local);
-        arena.ands(chunk, |piece| {
+        arena.ands(chunk, |pieces| {
             let coins = match shape.scheme {
                 Scheme::HalfGates => &[],
-                Scheme::ThreeHalves => coins.next(piece.a.len()),
+                Scheme::ThreeHalves => coins.next(pieces.operands),
             };
-            let (a, b, table) = (piece.a, piece.b, &mut table[piece.table]);
+            let table = &mut table[pieces.table];
             hash.garble(
                 shape.scheme,
-                piece.number,
+                pieces.number,
                 offset,
                 coins,
-                a,
-                b,
-                piece.c,
+                pieces.operands,
+                pieces.c,
                 table,
             );
         })
@@ -114,7 +113,7 @@ struct Coins {
     /// Those of a chunk: 16 bytes for each piece.
     drawn: Vec<u8>,
     used: usize,
-    coins: [u8; ANDS_PER_KEY],
+    coins: [u8; PIECES_AT_ONCE * ANDS_PER_KEY],
 }
 
 impl Coins {
@@ -123,7 +122,7 @@ impl Coins {
             prg: Prg::new(seed),
             drawn: Vec::new(),
             used: 0,
-            coins: [0; ANDS_PER_KEY],
+            coins: [0; PIECES_AT_ONCE * ANDS_PER_KEY],
         }
     }
 
@@ -138,16 +137,21 @@ impl Coins {
         self.used = 0;
     }
 
-    /// The coins of the next piece, of so many ANDs, a byte for each.
-    fn next(&mut self, ands: usize) -> &[u8] {
-        let random = &self.drawn[self.used..][..16];
-        self.used += 16;
-        for (quarter, coins) in self.coins.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-            for (coins, random) in coins.iter_mut().zip(random) {
-                *coins = random >> (2 * quarter) & 3;
+    /// The coins of the next pieces, a byte for each AND.
+    fn next(&mut self, pieces: &[Operands<'_>]) -> &[u8] {
+        let mut made = 0;
+        for [a, _] in pieces {
+            let random = &self.drawn[self.used..][..16];
+            self.used += 16;
+            let coins = &mut self.coins[made..][..a.len()];
+            for (quarter, coins) in coins.chunks_mut(16).enumerate() {
+                for (coins, random) in coins.iter_mut().zip(random) {
+                    *coins = random >> (2 * quarter) & 3;
+                }
             }
+            made += a.len();
         }
-        &self.coins[..ands]
+        &self.coins[..made]
     }
 }
 

@@ -65,8 +65,6 @@
 //! of q: P_j adds q in its own column alone. There the active colours show P_j's key, which is public. The rows
 //! themselves are the receiver's own choice (correlated OT), and say nothing about Delta to it.
 
-use core::ops::Range;
-
 use crate::dispatch::dispatch;
 use crate::garble::{ANDS_PER_KEY, GateHash};
 use crate::{Block, Kernels, meter};
@@ -113,8 +111,8 @@ pub(crate) struct Column<'a> {
     /// Keys of 0 of the operands.
     pub a: &'a [Block],
     pub b: &'a [Block],
-    /// The upper word of the tweak.
-    pub tweak: u64,
+    /// What its tweaks have beside those of its ANDs.
+    pub tweak: Block,
     /// For `T_1`, `T_a`, `T_b`.
     pub rows: [&'a [Block]; 3],
     /// Of the own column; empty in others.
@@ -140,10 +138,11 @@ pub(crate) struct Summed<'a> {
     pub c: &'a mut [Block],
 }
 
-/// The upper word of the tweak of a party's hash for a column.
+/// What the tweaks of a party's hashes for a column have beside those of the ANDs. Both numbers are below 2^16, and
+/// lie above the ANDs'.
 #[inline]
-pub(crate) const fn tweak(party: usize, column: usize) -> u64 {
-    (party as u64) << 32 | column as u64
+pub(crate) const fn tweak(party: usize, column: usize) -> Block {
+    Block::new((column as u64) << 48, (party as u64) << 48)
 }
 
 impl Kernels {
@@ -292,13 +291,6 @@ pub fn prefetch(bytes: &[u8]) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = bytes;
-}
-
-/// As many of the first ANDs of a range as are a multiple of `unit`, and the others.
-#[inline]
-pub(crate) fn split_range(range: Range<usize>, unit: usize) -> [Range<usize>; 2] {
-    let middle = range.start + range.len() / unit * unit;
-    [range.start..middle, middle..range.end]
 }
 
 fn thirds(table: &[u8], each: usize) -> [&[u8]; 3] {

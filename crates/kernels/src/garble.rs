@@ -1,18 +1,27 @@
 //! AND gates garbled and evaluated: half-gates (Zahur, Rosulek and Evans, "Two Halves Make a Whole",
 //! Eurocrypt 2015) and three halves (Rosulek and Roy, "Three Halves Make a Whole?", Crypto 2021), with
 //! free XOR (Kolesnikov and Schneider, ICALP 2008): the labels of a wire are `x` and `x ^ R`, and the
-//! lowest bit of a label is its colour, so that of `R` is one.
+//! lowest bit of a label is its colour, so that of `R` is one. Half-gates take the complement of that bit, as a
+//! shift by it leaves what it should: the evaluator adds a half of the table where the label is even.
 //!
 //! # The hash
-//! `H(x, t) = pi(y) ^ y` with `y = sigma(x) ^ t`, where `pi` is AES-128 under a public key and `sigma` maps
-//! the halves of each 64-bit word `(lo, hi) -> (hi, lo ^ hi)`. Each **key serves one piece of at most
-//! [`ANDS_PER_KEY`] ANDs**, lanes of a gate or gates of a layer; within a piece `t` is the AND's number
-//! and the operand hashed (first, second, and their sum for three halves). So no pair of key and tweak
-//! comes twice, as in Guo, Katz, Wang, Weng and Yu ("Better Concrete Security for Half-Gates Garbling",
-//! Crypto 2020, ePrint 2019/1168), who have a key for each half gate; a hash costs one AES block. A
-//! key, expanded with fifteen others in vectors, takes some 2 ns (Zen 5), where the piece's hashes take
-//! 70 at least. With one key and no other, TMMO would take two blocks for each hash, and all gates ever
-//! garbled would be targets of one search (`hash.rs` shows it).
+//! `H(x, t) = pi(y) ^ y` with `y = sigma(x) ^ t`, where `pi` is AES-128 under a public key without the addition of
+//! its first round key, and `sigma` maps the halves of each 64-bit word `(lo, hi) -> (lo ^ hi, lo)`. Each **key
+//! serves one piece of at most [`ANDS_PER_KEY`] ANDs**, lanes of a gate or gates of a layer; within a piece `t` is
+//! the AND's number, counted from 1: in the upper half of the lower word for the first operand, in that of the
+//! upper word for the second, in both for their sum (three halves). So no pair of key and tweak comes twice, as in
+//! Guo, Katz, Wang, Weng and Yu ("Better Concrete Security for Half-Gates Garbling", Crypto 2020, ePrint
+//! 2019/1168), who have a key for each half gate; a hash costs one AES block. A key, expanded with fifteen others in
+//! vectors, takes some 2 ns (Zen 5), where the piece's hashes take 70 at least. With one key and no other, TMMO
+//! would take two blocks for each hash, and all gates ever garbled would be targets of one search (`hash.rs` shows
+//! it).
+//!
+//! Everything but AES is there to be cheap beside it. The first round key is public, and what it is added to is
+//! known up to `R`: `x -> AES(x ^ k)` under k is an ideal cipher where AES is one. `sigma` and the tweak take two
+//! instructions: a read that duplicates lower halves, plus one that duplicates upper halves and then has every
+//! second one replaced by the tweak's. Only sums of two hashes are used, so the last round key cancels, and what is
+//! added to such a sum is added as the last round key. What of a gate does not depend on its hashes is computed
+//! while AES works on those of other gates.
 //!
 //! # Security
 //! Property needed: *circular correlation robustness for naturally derived keys* (Zahur et al., section
@@ -49,9 +58,13 @@
 //! the paper with other bases: those for which `G` and `z` mask by one unknown hash each.
 
 use core::fmt;
+use core::ops::Range;
 
 use crate::dispatch::dispatch;
 use crate::{Block, Kernels, meter};
+
+/// The labels of both operands of a piece's ANDs, at most [`ANDS_PER_KEY`] of each.
+pub type Operands<'a> = [&'a [Block]; 2];
 
 /// The most ANDs that share a key.
 pub const ANDS_PER_KEY: usize = 64;
@@ -62,15 +75,29 @@ pub(crate) const KEYS: usize = 16;
 /// The round keys of [`KEYS`] keys: `[round][key]`, as vectors of keys make them.
 pub(crate) type KeyWindow = [[Block; KEYS]; 11];
 
-/// What the tweak of a second operand has beside the AND's number.
-pub(crate) const SECOND: u64 = ANDS_PER_KEY as u64;
-/// What the tweak of the sum of both operands has.
-pub(crate) const SUM: u64 = 2 * ANDS_PER_KEY as u64;
+/// The tweaks of an AND's operands, by its number in the piece; that of their sum is the sum of both. They differ
+/// from each other and from those of other ANDs, and lie in the upper halves of the words, where
+/// `sigma` leaves room for them: one instruction makes the half that has the tweak.
+pub(crate) const fn tweaks(number: u64) -> [Block; 2] {
+    let tweak = (number + 1) << 32;
+    [Block::new(tweak, 0), Block::new(0, tweak)]
+}
 
-/// A piece to be garbled, or a part of one, with `W` bytes of the table beside 16 for each AND.
+/// [`tweaks`] of all ANDs of a piece, those of first operands and those of second ones.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) static TWEAKS: [[Block; ANDS_PER_KEY]; 2] = {
+    let mut all = [[Block::ZERO; ANDS_PER_KEY]; 2];
+    let mut i = 0;
+    while i < ANDS_PER_KEY {
+        [all[0][i], all[1][i]] = tweaks(i as u64);
+        i += 1;
+    }
+    all
+};
+
+/// A piece to be garbled, with `W` bytes of the table beside 16 for each AND. The levels are given it by reference: moved,
+/// it would be read back from the stack in other units than it was written, which takes as long as several ANDs.
 pub(crate) struct Garbled<'a, const W: usize> {
-    /// The number of the first AND in its piece.
-    pub first: u64,
     pub a: &'a [Block],
     pub b: &'a [Block],
     pub c: &'a mut [Block],
@@ -82,48 +109,8 @@ pub(crate) struct Garbled<'a, const W: usize> {
     pub controls: &'a mut [u8],
 }
 
-impl<'a, const W: usize> Garbled<'a, W> {
-    /// As many of the first ANDs as are a multiple of `unit`, and the others.
-    #[inline]
-    pub(crate) fn split_multiple(self, unit: usize) -> (Self, Self) {
-        let len = self.a.len();
-        self.split_at(len - len % unit)
-    }
-
-    /// The first `n` ANDs and the others.
-    #[inline]
-    fn split_at(self, n: usize) -> (Self, Self) {
-        let (a, a_rest) = self.a.split_at(n);
-        let (b, b_rest) = self.b.split_at(n);
-        let (c, c_rest) = self.c.split_at_mut(n);
-        let (sides, sides_rest) = self.sides.split_at_mut(16 * n);
-        let (rest, rest_rest) = self.rest.split_at_mut(W * n);
-        let (controls, controls_rest) = self.controls.split_at_mut(n.min(self.controls.len()));
-        let first = Self {
-            first: self.first,
-            a,
-            b,
-            c,
-            sides,
-            rest,
-            controls,
-        };
-        let others = Self {
-            first: self.first + n as u64,
-            a: a_rest,
-            b: b_rest,
-            c: c_rest,
-            sides: sides_rest,
-            rest: rest_rest,
-            controls: controls_rest,
-        };
-        (first, others)
-    }
-}
-
-/// A piece to be evaluated, or a part of one; as [`Garbled`].
+/// A piece to be evaluated; as [`Garbled`].
 pub(crate) struct Evaluated<'a, const W: usize> {
-    pub first: u64,
     pub a: &'a [Block],
     pub b: &'a [Block],
     pub c: &'a mut [Block],
@@ -132,43 +119,11 @@ pub(crate) struct Evaluated<'a, const W: usize> {
     pub controls: &'a [u8],
 }
 
-impl<'a, const W: usize> Evaluated<'a, W> {
-    /// As many of the first ANDs as are a multiple of `unit`, and the others.
-    #[inline]
-    pub(crate) fn split_multiple(self, unit: usize) -> (Self, Self) {
-        let len = self.a.len();
-        self.split_at(len - len % unit)
-    }
-
-    /// The first `n` ANDs and the others.
-    #[inline]
-    fn split_at(self, n: usize) -> (Self, Self) {
-        let (a, a_rest) = self.a.split_at(n);
-        let (b, b_rest) = self.b.split_at(n);
-        let (c, c_rest) = self.c.split_at_mut(n);
-        let (sides, sides_rest) = self.sides.split_at(16 * n);
-        let (rest, rest_rest) = self.rest.split_at(W * n);
-        let (controls, controls_rest) = self.controls.split_at(n.min(self.controls.len()));
-        let first = Self {
-            first: self.first,
-            a,
-            b,
-            c,
-            sides,
-            rest,
-            controls,
-        };
-        let others = Self {
-            first: self.first + n as u64,
-            a: a_rest,
-            b: b_rest,
-            c: c_rest,
-            sides: sides_rest,
-            rest: rest_rest,
-            controls: controls_rest,
-        };
-        (first, others)
-    }
+/// As many of the first ANDs of a range as are a multiple of `unit`, and the others.
+#[inline]
+pub(crate) fn split_range(range: Range<usize>, unit: usize) -> [Range<usize>; 2] {
+    let middle = range.start + range.len() / unit * unit;
+    [range.start..middle, middle..range.end]
 }
 
 /// How an AND is garbled.
@@ -187,7 +142,7 @@ impl Scheme {
     pub const fn table_bytes(self, ands: usize) -> usize {
         match self {
             Self::HalfGates => 32 * ands,
-            Self::ThreeHalves => 24 * ands + 5 * ands.div_ceil(8),
+            Self::ThreeHalves => 24 * ands + packed_bytes(ands),
         }
     }
 
@@ -249,13 +204,16 @@ impl GateHash {
         self.kernels
     }
 
-    /// Garbles piece `number`: of `a` and `b`, the labels of 0, makes those of the products, `c`, and
-    /// the table. `offset` is `R`; `coins`, used by three halves alone, are random bytes, of which the
-    /// two lowest bits count.
+    /// Garbles pieces, numbered from `number` on: of the labels of 0 of each piece's operands makes those of the
+    /// products, `c`, and the tables, each piece's behind that of the one before. `offset` is `R`; `coins`, used by
+    /// three halves alone, are random bytes, one for each AND, of which the two lowest bits count.
+    ///
+    /// Several pieces at once are faster: AES works on one while the next is made ready.
     ///
     /// # Panics
-    /// If there are more than [`ANDS_PER_KEY`] ANDs, if `a`, `b`, `c` and, where they are used, `coins` differ
-    /// in length, or if `table` has not [`Scheme::table_bytes`].
+    /// If a piece has more than [`ANDS_PER_KEY`] ANDs, if its operands differ in length, if there are not as many
+    /// products and, where they are used, `coins` as ANDs, or if `table` has not [`Scheme::table_bytes`] for each
+    /// piece, or the numbers end at 2^64.
     #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
     pub fn garble(
         &mut self,
@@ -263,53 +221,76 @@ impl GateHash {
         number: u64,
         offset: Block,
         coins: &[u8],
-        a: &[Block],
-        b: &[Block],
+        pieces: &[Operands<'_>],
         c: &mut [Block],
         table: &mut [u8],
     ) {
-        assert_piece(scheme, [a.len(), b.len(), c.len()], table.len());
-        let key = self.expand(number);
-        meter::add(scheme.garble_aes() * a.len() as u64);
-        let (kernels, keys) = (self.kernels, &*self.keys);
-        let (sides, rest) = table.split_at_mut(16 * a.len());
-        let first = 0;
-        match scheme {
-            Scheme::HalfGates => {
-                let controls = &mut [];
-                let piece = Garbled {
-                    first,
-                    a,
-                    b,
-                    c,
-                    sides,
-                    rest,
-                    controls,
-                };
-                dispatch!(kernels, garble_half(keys, key, offset, piece));
-            }
-            Scheme::ThreeHalves => {
-                assert_eq!(coins.len(), a.len(), "a byte of coins for each AND");
-                let (rest, packed) = rest.split_at_mut(8 * a.len());
-                let mut controls = [0; ANDS_PER_KEY];
-                controls[..a.len()].copy_from_slice(coins);
-                let piece = Garbled {
-                    first,
-                    a,
-                    b,
-                    c,
-                    sides,
-                    rest,
-                    controls: &mut controls[..a.len()],
-                };
-                dispatch!(kernels, garble_three(keys, key, offset, piece));
-                pack(&controls, packed);
+        let ands = assert_pieces(scheme, number, pieces, c.len(), table.len());
+        assert!(
+            scheme == Scheme::HalfGates || coins.len() == ands,
+            "a byte of coins for each of {ands} ANDs, not {}",
+            coins.len()
+        );
+        meter::add(scheme.garble_aes() * ands as u64);
+        let (mut coins, mut c, mut table) = (coins, c, table);
+        for (number, pieces) in windows(number, pieces) {
+            let key = self.expand(number);
+            let (kernels, keys) = (self.kernels, &*self.keys);
+            let (ands, bytes) = size(scheme, pieces);
+            let (c_now, c_rest) = c.split_at_mut(ands);
+            let (table_now, table_rest) = table.split_at_mut(bytes);
+            (c, table) = (c_rest, table_rest);
+            match scheme {
+                Scheme::HalfGates => {
+                    dispatch!(
+                        kernels,
+                        garble_half(keys, key, offset, pieces, c_now, table_now)
+                    );
+                }
+                Scheme::ThreeHalves => {
+                    let (coins_now, coins_rest) = coins.split_at(ands);
+                    coins = coins_rest;
+                    self.garble_three(key, offset, coins_now, pieces, c_now, table_now);
+                }
             }
         }
     }
 
-    /// Evaluates piece `number`: of `a` and `b`, the labels that are, and the table makes the labels of
-    /// the products, `c`.
+    fn garble_three(
+        &self,
+        key: usize,
+        offset: Block,
+        mut coins: &[u8],
+        pieces: &[Operands<'_>],
+        mut c: &mut [Block],
+        mut table: &mut [u8],
+    ) {
+        let (kernels, keys) = (self.kernels, &*self.keys);
+        for (key, &[a, b]) in (key..).zip(pieces) {
+            let ands = a.len();
+            let (c_now, c_rest) = c.split_at_mut(ands);
+            let (coins_now, coins_rest) = coins.split_at(ands);
+            let (sides, table_rest) = table.split_at_mut(16 * ands);
+            let (rest, table_rest) = table_rest.split_at_mut(8 * ands);
+            let (packed, table_rest) = table_rest.split_at_mut(packed_bytes(ands));
+            (c, coins, table) = (c_rest, coins_rest, table_rest);
+            let mut controls = [0; ANDS_PER_KEY];
+            controls[..ands].copy_from_slice(coins_now);
+            let piece = &mut Garbled {
+                a,
+                b,
+                c: c_now,
+                sides,
+                rest,
+                controls: &mut controls[..ands],
+            };
+            dispatch!(kernels, garble_three(keys, key, offset, piece, 0..ands));
+            pack(&controls, packed);
+        }
+    }
+
+    /// Evaluates pieces, numbered from `number` on: the labels of each piece's operands, those that are, and the
+    /// tables make the labels of the products, `c`.
     ///
     /// # Panics
     /// As [`Self::garble`].
@@ -317,47 +298,55 @@ impl GateHash {
         &mut self,
         scheme: Scheme,
         number: u64,
-        a: &[Block],
-        b: &[Block],
+        pieces: &[Operands<'_>],
         table: &[u8],
         c: &mut [Block],
     ) {
-        assert_piece(scheme, [a.len(), b.len(), c.len()], table.len());
-        let key = self.expand(number);
-        meter::add(scheme.evaluate_aes() * a.len() as u64);
+        let ands = assert_pieces(scheme, number, pieces, c.len(), table.len());
+        meter::add(scheme.evaluate_aes() * ands as u64);
+        let (mut c, mut table) = (c, table);
+        for (number, pieces) in windows(number, pieces) {
+            let key = self.expand(number);
+            let (kernels, keys) = (self.kernels, &*self.keys);
+            let (ands, bytes) = size(scheme, pieces);
+            let (c_now, c_rest) = c.split_at_mut(ands);
+            let (table_now, table_rest) = table.split_at(bytes);
+            (c, table) = (c_rest, table_rest);
+            match scheme {
+                Scheme::HalfGates => {
+                    dispatch!(kernels, evaluate_half(keys, key, pieces, table_now, c_now));
+                }
+                Scheme::ThreeHalves => self.evaluate_three(key, pieces, table_now, c_now),
+            }
+        }
+    }
+
+    fn evaluate_three(
+        &self,
+        key: usize,
+        pieces: &[Operands<'_>],
+        mut table: &[u8],
+        mut c: &mut [Block],
+    ) {
         let (kernels, keys) = (self.kernels, &*self.keys);
-        let (sides, rest) = table.split_at(16 * a.len());
-        let first = 0;
-        match scheme {
-            Scheme::HalfGates => {
-                let controls = &[];
-                let piece = Evaluated {
-                    first,
-                    a,
-                    b,
-                    c,
-                    sides,
-                    rest,
-                    controls,
-                };
-                dispatch!(kernels, evaluate_half(keys, key, piece));
-            }
-            Scheme::ThreeHalves => {
-                let (rest, packed) = rest.split_at(8 * a.len());
-                let mut controls = [0; ANDS_PER_KEY];
-                unpack(packed, &mut controls);
-                let controls = &controls[..a.len()];
-                let piece = Evaluated {
-                    first,
-                    a,
-                    b,
-                    c,
-                    sides,
-                    rest,
-                    controls,
-                };
-                dispatch!(kernels, evaluate_three(keys, key, piece));
-            }
+        for (key, &[a, b]) in (key..).zip(pieces) {
+            let ands = a.len();
+            let (c_now, c_rest) = c.split_at_mut(ands);
+            let (sides, table_rest) = table.split_at(16 * ands);
+            let (rest, table_rest) = table_rest.split_at(8 * ands);
+            let (packed, table_rest) = table_rest.split_at(packed_bytes(ands));
+            (c, table) = (c_rest, table_rest);
+            let mut controls = [0; ANDS_PER_KEY];
+            unpack(packed, &mut controls);
+            let piece = &mut Evaluated {
+                a,
+                b,
+                c: c_now,
+                sides,
+                rest,
+                controls: &controls[..ands],
+            };
+            dispatch!(kernels, evaluate_three(keys, key, piece, 0..ands));
         }
     }
 
@@ -385,13 +374,61 @@ impl fmt::Debug for GateHash {
     }
 }
 
-fn assert_piece(scheme: Scheme, ands: [usize; 3], table: usize) {
-    let [a, b, c] = ands;
+/// What pieces have: ANDs, and bytes of the tables.
+fn size(scheme: Scheme, pieces: &[Operands<'_>]) -> (usize, usize) {
+    pieces.iter().fold((0, 0), |(ands, bytes), [a, _]| {
+        (ands + a.len(), bytes + scheme.table_bytes(a.len()))
+    })
+}
+
+/// How many ANDs pieces have, which fit each other and the rest.
+fn assert_pieces(
+    scheme: Scheme,
+    number: u64,
+    pieces: &[Operands<'_>],
+    c: usize,
+    table: usize,
+) -> usize {
+    for [a, b] in pieces {
+        assert!(
+            a.len() == b.len() && a.len() <= ANDS_PER_KEY,
+            "a piece has at most {ANDS_PER_KEY} labels of each operand, not {} and {}",
+            a.len(),
+            b.len()
+        );
+    }
+    let (ands, bytes) = size(scheme, pieces);
     assert!(
-        a == b && a == c && a <= ANDS_PER_KEY && table == scheme.table_bytes(a),
-        "a piece of {a} and {b} labels makes {c} of at most {ANDS_PER_KEY}, and a table of {} bytes, not {table}",
-        scheme.table_bytes(a)
+        c == ands && table == bytes,
+        "{ands} ANDs make so many labels, not {c}, and a table of {bytes} bytes, not {table}"
     );
+    assert!(
+        number
+            .checked_add((pieces.len() as u64).saturating_sub(1))
+            .is_some(),
+        "{} pieces have no numbers from {number} on",
+        pieces.len()
+    );
+    ands
+}
+
+/// Pieces by the windows of keys that their numbers are in.
+fn windows<'a, 'b>(
+    mut number: u64,
+    mut pieces: &'a [Operands<'b>],
+) -> impl Iterator<Item = (u64, &'a [Operands<'b>])> {
+    core::iter::from_fn(move || {
+        let most = KEYS - (number % KEYS as u64) as usize;
+        let (now, rest) = pieces.split_at(most.min(pieces.len()));
+        let first = number;
+        (number, pieces) = (number.wrapping_add(now.len() as u64), rest);
+        (!now.is_empty()).then_some((first, now))
+    })
+}
+
+/// Bytes of the control bits of so many ANDs.
+const fn packed_bytes(ands: usize) -> usize {
+    5 * ands.div_ceil(8)
 }
 
 /// Numbers of 5 bits, eight to 5 bytes of `bits`.

@@ -54,7 +54,7 @@ pub use bmr::{BLOCKS_PER_COLUMN, OwnColumn, SummedColumn, column_bytes, prefetch
 pub use crc::Crc32;
 pub use dispatch::{Kernels, LEVEL_VARIABLE, Level, LevelError, level, level_from_env};
 pub use fold::{Leaves, MAX_FOLD};
-pub use garble::{ANDS_PER_KEY, GateHash, Scheme};
+pub use garble::{ANDS_PER_KEY, GateHash, Operands, Scheme};
 pub use hash::{ROWS_PER_KEY, RowHash, STRETCHED_PER_KEY, Stretch};
 pub use labels::{LabelOps, LabelProgram};
 pub use lanes::{

@@ -49,6 +49,21 @@ pub(crate) fn again<T>(x: &T) -> &T {
     unsafe { &*place }
 }
 
+/// [`again`] for what has been written through another reference, and waits in memory meanwhile: it is read from
+/// there.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+pub(crate) fn written<T>(x: &T) -> &T {
+    let mut place = core::ptr::from_ref(x);
+    // SAFETY: there is no instruction; the register keeps what it holds, as the options say. For all that the
+    // optimiser knows memory is read there and written, so that what is in registers for it goes there before.
+    unsafe {
+        core::arch::asm!("/* {0} */", inout(reg) place, options(nostack, preserves_flags));
+    }
+    // SAFETY: `place` is still where `x` points to, and the result lives no longer than `x`.
+    unsafe { &*place }
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -56,7 +71,7 @@ mod tests {
         for value in 0..=u8::MAX {
             assert_eq!(super::opaque(value), value);
             #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-            assert_eq!(*super::again(&value), value);
+            assert_eq!([*super::again(&value), *super::written(&value)], [value; 2]);
         }
     }
 }

@@ -5,6 +5,7 @@ use madrigal_kernels::{
     ANDS_PER_KEY, Block, Kernels, Level, OwnColumn, SummedColumn, column_bytes, meter,
 };
 
+use crate::garble::gate_hash;
 use crate::levels::Random;
 
 const PARTIES: [usize; 3] = [2, 3, 5];
@@ -203,23 +204,20 @@ fn keys_are_right_and_alike_at_all_levels() {
 fn shares_by_definition() {
     let mut random = Random::new();
     let piece = Piece::random(&mut random, 3, ANDS_PER_KEY);
-    let pi = Kernels::detect().aes128(piece.key ^ Block::new(piece.number, 0));
-    // (lo, hi) -> (hi, lo ^ hi), for the halves of each word.
-    let sigma = |x: u64| (x >> 32) | ((x ^ x >> 32) << 32);
-    let sigma = |x: Block| Block::new(sigma(x.lo()), sigma(x.hi()));
+    let hash = gate_hash(piece.key ^ Block::new(piece.number, 0));
     for (me, party) in piece.parties.iter().enumerate() {
         let shares = piece.garble(Kernels::detect(), me);
         for (column, share) in shares.iter().enumerate() {
             for i in 0..ANDS_PER_KEY {
-                let f = |key: Block, operand: u64| {
-                    let upper = (me as u64) << 32 | column as u64;
-                    let y = sigma(key) ^ Block::new(i as u64 | operand, upper);
-                    pi.encrypt(y) ^ y
+                let number = (i as u64 + 1) << 32;
+                let f = |key: Block, lo: u64, hi: u64| {
+                    let upper = [column, me].map(|number| (number as u64) << 48);
+                    hash(key, Block::new(lo | upper[0], hi | upper[1]))
                 };
                 let (a, b, offset) = (party.a[i], party.b[i], party.offset);
                 let (a, b) = ([a, a ^ offset], [b, b ^ offset]);
-                let [a0, a1] = a.map(|key| f(key, 0));
-                let [b0, b1] = b.map(|key| f(key, ANDS_PER_KEY as u64));
+                let [a0, a1] = a.map(|key| f(key, number, 0));
+                let [b0, b1] = b.map(|key| f(key, 0, number));
                 let own = |k: usize| times(party.bits[k] >> i, party.offset);
                 let row = |k: usize| party.rows[column][k][i];
                 let mine = |x: Block| times(u64::from(column == me), x);

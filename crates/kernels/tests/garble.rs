@@ -41,8 +41,7 @@ impl Piece {
             self.number,
             self.offset,
             &self.coins,
-            a,
-            b,
+            &[[a, b]],
             &mut c,
             &mut table,
         );
@@ -58,7 +57,7 @@ impl Piece {
     ) -> Vec<Block> {
         let mut c = vec![Block::ONES; a.len()];
         let mut hash = kernels.gate_hash(self.key);
-        hash.evaluate(scheme, self.number, a, b, table, &mut c);
+        hash.evaluate(scheme, self.number, &[[a, b]], table, &mut c);
         c
     }
 
@@ -98,31 +97,37 @@ fn products_are_right_and_alike_at_all_levels() {
     }
 }
 
-/// Figure 2 of Zahur, Rosulek and Evans, with the hash as it is documented.
+/// The hash as it is documented, under a key.
+pub(crate) fn gate_hash(key: Block) -> impl Fn(Block, Block) -> Block {
+    let aes = Kernels::detect().aes128(key);
+    move |x, tweak| {
+        let sigma = |x: u64| x << 32 | (x >> 32 ^ x & 0xffff_ffff);
+        let y = Block::new(sigma(x.lo()), sigma(x.hi())) ^ tweak;
+        aes.encrypt(y ^ key) ^ y
+    }
+}
+
+/// Figure 2 of Zahur, Rosulek and Evans, a label's colour being the complement of its lowest bit.
 #[test]
 fn half_gates_by_definition() {
     let mut random = Random::new();
     let piece = Piece::random(&mut random, ANDS_PER_KEY);
     let (c, table) = piece.garble(Kernels::detect(), Scheme::HalfGates);
-    let pi = Kernels::detect().aes128(piece.key ^ Block::new(piece.number, 0));
-    let hash = |x: Block, tweak: usize| {
-        let sigma = |x: u64| x.rotate_left(32) ^ (x >> 32 << 32);
-        let y = Block::new(sigma(x.lo()), sigma(x.hi())) ^ Block::new(tweak as u64, 0);
-        pi.encrypt(y) ^ y
-    };
+    let hash = gate_hash(piece.key ^ Block::new(piece.number, 0));
     let times = |bit: bool, x: Block| if bit { x } else { Block::ZERO };
     for i in 0..ANDS_PER_KEY {
         let (a, b, r) = (piece.a[i], piece.b[i], piece.offset);
-        let generator = hash(a, i) ^ hash(a ^ r, i) ^ times(b.bit(0), r);
-        let second = i + ANDS_PER_KEY;
+        let number = (i as u64 + 1) << 32;
+        let (first, second) = (Block::new(number, 0), Block::new(0, number));
+        let generator = hash(a, first) ^ hash(a ^ r, first) ^ times(!b.bit(0), r);
         let evaluator = hash(b, second) ^ hash(b ^ r, second) ^ a;
         assert_eq!(table[16 * i..][..16], generator.to_bytes(), "T_G of {i}");
         let place = 16 * (ANDS_PER_KEY + i);
         assert_eq!(table[place..][..16], evaluator.to_bytes(), "T_E of {i}");
-        let product = hash(a, i)
-            ^ times(a.bit(0), generator)
+        let product = hash(a, first)
+            ^ times(!a.bit(0), generator)
             ^ hash(b, second)
-            ^ times(b.bit(0), evaluator ^ a);
+            ^ times(!b.bit(0), evaluator ^ a);
         assert!(c[i] == product, "label {i}");
     }
 }
@@ -168,8 +173,7 @@ fn numbers_may_come_in_any_order() {
                     number,
                     piece.offset,
                     coins,
-                    a,
-                    b,
+                    &[[a, b]],
                     &mut c,
                     &mut table,
                 );
@@ -185,6 +189,60 @@ fn numbers_may_come_in_any_order() {
                     "{scheme:?}, {}, piece {number}",
                     kernels.level()
                 );
+            }
+        }
+    }
+}
+
+/// Several pieces of all sizes at once are what they are one by one, wherever the windows of keys end.
+#[test]
+fn several_pieces_at_once() {
+    let mut random = Random::new();
+    let sizes = [
+        3, 64, 0, 16, 64, 64, 1, 33, 0, 64, 8, 17, 64, 63, 12, 5, 64, 40, 2, 64,
+    ];
+    for kernels in levels() {
+        for scheme in SCHEMES {
+            for first in [0, 7, 15, 1 << 35, u64::MAX - sizes.len() as u64 + 1] {
+                let shared = Piece::random(&mut random, 0);
+                let numbers = (0..).map(|i| first + i);
+                let alone: Vec<_> = sizes
+                    .iter()
+                    .zip(numbers)
+                    .map(|(&ands, number)| Piece {
+                        number,
+                        key: shared.key,
+                        offset: shared.offset,
+                        ..Piece::random(&mut random, ands)
+                    })
+                    .collect();
+                let made: Vec<_> = alone.iter().map(|p| p.garble(kernels, scheme)).collect();
+                let labels: Vec<_> = made.iter().flat_map(|(c, _)| c.clone()).collect();
+                let tables: Vec<_> = made.iter().flat_map(|(_, table)| table.clone()).collect();
+                let coins: Vec<_> = alone.iter().flat_map(|p| p.coins.clone()).collect();
+                let pieces: Vec<_> = alone.iter().map(|p| [&p.a[..], &p.b[..]]).collect();
+                let mut hash = kernels.gate_hash(shared.key);
+                let (mut c, mut table) = (labels.clone(), tables.clone());
+                c.fill(Block::ONES);
+                table.fill(0xa5);
+                hash.garble(
+                    scheme,
+                    first,
+                    shared.offset,
+                    &coins,
+                    &pieces,
+                    &mut c,
+                    &mut table,
+                );
+                let name = format!("{scheme:?}, {}, from {first}", kernels.level());
+                assert!(c == labels && table == tables, "garbled, {name}");
+                c.fill(Block::ONES);
+                hash.evaluate(scheme, first, &pieces, &table, &mut c);
+                let one_by_one = alone
+                    .iter()
+                    .zip(&made)
+                    .flat_map(|(p, (_, table))| p.evaluate(kernels, scheme, [&p.a, &p.b], table));
+                assert!(one_by_one.eq(c), "evaluated, {name}");
             }
         }
     }

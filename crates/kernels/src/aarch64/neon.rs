@@ -17,6 +17,7 @@ use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
 use crate::vector::rings::rings;
 use crate::vector::rows::rows;
+use crate::vector::three::three;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
 type Vector = uint8x16_t;
@@ -36,6 +37,7 @@ single_crc!("neon,aes");
 rows!("neon,aes");
 fold!("neon,aes");
 garble!("neon,aes", self);
+three!("neon,aes", self);
 bmr!("neon,aes", self);
 ggm!("neon,aes");
 lpn!("neon,aes");
@@ -268,12 +270,54 @@ fn up_two_words(x: Vector) -> Vector {
     vextq_u8::<8>(vdupq_n_u8(0), x)
 }
 
-/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
+/// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
+/// halves alone.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn input(x: &[u8; 16], tweak: Vector) -> Vector {
+    let x = vreinterpretq_u32_u8(load(x));
+    let high = vtrn2q_u32(x, vreinterpretq_u32_u8(tweak));
+    vreinterpretq_u8_u32(veorq_u32(vtrn1q_u32(x, x), high))
+}
+
+/// The same without a tweak, in registers.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn sigma_words(x: Vector) -> Vector {
-    let swapped = vreinterpretq_u8_u32(vrev64q_u32(vreinterpretq_u32_u8(x)));
-    veorq_u8(swapped, vandq_u8(x, set_words(u64::MAX << 32)))
+    let x = vreinterpretq_u32_u8(x);
+    let high = vtrn2q_u32(x, vdupq_n_u32(0));
+    vreinterpretq_u8_u32(veorq_u32(vtrn1q_u32(x, x), high))
+}
+
+/// The low 64 bits of the block, twice.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn low_twice(x: &[u8; 16]) -> Vector {
+    let x = load(x);
+    unpack_low(x, x)
+}
+
+/// What [`if_even`] needs to know of a block's lowest bit: how far it has words shifted, not at all or, by a
+/// number below zero, out.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn parity(x: &[u8; 16]) -> Vector {
+    shift_left::<7>(low_twice(x))
+}
+
+/// `x` where the lowest bit is zero.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn if_even(parity: Vector, x: Vector) -> Vector {
+    let kept = vshlq_u64(vreinterpretq_u64_u8(x), vreinterpretq_s64_u8(parity));
+    vreinterpretq_u8_u64(kept)
+}
+
+/// `x ^ y` where the lowest bit is zero, else `x`.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn xor_if_even(x: Vector, parity: Vector, y: Vector) -> Vector {
+    xor_vectors(x, if_even(parity, y))
 }
 
 /// The low 64 bits of `a`, then those of `b`.

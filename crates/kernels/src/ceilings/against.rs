@@ -275,9 +275,22 @@ fn folds(kernels: Kernels, add: Add<'_>) {
     );
 }
 
+/// What lies in cache lines of its own.
+#[repr(align(64))]
+struct InLines<T>(T);
+
 fn garbling(kernels: Kernels, add: Add<'_>) {
-    let (a, b) = ([Block::ONES; ANDS_PER_KEY], [KEY; ANDS_PER_KEY]);
-    let (mut c, coins) = ([Block::ZERO; ANDS_PER_KEY], [3; ANDS_PER_KEY]);
+    // As circuits have their labels: at the start of cache lines.
+    let (a, b) = (
+        InLines([Block::ONES; ANDS_PER_KEY]),
+        InLines([KEY; ANDS_PER_KEY]),
+    );
+    let (a, b) = (&a.0, &b.0);
+    // As many pieces in one call as circuits are garbled by.
+    const PIECES: usize = 8;
+    const ANDS: usize = PIECES * ANDS_PER_KEY;
+    let pieces = [[&a[..], &b[..]]; PIECES];
+    let (mut c, coins) = (InLines([Block::ZERO; ANDS]), [3; ANDS]);
     let names = [
         (
             Scheme::HalfGates,
@@ -291,34 +304,28 @@ fn garbling(kernels: Kernels, add: Add<'_>) {
         ),
     ];
     for (scheme, garbling, evaluation) in names {
-        let mut table = vec![0_u8; scheme.table_bytes(ANDS_PER_KEY)];
+        let mut table = vec![0_u8; PIECES * scheme.table_bytes(ANDS_PER_KEY)];
         let (mut hash, mut number) = (kernels.gate_hash(KEY), 0);
         let each = scheme.garble_aes() as f64;
         let mut garble = || {
-            let (c, table) = (black_box(&mut c), black_box(&mut table));
-            hash.garble(scheme, number, Block::ONES, &coins, &a, &b, c, table);
-            number += 1;
+            let (c, table) = (black_box(&mut c.0), black_box(&mut table));
+            hash.garble(scheme, number, Block::ONES, &coins, &pieces, c, table);
+            number += PIECES as u64;
         };
-        add(
-            garbling,
-            Unit::Gates,
-            Bound::Aes,
-            each,
-            ANDS_PER_KEY,
-            &mut garble,
-        );
+        add(garbling, Unit::Gates, Bound::Aes, each, ANDS, &mut garble);
         let (mut hash, mut number) = (kernels.gate_hash(KEY), 0);
         let each = scheme.evaluate_aes() as f64;
         let mut evaluate = || {
-            hash.evaluate(scheme, number, &a, &b, black_box(&table), black_box(&mut c));
-            number += 1;
+            let c = black_box(&mut c.0);
+            hash.evaluate(scheme, number, &pieces, black_box(&table), c);
+            number += PIECES as u64;
         };
         add(
             evaluation,
             Unit::Gates,
             Bound::Aes,
             each,
-            ANDS_PER_KEY,
+            ANDS,
             &mut evaluate,
         );
     }
@@ -326,7 +333,7 @@ fn garbling(kernels: Kernels, add: Add<'_>) {
     let mut column = vec![0_u8; column_bytes(ANDS_PER_KEY)];
     let mut garble = || {
         let table = black_box(&mut column);
-        hash.garble_column(number, (0, 1), KEY, [&a, &b], [&a, &b, &a], None, table);
+        hash.garble_column(number, (0, 1), KEY, [a, b], [a, b, a], None, table);
         number += 1;
     };
     add(

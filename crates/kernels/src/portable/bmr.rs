@@ -4,10 +4,9 @@ use core::ops::Range;
 
 use crate::Block;
 use crate::bmr::{Column, Summed, tweak};
-use crate::garble::{KeyWindow, SECOND};
+use crate::garble::KeyWindow;
 
-use super::aes;
-use super::garble::{mask, sigma};
+use super::garble::{hash, mask};
 
 pub(crate) fn clear_colours(keys: &mut [Block]) {
     for key in keys {
@@ -26,17 +25,9 @@ fn times(mask: u64, x: Block) -> Block {
     Block::new(mask & x.lo(), mask & x.hi())
 }
 
-/// `pi(y) ^ y` with `y = sigma(x) ^ t`, for several.
-fn hash<const N: usize>(keys: &[Block; 11], inputs: [(Block, Block); N]) -> [Block; N] {
-    let inputs = inputs.map(|(x, tweak)| sigma(x) ^ tweak);
-    let mut out = inputs;
-    aes::encrypt(keys, &mut out);
-    core::array::from_fn(|i| out[i] ^ inputs[i])
-}
-
 /// The tweaks of both operands of an AND.
-fn tweaks(i: usize, upper: u64) -> [Block; 2] {
-    [0, SECOND].map(|operand| Block::new(i as u64 | operand, upper))
+fn tweaks(i: usize, which: Block) -> [Block; 2] {
+    crate::garble::tweaks(i as u64).map(|tweak| tweak ^ which)
 }
 
 pub(crate) fn garble_column<const OWN: bool>(
@@ -46,7 +37,6 @@ pub(crate) fn garble_column<const OWN: bool>(
     column: &mut Column<'_>,
     range: Range<usize>,
 ) {
-    let keys = keys.map(|round| round[key]);
     for i in range {
         let (a, b, [first, second]) = (column.a[i], column.b[i], tweaks(i, column.tweak));
         let pairs = [
@@ -55,7 +45,7 @@ pub(crate) fn garble_column<const OWN: bool>(
             (b, second),
             (b ^ offset, second),
         ];
-        let [a0, a1, b0, b1] = hash(&keys, pairs);
+        let [a0, a1, b0, b1] = hash(keys, key, pairs);
         let [mut one, mut by_a, mut by_b] = column.rows.map(|row| row[i]);
         if OWN {
             let bit = |k: u32| mask(u64::from(column.bits[i] >> k));
@@ -78,7 +68,6 @@ pub(crate) fn evaluate_column(
     work: &mut Summed<'_>,
     range: Range<usize>,
 ) {
-    let keys = keys.map(|round| round[key]);
     for i in range {
         let [one, by_a, by_b] = work.table.map(|table| {
             let bytes = table[16 * i..].first_chunk();
@@ -91,7 +80,7 @@ pub(crate) fn evaluate_column(
         for party in 0..work.parties {
             let [first, second] = tweaks(work.first + i, tweak(party, work.column));
             let pairs = [(work.a[of(party)], first), (work.b[of(party)], second)];
-            let [from_a, from_b] = hash(&keys, pairs);
+            let [from_a, from_b] = hash(keys, key, pairs);
             sum ^= from_a ^ from_b;
         }
         work.c[i] = sum;

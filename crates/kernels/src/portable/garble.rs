@@ -1,6 +1,8 @@
 //! Garbled ANDs by their definition, one after the other.
 
-use crate::garble::{Evaluated, Garbled, KEYS, KeyWindow, SECOND, SUM};
+use core::ops::Range;
+
+use crate::garble::{Evaluated, Garbled, KEYS, KeyWindow, Operands, tweaks};
 use crate::labels::{LabelOps, ROW_UNIT};
 use crate::{Block, opaque_word};
 
@@ -16,17 +18,22 @@ pub(crate) fn expand_keys(base: Block, first: u64, keys: &mut KeyWindow) {
 }
 
 /// `H(x, t) = pi(y) ^ y` with `y = sigma(x) ^ t`, for several.
-fn hash<const N: usize>(keys: &KeyWindow, key: usize, inputs: [(Block, u64); N]) -> [Block; N] {
-    let keys = keys.map(|round| round[key]);
-    let inputs = inputs.map(|(x, tweak)| sigma(x) ^ Block::new(tweak, 0));
+pub(super) fn hash<const N: usize>(
+    keys: &KeyWindow,
+    key: usize,
+    inputs: [(Block, Block); N],
+) -> [Block; N] {
+    let mut keys = keys.map(|round| round[key]);
+    keys[0] = Block::ZERO;
+    let inputs = inputs.map(|(x, tweak)| sigma(x) ^ tweak);
     let mut out = inputs;
     aes::encrypt(&keys, &mut out);
     core::array::from_fn(|i| out[i] ^ inputs[i])
 }
 
-/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
-pub(super) fn sigma(x: Block) -> Block {
-    let word = |x: u64| (x >> 32) ^ (x << 32) ^ (x & 0xffff_ffff_0000_0000);
+/// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word.
+fn sigma(x: Block) -> Block {
+    let word = |x: u64| (x ^ x >> 32) & 0xffff_ffff | x << 32;
     Block::new(word(x.lo()), word(x.hi()))
 }
 
@@ -40,40 +47,68 @@ fn if_odd(x: Block, then: Block) -> Block {
     then & Block::new(mask, mask)
 }
 
-/// Zahur, Rosulek and Evans, figure 2; `sides` get their `T_G`, `rest` their `T_E`.
-pub(crate) fn garble_half(keys: &KeyWindow, key: usize, offset: Block, piece: Garbled<'_, 16>) {
-    let table = piece.sides.as_chunks_mut().0.iter_mut();
-    let table = table.zip(piece.rest.as_chunks_mut().0);
-    let labels = piece.a.iter().zip(piece.b).zip(piece.c);
-    for (i, (((&a, &b), c), (left, right))) in labels.zip(table).enumerate() {
-        let t = piece.first + i as u64;
-        let [a0, a1, b0, b1] = hash(
-            keys,
-            key,
-            [
-                (a, t),
-                (a ^ offset, t),
-                (b, t ^ SECOND),
-                (b ^ offset, t ^ SECOND),
-            ],
-        );
-        let generator = a0 ^ a1 ^ if_odd(b, offset);
-        let evaluator = b0 ^ b1 ^ a;
-        *c = a0 ^ if_odd(a, generator) ^ b0 ^ if_odd(b, evaluator ^ a);
-        *left = generator.to_bytes();
-        *right = evaluator.to_bytes();
+/// `then` where the lowest bit of `x` is zero.
+fn if_even(x: Block, then: Block) -> Block {
+    let mask = mask(!x.lo());
+    then & Block::new(mask, mask)
+}
+
+/// What a table has for an AND, of `W` bytes for each.
+fn get<const W: usize>(table: &[u8], i: usize) -> [u8; W] {
+    table.as_chunks().0[i]
+}
+
+fn set<const W: usize>(table: &mut [u8], i: usize, bytes: [u8; W]) {
+    table.as_chunks_mut().0[i] = bytes;
+}
+
+/// Zahur, Rosulek and Evans, figure 2, with the complement of the lowest bit as colour; of a piece's table the
+/// first half are all `T_G`, the second all `T_E`.
+pub(crate) fn garble_half(
+    keys: &KeyWindow,
+    key: usize,
+    offset: Block,
+    pieces: &[Operands<'_>],
+    mut c: &mut [Block],
+    mut table: &mut [u8],
+) {
+    for (key, &[a, b]) in (key..).zip(pieces) {
+        let (products, c_rest) = c.split_at_mut(a.len());
+        let (left, table_rest) = table.split_at_mut(16 * a.len());
+        let (right, table_rest) = table_rest.split_at_mut(16 * a.len());
+        (c, table) = (c_rest, table_rest);
+        for i in 0..a.len() {
+            let (a, b, [x, y]) = (a[i], b[i], tweaks(i as u64));
+            let inputs = [(a, x), (a ^ offset, x), (b, y), (b ^ offset, y)];
+            let [a0, a1, b0, b1] = hash(keys, key, inputs);
+            let generator = a0 ^ a1 ^ if_even(b, offset);
+            let evaluator = b0 ^ b1 ^ a;
+            products[i] = a0 ^ if_even(a, generator) ^ b0 ^ if_even(b, evaluator ^ a);
+            set(left, i, generator.to_bytes());
+            set(right, i, evaluator.to_bytes());
+        }
     }
 }
 
-pub(crate) fn evaluate_half(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 16>) {
-    let table = piece.sides.as_chunks().0.iter();
-    let table = table.zip(piece.rest.as_chunks().0);
-    let labels = piece.a.iter().zip(piece.b).zip(piece.c);
-    for (i, (((&a, &b), c), (&left, &right))) in labels.zip(table).enumerate() {
-        let t = piece.first + i as u64;
-        let [from_a, from_b] = hash(keys, key, [(a, t), (b, t ^ SECOND)]);
-        let (generator, evaluator) = (Block::from_bytes(left), Block::from_bytes(right));
-        *c = from_a ^ if_odd(a, generator) ^ from_b ^ if_odd(b, evaluator ^ a);
+pub(crate) fn evaluate_half(
+    keys: &KeyWindow,
+    key: usize,
+    pieces: &[Operands<'_>],
+    mut table: &[u8],
+    mut c: &mut [Block],
+) {
+    for (key, &[a, b]) in (key..).zip(pieces) {
+        let (products, c_rest) = c.split_at_mut(a.len());
+        let (left, table_rest) = table.split_at(16 * a.len());
+        let (right, table_rest) = table_rest.split_at(16 * a.len());
+        (c, table) = (c_rest, table_rest);
+        for i in 0..a.len() {
+            let (a, b, [x, y]) = (a[i], b[i], tweaks(i as u64));
+            let [from_a, from_b] = hash(keys, key, [(a, x), (b, y)]);
+            let generator = Block::from_bytes(get(left, i));
+            let evaluator = Block::from_bytes(get(right, i));
+            products[i] = from_a ^ if_even(a, generator) ^ from_b ^ if_even(b, evaluator ^ a);
+        }
     }
 }
 
@@ -89,31 +124,31 @@ fn labels_part([i, j]: [u64; 2], [p, q]: [u64; 2], a: Block, b: Block) -> [u64; 
 /// By the evaluator's equations, solved for the label and the table, colours (0, 0), (0, 1) and (1, 0)
 /// in turn; that they hold for (1, 1) too is the scheme's secret. `controls` are the coins, and become
 /// the control bits; `sides` get `G_0` and `G_1`, `rest` gets `G_2`.
-pub(crate) fn garble_three(keys: &KeyWindow, key: usize, offset: Block, piece: Garbled<'_, 8>) {
-    let table = piece.sides.as_chunks_mut().0.iter_mut();
-    let table = table.zip(piece.rest.as_chunks_mut().0).zip(piece.controls);
-    let labels = piece.a.iter().zip(piece.b).zip(piece.c);
-    for (n, (((&a, &b), c), ((sides, middle), control))) in labels.zip(table).enumerate() {
+pub(crate) fn garble_three(
+    keys: &KeyWindow,
+    key: usize,
+    offset: Block,
+    piece: &mut Garbled<'_, 8>,
+    range: Range<usize>,
+) {
+    for n in range {
+        let (a, b, [x, y]) = (piece.a[n], piece.b[n], tweaks(n as u64));
         // The colours of the labels of 0, and the labels of colour 0.
         let colours = [mask(a.lo()), mask(b.lo())];
         let [by_a, by_b] = colours;
         let (a, b) = (a ^ if_odd(a, offset), b ^ if_odd(b, offset));
-        let t = piece.first + n as u64;
-        let (second, sum) = (t ^ SECOND, t ^ SUM);
-        let [a0, a1, b0, b1, same, other] = hash(
-            keys,
-            key,
-            [
-                (a, t),
-                (a ^ offset, t),
-                (b, second),
-                (b ^ offset, second),
-                (a ^ b, sum),
-                (a ^ b ^ offset, sum),
-            ],
-        );
+        let inputs = [
+            (a, x),
+            (a ^ offset, x),
+            (b, y),
+            (b ^ offset, y),
+            (a ^ b, x ^ y),
+            (a ^ b ^ offset, x ^ y),
+        ];
+        let [a0, a1, b0, b1, same, other] = hash(keys, key, inputs);
         // For colours i and j: p and q, and whether the product is 1.
-        let coins = [mask(u64::from(*control)), mask(u64::from(*control >> 1))];
+        let control = piece.controls[n];
+        let coins = [mask(u64::from(control)), mask(u64::from(control >> 1))];
         let at = |i: u64, j: u64| {
             let p = coins[0] ^ by_b ^ (j & (by_a ^ by_b)) ^ (i & by_b);
             let q = coins[1] ^ by_a ^ (j & by_a) ^ (i & (by_a ^ by_b));
@@ -135,9 +170,10 @@ pub(crate) fn garble_three(keys: &KeyWindow, key: usize, offset: Block, piece: G
         let [middle_half, right] = row(0, one, [a0, b1, other]);
         let [left, _] = row(one, 0, [a1, b0, other]);
         let middle_half = middle_half ^ c_l;
-        *c = Block::new(c_l, c_r);
-        *sides = Block::new(left ^ c_l ^ middle_half, right ^ c_r ^ middle_half).to_bytes();
-        *middle = middle_half.to_le_bytes();
+        piece.c[n] = Block::new(c_l, c_r);
+        let sides = Block::new(left ^ c_l ^ middle_half, right ^ c_r ^ middle_half);
+        set(piece.sides, n, sides.to_bytes());
+        set(piece.rest, n, middle_half.to_le_bytes());
         // The same for bits.
         let bits = |i: u64, j: u64, hashes: [Block; 3]| {
             let [from_a, from_b, from_sum] = hashes.map(Block::hi);
@@ -149,27 +185,28 @@ pub(crate) fn garble_three(keys: &KeyWindow, key: usize, offset: Block, piece: G
         let [left, _] = bits(one, 0, [a1, b0, other]);
         let z_2 = z_2 ^ z_l;
         let z = [z_l, z_r, left ^ z_l ^ z_2, right ^ z_r ^ z_2, z_2];
-        *control = z.iter().rev().fold(0, |bits, z| bits << 1 | (z & 1) as u8);
+        piece.controls[n] = z.iter().rev().fold(0, |bits, z| bits << 1 | (z & 1) as u8);
     }
 }
 
-pub(crate) fn evaluate_three(keys: &KeyWindow, key: usize, piece: Evaluated<'_, 8>) {
-    let table = piece.sides.as_chunks().0.iter();
-    let table = table.zip(piece.rest.as_chunks().0).zip(piece.controls);
-    let labels = piece.a.iter().zip(piece.b).zip(piece.c);
-    for (n, (((&a, &b), c), ((&sides, &middle), &control))) in labels.zip(table).enumerate() {
-        let t = piece.first + n as u64;
-        let [from_a, from_b, from_sum] =
-            hash(keys, key, [(a, t), (b, t ^ SECOND), (a ^ b, t ^ SUM)]);
+pub(crate) fn evaluate_three(
+    keys: &KeyWindow,
+    key: usize,
+    piece: &mut Evaluated<'_, 8>,
+    range: Range<usize>,
+) {
+    for n in range {
+        let (a, b, [x, y]) = (piece.a[n], piece.b[n], tweaks(n as u64));
+        let [from_a, from_b, from_sum] = hash(keys, key, [(a, x), (b, y), (a ^ b, x ^ y)]);
         let (i, j) = (mask(a.lo()), mask(b.lo()));
-        let z = |k: u32| u64::from(control >> k);
+        let z = |k: u32| u64::from(piece.controls[n] >> k);
         let both = (i ^ j) & z(4);
         let p = mask(from_a.hi() ^ from_sum.hi() ^ z(0) ^ (i & z(2)) ^ both);
         let q = mask(from_b.hi() ^ from_sum.hi() ^ z(1) ^ (j & z(3)) ^ both);
         let [l, r] = labels_part([i, j], [p, q], a, b);
-        let sides = Block::from_bytes(sides);
-        let both = (i ^ j) & u64::from_le_bytes(middle);
-        *c = Block::new(
+        let sides = Block::from_bytes(get(piece.sides, n));
+        let both = (i ^ j) & u64::from_le_bytes(get(piece.rest, n));
+        piece.c[n] = Block::new(
             l ^ from_a.lo() ^ from_sum.lo() ^ (i & sides.lo()) ^ both,
             r ^ from_b.lo() ^ from_sum.lo() ^ (j & sides.hi()) ^ both,
         );

@@ -13,14 +13,14 @@ macro_rules! bmr {
 
         #[target_feature(enable = $features)]
         pub(crate) fn active_keys(offset: Block, colours: &[Block], keys: &mut [Block]) {
-            let whole = crate::bmr::split_range(0..keys.len(), LANES)[0].end;
+            let whole = crate::garble::split_range(0..keys.len(), LANES)[0].end;
             let (first, rest) = keys.split_at_mut(whole);
             let (seen, seen_rest) = colours.split_at(whole);
             let (clear, offset_vector) = (bits(!1, u64::MAX), splat(offset));
             let first = vectors_mut::<1>(blocks_as_bytes_mut(first));
             for (key, colour) in first.iter_mut().zip(vectors::<1>(seen)) {
                 let zero = and_vectors(load(&key[0]), clear);
-                let active = xor_if(zero, odd(load(&colour[0])), offset_vector);
+                let active = xor_if(zero, odd(&colour[0]), offset_vector);
                 store(&mut key[0], active);
             }
             if !rest.is_empty() {
@@ -36,8 +36,8 @@ macro_rules! bmr {
             column: &mut crate::bmr::Column<'_>,
             range: core::ops::Range<usize>,
         ) {
-            let [pairs, rest] = crate::bmr::split_range(range, 2 * LANES);
-            let [single, rest] = crate::bmr::split_range(rest, LANES);
+            let [pairs, rest] = crate::garble::split_range(range, 2 * LANES);
+            let [single, rest] = crate::garble::split_range(rest, LANES);
             if !(pairs.is_empty() && single.is_empty()) {
                 let keys = Keys::new(keys, key);
                 garble_column_vectors::<2, OWN>(&keys, offset, column, pairs);
@@ -71,29 +71,34 @@ macro_rules! bmr {
             let by_b = vectors_mut::<V>(&mut by_b[bytes]);
             let offset = splat(offset);
             let sigma_offset = sigma_words(offset);
-            let first_key = keys.at(0);
-            let second_key = xor_vectors(first_key, bits(SECOND, 0));
-            let mut tweak = counters(range.start as u64, column.tweak);
+            let [first, second] = tweaks::<V>(range.clone());
+            let which = splat(column.tweak);
             for k in 0..a.len() {
                 let mut inputs = [[offset; V]; 4];
                 for v in 0..V {
-                    let x = sum_of_three(sigma_words(load(&a[k][v])), tweak, first_key);
-                    let y = sum_of_three(sigma_words(load(&b[k][v])), tweak, second_key);
+                    let x = input(&a[k][v], xor_vectors(load(&first[k][v]), which));
+                    let y = input(&b[k][v], xor_vectors(load(&second[k][v]), which));
                     inputs[0][v] = x;
                     inputs[1][v] = xor_vectors(x, sigma_offset);
                     inputs[2][v] = y;
                     inputs[3][v] = xor_vectors(y, sigma_offset);
-                    tweak = add_counter(tweak, LANES as i64);
-                }
-                let [a0, a1, b0, b1] = permuted!(keys, inputs);
-                let (again_a, again_b) = (reread(&a[k]), reread(&b[k]));
-                for v in 0..V {
                     let [r_one, r_a, r_b] = rows.map(|row| load(&row[k][v]));
-                    let mut t_one = sum_of_three(a0[v], b0[v], r_one);
-                    let (x, y) = (load(&again_a[v]), load(&again_b[v]));
-                    t_one = xor_vectors(t_one, both_inputs(x, y, inputs[0][v], inputs[2][v]));
-                    let mut t_a = xor_vectors(sum_of_three(a0[v], a1[v], sigma_offset), r_a);
-                    let mut t_b = xor_vectors(sum_of_three(b0[v], b1[v], sigma_offset), r_b);
+                    let known = xor_vectors(sum_of_three(x, y, r_one), xor_vectors(r_a, r_b));
+                    store(&mut one[k][v], known);
+                }
+                let mut states = inputs;
+                rounds!(keys, states, nothing);
+                let [a0, a1, b0, b1] = states;
+                let known = written(&one[k]);
+                let mut sums = [offset; V];
+                for v in 0..V {
+                    let [_, r_a, r_b] = rows.map(|row| load(&row[k][v]));
+                    let from_a = last_round(a0[v], xor_vectors(sigma_offset, r_a));
+                    let from_b = last_round(b0[v], xor_vectors(sigma_offset, r_b));
+                    let mut t_a = last_round(a1[v], from_a);
+                    let mut t_b = last_round(b1[v], from_b);
+                    // What both have as last round keys is in what was known before.
+                    let mut t_one = sum_of_three(from_a, from_b, load(&known[v]));
                     if OWN {
                         let select = load_bytes(&selects[k][v]);
                         t_one = xor_vectors(t_one, load(&zero[k][v]));
@@ -102,9 +107,12 @@ macro_rules! bmr {
                         t_b = xor_if(t_b, test_bits(select, bits(4, 4)), offset);
                         t_b = xor_vectors(t_b, load(&a[k][v]));
                     }
-                    store(&mut one[k][v], t_one);
+                    sums[v] = t_one;
                     store(&mut by_a[k][v], t_a);
                     store(&mut by_b[k][v], t_b);
+                }
+                for v in 0..V {
+                    store(&mut one[k][v], sums[v]);
                 }
             }
         }
@@ -116,8 +124,8 @@ macro_rules! bmr {
             work: &mut crate::bmr::Summed<'_>,
             range: core::ops::Range<usize>,
         ) {
-            let [fours, rest] = crate::bmr::split_range(range, 4 * LANES);
-            let [single, rest] = crate::bmr::split_range(rest, LANES);
+            let [fours, rest] = crate::garble::split_range(range, 4 * LANES);
+            let [single, rest] = crate::garble::split_range(rest, LANES);
             if !(fours.is_empty() && single.is_empty()) {
                 let keys = Keys::new(keys, key);
                 evaluate_column_vectors::<4>(&keys, work, fours);
@@ -143,43 +151,45 @@ macro_rules! bmr {
             let (own_a, own_b) = (of(work.a, work.column), of(work.b, work.column));
             let [one, by_a, by_b] = work.table.map(|t| chunks::<V>(&t[bytes.clone()]));
             let c = vectors_mut::<V>(blocks_as_bytes_mut(&mut work.c[range.clone()]));
-            let first_key = keys.at(0);
-            let second_key = xor_vectors(first_key, bits(SECOND, 0));
+            let [first, second] = tweaks::<V>(work.first + range.start..work.first + range.end);
             let mut ahead = work
                 .ahead
                 .chunks((work.ahead.len() / c.len().max(1)).max(1));
             for k in 0..c.len() {
                 crate::bmr::prefetch(ahead.next().unwrap_or_default());
-                let mut sums = [first_key; V];
                 for v in 0..V {
-                    let (a, b) = (load(&own_a[k][v]), load(&own_b[k][v]));
-                    let sum = xor_if(load(&one[k][v]), odd(a), load(&by_a[k][v]));
-                    sums[v] = xor_if(sum, odd(b), xor_vectors(load(&by_b[k][v]), a));
+                    let evaluator = xor_vectors(load(&by_b[k][v]), load(&own_a[k][v]));
+                    let sum = xor_if(load(&one[k][v]), odd(&own_a[k][v]), load(&by_a[k][v]));
+                    store(&mut c[k][v], xor_if(sum, odd(&own_b[k][v]), evaluator));
                 }
-                let first = range.start + k * V * LANES;
                 for party in 0..work.parties {
-                    let upper = crate::bmr::tweak(party, work.column);
-                    let mut tweak = counters((work.first + first) as u64, upper);
-                    let (a, b) = (
-                        vectors::<V>(&work.a[party * work.stride + first..][..V * LANES]),
-                        vectors::<V>(&work.b[party * work.stride + first..][..V * LANES]),
-                    );
-                    let mut inputs = [[first_key; V]; 2];
+                    let which = splat(crate::bmr::tweak(party, work.column));
+                    let place = party * work.stride + range.start + k * V * LANES;
+                    let of = |keys| {
+                        let keys: &[Block] = keys;
+                        vectors::<V>(&keys[place..][..V * LANES])
+                    };
+                    let (a, b) = (of(work.a), of(work.b));
+                    let mut inputs = [[which; V]; 2];
                     for v in 0..V {
-                        inputs[0][v] = sum_of_three(sigma_words(load(&a[0][v])), tweak, first_key);
-                        inputs[1][v] = sum_of_three(sigma_words(load(&b[0][v])), tweak, second_key);
-                        tweak = add_counter(tweak, LANES as i64);
+                        let x = input(&a[0][v], xor_vectors(load(&first[k][v]), which));
+                        let y = input(&b[0][v], xor_vectors(load(&second[k][v]), which));
+                        (inputs[0][v], inputs[1][v]) = (x, y);
+                        let sum = sum_of_three(load(&c[k][v]), x, y);
+                        store(&mut c[k][v], sum);
                     }
-                    let [from_a, from_b] = permuted!(keys, inputs);
-                    let (a, b) = (reread(&a[0]), reread(&b[0]));
+                    let mut states = inputs;
+                    rounds!(keys, states, nothing);
+                    let [from_a, from_b] = states;
+                    let sums = written(&c[k]);
+                    let mut all = [which; V];
                     for v in 0..V {
-                        let (x, y) = (load(&a[v]), load(&b[v]));
-                        let sum = sum_of_three(sums[v], from_a[v], from_b[v]);
-                        sums[v] = xor_vectors(sum, both_inputs(x, y, inputs[0][v], inputs[1][v]));
+                        let sum = last_round(from_a[v], load(&sums[v]));
+                        all[v] = last_round(from_b[v], sum);
                     }
-                }
-                for v in 0..V {
-                    store(&mut c[k][v], sums[v]);
+                    for v in 0..V {
+                        store(&mut c[k][v], all[v]);
+                    }
                 }
             }
         }

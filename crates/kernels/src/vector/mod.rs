@@ -10,4 +10,5 @@ pub(crate) mod lpn;
 pub(crate) mod modes;
 pub(crate) mod rings;
 pub(crate) mod rows;
+pub(crate) mod three;
 pub(crate) mod unpack;

@@ -17,6 +17,7 @@ use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
 use crate::vector::rings::rings;
 use crate::vector::rows::rows;
+use crate::vector::three::three;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
 use super::matrix::matrix;
@@ -38,6 +39,7 @@ single_crc!("sse4.1,ssse3,aes,pclmulqdq");
 rows!("sse4.1,ssse3,aes,pclmulqdq");
 fold!("sse4.1,ssse3,aes,pclmulqdq");
 garble!("sse4.1,ssse3,aes,pclmulqdq", self);
+three!("sse4.1,ssse3,aes,pclmulqdq", self);
 bmr!("sse4.1,ssse3,aes,pclmulqdq", self);
 ggm!("sse4.1,ssse3,aes,pclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq");
@@ -234,12 +236,52 @@ pub(super) fn up_two_words(x: Vector) -> Vector {
     _mm_slli_si128::<8>(x)
 }
 
-/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
+/// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
+/// halves alone. With AVX both halves are mere reads.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+pub(super) fn input(x: &[u8; 16], tweak: Vector) -> Vector {
+    let low = _mm_moveldup_ps(_mm_castsi128_ps(load(x)));
+    let high = _mm_movehdup_ps(_mm_castsi128_ps(load(crate::opaque::again(x))));
+    let high = _mm_blend_epi16::<0xcc>(_mm_castps_si128(high), tweak);
+    xor_vectors(_mm_castps_si128(low), high)
+}
+
+/// The same without a tweak, in registers.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 pub(super) fn sigma_words(x: Vector) -> Vector {
-    let swapped = _mm_shuffle_epi32::<0xb1>(x);
-    xor_vectors(swapped, and_vectors(x, _mm_set1_epi64x(-1 << 32)))
+    let low = _mm_shuffle_epi32::<0xa0>(x);
+    xor_vectors(low, _mm_srli_epi64::<32>(x))
+}
+
+/// The low 64 bits of the block, twice.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+pub(super) fn low_twice(x: &[u8; 16]) -> Vector {
+    let x = load(x);
+    _mm_unpacklo_epi64(x, x)
+}
+
+/// What [`if_even`] needs to know of a block's lowest bit: how far it has words shifted, not at all or out.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+pub(super) fn parity(x: &[u8; 16]) -> Vector {
+    _mm_slli_epi64::<63>(load(x))
+}
+
+/// `x` where the lowest bit is zero.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+pub(super) fn if_even(parity: Vector, x: Vector) -> Vector {
+    _mm_sll_epi64(x, parity)
+}
+
+/// `x ^ y` where the lowest bit is zero, else `x`.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+pub(super) fn xor_if_even(x: Vector, parity: Vector, y: Vector) -> Vector {
+    xor_vectors(x, if_even(parity, y))
 }
 
 /// The low 64 bits of each block of `a`, then those of `b`.

@@ -18,13 +18,14 @@ use crate::vector::lpn::lpn;
 use crate::vector::modes::{modes, single_modes};
 use crate::vector::rings::rings;
 use crate::vector::rows::rows;
+use crate::vector::three::three;
 
 pub(crate) use super::aesni::expand_key;
 use super::aesni::{
-    add_counter, and_vectors, counters, double, fold_halves, hold, last_round, load, load_bytes,
-    load_low, low_bit, low_bits, multiply, round, sigma, sigma_words, splat, spread, store,
-    store_bytes, store_low, sub_word, swap_halves, test_bits, unpack_high, unpack_low, up_one_word,
-    up_two_words, xor_vectors,
+    add_counter, and_vectors, counters, double, fold_halves, hold, if_even, input, last_round,
+    load, load_bytes, load_low, low_bit, low_bits, low_twice, multiply, parity, round, sigma,
+    sigma_words, splat, spread, store, store_bytes, store_low, sub_word, swap_halves, test_bits,
+    unpack_high, unpack_low, up_one_word, up_two_words, xor_if_even, xor_vectors,
 };
 
 type Vector = __m128i;
@@ -44,6 +45,7 @@ single_crc!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 rows!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 fold!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 garble!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
+three!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
 bmr!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2");

@@ -17,6 +17,7 @@ use crate::vector::lpn::lpn;
 use crate::vector::modes::modes;
 use crate::vector::rings::rings;
 use crate::vector::rows::rows;
+use crate::vector::three::three;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
 use super::aesni;
@@ -38,6 +39,7 @@ crc!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 rows!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 fold!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 garble!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
+three!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 bmr!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", aesni);
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
@@ -203,12 +205,79 @@ fn up_two_words(x: Vector) -> Vector {
     _mm256_bslli_epi128::<8>(x)
 }
 
-/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
+/// A function that reads a vector as one of the instructions that duplicate parts of it on the way, which takes no more
+/// than reading. Of their intrinsics the compiler makes a read and a shuffle.
+macro_rules! read {
+    ($(#[$doc:meta])* $name:ident, $instruction:literal) => {
+        $(#[$doc])*
+        #[inline]
+        #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+        fn $name(x: &[u8; 32]) -> Vector {
+            let out;
+            // SAFETY: the instruction reads the 32 bytes of the reference, at any alignment, and writes one register.
+            unsafe {
+                core::arch::asm!(
+                    concat!($instruction, " {0}, ymmword ptr [{1}]"),
+                    lateout(ymm_reg) out, in(reg) x.as_ptr(),
+                    options(pure, readonly, nostack, preserves_flags)
+                );
+            }
+            out
+        }
+    };
+}
+read!(
+    /// The lower halves of the 64-bit words, twice.
+    low_words,
+    "vmovsldup"
+);
+read!(
+    /// Their upper halves, twice.
+    high_words,
+    "vmovshdup"
+);
+read!(
+    /// The low 64 bits of each block, twice.
+    low_twice,
+    "vmovddup"
+);
+
+/// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
+/// halves alone.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn input(x: &[u8; 32], tweak: Vector) -> Vector {
+    let high = _mm256_blend_epi32::<0xaa>(high_words(x), tweak);
+    xor_vectors(low_words(x), high)
+}
+
+/// The same without a tweak, in registers.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn sigma_words(x: Vector) -> Vector {
-    let swapped = _mm256_shuffle_epi32::<0xb1>(x);
-    xor_vectors(swapped, and_vectors(x, _mm256_set1_epi64x(-1 << 32)))
+    let low = _mm256_shuffle_epi32::<0xa0>(x);
+    xor_vectors(low, _mm256_srli_epi64::<32>(x))
+}
+
+/// What [`if_even`] needs to know of a block's lowest bit: how far it has words shifted, not at all or out.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn parity(x: &[u8; 32]) -> Vector {
+    hold(_mm256_slli_epi64::<63>(low_twice(x)))
+}
+
+/// `x` where the lowest bit is zero.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn if_even(parity: Vector, x: Vector) -> Vector {
+    _mm256_sllv_epi64(x, parity)
+}
+
+/// `x ^ y` where the lowest bit is zero, else `x`.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn xor_if_even(x: Vector, parity: Vector, y: Vector) -> Vector {
+    xor_vectors(x, if_even(parity, y))
 }
 
 /// The low 64 bits of each block of `a`, then those of `b`.

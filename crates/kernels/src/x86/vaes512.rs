@@ -16,6 +16,7 @@ use crate::vector::ggm::ggm;
 use crate::vector::modes::modes;
 use crate::vector::rings::rings;
 use crate::vector::rows::rows;
+use crate::vector::three::three;
 use crate::vector::unpack::interleave;
 
 use super::aesni;
@@ -45,6 +46,10 @@ crc!(
 rows!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 fold!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni");
 garble!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
+    aesni
+);
+three!(
     "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
     aesni
 );
@@ -191,12 +196,52 @@ fn up_two_words(x: Vector) -> Vector {
     _mm512_bslli_epi128::<8>(x)
 }
 
-/// The linear orthomorphism `(lo, hi) -> (hi, lo ^ hi)` of each 64-bit word.
+/// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
+/// halves alone. From memory both halves are mere reads.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn input(x: &[u8; 64], tweak: Vector) -> Vector {
+    let low = _mm512_moveldup_ps(_mm512_castsi512_ps(load(x)));
+    let high = _mm512_castsi512_ps(load(crate::opaque::again(x)));
+    let high = _mm512_mask_movehdup_ps(_mm512_castsi512_ps(tweak), 0x5555, high);
+    xor_vectors(_mm512_castps_si512(low), _mm512_castps_si512(high))
+}
+
+/// The same without a tweak, in registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn sigma_words(x: Vector) -> Vector {
-    let swapped = _mm512_shuffle_epi32::<0xb1>(x);
-    _mm512_mask_xor_epi32(swapped, 0xaaaa, swapped, x)
+    let low = _mm512_shuffle_epi32::<0xa0>(x);
+    xor_vectors(low, _mm512_srli_epi64::<32>(x))
+}
+
+/// The low 64 bits of each block, twice.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn low_twice(x: &[u8; 64]) -> Vector {
+    let x = _mm512_castsi512_pd(load(x));
+    _mm512_castpd_si512(_mm512_movedup_pd(x))
+}
+
+/// The words of the blocks whose lowest bit is zero.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn parity(x: &[u8; 64]) -> __mmask8 {
+    _mm512_testn_epi64_mask(low_twice(x), _mm512_set1_epi64(1))
+}
+
+/// `x` where the lowest bit is zero.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn if_even(parity: __mmask8, x: Vector) -> Vector {
+    _mm512_maskz_mov_epi64(parity, x)
+}
+
+/// `x ^ y` where the lowest bit is zero, else `x`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn xor_if_even(x: Vector, parity: __mmask8, y: Vector) -> Vector {
+    _mm512_mask_xor_epi64(x, parity, x, y)
 }
 
 /// The low 64 bits of each block of `a`, then those of `b`.
