@@ -94,9 +94,11 @@ macro_rules! garble {
                 }
                 macro_rules! hold_all {
                     () => {
-                        for h in 0..$states.len() {
-                            for v in 0..V {
-                                $states[h][v] = hold($states[h][v]);
+                        if REGISTERS < 32 || $between!(anything) {
+                            for h in 0..$states.len() {
+                                for v in 0..V {
+                                    $states[h][v] = hold($states[h][v]);
+                                }
                             }
                         }
                     };
@@ -123,6 +125,9 @@ macro_rules! garble {
         }
 
         macro_rules! nothing {
+            (anything) => {
+                false
+            };
             ($step:literal) => {};
         }
 
@@ -137,10 +142,14 @@ macro_rules! garble {
             zeroize::optimization_barrier(inputs);
         }
 
-        /// What has been read, and is read again rather than kept in a register.
+        /// What has been read: with 16 registers it is read again rather than kept.
         #[inline]
         fn reread<T>(x: &T) -> &T {
-            crate::opaque::again(x)
+            if REGISTERS < 32 {
+                crate::opaque::again(x)
+            } else {
+                x
+            }
         }
 
         /// What has been written, and is read rather than kept in a register.
@@ -320,6 +329,9 @@ macro_rules! garble {
             }
             for k in 1..n {
                 macro_rules! prepare_next {
+                    (anything) => {
+                        true
+                    };
                     ($step:literal) => {
                         if $step % 2 == 0 && $step / 2 < V {
                             prepare!(k, $step / 2);
@@ -483,6 +495,9 @@ macro_rules! garble {
             }
             for k in 1..n {
                 macro_rules! prepare_next {
+                    (anything) => {
+                        true
+                    };
                     ($step:literal) => {
                         if $step < V {
                             prepare!(k, $step);

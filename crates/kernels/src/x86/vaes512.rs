@@ -196,15 +196,50 @@ fn up_two_words(x: Vector) -> Vector {
     _mm512_bslli_epi128::<8>(x)
 }
 
+/// A function that reads a vector as one of the instructions that duplicate parts of it on the way, which takes no more
+/// than reading. Of their intrinsics the compiler makes a read and a shuffle.
+macro_rules! read {
+    ($(#[$doc:meta])* $name:ident, $instruction:literal) => {
+        $(#[$doc])*
+        #[inline]
+        #[target_feature(enable = "avx512f")]
+        fn $name(x: &[u8; 64]) -> Vector {
+            let out;
+            // SAFETY: the instruction reads the 64 bytes of the reference, at any alignment, and writes one register.
+            unsafe {
+                core::arch::asm!(
+                    concat!($instruction, " {0}, zmmword ptr [{1}]"),
+                    lateout(zmm_reg) out, in(reg) x.as_ptr(),
+                    options(pure, readonly, nostack, preserves_flags)
+                );
+            }
+            out
+        }
+    };
+}
+read!(
+    /// The lower halves of the 64-bit words, twice.
+    low_words,
+    "vmovsldup"
+);
+read!(
+    /// Their upper halves, twice.
+    high_words,
+    "vmovshdup"
+);
+read!(
+    /// The low 64 bits of each block, twice.
+    low_twice,
+    "vmovddup"
+);
+
 /// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
-/// halves alone. From memory both halves are mere reads.
+/// halves alone.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn input(x: &[u8; 64], tweak: Vector) -> Vector {
-    let low = _mm512_moveldup_ps(_mm512_castsi512_ps(load(x)));
-    let high = _mm512_castsi512_ps(load(crate::opaque::again(x)));
-    let high = _mm512_mask_movehdup_ps(_mm512_castsi512_ps(tweak), 0x5555, high);
-    xor_vectors(_mm512_castps_si512(low), _mm512_castps_si512(high))
+    let high = _mm512_mask_blend_epi32(0xaaaa, high_words(x), tweak);
+    xor_vectors(low_words(x), high)
 }
 
 /// The same without a tweak, in registers.
@@ -213,14 +248,6 @@ fn input(x: &[u8; 64], tweak: Vector) -> Vector {
 fn sigma_words(x: Vector) -> Vector {
     let low = _mm512_shuffle_epi32::<0xa0>(x);
     xor_vectors(low, _mm512_srli_epi64::<32>(x))
-}
-
-/// The low 64 bits of each block, twice.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
-fn low_twice(x: &[u8; 64]) -> Vector {
-    let x = _mm512_castsi512_pd(load(x));
-    _mm512_castpd_si512(_mm512_movedup_pd(x))
 }
 
 /// The words of the blocks whose lowest bit is zero.
