@@ -163,12 +163,14 @@ impl Arena {
 
     fn finish_layer(&mut self) {
         let lanes = self.shape.lanes;
-        if lanes == 1 {
+        if lanes == 0 {
+            // Nothing: products there may be are an earlier block's.
+        } else if lanes == 1 {
             for (&row, &product) in self.rows.iter().zip(self.products.iter()) {
                 self.labels[row as usize] = product;
             }
         } else {
-            let products = self.products.chunks(lanes.max(1));
+            let products = self.products.chunks(lanes);
             for (&row, product) in self.rows.iter().zip(products) {
                 self.labels[row as usize * lanes..][..lanes].copy_from_slice(product);
             }

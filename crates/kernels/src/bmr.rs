@@ -29,9 +29,9 @@
 //! `rows` of [`GateHash::garble_column`].
 //!
 //! # The hash
-//! `F(k) = pi(y) ^ y` with `y = sigma(k) ^ t`, as in `garble.rs`: pi is AES-128 under a public key that serves
-//! one piece of at most [`ANDS_PER_KEY`] ANDs. `t` holds the AND's number in the piece, the operand, the column,
-//! and the party whose key it is: no pair of key and tweak comes twice.
+//! `F(k) = pi(y) ^ y` with `y = sigma(k) ^ t`, as in `garble.rs`: pi is AES-128 without the addition of its first
+//! round key, under a public key that serves one piece of at most [`ANDS_PER_KEY`] ANDs. `t` holds the AND's number in
+//! the piece, the operand, the column, and the party whose key it is: no pair of key and tweak comes twice.
 //!
 //! # Security
 //! What is needed: everything that an honest party P_i masks with a hash of a key other than the active one
@@ -68,6 +68,9 @@
 use crate::dispatch::dispatch;
 use crate::garble::{ANDS_PER_KEY, GateHash};
 use crate::{Block, Kernels, meter};
+
+/// How many parties the tweaks of hashes can tell apart.
+const MOST_PARTIES: usize = 1 << 16;
 
 /// Blocks of a column for each AND.
 pub const BLOCKS_PER_COLUMN: usize = 3;
@@ -138,10 +141,16 @@ pub(crate) struct Summed<'a> {
     pub c: &'a mut [Block],
 }
 
-/// What the tweaks of a party's hashes for a column have beside those of the ANDs. Both numbers are below 2^16, and
-/// lie above the ANDs'.
+/// What the tweaks of a party's hashes for a column have beside those of the ANDs: both numbers, above the ANDs'.
+///
+/// # Panics
+/// If one of them is [`MOST_PARTIES`] or more.
 #[inline]
 pub(crate) const fn tweak(party: usize, column: usize) -> Block {
+    assert!(
+        party < MOST_PARTIES && column < MOST_PARTIES,
+        "tweaks have 16 bits for a party"
+    );
     Block::new((column as u64) << 48, (party as u64) << 48)
 }
 
@@ -170,7 +179,7 @@ impl GateHash {
     ///
     /// # Panics
     /// If there are more than [`ANDS_PER_KEY`] ANDs or the lengths differ, or there is something of one's
-    /// own in another's column, or the reverse.
+    /// own in another's column, or the reverse, or a party's number is 2^16 or more.
     #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
     pub fn garble_column(
         &mut self,
@@ -231,7 +240,8 @@ impl GateHash {
     /// stride`.
     ///
     /// # Panics
-    /// If the piece has more than [`ANDS_PER_KEY`] ANDs, or not so many as are asked for, or the lengths do not fit.
+    /// If the piece has more than [`ANDS_PER_KEY`] ANDs, or not so many as are asked for, or the lengths do not fit, or there
+    /// are more than 2^16 parties.
     #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
     pub fn evaluate_column(
         &mut self,

@@ -9,7 +9,7 @@
 //! its first round key, and `sigma` maps the halves of each 64-bit word `(lo, hi) -> (lo ^ hi, lo)`. Each **key
 //! serves one piece of at most [`ANDS_PER_KEY`] ANDs**, lanes of a gate or gates of a layer; within a piece `t` is
 //! the AND's number, counted from 1: in the upper half of the lower word for the first operand, in that of the
-//! upper word for the second, in both for their sum (three halves). So no pair of key and tweak comes twice, as in
+//! upper word for the second, in both for their sum (three halves). What BMR adds lies above that (`bmr.rs`). So no pair of key and tweak comes twice, as in
 //! Guo, Katz, Wang, Weng and Yu ("Better Concrete Security for Half-Gates Garbling", Crypto 2020, ePrint
 //! 2019/1168), who have a key for each half gate; a hash costs one AES block. A key, expanded with fifteen others in
 //! vectors, takes some 2 ns (Zen 5), where the piece's hashes take 70 at least. With one key and no other, TMMO
@@ -19,8 +19,8 @@
 //! Everything but AES is there to be cheap beside it. The first round key is public, and what it is added to is
 //! known up to `R`: `x -> AES(x ^ k)` under k is an ideal cipher where AES is one. `sigma` and the tweak take two
 //! instructions: a read that duplicates lower halves, plus one that duplicates upper halves and then has every
-//! second one replaced by the tweak's. Only sums of two hashes are used, so the last round key cancels, and what is
-//! added to such a sum is added as the last round key. What of a gate does not depend on its hashes is computed
+//! second one replaced by the tweak's. Only sums of an even number of hashes are used, so the last round key cancels,
+//! and what is added to such a sum is added as the last round key. What of a gate does not depend on its hashes is computed
 //! while AES works on those of other gates.
 //!
 //! # Security

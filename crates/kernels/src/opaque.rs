@@ -55,8 +55,8 @@ pub(crate) fn again<T>(x: &T) -> &T {
 #[inline(always)]
 pub(crate) fn written<T>(x: &T) -> &T {
     let mut place = core::ptr::from_ref(x);
-    // SAFETY: there is no instruction; the register keeps what it holds, as the options say. For all that the
-    // optimiser knows memory is read there and written, so that what is in registers for it goes there before.
+    // SAFETY: there is no instruction: nothing is read or written, and the register keeps what it holds. For all
+    // that the optimiser knows memory is, so that what is in registers for it goes there before.
     unsafe {
         core::arch::asm!("/* {0} */", inout(reg) place, options(nostack, preserves_flags));
     }

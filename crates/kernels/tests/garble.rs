@@ -132,6 +132,36 @@ fn half_gates_by_definition() {
     }
 }
 
+/// `G_2` of three halves, which the hash of the sum of both labels masks.
+#[test]
+fn the_third_half_by_definition() {
+    let mut random = Random::new();
+    let piece = Piece::random(&mut random, ANDS_PER_KEY);
+    let (_, table) = piece.garble(Kernels::detect(), Scheme::ThreeHalves);
+    let hash = gate_hash(piece.key ^ Block::new(piece.number, 0));
+    let r = piece.offset;
+    for i in 0..ANDS_PER_KEY {
+        // The labels of colour 0, and the colours of those of 0.
+        let of_colour_0 = |x: Block| if x.bit(0) { x ^ r } else { x };
+        let (a, b) = (of_colour_0(piece.a[i]), of_colour_0(piece.b[i]));
+        let (by_a, by_b) = (piece.a[i].bit(0), piece.b[i].bit(0));
+        let [p, q] = [0, 1].map(|k| piece.coins[i] >> k & 1 == 1);
+        let number = (i as u64 + 1) << 32;
+        let tweak = Block::new(number, number);
+        let times = |bit: bool, x: u64| if bit { x } else { 0 };
+        // dh(A^B) ^ b (E_p)_L ^ a (E_q)_R ^ P R_L ^ Q R_R
+        let e_p = a.lo() ^ a.hi() ^ b.lo();
+        let e_q = a.hi() ^ b.lo() ^ b.hi();
+        let wanted = (hash(a ^ b, tweak) ^ hash(a ^ b ^ r, tweak)).lo()
+            ^ times(by_b, e_p)
+            ^ times(by_a, e_q)
+            ^ times(p, r.lo())
+            ^ times(q, r.hi());
+        let got = &table[16 * ANDS_PER_KEY + 8 * i..][..8];
+        assert_eq!(got, wanted.to_le_bytes(), "G_2 of {i}");
+    }
+}
+
 /// What the evaluator sees of one AND of three halves, p and q as the control bits give them, must not
 /// tell the colours of the labels of 0: over the coins each pair comes as often.
 #[test]

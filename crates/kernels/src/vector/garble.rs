@@ -256,7 +256,7 @@ macro_rules! garble {
         }
 
         /// Figure 2 of Zahur, Rosulek and Evans. What is known of a batch before its hashes waits where the results
-        /// come, but for their inputs.
+        /// come, but for their inputs. It is secret, and the table is sent: nothing may panic before the results are there.
         #[inline]
         #[target_feature(enable = $features)]
         fn garble_half_batches<const V: usize>(
@@ -266,6 +266,7 @@ macro_rules! garble {
             range: Range<usize>,
             inputs: &mut InLines<[[[u8; VECTOR]; V]; 2]>,
         ) {
+            const { assert!(V <= 2, "all of a batch is prepared in two steps") };
             let bytes = 16 * range.start..16 * range.end;
             let a = vectors::<V>(&piece.a[range.clone()]);
             let n = a.len();
@@ -443,6 +444,7 @@ macro_rules! garble {
             range: Range<usize>,
             inputs: &mut InLines<[[[u8; VECTOR]; V]; 2]>,
         ) {
+            const { assert!(V <= 4, "all of a batch is prepared in four steps") };
             let bytes = 16 * range.start..16 * range.end;
             let a = vectors::<V>(&piece.a[range.clone()]);
             let n = a.len();

@@ -268,7 +268,8 @@ fn if_even(parity: __mmask8, x: Vector) -> Vector {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn xor_if_even(x: Vector, parity: __mmask8, y: Vector) -> Vector {
-    _mm512_mask_xor_epi64(x, parity, x, y)
+    // Held: what is read must not depend on the bit.
+    _mm512_mask_xor_epi64(x, parity, x, hold(y))
 }
 
 /// The low 64 bits of each block of `a`, then those of `b`.
