@@ -9,6 +9,7 @@ pub(crate) mod avx2;
 pub(crate) mod fma;
 pub(crate) mod ifma;
 mod matrix;
+mod read;
 pub(crate) mod vaes256;
 pub(crate) mod vaes512;
 

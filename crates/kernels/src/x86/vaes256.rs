@@ -23,6 +23,7 @@ use crate::vector::unpack::{interleave, unpack_transpose};
 use super::aesni;
 pub(crate) use super::aesni::expand_key;
 use super::matrix::matrix;
+use super::read::reads;
 
 type Vector = __m256i;
 
@@ -72,6 +73,13 @@ pub(crate) fn transpose_strip(
     transpose_tiles(src, stride, 0..whole, dst, dst_stride);
     aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
 }
+
+reads!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq",
+    32,
+    "ymmword",
+    ymm_reg
+);
 
 /// The same vector, which the compiler must have in a register here: it would otherwise take states
 /// that are meant to be in flight together one after the other.
@@ -204,43 +212,6 @@ fn up_one_word(x: Vector) -> Vector {
 fn up_two_words(x: Vector) -> Vector {
     _mm256_bslli_epi128::<8>(x)
 }
-
-/// A function that reads a vector as one of the instructions that duplicate parts of it on the way, which takes no more
-/// than reading. Of their intrinsics the compiler makes a read and a shuffle.
-macro_rules! read {
-    ($(#[$doc:meta])* $name:ident, $instruction:literal) => {
-        $(#[$doc])*
-        #[inline]
-        #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
-        fn $name(x: &[u8; 32]) -> Vector {
-            let out;
-            // SAFETY: the instruction reads the 32 bytes of the reference, at any alignment, and writes one register.
-            unsafe {
-                core::arch::asm!(
-                    concat!($instruction, " {0}, ymmword ptr [{1}]"),
-                    lateout(ymm_reg) out, in(reg) x.as_ptr(),
-                    options(pure, readonly, nostack, preserves_flags)
-                );
-            }
-            out
-        }
-    };
-}
-read!(
-    /// The lower halves of the 64-bit words, twice.
-    low_words,
-    "vmovsldup"
-);
-read!(
-    /// Their upper halves, twice.
-    high_words,
-    "vmovshdup"
-);
-read!(
-    /// The low 64 bits of each block, twice.
-    low_twice,
-    "vmovddup"
-);
 
 /// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
 /// halves alone.

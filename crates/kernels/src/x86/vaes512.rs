@@ -21,6 +21,7 @@ use crate::vector::unpack::interleave;
 
 use super::aesni;
 pub(crate) use super::aesni::expand_key;
+use super::read::reads;
 // Of these loops the compiler makes slower code with AVX-512: of the last one, gather
 // instructions that take twice the time.
 pub(crate) use super::vaes256::{ggm_correct, ggm_mark, lpn_gather};
@@ -62,6 +63,8 @@ rings!(
     "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni",
     crate::portable::multiply_add
 );
+
+reads!("avx512f", 64, "zmmword", zmm_reg);
 
 /// The same vector, which the compiler must have in a register here: it would otherwise take states
 /// that are meant to be in flight together one after the other.
@@ -195,43 +198,6 @@ fn up_one_word(x: Vector) -> Vector {
 fn up_two_words(x: Vector) -> Vector {
     _mm512_bslli_epi128::<8>(x)
 }
-
-/// A function that reads a vector as one of the instructions that duplicate parts of it on the way, which takes no more
-/// than reading. Of their intrinsics the compiler makes a read and a shuffle.
-macro_rules! read {
-    ($(#[$doc:meta])* $name:ident, $instruction:literal) => {
-        $(#[$doc])*
-        #[inline]
-        #[target_feature(enable = "avx512f")]
-        fn $name(x: &[u8; 64]) -> Vector {
-            let out;
-            // SAFETY: the instruction reads the 64 bytes of the reference, at any alignment, and writes one register.
-            unsafe {
-                core::arch::asm!(
-                    concat!($instruction, " {0}, zmmword ptr [{1}]"),
-                    lateout(zmm_reg) out, in(reg) x.as_ptr(),
-                    options(pure, readonly, nostack, preserves_flags)
-                );
-            }
-            out
-        }
-    };
-}
-read!(
-    /// The lower halves of the 64-bit words, twice.
-    low_words,
-    "vmovsldup"
-);
-read!(
-    /// Their upper halves, twice.
-    high_words,
-    "vmovshdup"
-);
-read!(
-    /// The low 64 bits of each block, twice.
-    low_twice,
-    "vmovddup"
-);
 
 /// The linear orthomorphism `(lo, hi) -> (lo ^ hi, lo)` of each 64-bit word, plus a tweak, which has upper
 /// halves alone.
