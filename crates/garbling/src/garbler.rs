@@ -3,9 +3,9 @@
 use core::fmt;
 
 use madrigal_core::Wipe;
-use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, Operands, Prg, Scheme};
+use madrigal_kernels::{Block, GateHash, Prg, Scheme};
 
-use crate::arena::{Arena, PIECES_AT_ONCE};
+use crate::arena::Arena;
 use crate::chunk::Chunk;
 use crate::error::{GarblingError, check_length};
 use crate::instance::Instance;
@@ -83,7 +83,7 @@ impl Garbler {
         arena.ands(chunk, |pieces| {
             let coins = match shape.scheme {
                 Scheme::HalfGates => &[],
-                Scheme::ThreeHalves => coins.next(pieces.operands),
+                Scheme::ThreeHalves => coins.next(pieces.operands.len()),
             };
             let table = &mut table[pieces.table];
             hash.garble(
@@ -110,10 +110,9 @@ impl fmt::Debug for Garbler {
 /// The coins of three halves: two bits for each AND, one AES block for each piece.
 struct Coins {
     prg: Prg,
-    /// Those of a chunk: 16 bytes for each piece.
-    drawn: Vec<u8>,
+    /// Those of a chunk.
+    drawn: Vec<Block>,
     used: usize,
-    coins: [u8; PIECES_AT_ONCE * ANDS_PER_KEY],
 }
 
 impl Coins {
@@ -122,42 +121,29 @@ impl Coins {
             prg: Prg::new(seed),
             drawn: Vec::new(),
             used: 0,
-            coins: [0; PIECES_AT_ONCE * ANDS_PER_KEY],
         }
     }
 
     /// Draws for so many pieces.
     fn draw(&mut self, pieces: usize) {
-        let len = 16 * pieces;
-        if len > self.drawn.len() {
+        if pieces > self.drawn.len() {
             self.drawn.wipe();
-            self.drawn = vec![0; len.next_power_of_two()];
+            self.drawn = vec![Block::ZERO; pieces.next_power_of_two()];
         }
-        self.prg.fill(&mut self.drawn[..len]);
+        self.prg.fill_blocks(&mut self.drawn[..pieces]);
         self.used = 0;
     }
 
-    /// The coins of the next pieces, a byte for each AND.
-    fn next(&mut self, pieces: &[Operands<'_>]) -> &[u8] {
-        let mut made = 0;
-        for [a, _] in pieces {
-            let random = &self.drawn[self.used..][..16];
-            self.used += 16;
-            let coins = &mut self.coins[made..][..a.len()];
-            for (quarter, coins) in coins.chunks_mut(16).enumerate() {
-                for (coins, random) in coins.iter_mut().zip(random) {
-                    *coins = random >> (2 * quarter) & 3;
-                }
-            }
-            made += a.len();
-        }
-        &self.coins[..made]
+    /// The coins of the next pieces.
+    fn next(&mut self, pieces: usize) -> &[Block] {
+        let first = self.used;
+        self.used += pieces;
+        &self.drawn[first..self.used]
     }
 }
 
 impl Drop for Coins {
     fn drop(&mut self) {
         self.drawn.wipe();
-        self.coins.wipe();
     }
 }

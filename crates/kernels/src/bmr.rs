@@ -30,7 +30,7 @@
 //!
 //! # The hash
 //! `F(k) = pi(y) ^ y` with `y = sigma(k) ^ t`, as in `garble.rs`: pi is AES-128 without the addition of its first
-//! round key, under a public key that serves one piece of at most [`ANDS_PER_KEY`] ANDs. `t` holds the AND's number in
+//! and its last round key, under a public key that serves one piece of at most [`ANDS_PER_KEY`] ANDs. `t` holds the AND's number in
 //! the piece, the operand, the column, and the party whose key it is: no pair of key and tweak comes twice.
 //!
 //! # Security

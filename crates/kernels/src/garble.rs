@@ -1,12 +1,12 @@
 //! AND gates garbled and evaluated: half-gates (Zahur, Rosulek and Evans, "Two Halves Make a Whole",
 //! Eurocrypt 2015) and three halves (Rosulek and Roy, "Three Halves Make a Whole?", Crypto 2021), with
 //! free XOR (Kolesnikov and Schneider, ICALP 2008): the labels of a wire are `x` and `x ^ R`, and the
-//! lowest bit of a label is its colour, so that of `R` is one. Half-gates take the complement of that bit, as a
-//! shift by it leaves what it should: the evaluator adds a half of the table where the label is even.
+//! lowest bit of `R` is one. A label's colour is the complement of its lowest bit, as a shift by that bit leaves
+//! what it should: the evaluator adds a part of the table where the label is even.
 //!
 //! # The hash
 //! `H(x, t) = pi(y) ^ y` with `y = sigma(x) ^ t`, where `pi` is AES-128 under a public key without the addition of
-//! its first round key, and `sigma` maps the halves of each 64-bit word `(lo, hi) -> (lo ^ hi, lo)`. Each **key
+//! its first and its last round key, and `sigma` maps the halves of each 64-bit word `(lo, hi) -> (lo ^ hi, lo)`. Each **key
 //! serves one piece of at most [`ANDS_PER_KEY`] ANDs**, lanes of a gate or gates of a layer; within a piece `t` is
 //! the AND's number, counted from 1: in the upper half of the lower word for the first operand, in that of the
 //! upper word for the second, in both for their sum (three halves). What BMR adds lies above that (`bmr.rs`). So no pair of key and tweak comes twice, as in
@@ -16,12 +16,11 @@
 //! would take two blocks for each hash, and all gates ever garbled would be targets of one search (`hash.rs` shows
 //! it).
 //!
-//! Everything but AES is there to be cheap beside it. The first round key is public, and what it is added to is
-//! known up to `R`: `x -> AES(x ^ k)` under k is an ideal cipher where AES is one. `sigma` and the tweak take two
+//! Everything but AES is there to be cheap beside it. The round keys at AES' ends are public: without them it is an
+//! ideal cipher under k where AES is one. `sigma` and the tweak take two
 //! instructions: a read that duplicates lower halves, plus one that duplicates upper halves and then has every
-//! second one replaced by the tweak's. Only sums of an even number of hashes are used, so the last round key cancels,
-//! and what is added to such a sum is added as the last round key. What of a gate does not depend on its hashes is computed
-//! while AES works on those of other gates.
+//! second one replaced by the tweak's. What is added to a hash is added as the last round key. What of an AND of
+//! half-gates does not depend on its hashes is computed while AES works on those of other gates.
 //!
 //! # Security
 //! Property needed: *circular correlation robustness for naturally derived keys* (Zahur et al., section
@@ -35,8 +34,8 @@
 //! `sigma(x_i ^ R) ^ t_i` for one value of `R` each. An output is
 //! `h_i ^ b_i R ^ sigma(x_i ^ R) ^ t_i`, and since `sigma(R)` and `sigma(R) ^ R` are both
 //! permutations, again for one value of `R`. Of an output of three halves 65 bits are known, up to
-//! `R`: the low half of `sigma(R)` plus `L_i(R)` takes all values evenly whatever `L_i` is (that is why
-//! `sigma` works within each half), and the other 63 bits are random and known to nobody. `R` has 127
+//! `R`, one half and a bit of the other: that half of `sigma(R)` plus `L_i(R)` takes all values evenly whatever
+//! `L_i` is (that is why `sigma` works within each half), and the other 63 bits are random and known to nobody. `R` has 127
 //! random bits: `p` evaluations of AES have advantage at most `2 p B / 2^127`, **which no number of gates,
 //! lanes or sessions increases**: an attacker needs 2^119 evaluations, 2^118 for three halves. Where no
 //! query hits, the hashes are values of a fresh permutation at different points: different from random by
@@ -44,18 +43,21 @@
 //! more. For 2^40 ANDs that is 2^-78 (2^-77 for three halves), for 2^30 ANDs 2^-88 (2^-87).
 //!
 //! # Three halves
-//! The halves of a label are `x = (x_L, x_R)`, the lower one first. Labels named by colour are `A_i`,
-//! `B_j`; the evaluator, who has colours i and j, computes
+//! The halves of a label are `x = (x_L, x_R)`, the lower one first, and so are those of hashes. Labels named by colour
+//! are `A_i`, `B_j`; the evaluator, who has colours i and j, computes
 //!
-//! `C_L = H(A_i) ^ H(A_i ^ B_j) ^ i G_0 ^ (i ^ j) G_2 ^ (p^q) A_L ^ p A_R ^ (p^i) B_L ^ q B_R`,
-//! `C_R = H(B_j) ^ H(A_i ^ B_j) ^ j G_1 ^ (i ^ j) G_2 ^ p A_L ^ (q^j) A_R ^ q B_L ^ (p^q) B_R`
+//! `C_L = H(A_i)_L ^ H(A_i ^ B_j)_L ^ i G_0 ^ (i^j^1) G_2 ^ (p^q) A_L ^ p A_R ^ (p^i) B_L ^ q B_R`,
+//! `C_R = H(B_j)_R ^ H(A_i ^ B_j)_L ^ j G_1 ^ (i^j^1) G_2 ^ p A_L ^ (q^j) A_R ^ q B_L ^ (p^q) B_R`
 //!
-//! with the lower halves of hashes, three halves `G` from the table, and control bits p and q, which
-//! depend on i, j: they are the sums of hash bits and of five table bits `z`, by the same scheme:
-//! `p = h(A_i) ^ h(A_i ^ B_j) ^ z_L ^ i z_0 ^ (i ^ j) z_2`, and `q` accordingly. (p, q) is
+//! with three halves `G` from the table, and control bits p and q, which
+//! depend on i, j: they are the complements of sums of hash bits and of five table bits `z`, by the same scheme:
+//! `p = 1 ^ h(A_i)_R ^ h(A_i ^ B_j)_R ^ z_L ^ i z_0 ^ (i^j^1) z_2` and
+//! `q = 1 ^ h(B_j)_L ^ h(A_i ^ B_j)_R ^ z_R ^ j z_1 ^ (i^j^1) z_2`, where `h` is the hash's bit of the AND's number in
+//! the piece: with `H(A_i)` one way and `H(B_j)` the other, hashes are added whole and then divided. (p, q) is
 //! `(P, Q) ^ f(i, j, a, b)` where a and b are the colours of the labels of 0, and P and Q are coins of the
 //! garbler: the evaluator sees one of the four values, which is uniform. It is the scheme of section 5 of
-//! the paper with other bases: those for which `G` and `z` mask by one unknown hash each.
+//! the paper with other bases: those for which `G` and `z` mask by one unknown hash each, and `C` is what the
+//! evaluator has for colours (0, 1) and (1, 0), where two shifts by colours keep nothing.
 
 use core::fmt;
 use core::ops::Range;
@@ -105,8 +107,6 @@ pub(crate) struct Garbled<'a, const W: usize> {
     pub sides: &'a mut [u8],
     /// Its blocks of `W` bytes.
     pub rest: &'a mut [u8],
-    /// Of three halves: the coins, which become the control bits.
-    pub controls: &'a mut [u8],
 }
 
 /// A piece to be evaluated; as [`Garbled`].
@@ -116,8 +116,36 @@ pub(crate) struct Evaluated<'a, const W: usize> {
     pub c: &'a mut [Block],
     pub sides: &'a [u8],
     pub rest: &'a [u8],
-    pub controls: &'a [u8],
 }
+
+/// The control bits of a piece of three halves, each AND's at the bit of its number: z_R below z_L, z_1 below z_0,
+/// and z_2 twice.
+pub(crate) type Controls = [Block; 3];
+
+/// The bit of an AND's number in both halves of a block.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) static BITS: [Block; ANDS_PER_KEY] = {
+    let mut all = [Block::ZERO; ANDS_PER_KEY];
+    let mut i = 0;
+    while i < ANDS_PER_KEY {
+        all[i] = Block::new(1 << i, 1 << i);
+        i += 1;
+    }
+    all
+};
+
+/// How far left of it the highest bit of each half is.
+#[cfg(target_arch = "x86_64")]
+pub(crate) static SHIFTS: [Block; ANDS_PER_KEY] = {
+    let mut all = [Block::ZERO; ANDS_PER_KEY];
+    let mut i = 0;
+    while i < ANDS_PER_KEY {
+        let shift = (ANDS_PER_KEY - 1 - i) as u64;
+        all[i] = Block::new(shift, shift);
+        i += 1;
+    }
+    all
+};
 
 /// As many of the first ANDs of a range as are a multiple of `unit`, and the others.
 #[inline]
@@ -142,7 +170,7 @@ impl Scheme {
     pub const fn table_bytes(self, ands: usize) -> usize {
         match self {
             Self::HalfGates => 32 * ands,
-            Self::ThreeHalves => 24 * ands + packed_bytes(ands),
+            Self::ThreeHalves => three_bytes(ands),
         }
     }
 
@@ -206,13 +234,13 @@ impl GateHash {
 
     /// Garbles pieces, numbered from `number` on: of the labels of 0 of each piece's operands makes those of the
     /// products, `c`, and the tables, each piece's behind that of the one before. `offset` is `R`; `coins`, used by
-    /// three halves alone, are random bytes, one for each AND, of which the two lowest bits count.
+    /// three halves alone, are random blocks, one for each piece: two bits for each AND.
     ///
     /// Several pieces at once are faster: AES works on one while the next is made ready.
     ///
     /// # Panics
     /// If a piece has more than [`ANDS_PER_KEY`] ANDs, if its operands differ in length, if there are not as many
-    /// products and, where they are used, `coins` as ANDs, or if `table` has not [`Scheme::table_bytes`] for each
+    /// products as ANDs and, where they are used, `coins` as pieces, or if `table` has not [`Scheme::table_bytes`] for each
     /// piece, or the numbers end at 2^64.
     #[allow(clippy::too_many_arguments, reason = "what a gate has, none optional")]
     pub fn garble(
@@ -220,15 +248,16 @@ impl GateHash {
         scheme: Scheme,
         number: u64,
         offset: Block,
-        coins: &[u8],
+        coins: &[Block],
         pieces: &[Operands<'_>],
         c: &mut [Block],
         table: &mut [u8],
     ) {
         let ands = assert_pieces(scheme, number, pieces, c.len(), table.len());
         assert!(
-            scheme == Scheme::HalfGates || coins.len() == ands,
-            "a byte of coins for each of {ands} ANDs, not {}",
+            scheme == Scheme::HalfGates || coins.len() == pieces.len(),
+            "a block of coins for each of {} pieces, not {}",
+            pieces.len(),
             coins.len()
         );
         meter::add(scheme.garble_aes() * ands as u64);
@@ -248,44 +277,14 @@ impl GateHash {
                     );
                 }
                 Scheme::ThreeHalves => {
-                    let (coins_now, coins_rest) = coins.split_at(ands);
+                    let (coins_now, coins_rest) = coins.split_at(pieces.len());
                     coins = coins_rest;
-                    self.garble_three(key, offset, coins_now, pieces, c_now, table_now);
+                    dispatch!(
+                        kernels,
+                        garble_three(keys, key, offset, coins_now, pieces, c_now, table_now)
+                    );
                 }
             }
-        }
-    }
-
-    fn garble_three(
-        &self,
-        key: usize,
-        offset: Block,
-        mut coins: &[u8],
-        pieces: &[Operands<'_>],
-        mut c: &mut [Block],
-        mut table: &mut [u8],
-    ) {
-        let (kernels, keys) = (self.kernels, &*self.keys);
-        for (key, &[a, b]) in (key..).zip(pieces) {
-            let ands = a.len();
-            let (c_now, c_rest) = c.split_at_mut(ands);
-            let (coins_now, coins_rest) = coins.split_at(ands);
-            let (sides, table_rest) = table.split_at_mut(16 * ands);
-            let (rest, table_rest) = table_rest.split_at_mut(8 * ands);
-            let (packed, table_rest) = table_rest.split_at_mut(packed_bytes(ands));
-            (c, coins, table) = (c_rest, coins_rest, table_rest);
-            let mut controls = [0; ANDS_PER_KEY];
-            controls[..ands].copy_from_slice(coins_now);
-            let piece = &mut Garbled {
-                a,
-                b,
-                c: c_now,
-                sides,
-                rest,
-                controls: &mut controls[..ands],
-            };
-            dispatch!(kernels, garble_three(keys, key, offset, piece, 0..ands));
-            pack(&controls, packed);
         }
     }
 
@@ -316,37 +315,10 @@ impl GateHash {
                 Scheme::HalfGates => {
                     dispatch!(kernels, evaluate_half(keys, key, pieces, table_now, c_now));
                 }
-                Scheme::ThreeHalves => self.evaluate_three(key, pieces, table_now, c_now),
+                Scheme::ThreeHalves => {
+                    dispatch!(kernels, evaluate_three(keys, key, pieces, table_now, c_now));
+                }
             }
-        }
-    }
-
-    fn evaluate_three(
-        &self,
-        key: usize,
-        pieces: &[Operands<'_>],
-        mut table: &[u8],
-        mut c: &mut [Block],
-    ) {
-        let (kernels, keys) = (self.kernels, &*self.keys);
-        for (key, &[a, b]) in (key..).zip(pieces) {
-            let ands = a.len();
-            let (c_now, c_rest) = c.split_at_mut(ands);
-            let (sides, table_rest) = table.split_at(16 * ands);
-            let (rest, table_rest) = table_rest.split_at(8 * ands);
-            let (packed, table_rest) = table_rest.split_at(packed_bytes(ands));
-            (c, table) = (c_rest, table_rest);
-            let mut controls = [0; ANDS_PER_KEY];
-            unpack(packed, &mut controls);
-            let piece = &mut Evaluated {
-                a,
-                b,
-                c: c_now,
-                sides,
-                rest,
-                controls: &controls[..ands],
-            };
-            dispatch!(kernels, evaluate_three(keys, key, piece, 0..ands));
         }
     }
 
@@ -426,34 +398,44 @@ fn windows<'a, 'b>(
     })
 }
 
+/// Bytes of the table of so many ANDs of three halves: blocks of 16, then 8 for each, then the control bits.
+pub(crate) const fn three_bytes(ands: usize) -> usize {
+    24 * ands + packed_bytes(ands)
+}
+
 /// Bytes of the control bits of so many ANDs.
 const fn packed_bytes(ands: usize) -> usize {
     5 * ands.div_ceil(8)
 }
 
-/// Numbers of 5 bits, eight to 5 bytes of `bits`.
-fn pack(controls: &[u8; ANDS_PER_KEY], bits: &mut [u8]) {
-    let controls = controls.as_chunks().0;
-    for (controls, bits) in controls.iter().zip(bits.as_chunks_mut::<5>().0) {
-        let x = u64::from_le_bytes(*controls);
-        let x = x & 0x001f_001f_001f_001f | x >> 3 & 0x03e0_03e0_03e0_03e0;
-        let x = x & 0x0000_03ff_0000_03ff | x >> 6 & 0x000f_fc00_000f_fc00;
-        let x = x & 0x0000_0000_000f_ffff | x >> 12 & 0x0000_00ff_fff0_0000;
-        let [a, b, c, d, e, ..] = x.to_le_bytes();
-        *bits = [a, b, c, d, e];
+/// Writes the control bits, to which the coins are still to be added: those of z_L, z_R, z_0, z_1 and z_2, one after
+/// the other.
+pub(crate) fn pack(coins: Block, [ends, turns, both]: Controls, ands: usize, bytes: &mut [u8]) {
+    let of_ands = u64::MAX >> (64 - ands.max(1));
+    let ends = ends ^ Block::new(coins.hi() & of_ands, coins.lo() & of_ands);
+    let planes = [ends.hi(), ends.lo(), turns.hi(), turns.lo(), both.hi()];
+    for (bytes, plane) in bytes.chunks_exact_mut(ands.div_ceil(8).max(1)).zip(planes) {
+        bytes.copy_from_slice(&plane.to_le_bytes()[..bytes.len()]);
     }
 }
 
-/// The inverse of [`pack`].
-fn unpack(bits: &[u8], controls: &mut [u8; ANDS_PER_KEY]) {
-    let controls = controls.as_chunks_mut().0;
-    for (controls, &[a, b, c, d, e]) in controls.iter_mut().zip(bits.as_chunks().0) {
-        let x = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
-        let x = x & 0x0000_0000_000f_ffff | (x & 0x0000_00ff_fff0_0000) << 12;
-        let x = x & 0x0000_03ff_0000_03ff | (x & 0x000f_fc00_000f_fc00) << 6;
-        let x = x & 0x001f_001f_001f_001f | (x & 0x03e0_03e0_03e0_03e0) << 3;
-        *controls = x.to_le_bytes();
+/// The inverse of [`pack`] but for coins.
+pub(crate) fn unpack(bytes: &[u8]) -> Controls {
+    let mut planes = [0; 5];
+    for (plane, bytes) in planes
+        .iter_mut()
+        .zip(bytes.chunks_exact((bytes.len() / 5).max(1)))
+    {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        *plane = u64::from_le_bytes(word);
     }
+    let [l, r, zero, one, two] = planes;
+    [
+        Block::new(r, l),
+        Block::new(one, zero),
+        Block::new(two, two),
+    ]
 }
 
 #[cfg(test)]
@@ -461,23 +443,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn five_bits_are_packed() {
+    fn control_bits_are_packed() {
+        let word = |seed: u64| seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
         for n in 0..=ANDS_PER_KEY {
-            let mut numbers = [0; ANDS_PER_KEY];
-            for (i, number) in numbers[..n].iter_mut().enumerate() {
-                *number = (i * 23 + n) as u8 & 31;
-            }
-            let mut bits = vec![0xff; 5 * n.div_ceil(8)];
-            pack(&numbers, &mut bits);
-            for (i, number) in numbers[..n].iter().enumerate() {
-                for k in 0..5 {
-                    let at = 5 * i + k;
-                    assert_eq!(bits[at / 8] >> (at % 8) & 1, number >> k & 1, "bit {at}");
-                }
-            }
-            let mut again = [0; ANDS_PER_KEY];
-            unpack(&bits, &mut again);
-            assert_eq!(again, numbers);
+            let of_ands = u64::MAX.checked_shr(64 - n as u32).unwrap_or_default();
+            let random = |seed| Block::new(word(seed) & of_ands, word(seed + 1) & of_ands);
+            let controls = [random(n as u64), random(n as u64 + 2), {
+                let two = random(n as u64 + 4).hi();
+                Block::new(two, two)
+            }];
+            let mut bytes = vec![0xff; packed_bytes(n)];
+            pack(Block::ZERO, controls, n, &mut bytes);
+            assert_eq!(unpack(&bytes), controls, "{n} ANDs");
+            // Coins of ANDs that there are not do not show.
+            let coins = Block::ONES;
+            pack(coins, controls, n, &mut bytes);
+            let [ends, turns, both] = unpack(&bytes);
+            let flipped = controls[0] ^ Block::new(of_ands, of_ands);
+            assert_eq!([ends, turns, both], [flipped, controls[1], controls[2]]);
         }
     }
 }

@@ -12,7 +12,7 @@ struct Piece {
     key: Block,
     number: u64,
     offset: Block,
-    coins: Vec<u8>,
+    coins: Block,
     a: Vec<Block>,
     b: Vec<Block>,
 }
@@ -25,7 +25,7 @@ impl Piece {
             key: random.block(),
             number: random.word() >> (random.word() % 64),
             offset,
-            coins: random.bytes(ands),
+            coins: random.block(),
             a: random.blocks(ands),
             b: random.blocks(ands),
         }
@@ -40,7 +40,7 @@ impl Piece {
             scheme,
             self.number,
             self.offset,
-            &self.coins,
+            &[self.coins],
             &[[a, b]],
             &mut c,
             &mut table,
@@ -97,14 +97,50 @@ fn products_are_right_and_alike_at_all_levels() {
     }
 }
 
-/// The hash as it is documented, under a key.
+/// The hash as it is documented, under a key: AES adds no key before its first round and none in its last.
 pub(crate) fn gate_hash(key: Block) -> impl Fn(Block, Block) -> Block {
     let aes = Kernels::detect().aes128(key);
+    let last = last_round_key(key);
     move |x, tweak| {
         let sigma = |x: u64| x << 32 | (x >> 32 ^ x & 0xffff_ffff);
         let y = Block::new(sigma(x.lo()), sigma(x.hi())) ^ tweak;
-        aes.encrypt(y ^ key) ^ y
+        aes.encrypt(y ^ key) ^ last ^ y
     }
+}
+
+/// FIPS 197, section 5.2.
+fn last_round_key(key: Block) -> Block {
+    let double = |x: u8| x << 1 ^ (x >> 7) * 0x1b;
+    let times = |x: u8, y: u8| {
+        (0..8)
+            .rev()
+            .fold(0, |sum, i| double(sum) ^ (y >> i & 1) * x)
+    };
+    let sub = |x: u8| {
+        // x^254, the inverse.
+        let inverse = (0..7).fold(1, |y, _| times(times(y, y), x));
+        let inverse = times(inverse, inverse);
+        [0, 1, 2, 3, 4]
+            .iter()
+            .fold(0x63, |y, &i| y ^ inverse.rotate_left(i))
+    };
+    let mut words: [[u8; 4]; 4] = [0, 1, 2, 3].map(|i| {
+        let bytes = key.to_bytes();
+        [0, 1, 2, 3].map(|k| bytes[4 * i + k])
+    });
+    let mut constant = 1;
+    for _ in 0..10 {
+        let [a, b, c, d] = words[3].map(sub);
+        let mut add = [b ^ constant, c, d, a];
+        for word in &mut words {
+            for (x, add) in word.iter_mut().zip(add) {
+                *x ^= add;
+            }
+            add = *word;
+        }
+        constant = double(constant);
+    }
+    Block::from_bytes(words.concat().try_into().expect("16 bytes"))
 }
 
 /// Figure 2 of Zahur, Rosulek and Evans, a label's colour being the complement of its lowest bit.
@@ -132,6 +168,55 @@ fn half_gates_by_definition() {
     }
 }
 
+/// Of the table of a piece of three halves: the halves of an AND, and its control bits.
+fn three_halves_of(table: &[u8], ands: usize, i: usize) -> ([u64; 3], [bool; 5]) {
+    let word = |place: usize| u64::from_le_bytes(table[place..][..8].try_into().expect("8 bytes"));
+    let halves = [word(16 * i), word(16 * i + 8), word(16 * ands + 8 * i)];
+    let controls = &table[24 * ands..];
+    let each = ands.div_ceil(8);
+    assert_eq!(controls.len(), 5 * each);
+    let bit = |k: usize| controls[k * each + i / 8] >> (i % 8) & 1 == 1;
+    (halves, [0, 1, 2, 3, 4].map(bit))
+}
+
+fn times(bit: bool, x: u64) -> u64 {
+    if bit { x } else { 0 }
+}
+
+/// The evaluator's equations of three halves as they are documented, from the labels and the table alone.
+#[test]
+fn three_halves_by_definition() {
+    let mut random = Random::new();
+    for ands in [1, 5, 8, 63, ANDS_PER_KEY] {
+        let piece = Piece::random(&mut random, ands);
+        let (zero, table) = piece.garble(Kernels::detect(), Scheme::ThreeHalves);
+        let hash = gate_hash(piece.key ^ Block::new(piece.number, 0));
+        for n in 0..ands {
+            let (g, z) = three_halves_of(&table, ands, n);
+            let number = (n as u64 + 1) << 32;
+            let (first, second) = (Block::new(number, 0), Block::new(0, number));
+            for values in 0..4 {
+                let [x, y] = [0, 1].map(|k| values >> k & 1 == 1);
+                let labels = |zero: Block, bit| if bit { zero ^ piece.offset } else { zero };
+                let (a, b) = (labels(piece.a[n], x), labels(piece.b[n], y));
+                let (i, j) = (!a.bit(0), !b.bit(0));
+                let same = i == j;
+                let (h_a, h_b, h) = (hash(a, first), hash(b, second), hash(a ^ b, first ^ second));
+                let p = !(h_a.bit(64 + n) ^ h.bit(64 + n) ^ z[0] ^ (i & z[2]) ^ (same & z[4]));
+                let q = !(h_b.bit(n) ^ h.bit(64 + n) ^ z[1] ^ (j & z[3]) ^ (same & z[4]));
+                let l = h_a.lo() ^ h.lo() ^ times(i, g[0]) ^ times(same, g[2]);
+                let r = h_b.hi() ^ h.lo() ^ times(j, g[1]) ^ times(same, g[2]);
+                let l = l ^ times(p ^ q, a.lo()) ^ times(p, a.hi());
+                let l = l ^ times(p ^ i, b.lo()) ^ times(q, b.hi());
+                let r = r ^ times(p, a.lo()) ^ times(q ^ j, a.hi());
+                let r = r ^ times(q, b.lo()) ^ times(p ^ q, b.hi());
+                let wanted = labels(zero[n], x & y);
+                assert!(Block::new(l, r) == wanted, "AND {n} of {ands}: {x} and {y}");
+            }
+        }
+    }
+}
+
 /// `G_2` of three halves, which the hash of the sum of both labels masks.
 #[test]
 fn the_third_half_by_definition() {
@@ -142,13 +227,12 @@ fn the_third_half_by_definition() {
     let r = piece.offset;
     for i in 0..ANDS_PER_KEY {
         // The labels of colour 0, and the colours of those of 0.
-        let of_colour_0 = |x: Block| if x.bit(0) { x ^ r } else { x };
+        let of_colour_0 = |x: Block| if x.bit(0) { x } else { x ^ r };
         let (a, b) = (of_colour_0(piece.a[i]), of_colour_0(piece.b[i]));
-        let (by_a, by_b) = (piece.a[i].bit(0), piece.b[i].bit(0));
-        let [p, q] = [0, 1].map(|k| piece.coins[i] >> k & 1 == 1);
+        let (by_a, by_b) = (!piece.a[i].bit(0), !piece.b[i].bit(0));
+        let [p, q] = [!piece.coins.bit(i) ^ by_a, !piece.coins.bit(64 + i) ^ by_b];
         let number = (i as u64 + 1) << 32;
         let tweak = Block::new(number, number);
-        let times = |bit: bool, x: u64| if bit { x } else { 0 };
         // dh(A^B) ^ b (E_p)_L ^ a (E_q)_R ^ P R_L ^ Q R_R
         let e_p = a.lo() ^ a.hi() ^ b.lo();
         let e_q = a.hi() ^ b.lo() ^ b.hi();
@@ -157,8 +241,8 @@ fn the_third_half_by_definition() {
             ^ times(by_a, e_q)
             ^ times(p, r.lo())
             ^ times(q, r.hi());
-        let got = &table[16 * ANDS_PER_KEY + 8 * i..][..8];
-        assert_eq!(got, wanted.to_le_bytes(), "G_2 of {i}");
+        let ([_, _, got], _) = three_halves_of(&table, ANDS_PER_KEY, i);
+        assert_eq!(got, wanted, "G_2 of {i}");
     }
 }
 
@@ -168,21 +252,26 @@ fn the_third_half_by_definition() {
 fn control_bits_are_even() {
     let mut random = Random::new();
     for _ in 0..20 {
-        let piece = Piece::random(&mut random, 1);
-        let mut tables = Vec::new();
+        let piece = Piece::random(&mut random, 9);
+        let at = random.word() as usize % 9;
+        let mut first = None;
         for coins in 0..4 {
+            let [p, q] = [0, 1].map(|k| coins >> k & 1 == 1);
             let piece = Piece {
-                coins: vec![coins],
+                coins: Block::new(u64::from(p) << at, u64::from(q) << at),
                 a: piece.a.clone(),
                 b: piece.b.clone(),
                 ..piece
             };
             let (_, table) = piece.garble(Kernels::detect(), Scheme::ThreeHalves);
-            tables.push(table[24]);
-        }
-        // z_L and z_R alone have the coins, one each.
-        for (coins, z) in tables.iter().enumerate() {
-            assert_eq!(z ^ tables[0], coins as u8, "{tables:?}");
+            let z = (0..9)
+                .map(|i| three_halves_of(&table, 9, i).1)
+                .collect::<Vec<_>>();
+            // z_L and z_R alone have the coins, one each.
+            let mut wanted = first.get_or_insert_with(|| z.clone()).clone();
+            wanted[at][0] ^= p;
+            wanted[at][1] ^= q;
+            assert_eq!(z, wanted);
         }
     }
 }
@@ -197,19 +286,17 @@ fn numbers_may_come_in_any_order() {
             for number in [0, 15, 16, 3, u64::MAX, 17, 1 << 40, 16] {
                 let (mut c, mut table) = (vec![Block::ZERO; 5], vec![0; scheme.table_bytes(5)]);
                 let (a, b) = (&piece.a, &piece.b);
-                let coins = &piece.coins;
                 hash.garble(
                     scheme,
                     number,
                     piece.offset,
-                    coins,
+                    &[piece.coins],
                     &[[a, b]],
                     &mut c,
                     &mut table,
                 );
                 let other = Piece {
                     number,
-                    coins: coins.clone(),
                     a: a.clone(),
                     b: b.clone(),
                     ..piece
@@ -249,7 +336,7 @@ fn several_pieces_at_once() {
                 let made: Vec<_> = alone.iter().map(|p| p.garble(kernels, scheme)).collect();
                 let labels: Vec<_> = made.iter().flat_map(|(c, _)| c.clone()).collect();
                 let tables: Vec<_> = made.iter().flat_map(|(_, table)| table.clone()).collect();
-                let coins: Vec<_> = alone.iter().flat_map(|p| p.coins.clone()).collect();
+                let coins: Vec<_> = alone.iter().map(|p| p.coins).collect();
                 let pieces: Vec<_> = alone.iter().map(|p| [&p.a[..], &p.b[..]]).collect();
                 let mut hash = kernels.gate_hash(shared.key);
                 let (mut c, mut table) = (labels.clone(), tables.clone());

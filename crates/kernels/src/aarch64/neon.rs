@@ -20,6 +20,8 @@ use crate::vector::rows::rows;
 use crate::vector::three::three;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
+use crate::garble::BITS as PLACES;
+
 type Vector = uint8x16_t;
 
 const LANES: usize = 1;
@@ -327,24 +329,10 @@ fn unpack_low(a: Vector, b: Vector) -> Vector {
     low_64(a, b)
 }
 
-/// The high 64 bits of `a`, then those of `b`.
-#[inline]
-#[target_feature(enable = "neon,aes")]
-fn unpack_high(a: Vector, b: Vector) -> Vector {
-    high_64(a, b)
-}
-
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn swap_halves(x: Vector) -> Vector {
     vextq_u8::<8>(x, x)
-}
-
-/// Twice each 64-bit word.
-#[inline]
-#[target_feature(enable = "neon,aes")]
-fn double(x: Vector) -> Vector {
-    shift_left::<1>(x)
 }
 
 /// All ones in each 64-bit word that has the one bit that `bits` has there.
@@ -378,9 +366,69 @@ fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     set_words(bytes[0].into())
 }
 
-/// The lowest byte of the upper half.
+/// What not to keep of each half, as ones there.
+type Choice = Vector;
+
+/// The lower half of `lo`, the upper one of `hi`.
 #[inline]
 #[target_feature(enable = "neon,aes")]
-fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
-    *bytes = [vgetq_lane_u8::<8>(x)];
+fn blend_halves(lo: Vector, hi: Vector) -> Vector {
+    let (lo, hi) = (vreinterpretq_u64_u8(lo), vreinterpretq_u64_u8(hi));
+    vreinterpretq_u8_u64(vcopyq_laneq_u64::<1, 1>(lo, hi))
+}
+
+/// To keep a half where the block's lowest bit is zero.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn colour(x: &[u8; 16]) -> Choice {
+    odd(x)
+}
+
+/// To keep one half where that bit of a is zero and the other where b's is, and crosswise.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn colours(a: &[u8; 16], b: &[u8; 16]) -> [Choice; 2] {
+    let (a, b) = (colour(a), colour(b));
+    [blend_halves(a, b), blend_halves(b, a)]
+}
+
+/// To keep a half where it has no bit at the place.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn choice_at(x: Vector, place: &[u8; 16]) -> Choice {
+    hold(test_bits(x, load(place)))
+}
+
+/// That, and with the halves swapped.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn choices_at(x: Vector, place: &[u8; 16]) -> [Choice; 2] {
+    let choice = choice_at(x, place);
+    [choice, swap_halves(choice)]
+}
+
+/// To keep what both choices keep, and what neither does.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn choice_sum(a: Choice, b: Choice) -> Choice {
+    xor_vectors(a, b)
+}
+
+/// To keep what one choice keeps and the other does not.
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn choice_difference(a: Choice, b: Choice) -> Choice {
+    vmvnq_u8(choice_sum(a, b))
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn chosen(choice: Choice, x: Vector) -> Vector {
+    vbicq_u8(x, choice)
+}
+
+#[inline]
+#[target_feature(enable = "neon,aes")]
+fn xor_chosen(x: Vector, choice: Choice, y: Vector) -> Vector {
+    xor_vectors(x, chosen(choice, y))
 }

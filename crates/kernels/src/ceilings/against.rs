@@ -290,7 +290,7 @@ fn garbling(kernels: Kernels, add: Add<'_>) {
     const PIECES: usize = 8;
     const ANDS: usize = PIECES * ANDS_PER_KEY;
     let pieces = [[&a[..], &b[..]]; PIECES];
-    let (mut c, coins) = (InLines([Block::ZERO; ANDS]), [3; ANDS]);
+    let (mut c, coins) = (InLines([Block::ZERO; ANDS]), [KEY; PIECES]);
     let names = [
         (
             Scheme::HalfGates,

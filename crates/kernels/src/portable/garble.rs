@@ -1,8 +1,8 @@
 //! Garbled ANDs by their definition, one after the other.
 
-use core::ops::Range;
-
-use crate::garble::{Evaluated, Garbled, KEYS, KeyWindow, Operands, tweaks};
+use crate::garble::{
+    Controls, Evaluated, Garbled, KEYS, KeyWindow, Operands, pack, three_bytes, tweaks, unpack,
+};
 use crate::labels::{LabelOps, ROW_UNIT};
 use crate::{Block, opaque_word};
 
@@ -24,7 +24,7 @@ pub(super) fn hash<const N: usize>(
     inputs: [(Block, Block); N],
 ) -> [Block; N] {
     let mut keys = keys.map(|round| round[key]);
-    keys[0] = Block::ZERO;
+    (keys[0], keys[10]) = (Block::ZERO, Block::ZERO);
     let inputs = inputs.map(|(x, tweak)| sigma(x) ^ tweak);
     let mut out = inputs;
     aes::encrypt(&keys, &mut out);
@@ -40,11 +40,6 @@ fn sigma(x: Block) -> Block {
 /// All ones where the lowest bit is one.
 pub(super) fn mask(bit: u64) -> u64 {
     opaque_word(bit & 1).wrapping_neg()
-}
-
-fn if_odd(x: Block, then: Block) -> Block {
-    let mask = mask(x.lo());
-    then & Block::new(mask, mask)
 }
 
 /// `then` where the lowest bit of `x` is zero.
@@ -121,22 +116,60 @@ fn labels_part([i, j]: [u64; 2], [p, q]: [u64; 2], a: Block, b: Block) -> [u64; 
     ]
 }
 
-/// By the evaluator's equations, solved for the label and the table, colours (0, 0), (0, 1) and (1, 0)
-/// in turn; that they hold for (1, 1) too is the scheme's secret. `controls` are the coins, and become
-/// the control bits; `sides` get `G_0` and `G_1`, `rest` gets `G_2`.
+/// What C_L and C_R have of the hashes of A, B and their sum.
+fn hashed_labels([a, b, sum]: [Block; 3]) -> [u64; 2] {
+    [a.lo() ^ sum.lo(), b.hi() ^ sum.lo()]
+}
+
+/// What p and q have of them, at the AND's bit.
+fn hashed_controls([a, b, sum]: [Block; 3]) -> [u64; 2] {
+    [a.hi() ^ sum.hi(), b.lo() ^ sum.hi()]
+}
+
+/// By the evaluator's equations, solved for the label and the table, colours (0, 1), (1, 0) and (0, 0) in turn; that
+/// they hold for (1, 1) too is the scheme's secret. `sides` get `G_0` and `G_1`, `rest` gets `G_2`.
 pub(crate) fn garble_three(
     keys: &KeyWindow,
     key: usize,
     offset: Block,
-    piece: &mut Garbled<'_, 8>,
-    range: Range<usize>,
+    coins: &[Block],
+    pieces: &[Operands<'_>],
+    mut c: &mut [Block],
+    mut table: &mut [u8],
 ) {
-    for n in range {
+    for ((key, &[a, b]), &coins) in (key..).zip(pieces).zip(coins) {
+        let ands = a.len();
+        let (products, c_rest) = c.split_at_mut(ands);
+        let (sides, table_rest) = table.split_at_mut(16 * ands);
+        let (rest, table_rest) = table_rest.split_at_mut(8 * ands);
+        let (packed, table_rest) = table_rest.split_at_mut(three_bytes(ands) - 24 * ands);
+        (c, table) = (c_rest, table_rest);
+        let piece = &mut Garbled {
+            a,
+            b,
+            c: products,
+            sides,
+            rest,
+        };
+        let controls = garble_piece(keys, key, offset, coins, piece);
+        pack(coins, controls, ands, packed);
+    }
+}
+
+/// Gives the control bits but for the coins.
+fn garble_piece(
+    keys: &KeyWindow,
+    key: usize,
+    offset: Block,
+    coins: Block,
+    piece: &mut Garbled<'_, 8>,
+) -> Controls {
+    let mut controls = [Block::ZERO; 3];
+    for n in 0..piece.a.len() {
         let (a, b, [x, y]) = (piece.a[n], piece.b[n], tweaks(n as u64));
         // The colours of the labels of 0, and the labels of colour 0.
-        let colours = [mask(a.lo()), mask(b.lo())];
-        let [by_a, by_b] = colours;
-        let (a, b) = (a ^ if_odd(a, offset), b ^ if_odd(b, offset));
+        let [by_a, by_b] = [mask(!a.lo()), mask(!b.lo())];
+        let (a, b) = (a ^ if_even(a, offset), b ^ if_even(b, offset));
         let inputs = [
             (a, x),
             (a ^ offset, x),
@@ -146,69 +179,101 @@ pub(crate) fn garble_three(
             (a ^ b ^ offset, x ^ y),
         ];
         let [a0, a1, b0, b1, same, other] = hash(keys, key, inputs);
-        // For colours i and j: p and q, and whether the product is 1.
-        let control = piece.controls[n];
-        let coins = [mask(u64::from(control)), mask(u64::from(control >> 1))];
+        // For colours i and j: p and q, and whether the product is 1. The coins are 1 ^ p at (0, 1) and 1 ^ q at (1, 0).
+        let coin = |coins: u64| mask(coins >> n ^ 1);
+        let [p, q] = [coin(coins.lo()) ^ by_a, coin(coins.hi()) ^ by_b];
         let at = |i: u64, j: u64| {
-            let p = coins[0] ^ by_b ^ (j & (by_a ^ by_b)) ^ (i & by_b);
-            let q = coins[1] ^ by_a ^ (j & by_a) ^ (i & (by_a ^ by_b));
+            let p = p ^ by_b ^ (j & (by_a ^ by_b)) ^ (i & by_b);
+            let q = q ^ by_a ^ (j & by_a) ^ (i & (by_a ^ by_b));
             ([p, q], (i ^ by_a) & (j ^ by_b))
         };
-        // The sum of the lower halves of hashes, of labels and of the product's part of R.
+        // The sum of halves of hashes, of labels and of the product's part of R.
         let row = |i: u64, j: u64, hashes: [Block; 3]| {
-            let [from_a, from_b, from_sum] = hashes;
             let (control, product) = at(i, j);
             let shifted = |x: Block, by: u64| x ^ (offset & Block::new(by, by));
             let [l, r] = labels_part([i, j], control, shifted(a, i), shifted(b, j));
+            let [from_l, from_r] = hashed_labels(hashes);
             [
-                l ^ from_a.lo() ^ from_sum.lo() ^ (product & offset.lo()),
-                r ^ from_b.lo() ^ from_sum.lo() ^ (product & offset.hi()),
+                l ^ from_l ^ (product & offset.lo()),
+                r ^ from_r ^ (product & offset.hi()),
             ]
         };
         let one = u64::MAX;
-        let [c_l, c_r] = row(0, 0, [a0, b0, same]);
-        let [middle_half, right] = row(0, one, [a0, b1, other]);
-        let [left, _] = row(one, 0, [a1, b0, other]);
-        let middle_half = middle_half ^ c_l;
+        let [c_l, right] = row(0, one, [a0, b1, other]);
+        let [left, c_r] = row(one, 0, [a1, b0, other]);
+        let [middle, _] = row(0, 0, [a0, b0, same]);
         piece.c[n] = Block::new(c_l, c_r);
-        let sides = Block::new(left ^ c_l ^ middle_half, right ^ c_r ^ middle_half);
+        let sides = Block::new(left ^ c_l, right ^ c_r);
         set(piece.sides, n, sides.to_bytes());
-        set(piece.rest, n, middle_half.to_le_bytes());
-        // The same for bits.
+        set(piece.rest, n, (middle ^ c_l).to_le_bytes());
+        // The same for bits; the coins, which come in with the first two, are left for the caller to add.
         let bits = |i: u64, j: u64, hashes: [Block; 3]| {
-            let [from_a, from_b, from_sum] = hashes.map(Block::hi);
             let ([p, q], _) = at(i, j);
-            [p ^ from_a ^ from_sum, q ^ from_b ^ from_sum]
+            let [from_p, from_q] = hashed_controls(hashes);
+            [from_p ^ !p, from_q ^ !q]
         };
-        let [z_l, z_r] = bits(0, 0, [a0, b0, same]);
-        let [z_2, right] = bits(0, one, [a0, b1, other]);
-        let [left, _] = bits(one, 0, [a1, b0, other]);
-        let z_2 = z_2 ^ z_l;
-        let z = [z_l, z_r, left ^ z_l ^ z_2, right ^ z_r ^ z_2, z_2];
-        piece.controls[n] = z.iter().rev().fold(0, |bits, z| bits << 1 | (z & 1) as u8);
+        let [z_l, right] = bits(0, one, [a0, b1, other]);
+        let [left, z_r] = bits(one, 0, [a1, b0, other]);
+        let [both, _] = bits(0, 0, [a0, b0, same]);
+        let two = both ^ z_l;
+        let made = [
+            Block::new(z_r, z_l) ^ Block::new(coins.hi(), coins.lo()),
+            Block::new(right ^ z_r, left ^ z_l),
+            Block::new(two, two),
+        ];
+        for (controls, made) in controls.iter_mut().zip(made) {
+            *controls ^= made & Block::new(1 << n, 1 << n);
+        }
     }
+    controls
 }
 
 pub(crate) fn evaluate_three(
     keys: &KeyWindow,
     key: usize,
-    piece: &mut Evaluated<'_, 8>,
-    range: Range<usize>,
+    pieces: &[Operands<'_>],
+    mut table: &[u8],
+    mut c: &mut [Block],
 ) {
-    for n in range {
+    for (key, &[a, b]) in (key..).zip(pieces) {
+        let ands = a.len();
+        let (products, c_rest) = c.split_at_mut(ands);
+        let (sides, table_rest) = table.split_at(16 * ands);
+        let (rest, table_rest) = table_rest.split_at(8 * ands);
+        let (packed, table_rest) = table_rest.split_at(three_bytes(ands) - 24 * ands);
+        (c, table) = (c_rest, table_rest);
+        let piece = &mut Evaluated {
+            a,
+            b,
+            c: products,
+            sides,
+            rest,
+        };
+        evaluate_piece(keys, key, piece, unpack(packed));
+    }
+}
+
+fn evaluate_piece(
+    keys: &KeyWindow,
+    key: usize,
+    piece: &mut Evaluated<'_, 8>,
+    [ends, turns, both]: Controls,
+) {
+    for n in 0..piece.a.len() {
         let (a, b, [x, y]) = (piece.a[n], piece.b[n], tweaks(n as u64));
-        let [from_a, from_b, from_sum] = hash(keys, key, [(a, x), (b, y), (a ^ b, x ^ y)]);
-        let (i, j) = (mask(a.lo()), mask(b.lo()));
-        let z = |k: u32| u64::from(piece.controls[n] >> k);
-        let both = (i ^ j) & z(4);
-        let p = mask(from_a.hi() ^ from_sum.hi() ^ z(0) ^ (i & z(2)) ^ both);
-        let q = mask(from_b.hi() ^ from_sum.hi() ^ z(1) ^ (j & z(3)) ^ both);
-        let [l, r] = labels_part([i, j], [p, q], a, b);
+        let hashes = hash(keys, key, [(a, x), (b, y), (a ^ b, x ^ y)]);
+        let (i, j) = (mask(!a.lo()), mask(!b.lo()));
+        let same = !(i ^ j);
+        let [p, q] = hashed_controls(hashes);
+        let p = mask(!(p ^ ends.hi() ^ (i & turns.hi()) ^ (same & both.hi())) >> n);
+        let q = mask(!(q ^ ends.lo() ^ (j & turns.lo()) ^ (same & both.lo())) >> n);
         let sides = Block::from_bytes(get(piece.sides, n));
-        let both = (i ^ j) & u64::from_le_bytes(get(piece.rest, n));
+        let middle = same & u64::from_le_bytes(get(piece.rest, n));
+        let [from_l, from_r] = hashed_labels(hashes);
+        let [l, r] = labels_part([i, j], [p, q], a, b);
         piece.c[n] = Block::new(
-            l ^ from_a.lo() ^ from_sum.lo() ^ (i & sides.lo()) ^ both,
-            r ^ from_b.lo() ^ from_sum.lo() ^ (j & sides.hi()) ^ both,
+            l ^ from_l ^ (i & sides.lo()) ^ middle,
+            r ^ from_r ^ (j & sides.hi()) ^ middle,
         );
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! A module that expands [`garble`] has expanded [`super::modes::modes`] and defines on its vectors: for
 //! keys `sub_word`, `up_one_word`, `up_two_words`; for labels in memory `input`, of a hash, `low_twice`, the
-//! lower 64 bits of each block twice, and `parity`, by which `if_even` and `xor_if_even` work; `sigma_words`;
-//! `unpack_low` and `test_bits`.
+//! lower 64 bits of each block twice, and `parity`, by which `if_even` and `xor_if_even` work; `sigma_words` and
+//! `test_bits`.
 
 /// Defines `expand_keys`, `garble_half`, `evaluate_half` and `label_rows` for one level, which leave what fills no
 /// vector to module `$single`, of one block for each vector.
@@ -207,7 +207,6 @@ macro_rules! garble {
                     c: c_now,
                     sides,
                     rest,
-                    controls: &mut [],
                 };
                 let [batches, rest] = split_range(0..a.len(), 2 * LANES);
                 garble_half_batches::<2>(Keys::new(keys, key), offset, piece, batches, &mut inputs);
@@ -411,7 +410,6 @@ macro_rules! garble {
                     c: c_now,
                     sides,
                     rest,
-                    controls: &[],
                 };
                 let [batches, rest] = split_range(0..a.len(), 4 * LANES);
                 evaluate_half_batches::<4>(Keys::new(keys, key), piece, batches, &mut inputs);

@@ -22,6 +22,8 @@ use crate::vector::unpack::{interleave, unpack_transpose};
 
 use super::matrix::matrix;
 
+use crate::garble::BITS as PLACES;
+
 type Vector = __m128i;
 
 const LANES: usize = 1;
@@ -284,31 +286,10 @@ pub(super) fn xor_if_even(x: Vector, parity: Vector, y: Vector) -> Vector {
     xor_vectors(x, if_even(parity, y))
 }
 
-/// The low 64 bits of each block of `a`, then those of `b`.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn unpack_low(a: Vector, b: Vector) -> Vector {
-    _mm_unpacklo_epi64(a, b)
-}
-
-/// The high 64 bits of each block of `a`, then those of `b`.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn unpack_high(a: Vector, b: Vector) -> Vector {
-    _mm_unpackhi_epi64(a, b)
-}
-
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
 pub(super) fn swap_halves(x: Vector) -> Vector {
     _mm_shuffle_epi32::<0x4e>(x)
-}
-
-/// Twice each 64-bit word.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn double(x: Vector) -> Vector {
-    _mm_add_epi64(x, x)
 }
 
 /// All ones in each 64-bit word that has the one bit that `bits` has there.
@@ -340,9 +321,68 @@ pub(super) fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     _mm_set1_epi64x(bytes[0].into())
 }
 
-/// The lowest byte of the upper half.
+/// What not to keep of each half, as ones there.
+type Choice = Vector;
+
+/// The lower half of `lo`, the upper one of `hi`.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-pub(super) fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
-    *bytes = [_mm_extract_epi8::<8>(x) as u8];
+fn blend_halves(lo: Vector, hi: Vector) -> Vector {
+    _mm_blend_epi16::<0xf0>(lo, hi)
+}
+
+/// To keep a half where the block's lowest bit is zero.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn colour(x: &[u8; 16]) -> Choice {
+    odd(x)
+}
+
+/// To keep one half where that bit of a is zero and the other where b's is, and crosswise.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn colours(a: &[u8; 16], b: &[u8; 16]) -> [Choice; 2] {
+    let (a, b) = (colour(a), colour(b));
+    [blend_halves(a, b), blend_halves(b, a)]
+}
+
+/// To keep a half where it has no bit at the place.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn choice_at(x: Vector, place: &[u8; 16]) -> Choice {
+    hold(test_bits(x, load(place)))
+}
+
+/// That, and with the halves swapped.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn choices_at(x: Vector, place: &[u8; 16]) -> [Choice; 2] {
+    let choice = choice_at(x, place);
+    [choice, swap_halves(choice)]
+}
+
+/// To keep what both choices keep, and what neither does.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn choice_sum(a: Choice, b: Choice) -> Choice {
+    xor_vectors(a, b)
+}
+
+/// To keep what one choice keeps and the other does not.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn choice_difference(a: Choice, b: Choice) -> Choice {
+    xor_vectors(choice_sum(a, b), splat(Block::ONES))
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn chosen(choice: Choice, x: Vector) -> Vector {
+    _mm_andnot_si128(choice, x)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
+fn xor_chosen(x: Vector, choice: Choice, y: Vector) -> Vector {
+    xor_vectors(x, chosen(choice, y))
 }

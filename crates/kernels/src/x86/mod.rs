@@ -6,6 +6,7 @@
 
 pub(crate) mod aesni;
 pub(crate) mod avx2;
+mod choice;
 pub(crate) mod fma;
 pub(crate) mod ifma;
 mod matrix;

@@ -22,6 +22,7 @@ use crate::vector::unpack::{interleave, unpack_transpose};
 
 use super::aesni;
 pub(crate) use super::aesni::expand_key;
+use super::choice::shifted_choices;
 use super::matrix::matrix;
 use super::read::reads;
 
@@ -79,6 +80,14 @@ reads!(
     32,
     "ymmword",
     ymm_reg
+);
+shifted_choices!(
+    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq",
+    32,
+    _mm256_sllv_epi64,
+    _mm256_slli_epi64,
+    _mm256_blend_epi32,
+    0xcc
 );
 
 /// The same vector, which the compiler must have in a register here: it would otherwise take states
@@ -251,31 +260,10 @@ fn xor_if_even(x: Vector, parity: Vector, y: Vector) -> Vector {
     xor_vectors(x, if_even(parity, y))
 }
 
-/// The low 64 bits of each block of `a`, then those of `b`.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
-fn unpack_low(a: Vector, b: Vector) -> Vector {
-    _mm256_unpacklo_epi64(a, b)
-}
-
-/// The high 64 bits of each block of `a`, then those of `b`.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
-fn unpack_high(a: Vector, b: Vector) -> Vector {
-    _mm256_unpackhi_epi64(a, b)
-}
-
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn swap_halves(x: Vector) -> Vector {
     _mm256_shuffle_epi32::<0x4e>(x)
-}
-
-/// Twice each 64-bit word.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
-fn double(x: Vector) -> Vector {
-    _mm256_add_epi64(x, x)
 }
 
 /// All ones in each 64-bit word that has the one bit that `bits` has there.
@@ -290,8 +278,9 @@ fn test_bits(x: Vector, bits: Vector) -> Vector {
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 fn load_low(bytes: &[u8; 16]) -> Vector {
     // SAFETY: the reference covers the 16 bytes read; `loadu` has no alignment.
-    let low = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
-    _mm256_permute4x64_epi64::<0b01_01_00_00>(_mm256_castsi128_si256(low))
+    let both = _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) });
+    // Within lanes, which takes less than across them.
+    _mm256_castpd_si256(_mm256_permute_pd::<0b1100>(_mm256_castsi256_pd(both)))
 }
 
 /// The lower halves of the blocks.
@@ -309,14 +298,4 @@ fn store_low(bytes: &mut [u8; 16], x: Vector) {
 fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     let [a, b] = bytes.map(i64::from);
     _mm256_set_epi64x(b, b, a, a)
-}
-
-/// The lowest bytes of the upper halves of the blocks.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
-fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
-    *bytes = [
-        _mm256_extract_epi8::<8>(x) as u8,
-        _mm256_extract_epi8::<24>(x) as u8,
-    ];
 }

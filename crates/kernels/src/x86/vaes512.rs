@@ -26,6 +26,8 @@ use super::read::reads;
 // instructions that take twice the time.
 pub(crate) use super::vaes256::{ggm_correct, ggm_mark, lpn_gather};
 
+use crate::garble::BITS as PLACES;
+
 type Vector = __m512i;
 
 const LANES: usize = 4;
@@ -238,31 +240,10 @@ fn xor_if_even(x: Vector, parity: __mmask8, y: Vector) -> Vector {
     _mm512_mask_xor_epi64(x, parity, x, hold(y))
 }
 
-/// The low 64 bits of each block of `a`, then those of `b`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
-fn unpack_low(a: Vector, b: Vector) -> Vector {
-    _mm512_unpacklo_epi64(a, b)
-}
-
-/// The high 64 bits of each block of `a`, then those of `b`.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
-fn unpack_high(a: Vector, b: Vector) -> Vector {
-    _mm512_unpackhi_epi64(a, b)
-}
-
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn swap_halves(x: Vector) -> Vector {
     _mm512_shuffle_epi32::<0x4e>(x)
-}
-
-/// Twice each 64-bit word.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
-fn double(x: Vector) -> Vector {
-    _mm512_add_epi64(x, x)
 }
 
 /// All ones in each 64-bit word that has the one bit that `bits` has there.
@@ -299,12 +280,74 @@ fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     _mm512_permutexvar_epi64(_mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0), words)
 }
 
-/// The lowest bytes of the upper halves of the blocks.
+/// Which words to keep.
+type Choice = __mmask8;
+
+/// The lower half of each block of `lo`, the upper one of `hi`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn store_bytes(bytes: &mut [u8; LANES], x: Vector) {
-    let high = _mm512_permutexvar_epi64(_mm512_set_epi64(0, 0, 0, 0, 7, 5, 3, 1), x);
-    *bytes = _mm_cvtsi128_si32(_mm512_cvtepi64_epi8(high)).to_le_bytes();
+#[target_feature(enable = "avx512f")]
+fn blend_halves(lo: Vector, hi: Vector) -> Vector {
+    _mm512_mask_blend_epi64(0xaa, lo, hi)
+}
+
+/// To keep a word where the block's lowest bit is zero.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn colour(x: &[u8; 64]) -> Choice {
+    _mm512_testn_epi64_mask(low_twice(x), _mm512_set1_epi64(1))
+}
+
+/// To keep one half of a block where that bit of a is zero and the other where b's is, and crosswise.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn colours(a: &[u8; 64], b: &[u8; 64]) -> [Choice; 2] {
+    let (a, b) = (low_twice(a), low_twice(b));
+    let bit = _mm512_set1_epi64(1);
+    [
+        _mm512_testn_epi64_mask(blend_halves(a, b), bit),
+        _mm512_testn_epi64_mask(blend_halves(b, a), bit),
+    ]
+}
+
+/// To keep a word where it has no bit at the place.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn choice_at(x: Vector, place: &[u8; 64]) -> Choice {
+    _mm512_testn_epi64_mask(x, load(place))
+}
+
+/// That, and with the halves of blocks swapped.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn choices_at(x: Vector, place: &[u8; 64]) -> [Choice; 2] {
+    [choice_at(x, place), choice_at(swap_halves(x), place)]
+}
+
+/// To keep what both choices keep, and what neither does.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn choice_sum(a: Choice, b: Choice) -> Choice {
+    _kxnor_mask8(a, b)
+}
+
+/// To keep what one choice keeps and the other does not.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn choice_difference(a: Choice, b: Choice) -> Choice {
+    _kxor_mask8(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn chosen(choice: Choice, x: Vector) -> Vector {
+    // Held, here and below: what is read must not depend on the bit.
+    _mm512_maskz_mov_epi64(choice, hold(x))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
+fn xor_chosen(x: Vector, choice: Choice, y: Vector) -> Vector {
+    _mm512_mask_xor_epi64(x, choice, x, hold(y))
 }
 
 /// Indices for `permutex2var_epi32` that interleave two vectors in units of one 32-bit word (`swap`
