@@ -35,7 +35,8 @@
 //! `h_i ^ b_i R ^ sigma(x_i ^ R) ^ t_i`, and since `sigma(R)` and `sigma(R) ^ R` are both
 //! permutations, again for one value of `R`. Of an output of three halves 65 bits are known, up to
 //! `R`, one half and a bit of the other: that half of `sigma(R)` plus `L_i(R)` takes all values evenly whatever
-//! `L_i` is (that is why `sigma` works within each half), and the other 63 bits are random and known to nobody. `R` has 127
+//! `L_i` is (that is why `sigma` works within each half), but for the bit of `R`
+//! that is one; the other 63 bits are random and known to nobody. `R` has 127
 //! random bits: `p` evaluations of AES have advantage at most `2 p B / 2^127`, **which no number of gates,
 //! lanes or sessions increases**: an attacker needs 2^119 evaluations, 2^118 for three halves. Where no
 //! query hits, the hashes are values of a fresh permutation at different points: different from random by
@@ -119,7 +120,7 @@ pub(crate) struct Evaluated<'a, const W: usize> {
 }
 
 /// The control bits of a piece of three halves, each AND's at the bit of its number: z_R below z_L, z_1 below z_0,
-/// and z_2 twice.
+/// and z_2 above; to evaluate it is below, too, where it is a secret that is not sent while they are garbled.
 pub(crate) type Controls = [Block; 3];
 
 /// The bit of an AND's number in both halves of a block.
@@ -408,24 +409,26 @@ const fn packed_bytes(ands: usize) -> usize {
     5 * ands.div_ceil(8)
 }
 
-/// Writes the control bits, to which the coins are still to be added: those of z_L, z_R, z_0, z_1 and z_2, one after
-/// the other.
-pub(crate) fn pack(coins: Block, [ends, turns, both]: Controls, ands: usize, bytes: &mut [u8]) {
+/// Writes the control bits, to which the coins are still to be added, without which they are secret: those of z_L, z_R,
+/// z_0, z_1 and z_2, one after the other. Wipes them.
+pub(crate) fn pack(coins: Block, controls: &mut Controls, ands: usize, bytes: &mut [u8]) {
     let of_ands = u64::MAX >> (64 - ands.max(1));
-    let ends = ends ^ Block::new(coins.hi() & of_ands, coins.lo() & of_ands);
+    controls[0] ^= Block::new(coins.hi() & of_ands, coins.lo() & of_ands);
+    let [ends, turns, both] = &*controls;
     let planes = [ends.hi(), ends.lo(), turns.hi(), turns.lo(), both.hi()];
     for (bytes, plane) in bytes.chunks_exact_mut(ands.div_ceil(8).max(1)).zip(planes) {
         bytes.copy_from_slice(&plane.to_le_bytes()[..bytes.len()]);
     }
+    *controls = [Block::ZERO; 3];
+    // The compiler must believe that somebody still reads the zeros.
+    zeroize::optimization_barrier(controls);
 }
 
-/// The inverse of [`pack`] but for coins.
+/// The inverse of [`pack`] but for coins. Bits of ANDs that there are not count for nothing.
 pub(crate) fn unpack(bytes: &[u8]) -> Controls {
     let mut planes = [0; 5];
-    for (plane, bytes) in planes
-        .iter_mut()
-        .zip(bytes.chunks_exact((bytes.len() / 5).max(1)))
-    {
+    let each = (bytes.len() / planes.len()).max(1);
+    for (plane, bytes) in planes.iter_mut().zip(bytes.chunks_exact(each)) {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
         *plane = u64::from_le_bytes(word);
@@ -453,11 +456,13 @@ mod tests {
                 Block::new(two, two)
             }];
             let mut bytes = vec![0xff; packed_bytes(n)];
-            pack(Block::ZERO, controls, n, &mut bytes);
+            pack(Block::ZERO, &mut { controls }, n, &mut bytes);
             assert_eq!(unpack(&bytes), controls, "{n} ANDs");
             // Coins of ANDs that there are not do not show.
             let coins = Block::ONES;
-            pack(coins, controls, n, &mut bytes);
+            let mut wiped = controls;
+            pack(coins, &mut wiped, n, &mut bytes);
+            assert_eq!(wiped, [Block::ZERO; 3]);
             let [ends, turns, both] = unpack(&bytes);
             let flipped = controls[0] ^ Block::new(of_ands, of_ands);
             assert_eq!([ends, turns, both], [flipped, controls[1], controls[2]]);

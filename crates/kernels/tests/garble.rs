@@ -246,6 +246,31 @@ fn the_third_half_by_definition() {
     }
 }
 
+/// Whatever a table of the right length holds makes labels, the same at all levels.
+#[test]
+fn any_table_is_evaluated_alike() {
+    let mut random = Random::new();
+    for ands in [1, 3, 7, 8, 31, 63, ANDS_PER_KEY] {
+        let piece = Piece::random(&mut random, ands);
+        for scheme in SCHEMES {
+            let tables = [
+                random.bytes(scheme.table_bytes(ands)),
+                vec![0xff; scheme.table_bytes(ands)],
+            ];
+            for table in tables {
+                let labels = [&*piece.a, &*piece.b];
+                let mut got =
+                    levels().map(|kernels| piece.evaluate(kernels, scheme, labels, &table));
+                let first = got.next();
+                assert!(
+                    got.all(|labels| Some(labels) == first),
+                    "{scheme:?}, {ands}"
+                );
+            }
+        }
+    }
+}
+
 /// What the evaluator sees of one AND of three halves, p and q as the control bits give them, must not
 /// tell the colours of the labels of 0: over the coins each pair comes as often.
 #[test]

@@ -151,20 +151,20 @@ pub(crate) fn garble_three(
             sides,
             rest,
         };
-        let controls = garble_piece(keys, key, offset, coins, piece);
-        pack(coins, controls, ands, packed);
+        let mut controls = [Block::ZERO; 3];
+        garble_piece(keys, key, [offset, coins], piece, &mut controls);
+        pack(coins, &mut controls, ands, packed);
     }
 }
 
-/// Gives the control bits but for the coins.
+/// Sets the control bits but for the coins.
 fn garble_piece(
     keys: &KeyWindow,
     key: usize,
-    offset: Block,
-    coins: Block,
+    [offset, coins]: [Block; 2],
     piece: &mut Garbled<'_, 8>,
-) -> Controls {
-    let mut controls = [Block::ZERO; 3];
+    controls: &mut Controls,
+) {
     for n in 0..piece.a.len() {
         let (a, b, [x, y]) = (piece.a[n], piece.b[n], tweaks(n as u64));
         // The colours of the labels of 0, and the labels of colour 0.
@@ -225,7 +225,6 @@ fn garble_piece(
             *controls ^= made & Block::new(1 << n, 1 << n);
         }
     }
-    controls
 }
 
 pub(crate) fn evaluate_three(

@@ -45,10 +45,7 @@ macro_rules! three {
                 let mut controls = [Block::ZERO; 3];
                 let secrets = [offset, coins];
                 garble_three_range(keys, key, secrets, piece, &mut controls, 0..a.len());
-                pack(coins, controls, a.len(), packed);
-                // Without the coins they are secret.
-                controls = [Block::ZERO; 3];
-                zeroize::optimization_barrier(&controls);
+                pack(coins, &mut controls, a.len(), packed);
             }
         }
 
@@ -199,7 +196,7 @@ macro_rules! three {
                             let drawn = choice_at(r.coins, &places[k][v]);
                             let straight = choice_difference(drawn, each);
                             let swapped = choice_at(r.coins_swapped, &places[k][v]);
-let swapped = choice_difference(swapped, crossed);
+                            let swapped = choice_difference(swapped, crossed);
 
                             let product = xor_vectors(by_each, chosen(crossed, by_each));
                             let product = xor_chosen(product, drawn, xor_vectors(own, r.offset));

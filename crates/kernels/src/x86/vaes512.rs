@@ -222,22 +222,21 @@ fn sigma_words(x: Vector) -> Vector {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn parity(x: &[u8; 64]) -> __mmask8 {
-    _mm512_testn_epi64_mask(low_twice(x), _mm512_set1_epi64(1))
+    colour(x)
 }
 
 /// `x` where the lowest bit is zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn if_even(parity: __mmask8, x: Vector) -> Vector {
-    _mm512_maskz_mov_epi64(parity, x)
+    chosen(parity, x)
 }
 
 /// `x ^ y` where the lowest bit is zero, else `x`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn xor_if_even(x: Vector, parity: __mmask8, y: Vector) -> Vector {
-    // Held: what is read must not depend on the bit.
-    _mm512_mask_xor_epi64(x, parity, x, hold(y))
+    xor_chosen(x, parity, y)
 }
 
 #[inline]
