@@ -110,11 +110,11 @@ pub(crate) fn gate_hash(key: Block) -> impl Fn(Block, Block) -> Block {
 
 /// FIPS 197, section 5.2.
 fn last_round_key(key: Block) -> Block {
-    let double = |x: u8| x << 1 ^ (x >> 7) * 0x1b;
+    let double = |x: u8| (x << 1) ^ ((x >> 7) * 0x1b);
     let times = |x: u8, y: u8| {
         (0..8)
             .rev()
-            .fold(0, |sum, i| double(sum) ^ (y >> i & 1) * x)
+            .fold(0, |sum, i| double(sum) ^ ((y >> i & 1) * x))
     };
     let sub = |x: u8| {
         // x^254, the inverse.
