@@ -119,8 +119,9 @@ pub(crate) struct Evaluated<'a, const W: usize> {
     pub rest: &'a [u8],
 }
 
-/// The control bits of a piece of three halves, each AND's at the bit of its number: z_R below z_L, z_1 below z_0,
-/// and z_2 above; to evaluate it is below, too, where it is a secret that is not sent while they are garbled.
+/// The control bits of a piece of three halves, each AND's at the bit of its number: z_R in the lower half and z_L in
+/// the upper one of the first block, z_1 and z_0 in the second, z_2 in the upper half of the third. Its lower half is the
+/// same to evaluate; to garble it holds secrets, and is not sent.
 pub(crate) type Controls = [Block; 3];
 
 /// The bit of an AND's number in both halves of a block.

@@ -138,6 +138,7 @@ macro_rules! three {
             controls: &mut Controls,
             range: Range<usize>,
         ) {
+            const { assert!(V <= 2, "two vectors are finished below") };
             let bytes = 16 * range.start..16 * range.end;
             let a = vectors::<V>(&piece.a[range.clone()]);
             let n = a.len();
@@ -171,6 +172,7 @@ macro_rules! three {
                 rounds!(keys, states, nothing);
                 let (a, b, r) = (reread(&a[k]), reread(&b[k]), reread(constants));
                 let bits = &bits[k];
+                // Not a loop, which the compiler might leave one, with the states in memory.
                 macro_rules! finish {
                     ($v:literal) => {
                         if $v < V {
@@ -300,6 +302,7 @@ macro_rules! three {
             controls: &Controls,
             range: Range<usize>,
         ) {
+            const { assert!(V <= 4, "four vectors are finished below") };
             let bytes = 16 * range.start..16 * range.end;
             let a = vectors::<V>(&piece.a[range.clone()]);
             let n = a.len();
@@ -324,6 +327,7 @@ macro_rules! three {
                 rounds!(keys, states, nothing);
                 let (a, b) = (reread(&a[k]), reread(&b[k]));
                 let [ends, turns, both] = reread(controls);
+                // Not a loop, which the compiler might leave one, with the states in memory.
                 macro_rules! finish {
                     ($v:literal) => {
                         if $v < V {
