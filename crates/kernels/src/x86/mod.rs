@@ -8,6 +8,7 @@ pub(crate) mod aesni;
 pub(crate) mod avx2;
 mod choice;
 pub(crate) mod fma;
+mod gfni;
 pub(crate) mod ifma;
 mod matrix;
 mod read;
@@ -36,6 +37,12 @@ pub(crate) fn has_vaes512() -> bool {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("gfni")
+}
+
+/// Which only `vaes512` asks for: Intel's processors for clients have it without AVX-512, and it is for
+/// transposition alone.
+fn has_gfni() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("gfni")
 }
 
 /// Which `vaes512` does not ask for: all processors that have it have this, but it is for the

@@ -7,7 +7,6 @@ use zeroize::Zeroize;
 use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::fold::LastKeys;
-use crate::transpose::assert_within;
 use crate::vector::bmr::bmr;
 use crate::vector::crc::crc;
 use crate::vector::fold::fold;
@@ -18,13 +17,12 @@ use crate::vector::modes::modes;
 use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::three::three;
-use crate::vector::unpack::{interleave, unpack_transpose};
 
-use super::aesni;
 pub(crate) use super::aesni::expand_key;
 use super::choice::shifted_choices;
 use super::matrix::matrix;
 use super::read::reads;
+use super::{aesni, avx2, gfni, has_gfni};
 
 type Vector = __m256i;
 
@@ -53,15 +51,6 @@ matrix!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", {
     low: _mm256_mul_epu32, halves: _mm256_mullo_epi32, add: _mm256_add_epi64, add_halves: _mm256_add_epi32,
     swap: _mm256_shuffle_epi32, spread: _mm256_set1_epi64x, left: _mm256_slli_epi64, right: _mm256_srli_epi64,
 });
-unpack_transpose!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", 32, {
-    lo8: _mm256_unpacklo_epi8, hi8: _mm256_unpackhi_epi8,
-    lo16: _mm256_unpacklo_epi16, hi16: _mm256_unpackhi_epi16,
-    lo32: _mm256_unpacklo_epi32, hi32: _mm256_unpackhi_epi32,
-    lo64: _mm256_unpacklo_epi64, hi64: _mm256_unpackhi_epi64,
-    and: _mm256_and_si256, set: _mm256_set1_epi64x, left: _mm256_slli_epi64, right: _mm256_srli_epi64,
-    pairs: |even, odd| [_mm256_permute2x128_si256::<0x20>(even, odd), _mm256_permute2x128_si256::<0x31>(even, odd)],
-});
-
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 pub(crate) fn transpose_strip(
     src: &[u8],
@@ -70,9 +59,12 @@ pub(crate) fn transpose_strip(
     dst: &mut [u8],
     dst_stride: usize,
 ) {
-    let whole = bytes / 32 * 32;
-    transpose_tiles(src, stride, 0..whole, dst, dst_stride);
-    aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
+    if has_gfni() {
+        // SAFETY: GFNI and AVX2 were detected. A strip is a multiple of 16 bytes, which is a tile.
+        unsafe { gfni::transpose_tiles(src, stride, bytes, dst, dst_stride) };
+    } else {
+        avx2::transpose_strip(src, stride, bytes, dst, dst_stride);
+    }
 }
 
 reads!(

@@ -21,6 +21,7 @@ use crate::vector::unpack::interleave;
 
 use super::aesni;
 pub(crate) use super::aesni::expand_key;
+use super::gfni::{self, gfni_transpose};
 use super::read::reads;
 // Of these loops the compiler makes slower code with AVX-512: of the last one, gather
 // instructions that take twice the time.
@@ -349,9 +350,6 @@ fn xor_chosen(x: Vector, choice: Choice, y: Vector) -> Vector {
     _mm512_mask_xor_epi64(x, choice, x, hold(y))
 }
 
-/// Bytes of a row in a tile.
-const TILE: usize = 32;
-
 /// Indices for `permutex2var_epi32` that take the 32-bit words of each two vectors from position `c6 b4 r1 r0`
 /// of vector `c5` to position `r1 r0 c6 c5` of vector `b4`, here of the one where that is `half`.
 const fn cross_lanes(half: i32) -> [i32; 16] {
@@ -385,37 +383,14 @@ fn load_halves(low: &[u8; TILE], high: &[u8; TILE]) -> Vector {
     _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
 }
 
-/// The first half of eight rows of a tile and of the eight that are 64 further on: vector c2 c1 c0, byte
-/// c6 b4..b0 -> vector b3 b2 b1, byte c6 b4 b0 r2 r1 r0.
-///
-/// # Safety
-/// At `src` lie 72 rows of a tile, `stride` apart.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,gfni")]
-unsafe fn transpose_bytes(src: *const u8, stride: usize) -> [Vector; 8] {
-    let mut v = [_mm512_setzero_si512(); 8];
-    for (i, v) in v.iter_mut().enumerate() {
-        // Backwards, because the instruction takes a matrix's last row from byte 0.
-        let (low, high) = ((7 - i) * stride, (71 - i) * stride);
-        // SAFETY: these are two of the rows. Arrays of bytes have no alignment.
-        *v = unsafe { load_halves(&*src.add(low).cast(), &*src.add(high).cast()) };
-    }
-    interleave!(v, 1, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
-    interleave!(v, 2, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16);
-    interleave!(v, 4, _mm512_unpacklo_epi32, _mm512_unpackhi_epi32);
-    // Byte k of each word is 1 << k: multiplying that by a matrix gives the matrix's columns.
-    let columns = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
-    // They are vector b1 b2 b3 so far.
-    [0, 4, 2, 6, 1, 5, 3, 7].map(|i| _mm512_gf2p8affine_epi64_epi8::<0>(columns, v[i]))
-}
-
-/// The second half: vector c5 c4 c3, byte c6 b4 b0 r2 r1 r0 -> vector b4 b0 r2, byte r1 r0 c6 c5 c4 c3.
+/// Vector c5 c4 c3, byte c6 b4 b0 r2 r1 r0 -> vector b4 b0 r2, byte r1 r0 c6 c5 c4 c3.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn collect_rows(mut v: [Vector; 8]) -> [Vector; 8] {
     let (low, high) = (words(cross_lanes(0)), words(cross_lanes(1)));
     interleave!(v, 1, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
     interleave!(v, 2, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16);
+    // Of steps within lanes a Zen 4 does half as many again.
     interleave!(v, 4, |a, b| _mm512_permutex2var_epi32(a, low, b), |a, b| {
         _mm512_permutex2var_epi32(a, high, b)
     });
@@ -423,105 +398,12 @@ fn collect_rows(mut v: [Vector; 8]) -> [Vector; 8] {
     [0, 2, 1, 3, 4, 6, 5, 7].map(|i| v[i])
 }
 
-/// The first of the four rows of a tile that come to be in vector b4 b0 r2 of those of one b3 b2 b1.
-const fn first_row(byte: usize, i: usize) -> usize {
-    i / 4 * 128 + 16 * byte + 4 * (i % 4)
-}
-
-/// As `super::unpack`, with tiles of 32 bytes of each row: a vector begins as those of two rows, so that reading
-/// spares a step, and ends as four whole rows. The 8x8 bit matrices are transposed by one GFNI instruction. A
-/// single step crosses lanes: of those within lanes a Zen 4 does half as many again.
-#[target_feature(enable = "avx512f,avx512bw,gfni")]
-fn transpose_tiles(src: &[u8], stride: usize, bytes: usize, dst: &mut [u8], dst_stride: usize) {
-    if bytes == 0 {
-        return;
-    }
-    assert!(bytes.is_multiple_of(TILE), "whole tiles");
-    assert_within("rows of a strip", src.len(), 128, bytes, stride);
-    assert_within("columns of a strip", dst.len(), 8 * bytes, 16, dst_stride);
-    let (src, dst, tiles) = (src.as_ptr(), dst.as_mut_ptr(), bytes / TILE);
-    // SAFETY: that is what was asserted.
-    unsafe {
-        match dst_stride {
-            16 => transpose_side_by_side(src, stride, tiles, dst),
-            _ => transpose_apart(src, stride, tiles, dst, dst_stride),
-        }
-    }
-}
-
-/// The first half of each tile beside the second of the one before it: what either waits for, from the
-/// second-level cache or from its own stores, is the other's time (a tenth to a fifth on a Zen 4).
-///
-/// # Safety
-/// At `src` lie 128 rows of so many tiles, `stride` apart; at `dst`, for the caller alone, 256 rows of 16 bytes
-/// for each tile.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,gfni")]
-unsafe fn transpose_side_by_side(src: *const u8, stride: usize, tiles: usize, dst: *mut u8) {
-    // Between the halves the vectors lie where the rows will that are made of them.
-    let place = |tile: usize, byte: usize, i: usize| 16 * (8 * TILE * tile + first_row(byte, i));
-    for tile in 0..tiles + 1 {
-        for n in 0..8 {
-            if tile < tiles {
-                // SAFETY: of these 128 rows, 72 lie from row 8n on.
-                let v = unsafe { transpose_bytes(src.add(8 * n * stride + TILE * tile), stride) };
-                for (byte, v) in v.into_iter().enumerate() {
-                    // SAFETY: here lie four rows of the tile.
-                    store(unsafe { &mut *dst.add(place(tile, byte, n)).cast() }, v);
-                }
-            }
-            if tile > 0 {
-                let mut v = [_mm512_setzero_si512(); 8];
-                for (i, v) in v.iter_mut().enumerate() {
-                    // SAFETY: as where it was written.
-                    *v = load(unsafe { &*dst.add(place(tile - 1, n, i)).cast() });
-                }
-                for (i, v) in collect_rows(v).into_iter().enumerate() {
-                    // SAFETY: as where it was read.
-                    store(unsafe { &mut *dst.add(place(tile - 1, n, i)).cast() }, v);
-                }
-            }
-        }
-    }
-}
-
-/// # Safety
-/// At `src` lie 128 rows of so many tiles, `stride` apart; at `dst`, for the caller alone, 256 rows of 16 bytes
-/// for each tile, `dst_stride` apart.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,gfni")]
-unsafe fn transpose_apart(
-    src: *const u8,
-    stride: usize,
-    tiles: usize,
-    dst: *mut u8,
-    dst_stride: usize,
-) {
-    let mut middle = [[_mm512_setzero_si512(); 8]; 8];
-    for tile in 0..tiles {
-        for n in 0..8 {
-            // SAFETY: of these 128 rows, 72 lie from row 8n on.
-            let v = unsafe { transpose_bytes(src.add(8 * n * stride + TILE * tile), stride) };
-            for (middle, v) in middle.iter_mut().zip(v) {
-                middle[n] = v;
-            }
-        }
-        for (byte, &middle) in middle.iter().enumerate() {
-            for (i, v) in collect_rows(middle).into_iter().enumerate() {
-                let row = 8 * TILE * tile + first_row(byte, i);
-                let mut rows = [0; 64];
-                store(&mut rows, v);
-                for (k, &one) in rows.as_chunks::<16>().0.iter().enumerate() {
-                    // SAFETY: this row is one of the tile.
-                    unsafe { *dst.add((row + k) * dst_stride).cast() = one };
-                }
-            }
-        }
-    }
-    // At once: `zeroize` writes vector by vector.
-    middle = [[_mm512_setzero_si512(); 8]; 8];
-    zeroize::optimization_barrier(&middle);
-}
+gfni_transpose!("avx512f,avx512bw,gfni", 64, {
+    zero: _mm512_setzero_si512, set: _mm512_set1_epi64, multiply: _mm512_gf2p8affine_epi64_epi8,
+    lo8: _mm512_unpacklo_epi8, hi8: _mm512_unpackhi_epi8,
+    lo16: _mm512_unpacklo_epi16, hi16: _mm512_unpackhi_epi16,
+    lo32: _mm512_unpacklo_epi32, hi32: _mm512_unpackhi_epi32,
+});
 
 #[target_feature(
     enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,gfni"
@@ -535,5 +417,8 @@ pub(crate) fn transpose_strip(
 ) {
     let whole = bytes / TILE * TILE;
     transpose_tiles(src, stride, whole, dst, dst_stride);
-    aesni::transpose_tiles(src, stride, whole..bytes, dst, dst_stride);
+    if whole < bytes {
+        let (src, dst) = (&src[whole..], &mut dst[8 * whole * dst_stride..]);
+        gfni::transpose_tiles(src, stride, bytes - whole, dst, dst_stride);
+    }
 }
