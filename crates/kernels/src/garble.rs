@@ -136,19 +136,6 @@ pub(crate) static BITS: [Block; ANDS_PER_KEY] = {
     all
 };
 
-/// How far left of it the highest bit of each half is.
-#[cfg(target_arch = "x86_64")]
-pub(crate) static SHIFTS: [Block; ANDS_PER_KEY] = {
-    let mut all = [Block::ZERO; ANDS_PER_KEY];
-    let mut i = 0;
-    while i < ANDS_PER_KEY {
-        let shift = (ANDS_PER_KEY - 1 - i) as u64;
-        all[i] = Block::new(shift, shift);
-        i += 1;
-    }
-    all
-};
-
 /// As many of the first ANDs of a range as are a multiple of `unit`, and the others.
 #[inline]
 pub(crate) fn split_range(range: Range<usize>, unit: usize) -> [Range<usize>; 2] {

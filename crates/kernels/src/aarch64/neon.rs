@@ -9,6 +9,7 @@ use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::fold::LastKeys;
 use crate::transpose::assert_within;
 use crate::vector::bmr::bmr;
+use crate::vector::choice::masked_choices;
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
 use crate::vector::garble::garble;
@@ -19,8 +20,6 @@ use crate::vector::rings::rings;
 use crate::vector::rows::rows;
 use crate::vector::three::three;
 use crate::vector::unpack::{interleave, unpack_transpose};
-
-use crate::garble::BITS as PLACES;
 
 type Vector = uint8x16_t;
 
@@ -366,8 +365,7 @@ fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     set_words(bytes[0].into())
 }
 
-/// What not to keep of each half, as ones there.
-type Choice = Vector;
+masked_choices!("neon,aes");
 
 /// The lower half of `lo`, the upper one of `hi`.
 #[inline]
@@ -377,58 +375,23 @@ fn blend_halves(lo: Vector, hi: Vector) -> Vector {
     vreinterpretq_u8_u64(vcopyq_laneq_u64::<1, 1>(lo, hi))
 }
 
-/// To keep a half where the block's lowest bit is zero.
+/// The lower half of each.
 #[inline]
 #[target_feature(enable = "neon,aes")]
-fn colour(x: &[u8; 16]) -> Choice {
-    odd(x)
-}
-
-/// To keep one half where that bit of a is zero and the other where b's is, and crosswise.
-#[inline]
-#[target_feature(enable = "neon,aes")]
-fn colours(a: &[u8; 16], b: &[u8; 16]) -> [Choice; 2] {
-    let (a, b) = (colour(a), colour(b));
-    [blend_halves(a, b), blend_halves(b, a)]
-}
-
-/// To keep a half where it has no bit at the place.
-#[inline]
-#[target_feature(enable = "neon,aes")]
-fn choice_at(x: Vector, place: &[u8; 16]) -> Choice {
-    hold(test_bits(x, load(place)))
-}
-
-/// That, and with the halves swapped.
-#[inline]
-#[target_feature(enable = "neon,aes")]
-fn choices_at(x: Vector, place: &[u8; 16]) -> [Choice; 2] {
-    let choice = choice_at(x, place);
-    [choice, swap_halves(choice)]
-}
-
-/// To keep what both choices keep, and what neither does.
-#[inline]
-#[target_feature(enable = "neon,aes")]
-fn choice_sum(a: Choice, b: Choice) -> Choice {
-    xor_vectors(a, b)
-}
-
-/// To keep what one choice keeps and the other does not.
-#[inline]
-#[target_feature(enable = "neon,aes")]
-fn choice_difference(a: Choice, b: Choice) -> Choice {
-    vmvnq_u8(choice_sum(a, b))
+fn low_halves(a: Vector, b: Vector) -> Vector {
+    let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
+    vreinterpretq_u8_u64(vzip1q_u64(a, b))
 }
 
 #[inline]
 #[target_feature(enable = "neon,aes")]
-fn chosen(choice: Choice, x: Vector) -> Vector {
-    vbicq_u8(x, choice)
+fn and_not(x: Vector, not: Vector) -> Vector {
+    vbicq_u8(x, not)
 }
 
+/// All ones in each half that is odd.
 #[inline]
 #[target_feature(enable = "neon,aes")]
-fn xor_chosen(x: Vector, choice: Choice, y: Vector) -> Vector {
-    xor_vectors(x, chosen(choice, y))
+fn odd_words(x: Vector) -> Vector {
+    test_bits(x, bits(1, 1))
 }

@@ -2,6 +2,7 @@
 //! instructions, because `#[target_feature]` takes no generic argument.
 
 pub(crate) mod bmr;
+pub(crate) mod choice;
 pub(crate) mod crc;
 pub(crate) mod fold;
 pub(crate) mod garble;

@@ -3,7 +3,7 @@
 //!
 //! A module that expands [`three`] has expanded [`super::garble::garble`], whose functions it uses, and defines on its
 //! vectors `swap_halves` and `blend_halves` of 64-bit halves within blocks; `load_low` and `store_low` for half a
-//! block for each AND; `Choice`, of what to keep of each half, with `colour`, `colours`, `choice_at`, `choices_at`,
+//! block for each AND; `Choice`, of what to keep of each half, with `colours`, `choice_at`, `choices_at`,
 //! `choice_sum`, `choice_difference`, `chosen` and `xor_chosen`; and `PLACES`, which `choice_at` takes for the number
 //! of an AND.
 
@@ -111,10 +111,8 @@ macro_rules! three {
         #[inline]
         #[target_feature(enable = $features)]
         fn label_parts(outer: Vector, others: Vector) -> (Vector, Vector) {
-            (
-                sum_of_three(outer, others, swap_halves(others)),
-                xor_vectors(outer, swap_halves(outer)),
-            )
+            let own = sum_of_three(outer, others, swap_halves(others));
+            (own, xor_vectors(own, swap_halves(own)))
         }
 
         /// The label and the table in closed form, for A and B of colour 0, where the labels of 0 have the colours a and
@@ -159,9 +157,11 @@ macro_rules! three {
                 let r = constants;
                 let mut inputs = [[r.offset; V]; 6];
                 for v in 0..V {
-                    let (by_a, by_b) = (colour(&a[k][v]), colour(&b[k][v]));
-                    let x = xor_chosen(input(&a[k][v], load(&first[k][v])), by_a, r.sigma_offset);
-                    let y = xor_chosen(input(&b[k][v], load(&second[k][v])), by_b, r.sigma_offset);
+                    let (by_a, by_b) = (parity(&a[k][v]), parity(&b[k][v]));
+                    let x = input(&a[k][v], load(&first[k][v]));
+                    let y = input(&b[k][v], load(&second[k][v]));
+                    let x = xor_if_even(x, by_a, r.sigma_offset);
+                    let y = xor_if_even(y, by_b, r.sigma_offset);
                     (inputs[0][v], inputs[1][v]) = (x, y);
                     inputs[2][v] = xor_vectors(x, y);
                     for h in 0..3 {

@@ -9,6 +9,7 @@ use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::fold::LastKeys;
 use crate::transpose::assert_within;
 use crate::vector::bmr::bmr;
+use crate::vector::choice::masked_choices;
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
 use crate::vector::garble::garble;
@@ -21,8 +22,6 @@ use crate::vector::three::three;
 use crate::vector::unpack::{interleave, unpack_transpose};
 
 use super::matrix::matrix;
-
-use crate::garble::BITS as PLACES;
 
 type Vector = __m128i;
 
@@ -321,68 +320,32 @@ pub(super) fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     _mm_set1_epi64x(bytes[0].into())
 }
 
-/// What not to keep of each half, as ones there.
-type Choice = Vector;
+masked_choices!("sse4.1,ssse3,aes,pclmulqdq");
 
 /// The lower half of `lo`, the upper one of `hi`.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn blend_halves(lo: Vector, hi: Vector) -> Vector {
+pub(super) fn blend_halves(lo: Vector, hi: Vector) -> Vector {
     _mm_blend_epi16::<0xf0>(lo, hi)
 }
 
-/// To keep a half where the block's lowest bit is zero.
+/// The lower half of each.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn colour(x: &[u8; 16]) -> Choice {
-    odd(x)
-}
-
-/// To keep one half where that bit of a is zero and the other where b's is, and crosswise.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn colours(a: &[u8; 16], b: &[u8; 16]) -> [Choice; 2] {
-    let (a, b) = (colour(a), colour(b));
-    [blend_halves(a, b), blend_halves(b, a)]
-}
-
-/// To keep a half where it has no bit at the place.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn choice_at(x: Vector, place: &[u8; 16]) -> Choice {
-    hold(test_bits(x, load(place)))
-}
-
-/// That, and with the halves swapped.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn choices_at(x: Vector, place: &[u8; 16]) -> [Choice; 2] {
-    let choice = choice_at(x, place);
-    [choice, swap_halves(choice)]
-}
-
-/// To keep what both choices keep, and what neither does.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn choice_sum(a: Choice, b: Choice) -> Choice {
-    xor_vectors(a, b)
-}
-
-/// To keep what one choice keeps and the other does not.
-#[inline]
-#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn choice_difference(a: Choice, b: Choice) -> Choice {
-    xor_vectors(choice_sum(a, b), splat(Block::ONES))
+pub(super) fn low_halves(a: Vector, b: Vector) -> Vector {
+    _mm_unpacklo_epi64(a, b)
 }
 
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn chosen(choice: Choice, x: Vector) -> Vector {
-    _mm_andnot_si128(choice, x)
+pub(super) fn and_not(x: Vector, not: Vector) -> Vector {
+    _mm_andnot_si128(not, x)
 }
 
+/// All ones in each half that is odd. The zero is held, as the compiler would otherwise know of the half that it is a
+/// mask, and compute its complement, too.
 #[inline]
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq")]
-fn xor_chosen(x: Vector, choice: Choice, y: Vector) -> Vector {
-    xor_vectors(x, chosen(choice, y))
+pub(super) fn odd_words(x: Vector) -> Vector {
+    _mm_sub_epi64(hold(_mm_setzero_si128()), and_vectors(x, bits(1, 1)))
 }

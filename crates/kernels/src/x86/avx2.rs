@@ -10,6 +10,7 @@ use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::fold::LastKeys;
 use crate::vector::bmr::bmr;
+use crate::vector::choice::masked_choices;
 use crate::vector::crc::{crc, single_crc};
 use crate::vector::fold::fold;
 use crate::vector::garble::garble;
@@ -22,12 +23,11 @@ use crate::vector::three::three;
 
 pub(crate) use super::aesni::expand_key;
 use super::aesni::{
-    add_counter, and_vectors, counters, fold_halves, hold, if_even, input, last_round, load,
-    load_bytes, load_low, low_bit, low_bits, low_twice, multiply, parity, round, sigma,
-    sigma_words, splat, spread, store, store_low, sub_word, swap_halves, test_bits, up_one_word,
-    up_two_words, xor_if_even, xor_vectors,
+    add_counter, and_not, and_vectors, blend_halves, counters, fold_halves, hold, if_even, input,
+    last_round, load, load_bytes, load_low, low_bit, low_bits, low_halves, low_twice, multiply,
+    odd_words, parity, round, sigma, sigma_words, splat, spread, store, store_low, sub_word,
+    swap_halves, test_bits, up_one_word, up_two_words, xor_if_even, xor_vectors,
 };
-use super::choice::shifted_choices;
 
 type Vector = __m128i;
 
@@ -47,14 +47,7 @@ rows!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 fold!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 garble!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
 three!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
-shifted_choices!(
-    "sse4.1,ssse3,aes,pclmulqdq,avx2",
-    16,
-    _mm_sllv_epi64,
-    _mm_slli_epi64,
-    _mm_blend_epi32,
-    0b1100
-);
+masked_choices!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 bmr!("sse4.1,ssse3,aes,pclmulqdq,avx2", self);
 ggm!("sse4.1,ssse3,aes,pclmulqdq,avx2");
 lpn!("sse4.1,ssse3,aes,pclmulqdq,avx2");

@@ -6,7 +6,6 @@
 
 pub(crate) mod aesni;
 pub(crate) mod avx2;
-mod choice;
 pub(crate) mod fma;
 mod gfni;
 pub(crate) mod ifma;

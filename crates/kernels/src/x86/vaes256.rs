@@ -8,6 +8,7 @@ use crate::aes::RoundKeys;
 use crate::block::{Block, blocks_as_bytes, blocks_as_bytes_mut};
 use crate::fold::LastKeys;
 use crate::vector::bmr::bmr;
+use crate::vector::choice::masked_choices;
 use crate::vector::crc::crc;
 use crate::vector::fold::fold;
 use crate::vector::garble::garble;
@@ -19,7 +20,6 @@ use crate::vector::rows::rows;
 use crate::vector::three::three;
 
 pub(crate) use super::aesni::expand_key;
-use super::choice::shifted_choices;
 use super::matrix::matrix;
 use super::read::reads;
 use super::{aesni, avx2, gfni, has_gfni};
@@ -73,14 +73,7 @@ reads!(
     "ymmword",
     ymm_reg
 );
-shifted_choices!(
-    "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq",
-    32,
-    _mm256_sllv_epi64,
-    _mm256_slli_epi64,
-    _mm256_blend_epi32,
-    0xcc
-);
+masked_choices!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq");
 
 /// The same vector, which the compiler must have in a register here: it would otherwise take states
 /// that are meant to be in flight together one after the other.
@@ -290,4 +283,32 @@ fn store_low(bytes: &mut [u8; 16], x: Vector) {
 fn load_bytes(bytes: &[u8; LANES]) -> Vector {
     let [a, b] = bytes.map(i64::from);
     _mm256_set_epi64x(b, b, a, a)
+}
+
+/// The lower half of each block of `lo`, the upper one of `hi`.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn blend_halves(lo: Vector, hi: Vector) -> Vector {
+    _mm256_blend_epi32::<0xcc>(lo, hi)
+}
+
+/// The lower half of each block of either.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn low_halves(a: Vector, b: Vector) -> Vector {
+    _mm256_unpacklo_epi64(a, b)
+}
+
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn and_not(x: Vector, not: Vector) -> Vector {
+    _mm256_andnot_si256(not, x)
+}
+
+/// All ones in each 64-bit word that is odd. The zero is held, as the compiler would otherwise know of the word that it is
+/// a mask, and compute its complement, too.
+#[inline]
+#[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
+fn odd_words(x: Vector) -> Vector {
+    _mm256_sub_epi64(hold(_mm256_setzero_si256()), and_vectors(x, bits(1, 1)))
 }

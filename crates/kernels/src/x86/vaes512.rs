@@ -223,7 +223,7 @@ fn sigma_words(x: Vector) -> Vector {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn parity(x: &[u8; 64]) -> __mmask8 {
-    colour(x)
+    _mm512_testn_epi64_mask(low_twice(x), _mm512_set1_epi64(1))
 }
 
 /// `x` where the lowest bit is zero.
@@ -290,14 +290,7 @@ fn blend_halves(lo: Vector, hi: Vector) -> Vector {
     _mm512_mask_blend_epi64(0xaa, lo, hi)
 }
 
-/// To keep a word where the block's lowest bit is zero.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
-fn colour(x: &[u8; 64]) -> Choice {
-    _mm512_testn_epi64_mask(low_twice(x), _mm512_set1_epi64(1))
-}
-
-/// To keep one half of a block where that bit of a is zero and the other where b's is, and crosswise.
+/// To keep one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn colours(a: &[u8; 64], b: &[u8; 64]) -> [Choice; 2] {
