@@ -58,7 +58,7 @@
 //! `(P, Q) ^ f(i, j, a, b)` where a and b are the colours of the labels of 0, and P and Q are coins of the
 //! garbler: the evaluator sees one of the four values, which is uniform. It is the scheme of section 5 of
 //! the paper with other bases: those for which `G` and `z` mask by one unknown hash each, and `C` is what the
-//! evaluator has for colours (0, 1) and (1, 0), where two shifts by colours keep nothing.
+//! evaluator has for colours (0, 1) and (1, 0), where their product is 0.
 
 use core::fmt;
 use core::ops::Range;

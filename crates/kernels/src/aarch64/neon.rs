@@ -295,7 +295,7 @@ fn sigma_words(x: Vector) -> Vector {
 #[target_feature(enable = "neon,aes")]
 fn low_twice(x: &[u8; 16]) -> Vector {
     let x = load(x);
-    unpack_low(x, x)
+    low_halves(x, x)
 }
 
 /// What [`if_even`] needs to know of a block's lowest bit: how far it has words shifted, not at all or, by a
@@ -321,10 +321,10 @@ fn xor_if_even(x: Vector, parity: Vector, y: Vector) -> Vector {
     xor_vectors(x, if_even(parity, y))
 }
 
-/// The low 64 bits of `a`, then those of `b`.
+/// The lower half of each.
 #[inline]
 #[target_feature(enable = "neon,aes")]
-fn unpack_low(a: Vector, b: Vector) -> Vector {
+fn low_halves(a: Vector, b: Vector) -> Vector {
     low_64(a, b)
 }
 
@@ -373,14 +373,6 @@ masked_choices!("neon,aes");
 fn blend_halves(lo: Vector, hi: Vector) -> Vector {
     let (lo, hi) = (vreinterpretq_u64_u8(lo), vreinterpretq_u64_u8(hi));
     vreinterpretq_u8_u64(vcopyq_laneq_u64::<1, 1>(lo, hi))
-}
-
-/// The lower half of each.
-#[inline]
-#[target_feature(enable = "neon,aes")]
-fn low_halves(a: Vector, b: Vector) -> Vector {
-    let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
-    vreinterpretq_u8_u64(vzip1q_u64(a, b))
 }
 
 #[inline]

@@ -1,13 +1,11 @@
 //! What to keep of each half of a block, where the processor has no masks of its own: as a vector that has ones in
 //! the halves that are not to be kept.
 
-/// Defines `Choice` for one level, with what [`three`](super::three) makes of it. The module has `low_halves`, the lower
-/// halves of the blocks of two vectors; `odd_words`, all ones in each 64-bit word that is odd; `blend_halves`; and
-/// `and_not` of a vector and what it is not to keep.
+/// Defines `Choice` for one level, with what [`three`](super::three) does with it. The module has expanded
+/// [`garble`](super::garble) and has `swap_halves`; `low_halves`, the lower halves of the blocks of two vectors; `odd_words`,
+/// all ones in each 64-bit word that is odd; and `and_not` of a vector and what it is not to keep.
 macro_rules! masked_choices {
     ($features:literal) => {
-        use crate::garble::BITS as PLACES;
-
         type Choice = Vector;
 
         /// To keep one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
@@ -18,19 +16,19 @@ macro_rules! masked_choices {
             [each, swap_halves(each)]
         }
 
-        /// To keep a half where it has no bit at the place.
+        /// To keep a half where it has not the one bit that `bit` has there.
         #[inline]
         #[target_feature(enable = $features)]
-        fn choice_at(x: Vector, place: &[u8; VECTOR]) -> Choice {
-            // Held: of what follows the compiler would make longer code for comparisons.
-            hold(test_bits(x, load(place)))
+        fn choice_at(x: Vector, bit: &[u8; VECTOR]) -> Choice {
+            // Held: if the compiler knew that this is a comparison, it would make longer code of what follows.
+            hold(test_bits(x, load(bit)))
         }
 
         /// That, and with the halves of blocks swapped.
         #[inline]
         #[target_feature(enable = $features)]
-        fn choices_at(x: Vector, place: &[u8; VECTOR]) -> [Choice; 2] {
-            let choice = choice_at(x, place);
+        fn choices_at(x: Vector, bit: &[u8; VECTOR]) -> [Choice; 2] {
+            let choice = choice_at(x, bit);
             [choice, swap_halves(choice)]
         }
 

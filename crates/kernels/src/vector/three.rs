@@ -4,8 +4,7 @@
 //! A module that expands [`three`] has expanded [`super::garble::garble`], whose functions it uses, and defines on its
 //! vectors `swap_halves` and `blend_halves` of 64-bit halves within blocks; `load_low` and `store_low` for half a
 //! block for each AND; `Choice`, of what to keep of each half, with `colours`, `choice_at`, `choices_at`,
-//! `choice_sum`, `choice_difference`, `chosen` and `xor_chosen`; and `PLACES`, which `choice_at` takes for the number
-//! of an AND.
+//! `choice_sum`, `choice_difference`, `chosen` and `xor_chosen`.
 
 /// Defines `garble_three` and `evaluate_three` for one level, which leave what fills no vector to module `$single`, of
 /// one block for each vector.
@@ -112,6 +111,7 @@ macro_rules! three {
         #[target_feature(enable = $features)]
         fn label_parts(outer: Vector, others: Vector) -> (Vector, Vector) {
             let own = sum_of_three(outer, others, swap_halves(others));
+            // What is shared is the sum of own's halves.
             (own, xor_vectors(own, swap_halves(own)))
         }
 
@@ -147,7 +147,6 @@ macro_rules! three {
             let sides = &mut vectors_mut::<V>(&mut piece.sides[bytes])[..n];
             let middle = piece.rest[8 * range.start..8 * range.end].as_chunks_mut().0;
             let middle: &mut [[[u8; VECTOR / 2]; V]] = &mut middle.as_chunks_mut().0[..n];
-            let places = &vectors::<V>(&PLACES[range.clone()])[..n];
             let bits = &vectors::<V>(&BITS[range.clone()])[..n];
             let [first, second] = tweaks::<V>(range);
             let (first, second) = (&first[..n], &second[..n]);
@@ -195,9 +194,9 @@ macro_rules! three {
                             let others = xor_chosen(blend_halves(y, x), crossed, r.offset);
                             let (own, shared) = label_parts(outer, others);
                             // p and q for colours (0, 1) and (1, 0), then P and Q in this order and the other.
-                            let drawn = choice_at(r.coins, &places[k][v]);
+                            let drawn = choice_at(r.coins, &bits[v]);
                             let straight = choice_difference(drawn, each);
-                            let swapped = choice_at(r.coins_swapped, &places[k][v]);
+                            let swapped = choice_at(r.coins_swapped, &bits[v]);
                             let swapped = choice_difference(swapped, crossed);
 
                             let product = xor_vectors(by_each, chosen(crossed, by_each));
@@ -312,7 +311,7 @@ macro_rules! three {
             let sides = &chunks::<V>(&piece.sides[bytes])[..n];
             let middle = piece.rest[8 * range.start..8 * range.end].as_chunks().0;
             let middle: &[[[u8; VECTOR / 2]; V]] = &middle.as_chunks().0[..n];
-            let places = &vectors::<V>(&PLACES[range.clone()])[..n];
+            let bits = &vectors::<V>(&BITS[range.clone()])[..n];
             let [first, second] = tweaks::<V>(range);
             let (first, second) = (&first[..n], &second[..n]);
             for k in 0..n {
@@ -345,7 +344,7 @@ macro_rules! three {
                             let control = xor_chosen(spread(ends), crossed, spread(turns));
                             let control = xor_chosen(control, same, spread(both));
                             let control = xor_vectors(control, blend_halves(right, left));
-                            let [swapped, straight] = choices_at(control, &places[k][v]);
+                            let [swapped, straight] = choices_at(control, &bits[k][v]);
                             let product = chosen(each, xor_vectors(others, load(&sides[k][v])));
                             let product = xor_chosen(product, same, load_low(&middle[k][v]));
                             let product = xor_vectors(product, blend_halves(left, right));

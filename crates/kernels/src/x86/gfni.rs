@@ -11,14 +11,14 @@ use crate::transpose::assert_within;
 use crate::vector::unpack::interleave;
 
 /// Defines `TILE` and `transpose_tiles` for vectors of `$width` bytes. The module has `load`, `store`, `load_halves`
-/// and `collect_rows`, the second half of a tile, which is told below.
+/// and `collect_rows`, the second half of a tile, which says at its definition where index bits go.
 macro_rules! gfni_transpose {
     ($features:literal, $width:literal, {
         zero: $zero:ident, set: $set:ident, multiply: $multiply:ident,
         lo8: $lo8:ident, hi8: $hi8:ident, lo16: $lo16:ident, hi16: $hi16:ident, lo32: $lo32:ident, hi32: $hi32:ident,
     }) => {
         /// Bytes of a row in a tile.
-        pub(super) const TILE: usize = $width / 2;
+        const TILE: usize = $width / 2;
 
         /// The first half for eight rows of a tile and the eight that are 64 further on: vector c2 c1 c0, byte
         /// c6 .. b3 b2 b1 b0 -> vector b3 b2 b1, byte c6 .. b0 r2 r1 r0; between them stands b4 if a tile has it.
@@ -77,7 +77,7 @@ macro_rules! gfni_transpose {
         }
 
         /// The first half of each tile beside the second of the one before it: what either waits for, from the
-        /// second-level cache or from its own stores, is the other's time (a tenth to a fifth on a Zen 4).
+        /// second-level cache or from its own stores, is the other's time (with 64 bytes a tenth to a fifth on a Zen 4).
         ///
         /// # Safety
         /// At `src` lie 128 rows of so many tiles, `stride` apart; at `dst`, for the caller alone, `8 * TILE` rows of
@@ -135,9 +135,9 @@ macro_rules! gfni_transpose {
             let mut middle = [[$zero(); 8]; 8];
             for tile in 0..tiles {
                 for n in 0..8 {
+                    let first = 8 * n * stride + TILE * tile;
                     // SAFETY: of these 128 rows, 72 lie from row 8n on.
-                    let v =
-                        unsafe { transpose_bytes(src.add(8 * n * stride + TILE * tile), stride) };
+                    let v = unsafe { transpose_bytes(src.add(first), stride) };
                     for (middle, v) in middle.iter_mut().zip(v) {
                         middle[n] = v;
                     }

@@ -2,7 +2,7 @@
 //!
 //! Each level has one module, which names its vectors (how to load, store, and run an AES round on
 //! them) and takes most kernels from [`crate::vector`]. All kernels are safe functions with
-//! `#[target_feature]`: only the caller, `dispatch!`, and the loads and stores are `unsafe`.
+//! `#[target_feature]`: only those who enter a level, `dispatch!` above all, and the loads and stores are `unsafe`.
 
 pub(crate) mod aesni;
 pub(crate) mod avx2;

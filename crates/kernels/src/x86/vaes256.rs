@@ -51,6 +51,7 @@ matrix!("sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq", {
     low: _mm256_mul_epu32, halves: _mm256_mullo_epi32, add: _mm256_add_epi64, add_halves: _mm256_add_epi32,
     swap: _mm256_shuffle_epi32, spread: _mm256_set1_epi64x, left: _mm256_slli_epi64, right: _mm256_srli_epi64,
 });
+
 #[target_feature(enable = "sse4.1,ssse3,aes,pclmulqdq,avx2,vaes,vpclmulqdq")]
 pub(crate) fn transpose_strip(
     src: &[u8],

@@ -27,8 +27,6 @@ use super::read::reads;
 // instructions that take twice the time.
 pub(crate) use super::vaes256::{ggm_correct, ggm_mark, lpn_gather};
 
-use crate::garble::BITS as PLACES;
-
 type Vector = __m512i;
 
 const LANES: usize = 4;
@@ -302,18 +300,18 @@ fn colours(a: &[u8; 64], b: &[u8; 64]) -> [Choice; 2] {
     ]
 }
 
-/// To keep a word where it has no bit at the place.
+/// To keep a word where it has not the one bit that `bit` has there.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
-fn choice_at(x: Vector, place: &[u8; 64]) -> Choice {
-    _mm512_testn_epi64_mask(x, load(place))
+fn choice_at(x: Vector, bit: &[u8; 64]) -> Choice {
+    _mm512_testn_epi64_mask(x, load(bit))
 }
 
 /// That, and with the halves of blocks swapped.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
-fn choices_at(x: Vector, place: &[u8; 64]) -> [Choice; 2] {
-    [choice_at(x, place), choice_at(swap_halves(x), place)]
+fn choices_at(x: Vector, bit: &[u8; 64]) -> [Choice; 2] {
+    [choice_at(x, bit), choice_at(swap_halves(x), bit)]
 }
 
 /// To keep what both choices keep, and what neither does.
@@ -383,7 +381,7 @@ fn collect_rows(mut v: [Vector; 8]) -> [Vector; 8] {
     let (low, high) = (words(cross_lanes(0)), words(cross_lanes(1)));
     interleave!(v, 1, _mm512_unpacklo_epi8, _mm512_unpackhi_epi8);
     interleave!(v, 2, _mm512_unpacklo_epi16, _mm512_unpackhi_epi16);
-    // Of steps within lanes a Zen 4 does half as many again.
+    // The only step that crosses lanes: of others a Zen 4 does half as many again in the same time.
     interleave!(v, 4, |a, b| _mm512_permutex2var_epi32(a, low, b), |a, b| {
         _mm512_permutex2var_epi32(a, high, b)
     });

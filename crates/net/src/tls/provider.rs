@@ -1,21 +1,22 @@
 //! The algorithms of TLS, and whose code carries them out.
 
+use madrigal_kernels::{Level, level};
 use rustls::SupportedCipherSuite;
 use rustls::crypto::{CryptoProvider, aws_lc_rs, ring};
 
 /// The algorithms on offer, the preferred first: all of AWS-LC, but for the cipher suites where ring's are
-/// faster.
+/// faster at the level in use.
 pub(super) fn provider() -> CryptoProvider {
-    with(if wide_aes_without_avx512() {
+    with(if ring_is_faster(level()) {
         ring_suites()
     } else {
         aws_lc_suites()
     })
 }
 
-/// Whose code TLS is on this machine.
+/// Whose code TLS is at the level in use ([`madrigal_kernels::level`]).
 pub fn libraries() -> &'static str {
-    if wide_aes_without_avx512() {
+    if ring_is_faster(level()) {
         "rustls with aws-lc-rs, ciphers by ring"
     } else {
         "rustls with aws-lc-rs"
@@ -51,25 +52,13 @@ fn ring_suites() -> Vec<SupportedCipherSuite> {
     ]
 }
 
-/// AES and carry-less products of 32 bytes per instruction, but not of 64. There AWS-LC takes 16 at a
+/// On processors with AES and carry-less products of 32 bytes per instruction, but not of 64. There AWS-LC takes 16 at a
 /// time, ring 32: of records of 16 KiB, 4.2 and 7.8 GB/s are encrypted on a Zen 3, 3.8 and 7.5 decrypted.
-/// For 64 AWS-LC has code of its own (not on Windows, where it stays at 16).
-fn wide_aes_without_avx512() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        ring_is_faster(
-            is_x86_feature_detected!("vaes")
-                && is_x86_feature_detected!("vpclmulqdq")
-                && is_x86_feature_detected!("avx2"),
-            is_x86_feature_detected!("avx512bw"),
-        )
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    ring_is_faster(false, false)
-}
-
-const fn ring_is_faster(wide_aes: bool, avx512: bool) -> bool {
-    wide_aes && !avx512
+/// For 64 AWS-LC has code of its own (not on Windows, where it stays at 16). By the level rather than the processor, so
+/// that a lowered level takes the library that a processor of that level has; what instructions it uses there is its own
+/// affair.
+fn ring_is_faster(level: Level) -> bool {
+    level == Level::Vaes256
 }
 
 #[cfg(test)]
@@ -104,16 +93,17 @@ mod tests {
 
     #[test]
     fn the_faster_library_is_taken() {
-        let cases = [(false, false), (false, true), (true, false), (true, true)];
-        let chosen = cases.map(|(wide_aes, avx512)| ring_is_faster(wide_aes, avx512));
-        assert_eq!(chosen, [false, false, true, false]);
+        let by_ring = Level::ALL
+            .into_iter()
+            .filter(|level| ring_is_faster(*level));
+        assert_eq!(by_ring.collect::<Vec<_>>(), [Level::Vaes256]);
         let places =
             |suites: Vec<SupportedCipherSuite>| suites.iter().map(place).collect::<Vec<_>>();
         let [ours, ring, aws_lc] =
             [provider().cipher_suites, ring_suites(), aws_lc_suites()].map(places);
         assert_ne!(ring, aws_lc);
         let said = libraries().contains("by ring");
-        assert_eq!(said, wide_aes_without_avx512());
+        assert_eq!(said, ring_is_faster(level()));
         assert_eq!(ours, if said { ring } else { aws_lc });
     }
 
