@@ -37,15 +37,16 @@ const POOLED: usize = 16;
 impl Pool {
     /// A message with these bytes.
     pub(super) fn message(&mut self, bytes: &[u8]) -> Bytes {
-        let mut buffer = self.0.pop_front().unwrap_or_default();
-        if !buffer.try_reclaim(bytes.len()) {
-            if self.0.len() < POOLED {
-                self.0.push_front(buffer);
-            }
-            buffer = BytesMut::with_capacity(bytes.len().max(PIECE));
-        }
+        // The one used last, as it may still be in the cache.
+        let free = (self.0.iter_mut()).rposition(|buffer| buffer.try_reclaim(bytes.len()));
+        let mut buffer = free
+            .and_then(|index| self.0.remove(index))
+            .unwrap_or_else(|| BytesMut::with_capacity(bytes.len().max(PIECE)));
         buffer.extend_from_slice(bytes);
         let message = buffer.split().freeze();
+        if self.0.len() == POOLED {
+            self.0.pop_front();
+        }
         self.0.push_back(buffer);
         message
     }
