@@ -169,6 +169,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn messages_are_made_in_the_free_buffer_used_last() {
+        let mut pool = Pool::default();
+        let mut message = |byte: u8| pool.message(&[byte; PIECE]);
+        let [one, two, three] = [1, 2, 3].map(&mut message);
+        let [first, second] = [&one, &two].map(|message| message.as_ptr());
+        drop((one, two));
+        assert_eq!(message(4).as_ptr(), second);
+        // It is free again, and then it is not.
+        let four = message(4);
+        assert_eq!(four.as_ptr(), second);
+        assert_eq!(message(5).as_ptr(), first);
+        assert!(three.iter().all(|byte| *byte == 3) && four.iter().all(|byte| *byte == 4));
+        let many: Vec<Bytes> = (0..2 * POOLED as u8).map(message).collect();
+        for (byte, message) in (0..).zip(&many) {
+            assert!(message[..] == [byte; PIECE], "message {byte}");
+        }
+        assert_eq!(pool.0.len(), POOLED);
+        // Short ones follow each other in what is left of one.
+        drop(many);
+        let [one, two] = [1, 2].map(|byte| pool.message(&[byte; 10]));
+        assert_eq!(one.as_ptr().wrapping_add(10), two.as_ptr());
+        assert_eq!((&one[..], &two[..]), (&[1; 10][..], &[2; 10][..]));
+    }
+
+    #[test]
     fn memory_of_messages_is_used_again_once_nobody_reads_them() {
         let mut spent = Spent::default();
         let mut draft = spent.draft(1000);
