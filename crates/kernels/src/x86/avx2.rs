@@ -67,7 +67,7 @@ pub(crate) fn transpose_strip(
 }
 
 /// What takes vectors of 32 bytes.
-mod wide {
+pub(super) mod wide {
     use core::arch::x86_64::*;
 
     use zeroize::Zeroize;
@@ -96,14 +96,14 @@ mod wide {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn load(bytes: &[u8; 32]) -> Vector {
+    pub(in crate::x86) fn load(bytes: &[u8; 32]) -> Vector {
         // SAFETY: the reference covers the 32 bytes read; `loadu` has no alignment.
         unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn store(bytes: &mut [u8; 32], x: Vector) {
+    pub(in crate::x86) fn store(bytes: &mut [u8; 32], x: Vector) {
         // SAFETY: the exclusive reference covers the 32 bytes written; `storeu` has no alignment.
         unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), x) }
     }

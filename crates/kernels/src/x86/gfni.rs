@@ -10,6 +10,8 @@ use core::arch::x86_64::*;
 use crate::transpose::assert_within;
 use crate::vector::unpack::interleave;
 
+use super::avx2::wide::{load, store};
+
 /// Defines `TILE` and `transpose_tiles` for vectors of `$width` bytes. The module has `load`, `store`, `load_halves`
 /// and `collect_rows`, the second half of a tile, which says at its definition where index bits go.
 macro_rules! gfni_transpose {
@@ -163,20 +165,6 @@ macro_rules! gfni_transpose {
 pub(super) use gfni_transpose;
 
 type Vector = __m256i;
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn load(bytes: &[u8; 32]) -> Vector {
-    // SAFETY: the reference covers the 32 bytes read; `loadu` has no alignment.
-    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn store(bytes: &mut [u8; 32], x: Vector) {
-    // SAFETY: the exclusive reference covers the 32 bytes written; `storeu` has no alignment.
-    unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), x) }
-}
 
 /// Half a vector from each of two places.
 #[inline]
