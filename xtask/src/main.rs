@@ -11,6 +11,7 @@ mod dudect;
 mod features;
 mod fuzz;
 mod layout;
+mod levels;
 mod lint;
 mod lpn;
 mod neutral;
@@ -45,6 +46,8 @@ cargo xtask CHORE
                         for others; without --dimension the least that leaves a margin over 2^128
   secrets [NAME...]     look for branches and addresses that depend on a secret, under Valgrind, in each
                         path of the protocols (or those whose name contains NAME); x86-64
+  levels [--turns N]    what OTs, correlations and garbling reach of AES at each level of this machine, level
+                        beside level in N turns (9) of half a minute
   layout                order the program's functions again by what parties call, under Valgrind (3 minutes);
                         x86-64 Linux
   soak [--minutes N]    repeat the tests of faults with fresh seeds for N minutes (10)
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         ["dudect", ref rest @ ..] => dudect::dudect(rest),
         ["lpn", ref rest @ ..] => lpn::lpn(rest),
         ["secrets", ref rest @ ..] => secrets::secrets(rest),
+        ["levels", ref rest @ ..] => levels::levels(rest),
         ["layout"] => layout::layout(),
         ["soak", ref rest @ ..] => soak::soak(rest),
         ["help" | "--help" | "-h"] | [] => {

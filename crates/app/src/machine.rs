@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use comfy_table::Table;
+use madrigal_kernels::ceilings::Cores;
 use madrigal_kernels::{Kernels, Level, ceilings};
 use serde::Serialize;
 
@@ -31,6 +32,8 @@ pub struct Machine {
     pub processor: Option<String>,
     /// Those that this process may use.
     pub cores: usize,
+    /// What the slowest of as many threads got done while all were at work, of what one does alone, 0 to 1.
+    pub cores_free: f64,
     /// The instructions that kernels use.
     pub level: &'static str,
     /// All that it has.
@@ -57,6 +60,7 @@ impl Machine {
     /// # Errors
     /// A system without a loopback interface.
     pub fn measure() -> Result<Self> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
         let kernels = Kernels::detect();
         let ceilings = ceilings::measure(kernels);
         let limit = |one: ceilings::Ceiling| Limit {
@@ -68,7 +72,8 @@ impl Machine {
             loopback().map_err(Failure::system("cannot measure the loopback interface"))?;
         Ok(Self {
             processor: processor(),
-            cores: thread::available_parallelism().map_or(1, usize::from),
+            cores,
+            cores_free: cores_free(cores),
             level: kernels.level().name(),
             levels: Level::available().map(Level::name).collect(),
             kernels: ceilings.all().into_iter().map(limit).collect(),
@@ -92,7 +97,14 @@ impl Machine {
                 .clone()
                 .unwrap_or_else(|| "unknown".to_owned()),
         );
-        row("cores", self.cores.to_string());
+        row(
+            "cores",
+            format!(
+                "{}; with all at work each does {:.0} % of what one does alone",
+                self.cores,
+                100.0 * self.cores_free
+            ),
+        );
         row(
             "instructions used",
             format!("{} (of {})", self.level, self.levels.join(", ")),
@@ -115,6 +127,15 @@ impl Machine {
         row("open files allowed", files);
         table
     }
+}
+
+/// The median of some moments.
+fn cores_free(cores: usize) -> f64 {
+    const LOOKS: usize = 11;
+    let threads = Cores::new(cores);
+    let mut free = [(); LOOKS].map(|()| threads.free().min(1.0));
+    free.sort_by(f64::total_cmp);
+    free[LOOKS / 2]
 }
 
 /// Seconds of a round trip and bytes per second of a TCP connection to ourselves.

@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 use crate::{Block, Kernels, Level};
 
 mod against;
+mod cores;
 
 pub(crate) use against::REGISTER_BLOCKS;
 pub use against::{Against, Bound, measure_kernels};
+pub use cores::Cores;
 
 /// How long each measurement takes.
 const BUDGET: Duration = Duration::from_millis(50);

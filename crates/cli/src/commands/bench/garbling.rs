@@ -16,7 +16,7 @@ use madrigal_garbling::{
 use madrigal_kernels::{Kernels, Prg, ceilings, meter};
 use serde::Serialize;
 
-use super::measured::{self, Lines, Own, Runs, is_wanted, per_second};
+use super::measured::{self, Lines, Own, Runs, Watch, is_wanted, per_second};
 use crate::args::BenchGarbling;
 use crate::exit::{Failure, Result, Usage};
 use crate::numbers::{count, rate, seconds};
@@ -115,6 +115,7 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
     }
     let kernels = Kernels::detect();
     let aes = ceilings::measure(kernels).aes.rate;
+    let watch = Watch::new(1);
     let steps = Steps::new(wanted.len() as u64 * u64::from(args.repeat), args.json);
     let mut lines = Lines::new(args.json);
     for (names, kind, workload) in &wanted {
@@ -126,6 +127,7 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
                 let mut bench = Bench::new(scheme, workload)?;
                 for _ in 0..args.repeat {
                     steps.advance();
+                    watch.look();
                     runs.push(bench.run(&ready, args.count.0)?);
                 }
                 workload.lanes
@@ -134,24 +136,27 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
                 let mut bench = bmr::Bench::new(&workload.program, parties)?;
                 for _ in 0..args.repeat {
                     steps.advance();
+                    watch.look();
                     runs.push(bench.run(args.count.0)?);
                 }
                 bench.lanes()
             }
         };
+        watch.look();
+        let cores_free = watch.least();
         for (side, name) in names.iter().enumerate() {
             if is_wanted(&args.only, name) {
-                lines.add(&line(name, side, &runs, lanes, aes))?;
+                lines.add(&line(name, side, &runs, lanes, aes, cores_free))?;
             }
         }
     }
     steps.clear();
-    let Some(table) = lines.table() else {
+    let Some(text) = lines.text() else {
         return Ok(());
     };
     print(
         format!(
-            "{} ANDs a run, median of {} runs, one thread; {}, {}.\n\n{table}\n",
+            "{} ANDs a run, median of {} runs, one thread; {}, {}.\n\n{text}",
             count(args.count.0 as u64),
             args.repeat,
             kernels.level().name(),
@@ -336,7 +341,7 @@ impl<'w> Bench<'w> {
 }
 
 /// Of one side, 0 for the garbler.
-fn line(name: &str, side: usize, runs: &[Run], lanes: usize, aes: f64) -> Line {
+fn line(name: &str, side: usize, runs: &[Run], lanes: usize, aes: f64, cores_free: f64) -> Line {
     // All runs do the same.
     let first = runs.first();
     let runs = Runs {
@@ -350,7 +355,7 @@ fn line(name: &str, side: usize, runs: &[Run], lanes: usize, aes: f64) -> Line {
         count: runs.ops,
         lanes,
     };
-    Line::new(name.to_owned(), &runs, Some(ceiling), own)
+    Line::new(name.to_owned(), &runs, Some(ceiling), cores_free, own)
 }
 
 type Line = measured::Line<Figures>;

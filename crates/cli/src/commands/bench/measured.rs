@@ -1,17 +1,51 @@
 //! What was measured of one name, as a line of JSON and as a row of a table. What all benchmarks tell
 //! is here; what is one benchmark's own stands beside it, see [`Own`].
 
+use std::cell::Cell;
+use std::thread;
 use std::time::Instant;
 
 use comfy_table::Table;
 use madrigal_core::Phase;
 use madrigal_correlations::{Extension, OtSource};
+use madrigal_kernels::ceilings::Cores;
 use madrigal_net::Session;
 use serde::Serialize;
 
 use crate::exit::Result;
 use crate::numbers::{rate, table};
 use crate::stats::{Spread, print_json_line};
+
+/// Looks whether the threads of a benchmark have the cores to themselves.
+pub(super) struct Watch {
+    cores: Cores,
+    /// The least that was seen of the name that is measured.
+    least: Cell<f64>,
+}
+
+impl Watch {
+    /// Of so many threads at work at once, or as many as there are cores.
+    pub(super) fn new(threads: usize) -> Self {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            cores: Cores::new(threads.min(cores)),
+            least: Cell::new(f64::INFINITY),
+        }
+    }
+
+    /// Before and after what is timed; takes about a millisecond.
+    pub(super) fn look(&self) {
+        self.least.set(self.least.get().min(self.cores.free()));
+    }
+
+    /// The least since it was asked last, no more than 1; looks once if nobody has.
+    pub(super) fn least(&self) -> f64 {
+        if self.least.get().is_infinite() {
+            self.look();
+        }
+        self.least.replace(f64::INFINITY).min(1.0)
+    }
+}
 
 /// All runs of one name. Each does the same.
 pub(super) struct Runs {
@@ -59,6 +93,9 @@ pub(super) struct Line<T> {
     pub ceiling_per_second: Option<f64>,
     /// How much of the ceiling is reached, 0 to 1.
     pub reached: Option<f64>,
+    /// What the slowest of the threads got done of what one does alone, at the worst moment that was looked
+    /// at, 0 to 1.
+    pub cores_free: f64,
     pub repeats: usize,
     /// Of the median run.
     pub seconds: f64,
@@ -67,7 +104,13 @@ pub(super) struct Line<T> {
 }
 
 impl<T: Own> Line<T> {
-    pub(super) fn new(name: String, runs: &Runs, ceiling: Option<f64>, own: T) -> Self {
+    pub(super) fn new(
+        name: String,
+        runs: &Runs,
+        ceiling: Option<f64>,
+        cores_free: f64,
+        own: T,
+    ) -> Self {
         let ops = runs.ops as f64;
         let time = runs.spread();
         let per_second = runs.per_second();
@@ -80,6 +123,7 @@ impl<T: Own> Line<T> {
             aes_blocks_per_op: runs.aes / ops,
             ceiling_per_second: ceiling,
             reached: ceiling.map(|ceiling| per_second / ceiling),
+            cores_free,
             repeats: runs.seconds.len(),
             seconds: time.median,
             own,
@@ -97,6 +141,8 @@ impl<T: Own> Line<T> {
 pub(super) struct Lines<T> {
     json: bool,
     table: Table,
+    /// Names whose cores were not free, and the least that was left of them.
+    crowded: Vec<(String, f64)>,
     own: std::marker::PhantomData<T>,
 }
 
@@ -105,6 +151,7 @@ impl<T: Own> Lines<T> {
         Self {
             json,
             table: table(T::HEADER),
+            crowded: Vec::new(),
             own: std::marker::PhantomData,
         }
     }
@@ -114,14 +161,38 @@ impl<T: Own> Lines<T> {
             return print_json_line(line);
         }
         self.table.add_row(T::row(line));
+        if line.cores_free < FREE {
+            self.crowded.push((line.name.clone(), line.cores_free));
+        }
         Ok(())
     }
 
-    /// The table, unless the lines were printed.
-    pub(super) fn table(self) -> Option<Table> {
-        (!self.json).then_some(self.table)
+    /// The table, and what may be wrong with it, unless the lines were printed.
+    pub(super) fn text(self) -> Option<String> {
+        if self.json {
+            return None;
+        }
+        let mut text = format!("{}\n", self.table);
+        let least = self
+            .crowded
+            .iter()
+            .min_by(|(_, one), (_, other)| one.total_cmp(other));
+        if let Some((_, least)) = least {
+            let names: Vec<_> = self.crowded.iter().map(|(name, _)| name.as_str()).collect();
+            text += &format!(
+                "\nWhile these were measured, a thread had as little as {:.0} % of a core: {}. Something else \
+                 ran there, or two of what this machine calls processors share a core. The rates are lower \
+                 for it.\n",
+                100.0 * least,
+                names.join(", "),
+            );
+        }
+        Some(text)
     }
 }
+
+/// Where less is left of a core, rates are lower than the machine's.
+const FREE: f64 = 0.9;
 
 /// Whether `--only` wants a name.
 pub(super) fn is_wanted(only: &[String], name: &str) -> bool {

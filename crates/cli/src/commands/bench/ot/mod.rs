@@ -21,7 +21,7 @@ use madrigal_kernels::{Block, Kernels, ceilings};
 use madrigal_ot::{Instance, SeededRng, softspoken};
 
 use self::sides::Measured;
-use super::measured::{Lines, is_wanted};
+use super::measured::{Lines, Watch, is_wanted};
 use crate::args::BenchOt;
 use crate::exit::{Failure, Result, Usage};
 use crate::numbers::{count, rate};
@@ -45,6 +45,7 @@ struct Plan<'a> {
     ots: usize,
     repeat: u32,
     steps: &'a Steps,
+    watch: &'a Watch,
 }
 
 impl Plan<'_> {
@@ -52,7 +53,10 @@ impl Plan<'_> {
     fn repeat<T>(&self, mut run: impl FnMut() -> Result<T>) -> Result<Vec<T>> {
         let runs = (0..self.repeat).map(|_| {
             self.steps.advance();
-            run()
+            self.watch.look();
+            let done = run();
+            self.watch.look();
+            done
         });
         runs.collect()
     }
@@ -101,26 +105,28 @@ pub fn run(args: &BenchOt) -> Result<()> {
     let kernels = Kernels::detect();
     let aes = ceilings::measure(kernels).aes.rate;
     let cores = thread::available_parallelism().map_or(1, usize::from);
+    let watch = Watch::new(2);
     let steps = Steps::new(benches.len() as u64 * u64::from(args.repeat), args.json);
     let plan = Plan {
         ots: args.count.0,
         repeat: args.repeat,
         steps: &steps,
+        watch: &watch,
     };
     let mut lines = Lines::new(args.json);
     for bench in &benches {
         steps.name(&bench.name);
         let measured = (bench.measure)(&plan).map_err(|failure| of_bench(&bench.name, failure))?;
-        lines.add(&measured.line(&bench.name, aes, cores))?;
+        lines.add(&measured.line(&bench.name, aes, cores, watch.least()))?;
     }
     steps.clear();
-    let Some(table) = lines.table() else {
+    let Some(text) = lines.text() else {
         return Ok(());
     };
     print(
         format!(
             "{} OTs a run, median of {} runs; {cores} cores, {}, {} of one thread; where there are \
-             two figures, the sender's is the first.\n\n{table}\n",
+             two figures, the sender's is the first.\n\n{text}",
             count(args.count.0 as u64),
             args.repeat,
             kernels.level().name(),
@@ -134,7 +140,12 @@ pub fn run(args: &BenchOt) -> Result<()> {
 pub(super) fn per_ot(name: &str, ots: usize, repeat: u32, steps: &Steps) -> Result<f64> {
     let found = all().into_iter().find(|bench| bench.name == name);
     let bench = found.ok_or_else(|| Failure::bug(format!("no OTs named {name}")))?;
-    let plan = Plan { ots, repeat, steps };
+    let plan = Plan {
+        ots,
+        repeat,
+        steps,
+        watch: &Watch::new(2),
+    };
     let measured = (bench.measure)(&plan).map_err(|failure| of_bench(name, failure))?;
     Ok(1.0 / measured.runs.per_second())
 }

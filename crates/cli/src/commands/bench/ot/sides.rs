@@ -80,7 +80,8 @@ impl Measured {
         (self.by_aes && busiest > 0.0).then(|| aes * self.runs.ops as f64 / busiest)
     }
 
-    pub fn line(self, name: &str, aes: f64, cores: usize) -> Line {
+    /// See [`Measured::ceiling`] for `aes` and `cores`.
+    pub fn line(self, name: &str, aes: f64, cores: usize, cores_free: f64) -> Line {
         let ceiling = self.ceiling(aes, cores);
         let ops = self.runs.ops as f64;
         let sides = self.sides.map(|[sender, receiver]| Sides {
@@ -96,7 +97,7 @@ impl Measured {
             count: self.runs.ops,
             setup_seconds: self.setup,
         };
-        Line::new(name.to_owned(), &self.runs, ceiling, own)
+        Line::new(name.to_owned(), &self.runs, ceiling, cores_free, own)
     }
 }
 

@@ -49,7 +49,13 @@ impl Measured {
         }
     }
 
-    pub(super) fn line(self, name: String, setting: &Setting, ceilings: &Ceilings) -> Line {
+    pub(super) fn line(
+        self,
+        name: String,
+        setting: &Setting,
+        ceilings: &Ceilings,
+        cores_free: f64,
+    ) -> Line {
         let bound = ceilings.bound(&self, setting);
         let own = Figures {
             threads: setting.threads,
@@ -57,7 +63,8 @@ impl Measured {
             ops: self.runs.ops,
             rounds: self.rounds,
         };
-        Line::new(name, &self.runs, bound.map(|(ceiling, _)| ceiling), own)
+        let ceiling = bound.map(|(ceiling, _)| ceiling);
+        Line::new(name, &self.runs, ceiling, cores_free, own)
     }
 }
 

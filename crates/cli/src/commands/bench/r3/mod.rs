@@ -10,13 +10,15 @@ mod circuits;
 mod plots;
 mod rings;
 
+use madrigal_protocols::replicated::PARTIES;
+
 use crate::args::{BenchR3, TransportArg};
 use crate::exit::{Result, Usage};
 use crate::machine::Machine;
 use crate::progress::Steps;
 use crate::stats::print;
 
-use super::measured::{Lines, is_wanted};
+use super::measured::{Lines, Watch, is_wanted};
 use ceilings::{Ceilings, Measured};
 
 /// Something to measure, over any transport.
@@ -67,6 +69,8 @@ pub fn run(args: &BenchR3) -> Result<()> {
         return Err(Usage::NothingToMeasure { names }.into());
     }
     let ceilings = Ceilings::new(&Machine::measure()?);
+    let most = args.threads.iter().max();
+    let watch = Watch::new(most.map_or(PARTIES, |threads| PARTIES * threads));
     let steps = Steps::new(wanted.len() as u64, args.json);
     let mut lines = Lines::new(args.json);
     for (name, workload, transport, threads) in wanted {
@@ -77,12 +81,14 @@ pub fn run(args: &BenchR3) -> Result<()> {
             threads,
             repeat: args.repeat,
         };
+        watch.look();
         let measured = (workload.measure)(&setting)?;
-        lines.add(&measured.line(name, &setting, &ceilings))?;
+        watch.look();
+        lines.add(&measured.line(name, &setting, &ceilings, watch.least()))?;
     }
     steps.clear();
-    let Some(table) = lines.table() else {
+    let Some(text) = lines.text() else {
         return Ok(());
     };
-    print(format!("{ceilings}\n\n{table}\n").as_bytes())
+    print(format!("{ceilings}\n\n{text}").as_bytes())
 }
