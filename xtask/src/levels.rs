@@ -21,8 +21,8 @@ const BENCHES: [&[&str]; 2] = [
     ],
     &["garbling", "--count", "200k"],
 ];
-/// Runs of a name in a turn.
-const REPEAT: &str = "3";
+/// Runs of a name in a turn: with one, each turn tells of one moment.
+const REPEAT: &str = "1";
 /// Where less of the cores was left, a rate says more of who else runs there.
 const FREE: f64 = 0.9;
 
@@ -61,7 +61,7 @@ impl Samples {
 /// Runs the benchmarks at each level above the portable one in turns, and prints a table: at the highest level
 /// the share of AES, at the others that share as a multiple of the highest level's.
 pub(crate) fn levels(words: &[&str]) -> Outcome {
-    let (turns, others) = number_option(words, "--turns", 9)?;
+    let (turns, others) = number_option(words, "--turns", 30)?;
     if let Some(word) = others.first() {
         return Err(format!("levels takes --turns N alone, not {word}").into());
     }

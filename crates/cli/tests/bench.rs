@@ -92,6 +92,7 @@ fn every_name_has_its_line() {
             "bytes_per_op",
             "count",
             "seconds",
+            "cores_free",
         ] {
             assert!(number(field) > 0.0, "{name}: {field} in {line}");
         }
@@ -186,6 +187,8 @@ fn garbled_circuits() {
             number("per_second") > 0.0 && number("ceiling_per_second") > 0.0,
             "{line}"
         );
+        let free = number("cores_free");
+        assert!(free > 0.0 && free <= 1.0, "{line}");
         let name = line["name"].as_str().unwrap().to_owned();
         let (bytes, blocks) = match &*name.split('/').take(2).collect::<Vec<_>>().join("/") {
             "garble/half" => (32.0, 4.0),

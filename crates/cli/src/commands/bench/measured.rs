@@ -223,3 +223,57 @@ pub(super) async fn base_ots(
     job.finish().await?;
     Ok(if wanted { seconds } else { 0.0 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Nothing {}
+
+    impl Own for Nothing {
+        const HEADER: &'static [&'static str] = &["name"];
+
+        fn row(line: &Line<Self>) -> Vec<String> {
+            vec![line.name.clone()]
+        }
+    }
+
+    #[test]
+    fn a_table_says_when_the_cores_were_not_free() {
+        let runs = Runs {
+            ops: 10,
+            seconds: vec![1.0],
+            bytes: 0.0,
+            aes: 0.0,
+        };
+        let text = |lines: &[(&str, f64)], json| {
+            let mut all = Lines::new(json);
+            for &(name, free) in lines {
+                all.add(&Line::new(name.to_owned(), &runs, None, free, Nothing {}))
+                    .unwrap();
+            }
+            all.text()
+        };
+        let quiet = text(&[("rot/iknp", 1.0), ("cot/iknp", FREE)], false).unwrap();
+        assert!(
+            quiet.contains("rot/iknp") && !quiet.contains("core"),
+            "{quiet}"
+        );
+        let lines = [("rot/iknp", 0.5), ("cot/iknp", 0.95), ("got/128", 0.494)];
+        let crowded = text(&lines, false).unwrap();
+        let said = "as little as 49 % of a core: rot/iknp, got/128.";
+        assert!(crowded.contains(said), "{crowded}");
+        assert_eq!(text(&[], true), None);
+    }
+
+    #[test]
+    fn the_least_is_told_once() {
+        let watch = Watch::new(1);
+        watch.least.set(0.25);
+        watch.look();
+        assert!(watch.least() <= 0.25);
+        let next = watch.least();
+        assert!(next > 0.0 && next <= 1.0, "{next}");
+    }
+}

@@ -259,6 +259,7 @@ fn measure(plan: &Plan<'_>, kind: Kind, parties: usize) -> Result<Measured> {
         ))
     };
     let take_part = &take_part;
+    plan.watch.look();
     let results: Vec<Result<(f64, Vec<Part>)>> = thread::scope(|scope| {
         let threads: Vec<_> = Party::all(parties)
             .zip(mesh(parties))
