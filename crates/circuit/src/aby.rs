@@ -11,7 +11,9 @@
 //! | `M x y s z` | `z = s ? y : x`; one AND |
 //! | `O id ...` | outputs |
 //!
-//! Every other line is a comment, whether or not it begins with `#`: files have lines such as `DFFs:`.
+//! What follows a `#` is a comment, and so is every other line: files have lines such as `DFFs:`.
+//!
+//! Files of ABY have the inputs of both parties on one line `S`; [`Netlist::with_inputs`] tells them apart.
 
 use std::collections::HashMap;
 
@@ -26,7 +28,7 @@ impl Netlist {
     /// Whether a text is a netlist in ABY's format: it does not begin with numbers, as both Bristol formats
     /// do, and some line begins with one of the letters `C`, `S` and `O`.
     pub fn is_aby(text: &[u8]) -> bool {
-        let mut lines = Lines::new(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
+        let mut lines = Lines::without_comments(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
         let letter = |line: &[u8]| matches!(tokens(line).next(), Some(b"C" | b"S" | b"O"));
         match lines.next() {
             Some(first) if tokens(first).all(|token| number(token).is_some()) => false,
@@ -44,12 +46,12 @@ impl Netlist {
     /// [`ReadError`] names the file, the line, and what to correct.
     pub fn read_aby(name: &str, text: &[u8], limits: &Limits) -> Result<Self, ReadError> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let mut lines = Lines::new(text);
+        let mut lines = Lines::without_comments(text);
         let mut reading = Reading::new(name, limits);
         // The client's inputs come first, wherever they stand.
         let mut done = Ok(());
         for kind in [&b"C"[..], b"S"] {
-            lines = Lines::new(text);
+            lines = Lines::without_comments(text);
             for line in lines.by_ref() {
                 done = reading.inputs(kind, line);
                 if done.is_err() {
@@ -61,7 +63,7 @@ impl Netlist {
             }
         }
         if done.is_ok() {
-            lines = Lines::new(text);
+            lines = Lines::without_comments(text);
             for line in lines.by_ref() {
                 done = reading.line(line);
                 if done.is_err() {

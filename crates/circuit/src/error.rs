@@ -70,6 +70,18 @@ pub enum AbyError {
     NoOutput,
 }
 
+/// Widths of input values that are not those of a circuit.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "the widths add up to {found} bits, and the circuit's inputs have {expected}; give as many"
+)]
+pub struct WidthsError {
+    /// Bits of all the circuit's input values.
+    pub expected: u64,
+    /// The widths' sum.
+    pub found: u64,
+}
+
 /// A wrong header of a netlist file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -213,6 +225,14 @@ pub enum GateError {
     Trailing {
         /// The first token after the operation, shortened.
         found: String,
+    },
+    /// Too many wires, with those of gates that become two.
+    #[error(
+        "with a wire more for each XNOR, NAND and NOR the circuit has more than {limit} wires; split it"
+    )]
+    Wires {
+        /// The most that a circuit can have.
+        limit: u32,
     },
     /// An operation that is unknown, or not part of this format.
     #[error("unknown operation '{found}'; {format} has {known}")]

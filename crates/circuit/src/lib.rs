@@ -44,7 +44,7 @@ pub mod values;
 pub use bristol::Limits;
 pub use builder::{Builder, Goal, Wire};
 pub use error::{
-    AbyError, GateError, HeaderError, ReadError, ReadErrorKind, ShapeError, WriteError,
+    AbyError, GateError, HeaderError, ReadError, ReadErrorKind, ShapeError, WidthsError, WriteError,
 };
 pub use layered::{And, Layer, Layered, LocalOp};
 pub use netlist::{Format, Gate, Mand, MandGate, Netlist};

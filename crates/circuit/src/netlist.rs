@@ -5,7 +5,7 @@ use std::ops::Range;
 use madrigal_core::domains;
 use sha2::{Digest, Sha256};
 
-use crate::error::{GateError, HeaderError};
+use crate::error::{GateError, HeaderError, WidthsError};
 
 /// The most wires a netlist can have, so that a wire, its inverse and three wires per MAND lane all
 /// fit 32-bit indices.
@@ -136,6 +136,21 @@ impl Netlist {
         Some(start..start + width)
     }
 
+    /// The same circuit with its input bits in values of these widths, in order: as where a file has the values of
+    /// several parties as one.
+    ///
+    /// # Errors
+    /// If the widths have another sum than those of the circuit.
+    pub fn with_inputs(mut self, widths: &[u32]) -> Result<Self, WidthsError> {
+        let found = widths.iter().map(|&width| u64::from(width)).sum();
+        let expected = u64::from(self.input_bits());
+        if found != expected {
+            return Err(WidthsError { expected, found });
+        }
+        self.inputs = widths.to_vec();
+        Ok(self)
+    }
+
     /// The gates in topological order.
     pub fn gates(&self) -> &[Gate] {
         &self.gates
@@ -224,6 +239,9 @@ pub(crate) struct Assembler {
     /// Which of the wires above the inputs are assigned, one bit each; grows with the highest one.
     assigned: Vec<u64>,
     driven: u32,
+    /// Wires between two gates that are one in the file. They are numbered from the file's wires on, until
+    /// [`finish`](Self::finish) puts them before the outputs.
+    inner: u32,
 }
 
 impl Assembler {
@@ -263,6 +281,7 @@ impl Assembler {
             input_bits: input_bits as u32,
             assigned: Vec::new(),
             driven: input_bits as u32,
+            inner: 0,
         })
     }
 
@@ -283,6 +302,29 @@ impl Assembler {
         };
         self.assign(out)?;
         self.netlist.gates.push(gate);
+        Ok(())
+    }
+
+    /// Adds the gate that `gate` makes for a wire of its own, and `out` as the inverse of that wire.
+    pub(crate) fn inverted(
+        &mut self,
+        out: u32,
+        gate: impl FnOnce(u32) -> Gate,
+    ) -> Result<(), GateError> {
+        let inner = self.netlist.wires.saturating_add(self.inner);
+        if inner >= MAX_WIRES {
+            return Err(GateError::Wires { limit: MAX_WIRES });
+        }
+        let gate = gate(inner);
+        if let Gate::Xor { a, b, .. } | Gate::And { a, b, .. } | Gate::Or { a, b, .. } = gate {
+            self.read(a)?;
+            self.read(b)?;
+        }
+        self.assign(out)?;
+        self.inner += 1;
+        self.netlist
+            .gates
+            .extend([gate, Gate::Inv { a: inner, out }]);
         Ok(())
     }
 
@@ -317,11 +359,6 @@ impl Assembler {
         Ok(())
     }
 
-    /// Gates so far.
-    pub(crate) fn gates(&self) -> usize {
-        self.netlist.gates.len()
-    }
-
     /// Every wire must have been driven by now.
     pub(crate) fn finish(self) -> Result<Netlist, HeaderError> {
         if self.driven != self.netlist.wires {
@@ -343,7 +380,10 @@ impl Assembler {
                 driven: self.driven,
             });
         }
-        Ok(self.netlist)
+        match self.inner {
+            0 => Ok(self.netlist),
+            inner => with_inner(self.netlist, inner),
+        }
     }
 
     fn read(&self, wire: u32) -> Result<(), GateError> {
@@ -388,4 +428,47 @@ impl Assembler {
         self.driven += 1;
         Ok(())
     }
+}
+
+/// Numbers so many inner wires, which come after all others, so that the outputs are the last wires again.
+fn with_inner(mut netlist: Netlist, inner: u32) -> Result<Netlist, HeaderError> {
+    let (wires, outputs) = (netlist.wires, netlist.output_wires());
+    if outputs.start < netlist.input_bits() {
+        // Outputs that are inputs stay where they are, and the outputs are copies.
+        let total = u64::from(wires) + u64::from(inner) + u64::from(netlist.output_bits());
+        if total > u64::from(MAX_WIRES) {
+            return Err(HeaderError::Limit {
+                what: "wires",
+                found: total,
+                limit: MAX_WIRES.into(),
+            });
+        }
+        let copies = outputs.zip(wires + inner..);
+        let copies = copies.map(|(a, out)| Gate::Copy { a, out });
+        netlist.gates.extend(copies);
+        netlist.wires = total as u32;
+        return Ok(netlist);
+    }
+    let renumber = |wire: &mut u32| match *wire {
+        own if own >= wires => *wire = own - wires + outputs.start,
+        output if output >= outputs.start => *wire = output + inner,
+        _ => {}
+    };
+    for gate in &mut netlist.gates {
+        match gate {
+            Gate::Xor { a, b, out } | Gate::And { a, b, out } | Gate::Or { a, b, out } => {
+                [a, b, out].into_iter().for_each(renumber);
+            }
+            Gate::Inv { a, out } | Gate::Copy { a, out } => {
+                [a, out].into_iter().for_each(renumber);
+            }
+            Gate::Const { out, .. } => renumber(out),
+            // Its wires are below.
+            Gate::Mand(_) => {}
+        }
+    }
+    netlist.mands.iter_mut().for_each(renumber);
+    // Below the limit: each inner wire was.
+    netlist.wires = wires + inner;
+    Ok(netlist)
 }

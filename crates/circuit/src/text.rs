@@ -1,10 +1,12 @@
 //! Lines and tokens of circuit files.
 
-/// Lines that are not blank, with their numbers.
+/// Lines that are not blank, with their numbers. A line ends with LF, CR or both.
 #[derive(Clone)]
 pub(crate) struct Lines<'a> {
     rest: &'a [u8],
     number: u64,
+    /// Whether a `#` begins a comment, up to the line's end.
+    comments: bool,
 }
 
 impl<'a> Lines<'a> {
@@ -12,6 +14,15 @@ impl<'a> Lines<'a> {
         Self {
             rest: text,
             number: 0,
+            comments: false,
+        }
+    }
+
+    /// The same of a text with comments, which are left out.
+    pub(crate) fn without_comments(text: &'a [u8]) -> Self {
+        Self {
+            comments: true,
+            ..Self::new(text)
         }
     }
 
@@ -26,11 +37,13 @@ impl<'a> Iterator for Lines<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         while !self.rest.is_empty() {
-            let end = self.rest.iter().position(|&byte| byte == b'\n');
+            let end = self.rest.iter().position(|byte| b"\n\r".contains(byte));
             let (line, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
-            self.rest = rest.get(1..).unwrap_or_default();
+            let ends = if rest.starts_with(b"\r\n") { 2 } else { 1 };
+            self.rest = rest.get(ends..).unwrap_or_default();
             self.number += 1;
-            let line = line.trim_ascii();
+            let comment = line.iter().position(|&byte| self.comments && byte == b'#');
+            let line = line[..comment.unwrap_or(line.len())].trim_ascii();
             if !line.is_empty() {
                 return Some(line);
             }

@@ -45,6 +45,18 @@ fn statements_mean_what_they_say() {
     assert_eq!(again.digest(), netlist.digest());
 }
 
+/// What ABY has as one value may be of two parties.
+#[test]
+fn input_bits_are_values_of_other_widths() {
+    let one = read("S 0 1 2 3 # of both\nA 0 2 4 # a comment\nO 4\n").unwrap();
+    assert_eq!(one.inputs(), [4]);
+    let two = one.clone().with_inputs(&[1, 3]).unwrap();
+    assert_eq!((two.inputs(), two.gates()), (&[1, 3][..], one.gates()));
+    assert_ne!(two.digest(), one.digest());
+    let told = one.with_inputs(&[2, 3]).unwrap_err().to_string();
+    assert!(told.contains("5 bits") && told.contains("have 4"), "{told}");
+}
+
 /// The client's inputs come first, wherever they stand.
 #[test]
 fn values_are_lines() {

@@ -7,7 +7,7 @@
 )]
 
 use madrigal_circuit::values::{self, ValueLimits};
-use madrigal_circuit::{Format, Limits, Netlist, WriteError};
+use madrigal_circuit::{Format, Layered, Limits, Netlist, WriteError};
 
 fn read(text: &str) -> Result<Netlist, String> {
     Netlist::read("f", text.as_bytes(), &Limits::default()).map_err(|error| error.to_string())
@@ -25,6 +25,8 @@ fn tolerated() {
         "1 3\n1 1 1\n2 1 0 1 2 AND",
         "1 3 \r\n1 1 1\t\r\n \r\n2 1 0 1 2 AND \r\n\r\n",
         "\n 1  3\n\n1 1 1\n    \n  2 1  0 1 2   AND\n\n\n",
+        "# by hand\n1 3 # gates wires\n1 1 1\n#\n2 1 0 1 2 AND# the gate\n#end",
+        "1 3\r1 1 1\r\r2 1 0 1 2 AND\r",
     ] {
         assert_eq!(read(text).unwrap(), plain, "{text:?}");
     }
@@ -39,6 +41,57 @@ fn tolerated() {
         "1 3\r\n2 1 1\r\n\r\n1 1\r\n2 1 0 1 2 AND",
     ] {
         assert_eq!(read(text).unwrap(), fashion, "{text:?}");
+    }
+}
+
+/// Whatever ends a line, it is one line.
+#[test]
+fn lines_are_counted_as_editors_do() {
+    for end in ["\n", "\r", "\r\n"] {
+        let text = ["1 3", "# a comment", "", "1 1 1", "2 1 0 1 2 NEITHER"].join(end);
+        let told = read(&text).unwrap_err();
+        assert!(told.starts_with("f, line 5: unknown operation"), "{told}");
+    }
+}
+
+/// XNOR, NAND and NOR, among MANDs and where outputs are inputs.
+#[test]
+fn inverted_gates_mean_what_they_say() {
+    let gates = "2 1 0 1 2 XNOR\n2 1 2 1 3 NAND\n4 2 0 2 3 1 4 5 MAND\n2 1 5 2 6 NOR\n";
+    let text = format!("4 7\n2 1 1\n3 1 1 2\n{gates}");
+    let netlist = read(&text).unwrap();
+    // The wires 3 to 6 are the outputs, and the last ones.
+    assert_eq!(netlist.output_wires(), netlist.wires() - 4..netlist.wires());
+    let within = read("1 3\n1 2\n1 3\n2 1 0 1 2 NOR").unwrap();
+    for (netlist, outputs) in [(netlist, [1, 1, 2].to_vec()), (within, vec![3])] {
+        let written = netlist.write().unwrap();
+        let again = Netlist::read("again", &written, &Limits::default()).unwrap();
+        assert_eq!(again.digest(), netlist.digest());
+        for lane in 0..4_u32 {
+            let (a, b) = (lane & 1, lane >> 1);
+            let input = match netlist.inputs() {
+                [1, 1] => format!("{a} {b}\n"),
+                _ => format!("{lane}\n"),
+            };
+            let widths = netlist.inputs();
+            let rows = values::read("in", input.as_bytes(), widths, &Default::default());
+            let rows = rows.unwrap();
+            let xnor = 1 ^ a ^ b;
+            let nand = 1 ^ (xnor & b);
+            let [low, high] = [a & nand, xnor & b];
+            let nor = 1 ^ (high | xnor);
+            let expected = match outputs.len() {
+                3 => format!("{nand} {low} {}\n", high | nor << 1),
+                _ => format!("{}\n", lane | (1 ^ (a | b)) << 2),
+            };
+            for found in [
+                netlist.evaluate(&rows).unwrap(),
+                Layered::compile(&netlist).interpret(&rows).unwrap(),
+            ] {
+                let found = values::write(&found, &outputs).unwrap();
+                assert_eq!(String::from_utf8(found).unwrap(), expected, "{lane}");
+            }
+        }
     }
 }
 
@@ -138,8 +191,8 @@ fn refused_netlists() {
             "'2' follows the operation",
         ),
         (
-            gate(old, "2 1 0 1 2 NAND"),
-            "unknown operation 'NAND'; the old Bristol format has XOR, AND, INV, NOT and OR",
+            gate(old, "2 1 0 1 2 NXOR"),
+            "unknown operation 'NXOR'; the old Bristol format has XOR, AND, OR, XNOR, NAND, NOR, INV and NOT",
         ),
         (gate(old, "2 1 0 1 2 and"), "unknown operation 'and'"),
         (gate(old, "1 1 0 2 EQW"), "unknown operation 'EQW'; the old"),

@@ -83,6 +83,11 @@ pub enum Usage {
         expected: usize,
         circuit: PathBuf,
     },
+    #[error("--widths of {}: {error}", circuit.display())]
+    Widths {
+        circuit: PathBuf,
+        error: madrigal_circuit::WidthsError,
+    },
     #[error("--to names nobody; give `all` or at least one party")]
     NoReceiver,
     #[error("party {party} owns input values of {} ({values} on each line) but has no file; give --input {party}=FILE, or another --owners", circuit.display())]
@@ -92,7 +97,7 @@ pub enum Usage {
         circuit: PathBuf,
     },
     #[error(
-        "--input {party}=...: party {party} owns no input value; leave the flag out, or change --owners"
+        "--input {party}=...: party {party} owns no input value; leave the flag out, change --owners, or say by --widths which bits of the circuit's inputs are whose"
     )]
     NeedlessInput { party: usize },
     #[error("--input is given twice for party {party}; give each party's file once")]

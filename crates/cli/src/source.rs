@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use madrigal_circuit::{Builder, Limits, Netlist, Wire};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::{Failure, Result};
+use crate::exit::{Failure, Result, Usage};
 
 const SHA_256: &[u8] = include_bytes!("../circuits/sha256.txt");
 
@@ -56,6 +56,18 @@ pub fn read_circuit(path: &Path) -> Result<Vec<u8>> {
 pub fn netlist_of(path: &Path, text: &[u8]) -> Result<Netlist> {
     let name = path.display().to_string();
     Ok(Netlist::read(&name, text, &Limits::default())?)
+}
+
+/// A circuit whose input bits are values of the widths that `--widths` tells, if it is given.
+pub fn with_widths(netlist: Netlist, path: &Path, widths: Option<&[u32]>) -> Result<Netlist> {
+    let Some(widths) = widths else {
+        return Ok(netlist);
+    };
+    let netlist = netlist.with_inputs(widths);
+    Ok(netlist.map_err(|error| Usage::Widths {
+        circuit: path.to_owned(),
+        error,
+    })?)
 }
 
 /// AES-128 of one block. Values, as in Bristol Fashion's circuit: key, block; the ciphertext, numbers whose highest

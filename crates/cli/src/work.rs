@@ -18,7 +18,7 @@ use crate::args::{
     Receivers, Work,
 };
 use crate::exit::{Failure, Result, Usage};
-use crate::source::Source;
+use crate::source::{Source, read_netlist, with_widths};
 use crate::stores::StoreFiles;
 
 /// What the parties do together, as all of them know it.
@@ -111,6 +111,14 @@ pub struct Job {
     /// Whether the times of the phases are to be told apart: phases that nobody asked for are then interleaved only
     /// where correlations do not fit the memory.
     pub apart: bool,
+}
+
+impl Work {
+    /// The circuit that the flags name.
+    pub fn netlist(&self) -> Result<Netlist> {
+        let path = self.circuit();
+        with_widths(read_netlist(path)?, path, self.widths.as_deref())
+    }
 }
 
 impl Job {

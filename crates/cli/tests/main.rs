@@ -23,4 +23,5 @@ mod models;
 mod parties;
 mod statistics;
 mod stores;
+mod trials;
 mod words;

@@ -273,6 +273,11 @@ pub enum Problem {
         /// The first node that shows it.
         node: String,
     },
+    /// A sparse tensor is read.
+    Sparse {
+        /// The tensor's name.
+        tensor: String,
+    },
     /// There are too many problems to look for more.
     More,
     /// A tensor of the file is wrong.
@@ -337,6 +342,10 @@ impl std::fmt::Display for Problem {
                 "it was exported for one input at a time, as its node {node:?} shows, and {batch} at once are wanted: \
                  give one, or export it again with a first dimension that has a name (in PyTorch by dynamic_shapes or \
                  dynamic_axes)"
+            ),
+            Problem::Sparse { tensor } => write!(
+                f,
+                "tensor {tensor:?} is sparse, which is not supported: make it dense (onnx.helper, or the exporter)"
             ),
             Problem::More => write!(f, "and more, which were not looked for"),
             Problem::Initializer { error } => error.fmt(f),

@@ -17,3 +17,4 @@ mod models;
 mod npy;
 mod operators;
 mod secret;
+mod unread;

@@ -10,9 +10,9 @@ impl Netlist {
     /// Reads a netlist in either Bristol format, recognised by its header, or in ABY's
     /// ([`read_aby`](Self::read_aby)), which has none. `name` is for messages.
     ///
-    /// A byte order mark before the text, blanks at the ends of lines, blank lines, CR before LF and
-    /// a missing last line end are accepted; beyond that the text must be exact: counts as announced,
-    /// each wire an input or assigned once, and before it is read. An old-format `n2` of 0 means that there is no second
+    /// A byte order mark before the text, comments from a `#` to the line's end, blanks at the ends of lines, blank
+    /// lines, line ends of CR or of CR and LF, and a missing last line end are accepted; beyond that the text must be
+    /// exact: counts as announced, each wire an input or assigned once, and before it is read. An old-format `n2` of 0 means that there is no second
     /// input value; in Bristol Fashion a value of width 0 is a value.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ impl Netlist {
         if Self::is_aby(unmarked) {
             return Self::read_aby(name, unmarked, limits);
         }
-        let mut lines = Lines::new(unmarked);
+        let mut lines = Lines::without_comments(unmarked);
         read(name, text.len(), &mut lines, limits).map_err(|kind| ReadError {
             name: name.into(),
             line: lines.number().max(1),
@@ -48,14 +48,14 @@ fn read(
     assembler.expect_text(bytes)?;
     let expected = u64::from(header.gates);
     let mut numbers = Vec::new();
+    let mut found = 0;
     for line in lines.by_ref() {
-        let found = assembler.gates() as u64 + 1;
+        found += 1;
         if found > expected {
             return Err(HeaderError::GateCount { expected, found }.into());
         }
         gate(&mut assembler, header.format, line, &mut numbers)?;
     }
-    let found = assembler.gates() as u64;
     if found != expected {
         return Err(HeaderError::GateCount { expected, found }.into());
     }
@@ -217,6 +217,18 @@ fn gate(
         b"XOR" => two("XOR").map(|(a, b, out)| Gate::Xor { a, b, out })?,
         b"AND" => two("AND").map(|(a, b, out)| Gate::And { a, b, out })?,
         b"OR" => two("OR").map(|(a, b, out)| Gate::Or { a, b, out })?,
+        b"XNOR" => {
+            let (a, b, out) = two("XNOR")?;
+            return assembler.inverted(out, |out| Gate::Xor { a, b, out });
+        }
+        b"NAND" => {
+            let (a, b, out) = two("NAND")?;
+            return assembler.inverted(out, |out| Gate::And { a, b, out });
+        }
+        b"NOR" => {
+            let (a, b, out) = two("NOR")?;
+            return assembler.inverted(out, |out| Gate::Or { a, b, out });
+        }
         b"INV" | b"NOT" => one("INV").map(|(a, out)| Gate::Inv { a, out })?,
         b"EQW" if new => one("EQW").map(|(a, out)| Gate::Copy { a, out })?,
         b"EQ" if new => match one("EQ")? {
@@ -231,9 +243,9 @@ fn gate(
         }
         _ => {
             let known = if new {
-                "XOR, AND, INV, NOT, OR, EQ, EQW and MAND"
+                "XOR, AND, OR, XNOR, NAND, NOR, INV, NOT, EQ, EQW and MAND"
             } else {
-                "XOR, AND, INV, NOT and OR"
+                "XOR, AND, OR, XNOR, NAND, NOR, INV and NOT"
             };
             return Err(GateError::Operation {
                 found: shown(operation),

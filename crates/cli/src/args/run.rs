@@ -64,6 +64,16 @@ pub struct Work {
     #[command(flatten)]
     pub how: How,
 
+    /// Take the circuit's input bits as values of these widths, in order, instead of the file's: files of ABY have the
+    /// inputs of both parties as one value; the same at all parties
+    #[arg(
+        long,
+        value_name = "BITS,...",
+        value_delimiter = ',',
+        conflicts_with = "hycc"
+    )]
+    pub widths: Option<Vec<u32>>,
+
     /// Who owns each input value, in circuit order [default: value i belongs to party i mod N]
     #[arg(long, value_name = "P,...", value_delimiter = ',', value_parser = party)]
     pub owners: Option<Vec<usize>>,

@@ -14,7 +14,6 @@ use crate::exit::Result;
 use crate::numbers::{bytes, count, counted, rate, seconds, table};
 use crate::rates;
 use crate::reach::Network;
-use crate::source::read_netlist;
 use crate::stats::{CircuitFigures, print, print_json};
 use crate::work::Job;
 
@@ -89,7 +88,7 @@ pub fn run(args: Explain) -> Result<()> {
         return super::hycc::explain(&args);
     }
     let network = Network::parse(&args.network)?;
-    let circuit = Arc::new(Circuit::new(&read_netlist(args.work.circuit())?));
+    let circuit = Arc::new(Circuit::new(&args.work.netlist()?));
     let mut job = Job::from_flags(&args.work, args.among.parties(), &circuit)?;
     job.lanes = args.work.lanes.unwrap_or(1);
     job.how.over.or_network(&args.network, args.among.here());

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use madrigal_circuit::Format;
 use madrigal_engine::Circuit;
 
 use crate::args::{CorrelationsArg, InputFile, Receivers, Run, TransportArg};
@@ -12,7 +13,7 @@ use crate::files::{self, Output, named};
 use crate::local::LocalRun;
 use crate::party::Prepared;
 use crate::remote::RemoteParty;
-use crate::source::{netlist_of, read_circuit, read_netlist};
+use crate::source::{netlist_of, read_circuit, with_widths};
 use crate::stats::{Statistics, write_lines, write_result};
 use crate::stores::{StoreFiles, check_local};
 use crate::work::{Input, Job, Own, Task, check_correlations};
@@ -77,8 +78,15 @@ fn run_local(args: &Run, parties: usize) -> Result<()> {
     if let Some(store) = &args.store {
         check_local(store, parties)?;
     }
-    let text = read_circuit(path)?;
-    let circuit = Arc::new(Circuit::new(&netlist_of(path, &text)?));
+    let mut text = read_circuit(path)?;
+    let mut netlist = netlist_of(path, &text)?;
+    if let Some(widths) = &args.work.widths {
+        netlist = with_widths(netlist, path, Some(widths))?;
+        // The parties' processes read it again.
+        text = netlist.write_as(Format::BristolFashion)?;
+    }
+    let circuit = Arc::new(Circuit::new(&netlist));
+    drop(netlist);
     let mut job = Job::from_flags(&args.work, parties, &circuit)?;
     let files = local_inputs(&args.inputs, &job, &circuit)?;
     job.lanes = count_lanes(&files, args.work.lanes)?;
@@ -181,7 +189,7 @@ fn run_remote(args: &Run) -> Result<()> {
     let helpers = args.work.how.helpers();
     let party =
         RemoteParty::new(&args.who, &args.net, helpers)?.with_threads(args.work.how.threads);
-    let circuit = Arc::new(Circuit::new(&read_netlist(args.work.circuit())?));
+    let circuit = Arc::new(Circuit::new(&args.work.netlist()?));
     let mut job = Job::from_flags(&args.work, party.parties(), &circuit)?;
     let me = party.me();
     let mut file = None;

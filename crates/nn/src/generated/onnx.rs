@@ -15,7 +15,7 @@ pub struct Model {
     /// What else is said of the model.
     #[prost(message, repeated, tag = "14")]
     pub metadata_props: ::prost::alloc::vec::Vec<Property>,
-    /// Graphs for training: not supported.
+    /// Graphs for training, which are passed over.
     #[prost(bytes = "bytes", repeated, tag = "20")]
     pub training_info: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
     /// Operators made of others: not supported.
@@ -52,7 +52,7 @@ pub struct Graph {
     pub input: ::prost::alloc::vec::Vec<ValueInfo>,
     #[prost(message, repeated, tag = "12")]
     pub output: ::prost::alloc::vec::Vec<ValueInfo>,
-    /// Not supported.
+    /// Only their names are read.
     #[prost(bytes = "bytes", repeated, tag = "15")]
     pub sparse_initializer: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
 }

@@ -1,5 +1,6 @@
 //! What makes a graph smaller without changing it: factors and summands of channels join the linear operator before
-//! them (a batch normalisation among them), and what serves no output goes.
+//! them (a batch normalisation among them), padding that no maximum takes joins the pool behind it, and what serves no
+//! output goes.
 
 use std::sync::Arc;
 
@@ -49,6 +50,7 @@ impl Fusion {
         let mut gone = vec![false; self.graph.nodes.len()];
         for (place, gone) in gone.iter_mut().enumerate() {
             *gone = self.join(place).is_some();
+            self.pool(place);
         }
         let mut gone = gone.into_iter();
         self.graph.nodes.retain(|_| !gone.next().unwrap_or(false));
@@ -73,6 +75,58 @@ impl Fusion {
         self.readers.push(0);
         self.maker.push(None);
         id
+    }
+
+    /// Lets a pool of maxima read what was padded before it, and pad itself: what a pool adds does not count. That is the
+    /// same if the padding is no greater than any float of the data, and each window has an element of the data. The
+    /// padding, which then serves nothing, goes with the rest.
+    fn pool(&mut self, place: usize) -> Option<()> {
+        let node = &self.graph.nodes[place];
+        let Op::MaxPool(window) = &node.op else {
+            return None;
+        };
+        let (mut window, x) = (window.clone(), node.inputs[0]);
+        let padding = &self.graph.nodes[self.maker[x.index()]?];
+        let Op::Pad {
+            before,
+            after,
+            value,
+        } = &padding.op
+        else {
+            return None;
+        };
+        let source = padding.inputs[0];
+        let least = match self.graph.value(source).ty.element {
+            Element::F64 => f64::MIN,
+            Element::F32 => f64::from(f32::MIN),
+            _ => return None,
+        };
+        let outside = [&before[..2], &after[..2]].concat();
+        if *value > least || outside.iter().any(|&count| count > 0) {
+            return None;
+        }
+        for axis in 0..window.kernel.len() {
+            let all = [
+                before[axis + 2],
+                window.before[axis],
+                after[axis + 2],
+                window.after[axis],
+            ];
+            let [first, own_first, last, own_last] = all;
+            let ends = [first.checked_add(own_first)?, last.checked_add(own_last)?];
+            let dense = window.dilations[axis] == 1;
+            if ends
+                .iter()
+                .any(|&end| end > 0 && (!dense || end >= window.kernel[axis]))
+            {
+                return None;
+            }
+            [window.before[axis], window.after[axis]] = ends;
+        }
+        let node = &mut self.graph.nodes[place];
+        node.op = Op::MaxPool(window);
+        node.inputs[0] = source;
+        Some(())
     }
 
     /// Lets the linear operator before a node do what the node does, if it can.

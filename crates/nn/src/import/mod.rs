@@ -9,7 +9,9 @@ mod builder;
 mod constants;
 mod fuse;
 mod indexing;
+mod legacy;
 mod linear;
+mod live;
 mod logic;
 mod normalize;
 mod pad;
@@ -23,6 +25,7 @@ mod view;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use builder::Builder;
+use live::Live;
 use view::View;
 
 use crate::error::{Fault, ImportError, Problem};
@@ -144,15 +147,19 @@ impl Model {
     }
 
     fn import_as(&self, options: &Options) -> Result<Graph, ImportError> {
+        let live = Live::of(&self.graph);
         let mut import = Import {
             builder: Builder::new(&self.limits),
+            live: &live,
             scope: HashMap::new(),
             inputs: Vec::new(),
             problems: Vec::new(),
         };
         import.constants(&self.graph, &self.limits);
-        import.inputs(&self.graph, options, &self.limits);
-        for node in &self.graph.node {
+        import.sparse(&self.sparse);
+        import.inputs(self, options);
+        let nodes = self.graph.node.iter().enumerate();
+        for (_, node) in nodes.filter(|(place, _)| live.runs(*place)) {
             if import.problems.len() >= MAX_PROBLEMS {
                 import.problems.push(Problem::More);
                 break;
@@ -190,6 +197,7 @@ impl Model {
 /// The state of an import. Names are the file's.
 struct Import<'a> {
     builder: Builder,
+    live: &'a Live<'a>,
     /// Values by name; none where their maker has a problem.
     scope: HashMap<&'a str, Option<ValueId>>,
     inputs: Vec<(String, ValueId)>,
@@ -198,7 +206,8 @@ struct Import<'a> {
 
 impl<'a> Import<'a> {
     fn constants(&mut self, graph: &'a proto::Graph, limits: &Limits) {
-        for stored in &graph.initializer {
+        let read = |stored: &&proto::Tensor| self.live.reads(&stored.name);
+        for stored in graph.initializer.iter().filter(read) {
             let value = match tensor(stored, limits) {
                 Ok(tensor) => Some(self.builder.constant(tensor)),
                 Err(error) => {
@@ -210,7 +219,19 @@ impl<'a> Import<'a> {
         }
     }
 
-    fn inputs(&mut self, graph: &'a proto::Graph, options: &Options, limits: &Limits) {
+    /// Sparse tensors, by name: they are refused where they are read.
+    fn sparse(&mut self, names: &'a [String]) {
+        for name in names.iter().filter(|name| self.live.reads(name)) {
+            self.problems.push(Problem::Sparse {
+                tensor: name.clone(),
+            });
+            self.scope.insert(name, None);
+        }
+    }
+
+    fn inputs(&mut self, model: &'a Model, options: &Options) {
+        let (graph, limits) = (&model.graph, &model.limits);
+        let weights = model.weights();
         let names = graph.input.iter().map(|input| &input.name);
         let names: Vec<&String> = names.collect();
         let told = options.shapes.keys().chain(options.constants.keys());
@@ -222,7 +243,7 @@ impl<'a> Import<'a> {
         }
         for input in &graph.input {
             // Old files list weights among the inputs.
-            if self.scope.contains_key(&input.name[..]) {
+            if weights.contains(&input.name[..]) {
                 continue;
             }
             let value = match given(input, options, limits) {
@@ -255,7 +276,7 @@ impl<'a> Import<'a> {
             }
         };
         let outputs = node.output.iter().enumerate();
-        for (index, output) in outputs.filter(|(_, output)| !output.is_empty()) {
+        for (index, output) in outputs.filter(|(_, output)| self.live.reads(output)) {
             let value = made.as_ref().and_then(|made| made.get(index).copied());
             if self.scope.insert(output, value).is_some() {
                 let name = output.clone();
@@ -309,6 +330,15 @@ impl<'a> Import<'a> {
             inputs: &inputs,
             limits,
             sources: &self.inputs,
+            live: self.live,
+        };
+        if opset >= 7 {
+            return importer(&mut self.builder, &view).map(Some);
+        }
+        let inputs = legacy::inputs(&mut self.builder, &view)?;
+        let view = View {
+            inputs: &inputs,
+            ..view
         };
         importer(&mut self.builder, &view).map(Some)
     }
@@ -366,7 +396,10 @@ fn given(input: &proto::ValueInfo, options: &Options, limits: &Limits) -> Result
                 let batch = options.batch.filter(|_| axis == 0);
                 let (size, name) = match &dim.value {
                     Some(dimension::Value::DimValue(1)) => (Some(batch.unwrap_or(1)), ""),
-                    Some(dimension::Value::DimValue(size)) => (usize::try_from(*size).ok(), ""),
+                    // Some exporters write -1 for a size that is open.
+                    Some(dimension::Value::DimValue(size)) => {
+                        (usize::try_from(*size).ok().or(batch), "")
+                    }
                     Some(dimension::Value::DimParam(name)) => {
                         (options.dimensions.get(name).copied().or(batch), &name[..])
                     }

@@ -157,13 +157,20 @@ fn method(v: &View<'_>) -> Result<Method, Fault> {
     })
 }
 
-/// Scales are an attribute in version 7, and an input since version 9.
+/// Scales are an attribute in version 7, and an input since version 9; before there is one for rows and one for columns.
 fn upsample(b: &mut Builder, v: &View<'_>) -> Made {
-    let scales = match v.opset < 9 {
-        true => v
+    let scales = match v.opset {
+        ..7 => {
+            let scale = |name| {
+                Ok(v.maybe_float(name)?
+                    .ok_or(Fault::AttributeMissing { name })? as f32)
+            };
+            vec![1.0, 1.0, scale("height_scale")?, scale("width_scale")?]
+        }
+        7 | 8 => v
             .floats("scales")?
             .ok_or(Fault::AttributeMissing { name: "scales" })?,
-        false => numbers(b, v, 1, "scales")?
+        _ => numbers(b, v, 1, "scales")?
             .iter()
             .map(|&s| s as f32)
             .collect(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::builder::Builder;
+use super::live::Live;
 use crate::error::Fault;
 use crate::graph::ValueId;
 use crate::proto;
@@ -18,6 +19,8 @@ pub(super) struct View<'a> {
     pub(super) limits: &'a Limits,
     /// Names of the model's inputs, to say on which a value depends.
     pub(super) sources: &'a [(String, ValueId)],
+    /// What serves an output.
+    pub(super) live: &'a Live<'a>,
 }
 
 /// ONNX's numbers for the types of attributes.
@@ -47,10 +50,10 @@ impl View<'_> {
         (0..count).map(|index| self.input(index)).collect()
     }
 
-    /// Whether somebody may read an output.
+    /// Whether an output is read by somebody who serves an output of the model.
     pub(super) fn makes(&self, index: usize) -> bool {
         let name = self.proto.output.get(index);
-        name.is_some_and(|name| !name.is_empty())
+        name.is_some_and(|name| self.live.reads(name))
     }
 
     /// Whether the model has an attribute, which is of the type that it should have.

@@ -57,6 +57,8 @@ pub(super) fn fetch(
             found.map(|entry| &entry.value[..])
         };
         let location = entry("location").unwrap_or_default();
+        // Some exporters write `./` before it.
+        let location = location.trim_start_matches("./");
         // A model must not name files elsewhere: who reads it is not who wrote it.
         let plain = Path::new(location)
             .file_name()

@@ -19,7 +19,7 @@ use crate::proto;
 use crate::tensor::Tensor;
 
 /// The least version of ONNX's operators that is supported.
-pub const OLDEST_OPSET: i64 = 7;
+pub const OLDEST_OPSET: i64 = 6;
 /// The greatest version of ONNX's operators that is supported: that of ONNX 1.22.
 pub const NEWEST_OPSET: i64 = 27;
 
@@ -123,6 +123,8 @@ pub struct Model {
     pub(crate) graph: proto::Graph,
     pub(crate) opset: i64,
     pub(crate) limits: Limits,
+    /// Names of sparse tensors.
+    pub(crate) sparse: Vec<String>,
     producer: String,
     notes: Vec<proto::Property>,
 }
@@ -161,9 +163,6 @@ impl Model {
         scan::count(&file, limits.parts)?;
         let model = proto::Model::decode(file).map_err(|e| ReadError::Malformed(e.to_string()))?;
         let unsupported = |what, advice| Err(ReadError::Unsupported { what, advice });
-        if !model.training_info.is_empty() {
-            return unsupported("graphs for training", "export the model for inference");
-        }
         if !model.functions.is_empty() {
             return unsupported(
                 "functions of its own",
@@ -171,9 +170,10 @@ impl Model {
             );
         }
         let graph = model.graph.ok_or(ReadError::NoGraph)?;
-        if !graph.sparse_initializer.is_empty() {
-            return unsupported("sparse tensors", "make them dense");
-        }
+        let sparse = graph.sparse_initializer.iter().cloned();
+        let sparse = sparse.map(|stored| SparseTensor::decode(stored).map(SparseTensor::name));
+        let sparse = sparse.collect::<Result<_, _>>();
+        let sparse = sparse.map_err(|e| ReadError::Malformed(e.to_string()))?;
         let own = |domain: &str| domain.is_empty() || domain == "ai.onnx";
         let opset = model.opset_import.iter().find(|set| own(&set.domain));
         let opset = opset.ok_or(ReadError::NoOpset)?.version;
@@ -185,6 +185,7 @@ impl Model {
             graph,
             opset,
             limits: *limits,
+            sparse,
             producer: producer.trim().to_string(),
             notes: model.metadata_props,
         })
@@ -197,18 +198,45 @@ impl Model {
 
     /// How many inputs the model has, weights left out.
     pub fn inputs(&self) -> usize {
-        let weights: HashSet<&str> = (self.graph.initializer.iter())
-            .map(|stored| &stored.name[..])
-            .collect();
+        let weights = self.weights();
         let inputs = self.graph.input.iter();
         inputs
             .filter(|input| !weights.contains(&input.name[..]))
             .count()
     }
 
+    /// Names of the tensors in the file: old files list them among the inputs.
+    pub(crate) fn weights(&self) -> HashSet<&str> {
+        let dense = self.graph.initializer.iter();
+        let dense = dense.map(|stored| &stored.name[..]);
+        dense
+            .chain(self.sparse.iter().map(String::as_str))
+            .collect()
+    }
+
     /// The program that wrote it, as far as the file says.
     pub fn producer(&self) -> &str {
         &self.producer
+    }
+}
+
+/// Of a sparse tensor its values, which bear its name.
+#[derive(Clone, PartialEq, prost::Message)]
+struct SparseTensor {
+    #[prost(message, optional, tag = "1")]
+    values: Option<SparseValues>,
+}
+
+/// Of these the name.
+#[derive(Clone, PartialEq, prost::Message)]
+struct SparseValues {
+    #[prost(string, tag = "8")]
+    name: String,
+}
+
+impl SparseTensor {
+    fn name(self) -> String {
+        self.values.unwrap_or_default().name
     }
 }
 
