@@ -386,6 +386,17 @@ impl Tensor {
         self
     }
 
+    /// How many elements are not 0; of floats, whose bits are not all 0.
+    pub(crate) fn nonzero(&self) -> u64 {
+        let count = match &self.data {
+            Data::F32(values) => values.iter().filter(|v| v.to_bits() != 0).count(),
+            Data::F64(values) => values.iter().filter(|v| v.to_bits() != 0).count(),
+            Data::Int(values) => values.iter().filter(|&&v| v != 0).count(),
+            Data::Bool(values) => values.iter().filter(|&&v| v).count(),
+        };
+        count as u64
+    }
+
     /// Whether all elements are equal to `value`.
     pub(crate) fn is_all(&self, value: f64) -> bool {
         self.to_f64().iter().all(|&v| v == value)

@@ -17,4 +17,5 @@ mod models;
 mod npy;
 mod operators;
 mod secret;
+mod strip;
 mod unread;

@@ -17,8 +17,8 @@ use super::{EXIT_STATUS, Net, Over, Pixels, Receivers, Show, Who};
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Infer {
-    /// The ONNX model. Party 0 owns it: the others need its architecture. Of their files floats are not used, but for
-    /// single numbers (a slope, a scale), which are taken to be part of the architecture, as integers are
+    /// The ONNX model. Party 0 owns it: the others need its architecture, which is all that `madrigal model strip` leaves.
+    /// Weights in their files are not used
     #[arg(long, value_name = "FILE.onnx", value_hint = ValueHint::FilePath, help_heading = "Work")]
     pub model: PathBuf,
 

@@ -34,13 +34,24 @@ pub enum Model {
         #[arg(long)]
         json: bool,
     },
-    /// Write a model without its weights, for parties that are to know its architecture alone: floats are 0, but for single
-    /// numbers, which count as architecture
+    /// Write a model without its weights, for parties that are to know its architecture alone, and tell what of its numbers
+    /// stays readable: integers, Booleans, attributes, and floats without dimensions. A model in which that cannot be
+    /// told from weights is refused
     #[command(after_help = EXIT_STATUS)]
     Strip {
         /// Model in ONNX format
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
+        /// Size of the first dimension of each input, where the model gives it a name or 1: what is written serves for
+        /// others, too [default: 1, unless there is a --dim]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        batch: Option<u32>,
+        /// Size of a dimension that the model gives a name; once for each
+        #[arg(long = "dim", value_name = "NAME=SIZE", value_parser = dimension)]
+        dimensions: Vec<(String, usize)>,
+        /// Shape of an input that the model gives none, as in x=1,3,224,224; once for each
+        #[arg(long = "shape", value_name = "NAME=SIZES", value_parser = shape)]
+        shapes: Vec<(String, Vec<usize>)>,
         /// Where to write it
         #[arg(long, short, value_name = "FILE.onnx", value_hint = ValueHint::FilePath)]
         output: PathBuf,

@@ -63,6 +63,9 @@ pub struct Value {
     pub ty: Type,
     /// What it is, where it depends on no input: a weight, or computed of weights.
     pub constant: Option<Arc<Tensor>>,
+    /// Whether that is made of what may have been trained, and so known to the model's owner alone; other constants are
+    /// architecture.
+    pub owned: bool,
 }
 
 /// An operator at work.
@@ -90,6 +93,7 @@ pub struct Graph {
     pub(crate) nodes: Vec<Node>,
     pub(crate) inputs: Vec<(String, ValueId)>,
     pub(crate) outputs: Vec<(String, ValueId)>,
+    pub(crate) trained: u64,
 }
 
 impl Graph {
@@ -111,6 +115,12 @@ impl Graph {
     /// What is known of a value of this graph.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.index()]
+    }
+
+    /// How many numbers other than 0 the model's file has in tensors that weights are made of, whatever their type there:
+    /// none where the file was written [without weights](crate::Model::without_weights).
+    pub fn trained(&self) -> u64 {
+        self.trained
     }
 
     /// All values, by [`ValueId::index`]; some may be read by no one.

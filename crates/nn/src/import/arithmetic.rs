@@ -67,7 +67,10 @@ fn modulo(b: &mut Builder, v: &View<'_>) -> Made {
 /// Powers that are products, roots or quotients become these.
 fn pow(b: &mut Builder, v: &View<'_>) -> Made {
     let (x, y) = (v.input(0)?, v.input(1)?);
-    let known = b.known(y).filter(|y| y.len() == 1 && y.shape().len() <= 1);
+    let single = b.ty(y).elements() == 1;
+    // An exponent that is known decides on what is computed, whatever its dimensions.
+    let known = if single { b.read(y) } else { None };
+    let known = known.filter(|y| y.shape().len() <= 1);
     let exponent = known.map(|y| y.to_f64()[0]);
     // A vector of one number still adds a dimension to a single number.
     let alike = b.shape(y).len() <= b.shape(x).len();
@@ -106,10 +109,8 @@ fn clip(b: &mut Builder, v: &View<'_>) -> Made {
     let (low, high) = (v.optional(1), v.optional(2));
     let known = |bound: Option<ValueId>, default: f64| match bound {
         None => Some(default),
-        Some(bound) => match b.known(bound)?.to_f64()[..] {
-            [value] => Some(value),
-            _ => None,
-        },
+        Some(bound) if b.ty(bound).elements() == 1 => b.read(bound)?.to_f64().first().copied(),
+        Some(_) => None,
     };
     let bounds = known(low, f64::NEG_INFINITY).zip(known(high, f64::INFINITY));
     if let (Some((low, high)), true) = (bounds, b.element(x).is_float()) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::origin::{Origins, Source};
 use crate::error::Fault;
 use crate::evaluate::apply;
 use crate::graph::{Binary, Node, Op, Reduction, Type, Unary, Value, ValueId, infer, work};
@@ -14,6 +15,8 @@ pub(super) struct Builder {
     pub(super) nodes: Vec<Node>,
     /// Name and operator of the model's node that is imported now.
     pub(super) label: (String, String),
+    /// Where constants come from.
+    pub(super) origins: Origins,
     limits: Limits,
     /// Elements of constants that may still be computed.
     elements: usize,
@@ -27,6 +30,7 @@ impl Builder {
             values: Vec::new(),
             nodes: Vec::new(),
             label: Default::default(),
+            origins: Origins::default(),
             limits: *limits,
             elements: limits.elements,
             work: limits.work,
@@ -34,9 +38,24 @@ impl Builder {
     }
 
     fn add_value(&mut self, ty: Type, constant: Option<Arc<Tensor>>) -> ValueId {
+        self.add_made(ty, constant, None, &[])
+    }
+
+    fn add_made(
+        &mut self,
+        ty: Type,
+        constant: Option<Arc<Tensor>>,
+        source: Option<Source>,
+        parents: &[ValueId],
+    ) -> ValueId {
         // Values are fewer than the file's bytes, of which there are less than 2^32.
         let id = ValueId(self.values.len() as u32);
-        self.values.push(Value { ty, constant });
+        self.values.push(Value {
+            ty,
+            constant,
+            owned: false,
+        });
+        self.origins.add(source, parents);
         id
     }
 
@@ -45,10 +64,16 @@ impl Builder {
         self.add_value(ty, None)
     }
 
-    /// A constant.
+    /// A constant that the importer makes, of nothing that the file has.
     pub(super) fn constant(&mut self, tensor: Tensor) -> ValueId {
         let tensor = Arc::new(tensor);
         self.add_value(Type::of(&tensor), Some(tensor))
+    }
+
+    /// A tensor of the file.
+    pub(super) fn stored(&mut self, tensor: Tensor, source: Source) -> ValueId {
+        let tensor = Arc::new(tensor);
+        self.add_made(Type::of(&tensor), Some(tensor), Some(source), &[])
     }
 
     /// A number of the elements of `like`.
@@ -69,8 +94,18 @@ impl Builder {
         self.ty(id).element
     }
 
-    pub(super) fn known(&self, id: ValueId) -> Option<&Arc<Tensor>> {
-        self.values[id.index()].constant.as_ref()
+    /// Whether it depends on no input.
+    pub(super) fn is_known(&self, id: ValueId) -> bool {
+        self.values[id.index()].constant.is_some()
+    }
+
+    /// The numbers of a constant, which decide on the network from now on: no weights can be among them.
+    pub(super) fn read(&self, id: ValueId) -> Option<&Arc<Tensor>> {
+        let known = self.values[id.index()].constant.as_ref();
+        if known.is_some() {
+            self.origins.read(id);
+        }
+        known
     }
 
     /// Takes elements of a constant that is to be made off what is allowed.
@@ -98,8 +133,10 @@ impl Builder {
         if nothing(&op, &types, &made[0]) {
             return Ok(vec![inputs[0]]);
         }
-        let known: Option<Vec<Arc<Tensor>>> =
-            inputs.iter().map(|&id| self.known(id).cloned()).collect();
+        let known = inputs
+            .iter()
+            .map(|&id| self.values[id.index()].constant.clone());
+        let known: Option<Vec<Arc<Tensor>>> = known.collect();
         if let Some(known) = known {
             let left = self.work.checked_sub(work(&op, &types, &made[0]));
             self.work = left.ok_or(Fault::TooMuchWork {
@@ -110,7 +147,10 @@ impl Builder {
             }
             let known: Vec<&Tensor> = known.iter().map(|tensor| &**tensor).collect();
             let tensors = apply(&op, &known, &made)?;
-            return Ok(tensors.into_iter().map(|t| self.constant(t)).collect());
+            let tensors = tensors.into_iter().map(Arc::new);
+            return Ok(tensors
+                .map(|t| self.add_made(Type::of(&t), Some(t), None, inputs))
+                .collect());
         }
         let outputs: Vec<ValueId> = made
             .into_iter()

@@ -42,16 +42,20 @@ pub(super) fn element_of(v: &View<'_>, name: &'static str) -> Result<Option<Elem
 }
 
 fn constant(b: &mut Builder, v: &View<'_>) -> Made {
-    let tensor = if let Some(tensor) = v.tensor("value")? {
-        tensor
+    let (tensor, name) = if let Some(tensor) = v.tensor("value")? {
+        (tensor, "value")
     } else if let Some(value) = v.maybe_float("value_float")? {
-        Tensor::filled(Element::F32, Vec::new(), value)
+        let tensor = Tensor::filled(Element::F32, Vec::new(), value);
+        return Ok(vec![b.constant(tensor)]);
     } else if let Some(values) = v.floats("value_floats")? {
-        Tensor::made(Element::F32, vec![values.len()], Data::F32(values))
+        let shape = vec![values.len()];
+        let tensor = Tensor::made(Element::F32, shape, Data::F32(values));
+        (tensor, "value_floats")
     } else if let Some(value) = v.maybe_int("value_int")? {
-        Tensor::vector(vec![value]).with_shape(Vec::new())
+        let tensor = Tensor::vector(vec![value]).with_shape(Vec::new());
+        return Ok(vec![b.constant(tensor)]);
     } else if let Some(values) = v.ints("value_ints")? {
-        Tensor::vector(values)
+        (Tensor::vector(values), "value_ints")
     } else if v.has("value_string") || v.has("value_strings") || v.has("sparse_value") {
         return Err(Fault::Attribute {
             name: "value",
@@ -61,7 +65,10 @@ fn constant(b: &mut Builder, v: &View<'_>) -> Made {
     } else {
         return Err(Fault::AttributeMissing { name: "value" });
     };
-    Ok(vec![b.constant(tensor)])
+    Ok(vec![match v.source(name) {
+        Some(source) => b.stored(tensor, source),
+        None => b.constant(tensor),
+    }])
 }
 
 fn filled(b: &mut Builder, v: &View<'_>) -> Made {

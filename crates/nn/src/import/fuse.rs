@@ -4,12 +4,27 @@
 
 use std::sync::Arc;
 
+use super::origin::Origins;
 use crate::graph::{Binary, Graph, Node, Op, Type, Value, ValueId};
 use crate::tensor::{Data, Element, Tensor};
 
-/// Fuses and cleans up.
-pub(super) fn fuse(graph: Graph) -> Graph {
-    clean(Fusion::new(graph).run())
+/// Lets linear operators do what follows them, and takes out nodes that serve no output.
+pub(super) fn fuse(graph: Graph, origins: &mut Origins) -> Graph {
+    let mut graph = Fusion::new(graph, origins).run();
+    let mut needed = vec![false; graph.values.len()];
+    for (_, id) in &graph.outputs {
+        needed[id.index()] = true;
+    }
+    let mut nodes: Vec<Node> = Vec::new();
+    for node in graph.nodes.into_iter().rev() {
+        if node.outputs.iter().any(|id| needed[id.index()]) {
+            node.inputs.iter().for_each(|id| needed[id.index()] = true);
+            nodes.push(node);
+        }
+    }
+    nodes.reverse();
+    graph.nodes = nodes;
+    graph
 }
 
 /// What follows a linear operator: a factor or summand for each channel.
@@ -18,16 +33,17 @@ enum Step {
     Shift(Vec<f64>),
 }
 
-struct Fusion {
+struct Fusion<'a> {
     graph: Graph,
+    origins: &'a mut Origins,
     /// How often a value is read.
     readers: Vec<usize>,
     /// The node that makes a value.
     maker: Vec<Option<usize>>,
 }
 
-impl Fusion {
-    fn new(graph: Graph) -> Fusion {
+impl<'a> Fusion<'a> {
+    fn new(graph: Graph, origins: &'a mut Origins) -> Self {
         let mut readers = vec![0; graph.values.len()];
         let mut maker = vec![None; graph.values.len()];
         for (place, node) in graph.nodes.iter().enumerate() {
@@ -41,6 +57,7 @@ impl Fusion {
         }
         Fusion {
             graph,
+            origins,
             readers,
             maker,
         }
@@ -61,7 +78,13 @@ impl Fusion {
         self.graph.value(id).constant.as_deref()
     }
 
-    fn constant(&mut self, like: Element, shape: Vec<usize>, values: Vec<f64>) -> ValueId {
+    fn constant(
+        &mut self,
+        like: Element,
+        shape: Vec<usize>,
+        values: Vec<f64>,
+        parents: &[ValueId],
+    ) -> ValueId {
         let data = match like {
             Element::F64 => Data::F64(values),
             _ => Data::F32(values.into_iter().map(|v| v as f32).collect()),
@@ -71,7 +94,9 @@ impl Fusion {
         self.graph.values.push(Value {
             ty: Type::of(&tensor),
             constant: Some(Arc::new(tensor)),
+            owned: false,
         });
+        self.origins.add(None, parents);
         self.readers.push(0);
         self.maker.push(None);
         id
@@ -176,6 +201,14 @@ impl Fusion {
             Some(&bias) => Some(self.known(bias)?.to_f64()),
         };
         let (shape, old) = (weights.shape().to_vec(), weights);
+        let of_weights = [linear.inputs[1], other];
+        let of_bias: Vec<ValueId> = linear
+            .inputs
+            .get(2)
+            .copied()
+            .into_iter()
+            .chain([other])
+            .collect();
         let (weights, bias) = match step {
             Step::Shift(summands) => {
                 let bias = bias.unwrap_or_else(|| vec![0.0; channels]);
@@ -194,11 +227,11 @@ impl Fusion {
             }
         };
         if let Some(weights) = weights {
-            let weights = self.constant(element, shape, weights);
+            let weights = self.constant(element, shape, weights, &of_weights);
             self.graph.nodes[maker].inputs[1] = weights;
         }
         if let Some(bias) = bias {
-            let bias = self.constant(element, vec![channels], bias);
+            let bias = self.constant(element, vec![channels], bias, &of_bias);
             let inputs = &mut self.graph.nodes[maker].inputs;
             inputs.truncate(2);
             inputs.push(bias);
@@ -225,21 +258,17 @@ fn each_channel(constant: &Tensor, shape: &[usize], channel: usize) -> Option<Ve
     }
 }
 
-/// Takes out what serves no output, and numbers the values that are left.
-fn clean(graph: Graph) -> Graph {
+/// Takes out values that no node reads or makes, and numbers those that are left.
+pub(super) fn clean(graph: Graph) -> Graph {
     let mut needed = vec![false; graph.values.len()];
     for (_, id) in graph.outputs.iter().chain(&graph.inputs) {
         needed[id.index()] = true;
     }
-    let mut nodes: Vec<Node> = Vec::new();
-    for node in graph.nodes.into_iter().rev() {
-        if node.outputs.iter().any(|id| needed[id.index()]) {
-            let seen = node.inputs.iter().chain(&node.outputs);
-            seen.for_each(|id| needed[id.index()] = true);
-            nodes.push(node);
-        }
+    let mut nodes = graph.nodes;
+    for node in &nodes {
+        let seen = node.inputs.iter().chain(&node.outputs);
+        seen.for_each(|id| needed[id.index()] = true);
     }
-    nodes.reverse();
     let mut values = Vec::new();
     let mut new = vec![ValueId(0); needed.len()];
     for (index, value) in graph.values.into_iter().enumerate() {
@@ -261,5 +290,6 @@ fn clean(graph: Graph) -> Graph {
         outputs: named(graph.outputs),
         values,
         nodes,
+        trained: graph.trained,
     }
 }

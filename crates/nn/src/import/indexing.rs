@@ -36,7 +36,7 @@ fn place(index: i64, size: usize) -> Result<usize, Fault> {
 fn gather(b: &mut Builder, v: &View<'_>) -> Made {
     let (x, mut places) = (v.input(0)?, v.input(1)?);
     let axis = axis_of(v.int("axis", 0)?, b.shape(x).len())?;
-    let known = b.known(places).and_then(|known| {
+    let known = b.read(places).and_then(|known| {
         let indices = known.as_ints()?.to_vec();
         Some((indices, known.shape().to_vec()))
     });

@@ -129,7 +129,7 @@ fn gemm(b: &mut Builder, v: &View<'_>) -> Made {
     }
     // The factor goes to what is known.
     let alpha = v.float("alpha", 1.0)?;
-    match b.known(right).is_some() {
+    match b.is_known(right) {
         true => right = b.affine(right, alpha, 0.0)?,
         false => left = b.affine(left, alpha, 0.0)?,
     }

@@ -14,6 +14,7 @@ mod linear;
 mod live;
 mod logic;
 mod normalize;
+mod origin;
 mod pad;
 mod pool;
 mod quantize;
@@ -22,11 +23,14 @@ mod resize;
 mod shapes;
 mod view;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use builder::Builder;
-use live::Live;
+pub(crate) use live::Live;
+pub(crate) use origin::{Fate, Source, Trace};
 use view::View;
+pub(crate) use view::kinds;
 
 use crate::error::{Fault, ImportError, Problem};
 use crate::graph::{Graph, Type, ValueId};
@@ -116,6 +120,11 @@ impl Model {
     /// # Errors
     /// All that is wrong, unsupported, or not known, at once.
     pub fn import(&self, options: &Options) -> Result<Graph, ImportError> {
+        Ok(self.import_traced(options)?.0)
+    }
+
+    /// The graph, and what of the file it was made of.
+    pub(crate) fn import_traced(&self, options: &Options) -> Result<(Graph, Trace), ImportError> {
         self.import_as(options)
             .map_err(|error| self.for_one_alone(error, options))
     }
@@ -146,7 +155,7 @@ impl Model {
         }
     }
 
-    fn import_as(&self, options: &Options) -> Result<Graph, ImportError> {
+    fn import_as(&self, options: &Options) -> Result<(Graph, Trace), ImportError> {
         let live = Live::of(&self.graph);
         let mut import = Import {
             builder: Builder::new(&self.limits),
@@ -154,17 +163,18 @@ impl Model {
             scope: HashMap::new(),
             inputs: Vec::new(),
             problems: Vec::new(),
+            seen: RefCell::default(),
         };
         import.constants(&self.graph, &self.limits);
         import.sparse(&self.sparse);
         import.inputs(self, options);
         let nodes = self.graph.node.iter().enumerate();
-        for (_, node) in nodes.filter(|(place, _)| live.runs(*place)) {
+        for (place, node) in nodes.filter(|(place, _)| live.runs(*place)) {
             if import.problems.len() >= MAX_PROBLEMS {
                 import.problems.push(Problem::More);
                 break;
             }
-            import.node(node, self.opset, &self.limits);
+            import.node(place, node, self.opset, &self.limits);
         }
         let mut outputs = Vec::new();
         for output in &self.graph.output {
@@ -189,8 +199,19 @@ impl Model {
             nodes: import.builder.nodes,
             inputs: import.inputs,
             outputs,
+            trained: 0,
         };
-        Ok(fuse::fuse(graph))
+        let mut origins = import.builder.origins;
+        let mut graph = fuse::fuse(graph, &mut origins);
+        let sources = origins.decide(&mut graph);
+        let mut attributes = import.seen.into_inner();
+        attributes.sort_unstable();
+        attributes.dedup();
+        let trace = Trace {
+            sources,
+            attributes,
+        };
+        Ok((fuse::clean(graph), trace))
     }
 }
 
@@ -202,14 +223,16 @@ struct Import<'a> {
     scope: HashMap<&'a str, Option<ValueId>>,
     inputs: Vec<(String, ValueId)>,
     problems: Vec<Problem>,
+    /// Places of nodes and attributes that were looked at, and the types that were wanted.
+    seen: RefCell<Vec<(usize, usize, i32)>>,
 }
 
 impl<'a> Import<'a> {
     fn constants(&mut self, graph: &'a proto::Graph, limits: &Limits) {
-        let read = |stored: &&proto::Tensor| self.live.reads(&stored.name);
-        for stored in graph.initializer.iter().filter(read) {
+        let stored = graph.initializer.iter().enumerate();
+        for (place, stored) in stored.filter(|(_, stored)| self.live.reads(&stored.name)) {
             let value = match tensor(stored, limits) {
-                Ok(tensor) => Some(self.builder.constant(tensor)),
+                Ok(tensor) => Some(self.builder.stored(tensor, Source::Initializer(place))),
                 Err(error) => {
                     self.problems.push(Problem::Initializer { error });
                     None
@@ -247,7 +270,7 @@ impl<'a> Import<'a> {
                 continue;
             }
             let value = match given(input, options, limits) {
-                Ok(Given::Constant(tensor)) => Some(self.builder.constant(tensor)),
+                Ok(Given::Constant(tensor)) => Some(self.builder.stored(tensor, Source::Given)),
                 Ok(Given::Input(ty)) => {
                     let id = self.builder.input(ty);
                     self.inputs.push((input.name.clone(), id));
@@ -262,13 +285,13 @@ impl<'a> Import<'a> {
         }
     }
 
-    fn node(&mut self, node: &'a proto::Node, opset: i64, limits: &Limits) {
+    fn node(&mut self, place: usize, node: &'a proto::Node, opset: i64, limits: &Limits) {
         let name = match (&node.name[..], node.output.first()) {
             ("", Some(output)) => output.clone(),
             (name, _) => name.to_string(),
         };
         self.builder.label = (name, node.op_type.clone());
-        let made = match self.import(node, opset, limits) {
+        let made = match self.import(place, node, opset, limits) {
             Ok(made) => made,
             Err(fault) => {
                 self.fault(fault);
@@ -301,6 +324,7 @@ impl<'a> Import<'a> {
     /// What a node makes; nothing if it reads what has a problem.
     fn import(
         &mut self,
+        place: usize,
         node: &'a proto::Node,
         opset: i64,
         limits: &Limits,
@@ -326,6 +350,8 @@ impl<'a> Import<'a> {
         }
         let view = View {
             proto: node,
+            place,
+            seen: &self.seen,
             opset,
             inputs: &inputs,
             limits,

@@ -1,9 +1,11 @@
 //! A node of the model as its importer sees it: inputs by place, attributes by name and type.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::builder::Builder;
 use super::live::Live;
+use super::origin::Source;
 use crate::error::Fault;
 use crate::graph::ValueId;
 use crate::proto;
@@ -13,6 +15,10 @@ use crate::tensor::{MAX_RANK, Tensor};
 /// A node, and the graph to which its import adds.
 pub(super) struct View<'a> {
     pub(super) proto: &'a proto::Node,
+    /// The node's place in the file.
+    pub(super) place: usize,
+    /// Places of node and attribute, and the type that was wanted, of attributes that were looked at.
+    pub(super) seen: &'a RefCell<Vec<(usize, usize, i32)>>,
     pub(super) opset: i64,
     /// Its inputs, without those left out at the end.
     pub(super) inputs: &'a [Option<ValueId>],
@@ -24,13 +30,15 @@ pub(super) struct View<'a> {
 }
 
 /// ONNX's numbers for the types of attributes.
-mod kinds {
-    pub(super) const FLOAT: i32 = 1;
-    pub(super) const INT: i32 = 2;
-    pub(super) const STRING: i32 = 3;
-    pub(super) const TENSOR: i32 = 4;
-    pub(super) const FLOATS: i32 = 6;
-    pub(super) const INTS: i32 = 7;
+pub(crate) mod kinds {
+    /// Only whether there is one is asked.
+    pub(crate) const NONE: i32 = 0;
+    pub(crate) const FLOAT: i32 = 1;
+    pub(crate) const INT: i32 = 2;
+    pub(crate) const STRING: i32 = 3;
+    pub(crate) const TENSOR: i32 = 4;
+    pub(crate) const FLOATS: i32 = 6;
+    pub(crate) const INTS: i32 = 7;
 }
 
 impl View<'_> {
@@ -56,6 +64,20 @@ impl View<'_> {
         name.is_some_and(|name| self.live.reads(name))
     }
 
+    /// An attribute and its place.
+    fn named(&self, name: &str, kind: i32) -> Option<(usize, &proto::Attribute)> {
+        let mut all = self.proto.attribute.iter().enumerate();
+        let (at, found) = all.find(|(_, own)| own.name == name)?;
+        self.seen.borrow_mut().push((self.place, at, kind));
+        Some((at, found))
+    }
+
+    /// What an attribute is as a tensor of the file.
+    pub(super) fn source(&self, name: &str) -> Option<Source> {
+        let (at, _) = self.named(name, kinds::NONE)?;
+        Some(Source::Attribute(self.place, at))
+    }
+
     /// Whether the model has an attribute, which is of the type that it should have.
     fn attribute(
         &self,
@@ -63,7 +85,7 @@ impl View<'_> {
         kind: i32,
         expected: &'static str,
     ) -> Result<Option<&proto::Attribute>, Fault> {
-        let found = self.proto.attribute.iter().find(|own| own.name == name);
+        let found = self.named(name, kind).map(|(_, found)| found);
         // Files older than types of attributes say nothing.
         match found {
             Some(found) if found.r#type != kind && found.r#type != 0 => {
@@ -78,7 +100,7 @@ impl View<'_> {
 
     /// Whether there is an attribute of this name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.proto.attribute.iter().any(|own| own.name == name)
+        self.named(name, kinds::NONE).is_some()
     }
 
     pub(super) fn maybe_int(&self, name: &'static str) -> Result<Option<i64>, Fault> {
@@ -142,7 +164,7 @@ impl View<'_> {
         what: &'static str,
     ) -> Result<Arc<Tensor>, Fault> {
         let id = self.input(index)?;
-        match builder.known(id) {
+        match builder.read(id) {
             Some(known) => Ok(known.clone()),
             None => Err(Fault::NotConstant {
                 what,

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use prost::Message as _;
 
 pub use notes::with_note;
+pub use strip::{Readable, StripError, Stripped};
 pub use tensor::{StoredTensorError, TensorFault};
 
 use crate::proto;

@@ -124,8 +124,9 @@ impl Lowering<'_> {
         }
         let a = self.forms.number(x)?;
         if let Some(constant) = self.forms.constant(y) {
-            if constant.len() == 1 && constant.shape().len() <= a.shape().rank() {
-                let divisor = constant.to_f64()[0];
+            if let Some(divisor) = self.forms.single(y)
+                && constant.shape().len() <= a.shape().rank()
+            {
                 return Ok(Form::Number(a.divided_by(divisor), 0));
             }
             // Inverses of large numbers are small: they have more bits after the point, where there is room.
@@ -141,9 +142,7 @@ impl Lowering<'_> {
     }
 
     fn power(&mut self, x: ValueId, y: ValueId) -> Lowered<Form> {
-        let exponent = self.forms.constant(y);
-        let exponent = exponent.filter(|exponent| exponent.len() == 1);
-        let Some(exponent) = exponent.map(|exponent| exponent.to_f64()[0]) else {
+        let Some(exponent) = self.forms.single(y) else {
             return cannot("powers have one constant as their exponent");
         };
         let rounding = self.format.rounding;

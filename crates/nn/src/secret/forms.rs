@@ -146,16 +146,20 @@ impl<'a> Forms<'a> {
         if self.constant(id).is_none() {
             return self.made[id.index()].clone().ok_or(Stop::Missing);
         }
-        match Sort::of(&self.graph.value(id).ty) {
-            Sort::Number => Ok(Form::Number(self.weight(id, 0, false)?, 0)),
-            sort => {
-                let secret = self.public_constant(id, self.element(sort), false)?;
-                Ok(match sort {
-                    Sort::Integer => Form::Integer(secret),
-                    _ => Form::Truth(secret),
-                })
-            }
+        let sort = Sort::of(&self.graph.value(id).ty);
+        if sort == Sort::Number {
+            return Ok(Form::Number(self.weight(id, 0, false)?, 0));
         }
+        let key = (id, 0, false);
+        let secret = match self.constants.get(&key) {
+            Some(secret) => secret.clone(),
+            None => self.shared(id, self.element(sort), false)?,
+        };
+        self.constants.insert(key, secret.clone());
+        Ok(match sort {
+            Sort::Integer => Form::Integer(secret),
+            _ => Form::Truth(secret),
+        })
     }
 
     /// A float without bits too many after the point.
@@ -223,28 +227,39 @@ impl<'a> Forms<'a> {
                 "numbers of {number} have no room for products: give fewer bits after the point"
             ));
         };
-        let Some(tensor) = self.constant(id) else {
-            return cannot("a constant is wanted");
-        };
-        let secret = match self.public_model || tensor.len() <= 1 {
-            true => self.public_constant(id, element, inverse)?,
-            false => {
-                let name = self.reader(id);
-                let port = format!("weights {}: {name}", self.weights.len());
-                let program = &mut self.program;
-                let secret = program.tensor_input(Some(&port), self.owner, element, tensor.shape());
-                self.weights.push(Weight {
-                    name,
-                    port,
-                    value: id,
-                    element,
-                    inverse,
-                });
-                secret
-            }
-        };
+        let secret = self.shared(id, element, inverse)?;
         self.constants.insert((id, more, inverse), secret.clone());
         Ok(secret)
+    }
+
+    /// A constant: an input of the model's owner, if it is the owner's.
+    fn shared(&mut self, id: ValueId, element: Type, inverse: bool) -> Lowered<Secret> {
+        if self.public_model || !self.graph.value(id).owned {
+            return self.public_constant(id, element, inverse);
+        }
+        let name = self.reader(id);
+        let port = format!("weights {}: {name}", self.weights.len());
+        let axes = &self.graph.value(id).ty.shape;
+        let secret = (self.program).tensor_input(Some(&port), self.owner, element, axes);
+        self.weights.push(Weight {
+            name,
+            port,
+            value: id,
+            element,
+            inverse,
+        });
+        Ok(secret)
+    }
+
+    /// The one number of a constant that all know.
+    pub(super) fn single(&self, id: ValueId) -> Option<f64> {
+        let value = self.graph.value(id);
+        let known = self.public_model || !value.owned;
+        let constant = value
+            .constant
+            .as_ref()
+            .filter(|one| known && one.len() == 1);
+        constant.map(|one| one.to_f64()[0])
     }
 
     /// The first node that reads a value.

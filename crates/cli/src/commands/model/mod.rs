@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use madrigal_nn::{Graph, Limits, Model as Onnx, Node, Options, ValueId};
+use madrigal_nn::{Graph, Limits, Model as Onnx, Node, Options, Stripped, ValueId};
 use serde::Serialize;
 
 use crate::args::Model;
 use crate::exit::{Content, Failure, Result};
 use crate::files::{self, Output};
-use crate::numbers::{count, table};
+use crate::numbers::{count, counted, table};
 use crate::stats::{print, print_json};
 
 /// What `check` tells, as JSON has it.
@@ -64,7 +64,13 @@ pub fn run(command: Model) -> Result<()> {
             shapes,
             json,
         } => (file, batch, dimensions, shapes, json),
-        Model::Strip { file, output } => return strip(&file, &output),
+        Model::Strip {
+            file,
+            batch,
+            dimensions,
+            shapes,
+            output,
+        } => return strip(&file, &options(batch, dimensions, shapes), &output),
         Model::Compare {
             sample,
             numbers,
@@ -73,7 +79,20 @@ pub fn run(command: Model) -> Result<()> {
         Model::Explain(args) => return explain::explain(&args),
         Model::Calibrate(args) => return calibrate::calibrate(&args),
     };
-    let options = Options {
+    let options = options(batch, dimensions, shapes);
+    let info = read(&file, &options)?;
+    match json {
+        true => print_json(&info),
+        false => print(info.text().as_bytes()),
+    }
+}
+
+fn options(
+    batch: Option<u32>,
+    dimensions: Vec<(String, usize)>,
+    shapes: Vec<(String, Vec<usize>)>,
+) -> Options {
+    Options {
         // Exporters give the batch a name.
         batch: batch
             .or(dimensions.is_empty().then_some(1))
@@ -81,11 +100,6 @@ pub fn run(command: Model) -> Result<()> {
         dimensions: dimensions.into_iter().collect(),
         shapes: shapes.into_iter().collect(),
         constants: BTreeMap::new(),
-    };
-    let info = read(&file, &options)?;
-    match json {
-        true => print_json(&info),
-        false => print(info.text().as_bytes()),
     }
 }
 
@@ -105,15 +119,46 @@ fn model(file: &Path) -> Result<Onnx> {
     model.map_err(|error| wrong(file, error))
 }
 
-fn strip(file: &Path, output: &Path) -> Result<()> {
+fn strip(file: &Path, options: &Options, output: &Path) -> Result<()> {
     let written = Output {
         flag: "--output",
         action: "write the model",
         path: Some(output),
     };
     files::check([file], &[written])?;
-    let stripped = model(file)?.without_weights();
-    fs::write(output, stripped).map_err(Failure::file("write the model", output))
+    let stripped = model(file)?.without_weights(options);
+    let stripped = stripped.map_err(|error| wrong(file, error))?;
+    fs::write(output, &stripped.file).map_err(Failure::file("write the model", output))?;
+    print(left(&stripped).as_bytes())
+}
+
+/// Rows of a table of what stays readable; a model that computes its shapes has hundreds.
+const MOST: usize = 40;
+
+/// What was taken out of a model, and what stays.
+fn left(stripped: &Stripped) -> String {
+    let gone = format!(
+        "taken out: {} in {}",
+        counted(stripped.numbers, "number"),
+        counted(stripped.tensors as u64, "tensor")
+    );
+    let names = "names, operators and shapes stay readable";
+    if stripped.readable.is_empty() {
+        return format!("{gone}; {names}, no numbers\n");
+    }
+    let mut rows = table(&["stays readable", "what it is", "numbers"]);
+    for one in stripped.readable.iter().take(MOST) {
+        rows.add_row([one.name.clone(), one.kind.clone(), count(one.count)]);
+    }
+    let more = match stripped.readable.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => {
+            let rest = stripped.readable.iter().skip(MOST).map(|one| one.count);
+            let rest = counted(rest.sum(), "number");
+            format!("and {rest} in {} more\n", count(more as u64))
+        }
+    };
+    format!("{gone}; {names}, and these numbers:\n\n{rows}\n{more}")
 }
 
 fn read(file: &Path, options: &Options) -> Result<Info> {

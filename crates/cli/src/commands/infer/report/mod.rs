@@ -209,6 +209,7 @@ impl Run<'_> {
             to: roles.to.iter().map(|party| party.index()).collect(),
             public_model: roles.public_model,
             shown: [shown.to_all, shown.to_owner],
+            trained: made.graph.trained(),
             sharings: [mix.arithmetic(), mix.bits()],
             transport: self.work.transport,
             local: self.work.local,

@@ -146,6 +146,7 @@ mod tests {
                 to: vec![1],
                 public_model: false,
                 shown: [1, 2],
+                trained: 2,
                 sharings: [Sharing::Arithmetic, Sharing::Boolean],
                 transport: TransportArg::Tcp,
                 local: true,

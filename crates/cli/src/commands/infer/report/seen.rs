@@ -16,6 +16,8 @@ pub struct Scene {
     pub public_model: bool,
     /// Constants of the model that are part of the program, and those that its owner brought.
     pub shown: [u64; 2],
+    /// Numbers other than 0 that weights are made of in the file from which this page's party read the model.
+    pub trained: u64,
     /// What values were shared in.
     pub sharings: [Sharing; 2],
     pub transport: TransportArg,
@@ -32,14 +34,23 @@ pub enum Saw {
     Own,
     Yes,
     No,
+    /// It read so many of these numbers in its own file.
+    Read(u64),
+    /// Not by the run; what its own file had, this page's party does not know.
+    NotByRun,
 }
 
 impl Saw {
     fn cell(self) -> String {
         let (class, text) = match self {
-            Self::Own => ("own", "brought it"),
-            Self::Yes => ("yes", "saw it"),
-            Self::No => ("no", "did not see it"),
+            Self::Own => ("own", "brought it".to_owned()),
+            Self::Yes => ("yes", "saw it".to_owned()),
+            Self::No => ("no", "did not see it".to_owned()),
+            Self::Read(of) => (
+                "yes",
+                format!("has {} in its own file", counted(of, "number")),
+            ),
+            Self::NotByRun => ("no", "not shown to it".to_owned()),
         };
         format!("<span class=\"{class}\">{text}</span>")
     }
@@ -48,6 +59,18 @@ impl Saw {
 impl Scene {
     fn all(&self, of: impl Fn(usize) -> Saw) -> Vec<Saw> {
         (0..self.parties).map(of).collect()
+    }
+
+    /// What a party saw of the weights: what the run showed it, and what it read from its own file.
+    fn weights(&self, party: usize) -> Saw {
+        match self.me {
+            _ if party == self.model => Saw::Own,
+            Some(me) if me != party => Saw::NotByRun,
+            Some(_) if self.trained > 0 => Saw::Read(self.trained),
+            Some(_) => Saw::No,
+            // All parties here read one file; each is to have its own.
+            None => Saw::NotByRun,
+        }
     }
 
     /// Each thing, and what each party saw of it.
@@ -62,14 +85,16 @@ impl Scene {
         if open > 0 {
             let what = match self.public_model {
                 true => "weights and other constants",
-                false => "constants that count as architecture: integers, Booleans, single numbers",
+                false => {
+                    "constants that are architecture: integers, Booleans, single numbers without dimensions"
+                }
             };
             let what = format!("{what} ({})", counted(open, "number"));
             rows.push((what, self.all(yes)));
         }
         if hidden > 0 {
             let what = format!("weights ({})", counted(hidden, "number"));
-            rows.push((what, self.all(brought(self.model))));
+            rows.push((what, self.all(|party| self.weights(party))));
         }
         rows.push(("data".to_owned(), self.all(brought(self.data))));
         rows.push(("what layers make of it".to_owned(), self.all(|_| Saw::No)));
@@ -98,6 +123,9 @@ impl Scene {
                  do beside that."
             ));
         }
+        if self.shown[1] > 0 {
+            notes.push(self.files());
+        }
         let receivers: Vec<String> = self.to.iter().map(ToString::to_string).collect();
         let of = match self.shown[1] {
             0 => "the data",
@@ -116,6 +144,24 @@ impl Scene {
             "No weight, no datum and no result is in this page; names of layers are.".to_owned(),
         );
         notes
+    }
+
+    /// On what it rests that weights are not known.
+    fn files(&self) -> String {
+        let rule = "The run shows weights to nobody but party";
+        let rest = "a party whose file of the model has them has seen them there. `madrigal model strip` writes a file \
+                    without them.";
+        let own = match (self.me, self.trained) {
+            (Some(me), 1..) if me != self.model => format!(
+                " Party {me} read the model from a file that has {} of them.",
+                count(self.trained)
+            ),
+            (Some(me), _) if me != self.model => {
+                format!(" The file from which party {me} read the model has none of them.")
+            }
+            _ => String::new(),
+        };
+        format!("{rule} {}; {rest}{own}", self.model)
     }
 
     fn corruption(&self) -> String {
@@ -182,6 +228,7 @@ mod tests {
             to: vec![1],
             public_model: false,
             shown: [3, 1000],
+            trained: 0,
             sharings: [Sharing::Replicated; 2],
             transport: TransportArg::Tls,
             local: false,
@@ -198,11 +245,29 @@ mod tests {
 
     #[test]
     fn the_table_follows_the_flags() {
-        use Saw::{No, Own, Yes};
+        use Saw::{No, NotByRun, Own, Read, Yes};
         let scene = scene();
         assert_eq!(saw(&scene, "architecture"), [Yes; 3]);
         assert_eq!(saw(&scene, "constants"), [Yes; 3]);
-        assert_eq!(saw(&scene, "weights"), [Own, No, No]);
+        assert_eq!(saw(&scene, "weights"), [Own, NotByRun, No]);
+        // A party whose own file has weights has seen them.
+        let read = Scene {
+            trained: 900,
+            ..scene.clone()
+        };
+        assert_eq!(saw(&read, "weights"), [Own, NotByRun, Read(900)]);
+        assert!(read.html().contains("has 900 numbers in its own file"));
+        let notes = read.notes().join("\n");
+        assert!(notes.contains("a file that has 900 of them"), "{notes}");
+        let notes = scene.notes().join("\n");
+        assert!(notes.contains("has none of them"), "{notes}");
+        // The owner does not know what others' files have.
+        let owner = Scene {
+            me: Some(0),
+            trained: 900,
+            ..scene.clone()
+        };
+        assert_eq!(saw(&owner, "weights"), [Own, NotByRun, NotByRun]);
         assert_eq!(saw(&scene, "data"), [No, Own, No]);
         assert_eq!(saw(&scene, "what layers"), [No; 3]);
         assert_eq!(saw(&scene, "results"), [No, Yes, No]);
