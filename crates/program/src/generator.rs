@@ -1,11 +1,15 @@
 //! Random programs, for tests that compare two ways to run them. Any seed gives a program that can be, with
 //! inputs for it.
 
+pub mod bounds;
 mod choices;
+mod functions;
+mod random;
 
 use crate::element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Unsigned};
 use crate::lower::Sharing;
 use crate::{Computation, Everyone, Inputs, Party, Program, ProgramError, Secret, Shape, Window};
+use random::Random;
 
 /// What a random program is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +24,8 @@ pub struct Recipe {
     pub bits: Sharing,
     /// What ring elements are in: [`Mix::ring`](crate::lower::Mix::ring).
     pub ring: Sharing,
+    /// Whether there are functions of networks too, and products that are cut off by other than their point.
+    pub functions: bool,
 }
 
 /// The most elements of a value.
@@ -40,7 +46,7 @@ impl Recipe {
             recipe: *self,
             program: Program::new(self.parties),
             inputs: Inputs::new(),
-            state: self.seed,
+            random: Random(self.seed),
             pools: Pools::default(),
         };
         for _ in 0..self.operations {
@@ -89,30 +95,26 @@ struct Cook {
     recipe: Recipe,
     program: Program,
     inputs: Inputs,
-    state: u64,
+    random: Random,
     pools: Pools,
 }
 
 impl Cook {
-    /// 64 bits (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
     fn half(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.state ^ self.state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+        self.random.half()
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        (self.half() % bound as u64) as usize
+        self.random.below(bound)
     }
 
     fn yes(&mut self) -> bool {
-        self.below(2) == 0
+        self.random.yes()
     }
 
     /// An element: small, extreme, or any.
     fn element<T: Plain>(&mut self) -> T {
-        let word = u128::from(self.half()) << 64 | u128::from(self.half());
+        let word = self.random.word();
         let bits = T::TYPE.bits();
         let shift = self.below(bits as usize) as u32 + 128 - bits;
         T::decode(match self.below(5) {
@@ -198,6 +200,14 @@ impl Cook {
     }
 
     fn operation(&mut self) {
+        if self.recipe.functions && self.yes() {
+            return match self.below(8) {
+                0 | 1 => self.on_functions::<i16, 6>(),
+                2..5 => self.on_functions::<i32, 12>(),
+                5 | 6 => self.on_functions::<i64, 20>(),
+                _ => self.on_functions::<i128, 40>(),
+            };
+        }
         match self.below(17) {
             0 => self.on_bools(),
             1 => self.on_unsigned::<u8>(),
@@ -501,7 +511,7 @@ impl Cook {
             _ => {
                 let (rows, _) = self.with_axis::<u16>();
                 let count = rows.shape().axes()[0];
-                let start = self.program.constant(self.state as u16);
+                let start = self.program.constant(self.random.0 as u16);
                 let state = self.program.repeat(count, start, |_, place, best| {
                     let row = rows.row(place).sum_all();
                     row.max(&best) ^ (best >> 1)

@@ -57,6 +57,7 @@ impl Job {
             operations: 12,
             bits: mix.bits(),
             ring: mix.ring(),
+            functions: false,
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
         let goal = [Goal::Size, Goal::Depth][seed as usize % 2];

@@ -56,6 +56,7 @@ fn random_programs_become_steps_that_do_the_same() {
             operations: if round % 3 == 0 { 50 } else { 8 },
             bits: mix.bits(),
             ring: mix.ring(),
+            functions: round % 2 == 1,
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
         agrees(

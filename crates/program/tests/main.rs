@@ -12,6 +12,7 @@ mod numpy;
 mod operators;
 mod optimise;
 mod random;
+mod ranges;
 mod ring_branches;
 mod running;
 mod stages;

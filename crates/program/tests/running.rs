@@ -128,6 +128,7 @@ fn random_programs_run_in_every_mix() {
             operations: if round % 4 == 0 { 50 } else { 6 },
             bits: mix.bits(),
             ring: mix.ring(),
+            functions: round % 3 == 1,
         };
         let (program, inputs) = recipe.cook().expect("a program that can be");
         let goal = [Goal::Size, Goal::Depth][round / MIXES.len() % 2];
@@ -146,6 +147,7 @@ fn programs_that_once_failed_run() {
                 operations: 50,
                 bits: mix.bits(),
                 ring: mix.ring(),
+                functions: false,
             };
             let (program, inputs) = recipe.cook().expect("a program that can be");
             for goal in [Goal::Size, Goal::Depth] {

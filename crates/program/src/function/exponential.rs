@@ -88,6 +88,12 @@ impl Exponential {
         shifted(value, by - 2 - self.scale as i32, most)
     }
 
+    /// Between which numbers all of [`evaluate`](Self::evaluate) lie.
+    pub(super) fn range(&self, element: Type) -> Option<(i128, i128)> {
+        let [low, _] = self.spline.bounds();
+        Some((low.into(), (element.mask() >> 1) as i128))
+    }
+
     pub(super) fn build(&self, element: Type, b: &mut Builder, x: &[Wire]) -> Vec<Wire> {
         let bits = element.bits() as usize;
         let sign = x[bits - 1];

@@ -174,7 +174,18 @@ impl Function {
         result as u128 & self.to.mask()
     }
 
-    /// The same as a part of a circuit.
+    /// Between which numbers all results lie, before they are put in the bits of [`to`](Self::to); `None` if an `i128`
+    /// does not have them. They are steps of 2^-fraction of the type that the function takes: `to` has no bits after
+    /// the point.
+    pub(crate) fn range(&self) -> Option<(i128, i128)> {
+        match &self.form {
+            Form::Symmetric(form) => form.range(self.from),
+            Form::Normalised(form) => form.range(self.from),
+            Form::Exponential(form) => form.range(self.from),
+        }
+    }
+
+    /// The result as a part of a circuit.
     pub(crate) fn build(&self, b: &mut Builder, x: &[Wire]) -> Vec<Wire> {
         let result = match &self.form {
             Form::Symmetric(form) => form.build(self.from, b, x),

@@ -150,6 +150,24 @@ impl Normalised {
         if negative { -result } else { result }
     }
 
+    /// Between which numbers all of [`evaluate`](Self::evaluate) lie.
+    pub(super) fn range(&self, element: Type) -> Option<(i128, i128)> {
+        let [low, high] = self.spline.bounds();
+        let most = (element.mask() >> 1) as i128;
+        match &self.power {
+            Power::Log(entries) => {
+                let least = low + entries.iter().fold(0, |least, &entry| least.min(entry));
+                let greatest = high + entries.iter().fold(0, |most, &entry| most.max(entry));
+                let unit = 1_i128 << (element.fraction() + GUARD - self.scale);
+                let code = |sum: i64| i128::from(sum >> GUARD).checked_mul(unit);
+                Some((code(least)?, code(greatest)?))
+            }
+            Power::Reciprocal { signed: true } => Some((-most.max(-i128::from(low)), most)),
+            // Shifted to the left what is below 0 becomes the greatest number, to the right no less than it is.
+            _ => Some((low.into(), most)),
+        }
+    }
+
     pub(super) fn build(&self, element: Type, b: &mut Builder, x: &[Wire]) -> Vec<Wire> {
         let bits = self.power.bits(element) as usize;
         let sign = x[x.len() - 1];

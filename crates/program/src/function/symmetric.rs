@@ -118,6 +118,22 @@ impl Symmetric {
         result << self.coarse
     }
 
+    /// Between which numbers all of [`evaluate`](Self::evaluate) lie.
+    pub(super) fn range(&self, element: Type) -> Option<(i128, i128)> {
+        let [low, high] = self.spline.bounds().map(|end| i128::from(end >> GUARD));
+        let one = 1_i128 << (element.fraction() - self.coarse);
+        let (low, high) = match self.ending {
+            Ending::Plain => (low, high),
+            Ending::Step => (low.min(one - high), high.max(one - low)),
+            Ending::Odd => {
+                let most = (one - low).max(high - one);
+                (-most, most)
+            }
+        };
+        let unit = 1_i128 << self.coarse;
+        Some((low.checked_mul(unit)?, high.checked_mul(unit)?))
+    }
+
     pub(super) fn build(&self, element: Type, b: &mut Builder, x: &[Wire]) -> Vec<Wire> {
         let sign = x[x.len() - 1];
         let place: Vec<_> = x[..x.len() - 1]

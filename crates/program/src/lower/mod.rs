@@ -44,6 +44,8 @@ use crate::ir::{Graph, Node, Op};
 
 pub(crate) use bits::one_hot;
 pub use mix::{Mix, MixError, Sharing};
+#[cfg(feature = "generator")]
+pub(crate) use ranges::{Range, all, of_outputs, ranges_of};
 pub use steps::{Action, Body, Element, Held, Holding, Lowered, Places, Slot, Step};
 pub use ways::{Conditional, Way, Why};
 

@@ -7,11 +7,10 @@
 use std::ops::RangeInclusive;
 
 use crate::element::Type;
-use crate::function::Kind;
-use crate::ir::{Binary, Graph, Node, Op, Reduction, Rounding, Unary, Value};
+use crate::ir::{Binary, Graph, Node, Op, Reduction, Rounding, Sort, Unary, Value};
 
 /// The least and the greatest number that a value can be, without the point; `None` if not all of its type are `i128`.
-pub(super) type Range = Option<(i128, i128)>;
+pub(crate) type Range = Option<(i128, i128)>;
 
 /// Elements of a public tensor that are looked at: of larger ones nothing is known.
 const MOST: usize = 1 << 20;
@@ -24,13 +23,7 @@ impl Ranges {
         let mut found = Self(Vec::with_capacity(graph.nodes().len()));
         for node in graph.nodes() {
             let of_inputs: Vec<_> = node.inputs.iter().map(|&input| found.of(input)).collect();
-            let types = node.outputs.iter().map(|sort| sort.element);
-            let own = of_node(graph, node, &of_inputs);
-            let fit = |(at, element): (usize, Type)| {
-                let own = own.get(at).copied().flatten();
-                within(element, own)
-            };
-            found.0.push(types.enumerate().map(fit).collect());
+            found.0.push(of_outputs(graph, node, &of_inputs));
         }
         found
     }
@@ -40,8 +33,22 @@ impl Ranges {
     }
 }
 
+/// Those of all values of a graph, for tests.
+#[cfg(feature = "generator")]
+pub(crate) fn ranges_of(graph: &Graph) -> Vec<Vec<Range>> {
+    Ranges::new(graph).0
+}
+
+/// Those of a node's results, where its operands lie in these.
+pub(crate) fn of_outputs(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
+    let own = of_node(graph, node, inputs);
+    let outputs = node.outputs.iter().enumerate();
+    let fit = |(at, sort): (usize, &Sort)| within(sort.element, own.get(at).copied().flatten());
+    outputs.map(fit).collect()
+}
+
 /// All numbers of a type.
-fn all(element: Type) -> Range {
+pub(crate) fn all(element: Type) -> Range {
     match (element.is_signed(), element.bits()) {
         (true, bits) => Some((i128::MIN >> (128 - bits), i128::MAX >> (128 - bits))),
         (false, bits @ 0..128) => Some((0, (1 << bits) - 1)),
@@ -136,7 +143,7 @@ fn of_node(graph: &Graph, node: &Node, inputs: &[Range]) -> Vec<Range> {
             let length = filters.iter().skip(1).product();
             one(sums(product(input(0), input(1)), 0..=length))
         }
-        Op::Function(function) => one(of_function(function.kind(), function.to().fraction())),
+        Op::Function(function) => one(function.range()),
         _ => Vec::new(),
     }
 }
@@ -185,87 +192,5 @@ fn of_binary(binary: Binary, a: Range, b: Range) -> Range {
         Binary::Min => Some((low_a.min(low_b), high_a.min(high_b))),
         Binary::Max => Some((low_a.max(low_b), high_a.max(high_b))),
         _ => None,
-    }
-}
-
-/// With some steps more than the real function's bounds, for what an approximation is off by.
-fn of_function(kind: Kind, fraction: u32) -> Range {
-    let most = match kind {
-        Kind::Log => 128_i128,
-        Kind::Exp
-        | Kind::Reciprocal
-        | Kind::PositiveReciprocal
-        | Kind::Root
-        | Kind::InverseRoot => return None,
-        _ => 1,
-    };
-    let bound = most.checked_shl(fraction)?.checked_add(4)?;
-    (fraction < 118).then_some((-bound, bound))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const I8: Type = Type::signed(8);
-
-    #[test]
-    fn what_may_wrap_around_can_be_anything() {
-        assert_eq!(within(I8, Some((-128, 127))), Some((-128, 127)));
-        assert_eq!(within(I8, Some((0, 128))), Some((-128, 127)));
-        assert_eq!(within(I8, None), Some((-128, 127)));
-        assert_eq!(all(Type::unsigned(128)), None);
-        assert_eq!(all(Type::signed(128)), Some((i128::MIN, i128::MAX)));
-    }
-
-    /// Of all ranges within some bounds, against all numbers there.
-    #[test]
-    fn bounds_hold_and_are_reached() {
-        let ranges = || (-4..=4_i128).flat_map(|low| (low..=4).map(move |high| (low, high)));
-        for (a, b) in ranges() {
-            for unary in [
-                Unary::Negate,
-                Unary::Square,
-                Unary::Abs,
-                Unary::ShiftRight(1),
-            ] {
-                let of = |x: i128| match unary {
-                    Unary::Negate => -x,
-                    Unary::Square => x * x,
-                    Unary::Abs => x.abs(),
-                    _ => x >> 1,
-                };
-                let all = (a..=b).map(of);
-                let bounds = Some((all.clone().min().unwrap(), all.max().unwrap()));
-                assert_eq!(
-                    of_unary(unary, Some((a, b))),
-                    bounds,
-                    "{unary} of {a}..={b}"
-                );
-            }
-            for (c, d) in ranges() {
-                for binary in [
-                    Binary::Add,
-                    Binary::Sub,
-                    Binary::Mul,
-                    Binary::Min,
-                    Binary::Max,
-                ] {
-                    let of = |(x, y): (i128, i128)| match binary {
-                        Binary::Add => x + y,
-                        Binary::Sub => x - y,
-                        Binary::Mul => x * y,
-                        Binary::Min => x.min(y),
-                        _ => x.max(y),
-                    };
-                    let all = (a..=b).flat_map(|x| (c..=d).map(move |y| (x, y))).map(of);
-                    let bounds = Some((all.clone().min().unwrap(), all.max().unwrap()));
-                    assert_eq!(of_binary(binary, Some((a, b)), Some((c, d))), bounds);
-                }
-            }
-            let triple = (a..=b).flat_map(|x| (a..=b).map(move |y| x + y));
-            let bounds = (triple.clone().min().unwrap(), triple.max().unwrap());
-            assert_eq!(sums(Some((a, b)), 2..=2), Some(bounds));
-        }
     }
 }

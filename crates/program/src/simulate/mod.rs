@@ -61,6 +61,17 @@ impl Computation {
     }
 }
 
+/// The results of a graph on a program's inputs, for tests.
+#[cfg(feature = "generator")]
+pub(crate) fn values(
+    program: &Computation,
+    graph: &Graph,
+    inputs: &Inputs,
+) -> Result<Vec<Arc<Array>>, InputError> {
+    let (inputs, before) = (inputs.arrays(program.inputs())?, program.kept_arrays()?);
+    Ok(Run::new(&inputs, &before, None).graph(graph, &[], 0))
+}
+
 /// One evaluation.
 struct Run<'a> {
     inputs: &'a [Arc<Array>],

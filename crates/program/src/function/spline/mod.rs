@@ -112,6 +112,29 @@ impl Spline {
         value
     }
 
+    /// Between which numbers the values lie, 0 among them, whatever the place: each piece's by Horner's rule on the
+    /// ends of what it has so far. A product with a place, which is less than 1, lies between 0 and its factor, and
+    /// of a factor below 0 each row is cut off by a 16th more at most.
+    pub(super) fn bounds(&self) -> [i64; 2] {
+        let degree = self.products.len();
+        let of_piece = |piece: &Vec<i64>| {
+            let highest = [piece[degree], piece[degree]];
+            let products = self.products.iter().enumerate();
+            products.fold(highest, |[low, high], (at, product)| {
+                let added = piece[degree - 1 - at];
+                let cut = match low < 0 {
+                    true => 1 + i64::from(product.used / 16),
+                    false => 0,
+                };
+                [added + low.min(0) - cut, added + high.max(0)]
+            })
+        };
+        let pieces = self.pieces.iter().map(of_piece);
+        pieces.fold([0, 0], |[low, high], [least, most]| {
+            [low.min(least), high.max(most)]
+        })
+    }
+
     /// The coefficient of one power in the piece at hand.
     fn entries(&self, b: &mut Builder, hot: &[Wire], power: usize, width: usize) -> Vec<Wire> {
         let bit = |b: &mut Builder, bit: usize| {
