@@ -6,6 +6,7 @@
 )]
 
 mod codegen;
+mod differential;
 mod domains;
 mod dudect;
 mod features;
@@ -41,6 +42,10 @@ cargo xtask CHORE
                         look for time that depends on choices or on Delta, in each step of oblivious
                         transfer whose name contains NAME, with N measurements (20000); wants a quiet
                         machine
+  differential [--programs N] [--seed S] [--first I] [--mix MIX] [--keep-going]
+                        run N random programs and networks (1000), in all mixes in turn or in MIX alone, as all of
+                        their parties, and compare what they open with the oracle; --first begins with number I
+                        of those that follow from seed S
   lpn [--rows N --errors T [--dimension K] [--locality D]]
                         what the known attacks on silent OT's problem cost: for the parameters in use, or
                         for others; without --dimension the least that leaves a margin over 2^128
@@ -66,6 +71,7 @@ fn main() -> ExitCode {
         ["codegen", "--check"] => codegen::codegen(true),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
         ["dudect", ref rest @ ..] => dudect::dudect(rest),
+        ["differential", ref rest @ ..] => differential::differential(rest),
         ["lpn", ref rest @ ..] => lpn::lpn(rest),
         ["secrets", ref rest @ ..] => secrets::secrets(rest),
         ["levels", ref rest @ ..] => levels::levels(rest),

@@ -218,6 +218,11 @@ impl Random {
         Random(seed)
     }
 
+    /// From a seed that is told elsewhere.
+    pub(crate) fn seeded(seed: u64) -> Random {
+        Random(seed)
+    }
+
     /// Below `bound`. SplitMix64.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

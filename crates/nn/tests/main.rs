@@ -9,6 +9,7 @@
 mod common;
 mod csv;
 mod damaged;
+mod differential;
 mod graphs;
 #[cfg(feature = "png")]
 mod image;
