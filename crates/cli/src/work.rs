@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use madrigal_circuit::{Rows, values};
+use madrigal_circuit::{Netlist, Rows, values};
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::Needs;
