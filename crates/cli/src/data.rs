@@ -197,8 +197,8 @@ impl Files {
                 // What does not fit is told by the network, which knows the input's name.
                 Content::Array(array) => return Ok(array),
                 Content::Table(table) => {
-                    let values = table.into_input(name, &ty.shape);
-                    values.map_err(table_error(&path))?
+                    let tensor = table.into_input(name, ty);
+                    return Ok(tensor.map_err(table_error(&path))?);
                 }
                 Content::Image(image, scalings) => {
                     let values = image.for_input(name, &ty.shape, &scalings);

@@ -4,9 +4,11 @@
 //! each: decimal ones with a point, as `-0.5` and `3e2`. Spaces around numbers, and empty lines at the end, mean nothing.
 //! There are no names of columns and no quotes; lines and commas are those of RFC 4180.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::tensor::{Data, Element, Tensor, elements, sizes};
+use crate::graph::Type;
+use crate::tensor::{Data, Element, HeldError, Tensor, elements, sizes};
 
 /// Characters of a wrong number that are shown.
 const SHOWN: usize = 24;
@@ -67,6 +69,21 @@ pub enum CsvError {
         /// How many this one has.
         found: usize,
     },
+    /// A number that the input's elements do not have.
+    #[error(
+        "line {line}, column {column}: {found} is no {element}, which the model's input takes; expected integers of \
+         that type"
+    )]
+    Held {
+        /// The line.
+        line: usize,
+        /// The column.
+        column: usize,
+        /// The number.
+        found: String,
+        /// The input's elements.
+        element: Element,
+    },
     /// Another number of lines or of columns than an input takes.
     #[error(
         "it has {lines} lines of {columns} numbers; expected for the model's input {name:?} {}",
@@ -91,6 +108,7 @@ impl CsvError {
             Self::Text { line, .. }
             | Self::Number { line, .. }
             | Self::Infinite { line, .. }
+            | Self::Held { line, .. }
             | Self::Ragged { line, .. } => Some(line),
             Self::Empty | Self::Fit { .. } => None,
         }
@@ -121,7 +139,12 @@ fn wanted(shape: &[usize]) -> String {
 pub struct Table {
     columns: usize,
     numbers: Vec<f64>,
+    /// Integers that floats may not have, by their places among the numbers.
+    integers: BTreeMap<usize, i128>,
 }
+
+/// From here on integers are not all floats.
+const EXACT: f64 = (1_u64 << 53) as f64;
 
 /// How large it is; the numbers may be secret.
 impl std::fmt::Debug for Table {
@@ -148,6 +171,7 @@ pub fn read(file: &[u8]) -> Result<Table, CsvError> {
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut numbers = Vec::new();
+    let mut integers = BTreeMap::new();
     let mut expected = None;
     for (line, parts) in (1..).zip(text.trim_end().lines()) {
         let before = numbers.len();
@@ -166,6 +190,9 @@ pub fn read(file: &[u8]) -> Result<Table, CsvError> {
                     found: found(),
                 });
             }
+            if let (true, Ok(integer)) = (number.abs() >= EXACT, part.parse()) {
+                integers.insert(numbers.len(), integer);
+            }
             numbers.push(number);
         }
         let found = numbers.len() - before;
@@ -179,7 +206,11 @@ pub fn read(file: &[u8]) -> Result<Table, CsvError> {
         }
     }
     let columns = expected.ok_or(CsvError::Empty)?;
-    Ok(Table { columns, numbers })
+    Ok(Table {
+        columns,
+        numbers,
+        integers,
+    })
 }
 
 impl Table {
@@ -198,23 +229,52 @@ impl Table {
         &self.numbers
     }
 
-    /// The numbers for an input of this name and shape, whose first dimension is the batch: a line for each of the
-    /// batch, with all its elements, the last dimension's side by side.
+    /// The numbers for an input of this name and type, whose first dimension is the batch: a line for each of the
+    /// batch, with all its elements, the last dimension's side by side. Integers are exact.
     ///
     /// # Errors
-    /// If there are more lines or columns, or fewer.
-    pub fn into_input(self, name: &str, shape: &[usize]) -> Result<Vec<f64>, CsvError> {
+    /// If there are more lines or columns, or fewer, or a number is none of the input's elements.
+    pub fn into_input(self, name: &str, ty: &Type) -> Result<Tensor, CsvError> {
+        let shape = &ty.shape[..];
         let lines = shape.first().copied().unwrap_or(1);
         let columns = elements(shape.get(1..).unwrap_or(&[]));
-        if (self.lines(), Some(self.columns)) == (lines, columns) {
-            return Ok(self.numbers);
+        if (self.lines(), Some(self.columns)) != (lines, columns) {
+            return Err(CsvError::Fit {
+                lines: self.lines(),
+                columns: self.columns,
+                name: name.to_owned(),
+                shape: shape.to_owned(),
+            });
         }
-        Err(CsvError::Fit {
-            lines: self.lines(),
-            columns: self.columns,
-            name: name.to_owned(),
-            shape: shape.to_owned(),
-        })
+        let wrong = |place: usize, found: String| CsvError::Held {
+            line: 1 + place / self.columns,
+            column: 1 + place % self.columns,
+            found,
+            element: ty.element,
+        };
+        let made = Tensor::made(Element::F64, shape.to_owned(), Data::F64(self.numbers));
+        if !ty.element.is_integer() || self.integers.is_empty() {
+            let held = made.converted(ty.element);
+            return held.map_err(|HeldError { place, found, .. }| wrong(place, found));
+        }
+        let (least, greatest) = ty.element.range();
+        let mut values = Vec::with_capacity(made.len());
+        for (place, number) in made.to_f64().into_iter().enumerate() {
+            let integer = match self.integers.get(&place) {
+                Some(&integer) => integer,
+                None if number.fract() == 0.0 => number as i128,
+                None => return Err(wrong(place, number.to_string())),
+            };
+            if !(least..=greatest).contains(&integer) {
+                return Err(wrong(place, integer.to_string()));
+            }
+            values.push(integer as i64);
+        }
+        Ok(Tensor::made(
+            ty.element,
+            shape.to_owned(),
+            Data::Int(values),
+        ))
     }
 }
 

@@ -396,6 +396,14 @@ pub enum EvaluateError {
         /// Those of what was given.
         found: String,
     },
+    /// A number that an input's elements do not have.
+    #[error("input {input:?}: {wrong}")]
+    Held {
+        /// The input's name.
+        input: String,
+        /// The first such number.
+        wrong: crate::tensor::HeldError,
+    },
     /// A node cannot do it.
     #[error("{operator} {node:?}: {fault}")]
     Node {

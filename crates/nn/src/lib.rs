@@ -62,4 +62,4 @@ pub use read::{
     Limits, Model, NEWEST_OPSET, OLDEST_OPSET, ReadError, Readable, StoredTensorError, StripError,
     Stripped, TensorFault, read_tensor, with_note,
 };
-pub use tensor::{Data, Element, Tensor, TensorError};
+pub use tensor::{Data, Element, HeldError, Tensor, TensorError};

@@ -196,6 +196,33 @@ pub enum TensorError {
     },
 }
 
+/// A number that elements of another type do not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "element {place} is {found}, and {element} has {}: convert the data so that all numbers are of that type",
+    had(*.element)
+)]
+pub struct HeldError {
+    /// Which element, counted from 0, the last dimension's side by side.
+    pub place: usize,
+    /// The number.
+    pub found: String,
+    /// The type.
+    pub element: Element,
+}
+
+/// What numbers there are of a type.
+fn had(element: Element) -> String {
+    match element {
+        Element::Bool => "0 and 1 alone".to_owned(),
+        element if element.is_integer() => {
+            let (least, greatest) = element.range();
+            format!("the integers from {least} to {greatest} alone")
+        }
+        _ => "floats".to_owned(),
+    }
+}
+
 /// A dense tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
@@ -377,6 +404,69 @@ impl Tensor {
             Data::Int(values) => values.iter().map(|&v| v as f64).collect(),
             Data::Bool(values) => values.iter().map(|&v| f64::from(u8::from(v))).collect(),
         }
+    }
+
+    /// All integers, whatever their type; none if these are others.
+    pub(crate) fn to_integers(&self) -> Option<Vec<i128>> {
+        let values = self.as_ints()?;
+        Some(match self.element {
+            Element::U64 => values.iter().map(|&v| i128::from(v as u64)).collect(),
+            _ => values.iter().map(|&v| i128::from(v)).collect(),
+        })
+    }
+
+    /// The same numbers as elements of another type: rounded to the precision of floats; of integers and Booleans
+    /// exactly.
+    ///
+    /// # Errors
+    /// If one of them is no integer of that type.
+    pub fn converted(&self, to: Element) -> Result<Tensor, HeldError> {
+        if to == self.element {
+            return Ok(self.clone());
+        }
+        let wrong = |place: usize, found: String| HeldError {
+            place,
+            found,
+            element: to,
+        };
+        let data = match to.store() {
+            Store::F64 => Data::F64(self.to_f64()),
+            Store::F32 => Data::F32(match &self.data {
+                // Rounded once.
+                Data::Int(_) => {
+                    let values = self.to_integers().unwrap_or_default();
+                    values.into_iter().map(|v| v as f32).collect()
+                }
+                _ => self.to_f64().into_iter().map(|v| v as f32).collect(),
+            }),
+            Store::Int | Store::Bool => {
+                let (least, greatest) = match to {
+                    Element::Bool => (0, 1),
+                    to => to.range(),
+                };
+                let whole: Vec<i128> = match self.to_integers() {
+                    Some(values) => values,
+                    None => {
+                        let values = self.to_f64().into_iter().enumerate();
+                        // Of floats beyond 2^127, infinite ones and such as are none the ends of `i128`: out of range.
+                        let whole = |(place, v): (usize, f64)| match v.fract() == 0.0 {
+                            true => Ok(v as i128),
+                            false => Err(wrong(place, v.to_string())),
+                        };
+                        values.map(whole).collect::<Result<_, _>>()?
+                    }
+                };
+                let outside = |v: &i128| !(least..=greatest).contains(v);
+                if let Some(place) = whole.iter().position(outside) {
+                    return Err(wrong(place, whole[place].to_string()));
+                }
+                match to {
+                    Element::Bool => Data::Bool(whole.into_iter().map(|v| v != 0).collect()),
+                    _ => Data::Int(whole.into_iter().map(|v| v as i64).collect()),
+                }
+            }
+        };
+        Ok(Tensor::made(to, self.shape.clone(), data))
     }
 
     /// The same elements in another shape of as many.

@@ -41,6 +41,22 @@ pub(crate) fn ints(name: &str, values: &[i64]) -> proto::Tensor {
     }
 }
 
+/// A tensor for a file: integers of an element type of ONNX's numbering that has its numbers in 32 bits.
+pub(crate) fn proto_integers(
+    name: &str,
+    code: i32,
+    shape: &[i64],
+    values: &[i32],
+) -> proto::Tensor {
+    proto::Tensor {
+        name: name.into(),
+        dims: shape.to_vec(),
+        data_type: code,
+        int32_data: values.to_vec(),
+        ..Default::default()
+    }
+}
+
 impl Net {
     pub(crate) fn new(opset: i64) -> Net {
         Net {

@@ -1,7 +1,14 @@
 //! Tables: read and written, and refused.
 
 use madrigal_nn::csv::{CsvError, read, write};
-use madrigal_nn::{Data, Element, Tensor};
+use madrigal_nn::{Data, Element, Tensor, Type};
+
+fn floats(shape: &[usize]) -> Type {
+    Type {
+        element: Element::F64,
+        shape: shape.to_vec(),
+    }
+}
 
 fn error(text: &str) -> CsvError {
     read(text.as_bytes()).unwrap_err()
@@ -14,12 +21,62 @@ fn lines_are_rows() {
     assert_eq!(found.numbers(), [1.0, -2.5, 300.0, 4.0, 5.0, 6.0]);
     assert_eq!(format!("{found:?}"), "Table(2 lines of 3 numbers)");
     for shape in [&[2, 3][..], &[2, 3, 1], &[2, 1, 1, 3]] {
-        let numbers = found.clone().into_input("x", shape).unwrap();
-        assert_eq!(numbers, found.numbers());
+        let tensor = found.clone().into_input("x", &floats(shape)).unwrap();
+        assert_eq!(
+            (tensor.shape(), tensor.to_f64()),
+            (shape, found.numbers().to_vec())
+        );
     }
     let one = read(b"7").unwrap();
-    assert_eq!(one.clone().into_input("x", &[]), Ok(vec![7.0]));
-    assert_eq!(one.into_input("x", &[1]), Ok(vec![7.0]));
+    for shape in [&[][..], &[1]] {
+        let tensor = one.clone().into_input("x", &floats(shape)).unwrap();
+        assert_eq!(tensor.to_f64(), [7.0]);
+    }
+}
+
+/// Integers beyond 2^53 used to be refused, as they were kept as floats.
+#[test]
+fn integers_are_exact() {
+    let of = |text: &str, element: Element| {
+        let shape = vec![1, 2];
+        read(text.as_bytes())
+            .unwrap()
+            .into_input("x", &Type { element, shape })
+    };
+    let large = of("9007199254740993,-9223372036854775808", Element::I64).unwrap();
+    assert_eq!(
+        large.as_ints(),
+        Some(&[9_007_199_254_740_993, i64::MIN][..])
+    );
+    let large = of("18446744073709551615,3e2", Element::U64).unwrap();
+    assert_eq!(large.as_ints(), Some(&[-1, 300][..]));
+    let truths = of("1,0", Element::Bool).unwrap();
+    assert_eq!(truths.as_bools(), Some(&[true, false][..]));
+    for (text, element, column, found) in [
+        (
+            "1,9223372036854775808",
+            Element::I64,
+            2,
+            "9223372036854775808",
+        ),
+        ("0.5,1", Element::I32, 1, "0.5"),
+        ("1,256", Element::U8, 2, "256"),
+        ("9007199254740993,-0.25", Element::I64, 2, "-0.25"),
+        ("2,0", Element::Bool, 1, "2"),
+    ] {
+        let error = of(text, element).unwrap_err();
+        let held = CsvError::Held {
+            line: 1,
+            column,
+            found: found.to_owned(),
+            element,
+        };
+        assert_eq!(error, held);
+        assert!(
+            error.to_string().contains(&format!("no {element}")),
+            "{error}"
+        );
+    }
 }
 
 /// What is closer to 0 than any number is 0, as for everybody who reads decimal numbers.
@@ -108,7 +165,7 @@ fn what_does_not_fit_is_told() {
         (&[2, huge, huge], "2 of 18446744073709551615 x"),
         (&[2, huge / 2 + 2, 2], "2 of 9223372036854775809 x 2"),
     ] {
-        let error = table.clone().into_input("x", shape).unwrap_err();
+        let error = table.clone().into_input("x", &floats(shape)).unwrap_err();
         let fit = CsvError::Fit {
             lines: 2,
             columns: 2,

@@ -24,7 +24,7 @@ const MIXES: [(Mix, usize); 4] = [
     (Mix::R, 3),
 ];
 
-const FUNCTIONS: [(&str, Function); 25] = [
+const FUNCTIONS: [(&str, Function); 26] = [
     ("`relu`", |x| x.relu()),
     ("`leaky_relu`", |x| x.leaky_relu(0.01)),
     ("`sign`", |x| x.sign()),
@@ -44,7 +44,11 @@ const FUNCTIONS: [(&str, Function); 25] = [
     ("`inverse_sqrt`", |x| x.inverse_sqrt()),
     ("`x * x`", |x| x.square()),
     ("`divided_by` 3", |x| x.divided_by(3.0)),
-    ("`divided_by_secret`", |x| x.divided_by_secret(x)),
+    ("`divided_by_secret`", |x| x.divided_by_secret(x + 1.0)),
+    ("`divided_by_secret` of 100", |x| {
+        let rows = x.reshape([x.elements() / 100, 100]);
+        rows.divided_by_secret(rows.slice(1, ..1)).flatten()
+    }),
     ("`/`", |x| x / (x + 1.0)),
     ("`softmax` of 10", |x| {
         x.reshape([x.elements() / 10, 10]).softmax(1).flatten()

@@ -208,10 +208,29 @@ fn of_integers(binary: Binary, element: Element, a: i64, b: i64) -> Result<i64, 
         Binary::Min => a.min(b),
         Binary::Max if unsigned => first.max(second) as i64,
         Binary::Max => a.max(b),
-        Binary::Pow if b < 0 => (a as f64).powf(b as f64) as i64,
-        Binary::Pow => a.wrapping_pow(u32::try_from(b).unwrap_or(u32::MAX)),
+        // Of numbers other than 1 and -1, less than 1.
+        Binary::Pow if b < 0 && !unsigned => match a {
+            1 => 1,
+            -1 if b & 1 == 0 => 1,
+            -1 => -1,
+            _ => 0,
+        },
+        Binary::Pow => power(a, second),
         _ => unreachable!("these give Booleans, or take them"),
     })
+}
+
+/// A power modulo 2^64.
+fn power(mut base: i64, mut exponent: u64) -> i64 {
+    let mut power = 1_i64;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = power.wrapping_mul(base);
+        }
+        base = base.wrapping_mul(base);
+        exponent >>= 1;
+    }
+    power
 }
 
 /// Applies a binary operator.
@@ -290,9 +309,15 @@ pub(super) fn clip(low: f64, high: f64, input: &Tensor, output: &Type) -> Tensor
     Tensor::made(output.element, output.shape.clone(), data)
 }
 
-/// Converts elements.
+/// Converts elements: integers modulo two to the new width, floats without their fraction.
 pub(super) fn cast(input: &Tensor, output: &Type) -> Tensor {
-    let data = match (input.data(), output.element) {
+    let to = output.element;
+    let whole = |v: &f64| match *v {
+        // A number below 0 as its two's complement, as for signed ones.
+        v if to == Element::U64 && v >= 0.0 => v as u64 as i64,
+        v => v as i64,
+    };
+    let data = match (input.data(), to) {
         (Data::Int(values), to) if to.is_integer() => Data::Int(values.clone()),
         (Data::F32(values), Element::F16 | Element::BF16 | Element::F32) => {
             Data::F32(values.clone())
@@ -301,9 +326,13 @@ pub(super) fn cast(input: &Tensor, output: &Type) -> Tensor {
         (Data::Bool(values), to) if to.is_integer() => {
             Data::Int(values.iter().map(|&v| i64::from(v)).collect())
         }
-        (_, Element::U64) => Data::Int(input.to_f64().iter().map(|&v| v as u64 as i64).collect()),
-        (_, to) if to.is_integer() => Data::Int(input.to_f64().iter().map(|&v| v as i64).collect()),
+        (_, to) if to.is_integer() => Data::Int(input.to_f64().iter().map(whole).collect()),
         (_, Element::F64) => Data::F64(input.to_f64()),
+        // Rounded once.
+        (Data::Int(_), _) => {
+            let values = input.to_integers().unwrap_or_default();
+            Data::F32(values.into_iter().map(|v| v as f32).collect())
+        }
         _ => Data::F32(input.to_f64().iter().map(|&v| v as f32).collect()),
     };
     Tensor::made(output.element, output.shape.clone(), data)

@@ -83,6 +83,25 @@ impl<F: FnMut(&Graph, &Node, ValueId, &Tensor)> Observer for F {
 }
 
 impl Graph {
+    /// Data as the inputs' elements have it, in the order of [`Graph::inputs`]: files may have others.
+    ///
+    /// # Errors
+    /// If a number is none that its input has.
+    pub fn held(&self, data: &[Tensor]) -> Result<Vec<Tensor>, EvaluateError> {
+        let known = self.inputs.iter().map(Some).chain(std::iter::repeat(None));
+        let held = data.iter().zip(known).map(|(given, input)| match input {
+            Some((name, id)) => {
+                let held = given.converted(self.value(*id).ty.element);
+                held.map_err(|wrong| EvaluateError::Held {
+                    input: name.clone(),
+                    wrong,
+                })
+            }
+            None => Ok(given.clone()),
+        });
+        held.collect()
+    }
+
     /// Its outputs for these inputs, in the order of [`Graph::inputs`] and [`Graph::outputs`].
     ///
     /// Floats are computed in the precision of their elements, sums of many in any order; integers modulo two to

@@ -37,6 +37,12 @@ pub(super) fn reduce(by: Reduction, axes: &[usize], input: &Tensor, output: &Typ
             Reduction::Prod => fold(values, ways, 1, made, |s: &mut i64, v| {
                 *s = s.wrapping_mul(v)
             }),
+            Reduction::Mean if unsigned => {
+                fold(values, ways, 0u128, made, |s, v| *s += u128::from(v as u64))
+                    .into_iter()
+                    .map(|sum| (sum / count.max(1) as u128) as i64)
+                    .collect()
+            }
             Reduction::Mean => fold(values, ways, 0i128, made, |s, v| *s += i128::from(v))
                 .into_iter()
                 .map(|sum| (sum / count.max(1) as i128) as i64)

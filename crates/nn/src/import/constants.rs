@@ -137,6 +137,9 @@ fn range(b: &mut Builder, v: &View<'_>) -> Made {
     let limit = v.const_number(b, 1, "limit")?;
     let delta = v.const_number(b, 2, "delta")?;
     let element = b.element(v.input(0)?);
+    if element.is_integer() {
+        return integers(b, v, element);
+    }
     let count = ((limit - start) / delta).ceil().max(0.0);
     if !count.is_finite() {
         return Err(Fault::Number {
@@ -151,6 +154,36 @@ fn range(b: &mut Builder, v: &View<'_>) -> Made {
     let values = Tensor::made(Element::F64, vec![count], Data::F64(values.collect()));
     let values = b.constant(values);
     Ok(vec![b.cast(values, element)?])
+}
+
+/// A range of integers, which floats may not have.
+fn integers(b: &mut Builder, v: &View<'_>, element: Element) -> Made {
+    let mut of = |index: usize, what: &'static str| {
+        let tensor = v.constant(b, index, what)?;
+        match tensor.to_integers().as_deref() {
+            Some(&[value]) => Ok(value),
+            _ => Err(Fault::Shape {
+                what,
+                found: tensor.shape().to_vec(),
+                expected: "one integer".into(),
+            }),
+        }
+    };
+    let (start, limit, delta) = (of(0, "start")?, of(1, "limit")?, of(2, "delta")?);
+    if delta == 0 {
+        return Err(Fault::Number {
+            what: "delta",
+            found: 0,
+            expected: "a number that leads from start to limit",
+        });
+    }
+    // Rounded up, and none where it leads elsewhere.
+    let (span, step) = ((limit - start) * delta.signum(), delta.abs());
+    let count = usize::try_from((span + step - 1).max(0) / step).unwrap_or(usize::MAX);
+    b.allow(&[count])?;
+    let values = (0..count as i128).map(|place| (start + place * delta) as i64);
+    let values = Tensor::made(element, vec![count], Data::Int(values.collect()));
+    Ok(vec![b.constant(values)])
 }
 
 fn shape(b: &mut Builder, v: &View<'_>) -> Made {

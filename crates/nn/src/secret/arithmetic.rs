@@ -1,10 +1,11 @@
 //! Operators element by element.
 
-use madrigal_program::{Rounding, Tensor as Secret};
+use madrigal_program::{Array, Rounding, Shape, Tensor as Secret, Type};
 
-use super::forms::{Form, integer};
+use super::forms::Form;
+use super::integers::{integer, whole};
 use super::{Lowered, Lowering, cannot};
-use crate::graph::{Binary, Unary, ValueId};
+use crate::graph::{Binary, Op, Unary, ValueId};
 use crate::tensor::Element;
 
 impl Lowering<'_> {
@@ -17,10 +18,20 @@ impl Lowering<'_> {
         if unary == Unary::Not {
             return Ok(Form::Truth(self.forms.truth(x)?.not()));
         }
-        if let (Unary::Neg | Unary::Abs, Form::Integer(x)) = (unary, self.forms.form(x)?) {
+        if let (Unary::Neg | Unary::Abs | Unary::Sign | Unary::Relu, Form::Integer(x)) =
+            (unary, self.forms.form(x)?)
+        {
+            let signed = x.element().is_signed();
             return Ok(Form::Integer(match unary {
                 Unary::Neg => x.negate(),
-                _ => x.abs(),
+                Unary::Abs if signed => x.abs(),
+                Unary::Relu if signed => x.relu(),
+                Unary::Sign if signed => x.sign(),
+                Unary::Sign => {
+                    let zero = self.forms.public(x.element(), 0.0)?;
+                    x.equals(&zero).not().cast(x.element())
+                }
+                _ => x,
             }));
         }
         if let (Unary::Neg, Form::Number(x, more)) = (unary, self.forms.form(x)?) {
@@ -35,10 +46,7 @@ impl Lowering<'_> {
             Unary::Sign => x.sign(),
             Unary::Floor => floor(&x),
             Unary::Ceil => floor(&x.negate()).negate(),
-            Unary::Round => {
-                let half = self.forms.public(self.format.number, 0.5)?;
-                floor(&x.plus(&half))
-            }
+            Unary::Round => self.rounded(&x)?,
             Unary::Sqrt => x.sqrt(),
             Unary::Exp => x.exp(),
             Unary::Log => x.ln(),
@@ -75,7 +83,7 @@ impl Lowering<'_> {
                     _ => x.xor(&y),
                 }));
             }
-            Binary::Mod { .. } => return cannot("remainders are computed of constants alone"),
+            Binary::Mod { dividend } => return self.remainder(x, y, dividend),
             _ => {}
         }
         let cuts = !matches!(binary, Binary::Add | Binary::Sub);
@@ -110,41 +118,150 @@ impl Lowering<'_> {
         }
     }
 
+    /// The nearest integer, ties to even: half a step less than a half is added, and that step where the integer
+    /// below is odd.
+    fn rounded(&mut self, x: &Secret) -> Lowered<Secret> {
+        let number = self.format.number;
+        let (fraction, whole) = (number.fraction(), integer(number));
+        let one = self.forms.public(whole, 1.0)?;
+        let odd = x.truncate(fraction, Rounding::Exact).and(&one);
+        let half = 2f64.powi(fraction as i32 - 1);
+        let less = self.forms.public(whole, half - 1.0)?;
+        let moved = x.cast(whole).plus(&less).plus(&odd).cast(number);
+        Ok(moved.truncate(fraction, Rounding::Exact).extend(fraction))
+    }
+
     fn times(&mut self, x: ValueId, y: ValueId) -> Lowered<Form> {
-        if let (Form::Integer(x), Form::Integer(y)) = (self.forms.form(x)?, self.forms.form(y)?) {
-            return Ok(Form::Integer(x.times(&y)));
+        if let (Form::Integer(a), Form::Integer(b)) = (self.forms.form(x)?, self.forms.form(y)?) {
+            let product = if x == y { a.square() } else { a.times(&b) };
+            return Ok(Form::Integer(product));
+        }
+        // A product with what was divided by, or its root, is a quotient: the inverse of a large number has few bits.
+        for (x, y) in [(x, y), (y, x)] {
+            if let Some(Op::Unary(Unary::Reciprocal)) = self.maker(y) {
+                let divisor = self.reads(y);
+                return self.over(x, divisor);
+            }
+            let root = self.exponent_of(y) == Some(-0.5);
+            if root {
+                let divisor = self.reads(y);
+                let (a, b) = (self.forms.number(x)?, self.forms.number(divisor)?);
+                return Ok(Form::Number(a.divided_by_secret(&b.sqrt()), 0));
+            }
         }
         let (a, b) = (self.forms.number(x)?, self.forms.number(y)?);
         Ok(self.product(if x == y { a.square() } else { a.times(&b) }))
     }
 
+    /// The operator that makes a value.
+    fn maker(&self, id: ValueId) -> Option<&Op> {
+        self.makers[id.index()].map(|node| &node.op)
+    }
+
+    /// What the operator that makes a value reads first; the value itself where none does.
+    fn reads(&self, id: ValueId) -> ValueId {
+        self.makers[id.index()].map_or(id, |node| node.inputs[0])
+    }
+
+    /// The exponent, if a value is a power with a single one that all know.
+    fn exponent_of(&self, id: ValueId) -> Option<f64> {
+        let node = self.makers[id.index()]?;
+        let power = matches!(node.op, Op::Binary(Binary::Pow));
+        let exponent = self.forms.single(*node.inputs.get(1)?)?;
+        power.then_some(exponent)
+    }
+
     fn over(&mut self, x: ValueId, y: ValueId) -> Lowered<Form> {
-        if let Form::Integer(_) = self.forms.form(x)? {
-            return cannot("integers are divided among constants alone: cast them to floats first");
+        if let (Form::Integer(a), Form::Integer(b)) = (self.forms.form(x)?, self.forms.form(y)?) {
+            self.no_zero(y)?;
+            return Ok(Form::Integer(a.over(&b)));
         }
         let a = self.forms.number(x)?;
         if let Some(constant) = self.forms.constant(y) {
+            let number = self.format.number;
             if let Some(divisor) = self.forms.single(y)
                 && constant.shape().len() <= a.shape().rank()
             {
+                let limit = 2f64.powi((number.bits() - number.fraction()) as i32 - 1);
+                if divisor == 0.0 || divisor.is_nan() || (1.0 / divisor).abs() >= limit {
+                    return cannot(format!(
+                        "it divides by {divisor}, whose inverse is beyond the range of {number}: scale the model so \
+                         that it divides by a greater number"
+                    ));
+                }
                 return Ok(Form::Number(a.divided_by(divisor), 0));
             }
-            // Inverses of large numbers are small: they have more bits after the point, where there is room.
-            let number = self.format.number;
-            let more = number.fraction() / 2;
-            let fits = number.bits() > 2 * number.fraction() + more + 16;
-            let more = if fits { more } else { 0 };
-            let inverses = self.forms.weight(y, more, true)?;
-            return Ok(Form::Number(a.times(&inverses), number.fraction() + more));
+            if number.bits() <= 64 {
+                return self.over_each(&a, y);
+            }
         }
         let b = self.forms.number(y)?;
         Ok(Form::Number(a.divided_by_secret(&b), 0))
+    }
+
+    /// Quotients by constants: products with their inverses in twice the format's l bits, l of them after the point, and
+    /// cut off to the nearest. An inverse is half a unit of 2^-l off, or a 2^-53rd of itself, a dividend is below
+    /// 2^(l - 1 - F), and a quotient in range has a product in range.
+    fn over_each(&mut self, a: &Secret, y: ValueId) -> Lowered<Form> {
+        let number = self.format.number;
+        let (bits, fraction) = (number.bits(), number.fraction());
+        let (Some(wide), Some(finest)) = (
+            Type::fixed(2 * bits, fraction),
+            Type::fixed(2 * bits, fraction + bits),
+        ) else {
+            return cannot(format!("quotients have no room in {number}"));
+        };
+        let inverses = self.forms.weight(y, 0, true)?;
+        let product = a.cast(wide).times(&inverses);
+        let half = self
+            .forms
+            .public(finest, 0.5 * 2f64.powi(-(fraction as i32)))?;
+        let product = product.plus(&half).truncate(bits, self.format.rounding);
+        Ok(Form::Number(product.cast(number), 0))
+    }
+
+    /// An integer that all know is no divisor if it is 0.
+    fn no_zero(&self, y: ValueId) -> Lowered<()> {
+        let zero = |ints: &[i64]| ints.contains(&0);
+        match self.forms.known(y).and_then(|y| y.as_ints()) {
+            Some(ints) if zero(ints) => cannot("it divides integers by 0"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Remainders with the sign of the dividend, or of the divisor. Of floats they are those of the numbers' steps.
+    fn remainder(&mut self, x: ValueId, y: ValueId, dividend: bool) -> Lowered<Form> {
+        let (a, b, floats) = match (self.forms.form(x)?, self.forms.form(y)?) {
+            (Form::Integer(a), Form::Integer(b)) => {
+                self.no_zero(y)?;
+                (a, b, false)
+            }
+            _ => {
+                let whole = integer(self.format.number);
+                let (a, b) = (self.forms.number(x)?, self.forms.number(y)?);
+                (a.cast(whole), b.cast(whole), true)
+            }
+        };
+        let mut rest = a.rest(&b);
+        if !dividend && rest.element().is_signed() {
+            let zero = self.forms.public(rest.element(), 0.0)?;
+            let none = rest.equals(&zero).not();
+            let apart = rest.less(&zero).xor(&b.less(&zero));
+            rest = none.and(&apart).select(&rest.plus(&b), &rest);
+        }
+        Ok(match floats {
+            true => Form::Number(rest.cast(self.format.number), 0),
+            false => Form::Integer(rest),
+        })
     }
 
     fn power(&mut self, x: ValueId, y: ValueId) -> Lowered<Form> {
         let Some(exponent) = self.forms.single(y) else {
             return cannot("powers have one constant as their exponent");
         };
+        if let Form::Integer(a) = self.forms.form(x)? {
+            return self.integer_power(&a, exponent);
+        }
         let rounding = self.format.rounding;
         let fraction = self.format.number.fraction();
         let a = self.forms.number(x)?;
@@ -171,6 +288,31 @@ impl Lowering<'_> {
         Ok(Form::Number(made, 0))
     }
 
+    /// By squares and products, which wrap around.
+    fn integer_power(&mut self, a: &Secret, exponent: f64) -> Lowered<Form> {
+        if exponent.fract() != 0.0 || !(0.0..=64.0).contains(&exponent) {
+            return cannot(format!(
+                "powers of secret integers have an integer from 0 to 64 as their exponent, and not {exponent}"
+            ));
+        }
+        let exponent = exponent as u32;
+        let ones = Shape::checked(a.shape().axes())
+            .and_then(|shape| Array::from_f64(a.element(), &shape, &vec![1.0; shape.elements()]));
+        let Some(ones) = ones else {
+            return cannot("too many elements");
+        };
+        let mut power: Option<Secret> = None;
+        for bit in (0..u32::BITS - exponent.leading_zeros()).rev() {
+            power = power.map(|power| power.square());
+            if exponent >> bit & 1 == 1 {
+                power = Some(power.map_or_else(|| a.clone(), |power| power.times(a)));
+            }
+        }
+        Ok(Form::Integer(power.unwrap_or_else(|| {
+            self.forms.program.tensor_constant(ones)
+        })))
+    }
+
     pub(super) fn clip(&mut self, x: ValueId, low: f64, high: f64) -> Lowered<Form> {
         let number = self.format.number;
         let limit = 2f64.powi((number.bits() - 1 - number.fraction()) as i32);
@@ -193,32 +335,38 @@ impl Lowering<'_> {
         Ok(Form::Number(made, 0))
     }
 
+    /// Integers are cut off or widened as their types say; floats lose their fraction.
     pub(super) fn cast(&mut self, x: ValueId, to: Element) -> Lowered<Form> {
-        let fraction = self.format.number.fraction();
-        let whole = integer(self.format.number);
+        let number = self.format.number;
+        let fraction = number.fraction();
         let form = self.forms.form(x)?;
-        Ok(match form {
-            Form::Number(..) if to.is_float() => form,
-            Form::Number(..) if to.is_integer() => {
+        Ok(match (form, whole(to)) {
+            (form @ Form::Number(..), None) if to.is_float() => form,
+            (Form::Number(..), Some(whole)) => {
                 let a = self.forms.number(x)?;
-                let zero = self.forms.public(self.format.number, 0.0)?;
+                let zero = self.forms.public(number, 0.0)?;
                 let size = a.abs().truncate(fraction, Rounding::Exact);
-                Form::Integer(a.less(&zero).select(&size.negate(), &size))
+                let integers = a.less(&zero).select(&size.negate(), &size);
+                Form::Integer(integers.cast(whole))
             }
-            Form::Number(..) => {
+            (Form::Number(..), None) => {
                 let a = self.forms.number(x)?;
-                let zero = self.forms.public(self.format.number, 0.0)?;
+                let zero = self.forms.public(number, 0.0)?;
                 Form::Truth(a.equals(&zero).not())
             }
-            Form::Integer(a) if to.is_float() => Form::Number(a.extend(fraction), 0),
-            Form::Integer(a) if to.is_integer() => Form::Integer(a),
-            Form::Integer(a) => {
-                let zero = self.forms.public(whole, 0.0)?;
+            (Form::Integer(a), Some(whole)) => Form::Integer(a.cast(whole)),
+            (Form::Integer(a), None) if to.is_float() => {
+                Form::Number(a.cast(integer(number)).extend(fraction), 0)
+            }
+            (Form::Integer(a), None) => {
+                let zero = self.forms.public(a.element(), 0.0)?;
                 Form::Truth(a.equals(&zero).not())
             }
-            Form::Truth(a) if to.is_float() => Form::Number(a.cast(whole).extend(fraction), 0),
-            Form::Truth(a) if to.is_integer() => Form::Integer(a.cast(whole)),
-            Form::Truth(a) => Form::Truth(a),
+            (Form::Truth(a), Some(whole)) => Form::Integer(a.cast(whole)),
+            (Form::Truth(a), None) if to.is_float() => {
+                Form::Number(a.cast(integer(number)).extend(fraction), 0)
+            }
+            (Form::Truth(a), None) => Form::Truth(a),
         })
     }
 

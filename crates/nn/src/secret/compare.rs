@@ -1,6 +1,6 @@
 //! What becomes of a model's numbers when they have a fixed point, on sample data.
 
-use madrigal_program::{InputError, Inputs, Party, Type};
+use madrigal_program::{InputError, Inputs, Mistake, Overflow, Party, Type};
 
 use super::{EncodeError, Format, Roles, UnfitError};
 use crate::error::EvaluateError;
@@ -92,6 +92,11 @@ fn greatest(tensor: &Tensor) -> f64 {
 }
 
 fn largest_error(found: &Tensor, expected: &Tensor) -> f64 {
+    // Differences of integers are not those of the floats next to them.
+    if let (Some(found), Some(expected)) = (found.to_integers(), expected.to_integers()) {
+        let pairs = found.into_iter().zip(expected);
+        return pairs.map(|(a, b)| a.abs_diff(b) as f64).fold(0.0, f64::max);
+    }
     let pairs = found.to_f64().into_iter().zip(expected.to_f64());
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
@@ -122,6 +127,7 @@ impl Graph {
         opened
             .outputs
             .extend(own.map(|(at, (_, id))| (format!("output {at}"), *id)));
+        let data = &self.held(data)?[..];
         let expected = opened.evaluate(data)?;
         let network = opened.on_secrets(&roles, format)?;
         let inputs = network.with_weights(&opened, Inputs::new())?;
@@ -161,6 +167,7 @@ impl Graph {
             overflows: checked
                 .overflows
                 .iter()
+                .filter(|one| !wraps(one))
                 .map(|one| one.operation.clone())
                 .collect(),
         })
@@ -190,10 +197,16 @@ impl Graph {
             let share = if may_be_product(node) { 2.0 } else { 1.0 };
             most = most.min((room / share).floor().max(0.0) as u32);
         };
-        self.evaluate_with(data, &mut see)?;
+        self.evaluate_with(&self.held(data)?, &mut see)?;
         let fraction = most.min(bits / 2 - 1).min(24);
         Ok(Type::fixed(bits, fraction).filter(|_| fraction >= 4))
     }
+}
+
+/// Whether what happened is what the model says: its integers wrap around. Those that become floats are shifted.
+fn wraps(overflow: &Overflow) -> bool {
+    let integers = overflow.element.fraction() == 0;
+    integers && overflow.mistake == Mistake::Range && !overflow.operation.starts_with("shift")
 }
 
 /// Rows, and those whose greatest numbers are at different places.
@@ -208,7 +221,9 @@ fn changed(found: &Tensor, expected: &Tensor) -> [usize; 2] {
             .rev()
             .max_by(|&a, &b| row[a].total_cmp(&row[b]))
     };
-    let (a, b) = (found.to_f64(), expected.to_f64());
+    // Both zeros are one.
+    let numbers = |of: &Tensor| of.to_f64().iter().map(|one| one + 0.0).collect::<Vec<_>>();
+    let (a, b) = (numbers(found), numbers(expected));
     let pairs = a.chunks(columns).zip(b.chunks(columns));
     let differ = pairs.filter(|(a, b)| class(a) != class(b));
     [found.shape()[0], differ.count()]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::tensor::HeldError;
+
 /// A node that cannot be computed on secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
@@ -47,6 +49,19 @@ pub enum EncodeError {
         /// The type.
         element: String,
     },
+    /// A weight that other numbers are divided by.
+    #[error(
+        "the weights {name:?} are divided by, and hold {found}, whose inverse is beyond the range of {number}: take such \
+         divisors out of the model, or scale it so that it divides by greater ones"
+    )]
+    Divisor {
+        /// The node that reads it.
+        name: String,
+        /// The first such number.
+        found: String,
+        /// The type of numbers.
+        number: String,
+    },
     /// An input.
     #[error(
         "input {name:?} holds {found}, which {element} does not: scale the data, or give numbers more bits"
@@ -58,6 +73,14 @@ pub enum EncodeError {
         found: String,
         /// The type.
         element: String,
+    },
+    /// An input with numbers that its elements do not have.
+    #[error("input {name:?}: {wrong}")]
+    Element {
+        /// The input.
+        name: String,
+        /// The first such number.
+        wrong: HeldError,
     },
     /// Another number of inputs than the model has.
     #[error("inputs given: {found}; inputs of the model: {expected}")]

@@ -2,21 +2,22 @@
 
 use std::collections::HashMap;
 
-use madrigal_program::{Array, Plain, Program, Shape, Tensor as Secret, Type};
+use madrigal_program::{Array, Program, Shape, Tensor as Secret, Type};
 
 use super::error::UnfitError;
+use super::integers::{array, whole};
 use super::layers::Layers;
 use super::network::{Network, Port, Weight};
 use super::{Format, Lowered, Roles, Stop, cannot};
 use crate::graph::{Graph, Type as ValueType, ValueId};
-use crate::tensor::Tensor;
+use crate::tensor::{Data, Tensor};
 
 /// A value on secrets.
 #[derive(Clone)]
 pub(super) enum Form {
     /// A float, with so many bits more after the point than the format's, which are to be cut off.
     Number(Secret, u32),
-    /// An integer, of as many bits as a float.
+    /// An integer, of the model's width and sign.
     Integer(Secret),
     /// A truth value.
     Truth(Secret),
@@ -75,16 +76,6 @@ pub(super) struct Forms<'a> {
     more: HashMap<ValueId, u32>,
 }
 
-/// The integers that have as many bits as a type.
-pub(super) fn integer(number: Type) -> Type {
-    match number.bits() {
-        16 => i16::TYPE,
-        32 => i32::TYPE,
-        64 => i64::TYPE,
-        _ => i128::TYPE,
-    }
-}
-
 impl<'a> Forms<'a> {
     pub(super) fn new(graph: &'a Graph, roles: &Roles, format: Format) -> Self {
         let mut forms = Self {
@@ -103,7 +94,7 @@ impl<'a> Forms<'a> {
         for (name, id) in graph.inputs() {
             let ty = &graph.value(*id).ty;
             let port = format!("input {name}");
-            let element = forms.element(Sort::of(ty));
+            let element = forms.element(ty);
             let program = &mut forms.program;
             let secret = program.tensor_input(Some(&port), roles.data, element, &ty.shape);
             forms.made[id.index()] = Some(match Sort::of(ty) {
@@ -121,11 +112,10 @@ impl<'a> Forms<'a> {
         forms
     }
 
-    fn element(&self, sort: Sort) -> Type {
-        match sort {
+    fn element(&self, ty: &ValueType) -> Type {
+        match Sort::of(ty) {
             Sort::Number => self.format.number,
-            Sort::Integer => integer(self.format.number),
-            Sort::Truth => Type::BOOL,
+            _ => whole(ty.element).unwrap_or(Type::BOOL),
         }
     }
 
@@ -146,14 +136,15 @@ impl<'a> Forms<'a> {
         if self.constant(id).is_none() {
             return self.made[id.index()].clone().ok_or(Stop::Missing);
         }
-        let sort = Sort::of(&self.graph.value(id).ty);
+        let ty = &self.graph.value(id).ty;
+        let sort = Sort::of(ty);
         if sort == Sort::Number {
             return Ok(Form::Number(self.weight(id, 0, false)?, 0));
         }
         let key = (id, 0, false);
         let secret = match self.constants.get(&key) {
             Some(secret) => secret.clone(),
-            None => self.shared(id, self.element(sort), false)?,
+            None => self.shared(id, self.element(ty), false)?,
         };
         self.constants.insert(key, secret.clone());
         Ok(match sort {
@@ -216,13 +207,20 @@ impl<'a> Forms<'a> {
         })
     }
 
-    /// Weights with so many bits more after the point than the format's, or their inverses.
+    /// Weights with so many bits more after the point than the format's; or their inverses, in twice the format's bits.
     pub(super) fn weight(&mut self, id: ValueId, more: u32, inverse: bool) -> Lowered<Secret> {
         if let Some(secret) = self.constants.get(&(id, more, inverse)) {
             return Ok(secret.clone());
         }
         let number = self.format.number;
-        let Some(element) = Type::fixed(number.bits(), number.fraction() + more) else {
+        // An inverse is small where the number is large. In twice the bits, half of them after the point, it
+        // is exact enough for all.
+        let bits = if inverse { 2 } else { 1 } * number.bits();
+        let fraction = match inverse {
+            true => number.bits(),
+            false => number.fraction() + more,
+        };
+        let Some(element) = Type::fixed(bits, fraction) else {
             return cannot(format!(
                 "numbers of {number} have no room for products: give fewer bits after the point"
             ));
@@ -246,19 +244,21 @@ impl<'a> Forms<'a> {
             port,
             value: id,
             element,
+            number: self.format.number,
             inverse,
         });
         Ok(secret)
     }
 
+    /// A constant that all know.
+    pub(super) fn known(&self, id: ValueId) -> Option<&'a Tensor> {
+        let known = self.public_model || !self.graph.value(id).owned;
+        self.constant(id).filter(|_| known)
+    }
+
     /// The one number of a constant that all know.
     pub(super) fn single(&self, id: ValueId) -> Option<f64> {
-        let value = self.graph.value(id);
-        let known = self.public_model || !value.owned;
-        let constant = value
-            .constant
-            .as_ref()
-            .filter(|one| known && one.len() == 1);
+        let constant = self.known(id).filter(|one| one.len() == 1);
         constant.map(|one| one.to_f64()[0])
     }
 
@@ -276,7 +276,14 @@ impl<'a> Forms<'a> {
         let array = match encoded(tensor, element, inverse) {
             Ok(array) => array,
             Err(found) => {
-                return cannot(format!("it reads {found}, which {element} does not have"));
+                let number = self.format.number;
+                return cannot(match inverse {
+                    true => format!(
+                        "it divides by {found}, whose inverse is beyond the range of {number}: scale the model so that \
+                         it divides by a greater number"
+                    ),
+                    false => format!("it reads {found}, which {element} does not have"),
+                });
             }
         };
         Ok(self.program.tensor_constant(array))
@@ -354,16 +361,26 @@ impl<'a> Forms<'a> {
 
 /// A constant in a type, or the first number that the type does not have.
 pub(super) fn encoded(tensor: &Tensor, element: Type, inverse: bool) -> Result<Array, String> {
+    let shape = Shape::checked(tensor.shape()).ok_or_else(|| "too many elements".to_owned())?;
+    // Not through floats, which have 53 bits.
+    if let Data::Int(values) = tensor.data()
+        && whole(tensor.element()) == Some(element)
+    {
+        return array(tensor.element(), &shape, values).ok_or_else(String::new);
+    }
     let mut numbers = tensor.to_f64();
     if inverse {
+        if let Some(zero) = numbers.iter().position(|&number| number == 0.0) {
+            return Err(format!("0 (element {zero})"));
+        }
         numbers
             .iter_mut()
             .for_each(|number| *number = 1.0 / *number);
     }
     let fits = |number: f64| Array::from_f64(element, &Shape::scalar(), &[number]).is_some();
-    let shape = Shape::checked(tensor.shape()).ok_or_else(|| "too many elements".to_owned())?;
     Array::from_f64(element, &shape, &numbers).ok_or_else(|| {
         let wrong = numbers.iter().find(|&&number| !fits(number));
-        wrong.map_or_else(String::new, f64::to_string)
+        let own = |number: f64| if inverse { 1.0 / number } else { number };
+        wrong.map_or_else(String::new, |&number| own(number).to_string())
     })
 }

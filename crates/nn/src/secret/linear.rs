@@ -12,6 +12,7 @@ struct Operands {
     x: Secret,
     filters: Secret,
     one_axis: bool,
+    integers: bool,
 }
 
 impl Lowering<'_> {
@@ -22,21 +23,38 @@ impl Lowering<'_> {
         bias: Option<&ValueId>,
         axes: &[usize],
     ) -> Lowered<Form> {
-        let (Some(&bias), Form::Number(product, more)) = (bias, &product) else {
+        let Some(&bias) = bias else {
             return Ok(product);
         };
-        let Form::Number(bias, _) = self.forms.with_bits(bias, *more)? else {
-            return cannot("its bias is no float");
+        let more = match &product {
+            Form::Number(_, more) => *more,
+            _ => 0,
         };
+        let bias = self.forms.with_bits(bias, more)?;
         let bias = match axes {
-            [] => bias,
-            axes => bias.reshape(axes),
+            [] => bias.secret().clone(),
+            axes => bias.secret().reshape(axes),
         };
-        Ok(Form::Number(product.plus(&bias), *more))
+        Ok(product.map(|product| product.plus(&bias)))
+    }
+
+    /// Two factors of sums of products, and whether these are integers.
+    fn factors_of(&mut self, x: ValueId, y: ValueId) -> Lowered<(Secret, Secret, bool)> {
+        match (self.forms.form(x)?, self.forms.form(y)?) {
+            (Form::Integer(a), Form::Integer(b)) => Ok((a, b, true)),
+            _ => Ok((self.forms.number(x)?, self.forms.number(y)?, false)),
+        }
+    }
+
+    fn summed(&self, product: Secret, integers: bool) -> Form {
+        match integers {
+            true => Form::Integer(product),
+            false => self.product(product),
+        }
     }
 
     pub(super) fn matmul(&mut self, inputs: &[ValueId]) -> Lowered<Form> {
-        let (a, b) = (self.forms.number(inputs[0])?, self.forms.number(inputs[1])?);
+        let (a, b, integers) = self.factors_of(inputs[0], inputs[1])?;
         let product = match (a.shape().axes(), b.shape().axes()) {
             // One matrix for all rows, so that it is not repeated.
             (&[ref outer @ .., rows, inner], [_, columns]) if !outer.is_empty() => {
@@ -46,7 +64,7 @@ impl Lowering<'_> {
             }
             _ => a.matmul(&b),
         };
-        let product = self.product(product);
+        let product = self.summed(product, integers);
         self.with_bias(product, inputs.get(2), &[])
     }
 
@@ -61,29 +79,36 @@ impl Lowering<'_> {
             x,
             filters,
             one_axis,
+            integers,
         } = self.operands(inputs)?;
         let made = x.convolve(&filters, planar.moves(groups));
         let window = filters.shape().axes().get(1..).unwrap_or(&[]);
         let places = [0, 2, 3].map(|axis| made.shape().axes().get(axis).copied().unwrap_or(0));
         fits(&[window, &places].concat())?;
-        self.convolved(made, one_axis, inputs.get(2))
+        self.convolved(made, (one_axis, integers), inputs.get(2))
     }
 
     /// Data and filters, which have rows, whether the model has or not.
     fn operands(&mut self, inputs: &[ValueId]) -> Lowered<Operands> {
-        let (x, filters) = (self.forms.number(inputs[0])?, self.forms.number(inputs[1])?);
+        let (x, filters, integers) = self.factors_of(inputs[0], inputs[1])?;
         Ok(Operands {
             x: with_rows(&x),
             filters: with_rows(&filters),
             one_axis: x.shape().rank() == 3,
+            integers,
         })
     }
 
-    fn convolved(&mut self, made: Secret, one_axis: bool, bias: Option<&ValueId>) -> Lowered<Form> {
+    fn convolved(
+        &mut self,
+        made: Secret,
+        (one_axis, integers): (bool, bool),
+        bias: Option<&ValueId>,
+    ) -> Lowered<Form> {
         let &[_, channels, _, _] = made.shape().axes() else {
             return cannot("its shapes do not fit");
         };
-        let product = self.product(made);
+        let product = self.summed(made, integers);
         let made = self.with_bias(product, bias, &[1, channels, 1, 1])?;
         Ok(made.map(|made| without_rows(made.clone(), one_axis)))
     }
@@ -102,9 +127,10 @@ impl Lowering<'_> {
             mut x,
             filters,
             one_axis,
+            integers,
         } = self.operands(inputs)?;
         fits(&[x.shape().axes(), &moves.stride].concat())?;
-        let zero = self.forms.public(self.format.number, 0.0)?;
+        let zero = self.forms.public(x.element(), 0.0)?;
         for (axis, &stride) in [2, 3].into_iter().zip(&moves.stride) {
             let length = x.shape().axes()[axis];
             if stride > 1 && length > 0 {
@@ -149,6 +175,6 @@ impl Lowering<'_> {
                 made = made.slice(axis, before..length.saturating_sub(after));
             }
         }
-        self.convolved(made, one_axis, inputs.get(2))
+        self.convolved(made, (one_axis, integers), inputs.get(2))
     }
 }

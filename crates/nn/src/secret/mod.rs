@@ -9,16 +9,19 @@
 //! Floats become numbers with a fixed point, of a [`Type`] for the whole model. What is multiplied has twice as many
 //! bits after the point; they are cut off once after a sum of products and its bias, and after a sum of several of
 //! these. Where bits follow (a ReLU, a maximum), cutting off costs nothing there: the numbers are taken apart into
-//! bits once for both: what the cutting off costs belongs to the layer that reads the number. Integers have as many bits as the floats; truth values are bits.
+//! bits once for both: what the cutting off costs belongs to the layer that reads the number. Integers have the model's width
+//! and sign, whatever the format of numbers, and wrap around as the model's do; truth values are bits.
 //!
 //! # Differences from the model in the clear
-//! Numbers are rounded as the type has them, functions are approximated (`docs/FUNCTIONS.md`), `Round` rounds ties
-//! up, and equal numbers may change their order in `TopK`. [`Graph::compare`] tells what comes of that.
+//! Numbers are rounded as the type has them, functions are approximated (`docs/FUNCTIONS.md`), and equal numbers may change
+//! their order in `TopK`. Quotients of integers by a secret 0 have all bits set, remainders are the dividend. Integers that
+//! become floats must be in the format's range. [`Graph::compare`] tells what comes of that.
 
 mod arithmetic;
 mod compare;
 mod error;
 mod forms;
+mod integers;
 mod layers;
 mod linear;
 mod moves;
@@ -84,7 +87,13 @@ impl Graph {
             graph: self,
             format,
             forms: Forms::new(self, roles, format),
+            makers: vec![None; self.values.len()],
         };
+        for node in &self.nodes {
+            for &id in &node.outputs {
+                lowering.makers[id.index()] = Some(node);
+            }
+        }
         let layers = Layers::of(self);
         let mut unfit = Vec::new();
         for node in &self.nodes {
@@ -124,6 +133,8 @@ struct Lowering<'a> {
     graph: &'a Graph,
     format: Format,
     forms: Forms<'a>,
+    /// The node that makes each value, where one does.
+    makers: Vec<Option<&'a Node>>,
 }
 
 impl<'a> Lowering<'a> {

@@ -60,7 +60,7 @@ impl Lowering<'_> {
         if axis != 0 {
             return cannot("secret places are looked up along the first axis alone");
         }
-        let places = self.forms.integer(places)?;
+        let places = self.forms.integer(places)?.cast(i64::TYPE);
         let [zero, length] = [0.0, shape[0] as f64].map(|n| self.forms.public(places.element(), n));
         // Places below 0 count from the end.
         let wrapped = places.less(&zero?).select(&places.plus(&length?), &places);

@@ -28,6 +28,8 @@ pub(super) struct Weight {
     pub(super) port: String,
     pub(super) value: ValueId,
     pub(super) element: Type,
+    /// The type of the model's numbers.
+    pub(super) number: Type,
     /// Whether their inverses are wanted.
     pub(super) inverse: bool,
 }
@@ -89,10 +91,18 @@ impl Network {
                 continue;
             };
             let array = encoded(tensor, weight.element, weight.inverse);
-            let array = array.map_err(|found| EncodeError::Weight {
-                name: weight.name.clone(),
-                found,
-                element: weight.element.to_string(),
+            let (name, element) = (weight.name.clone(), weight.element.to_string());
+            let array = array.map_err(|found| match weight.inverse {
+                true => EncodeError::Divisor {
+                    name,
+                    found,
+                    number: weight.number.to_string(),
+                },
+                false => EncodeError::Weight {
+                    name,
+                    found,
+                    element,
+                },
             })?;
             inputs = inputs.with_array(Some(&weight.port), array);
         }
@@ -118,7 +128,12 @@ impl Network {
                     found: tensor.shape().to_vec(),
                 });
             }
-            let array = encoded(tensor, port.element, false);
+            let held = tensor.converted(port.ty.element);
+            let held = held.map_err(|wrong| EncodeError::Element {
+                name: port.name.clone(),
+                wrong,
+            })?;
+            let array = encoded(&held, port.element, false);
             let array = array.map_err(|found| EncodeError::Input {
                 name: port.name.clone(),
                 found,
@@ -141,12 +156,16 @@ impl Network {
 
 /// Numbers as the model has them.
 fn decoded(array: &Array, ty: &ValueType) -> Tensor {
-    let numbers = array.to_f64();
     let data = match ty.element {
-        crate::tensor::Element::F64 => Data::F64(numbers),
-        element if element.is_float() => Data::F32(numbers.iter().map(|&n| n as f32).collect()),
-        element if element.is_integer() => Data::Int(numbers.iter().map(|&n| n as i64).collect()),
-        _ => Data::Bool(numbers.iter().map(|&n| n != 0.0).collect()),
+        crate::tensor::Element::F64 => Data::F64(array.to_f64()),
+        element if element.is_float() => {
+            Data::F32(array.to_f64().iter().map(|&n| n as f32).collect())
+        }
+        // All bits; narrow ones get their sign when the tensor is made.
+        element if element.is_integer() => {
+            Data::Int(array.codes().map(|code| code as i64).collect())
+        }
+        _ => Data::Bool(array.codes().map(|code| code != 0).collect()),
     };
     Tensor::made(ty.element, ty.shape.clone(), data)
 }

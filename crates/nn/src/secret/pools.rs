@@ -69,13 +69,16 @@ impl Planar {
 impl Lowering<'_> {
     pub(super) fn max_pool(&mut self, window: &Window, x: ValueId) -> Lowered<Form> {
         let window = Planar::new(window)?;
-        let number = self.format.number;
-        let limit = 2f64.powi((number.bits() - 1 - number.fraction()) as i32);
-        let least = self.forms.public(number, -limit)?;
-        let x = self.forms.number(x)?;
-        let one_axis = x.shape().rank() == 3;
-        let greatest = window.over(&with_rows(&x), &least)?.greatest(0);
-        Ok(Form::Number(without_rows(greatest, one_axis), 0))
+        let form = self.cut(x)?;
+        let element = form.secret().element();
+        let least = match element.is_signed() {
+            true => -(2f64.powi((element.bits() - 1 - element.fraction()) as i32)),
+            false => 0.0,
+        };
+        let least = self.forms.public(element, least)?;
+        let one_axis = form.secret().shape().rank() == 3;
+        let greatest = window.over(&with_rows(form.secret()), &least)?.greatest(0);
+        Ok(form.map(|_| without_rows(greatest, one_axis)))
     }
 
     pub(super) fn average_pool(

@@ -1,8 +1,8 @@
 //! What is made of all elements along axes.
 
-use madrigal_program::{Array, Plain, Tensor as Secret};
+use madrigal_program::{Array, Plain, Tensor as Secret, Type};
 
-use super::forms::{Form, integer};
+use super::forms::Form;
 use super::{Lowered, Lowering, cannot};
 use crate::graph::{Reduction, ValueId};
 
@@ -24,15 +24,26 @@ impl Lowering<'_> {
                 let sum = along(&self.forms.number(x)?, &|x, axis| x.sum(axis));
                 Form::Number(sum.divided_by(count.max(1) as f64), 0)
             }
-            (Reduction::Mean, _) => return cannot("integers have no mean: cast them to floats"),
+            // In twice the bits, so that the sum has room.
+            (Reduction::Mean, Form::Integer(x)) => {
+                let (element, wide) = (x.element(), wider(x.element()));
+                let count = self.forms.public(wide, count.max(1) as f64)?;
+                let sum = along(&x.cast(wide), &|x, axis| x.sum(axis));
+                Form::Integer(sum.over(&count).cast(element))
+            }
             (Reduction::Prod, Form::Number(..)) => {
                 let mut x = self.forms.number(x)?;
                 for &axis in axes.iter().rev() {
-                    x = self.factors(x, axis)?;
+                    x = self.factors(x, axis, self.format.number.fraction())?;
                 }
                 Form::Number(x.reshape(&kept[..]), 0)
             }
-            (Reduction::Prod, _) => return cannot("of integers no products are computed"),
+            (Reduction::Prod, Form::Integer(mut x)) => {
+                for &axis in axes.iter().rev() {
+                    x = self.factors(x, axis, 0)?;
+                }
+                Form::Integer(x.reshape(&kept[..]))
+            }
             (Reduction::Max | Reduction::Min, _) if count == 0 => {
                 return cannot("no element has neither a maximum nor a minimum");
             }
@@ -41,9 +52,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// Products along an axis, which goes, two by two.
-    fn factors(&mut self, mut x: Secret, axis: usize) -> Lowered<Secret> {
-        let fraction = self.format.number.fraction();
+    /// Products along an axis, which goes, two by two; of each so many bits are cut off.
+    fn factors(&mut self, mut x: Secret, axis: usize, fraction: u32) -> Lowered<Secret> {
         loop {
             let length = x.shape().axes()[axis];
             match length {
@@ -83,19 +93,13 @@ impl Lowering<'_> {
     ) -> Lowered<Form> {
         let shape = self.shape(x);
         let count: usize = shape[axis..].iter().product();
-        let number = self.format.number;
         let x = self.forms.number(x)?;
         let flat = x.reshape([&shape[..axis], &[count]].concat());
-        if center {
-            let made = flat.layer_norm(axis, epsilon);
-            return Ok(Form::Number(made.reshape(shape), 0));
-        }
-        let squares = flat.square().sum(axis);
-        let squares = squares.truncate(number.fraction(), self.format.rounding);
-        let mean = squares.divided_by(count.max(1) as f64);
-        let mean = mean.plus(&self.forms.public(number, epsilon)?);
-        let product = flat.times(&mean.inverse_sqrt().expand(axis));
-        Ok(self.product(product.reshape(shape)))
+        let made = match center {
+            true => flat.layer_norm(axis, epsilon),
+            false => flat.rms_norm(axis, epsilon),
+        };
+        Ok(Form::Number(made.reshape(shape), 0))
     }
 
     pub(super) fn running_sums(
@@ -148,7 +152,6 @@ impl Lowering<'_> {
             true => moved.max_with_place(),
             false => moved.min_with_place(),
         };
-        let whole = integer(self.format.number);
         let place = match last {
             true => {
                 let end = self
@@ -158,7 +161,7 @@ impl Lowering<'_> {
             }
             false => place,
         };
-        Ok(Form::Integer(place.cast(whole).reshape(&kept[..])))
+        Ok(Form::Integer(place.cast(i64::TYPE).reshape(&kept[..])))
     }
 
     pub(super) fn top(
@@ -182,8 +185,17 @@ impl Lowering<'_> {
         let (Some(places), Some(values)) = (sorted.pop(), sorted.pop()) else {
             return cannot("elements that cannot be put in order");
         };
-        let whole = integer(self.format.number);
-        let places = places.cast(whole).permute(&back);
+        let places = places.cast(i64::TYPE).permute(&back);
         Ok([form.map(|_| values.permute(&back)), Form::Integer(places)])
+    }
+}
+
+/// Integers of the same sign that sums of these have room in.
+fn wider(element: Type) -> Type {
+    match (element.is_signed(), element.bits()) {
+        (true, ..=32) => i64::TYPE,
+        (true, _) => i128::TYPE,
+        (false, ..=32) => u64::TYPE,
+        (false, _) => u128::TYPE,
     }
 }

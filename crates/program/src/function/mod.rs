@@ -1,4 +1,4 @@
-//! Functions of one number as circuits of few ANDs: exponentials, logarithms, roots, reciprocals, and the
+//! Functions of one number, and quotients of two, as circuits of few ANDs: exponentials, logarithms, roots, reciprocals, and the
 //! sigmoids of neural networks.
 //!
 //! # How
@@ -12,6 +12,8 @@
 //!   is 0 there ([`symmetric`]);
 //! - for powers of x (1/x, sqrt, 1/sqrt) and ln: the number is shifted so that its highest 1 stands first, and
 //!   the result back by as much, or half ([`normalised`]);
+//! - for quotients: the same of the divisor, which is not shifted back; a second circuit of the dividend and what came of
+//!   the divisor multiplies and shifts ([`quotient`]);
 //! - for e^x: the product with log2(e), whose whole part is what the result is shifted by ([`exponential`]).
 //!
 //! For `Fixed<i64, 16>` that is 500 to 1,250 ANDs, the sum of shares in front of it included, with which all is
@@ -33,6 +35,7 @@
 
 mod exponential;
 mod normalised;
+mod quotient;
 mod real;
 mod spline;
 mod symmetric;
@@ -46,6 +49,7 @@ use crate::element::Type;
 
 use exponential::Exponential;
 use normalised::Normalised;
+use quotient::{Packing, Quotient};
 use symmetric::Symmetric;
 
 /// Bits after the point that results are right to: more would take as many pieces as there is no use for.
@@ -80,6 +84,12 @@ pub(crate) enum Kind {
     PositiveReciprocal,
     Root,
     InverseRoot,
+    /// The inverse square root with more bits after the point, as a factor of products.
+    FineInverseRoot,
+    /// 1 / x in two parts, as quotients take it.
+    Inverse,
+    /// x times an inverse.
+    Quotient,
 }
 
 impl fmt::Display for Kind {
@@ -99,6 +109,9 @@ impl fmt::Display for Kind {
             Self::PositiveReciprocal => "reciprocal of positive numbers",
             Self::Root => "square root",
             Self::InverseRoot => "inverse square root",
+            Self::FineInverseRoot => "fine inverse square root",
+            Self::Inverse => "inverse in parts",
+            Self::Quotient => "quotient",
         })
     }
 }
@@ -108,6 +121,8 @@ impl fmt::Display for Kind {
 pub struct Function {
     kind: Kind,
     from: Type,
+    /// What the second operand is, where there is one.
+    second: Option<Type>,
     to: Type,
     form: Form,
 }
@@ -117,23 +132,40 @@ enum Form {
     Symmetric(Symmetric),
     Normalised(Normalised),
     Exponential(Exponential),
+    Quotient(Quotient),
 }
 
 impl Function {
     /// The function for numbers with a fixed point, or `None` for others.
     pub(crate) fn new(kind: Kind, from: Type) -> Option<Self> {
+        Self::with_results(kind, from, from)
+    }
+
+    /// A function whose results are numbers of another type with a fixed point, as a factor's are.
+    pub(crate) fn with_results(kind: Kind, from: Type, to: Type) -> Option<Self> {
         if from.fraction() == 0 || !from.is_signed() {
             return None;
         }
+        let mut second = None;
         let (form, to) = match kind {
             Kind::Exp => (Form::Exponential(Exponential::new(from)), from.integer()),
             Kind::Log
             | Kind::Reciprocal
             | Kind::PositiveReciprocal
             | Kind::Root
-            | Kind::InverseRoot => {
-                let normalised = Normalised::new(kind, from);
-                (Form::Normalised(normalised), from.integer())
+            | Kind::InverseRoot
+            | Kind::FineInverseRoot => {
+                let normalised = Normalised::new(kind, from, to);
+                (Form::Normalised(normalised), to.integer())
+            }
+            Kind::Inverse => {
+                let normalised = Normalised::new(kind, from, from);
+                (Form::Normalised(normalised), Packing::new(from).to())
+            }
+            Kind::Quotient => {
+                let quotient = Quotient::new(from);
+                second = Some(quotient.second());
+                (Form::Quotient(quotient), from.integer())
             }
             _ => {
                 let symmetric = Symmetric::new(kind, from);
@@ -144,6 +176,7 @@ impl Function {
         Some(Self {
             kind,
             from,
+            second,
             to,
             form,
         })
@@ -158,15 +191,21 @@ impl Function {
         self.from
     }
 
+    /// The type of its second operand, if it takes two.
+    pub(crate) fn second(&self) -> Option<Type> {
+        self.second
+    }
+
     /// The type of integers that its results, times 2^fraction, are given as.
     pub(crate) fn to(&self) -> Type {
         self.to
     }
 
-    /// The result's code for a number's code.
-    pub(crate) fn evaluate(&self, code: u128) -> u128 {
+    /// The result's code for a number's code, and a second one's where it takes two.
+    pub(crate) fn evaluate(&self, code: u128, second: u128) -> u128 {
         let number = self.from.extend(code);
         let result = match &self.form {
+            Form::Quotient(form) => form.evaluate(self.from, number, second),
             Form::Symmetric(form) => form.evaluate(self.from, number),
             Form::Normalised(form) => form.evaluate(self.from, number),
             Form::Exponential(form) => form.evaluate(self.from, number),
@@ -182,12 +221,17 @@ impl Function {
             Form::Symmetric(form) => form.range(self.from),
             Form::Normalised(form) => form.range(self.from),
             Form::Exponential(form) => form.range(self.from),
+            Form::Quotient(_) => {
+                let most = (self.to.mask() >> 1) as i128;
+                Some((-most, most))
+            }
         }
     }
 
     /// The result as a part of a circuit.
-    pub(crate) fn build(&self, b: &mut Builder, x: &[Wire]) -> Vec<Wire> {
+    pub(crate) fn build(&self, b: &mut Builder, x: &[Wire], second: &[Wire]) -> Vec<Wire> {
         let result = match &self.form {
+            Form::Quotient(form) => form.build(self.from, b, x, second),
             Form::Symmetric(form) => form.build(self.from, b, x),
             Form::Normalised(form) => form.build(self.from, b, x),
             Form::Exponential(form) => form.build(self.from, b, x),
@@ -199,9 +243,10 @@ impl Function {
         }
     }
 
-    /// How many pieces there are, and of which degree.
+    /// How many pieces there are, and of which degree: none of a quotient, which has its inverse from elsewhere.
     pub(crate) fn size(&self) -> (usize, usize) {
         match &self.form {
+            Form::Quotient(_) => (0, 0),
             Form::Symmetric(form) => form.spline.size(),
             Form::Normalised(form) => form.spline.size(),
             Form::Exponential(form) => form.spline.size(),
@@ -221,6 +266,7 @@ impl fmt::Display for Function {
             Form::Symmetric(form) => take(&mut form.spline.words()),
             Form::Normalised(form) => take(&mut form.words()),
             Form::Exponential(form) => take(&mut form.words()),
+            Form::Quotient(_) => return write!(f, "{} as {}", self.kind, self.to),
         }
         let digest: [u8; 32] = hash.finalize().into();
         let digest: String = digest[..8]
@@ -228,9 +274,11 @@ impl fmt::Display for Function {
             .map(|byte| format!("{byte:02x}"))
             .collect();
         let Self { kind, to, .. } = self;
-        write!(
-            f,
-            "{kind} as {to}, {pieces} pieces of degree {degree}, {digest}"
-        )
+        if let (Kind::FineInverseRoot, Form::Normalised(form)) = (kind, &self.form) {
+            write!(f, "{kind} to {} places, ", form.places())?;
+        } else {
+            write!(f, "{kind} ")?;
+        }
+        write!(f, "as {to}, {pieces} pieces of degree {degree}, {digest}")
     }
 }

@@ -4,9 +4,14 @@
 //! 0 has no m: it counts as 2^-(F + 1), half of the least number above it, of which all comes by itself; only
 //! its root is 0. Results of reciprocals and roots are never less than the exact number by a whole step, and
 //! more by a part of themselves at most, which the spline sees to: all its values are slightly too large.
+//!
+//! The inverse root that products are made with has more bits after the point than the number: it is right in proportion
+//! to itself, to a 2^-(F + 2)th and a unit of its last place, to either side. The inverse that quotients are made with
+//! is not shifted back at all ([`Packing`]).
 
 use madrigal_circuit::{Builder, Wire};
 
+use super::quotient::Packing;
 use super::real::{LN_2, ln, power_of_two};
 use super::spline::{Columns, Spline, Wanted};
 use super::{GUARD, Kind, PRECISION};
@@ -23,12 +28,16 @@ pub(super) struct Normalised {
     power: Power,
     /// The spline's values are in units of 2^-scale.
     scale: u32,
+    /// The type of the results.
+    to: Type,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Power {
     /// 1 / x; of numbers below 0, too, or not.
     Reciprocal { signed: bool },
+    /// 1 / m, the zeros and the sign, side by side.
+    Inverse(Packing),
     /// The square root.
     Root,
     /// 1 over it.
@@ -44,29 +53,36 @@ struct Parts {
 }
 
 impl Normalised {
-    pub(super) fn new(kind: Kind, element: Type) -> Self {
+    /// A function of numbers of a type, whose results are numbers of another.
+    pub(super) fn new(kind: Kind, element: Type, to: Type) -> Self {
         let fraction = element.fraction().min(PRECISION);
         let power = match kind {
             Kind::Reciprocal => Power::Reciprocal { signed: true },
             Kind::PositiveReciprocal => Power::Reciprocal { signed: false },
+            Kind::Inverse => Power::Inverse(Packing::new(element)),
             Kind::Root => Power::Root,
-            Kind::InverseRoot => Power::InverseRoot,
+            Kind::InverseRoot | Kind::FineInverseRoot => Power::InverseRoot,
             _ => Power::Log(Vec::new()),
         };
         let bits = power.bits(element);
-        let is_log = matches!(power, Power::Log(_));
-        let scale = match is_log {
-            true => fraction + GUARD,
-            false => fraction + 3 + WRONG_BITS,
+        let scale = match &power {
+            Power::Log(_) => fraction + GUARD,
+            Power::Inverse(packing) => packing.scale,
+            _ => fraction + 3 + WRONG_BITS,
         };
-        let odd = power.exponent(element).rem_euclid(2) as f64;
+        let more = match (kind, &power) {
+            (Kind::FineInverseRoot, _) | (_, Power::Log(_)) => 0.0,
+            (_, Power::Inverse(_)) => Packing::MORE,
+            _ => WRONG,
+        };
+        let odd = power.exponent(element, to).rem_euclid(2) as f64;
         // The argument is what follows the 1; behind that, for roots, whether the zeros are odd in number.
         let split = |z: f64| match z >= 1.0 {
             true => (1.0, z),
             false => (0.0, z + 1.0),
         };
         let function: &dyn Fn(f64) -> f64 = match power {
-            Power::Reciprocal { .. } => &|z: f64| 1.0 / (1.0 + z),
+            Power::Reciprocal { .. } | Power::Inverse(_) => &|z: f64| 1.0 / (1.0 + z),
             Power::Root => &|z: f64| {
                 let (zeros, m) = split(z);
                 (m * (1.0 + odd) * (1.0 - zeros / 2.0)).sqrt()
@@ -85,7 +101,7 @@ impl Normalised {
             end: 1 << (bits - 1 + u32::from(halves)),
             scale,
             error: WRONG / 4.0,
-            more: if is_log { 0.0 } else { WRONG },
+            more,
             longest: bits - 1,
         });
         let power = match power {
@@ -104,7 +120,13 @@ impl Normalised {
             spline,
             power,
             scale,
+            to,
         }
+    }
+
+    /// Bits after the point of the results.
+    pub(super) fn places(&self) -> u32 {
+        self.to.fraction()
     }
 
     /// The tables in words.
@@ -119,17 +141,23 @@ impl Normalised {
     pub(super) fn evaluate(&self, element: Type, number: i128) -> i128 {
         let bits = self.power.bits(element);
         let (magnitude, negative) = match self.power {
-            Power::Reciprocal { signed: true } => (number.unsigned_abs(), number < 0),
+            Power::Reciprocal { signed: true } | Power::Inverse(_) => {
+                (number.unsigned_abs(), number < 0)
+            }
             _ => (number.max(0) as u128, false),
         };
         let parts = Parts::of(magnitude, bits);
-        let most = (element.mask() >> 1) as i128;
-        let exponent = self.power.exponent(element);
+        let most = (self.to.mask() >> 1) as i128;
+        let exponent = self.power.exponent(element, self.to);
         let zeros = parts.zeros as i32;
         let result = match &self.power {
             Power::Reciprocal { .. } => {
                 let value = self.spline.evaluate(parts.rest, false);
                 shifted(value, exponent + zeros - self.scale as i32, most)
+            }
+            Power::Inverse(packing) => {
+                let mantissa = self.spline.evaluate(parts.rest, false);
+                return packing.pack(mantissa as u128, parts.zeros, negative) as i128;
             }
             Power::Root if magnitude == 0 => 0,
             Power::Root => {
@@ -153,8 +181,9 @@ impl Normalised {
     /// Between which numbers all of [`evaluate`](Self::evaluate) lie.
     pub(super) fn range(&self, element: Type) -> Option<(i128, i128)> {
         let [low, high] = self.spline.bounds();
-        let most = (element.mask() >> 1) as i128;
+        let most = (self.to.mask() >> 1) as i128;
         match &self.power {
+            Power::Inverse(packing) => Some((0, packing.to().mask() as i128)),
             Power::Log(entries) => {
                 let least = low + entries.iter().fold(0, |least, &entry| least.min(entry));
                 let greatest = high + entries.iter().fold(0, |most, &entry| most.max(entry));
@@ -171,13 +200,13 @@ impl Normalised {
     pub(super) fn build(&self, element: Type, b: &mut Builder, x: &[Wire]) -> Vec<Wire> {
         let bits = self.power.bits(element) as usize;
         let sign = x[x.len() - 1];
-        let signed = matches!(self.power, Power::Reciprocal { signed: true });
+        let signed = self.power.is_signed();
         let magnitude = match signed {
             true => b.negate_if(x, sign),
             false => x[..bits].to_vec(),
         };
         let zeros = b.leading_zeros(&magnitude);
-        let moved = b.shift_left(&magnitude, &zeros);
+        let moved = moved_up(b, &magnitude, &zeros);
         let (first, rest) = (moved[bits - 1], moved[..bits - 1].to_vec());
         // A number below 0 counts as 0: with all zeros in front, and nothing after them.
         let (zeros, rest) = match signed {
@@ -189,17 +218,21 @@ impl Normalised {
             }
         };
         let zero = b.constant(false);
-        let exponent = self.power.exponent(element);
+        let exponent = self.power.exponent(element, self.to);
         let scale = self.scale as i32;
         let with_parity = || [&rest[..], &zeros[..1]].concat();
         match &self.power {
             Power::Reciprocal { .. } => {
                 let value = self.spline.build(b, &rest, zero);
-                let result = shifted_left(b, &value, &zeros, bits, exponent - scale, element);
+                let result = shifted_left(b, &value, &zeros, bits, exponent - scale, self.to);
                 match signed {
                     true => b.negate_if(&result, sign),
                     false => result,
                 }
+            }
+            Power::Inverse(packing) => {
+                let mantissa = self.spline.build(b, &rest, zero);
+                packing.join(b, &mantissa, &zeros, sign)
             }
             Power::Root => {
                 let value = self.spline.build(b, &with_parity(), zero);
@@ -216,7 +249,7 @@ impl Normalised {
             Power::InverseRoot => {
                 let value = self.spline.build(b, &with_parity(), zero);
                 let by = exponent.div_euclid(2) - scale;
-                shifted_left(b, &value, &zeros[1..], bits / 2, by, element)
+                shifted_left(b, &value, &zeros[1..], bits / 2, by, self.to)
             }
             Power::Log(entries) => {
                 let value = self.spline.build(b, &rest, zero);
@@ -244,24 +277,30 @@ impl Normalised {
 }
 
 impl Power {
+    /// Whether numbers below 0 have one, too.
+    fn is_signed(&self) -> bool {
+        matches!(self, Self::Reciprocal { signed: true } | Self::Inverse(_))
+    }
+
     /// Bits of the number whose leading zeros count.
     fn bits(&self, element: Type) -> u32 {
-        match self {
+        match self.is_signed() {
             // The least number has a bit more above 0.
-            Self::Reciprocal { signed: true } => element.bits(),
-            _ => element.bits() - 1,
+            true => element.bits(),
+            false => element.bits() - 1,
         }
     }
 
-    /// What the power makes of 2^(bits - 1 - F), in steps of 2^-F, as an exponent of 2; of roots the double
-    /// of that.
-    fn exponent(&self, element: Type) -> i32 {
-        let (top, fraction) = (self.bits(element) as i32 - 1, element.fraction() as i32);
+    /// What the power makes of 2^(bits - 1 - F), in steps of the results, as an exponent of 2; of roots the
+    /// double of that.
+    fn exponent(&self, element: Type, to: Type) -> i32 {
+        let top = self.bits(element) as i32 - 1 - element.fraction() as i32;
+        let places = to.fraction() as i32;
         match self {
-            Self::Reciprocal { .. } => 2 * fraction - top,
-            Self::Root => top + fraction,
-            Self::InverseRoot => 3 * fraction - top,
-            Self::Log(_) => 0,
+            Self::Reciprocal { .. } => places - top,
+            Self::Root => 2 * places + top,
+            Self::InverseRoot => 2 * places - top,
+            Self::Inverse(_) | Self::Log(_) => 0,
         }
     }
 }
@@ -280,6 +319,22 @@ impl Parts {
     fn with_parity(&self, bits: u32) -> u128 {
         self.rest | u128::from(self.zeros & 1) << (bits - 1)
     }
+}
+
+/// A number shifted by its leading zeros: by many first, so that what only its highest bits are wanted of takes fewer
+/// ANDs. Of 0 nothing moves.
+pub(super) fn moved_up(b: &mut Builder, number: &[Wire], zeros: &[Wire]) -> Vec<Wire> {
+    let nothing = b.constant(false);
+    let steps = zeros.iter().enumerate().rev();
+    let steps = steps.map(|(at, &bit)| (1_usize << at, bit));
+    let steps = steps.filter(|&(step, _)| step < number.len());
+    let mut number = number.to_vec();
+    for (step, bit) in steps {
+        let mut moved = vec![nothing; step];
+        moved.extend_from_slice(&number[..number.len() - step]);
+        number = b.select(bit, &moved, &number);
+    }
+    number
 }
 
 /// value 2^by rounded down, or `most` if it is more than that.

@@ -205,7 +205,7 @@ pub fn narrow() -> Result<(), String> {
     Ok(())
 }
 
-const KINDS: [Kind; 14] = [
+const KINDS: [Kind; 16] = [
     Kind::Sigmoid,
     Kind::Tanh,
     Kind::Erf,
@@ -220,6 +220,8 @@ const KINDS: [Kind; 14] = [
     Kind::PositiveReciprocal,
     Kind::Root,
     Kind::InverseRoot,
+    Kind::FineInverseRoot,
+    Kind::Inverse,
 ];
 
 /// Whether all numbers of a tensor lie in a range.

@@ -224,7 +224,7 @@ pub enum Op {
     /// `[batch, entries, width]` and places `[batch, count]` of an unsigned type give
     /// `[batch, count, width]`: the entries at the places, zeros where there is no entry.
     LookUp,
-    /// A function of each element by itself, as a circuit.
+    /// A function of each element by itself, or of each two of two tensors of one shape, as a circuit.
     Function(Arc<Function>),
     /// The same value, held in a sharing.
     To(Sharing),

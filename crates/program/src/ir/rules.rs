@@ -212,10 +212,16 @@ impl Op {
                 }
                 one(table.element, sized(&[*batch, *count, *width])?)
             }
-            (Op::Function(function), [x]) if function.from() == x.element => {
+            (Op::Function(function), [x, others @ ..]) if others.len() <= 1 => {
+                let second = others.first().map(|other| other.element);
+                if function.from() != x.element || function.second() != second {
+                    return Err(wrong());
+                }
+                for other in others {
+                    self.same_shape(x, other)?;
+                }
                 one(function.to(), x.shape.clone())
             }
-            (Op::Function(_), [_]) => Err(wrong()),
             (Op::To(_), [x]) => one(x.element, x.shape.clone()),
             (Op::Repeat { carried, body, .. }, _) if *carried <= inputs.len() => {
                 for (part, (before, &after)) in inputs.iter().zip(body.results()).enumerate() {

@@ -26,7 +26,7 @@ pub(super) enum BitOp {
     Carries(u32),
     /// Of the sum of two numbers the carry out of its lowest bits, so many, and the XOR of their highest bits.
     LowCarry(u32),
-    /// A function of a number.
+    /// A function of a number, or of a number and what another function made.
     Function(Arc<Function>),
     /// The bits of a number of any width with zeros above, or cut off.
     Resize(u32),
@@ -103,7 +103,8 @@ impl BitOp {
                 let low = b.less(&rest, &y[..at]);
                 vec![vec![low], vec![b.xor(x[below], y[below])]]
             }
-            (Self::Function(function), [x]) => vec![function.build(b, x)],
+            (Self::Function(function), [x]) => vec![function.build(b, x, &[])],
+            (Self::Function(function), [x, second]) => vec![function.build(b, x, second)],
             (Self::Resize(bits), [x]) => vec![b.zero_extend(x, *bits as usize)],
             (Self::AddUp, addends) => vec![b.add_all(addends)],
             (Self::LessOfSums { signed }, addends) => {

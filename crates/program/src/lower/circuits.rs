@@ -44,8 +44,8 @@ impl Lowering<'_> {
                 Ok(self.bit_op(BitOp::Truncate(*by), vec![x], len))
             }
             Op::Function(function) => {
-                let x = self.bits(node.inputs[0])?;
-                Ok(self.bit_op(BitOp::Function(Arc::clone(function)), vec![x], len))
+                let operands: Result<_> = node.inputs.iter().map(|&x| self.bits(x)).collect();
+                Ok(self.bit_op(BitOp::Function(Arc::clone(function)), operands?, len))
             }
             Op::Reduce(reduction, axis) => self.bits_reduce(node, *reduction, *axis),
             Op::Find(extreme, axis) => self.find(node.inputs[0], *extreme, *axis),

@@ -32,9 +32,10 @@ pub(crate) fn evaluate(op: &Op, inputs: &[&Array], outputs: &[Sort]) -> Vec<Arra
         (Op::Sort { descending, keep }, [keys, along @ ..]) => {
             tensors::sort(keys, along, *descending, *keep)
         }
-        (Op::Function(function), [x]) => {
-            let codes = x.words().codes();
-            let results = codes.map(|code| function.evaluate(code));
+        (Op::Function(function), [x, others @ ..]) => {
+            let second = |at: usize| others.first().map_or(0, |other| other.words().get(at));
+            let codes = x.words().codes().enumerate();
+            let results = codes.map(|(at, code)| function.evaluate(code, second(at)));
             vec![Words::collect(function.to(), results)]
         }
         (Op::MatMul, [a, b]) => vec![tensors::matrix_product(a, b)],

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod formats;
+mod quotients;
 mod real;
 mod rounding;
 mod rows;

@@ -5,7 +5,7 @@ use madrigal_program::{Everyone, Fixed, FixedWord, Inputs, Party, Program, Secre
 use crate::random::Random;
 
 /// What a program makes of one matrix.
-fn run<W: FixedWord, const F: u32>(
+pub(super) fn run<W: FixedWord, const F: u32>(
     shape: &[usize],
     numbers: &[f64],
     program: impl FnOnce(Secret<Fixed<W, F>>) -> Secret<Fixed<W, F>>,
@@ -94,9 +94,10 @@ fn norms<W: FixedWord, const F: u32>(random: &mut Random, most: f64) {
             let (_, found) = run::<W, F>(&[length], &x, |x| x.layer_norm(0, epsilon));
             let root = 1.0 / (variance + epsilon).sqrt();
             for (x, found) in x.iter().zip(found) {
-                let error = (found - (x - mean) * root).abs() * steps;
-                let more = (root / 2.0).max(1.0).powi(3);
-                worst = worst.max(error / (4.0 + 4.0 * (x - mean).abs()) / more);
+                let exact = (x - mean) * root;
+                let error = (found - exact).abs() * steps;
+                let share = 0.5 + 2.0 * root * root;
+                worst = worst.max(error / (2.0 + 2.0 * root + share * exact.abs()));
             }
         }
         assert!(worst <= 1.0, "{worst} of the bound, {length} elements");

@@ -17,9 +17,7 @@ use madrigal_circuit::{Builder, Wire};
 use crate::lower::one_hot;
 
 pub(super) use fit::Wanted;
-pub(super) use products::Columns;
-
-use products::Product;
+pub(super) use products::{Columns, Product};
 
 /// Polynomials on pieces of 2^step each from 0 on; 0 behind the last.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -7,11 +7,11 @@ const KEPT: u32 = 4;
 
 /// A product of what Horner's rule has so far with the place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Product {
+pub(in crate::function) struct Product {
     /// Between which numbers the first factor lies.
-    pub(super) range: [i64; 2],
+    pub(in crate::function) range: [i64; 2],
     /// Of the place so many of the highest bits.
-    pub(super) used: u32,
+    pub(in crate::function) used: u32,
 }
 
 impl Product {
@@ -27,7 +27,7 @@ impl Product {
     }
 
     /// `value` times `t` 2^-used, and once more times 2^-used where `more` is true: each row cut off by itself.
-    pub(super) fn of(self, value: i64, t: u128, more: bool) -> i64 {
+    pub(in crate::function) fn of(self, value: i64, t: u128, more: bool) -> i64 {
         let rows = (0..self.used).filter(|row| t >> row & 1 == 1);
         let rows = rows.chain(more.then_some(0));
         let sum: i128 = rows
@@ -40,7 +40,7 @@ impl Product {
     }
 
     /// The same as a circuit, and `added`, of whose width the result is.
-    pub(super) fn build(
+    pub(in crate::function) fn build(
         self,
         b: &mut Builder,
         value: &[Wire],

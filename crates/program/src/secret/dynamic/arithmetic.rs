@@ -52,6 +52,8 @@ impl Tensor {
         times: Mul;
         /// `x / y`
         over: Div;
+        /// The remainder of integers, with the sign of `x`; `x` where `y` is 0.
+        rest: Rem;
         /// Whether the two are equal.
         equals: Equal;
         /// `x < y`

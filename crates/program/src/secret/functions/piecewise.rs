@@ -74,8 +74,8 @@ impl<T: Number> Secret<T> {
 }
 
 impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
-    /// x from 0 on, and x times the slope below: within 2^-F + |x slope| 2^-(F + 3) below 0, for
-    /// numbers that [`divided_by`](Secret::divided_by) takes, and exact from 0 on.
+    /// x from 0 on, and x times the slope below: within 2^-F + |x slope| 2^-(F + 3) below 0 and exact from 0 on,
+    /// for all numbers whose result is in range.
     #[track_caller]
     pub fn leaky_relu(&self, slope: f64) -> Self {
         Self::of(self.tensor.leaky_relu(slope))

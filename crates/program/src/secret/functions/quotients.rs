@@ -2,7 +2,6 @@
 
 use crate::element::{Fixed, FixedWord};
 use crate::error::Source;
-use crate::function::Kind;
 use crate::ir::{Op, Reduction};
 use crate::secret::{Operand, Secret, Tensor};
 
@@ -16,8 +15,7 @@ impl Tensor {
     /// [`Secret::divided_by_secret`] of numbers with a fixed point.
     #[track_caller]
     pub fn divided_by_secret(&self, divisor: &Self) -> Self {
-        let at = Source::here();
-        self.product(&divisor.smooth(Kind::Reciprocal, at), at)
+        self.quotient(divisor, Source::here())
     }
 
     /// [`Secret::mean`] of numbers with a fixed point.
@@ -30,11 +28,9 @@ impl Tensor {
 }
 
 impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
-    /// The numbers divided by a public one: within 2^-F and a 2^-(F + 3)th of the quotient; rounded down,
-    /// exactly, if it is a power of two. A product with a public integer, of F + 3 bits, and a truncation.
-    ///
-    /// For types of 2 F + 20 bits or more |x| must be below 2^(l - 2 F - 4), of l bits, so that the
-    /// product has room; for others the product is computed in the type of twice the width, and x may be any.
+    /// The numbers divided by a public one: within 2^-F and a 2^-(F + 3)th of the quotient, wherever that is in range;
+    /// rounded down, exactly, if the divisor is a power of two. Products with a public integer, of F + 3 bits,
+    /// and two truncations; one of a power of two.
     #[track_caller]
     pub fn divided_by(&self, divisor: f64) -> Self {
         Self::of(self.tensor.divided_by(divisor))
@@ -47,9 +43,12 @@ impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
         Self::of(self.tensor.mean(axis))
     }
 
-    /// The quotient by secret numbers, as the product with their [`reciprocal`](Secret::reciprocal): within
-    /// (1 + |x|) 2^-F, or 2^-F + |x / y| 2^-(F + 1) for |y| below 1/2. Exact quotients, by `/`, cost more
-    /// than five times as many ANDs, all one after the other. The product must be in range as that of `*` must.
+    /// The quotient by secret numbers, within 2^-F and a 2^-(F + 1)th of itself, whatever their sizes: of |x / y| never
+    /// less by a whole step, and never more than that part of it. The greatest number of the type, or its negative, where
+    /// it is more than that; 0 as a divisor counts as 2^-(F + 1).
+    ///
+    /// Where many numbers are divided by one, what depends on the divisor alone is done once. Exact quotients, by `/`, cost
+    /// up to five times as many ANDs, all one after the other.
     #[track_caller]
     pub fn divided_by_secret(&self, divisor: impl Operand<Fixed<W, F>>) -> Self {
         let at = Source::here();

@@ -3,7 +3,7 @@
 use crate::element::{Fixed, FixedWord, Type};
 use crate::error::Source;
 use crate::function::Kind;
-use crate::ir::Reduction;
+use crate::ir::{Binary, Reduction, Rounding};
 use crate::secret::{Secret, Tensor};
 
 /// What rows of numbers of a type are computed in: in itself if products of numbers up to 2^`room` have room.
@@ -68,16 +68,39 @@ impl Tensor {
     #[track_caller]
     pub fn layer_norm(&self, axis: usize, epsilon: f64) -> Self {
         let at = Source::here();
-        let element = self.element();
         let share = 1.0 / self.length(axis).max(1) as f64;
         let mean = self.folded(Reduction::Sum, axis, at).scaled(share, at);
+        self.less_by(&mean, at).over_root(axis, epsilon, at)
+    }
+
+    /// [`Secret::rms_norm`] of numbers with a fixed point.
+    #[track_caller]
+    pub fn rms_norm(&self, axis: usize, epsilon: f64) -> Self {
+        self.over_root(axis, epsilon, Source::here())
+    }
+
+    /// Divided by the root of the mean of their squares and of epsilon.
+    fn over_root(&self, axis: usize, epsilon: f64, at: Source) -> Self {
+        let element = self.element();
+        let length = self.length(axis).max(1);
         let wide = working_type(element, 14);
-        let apart = self.less_by(&mean, at).recast(wide, at);
+        let apart = self.recast(wide, at);
         let squares = apart.squared(at).folded(Reduction::Sum, axis, at);
-        let variance = squares.truncated(wide, at).scaled(share, at);
+        let variance = squares.truncated(wide, at).scaled(1.0 / length as f64, at);
         let variance = variance.added(&variance.number(epsilon, at), at);
-        let factor = variance.smooth(Kind::InverseRoot, at);
-        apart.product(&factor, at).recast(element, at)
+        // With half of the bits after the point and one more, the factor's last place is half a step of the result, as
+        // numbers whose squares have room are below 2^((l - 1) / 2 - F). No result is greater than the root of the length,
+        // and half of it again where the variance is next to nothing: there is room for as many bits as are left.
+        let whole = length.next_power_of_two().ilog2().div_ceil(2) + 2;
+        let room = (wide.bits() - 1).saturating_sub(element.fraction() + whole);
+        let places = room.min(wide.bits() / 2 + 1);
+        let Some(fine) = Type::fixed(wide.bits(), places) else {
+            return self.product(&variance.smooth(Kind::InverseRoot, at), at);
+        };
+        let factor = variance.factor(Kind::FineInverseRoot, fine, at);
+        let product = apart.binary(Binary::Mul, &factor, at);
+        // The products are too large for chance.
+        product.cut(places, Rounding::Exact, at).recast(element, at)
     }
 }
 
@@ -103,10 +126,16 @@ impl<W: FixedWord, const F: u32> Secret<Fixed<W, F>> {
     /// `(x - mean) / sqrt(variance + epsilon)` along an axis. The sum of the squares of `x - mean` must be in
     /// the range of `*`, and the result in that of the type.
     ///
-    /// Within (4 + 4 |x - mean|) 2^-F where the variance is 1/4 at least; below that by as much more as the
-    /// inverse root is greater than 2, to the third power.
+    /// With s = 1 / sqrt(variance + epsilon), within 2 + 2 s + |result| (1/2 + 2 s^2) steps of 2^-F: where the variance
+    /// is 4 at least, within 3 + |result|.
     #[track_caller]
     pub fn layer_norm(&self, axis: usize, epsilon: f64) -> Self {
         Self::of(self.tensor.layer_norm(axis, epsilon))
+    }
+
+    /// `x / sqrt(mean of x^2 + epsilon)` along an axis; else as [`layer_norm`](Secret::layer_norm).
+    #[track_caller]
+    pub fn rms_norm(&self, axis: usize, epsilon: f64) -> Self {
+        Self::of(self.tensor.rms_norm(axis, epsilon))
     }
 }

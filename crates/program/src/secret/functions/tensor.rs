@@ -36,19 +36,53 @@ impl Tensor {
 
     /// A function of each element, in the narrowest type that has its results; then in `to`.
     pub(super) fn function(&self, kind: Kind, to: Type, at: Source) -> Self {
-        let element = self.element();
-        match Function::new(kind, element) {
-            Some(function) => self
-                .apply(Op::Function(Arc::new(function)), at)
-                .recast(to, at),
-            None => {
-                let fault = Fault::Element {
-                    operator: kind.to_string(),
-                    found: crate::error::Words(vec![element]),
-                };
-                self.failed(fault, at)
-            }
+        match Function::new(kind, self.element()) {
+            Some(function) => self.applied(function, at).recast(to, at),
+            None => self.no_function(kind, at),
         }
+    }
+
+    /// A function of each element whose results have as many bits after the point as `to` has.
+    pub(super) fn factor(&self, kind: Kind, to: Type, at: Source) -> Self {
+        match Function::with_results(kind, self.element(), to) {
+            Some(function) => self.applied(function, at).recast(to, at),
+            None => self.no_function(kind, at),
+        }
+    }
+
+    /// The divisors in the form that dividends take.
+    fn inverse(&self, at: Source) -> Self {
+        match Function::new(Kind::Inverse, self.element()) {
+            Some(function) => self.applied(function, at),
+            None => self.no_function(Kind::Inverse, at),
+        }
+    }
+
+    /// Quotients of numbers of one type, whose shapes broadcast.
+    pub(super) fn quotient(&self, divisor: &Self, at: Source) -> Self {
+        let element = self.element();
+        let (Some(function), true) = (
+            Function::new(Kind::Quotient, element),
+            self.value.is_none() || divisor.value.is_none() || divisor.element() == element,
+        ) else {
+            return self.no_function(Kind::Quotient, at);
+        };
+        // Before the divisors are repeated: there may be fewer.
+        let inverse = divisor.inverse(at);
+        self.with_broadcast(Op::Function(Arc::new(function)), &[&inverse], at)
+            .recast(element, at)
+    }
+
+    fn applied(&self, function: Function, at: Source) -> Self {
+        self.apply(Op::Function(Arc::new(function)), at)
+    }
+
+    fn no_function(&self, kind: Kind, at: Source) -> Self {
+        let fault = Fault::Element {
+            operator: kind.to_string(),
+            found: crate::error::Words(vec![self.element()]),
+        };
+        self.failed(fault, at)
     }
 
     /// The elements' bits in another type.
@@ -71,27 +105,45 @@ impl Tensor {
         product.truncated(element, at)
     }
 
-    /// Times a public number, as an integer of F + 3 bits, and the product shifted back. The caller sees to it
-    /// that the product has room.
+    /// Times a public number, as an integer c of F + 3 bits, and the product shifted back by b bits: x c 2^-b, rounded
+    /// down, for all x whose result is in range. The product itself may leave the type, so x is cut in two: with
+    /// x = h 2^b + r the result is h c, an integer, and r c 2^-b, whose product has room.
     pub(super) fn scaled(&self, factor: f64, at: Source) -> Self {
         let element = self.element();
-        // Where a product of numbers of the type would leave it, in one of twice the width.
-        let wide = match element.bits() < 2 * element.fraction() + 20 {
-            true => element.wider().unwrap_or(element),
-            false => element,
-        };
-        let Some(scale) = Scale::new(factor, element, wide) else {
+        let Some(scale) = Scale::new(factor, element) else {
             return self.no_number(factor, element, at);
         };
-        let whole = scale.code == 1 && scale.by < element.bits();
-        let wide = if whole { element } else { wide };
-        let factor = self.code(wide.integer(), scale.code as u128, at);
-        let product = self.recast(wide, at).binary(Binary::Mul, &factor, at);
-        let finer = wide.moved(scale.by.into()).unwrap_or(wide);
-        product
-            .recast(finer, at)
-            .cut(scale.by, self.recorder.rounding(), at)
-            .recast(element, at)
+        if scale.by == 0 || (scale.code == 1 && scale.by < element.bits()) {
+            return self.times_code(scale.code, at).shifted_down(scale.by, at);
+        }
+        if scale.by + scale.bits() < element.bits() {
+            let high = self.shifted_down(scale.by, at);
+            let raised = high.apply(Op::Unary(Unary::ShiftLeft(scale.by)), at);
+            let low = self.less_by(&raised, at).times_code(scale.code, at);
+            let low = low.shifted_down(scale.by, at);
+            return high.times_code(scale.code, at).added(&low, at);
+        }
+        let wide = element.wider().unwrap_or(element);
+        let product = self.recast(wide, at).times_code(scale.code, at);
+        product.shifted_down(scale.by, at).recast(element, at)
+    }
+
+    /// Times a public integer.
+    fn times_code(&self, code: i128, at: Source) -> Self {
+        match code {
+            1 => self.clone(),
+            _ => {
+                let factor = self.code(self.element().integer(), code as u128, at);
+                self.binary(Binary::Mul, &factor, at)
+            }
+        }
+    }
+
+    /// The elements' codes without their lowest bits, as numbers of the same type.
+    fn shifted_down(&self, by: u32, at: Source) -> Self {
+        let element = self.element();
+        let finer = element.moved(by.into()).unwrap_or(element);
+        self.recast(finer, at).cut(by, self.recorder.rounding(), at)
     }
 
     pub(super) fn squared(&self, at: Source) -> Self {
@@ -136,22 +188,23 @@ impl Tensor {
     }
 }
 
-/// A public factor as an integer and a number of bits to cut off afterwards.
+/// A public factor as an odd integer and a number of bits to cut off afterwards.
 struct Scale {
     code: i128,
     by: u32,
 }
 
 impl Scale {
-    /// To a 2^-(F + 3)th of itself, for numbers of a type that are multiplied in a wide one.
-    fn new(factor: f64, element: Type, wide: Type) -> Option<Self> {
+    /// To a 2^-(F + 3)th of itself, for numbers of a type.
+    fn new(factor: f64, element: Type) -> Option<Self> {
         let precision = element.fraction().min(PRECISION) as i32 + 2;
         if !factor.is_finite()
             || factor.abs() >= 2f64.powi((element.bits() - element.fraction()) as i32 - 1)
         {
             return None;
         }
-        let most = wide.bits() as i32 - 2;
+        // Of a factor so small that nothing is left of any number.
+        let most = 2 * element.bits().min(64) as i32 - 2;
         let mut by = 0;
         while by < most && factor.abs() * 2f64.powi(by) < 2f64.powi(precision) {
             by += 1;
@@ -164,6 +217,11 @@ impl Scale {
             code,
             by: by as u32,
         })
+    }
+
+    /// Bits of the integer, without its sign.
+    fn bits(&self) -> u32 {
+        u128::BITS - self.code.unsigned_abs().leading_zeros()
     }
 }
 
