@@ -9,6 +9,7 @@ mod model;
 mod party;
 mod pixels;
 mod run;
+mod sizes;
 mod store;
 mod values;
 
@@ -32,6 +33,7 @@ pub use run::{
     BitsArg, BroadcastArg, CorrelationsArg, Explain, GarbledArg, GarblingArg, How, PhasesArg,
     ProtocolArg, Run, Show, Work,
 };
+pub use sizes::Sizes;
 pub use store::{MatricesArg, Precompute, StoreCommand, StoreStatus};
 pub use values::{HexBlock, InputFile, Receivers, Size};
 

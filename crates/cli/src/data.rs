@@ -1,15 +1,17 @@
 //! Data for a model, from files: arrays of NumPy's, tables, images, which `madrigal_nn` reads.
 //!
-//! How many inputs are computed at once is seen in the files before the model's shapes are known; then each file must
-//! fit its input.
+//! How many inputs are computed at once, and which sizes dimensions have that the model leaves open, is seen in the
+//! files before the model's shapes are known; then each file must fit its input.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_nn::csv::{self, CsvError};
-use madrigal_nn::image::{self, Image, ImageError, Scaling};
+use madrigal_nn::image::{self, Image, ImageError, Layout, Scaling};
 use madrigal_nn::npy::{self, NpyError};
-use madrigal_nn::{Data, Element, Graph, Tensor, TensorError, Type};
+use madrigal_nn::{
+    Data, Element, Graph, ImportError, Model, Options, Size, Tensor, TensorError, Type,
+};
 
 use crate::args::Pixels;
 use crate::exit::{Failure, Result, Status};
@@ -129,6 +131,53 @@ impl Content {
     }
 }
 
+impl Content {
+    /// The shape of an input of these sizes that has it, with so many images; none if that cannot be told.
+    fn shape(&self, sizes: Option<&[Size<'_>]>, count: usize) -> Option<Vec<usize>> {
+        match (self, sizes) {
+            (Self::Array(array), _) => Some(array.shape().to_vec()),
+            (Self::Table(table), Some([_, _])) => Some(vec![table.lines(), table.columns()]),
+            (Self::Table(table), Some(sizes)) => {
+                // Only its lines are known to be a dimension.
+                let fixed = |size: &Size<'_>| match size {
+                    Size::Fixed(size) => Some(*size),
+                    Size::Open(_) => None,
+                };
+                let rest = sizes.get(1..)?.iter().map(fixed);
+                let rest = rest.collect::<Option<Vec<usize>>>()?;
+                Some([&[table.lines()], &rest[..]].concat())
+            }
+            (Self::Image(image, _), Some([_, _])) => {
+                let all = image.sizes(Layout::Planes).iter().product();
+                Some(vec![count, all])
+            }
+            (Self::Image(image, _), Some(&[_, rows, columns])) => {
+                let [channels, height, width] = image.sizes(Layout::Planes);
+                let own = [(rows, height), (columns, width)];
+                let fits = channels == 1 && own.iter().all(|&(size, own)| takes(size, own));
+                fits.then(|| vec![count, height, width])
+            }
+            (Self::Image(image, _), Some([_, own @ ..])) => {
+                let fits = |sizes: &[usize; 3]| {
+                    own.len() == 3 && own.iter().zip(sizes).all(|(&size, &own)| takes(size, own))
+                };
+                let layouts = [Layout::Planes, Layout::Pixels].map(|layout| image.sizes(layout));
+                let sizes = layouts.into_iter().find(fits)?;
+                Some([&[count], &sizes[..]].concat())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether an image may have this size there.
+fn takes(size: Size<'_>, own: usize) -> bool {
+    match size {
+        Size::Fixed(size) => size == own,
+        Size::Open(_) => true,
+    }
+}
+
 /// What the files that are named hold, in order.
 pub struct Files(Vec<(PathBuf, Content)>);
 
@@ -177,6 +226,26 @@ impl Files {
             Content::Table(table) => Some(table.lines()),
             Content::Image(..) => Some(1),
         }
+    }
+
+    /// What the data says of sizes that the model leaves open. Files that do not fit say nothing: [`tensors`] will tell.
+    ///
+    /// [`tensors`]: Self::tensors
+    pub fn tell_sizes(&self, model: &Model, options: &mut Options) -> Result<(), ImportError> {
+        let inputs = model.input_sizes();
+        let batch = self.is_batch(inputs.len());
+        if !batch && inputs.len() != self.0.len() {
+            return Ok(());
+        }
+        for ((name, sizes), (_, content)) in inputs.iter().zip(&self.0) {
+            let count = if batch { self.0.len() } else { 1 };
+            let shape = content.shape(sizes.as_deref(), count);
+            let told = shape.map(|shape| options.with_data((*name, sizes.as_deref()), &shape));
+            told.transpose().map_err(|problem| ImportError {
+                problems: vec![problem],
+            })?;
+        }
+        Ok(())
     }
 
     /// Each input of the model.

@@ -2,6 +2,7 @@
 //! `madrigal_app::remedies`.
 
 use madrigal_engine::PlanError;
+use madrigal_nn::secret::{CompareError, EncodeError};
 use madrigal_nn::{ImportError, Problem};
 
 pub use madrigal_app::remedies::with;
@@ -16,8 +17,16 @@ pub fn of_plan(error: &PlanError) -> Option<&'static str> {
     })
 }
 
-/// What is to be said of sizes that a model leaves open; nothing else of a model is mended by a flag.
+/// What is to be said of sizes that a model leaves open, and of numbers that a type does not have; nothing else of a model
+/// is mended by a flag.
 pub fn of_model(error: &(dyn std::error::Error + 'static)) -> &'static str {
+    let encoded = match error.downcast_ref::<CompareError>() {
+        Some(CompareError::Encode(error)) => Some(error),
+        _ => error.downcast_ref::<EncodeError>(),
+    };
+    if let Some(EncodeError::Weight { .. } | EncodeError::Input { .. }) = encoded {
+        return "; see --numbers";
+    }
     let problems = error.downcast_ref::<ImportError>();
     let open = |problem: &Problem| {
         matches!(

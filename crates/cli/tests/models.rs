@@ -77,3 +77,45 @@ fn what_cannot_be_used_is_named() {
     madrigal(path, &line).bad(3, &["4 dimensions", "--shape"]);
     madrigal(path, &format!("model check {} --dim N", model.display())).bad(2, &["NAME=SIZE"]);
 }
+
+/// A model of the trials.
+fn trial(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trials");
+    folder.join(name).display().to_string()
+}
+
+/// A model whose images may have any size.
+#[test]
+fn sizes_are_told_to_every_command() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let model = format!("{}/model.onnx", trial("dyn_hw_cnn"));
+    for command in ["model check", "model explain --parties 2 --protocol A+B"] {
+        let told = madrigal(path, &format!("{command} {model} --dim H=6 --dim W=4")).good();
+        assert!(told.stdout.contains("1 x 2 x 1 x 1"), "{told}");
+        let told = madrigal(path, &format!("{command} {model} --shape x=1,1,6,4")).good();
+        assert!(told.stdout.contains("1 x 2 x 1 x 1"), "{told}");
+        madrigal(path, &format!("{command} {model}")).bad(3, &["\"H\"", "--dim"]);
+    }
+    let stripped = format!("model strip {model} --output bare.onnx --dim H=6 --dim W=6");
+    madrigal(path, &stripped).good();
+    // What is told and what the data has must agree.
+    let line = format!(
+        "model compare {model} --input {}/in0.npy",
+        trial("dyn_hw_cnn")
+    );
+    madrigal(path, &format!("{line} --dim H=6")).good();
+    madrigal(path, &format!("{line} --dim H=5")).bad(3, &["\"H\" is 6 in the data, and 5"]);
+}
+
+/// It passed before, as all operators are known, and `infer` refused the model.
+#[test]
+fn check_passes_nothing_that_infer_refuses() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let income = format!("{}/model.onnx", trial("skl_kmeans_income"));
+    madrigal(path, &format!("model check {income}")).bad(3, &["14161003520", "--numbers"]);
+    madrigal(path, &format!("model check {income} --numbers 64.12")).good();
+    let cube = format!("{}/model.onnx", trial("conv3d"));
+    madrigal(path, &format!("model check {cube}")).bad(3, &["one or two axes"]);
+}

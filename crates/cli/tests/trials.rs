@@ -8,6 +8,8 @@
 //! | `prints` | the lines that each command writes |
 //! | `makes` | the file or folder that the command makes; `?` stands for any byte |
 //! | `refused` | parts of the message with which each command refuses: what is wrong, where, and what to do |
+//! | `but` | what is refused of a trial that is right else: a part of the command, and parts of the message |
+//! | `tells` | a part of the `model compare` that must tell of numbers that left their range |
 //! | `pending` | why the trial is run, but not judged |
 //!
 //! `MADRIGAL_TRIALS=NAME,...` runs those alone whose names begin so, and tells of the others nothing.
@@ -100,7 +102,10 @@ fn judge(directory: &Path, line: &str, ran: &Ran, expected: &Value) -> Option<St
     if ran.stderr.contains(".rs:") || ran.stderr.contains("panicked") {
         return Some("the message names our source".to_owned());
     }
-    if let Some(parts) = expected["refused"].as_array() {
+    let mut but = expected["but"].as_object().into_iter().flatten();
+    let but = but.find(|(part, _)| line.contains(&part[..]));
+    let refused = but.map_or(&expected["refused"], |(_, parts)| parts);
+    if let Some(parts) = refused.as_array() {
         let parts = parts.iter().filter_map(Value::as_str);
         let missing: Vec<&str> = parts.filter(|part| !ran.stderr.contains(part)).collect();
         return match (ran.status, &missing[..]) {
@@ -118,6 +123,14 @@ fn judge(directory: &Path, line: &str, ran: &Ran, expected: &Value) -> Option<St
     }
     if let Some(name) = expected["makes"].as_str() {
         return (!makes(directory, name)).then(|| format!("there is no {name}"));
+    }
+    if expected["tells"]
+        .as_str()
+        .is_some_and(|part| line.contains(part))
+    {
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let none = told["overflows"].as_array().is_none_or(Vec::is_empty);
+        return none.then(|| "it tells of no number that left its range".to_owned());
     }
     if line.contains("model compare") {
         return compared(&ran.stdout, expected);

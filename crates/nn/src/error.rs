@@ -273,6 +273,17 @@ pub enum Problem {
         /// The first node that shows it.
         node: String,
     },
+    /// Data says of a dimension what is known otherwise.
+    Sizes {
+        /// The input.
+        input: String,
+        /// The dimension's name.
+        name: String,
+        /// The size that is known.
+        known: usize,
+        /// That of the data.
+        found: usize,
+    },
     /// A sparse tensor is read.
     Sparse {
         /// The tensor's name.
@@ -342,6 +353,16 @@ impl std::fmt::Display for Problem {
                 "it was exported for one input at a time, as its node {node:?} shows, and {batch} at once are wanted: \
                  give one, or export it again with a first dimension that has a name (in PyTorch by dynamic_shapes or \
                  dynamic_axes)"
+            ),
+            Problem::Sizes {
+                input,
+                name,
+                known,
+                found,
+            } => write!(
+                f,
+                "input {input:?}: its dimension {name:?} is {found} in the data, and {known} elsewhere: give data that \
+                 agrees"
             ),
             Problem::Sparse { tensor } => write!(
                 f,

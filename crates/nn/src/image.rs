@@ -1,12 +1,15 @@
-//! Images (`.png`) as networks take them: channel by channel, row by row.
+//! Images (`.png`) as networks take them: channel by channel, row by row; or row by row with all channels of a pixel
+//! together.
 //!
-//! Read are images of 8 bits a channel, grey or red, green and blue. Of an animation it is the image that viewers show
-//! who know of none. What the file says of colours beside (gamma, profiles, transparency) is passed over: networks are
-//! trained on the bytes.
+//! Read are images of grey, or of red, green and blue, in any form that files have: fewer or more bits than 8, places in a
+//! palette, transparency beside the colours. Of an animation it is the image that viewers show who know of none. Colours
+//! are read as bytes: those of 16 bits as bytes with a fraction, 65535 as 255. What the file says of colours beside
+//! (gamma, profiles) is passed over, and so is transparency: networks are trained on the colours, as those who read
+//! images for them have it (`convert("RGB")`).
 
 use std::io::Cursor;
 
-use png::{BitDepth, ColorType, Decoder, DecodingError, Limits};
+use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 
 use crate::tensor::sizes;
 
@@ -58,16 +61,9 @@ pub enum ImageError {
         most = MEMORY >> 20
     )]
     Memory,
-    /// Pixels of another kind.
-    #[error(
-        "its pixels are {kind} of {bits} bits; expected 8 bits of grey, or of red, green and blue: convert the image"
-    )]
-    Pixels {
-        /// What a pixel consists of.
-        kind: &'static str,
-        /// Bits of each part.
-        bits: u8,
-    },
+    /// The decoder left places in a palette as they are.
+    #[error("the PNG image has a palette that is not read: convert it")]
+    Palette,
     /// Another number of scalings than of channels.
     #[error(
         "there are {found} scalings, and the image's channels are {expected}: give one for each"
@@ -80,12 +76,12 @@ pub enum ImageError {
     },
     /// A scaling that makes a byte infinite.
     #[error(
-        "({byte} * {} - {}) / {} of channel {channel} is no finite number: give another scaling",
+        "({value} * {} - {}) / {} of channel {channel} is no finite number: give another scaling",
         .scaling.factor, .scaling.mean, .scaling.deviation
     )]
     Infinite {
-        /// A byte that occurs in the image.
-        byte: u8,
+        /// A value that occurs in the image, from 0 to 255.
+        value: f64,
         /// Its channel, counted from 1.
         channel: usize,
         /// The channel's scaling.
@@ -93,8 +89,8 @@ pub enum ImageError {
     },
     /// Other sizes than an input takes.
     #[error(
-        "it has {width} x {height} pixels of {} (channels x rows x columns: {channels} x {height} x {width}); \
-         the model's input {name:?} takes {}: scale or convert the image",
+        "it has {width} x {height} pixels of {} (channels x rows x columns: {channels} x {height} x {width}, or the \
+         channels last); the model's input {name:?} takes {}: scale or convert the image",
         kind(*.channels), wanted(.shape)
     )]
     Fit {
@@ -160,13 +156,24 @@ impl Default for Scaling {
     }
 }
 
-/// An image of one or three channels of bytes.
+/// How an input has the numbers of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// By channel, row and column.
+    Planes,
+    /// By row, column and channel.
+    Pixels,
+}
+
+/// An image of one or three channels.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     channels: usize,
     height: usize,
     width: usize,
-    /// By row, column and channel.
+    /// Bytes of a sample, 1 or 2.
+    size: usize,
+    /// Samples by row, column and channel, the high byte first.
     bytes: Vec<u8>,
 }
 
@@ -181,7 +188,7 @@ impl std::fmt::Debug for Image {
 /// Reads an image. Memory follows what the file can hold, at most [`MOST_PIXELS`], not what its header announces.
 ///
 /// # Errors
-/// If it is no such file, or has pixels of another kind or too many of them.
+/// If it is no such file, or has too many pixels.
 pub fn read(file: &[u8]) -> Result<Image, ImageError> {
     if !file.starts_with(MAGIC) {
         return Err(ImageError::Magic);
@@ -195,37 +202,51 @@ pub fn read(file: &[u8]) -> Result<Image, ImageError> {
     if count > MOST_PIXELS {
         return Err(ImageError::Size { width, height });
     }
-    let channels = match (header.color_type, header.bit_depth) {
-        (ColorType::Grayscale, BitDepth::Eight) => 1,
-        (ColorType::Rgb, BitDepth::Eight) => 3,
-        (color, depth) => {
-            return Err(ImageError::Pixels {
-                kind: match color {
-                    ColorType::Grayscale => "grey",
-                    ColorType::Rgb => "red, green and blue",
-                    ColorType::Indexed => "places in a palette",
-                    ColorType::GrayscaleAlpha => "grey and alpha",
-                    ColorType::Rgba => "red, green, blue and alpha",
-                },
-                bits: depth as u8,
-            });
-        }
+    let parts = match header.color_type {
+        ColorType::Grayscale | ColorType::Indexed => 1,
+        ColorType::GrayscaleAlpha => 2,
+        ColorType::Rgb => 3,
+        ColorType::Rgba => 4,
     };
-    let length = count * channels;
-    if length / INFLATED > file.len() as u64 {
+    let bits = header.bit_depth as u64 * parts;
+    if count * bits / 8 / INFLATED > file.len() as u64 {
         return Err(ImageError::Short {
             width,
             height,
             found: file.len(),
         });
     }
+    // Fewer bits than 8 become 8, places in a palette the colours there.
+    decoder.set_transformations(Transformations::EXPAND);
     let mut reader = decoder.read_info()?;
-    let mut bytes = vec![0; length as usize];
+    let (color, depth) = reader.output_color_type();
+    let (parts, channels) = match color {
+        ColorType::Grayscale => (1, 1),
+        ColorType::GrayscaleAlpha => (2, 1),
+        ColorType::Rgb => (3, 3),
+        ColorType::Rgba => (4, 3),
+        ColorType::Indexed => return Err(ImageError::Palette),
+    };
+    let size = match depth {
+        BitDepth::Sixteen => 2,
+        _ => 1,
+    };
+    let mut bytes = vec![0; count as usize * parts * size];
     reader.next_frame(&mut bytes)?;
+    if parts > channels {
+        // Without transparency, in place.
+        let colours = channels * size;
+        for pixel in 0..count as usize {
+            let start = pixel * parts * size;
+            bytes.copy_within(start..start + colours, pixel * colours);
+        }
+        bytes.truncate(count as usize * colours);
+    }
     Ok(Image {
-        channels: channels as usize,
+        channels,
         height: height as usize,
         width: width as usize,
+        size,
         bytes,
     })
 }
@@ -246,36 +267,68 @@ impl Image {
         self.width
     }
 
+    /// Its dimensions in a layout.
+    pub fn sizes(&self, layout: Layout) -> [usize; 3] {
+        match layout {
+            Layout::Planes => [self.channels, self.height, self.width],
+            Layout::Pixels => [self.height, self.width, self.channels],
+        }
+    }
+
     /// Its numbers by channel, row and column, with a scaling for each channel.
     ///
     /// # Errors
-    /// If there are more scalings or fewer, or one of them makes a byte infinite.
+    /// If there are more scalings or fewer, or one of them makes a number infinite.
     pub fn numbers(&self, scalings: &[Scaling]) -> Result<Vec<f64>, ImageError> {
+        self.numbers_in(Layout::Planes, scalings)
+    }
+
+    /// The same in a layout.
+    fn numbers_in(&self, layout: Layout, scalings: &[Scaling]) -> Result<Vec<f64>, ImageError> {
         if scalings.len() != self.channels {
             return Err(ImageError::Scalings {
                 expected: self.channels,
                 found: scalings.len(),
             });
         }
-        let mut numbers = Vec::with_capacity(self.bytes.len());
-        for (channel, &scaling) in scalings.iter().enumerate() {
-            for &byte in self.bytes.iter().skip(channel).step_by(self.channels) {
-                let number = (f64::from(byte) * scaling.factor - scaling.mean) / scaling.deviation;
-                if !number.is_finite() {
-                    return Err(ImageError::Infinite {
-                        byte,
-                        channel: channel + 1,
-                        scaling,
-                    });
-                }
-                numbers.push(number);
+        let number = move |channel: usize, sample: &[u8]| {
+            let value = match *sample {
+                [high, low] => f64::from(u16::from_be_bytes([high, low])) / 257.0,
+                [byte] => byte.into(),
+                _ => unreachable!("samples have one byte or two"),
+            };
+            let scaling = scalings[channel];
+            let number = (value * scaling.factor - scaling.mean) / scaling.deviation;
+            match number.is_finite() {
+                true => Ok(number),
+                false => Err(ImageError::Infinite {
+                    value,
+                    channel: channel + 1,
+                    scaling,
+                }),
+            }
+        };
+        let samples = || self.bytes.chunks_exact(self.size);
+        match layout {
+            Layout::Planes => {
+                let of = |channel: usize| {
+                    let own = samples().skip(channel).step_by(self.channels);
+                    own.map(move |sample| number(channel, sample))
+                };
+                (0..self.channels).flat_map(of).collect()
+            }
+            Layout::Pixels => {
+                let channels = (0..self.channels).cycle();
+                let all = channels.zip(samples());
+                all.map(|(channel, sample)| number(channel, sample))
+                    .collect()
             }
         }
-        Ok(numbers)
     }
 
     /// Its numbers for an input of this name and shape, whose first dimension is the batch and must be 1: by channel, row
-    /// and column; without channels if it is grey; or all in a row.
+    /// and column, or, where that does not fit, with the channels last; without channels if it is grey; or all in a row,
+    /// by channel, row and column.
     ///
     /// # Errors
     /// If the input takes other sizes, or as [`Image::numbers`].
@@ -285,20 +338,22 @@ impl Image {
         shape: &[usize],
         scalings: &[Scaling],
     ) -> Result<Vec<f64>, ImageError> {
-        let own = [self.channels, self.height, self.width];
-        let fits = match *shape {
-            [1, channels, height, width] => own == [channels, height, width],
-            [1, height, width] => own == [1, height, width],
-            [1, all] => all == self.bytes.len(),
-            _ => false,
+        let planes = self.sizes(Layout::Planes);
+        let layout = match *shape {
+            [1, ref sizes @ ..] if *sizes == planes => Some(Layout::Planes),
+            [1, ref sizes @ ..] if *sizes == self.sizes(Layout::Pixels) => Some(Layout::Pixels),
+            [1, height, width] if planes == [1, height, width] => Some(Layout::Planes),
+            [1, all] if all * self.size == self.bytes.len() => Some(Layout::Planes),
+            _ => None,
         };
-        if fits {
-            return self.numbers(scalings);
+        if let Some(layout) = layout {
+            return self.numbers_in(layout, scalings);
         }
+        let [channels, height, width] = planes;
         Err(ImageError::Fit {
-            channels: self.channels,
-            height: self.height,
-            width: self.width,
+            channels,
+            height,
+            width,
             name: name.to_owned(),
             shape: shape.to_owned(),
         })

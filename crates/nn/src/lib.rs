@@ -29,8 +29,8 @@
 //!
 //! What an import does:
 //!
-//! * operators of ONNX's versions 7 to 27 become those of [`Op`], each in the same meaning whatever the version;
-//! * dimensions that the file names instead of numbering are set by [`Options`];
+//! * operators of ONNX's versions 6 to 27 become those of [`Op`], each in the same meaning whatever the version;
+//! * dimensions that the file names instead of numbering are set by [`Options`], of themselves or from data;
 //! * what depends on no input is computed, as are chains of shapes that exporters write;
 //! * what passes values on (identities, dropout, casts to the same elements) goes;
 //! * factors and summands of channels, above all batch normalisation, become part of the convolution or product
@@ -57,7 +57,7 @@ mod tensor;
 pub use error::{EvaluateError, Fault, ImportError, Problem};
 pub use evaluate::Observer;
 pub use graph::{Binary, Count, Graph, Node, Op, Reduction, Type, Unary, Value, ValueId, Window};
-pub use import::{Options, supported_operators};
+pub use import::{Options, Size, supported_operators};
 pub use read::{
     Limits, Model, NEWEST_OPSET, OLDEST_OPSET, ReadError, Readable, StoredTensorError, StripError,
     Stripped, TensorFault, read_tensor, with_note,

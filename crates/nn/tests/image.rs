@@ -1,6 +1,6 @@
 //! Images: read, and refused.
 
-use madrigal_nn::image::{Image, ImageError, Scaling, read};
+use madrigal_nn::image::{Image, ImageError, Layout, Scaling, read};
 use png::{BitDepth, ColorType};
 
 const BYTES: Scaling = Scaling {
@@ -122,25 +122,79 @@ fn what_stands_beside_the_pixels_is_passed_over() {
     assert_eq!(image.numbers(&[BYTES]), Ok(vec![7.0]));
 }
 
+/// These were refused before, with the advice to convert the image.
 #[test]
-fn other_pixels_are_refused() {
-    use BitDepth::{Eight, One, Sixteen};
-    for (color, depth, bytes, kind, bits) in [
-        (ColorType::Rgba, Eight, 4, "red, green, blue and alpha", 8),
-        (ColorType::GrayscaleAlpha, Eight, 2, "grey and alpha", 8),
-        (ColorType::Indexed, Eight, 1, "places in a palette", 8),
-        (ColorType::Grayscale, Sixteen, 2, "grey", 16),
-        (ColorType::Grayscale, One, 1, "grey", 1),
-        (ColorType::Rgb, Sixteen, 6, "red, green and blue", 16),
+fn all_forms_of_colours_are_read() {
+    use BitDepth::{Eight, One, Sixteen, Two};
+    for (color, depth, bytes, numbers) in [
+        (
+            ColorType::Rgba,
+            Eight,
+            &[1, 2, 3, 4, 5, 6, 7, 8][..],
+            &[1.0, 5.0, 2.0, 6.0, 3.0, 7.0][..],
+        ),
+        (ColorType::GrayscaleAlpha, Eight, &[1, 0, 3, 9], &[1.0, 3.0]),
+        (
+            ColorType::Grayscale,
+            Sixteen,
+            &[255, 255, 1, 1],
+            &[255.0, 1.0],
+        ),
+        (
+            ColorType::GrayscaleAlpha,
+            Sixteen,
+            &[2, 2, 0, 7, 1, 1, 0, 7],
+            &[2.0, 1.0],
+        ),
+        (ColorType::Grayscale, One, &[0b0100_0000], &[0.0, 255.0]),
+        (ColorType::Grayscale, Two, &[0b0111_0000], &[85.0, 255.0]),
+        (
+            ColorType::Rgb,
+            Sixteen,
+            &[1, 1, 2, 2, 3, 3, 0, 0, 255, 255, 0, 1],
+            &[1.0, 0.0, 2.0, 255.0, 3.0, 1.0 / 257.0],
+        ),
+        (
+            ColorType::Rgba,
+            Sixteen,
+            &[1, 1, 2, 2, 3, 3, 9, 9, 4, 4, 5, 5, 6, 6, 9, 9],
+            &[1.0, 4.0, 2.0, 5.0, 3.0, 6.0],
+        ),
     ] {
-        let found = read(&file(color, depth, [1, 1], &vec![0; bytes])).unwrap_err();
-        assert_eq!(found, ImageError::Pixels { kind, bits });
-        let told = found.to_string();
-        assert!(
-            told.contains(&format!("{kind} of {bits} bits; expected 8 bits of grey")),
-            "{told}"
+        let image = read(&file(color, depth, [2, 1], bytes)).unwrap();
+        let scalings = vec![BYTES; image.channels()];
+        assert_eq!(
+            image.numbers(&scalings),
+            Ok(numbers.to_vec()),
+            "{color:?} {depth:?}"
         );
     }
+    // Two places in a palette of two colours, with transparency beside and without.
+    for transparency in [vec![], vec![chunk(b"tRNS", &[0, 9])]] {
+        let beside = [
+            vec![chunk(b"PLTE", &[1, 2, 3, 4, 5, 6])],
+            transparency,
+            vec![stored(&[0, 1, 0]), chunk(b"IEND", b"")],
+        ];
+        let image = read(&made([2, 1], 3, 0, &beside.concat())).unwrap();
+        assert_eq!(
+            image.numbers(&[BYTES; 3]),
+            Ok(vec![4.0, 1.0, 5.0, 2.0, 6.0, 3.0])
+        );
+    }
+}
+
+/// Networks that were made with TensorFlow have the channels last.
+#[test]
+fn channels_may_come_last() {
+    let image = read(&rgb([2, 1], &[1, 2, 3, 4, 5, 6])).unwrap();
+    assert_eq!(image.sizes(Layout::Pixels), [1, 2, 3]);
+    let found = image.for_input("x", &[1, 1, 2, 3], &[BYTES; 3]);
+    assert_eq!(found, Ok(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    // Where both fit it is as before.
+    let square = read(&rgb([3, 3], &(0..27).collect::<Vec<u8>>())).unwrap();
+    let found = square.for_input("x", &[1, 3, 3, 3], &[BYTES; 3]).unwrap();
+    assert_eq!(found[..3], [0.0, 3.0, 6.0]);
 }
 
 #[test]
@@ -294,7 +348,7 @@ fn scalings_are_one_for_each_channel_and_finite() {
     };
     let error = image.numbers(&[BYTES, scaling, BYTES]).unwrap_err();
     let expected = ImageError::Infinite {
-        byte: 3,
+        value: 3.0,
         channel: 2,
         scaling,
     };

@@ -445,6 +445,8 @@ fn data_beside_the_model() {
             &Limits::default(),
         )
     };
+    // As some exporters write it.
+    of(&[("location", "./weights"), ("offset", "4"), ("length", "8")]).unwrap();
     let model = of(&[("location", "weights"), ("offset", "4"), ("length", "8")]).unwrap();
     let graph = model.import(&Options::default()).unwrap();
     let x = Tensor::f32(vec![2], vec![10.0, 20.0]).unwrap();
@@ -457,7 +459,8 @@ fn data_beside_the_model() {
         "../weights",
         "..",
         "",
-        "./weights",
+        "./../weights",
+        ".//weights",
         "weights/",
     ] {
         let error = of(&[("location", place)]).unwrap_err();

@@ -12,7 +12,7 @@ use madrigal_nn::Model;
 use madrigal_program::Type;
 use madrigal_program::lower::Mix;
 
-use super::{EXIT_STATUS, Net, Over, Pixels, Receivers, Show, Who};
+use super::{EXIT_STATUS, Net, Over, Pixels, Receivers, Show, Sizes, Who};
 
 #[derive(Args, Debug)]
 #[command(after_help = EXIT_STATUS)]
@@ -51,6 +51,9 @@ pub struct Infer {
     #[arg(long, value_name = "N", help_heading = "Work")]
     pub batch: Option<usize>,
 
+    #[command(flatten, next_help_heading = "Work")]
+    pub sizes: Sizes,
+
     /// Threads that each party computes with; the same number at all parties
     #[arg(long, value_name = "N", value_parser = threads, default_value = "1", help_heading = "Work")]
     pub threads: usize,
@@ -74,8 +77,8 @@ pub struct Infer {
     pub who: Who,
 
     /// The data, which party 1 owns: one file for each input of the model, in its order. An array of NumPy's (.npy); a
-    /// table with a line of numbers, separated by commas, for each input of the batch (.csv); or an image of 8 bits a
-    /// channel, grey or RGB (.png), which a network takes channel by channel. Several images are one batch of a model
+    /// table with a line of numbers, separated by commas, for each input of the batch (.csv); or an image, grey or of
+    /// colours (.png), which a network takes channel by channel or with the channels last. Several images are one batch of a model
     /// with one input
     #[arg(long = "input", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Values")]
     pub inputs: Vec<PathBuf>,

@@ -9,12 +9,12 @@ use madrigal_program::lower::Mix;
 
 use super::infer::NumberArg;
 use super::run::Among;
-use super::{EXIT_STATUS, Over, Pixels, Receivers};
+use super::{EXIT_STATUS, Over, Pixels, Receivers, Sizes};
 
 #[derive(Subcommand, Debug)]
 #[command(after_help = EXIT_STATUS)]
 pub enum Model {
-    /// Show what a trained network consists of, or all that is not supported in it
+    /// Show what a trained network consists of, or all that keeps it from being computed on secrets
     #[command(after_help = EXIT_STATUS)]
     Check {
         /// Model in ONNX format
@@ -24,12 +24,15 @@ pub enum Model {
         /// --dim]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         batch: Option<u32>,
-        /// Size of a dimension that the model gives a name; once for each
-        #[arg(long = "dim", value_name = "NAME=SIZE", value_parser = dimension)]
-        dimensions: Vec<(String, usize)>,
-        /// Shape of an input that the model gives none, as in x=1,3,224,224; once for each
-        #[arg(long = "shape", value_name = "NAME=SIZES", value_parser = shape)]
-        shapes: Vec<(String, Vec<usize>)>,
+        #[command(flatten)]
+        sizes: Sizes,
+        /// How numbers are kept: bits, and how many of them are after the point [default: what the model says, or else
+        /// 64.16]
+        #[arg(long, value_name = "BITS.FRACTION")]
+        numbers: Option<NumberArg>,
+        /// All parties know the weights
+        #[arg(long)]
+        public_model: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -46,12 +49,8 @@ pub enum Model {
         /// others, too [default: 1, unless there is a --dim]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         batch: Option<u32>,
-        /// Size of a dimension that the model gives a name; once for each
-        #[arg(long = "dim", value_name = "NAME=SIZE", value_parser = dimension)]
-        dimensions: Vec<(String, usize)>,
-        /// Shape of an input that the model gives none, as in x=1,3,224,224; once for each
-        #[arg(long = "shape", value_name = "NAME=SIZES", value_parser = shape)]
-        shapes: Vec<(String, Vec<usize>)>,
+        #[command(flatten)]
+        sizes: Sizes,
         /// Where to write it
         #[arg(long, short, value_name = "FILE.onnx", value_hint = ValueHint::FilePath)]
         output: PathBuf,
@@ -97,6 +96,9 @@ pub struct ModelExplain {
     /// Inputs computed at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: u32,
+
+    #[command(flatten)]
+    pub sizes: Sizes,
 
     /// All parties know the weights
     #[arg(long)]
@@ -163,6 +165,8 @@ pub struct Sample {
     #[arg(long = "input", value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub inputs: Vec<PathBuf>,
     #[command(flatten)]
+    pub sizes: Sizes,
+    #[command(flatten)]
     pub pixels: Pixels,
     /// Print JSON
     #[arg(long)]
@@ -174,17 +178,4 @@ fn difference(text: &str) -> Result<f64, String> {
     number
         .filter(|&number: &f64| number.is_finite() && number >= 0.0)
         .ok_or_else(|| "expected a number, 0 or more, for example 0.01".to_owned())
-}
-
-fn dimension(text: &str) -> Result<(String, usize), String> {
-    let (name, size) = text.rsplit_once('=').ok_or("write NAME=SIZE")?;
-    let size = size.parse().map_err(|_| format!("{size:?} is no size"))?;
-    Ok((name.to_string(), size))
-}
-
-fn shape(text: &str) -> Result<(String, Vec<usize>), String> {
-    let (name, sizes) = text.rsplit_once('=').ok_or("write NAME=SIZE,SIZE,...")?;
-    let sizes = sizes.split(',').filter(|size| !size.is_empty());
-    let size = |size: &str| size.parse().map_err(|_| format!("{size:?} is no size"));
-    Ok((name.to_string(), sizes.map(size).collect::<Result<_, _>>()?))
 }

@@ -14,6 +14,7 @@ mod linear;
 mod live;
 mod logic;
 mod normalize;
+mod open;
 mod origin;
 mod pad;
 mod pool;
@@ -28,6 +29,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use builder::Builder;
 pub(crate) use live::Live;
+pub use open::Size;
 pub(crate) use origin::{Fate, Source, Trace};
 use view::View;
 pub(crate) use view::kinds;
@@ -299,13 +301,13 @@ impl<'a> Import<'a> {
             }
         };
         let outputs = node.output.iter().enumerate();
-        for (index, output) in outputs.filter(|(_, output)| self.live.reads(output)) {
+        for (index, output) in outputs.filter(|(_, output)| !output.is_empty()) {
             let value = made.as_ref().and_then(|made| made.get(index).copied());
             if self.scope.insert(output, value).is_some() {
                 let name = output.clone();
                 self.fault(Fault::Redefined { name });
             }
-            if made.is_some() && value.is_none() {
+            if made.is_some() && value.is_none() && self.live.reads(output) {
                 let what = "beyond those that are known";
                 self.fault(Fault::Output { what });
             }

@@ -2,6 +2,7 @@
 
 use madrigal_program::{InputError, Inputs, Mistake, Overflow, Party, Type};
 
+use super::masks::Masks;
 use super::{EncodeError, Format, Roles, UnfitError};
 use crate::error::EvaluateError;
 use crate::graph::{Binary, Graph, Node, Op, Unary, ValueId};
@@ -83,21 +84,22 @@ fn room(number: Type, fraction: u32, greatest: f64) -> f64 {
     f64::from(number.bits() - 1 - fraction) - greatest.max(f64::MIN_POSITIVE).log2()
 }
 
-fn greatest(tensor: &Tensor) -> f64 {
-    tensor
-        .to_f64()
-        .into_iter()
-        .map(f64::abs)
-        .fold(0.0, f64::max)
+/// Of the numbers that count.
+fn greatest(tensor: &Tensor, counts: impl Fn(f64) -> bool) -> f64 {
+    let numbers = tensor.to_f64().into_iter();
+    let numbers = numbers.filter(|&number| counts(number));
+    numbers.map(f64::abs).fold(0.0, f64::max)
 }
 
-fn largest_error(found: &Tensor, expected: &Tensor) -> f64 {
+/// Where those in the clear count.
+fn largest_error(found: &Tensor, expected: &Tensor, counts: impl Fn(f64) -> bool) -> f64 {
     // Differences of integers are not those of the floats next to them.
     if let (Some(found), Some(expected)) = (found.to_integers(), expected.to_integers()) {
         let pairs = found.into_iter().zip(expected);
         return pairs.map(|(a, b)| a.abs_diff(b) as f64).fold(0.0, f64::max);
     }
     let pairs = found.to_f64().into_iter().zip(expected.to_f64());
+    let pairs = pairs.filter(|&(_, expected)| counts(expected));
     pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
@@ -129,7 +131,9 @@ impl Graph {
             .extend(own.map(|(at, (_, id))| (format!("output {at}"), *id)));
         let data = &self.held(data)?[..];
         let expected = opened.evaluate(data)?;
-        let network = opened.on_secrets(&roles, format)?;
+        // By who reads them in the model.
+        let masks = Masks::of(self, format.number);
+        let network = opened.masked_on_secrets(&roles, format, masks.clone())?;
         let inputs = network.with_weights(&opened, Inputs::new())?;
         let inputs = network.with_data(data, inputs)?;
         let checked = network.program().check(&inputs)?;
@@ -139,7 +143,8 @@ impl Graph {
         let number = format.number;
         let layer = |(&(at, id), (found, expected)): (&(usize, ValueId), &(&Tensor, &Tensor))| {
             let node = &self.nodes[at];
-            let greatest = greatest(expected);
+            let counts = |number: f64| !masks.means_infinity(id, number);
+            let greatest = greatest(expected, counts);
             let more = network.more.get(&id).copied().unwrap_or(0);
             let fraction = number.fraction() + more;
             LayerDifference {
@@ -147,7 +152,7 @@ impl Graph {
                 operator: node.op.name().to_owned(),
                 greatest,
                 room: room(number, fraction, greatest),
-                largest_error: largest_error(found, expected),
+                largest_error: largest_error(found, expected, counts),
             }
         };
         let (of_layers, of_outputs) = pairs.split_at(floats.len());
@@ -155,8 +160,8 @@ impl Graph {
             let [rows, changed] = changed(found, expected);
             OutputDifference {
                 name: name.clone(),
-                greatest: greatest(expected),
-                largest_error: largest_error(found, expected),
+                greatest: greatest(expected, |_| true),
+                largest_error: largest_error(found, expected, |_| true),
                 rows,
                 changed,
             }
@@ -186,9 +191,12 @@ impl Graph {
         data: &[Tensor],
     ) -> Result<Option<Type>, EvaluateError> {
         let mut most = bits;
-        let mut see = |of: &Graph, node: &Node, _: ValueId, tensor: &Tensor| {
+        let masks = Type::fixed(bits, bits / 4).map(|number| Masks::of(self, number));
+        let mut see = |of: &Graph, node: &Node, id: ValueId, tensor: &Tensor| {
             let float = of.value(node.outputs[0]).ty.element.is_float();
-            let greatest = greatest(tensor);
+            let counts =
+                |number: f64| !masks.as_ref().is_some_and(|m| m.means_infinity(id, number));
+            let greatest = greatest(tensor, counts);
             if !float || greatest == 0.0 {
                 return;
             }

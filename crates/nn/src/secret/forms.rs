@@ -7,6 +7,7 @@ use madrigal_program::{Array, Program, Shape, Tensor as Secret, Type};
 use super::error::UnfitError;
 use super::integers::{array, whole};
 use super::layers::Layers;
+use super::masks::Masks;
 use super::network::{Network, Port, Weight};
 use super::{Format, Lowered, Roles, Stop, cannot};
 use crate::graph::{Graph, Type as ValueType, ValueId};
@@ -71,13 +72,15 @@ pub(super) struct Forms<'a> {
     weights: Vec<Weight>,
     /// Constants as secrets: by value, bits after the point, and whether they are inverted.
     constants: HashMap<(ValueId, u32, bool), Secret>,
+    /// What stands for numbers that the type does not have.
+    pub(super) masks: Masks,
     inputs: Vec<Port>,
     /// Bits after the point beyond the format's that nodes' results have at first.
     more: HashMap<ValueId, u32>,
 }
 
 impl<'a> Forms<'a> {
-    pub(super) fn new(graph: &'a Graph, roles: &Roles, format: Format) -> Self {
+    pub(super) fn new(graph: &'a Graph, roles: &Roles, format: Format, masks: Masks) -> Self {
         let mut forms = Self {
             graph,
             format,
@@ -88,6 +91,7 @@ impl<'a> Forms<'a> {
             cut: HashMap::new(),
             weights: Vec::new(),
             constants: HashMap::new(),
+            masks,
             inputs: Vec::new(),
             more: HashMap::new(),
         };
@@ -190,6 +194,9 @@ impl<'a> Forms<'a> {
                 most = most.max(more);
             }
         }
+        if self.masks.cut(ids) {
+            most = 0;
+        }
         ids.iter().map(|&id| self.with_bits(id, most)).collect()
     }
 
@@ -273,7 +280,8 @@ impl<'a> Forms<'a> {
         let Some(tensor) = self.constant(id) else {
             return cannot("a constant is wanted");
         };
-        let array = match encoded(tensor, element, inverse) {
+        let tensor = self.masks.bounded(id, tensor, element);
+        let array = match encoded(&tensor, element, inverse) {
             Ok(array) => array,
             Err(found) => {
                 let number = self.format.number;
@@ -349,6 +357,7 @@ impl<'a> Forms<'a> {
             Ok(program) => Ok(Network {
                 program,
                 weights: self.weights,
+                masks: self.masks,
                 inputs: self.inputs,
                 outputs,
                 more: self.more,

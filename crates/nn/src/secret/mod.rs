@@ -15,7 +15,9 @@
 //! # Differences from the model in the clear
 //! Numbers are rounded as the type has them, functions are approximated (`docs/FUNCTIONS.md`), and equal numbers may change
 //! their order in `TopK`. Quotients of integers by a secret 0 have all bits set, remainders are the dividend. Integers that
-//! become floats must be in the format's range. [`Graph::compare`] tells what comes of that.
+//! become floats must be in the format's range. Numbers that mean infinity (masks of attention, bounds that bind nothing)
+//! become others that do the same, where there are such: `masks.rs` says when that is exact. [`Graph::compare`] tells what
+//! comes of all that.
 
 mod arithmetic;
 mod compare;
@@ -24,6 +26,7 @@ mod forms;
 mod integers;
 mod layers;
 mod linear;
+mod masks;
 mod moves;
 mod network;
 mod planar;
@@ -37,9 +40,10 @@ pub use error::{EncodeError, Unfit, UnfitError};
 pub use layers::Layer;
 pub use network::{Network, Shown};
 
-use crate::graph::{Graph, Node, Op, ValueId};
+use crate::graph::{Binary, Graph, Node, Op, Unary, ValueId};
 use forms::Forms;
 use layers::Layers;
+use masks::Masks;
 
 /// Who brings and learns what, and how numbers are kept.
 #[derive(Clone, Debug)]
@@ -71,6 +75,16 @@ impl Graph {
     /// # Errors
     /// All nodes that cannot be computed on secrets, and why.
     pub fn on_secrets(&self, roles: &Roles, format: Format) -> Result<Network, UnfitError> {
+        self.masked_on_secrets(roles, format, Masks::of(self, format.number))
+    }
+
+    /// The same, with what stands for numbers beyond the type's.
+    fn masked_on_secrets(
+        &self,
+        roles: &Roles,
+        format: Format,
+        masks: Masks,
+    ) -> Result<Network, UnfitError> {
         let number = format.number;
         if Type::fixed(number.bits(), 2 * number.fraction()).is_none() {
             let reason =
@@ -86,7 +100,7 @@ impl Graph {
         let mut lowering = Lowering {
             graph: self,
             format,
-            forms: Forms::new(self, roles, format),
+            forms: Forms::new(self, roles, format, masks),
             makers: vec![None; self.values.len()],
         };
         for node in &self.nodes {
@@ -147,6 +161,10 @@ impl<'a> Lowering<'a> {
         let first = inputs[0];
         let out = self.shape(node.outputs[0]);
         let made = match &node.op {
+            Op::Unary(Unary::IsNan) => self.never(first)?,
+            Op::Binary(Binary::Mul) if self.forms.masks.is_product(node) => {
+                self.masked_product(node)?
+            }
             Op::Unary(unary) => self.unary(*unary, first)?,
             Op::Binary(binary) => self.binary(*binary, inputs[0], inputs[1])?,
             Op::Clip { low, high } => self.clip(first, *low, *high)?,
@@ -195,7 +213,10 @@ impl<'a> Lowering<'a> {
             | Op::Slice { .. }
             | Op::Expand { .. }
             | Op::Pad { .. }
-            | Op::Concat { .. } => self.moved(&node.op, inputs, out)?,
+            | Op::Concat { .. } => {
+                let op = self.forms.masks.padding(node, self.format.number);
+                self.moved(&op, inputs, out)?
+            }
             Op::Gather { axis } => self.gather(*axis, inputs[0], inputs[1])?,
         };
         let count: usize = out.iter().product();

@@ -7,6 +7,7 @@ use madrigal_program::{Array, Computation, Inputs, Outputs, Type};
 use super::error::EncodeError;
 use super::forms::encoded;
 use super::layers::Layer;
+use super::masks::Masks;
 use crate::graph::{Graph, Type as ValueType, ValueId};
 use crate::tensor::{Data, Tensor};
 
@@ -39,6 +40,8 @@ pub(super) struct Weight {
 pub struct Network {
     pub(super) program: Computation,
     pub(super) weights: Vec<Weight>,
+    /// What stands for numbers that the type does not have.
+    pub(super) masks: Masks,
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,
     /// Bits after the point beyond the format's that nodes' results have at first.
@@ -90,7 +93,8 @@ impl Network {
             let Some(tensor) = &graph.value(weight.value).constant else {
                 continue;
             };
-            let array = encoded(tensor, weight.element, weight.inverse);
+            let tensor = self.masks.bounded(weight.value, tensor, weight.element);
+            let array = encoded(&tensor, weight.element, weight.inverse);
             let (name, element) = (weight.name.clone(), weight.element.to_string());
             let array = array.map_err(|found| match weight.inverse {
                 true => EncodeError::Divisor {

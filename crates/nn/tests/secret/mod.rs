@@ -3,6 +3,7 @@
 mod comparisons;
 mod integers;
 mod layers;
+mod masks;
 mod operators;
 mod runs;
 

@@ -22,7 +22,7 @@ pub const DATA: Party = Party::new(1);
 pub struct Asked<'a> {
     pub model: &'a Path,
     pub parties: usize,
-    pub batch: Option<usize>,
+    pub options: Options,
     pub to: &'a Receivers,
     pub public_model: bool,
     pub number: Option<NumberArg>,
@@ -61,11 +61,7 @@ impl Made {
             to: receivers(asked.to, parties)?,
             public_model: asked.public_model,
         };
-        let options = Options {
-            batch: asked.batch,
-            ..Options::default()
-        };
-        let graph = file.import(&options).map_err(|error| Unfit::Import {
+        let graph = file.import(&asked.options).map_err(|error| Unfit::Import {
             path: path(),
             error,
         })?;

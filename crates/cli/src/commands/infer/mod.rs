@@ -104,11 +104,23 @@ fn batch(args: &Infer, model: &Model, data: &Files) -> Result<Option<usize>> {
 }
 
 /// The model as a program, and its plan.
-fn made(args: &Infer, parties: usize, model: &Model, batch: Option<usize>) -> Result<Made> {
+fn made(
+    args: &Infer,
+    parties: usize,
+    model: &Model,
+    batch: Option<usize>,
+    data: &Files,
+) -> Result<Made> {
+    let mut options = args.sizes.options(batch);
+    let told = data.tell_sizes(model, &mut options);
+    told.map_err(|error| Unfit::Import {
+        path: args.model.clone(),
+        error,
+    })?;
     let asked = Asked {
         model: &args.model,
         parties,
-        batch,
+        options,
         to: &args.to,
         public_model: args.public_model,
         number: args.numbers,
@@ -162,7 +174,7 @@ fn by_all(args: &Infer, parties: usize) -> Result<()> {
     let data = Files::read(&args.inputs, &args.pixels)?;
     let model = made::read(&args.model)?;
     let batch = batch(args, &model, &data)?;
-    let made = made(args, parties, &model, batch)?;
+    let made = made(args, parties, &model, batch, &data)?;
     let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
     if let Some(runs) = args.ahead.prepare {
         let work = plan(args, made, transport)?;
@@ -210,10 +222,11 @@ fn by_one(args: &Infer) -> Result<()> {
     }
     let data = Files::read(&args.inputs, &args.pixels)?;
     let model = made::read(&args.model)?;
-    let Some(batch) = batch(args, &model, &data)? else {
+    let batch = batch(args, &model, &data)?;
+    if batch.is_none() && !args.sizes.is_given() {
         return Err(Unfit::Batch.into());
-    };
-    let made = made(args, parties, &model, Some(batch))?;
+    }
+    let made = made(args, parties, &model, batch, &data)?;
     if let Some(runs) = args.ahead.prepare {
         let work = plan(args, made, party.transport())?;
         let spec = store(args, &work.planned, runs);

@@ -7,10 +7,11 @@ use madrigal_nn::secret::{EncodeError, UnfitError};
 use madrigal_program::ExecuteError;
 
 use crate::exit::{Failure, Status};
+use crate::remedies;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Unfit {
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}{}", path.display(), remedies::of_model(error))]
     Import { path: PathBuf, error: ImportError },
     #[error("{}: {problem}", path.display())]
     File { path: PathBuf, problem: String },

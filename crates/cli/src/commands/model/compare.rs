@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_nn::secret::{Comparison, Format};
-use madrigal_nn::{Graph, Model, Options, Tensor};
+use madrigal_nn::{Graph, Model, Tensor};
 use madrigal_program::{Rounding, Type};
 use serde::Serialize;
 
@@ -48,10 +48,9 @@ pub(super) fn read(sample: &Sample) -> Result<(Model, Graph, Vec<Tensor>)> {
     let data = Files::read(&sample.inputs, &sample.pixels)?;
     let file = &sample.file;
     let model = super::model(file)?;
-    let options = Options {
-        batch: data.batch(model.inputs()),
-        ..Options::default()
-    };
+    let mut options = sample.sizes.options(data.batch(model.inputs()));
+    let told = data.tell_sizes(&model, &mut options);
+    told.map_err(|error| wrong(file, error))?;
     let graph = model.import(&options).map_err(|error| wrong(file, error))?;
     let data = data.tensors(&graph)?;
     Ok((model, graph, data))

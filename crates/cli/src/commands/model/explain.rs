@@ -69,7 +69,7 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         &Asked {
             model: &args.file,
             parties: args.among.parties(),
-            batch: Some(args.batch as usize),
+            options: args.sizes.options(Some(args.batch as usize)),
             to: &args.to,
             public_model: args.public_model,
             number: args.numbers,

@@ -9,10 +9,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use madrigal_core::Party;
+use madrigal_nn::secret::{Format, Roles};
 use madrigal_nn::{Graph, Limits, Model as Onnx, Node, Options, Stripped, ValueId};
+use madrigal_program::{Inputs, Rounding};
 use serde::Serialize;
 
-use crate::args::Model;
+use crate::args::{Model, NumberArg, Sizes};
 use crate::exit::{Content, Failure, Result};
 use crate::files::{self, Output};
 use crate::numbers::{count, counted, table};
@@ -56,51 +59,42 @@ struct Layer {
 }
 
 pub fn run(command: Model) -> Result<()> {
-    let (file, batch, dimensions, shapes, json) = match command {
+    match command {
         Model::Check {
             file,
             batch,
-            dimensions,
-            shapes,
+            sizes,
+            numbers,
+            public_model,
             json,
-        } => (file, batch, dimensions, shapes, json),
+        } => {
+            let options = options(batch, &sizes);
+            let info = read(&file, &options, numbers, public_model)?;
+            match json {
+                true => print_json(&info),
+                false => print(info.text().as_bytes()),
+            }
+        }
         Model::Strip {
             file,
             batch,
-            dimensions,
-            shapes,
+            sizes,
             output,
-        } => return strip(&file, &options(batch, dimensions, shapes), &output),
+        } => strip(&file, &options(batch, &sizes), &output),
         Model::Compare {
             sample,
             numbers,
             plot,
-        } => return compare::compare(&sample, numbers, plot.as_deref()),
-        Model::Explain(args) => return explain::explain(&args),
-        Model::Calibrate(args) => return calibrate::calibrate(&args),
-    };
-    let options = options(batch, dimensions, shapes);
-    let info = read(&file, &options)?;
-    match json {
-        true => print_json(&info),
-        false => print(info.text().as_bytes()),
+        } => compare::compare(&sample, numbers, plot.as_deref()),
+        Model::Explain(args) => explain::explain(&args),
+        Model::Calibrate(args) => calibrate::calibrate(&args),
     }
 }
 
-fn options(
-    batch: Option<u32>,
-    dimensions: Vec<(String, usize)>,
-    shapes: Vec<(String, Vec<usize>)>,
-) -> Options {
-    Options {
-        // Exporters give the batch a name.
-        batch: batch
-            .or(dimensions.is_empty().then_some(1))
-            .map(|batch| batch as usize),
-        dimensions: dimensions.into_iter().collect(),
-        shapes: shapes.into_iter().collect(),
-        constants: BTreeMap::new(),
-    }
+/// One input at a time where nothing is said: exporters give the batch a name.
+fn options(batch: Option<u32>, sizes: &Sizes) -> Options {
+    let batch = batch.or((!sizes.is_given()).then_some(1));
+    sizes.options(batch.map(|batch| batch as usize))
 }
 
 fn wrong(file: &Path, problem: impl std::error::Error + Send + Sync + 'static) -> Failure {
@@ -161,9 +155,33 @@ fn left(stripped: &Stripped) -> String {
     format!("{gone}; {names}, and these numbers:\n\n{rows}\n{more}")
 }
 
-fn read(file: &Path, options: &Options) -> Result<Info> {
+/// What a model consists of, if `infer` can compute it: it becomes a program, and its weights numbers of the type.
+fn read(
+    file: &Path,
+    options: &Options,
+    numbers: Option<NumberArg>,
+    public_model: bool,
+) -> Result<Info> {
     let model = model(file)?;
     let graph = model.import(options).map_err(|error| wrong(file, error))?;
+    let number = NumberArg::or_of(numbers, &model);
+    let number = number.map_err(|problem| wrong(file, std::io::Error::other(problem)))?;
+    let (owner, data) = (Party::new(0), Party::new(1));
+    let roles = Roles {
+        parties: 2,
+        model: owner,
+        data,
+        to: vec![data],
+        public_model,
+    };
+    let format = Format {
+        number,
+        rounding: Rounding::Exact,
+    };
+    let network = graph.on_secrets(&roles, format);
+    let network = network.map_err(|error| wrong(file, error))?;
+    let weights = network.with_weights(&graph, Inputs::new());
+    weights.map_err(|error| wrong(file, error))?;
     Ok(Info::new(&model, &graph))
 }
 
