@@ -10,6 +10,7 @@ use madrigal_program::{
 
 use crate::random::Random;
 use crate::running::runs;
+use crate::truncation::of_low_carries;
 
 /// All mixes of two parties.
 const MIXES: [Mix; 9] = [
@@ -23,6 +24,9 @@ const MIXES: [Mix; 9] = [
     Mix::Y2,
     Mix::BETA,
 ];
+
+/// Those in which a quotient is made of the parties' shares and carries.
+const OF_CARRIES: [Mix; 4] = [Mix::AB, Mix::AY, Mix::ALPHA_BETA, Mix::ALPHA_Y2];
 
 const LANES: usize = 24;
 
@@ -113,9 +117,8 @@ fn products_of_functions_are_exact_in_every_mix() {
     for mix in MIXES {
         runs(&program, &inputs, mix, Goal::Depth, "products in 32.12");
     }
-    // Those whose quotients are made of carries.
     let (program, inputs) = products::<i64, 16>();
-    for mix in [Mix::AB, Mix::AY, Mix::ALPHA_BETA, Mix::ALPHA_Y2] {
+    for mix in OF_CARRIES {
         runs(&program, &inputs, mix, Goal::Depth, "products in 64.16");
     }
 }
@@ -178,5 +181,44 @@ fn values_of_programs_stay_in_their_ranges() {
 fn ranges_are_no_wider_than_results() {
     if let Err(what) = bounds::narrow() {
         panic!("{what}");
+    }
+}
+
+/// Of numbers from -2^(l - 2) on and below 2^(l - 2) a quotient takes the fewer carries, for as many bits as leave two;
+/// of a range that reaches one further on either side it does not. Both are exact at the ends.
+#[test]
+fn fewer_carries_are_taken_up_to_a_quarter_of_the_type() {
+    for (by, more, known) in [
+        (1, 0, true),
+        (16, 0, true),
+        (30, 0, true),
+        (16, -1, false),
+        (16, 1, false),
+    ] {
+        let mut p = Program::new(2);
+        let [high, low, y] = [0, 1, 1].map(|party| p.input::<i16>(Party::new(party), [LANES]));
+        // From -2^15 to 2^15 - 1 each, the second from 0 on.
+        let number = (high.cast::<i32>() << 15) + low.relu().cast::<i32>() + more;
+        let element = Type::fixed(32, by).expect("a type");
+        let quotient = number.untyped().cast(element);
+        let quotient = quotient.truncate(by, Rounding::Exact);
+        let y = y.cast::<i32>().untyped();
+        p.open_tensor(None, &quotient.times(&y), Everyone);
+        let program = p.finish().expect("a program that can be");
+        let mut random = Random::fresh();
+        let ends = [(i16::MIN, 0), (i16::MAX, i16::MAX), (0, 0), (-1, i16::MAX)];
+        let numbers: Vec<(i16, i16)> = (0..LANES)
+            .map(|at| match ends.get(at % 6) {
+                Some(&end) => end,
+                None => (random.half() as i16, random.half() as i16),
+            })
+            .collect();
+        let (high, low): (Vec<_>, Vec<_>) = numbers.into_iter().unzip();
+        let inputs = Inputs::new().with(high).with(low).with(vec![3_i16; LANES]);
+        for mix in OF_CARRIES {
+            let what = format!("a quotient by 2^{by} of {more} more");
+            assert_eq!(of_low_carries(&program, mix), known, "{what} in {mix}");
+            runs(&program, &inputs, mix, Goal::Depth, &what);
+        }
     }
 }

@@ -104,7 +104,7 @@ fn carries_take_less_than_bits() {
 }
 
 /// Whether a program's circuits take the carry alone of shares whose sum's sign is known.
-fn of_low_carries(program: &Computation, mix: Mix) -> bool {
+pub(crate) fn of_low_carries(program: &Computation, mix: Mix) -> bool {
     let lowered = program.lower(mix, Goal::Depth);
     let steps = lowered.expect("a program that can be").describe();
     steps.iter().any(|step| step.contains("carry of shares"))

@@ -574,9 +574,10 @@ impl Trial {
         }
         let less = self.graph.add(Op::Binary(Binary::Less), compared, at);
         let less = less.expect("operands that fit");
-        let operands = match self.random.below(4) {
+        let operands = match self.random.below(6) {
             0 => [less, x, zero],
             1 => [less, zero, other],
+            2 => [less, other, x],
             _ => [less, zero, x],
         };
         (Op::Select, operands.into())
