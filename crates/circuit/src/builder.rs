@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Not;
 
+use crate::compile::Folding;
 use crate::netlist::{Assembler, Format, Gate, MAX_WIRES, Netlist};
 
 /// A wire of a [`Builder`]; of no use with another one.
@@ -62,7 +63,7 @@ pub struct Builder {
     nodes: Vec<Node>,
     /// ANDs on the longest way to each wire.
     depths: Vec<u32>,
-    made: HashMap<Node, Wire>,
+    made: HashMap<Node, Wire, Folding>,
     /// How many nodes there were each time that what was made was forgotten.
     forgotten: Vec<usize>,
     inputs: Vec<Vec<Wire>>,

@@ -133,25 +133,40 @@ impl Arena {
         }
     }
 
-    /// And back.
+    /// Unpacks one component of rows: the inverse of [`pack`](Self::pack).
     pub fn unpack(&mut self, rows: impl Iterator<Item = u32>, component: usize, from: &[u8]) {
+        self.unpack_some((0..).zip(rows), component, from);
+    }
+
+    /// Unpacks one component of some of the rows that were packed: each row with its place among all.
+    pub fn unpack_some(
+        &mut self,
+        rows: impl Iterator<Item = (u32, u32)>,
+        component: usize,
+        from: &[u8],
+    ) {
         let lanes = self.lanes;
         if lanes == 0 {
             return;
         }
-        let bytes = bits::bytes_for(lanes);
-        for (index, row) in rows.enumerate() {
-            if lanes >= 8 {
+        if lanes >= 8 {
+            let bytes = bits::bytes_for(lanes);
+            for (index, row) in rows {
                 let row = &mut self.row_mut(row, component)[..bytes];
-                bits::take(from, index * lanes, row, lanes);
-                continue;
+                bits::take(from, index as usize * lanes, row, lanes);
             }
-            let from = &from[index / 8 * lanes..];
-            let mut word = [0; 8];
-            let len = from.len().min(lanes);
-            word[..len].copy_from_slice(&from[..len]);
+            return;
+        }
+        for (index, row) in rows {
+            // Eight rows have `lanes` whole bytes.
+            let from = &from[index as usize / 8 * lanes..];
+            let word = from.first_chunk().copied().unwrap_or_else(|| {
+                let mut word = [0; 8];
+                word[..from.len()].copy_from_slice(from);
+                word
+            });
+            let word = u64::from_le_bytes(word) >> (index as usize % 8 * lanes);
             let place = self.shape.place(row, component).start;
-            let word = u64::from_le_bytes(word) >> (index % 8 * lanes);
             self.words[place] = word & ((1 << lanes) - 1);
         }
     }

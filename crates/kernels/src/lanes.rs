@@ -136,6 +136,7 @@ impl RowShape {
     }
 
     /// Where component `component` of row `row` lies.
+    #[inline]
     #[must_use]
     pub const fn place(self, row: u32, component: usize) -> std::ops::Range<usize> {
         let start = row as usize * self.width() + component * self.stride;

@@ -310,16 +310,18 @@ impl Nodes {
     /// The layer of each AND that is alive.
     fn schedule(&self, window: &Window) -> Vec<u32> {
         let depth = window.depth as usize;
+        let readers = Readers::new(self, &window.alive);
+        let due = self.due(window);
         let mut profiles: Vec<Vec<usize>> = self
             .choices
             .iter()
-            .map(|choice| self.least_profile(window, choice.guards.clone()))
+            .map(|choice| least_profile(depth, &due, choice.guards.clone()))
             .collect();
         let mut done = Vec::new();
         // What one branch raises, the others may use: so once more with what all need.
         for _ in 0..3 {
             let before: usize = profiles.iter().flatten().sum();
-            done = self.follow(window, &mut profiles);
+            done = self.follow(window, &readers, &mut profiles);
             if profiles.iter().flatten().sum::<usize>() == before {
                 break;
             }
@@ -331,41 +333,24 @@ impl Nodes {
         done
     }
 
-    fn least_profile(&self, window: &Window, guards: std::ops::Range<u32>) -> Vec<usize> {
-        let depth = window.depth as usize;
+    /// By branch: the last layer in which each of its ANDs can be done; nothing where branches are not gated.
+    fn due(&self, window: &Window) -> Vec<Vec<u32>> {
+        let mut due = vec![Vec::new(); self.guards.len()];
         if self.form == Form::Free {
-            return vec![0; depth];
+            return due;
         }
-        let mut due = vec![vec![0usize; depth]; guards.len()];
         for (node, made) in self.nodes.iter().enumerate() {
-            if window.alive[node]
-                && matches!(made.kind, Kind::And(..))
-                && guards.contains(&made.guard)
-            {
-                let last = window.needed[node] as usize - 1;
-                due[(made.guard - guards.start) as usize][last] += 1;
+            if window.alive[node] && matches!(made.kind, Kind::And(..)) {
+                due[made.guard as usize].push(window.needed[node] - 1);
             }
         }
-        let mut sums = vec![0usize; guards.len()];
-        let mut before = 0;
-        (0..depth)
-            .map(|layer| {
-                for (sum, due) in sums.iter_mut().zip(&due) {
-                    *sum += due[layer];
-                }
-                let most = sums.iter().copied().max().unwrap_or(0).max(before);
-                let more = most - before;
-                before = most;
-                more
-            })
-            .collect()
+        due
     }
 
     /// Goes through the layers once. Raises profiles where a branch has more to do.
-    fn follow(&self, window: &Window, profiles: &mut [Vec<usize>]) -> Vec<u32> {
+    fn follow(&self, window: &Window, readers: &Readers, profiles: &mut [Vec<usize>]) -> Vec<u32> {
         let count = self.nodes.len();
         let mut missing = vec![0u8; count];
-        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); count];
         // What comes by itself, by the layer that it is there for.
         let mut comes: Vec<Vec<u32>> = vec![Vec::new(); window.depth as usize + 1];
         for node in 0..count {
@@ -373,15 +358,8 @@ impl Nodes {
                 continue;
             }
             match self.nodes[node].kind {
-                Kind::Not(a) => {
-                    missing[node] = 1;
-                    readers[a as usize].push(node as u32);
-                }
-                Kind::Xor(a, b) | Kind::And(a, b) => {
-                    missing[node] = 2;
-                    readers[a as usize].push(node as u32);
-                    readers[b as usize].push(node as u32);
-                }
+                Kind::Not(_) => missing[node] = 1,
+                Kind::Xor(..) | Kind::And(..) => missing[node] = 2,
                 _ => comes[window.first[node] as usize].push(node as u32),
             }
         }
@@ -399,7 +377,7 @@ impl Nodes {
                 waiting[guard as usize].push(Reverse((last, node)));
             }
             while let Some(node) = there.pop() {
-                for reader in std::mem::take(&mut readers[node as usize]) {
+                for &reader in readers.of(node) {
                     missing[reader as usize] -= 1;
                     if missing[reader as usize] > 0 {
                         continue;
@@ -440,4 +418,72 @@ impl Nodes {
         }
         layers
     }
+}
+
+/// Which gates read each node, twice those that read it twice.
+struct Readers {
+    /// Where each node's readers end.
+    ends: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Readers {
+    fn new(nodes: &Nodes, alive: &[bool]) -> Self {
+        let gates = || {
+            let gates = nodes.nodes.iter().enumerate();
+            let gates = gates.filter(|&(node, _)| alive[node]);
+            gates.flat_map(|(node, made)| {
+                let operands = match made.kind {
+                    Kind::Not(a) => [Some(a), None],
+                    Kind::Xor(a, b) | Kind::And(a, b) => [Some(a), Some(b)],
+                    _ => [None, None],
+                };
+                operands
+                    .into_iter()
+                    .flatten()
+                    .map(move |a| (a as usize, node as u32))
+            })
+        };
+        let mut next = vec![0u32; nodes.nodes.len() + 1];
+        gates().for_each(|(operand, _)| next[operand + 1] += 1);
+        let mut sum = 0;
+        for next in &mut next {
+            sum += *next;
+            *next = sum;
+        }
+        let mut all = vec![0; sum as usize];
+        for (operand, reader) in gates() {
+            all[next[operand] as usize] = reader;
+            next[operand] += 1;
+        }
+        // Each is now where the next one begins.
+        Self { ends: next, all }
+    }
+
+    fn of(&self, node: u32) -> &[u32] {
+        let node = node as usize;
+        let begins = if node == 0 { 0 } else { self.ends[node - 1] };
+        &self.all[begins as usize..self.ends[node] as usize]
+    }
+}
+
+/// By each layer as many ANDs as the branch with the most deadlines by then must have done.
+fn least_profile(depth: usize, due: &[Vec<u32>], guards: std::ops::Range<u32>) -> Vec<usize> {
+    let mut most = vec![0usize; depth];
+    for guard in guards {
+        let mut by = vec![0usize; depth];
+        due[guard as usize]
+            .iter()
+            .for_each(|&last| by[last as usize] += 1);
+        let mut sum = 0;
+        for (most, by) in most.iter_mut().zip(by) {
+            sum += by;
+            *most = sum.max(*most);
+        }
+    }
+    // From sums to what each layer adds; a sum is never less than the one before.
+    for layer in (1..depth).rev() {
+        most[layer] -= most[layer - 1];
+    }
+    most
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Branching, Step};
+use crate::compile::Folding;
 use crate::netlist::{Gate, Netlist};
 
 /// The circuit outside of all branches.
@@ -70,7 +71,18 @@ pub(super) struct Nodes {
     pub(super) choices: Vec<Choice>,
     pub(super) input_bits: usize,
     pub(super) outputs: Vec<u32>,
-    made: HashMap<(u32, Kind), u32>,
+    /// What is made already, by the branches around the place that we are at, from the outside in. It goes with its
+    /// branch, so that it stays in the cache.
+    made: Vec<Made>,
+}
+
+/// Nodes of one branch by what they are, so that the same is not made twice.
+#[derive(Default)]
+struct Made {
+    active: Option<u32>,
+    nots: HashMap<u32, u32, Folding>,
+    xors: HashMap<u64, u32, Folding>,
+    ands: HashMap<u64, u32, Folding>,
 }
 
 impl Nodes {
@@ -89,7 +101,7 @@ impl Nodes {
             choices: Vec::new(),
             input_bits,
             outputs: Vec::new(),
-            made: HashMap::new(),
+            made: vec![Made::default()],
         };
         let inputs = (1..=input_bits as u32).collect();
         all.outputs = all.add(branching, ROOT, inputs);
@@ -157,6 +169,7 @@ impl Nodes {
         });
         let mut outputs: Vec<Vec<u32>> = Vec::new();
         for (branch, guard) in branches.iter().zip(guards) {
+            self.made.push(Made::default());
             let given = if gated {
                 (0..inputs.len() as u32)
                     .map(|input| self.node(guard, Kind::Gated(input)))
@@ -165,6 +178,7 @@ impl Nodes {
                 inputs.clone()
             };
             outputs.push(self.add(branch, guard, given));
+            self.made.pop();
         }
         let width = outputs[0].len();
         if gated {
@@ -303,14 +317,24 @@ impl Nodes {
 
     /// The node of this kind, made if it is not there.
     fn node(&mut self, guard: u32, kind: Kind) -> u32 {
-        // The same sum in two branches is one node; an AND belongs to its branch's triples.
-        let place = match kind {
-            Kind::Xor(..) | Kind::Not(..) | Kind::Chosen(..) => ROOT,
-            _ => guard,
+        // Where branches are gated, nothing in two of them has the same operands. Else the same sum in two branches is
+        // one node; an AND belongs to its branch's triples.
+        let shared = self.form == Form::Free && matches!(kind, Kind::Xor(..) | Kind::Not(_));
+        let at = if shared { 0 } else { self.made.len() - 1 };
+        let made = &mut self.made[at];
+        let pair = |a: u32, b: u32| u64::from(a) << 32 | u64::from(b);
+        let next = self.nodes.len() as u32;
+        let node = match kind {
+            Kind::Active => *made.active.get_or_insert(next),
+            Kind::Not(a) => *made.nots.entry(a).or_insert(next),
+            Kind::Xor(a, b) => *made.xors.entry(pair(a, b)).or_insert(next),
+            Kind::And(a, b) => *made.ands.entry(pair(a, b)).or_insert(next),
+            // Those are made once.
+            Kind::Zero | Kind::Input | Kind::Gated(_) | Kind::Chosen(..) => next,
         };
-        *self.made.entry((place, kind)).or_insert_with(|| {
+        if node == next {
             self.nodes.push(Node { kind, guard });
-            self.nodes.len() as u32 - 1
-        })
+        }
+        node
     }
 }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Multiplies and folds, from a random start: who makes a netlist does not know which of its gates collide.
 #[derive(Debug, Clone)]
-pub(super) struct Folding {
+pub(crate) struct Folding {
     start: u64,
 }
 
@@ -25,7 +25,7 @@ impl BuildHasher for Folding {
 }
 
 #[derive(Debug)]
-pub(super) struct Folded(u64);
+pub(crate) struct Folded(u64);
 
 impl Folded {
     fn fold(&mut self, word: u64) {

@@ -29,6 +29,7 @@ use crate::netlist::Netlist;
 use crate::sums::{SumStep, Sums};
 use emitter::Emitter;
 use graph::Graph;
+pub(crate) use hash::Folding;
 use parts::Summed;
 
 impl Layered {

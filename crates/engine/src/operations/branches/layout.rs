@@ -255,43 +255,61 @@ impl Layout {
     }
 }
 
+/// ANDs that are done as one, linked: the first, the last, and how many.
+#[derive(Clone, Copy)]
+struct Chain {
+    first: u32,
+    last: u32,
+    len: usize,
+}
+
 /// ANDs of branches that exclude each other, put together (MOTIF 6.3): those that are the i-th in their layer.
 /// All that have the same number of columns are one.
 fn vectors(program: &Guarded, groups: &[Group]) -> Vec<Vectors> {
-    let mut own: Vec<Vec<And>> = vec![Vec::new(); program.guards().len()];
+    let mut ands: Vec<And> = Vec::new();
+    let mut lists: Vec<Vec<Chain>> = vec![Vec::new(); program.guards().len()];
     for group in groups {
-        own[group.guard as usize] = program.ands(group).to_vec();
+        let own = program.ands(group);
+        let places = ands.len() as u32..(ands.len() + own.len()) as u32;
+        lists[group.guard as usize] = places
+            .map(|at| Chain {
+                first: at,
+                last: at,
+                len: 1,
+            })
+            .collect();
+        ands.extend_from_slice(own);
     }
+    // Which AND follows each in its chain.
+    let mut next = vec![u32::MAX; ands.len()];
     // From the inside out: what stands in a branch is known before it.
-    let mut lists: Vec<Vec<Vec<And>>> = own
-        .into_iter()
-        .map(|ands| ands.into_iter().map(|and| vec![and]).collect())
-        .collect();
     for conditional in program.conditionals().iter().rev() {
-        let mut merged: Vec<Vec<And>> = Vec::new();
+        let mut merged: Vec<Chain> = Vec::new();
         for guard in conditional.guards.clone() {
             let list = std::mem::take(&mut lists[guard as usize]);
-            merged.resize_with(merged.len().max(list.len()), Vec::new);
-            for (to, from) in merged.iter_mut().zip(list) {
-                to.extend(from);
+            let (both, new) = list.split_at(merged.len().min(list.len()));
+            for (to, from) in merged.iter_mut().zip(both) {
+                next[to.last as usize] = from.first;
+                to.last = from.last;
+                to.len += from.len;
             }
+            merged.extend_from_slice(new);
         }
         lists[conditional.parent as usize].extend(merged);
     }
     let mut all = std::mem::take(&mut lists[0]);
-    all.sort_by_key(Vec::len);
+    all.sort_by_key(|chain| chain.len);
     let mut vectors: Vec<Vectors> = Vec::new();
-    for factors in all {
-        if vectors.last().map(|last| last.columns.len()) != Some(factors.len()) {
-            vectors.push(Vectors {
-                columns: vec![Vec::new(); factors.len()],
-            });
+    for alike in all.chunk_by(|a, b| a.len == b.len) {
+        let mut columns = vec![Vec::with_capacity(alike.len()); alike[0].len];
+        for chain in alike {
+            let mut at = chain.first;
+            for column in &mut columns {
+                column.push(ands[at as usize]);
+                at = next[at as usize];
+            }
         }
-        let columns = &mut vectors.last_mut().expect("pushed just now").columns;
-        columns
-            .iter_mut()
-            .zip(factors)
-            .for_each(|(column, and)| column.push(and));
+        vectors.push(Vectors { columns });
     }
     vectors
 }

@@ -282,17 +282,11 @@ impl<'a> Work<'a> {
 
     /// Rows of the arena, without padding.
     fn rows(&self, rows: &[u32]) -> Bits {
-        let mut string = zeros(rows.len() * self.lanes);
-        for (index, &row) in rows.iter().enumerate() {
-            let row = self.arena.row(row, 0);
-            bits::put(&mut string, index * self.lanes, row, self.lanes);
-        }
+        let count = rows.len() * self.lanes;
+        let mut string = zeros(count);
+        self.arena.pack(rows.iter().copied(), 0, &mut string);
+        bits::clear_tail(&mut string, count);
         string
-    }
-
-    fn set_row(&mut self, row: u32, string: &[u8], at: usize) {
-        let lanes = self.lanes;
-        bits::take(string, at, self.arena.row_mut(row, 0), lanes);
     }
 
     /// The operands of ANDs.
@@ -334,20 +328,23 @@ impl<'a> Work<'a> {
         let difference: Vec<&[u8]> = difference.iter().map(|row| &row[..]).collect();
         let slots = selector.activate(&difference);
         let inputs = match form {
-            Form::Gated => message.take(conditional.inputs.len() * lanes),
-            Form::Free => Bits::default(),
+            Form::Gated => conditional.inputs.len(),
+            Form::Free => 0,
         };
+        let known = message.take(inputs * lanes);
         let mut branches = Vec::new();
         for branch in 0..conditional.guards.len() {
             let slot = &slots[conditional.code_of(branch as u32, form)];
             if let Some(row) = conditional.active[branch] {
-                self.set_row(row, &slot.hot, 0);
+                self.arena.unpack([row].into_iter(), 0, &slot.hot);
             }
-            for &(input, row) in &conditional.gated[branch] {
-                let at = input as usize * lanes;
-                let mut value = and(take(&inputs, at, lanes), &slot.hot);
-                add(&mut value, 0, &slot.kept, at, lanes);
-                self.set_row(row, &value, 0);
+            // All inputs of the conditional at once, whichever of them this branch reads: a word has many.
+            let gated = &conditional.gated[branch];
+            if !gated.is_empty() {
+                let hot = repeat(&slot.hot, lanes, inputs);
+                let mut values = and(known.clone(), &hot);
+                add(&mut values, 0, &slot.kept, 0, inputs * lanes);
+                self.arena.unpack_some(gated.iter().copied(), 0, &values);
             }
             let guard = conditional.guards.start as usize + branch;
             let rows = match self.layout.scheme {
@@ -565,8 +562,7 @@ impl<'a> Work<'a> {
             kernels::xor_into(&mut sum, &and(known, hot));
             add(&mut sum, 0, &entered.slots[code].kept, 0, count);
         }
-        for (bit, &row) in conditional.chosen.iter().enumerate() {
-            self.set_row(row, &sum, bit * lanes);
-        }
+        let rows = conditional.chosen.iter().copied();
+        self.arena.unpack(rows, 0, &sum);
     }
 }
