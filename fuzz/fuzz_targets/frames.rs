@@ -44,8 +44,7 @@ fn control(job: u32, payload: &[u8]) -> Frame {
 
 /// The greeting of party 1, from the fields of schema/control.proto.
 fn hello() -> Vec<u8> {
-    let mut hello = vec![0x08, WIRE_VERSION, 0x10, 1, 0x20, 2, 0x2a, 8];
-    hello.extend(b"madrigal");
+    let mut hello = vec![0x08, WIRE_VERSION, 0x10, 1, 0x20, 2];
     hello.extend([0x32, 16]);
     hello.extend([9; 16]);
     hello.extend([0x42, 16]);
@@ -114,7 +113,9 @@ fuzz_target!(|bytes: &[u8]| {
     let Some(()) = in_time(block_on(session.greet())) else {
         return;
     };
-    inbox.deliver_frames(peer, vec![control(1, &[0x12, 0])]);
+    let identity = session.identity().expect("it is greeted");
+    let announcement = [&[0x12, 34, 0x12, 32], &identity[..]].concat();
+    inbox.deliver_frames(peer, vec![control(1, &announcement)]);
     let Some(job) = in_time(block_on(session.job(1, &[], None))) else {
         return;
     };

@@ -60,6 +60,8 @@ pub fn everyone<T: Send>(
                             network,
                             patience,
                             threads,
+                            name: "",
+                            observe: &|_| {},
                         };
                         let work = async move |session: &Session| work(session).await;
                         move || way.in_session(work)

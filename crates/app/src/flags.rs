@@ -86,6 +86,11 @@ pub struct Net {
     #[arg(long, value_name = "PROFILE", default_value = "none", long_help = networks(SHAPED, UNSHAPED))]
     pub network: String,
 
+    /// Name of this run, the same at all its parties, and another one for each run that they have at the
+    /// same time. Without it, parties compare the addresses in their lists, which then must be the same
+    #[arg(long, value_name = "NAME", value_parser = session_name)]
+    pub session: Option<String>,
+
     /// How long each waits for what.
     #[command(flatten)]
     pub patience: Patience,
@@ -165,6 +170,14 @@ pub fn listen_address(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("expected an address and a port, for example 0.0.0.0:7000 or [::]:7000".to_owned())
+}
+
+/// A run's name.
+pub fn session_name(text: &str) -> Result<String, String> {
+    if (1..=64).contains(&text.len()) && !text.chars().any(char::is_control) {
+        return Ok(text.to_owned());
+    }
+    Err("expected a name of 1 to 64 bytes without control characters".to_owned())
 }
 
 /// A time such as `500ms`, `10s`, `1.5m`, `1h 30m`; a number alone counts seconds.

@@ -1,13 +1,30 @@
 //! Progress of a job: bars on standard error, if that is a terminal.
 
 use std::fmt::Write;
-use std::io::IsTerminal as _;
-use std::sync::Mutex;
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use madrigal_core::Phase;
 use serde::{Deserialize, Serialize};
+
+/// The bars that are shown now, if any are.
+static SHOWN: Mutex<Option<MultiProgress>> = Mutex::new(None);
+
+fn shown() -> MutexGuard<'static, Option<MultiProgress>> {
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says something on standard error while work goes on, above the bars if there are any.
+pub fn say(what: impl std::fmt::Display) {
+    // Nobody is left to tell if standard error is gone.
+    let write = || drop(writeln!(std::io::stderr(), "madrigal: {what}"));
+    match &*shown() {
+        Some(bars) => bars.suspend(write),
+        None => write(),
+    }
+}
 
 /// How far one party is in one phase, in the phase's own unit.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -47,6 +64,7 @@ impl Bars {
     pub fn new(parties: usize, quiet: bool) -> Self {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let all = MultiProgress::new();
+            *shown() = Some(all.clone());
             let bar = |name, unit| {
                 let style = ProgressStyle::with_template(&template(columns(), unit))
                     .unwrap_or_else(|_| ProgressStyle::default_bar())
@@ -106,6 +124,7 @@ impl Bars {
         self.met();
         if let Some(shown) = &self.shown {
             shown.bars.iter().for_each(ProgressBar::finish_and_clear);
+            *self::shown() = None;
         }
     }
 }

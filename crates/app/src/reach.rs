@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_core::time::Link;
-use madrigal_net::transport::{Profile, Security, Shaped, Transport, connect};
+use madrigal_net::transport::{Meeting, Profile, Security, Shaped, Transport, connect_observed};
 use madrigal_net::{Session, SessionConfig};
 use tokio::runtime::{Builder, Runtime};
 
@@ -68,7 +68,7 @@ impl Network {
         patience: &Patience,
         work: impl AsyncFnOnce(&Session) -> Result<T>,
     ) -> Result<T> {
-        let session = self.session(me, parties, transport, patience).await?;
+        let session = self.session(me, parties, transport, patience, "").await?;
         work_in(session, work).await
     }
 
@@ -78,13 +78,17 @@ impl Network {
         parties: usize,
         transport: impl Transport,
         patience: &Patience,
+        name: &str,
     ) -> LocalBoxFuture<'static, Result<Session>> {
         match (self.profile, self.later) {
-            (None, _) => open(me, parties, transport, patience),
-            (Some(profile), None) => open(me, parties, Shaped::new(transport, profile), patience),
+            (None, _) => open(me, parties, transport, patience, name),
+            (Some(profile), None) => {
+                let shaped = Shaped::new(transport, profile);
+                open(me, parties, shaped, patience, name)
+            }
             (Some(profile), Some((after, later))) => {
                 let shaped = Shaped::changing(transport, profile, after, later);
-                open(me, parties, shaped, patience)
+                open(me, parties, shaped, patience, name)
             }
         }
     }
@@ -116,6 +120,10 @@ pub struct Way<'a> {
     pub patience: &'a Patience,
     /// Threads that the party computes with.
     pub threads: usize,
+    /// Name of the session; empty if it has none.
+    pub name: &'a str,
+    /// Told what happens while the parties look for each other.
+    pub observe: &'a (dyn Fn(Meeting<'_>) + Sync),
 }
 
 impl Way<'_> {
@@ -160,10 +168,11 @@ impl Way<'_> {
             } = self;
             let listener = to_tokio(self.listener)?;
             let limit = patience.connect_timeout;
-            let transport = connect(me, addresses, listener, self.security, limit).await?;
-            network
-                .session(me, addresses.len(), transport, patience)
-                .await
+            let (security, observe) = (self.security, self.observe);
+            let met = connect_observed(me, addresses, listener, security, limit, observe);
+            let (transport, parties) = (met.await?, addresses.len());
+            let session = network.session(me, parties, transport, patience, self.name);
+            session.await
         })
     }
 }
@@ -187,7 +196,7 @@ pub async fn in_session<T>(
     patience: &Patience,
     work: impl AsyncFnOnce(&Session) -> Result<T>,
 ) -> Result<T> {
-    work_in(open(me, parties, transport, patience).await?, work).await
+    work_in(open(me, parties, transport, patience, "").await?, work).await
 }
 
 /// A session in which all have been greeted.
@@ -196,8 +205,10 @@ fn open(
     parties: usize,
     transport: impl Transport,
     patience: &Patience,
+    name: &str,
 ) -> LocalBoxFuture<'static, Result<Session>> {
     let mut config = SessionConfig::new(me, parties);
+    config.name = name.to_owned();
     // We may have met everybody while two others still look for each other.
     config.patience = config.patience.max(patience.connect_timeout);
     config.silence = patience.silence_timeout;

@@ -28,6 +28,8 @@ pub fn of_session(error: &Error) -> Option<&'static str> {
         Error::Stalled { .. } | Error::Backlog { .. } => "--stall-timeout",
         Error::Deadline { .. } => "--deadline",
         Error::Store { .. } => STORES,
+        Error::Run { .. } | Error::Mixed { .. } => "--session, or the addresses in --parties",
+        Error::Session { what, .. } if *what == "the session's name" => "--session",
         Error::Program { what, .. } => return of_fact(what),
         _ => return None,
     })

@@ -1,6 +1,5 @@
 //! One real party: its place in `parties.toml`, its key, its port.
 
-use std::io::Write;
 use std::net::{TcpListener, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,10 +9,11 @@ use madrigal_net::Session;
 use madrigal_net::identity::{Identity, IdentityFiles};
 use madrigal_net::roster::{Roster, RosterEntry};
 use madrigal_net::tls::TlsParty;
-use madrigal_net::transport::Security;
+use madrigal_net::transport::{Meeting, Security};
 
 use crate::failure::{Failure, Result, Usage};
 use crate::flags::{Net, Patience, TransportArg, Who};
+use crate::progress::say;
 use crate::reach::{Network, Way};
 
 /// This party among the others.
@@ -29,6 +29,7 @@ pub struct RemoteParty<'a> {
     /// Base name of the files with our key; `None` without TLS.
     identity: Option<PathBuf>,
     threads: usize,
+    waits: Waits,
 }
 
 impl<'a> RemoteParty<'a> {
@@ -110,6 +111,7 @@ impl<'a> RemoteParty<'a> {
             }
         };
         let listener = listen(who.listen.as_deref(), entry)?;
+        let waits = Waits::new(&roster, parties);
         Ok(Self {
             me,
             parties,
@@ -120,6 +122,7 @@ impl<'a> RemoteParty<'a> {
             net,
             identity: base,
             threads: 1,
+            waits,
         })
     }
 
@@ -127,6 +130,13 @@ impl<'a> RemoteParty<'a> {
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
+    }
+
+    /// The same, saying nothing while it waits for the others.
+    #[must_use]
+    pub fn with_quiet(mut self, quiet: bool) -> Self {
+        self.waits.quiet = quiet;
+        self
     }
 
     /// This party's number.
@@ -176,6 +186,7 @@ impl<'a> RemoteParty<'a> {
         // After those who compute; to itself it is no news.
         let dealer = (addresses.len() > self.parties && self.me < self.parties)
             .then(|| Party::new(self.parties));
+        let observe = |meeting: Meeting<'_>| self.waits.tell(&meeting);
         let way = Way {
             me: Party::checked(self.me, addresses.len()).map_err(Failure::bug)?,
             addresses: &addresses,
@@ -184,20 +195,65 @@ impl<'a> RemoteParty<'a> {
             network: self.network,
             patience: &self.net.patience,
             threads: self.threads,
+            name: self.net.session.as_deref().unwrap_or_default(),
+            observe: &observe,
         };
         let objection = match &self.security {
             Security::Tls(tls) => tls.objection().err(),
             Security::Clear => None,
         };
         if let Some(objection) = &objection {
-            let told = "the others are told as they come";
-            let _ = writeln!(std::io::stderr(), "madrigal: {objection} ({told})");
+            say(format_args!(
+                "{objection} (the others are told as they come)"
+            ));
         }
         let done = match (way.in_session(work), objection) {
             (Err(Failure::Connect(_)), Some(objection)) => Err(objection.into()),
             (result, _) => result,
         };
         done.map_err(|failure: Failure| failure.naming(dealer))
+    }
+}
+
+/// What a party says while it waits.
+struct Waits {
+    /// How each of the others is called.
+    names: Vec<String>,
+    quiet: bool,
+}
+
+impl Waits {
+    /// Of the first of a roster, and a dealer if there is one more.
+    fn new(roster: &Roster, parties: usize) -> Self {
+        let name = |(at, entry): (usize, &RosterEntry)| match at < parties {
+            true => format!("party {at} `{}`", entry.name),
+            false => format!("the dealer `{}`", entry.name),
+        };
+        Self {
+            names: roster.parties().iter().enumerate().map(name).collect(),
+            quiet: false,
+        }
+    }
+
+    fn tell(&self, meeting: &Meeting<'_>) {
+        match meeting {
+            _ if self.quiet => {}
+            Meeting::Waiting { missing } => {
+                let names = missing
+                    .iter()
+                    .filter_map(|party| self.names.get(party.index()));
+                let names: Vec<&str> = names.map(String::as_str).collect();
+                say(format_args!("waiting for {}", names.join(", ")));
+            }
+            Meeting::Refused { why, last } => {
+                let rest = match last {
+                    true => "; of more such refusals nothing is said until the end of the wait",
+                    false => "",
+                };
+                say(format_args!("refused: {why} (the wait goes on{rest})"));
+            }
+            _ => {}
+        }
     }
 }
 

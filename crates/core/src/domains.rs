@@ -84,11 +84,12 @@ macro_rules! registry {
 
 // Those of OTs have 24 bytes, so that they and an instance's name fill a block of SHA-256.
 registry! {
-    /// The session's name and all parties' nonces give its identity (collision resistance).
-    Sha256 SESSION_IDENTITY = b"madrigal session identity v1";
-    /// Two parties' random halves and the session's name give their common seed (key derivation,
-    /// random oracle).
-    Sha256 PAIR_SEED = b"madrigal pair seed v1";
+    /// The number of parties, the session's name and all parties' nonces give its identity (collision
+    /// resistance).
+    Sha256 SESSION_IDENTITY = b"madrigal session identity v2";
+    /// Two parties' random halves, the session's name and where the two meet give their common seed
+    /// (key derivation, random oracle).
+    Sha256 PAIR_SEED = b"madrigal pair seed v2";
     /// A pair's seed, job and step give the key of a generator (key derivation, random oracle).
     Sha256 SHARED_GENERATOR = b"madrigal shared generator v1";
     /// The session's identity, job and step give an identifier (collision resistance; nobody knows it

@@ -16,6 +16,8 @@ use sha2::{Digest, Sha256};
 /// against them.
 const MAX_FACTS: usize = 64;
 const MAX_TEXT: usize = 1024;
+/// The most bytes of an address: a host's name has 253 at most.
+pub(crate) const MAX_ADDRESS: usize = 300;
 
 impl Control {
     pub(crate) fn new(message: Message) -> Self {
@@ -45,10 +47,15 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
             if hello.session.len() > 64 || hello.software.len() > 64 {
                 return Err("a name of more than 64 bytes");
             }
+            if hello.meeting.len() > MAX_ADDRESS {
+                return Err("an address of more than 300 bytes");
+            }
             fit(&mut hello.session);
             fit(&mut hello.software);
+            fit(&mut hello.meeting);
         }
-        Message::OpenJob(OpenJob { facts }) | Message::FinishJob(FinishJob { tallies: facts }) => {
+        Message::OpenJob(OpenJob { facts, .. })
+        | Message::FinishJob(FinishJob { tallies: facts }) => {
             let long = |fact: &Fact| fact.name.len() > MAX_TEXT || fact.value.len() > MAX_TEXT;
             if facts.len() > MAX_FACTS || facts.iter().any(long) {
                 return Err("more or longer facts than a job may have");
@@ -64,6 +71,12 @@ pub(crate) fn read(payload: &[u8]) -> Result<Message, &'static str> {
         }
         _ => {}
     }
+    if let Message::OpenJob(open) = &mut message {
+        if open.identity.len() != 32 {
+            return Err("a session's identity that has not 32 bytes");
+        }
+        open.identity.shrink_to_fit();
+    }
     Ok(message)
 }
 
@@ -73,10 +86,10 @@ fn fit(text: &mut String) {
 }
 
 impl OpenJob {
-    /// The announcement of a job.
-    pub(crate) fn from_facts(facts: &[(String, String)]) -> Self {
-        let facts = to_facts(facts);
-        Self { facts }
+    /// The announcement of a job of the session with this identity.
+    pub(crate) fn new(facts: &[(String, String)], identity: &[u8; 32]) -> Self {
+        let (facts, identity) = (to_facts(facts), identity.to_vec());
+        Self { facts, identity }
     }
 
     /// The facts that were announced.

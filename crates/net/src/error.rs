@@ -171,6 +171,28 @@ pub enum Error {
         /// The fact there.
         theirs: String,
     },
+    /// Two parties that meet know different addresses for it: they belong to different runs.
+    #[error(
+        "{peer} and we do not mean the same run: {dialed} is at {ours} here and at {theirs} there. Either somebody forwards connections of two runs crosswise, or our lists of parties differ: correct them, or, where they must differ (NAT, containers), give the run a name, the same at all parties"
+    )]
+    Run {
+        /// The other side.
+        peer: Party,
+        /// The one of the two that is dialed.
+        dialed: Party,
+        /// Where it is dialed, here.
+        ours: String,
+        /// Where it is dialed, there.
+        theirs: String,
+    },
+    /// The connections are of several sessions of the same parties.
+    #[error(
+        "{peer} has met others than we have: somebody forwards connections of two runs of these parties crosswise. Nothing was computed; see who does that, and give each run a name of its own, the same at all its parties"
+    )]
+    Mixed {
+        /// The other side, which is no more at fault than we are.
+        peer: Party,
+    },
     /// The parties were about to compute different things.
     #[error(
         "{peer} runs another program: {what} is {ours} here and {theirs} there; nothing was computed. Start all parties with the same circuit and options"
@@ -266,6 +288,7 @@ impl Error {
             | Self::Backlog { .. }
             | Self::Late { .. }
             | Self::Deadline { .. }
+            | Self::Mixed { .. }
             | Self::Aborted { network: true, .. } => Blame::Network,
             Self::Frame {
                 problem: FrameError::Checksum { .. } | FrameError::Truncated { .. },
@@ -278,6 +301,7 @@ impl Error {
             | Self::Flood { .. }
             | Self::Version { .. }
             | Self::Session { .. }
+            | Self::Run { .. }
             | Self::Program { .. }
             | Self::Tally { .. }
             | Self::Aborted { .. } => Blame::Peer,
@@ -305,6 +329,8 @@ impl Error {
             | Self::Flood { peer, .. }
             | Self::Version { peer, .. }
             | Self::Session { peer, .. }
+            | Self::Run { peer, .. }
+            | Self::Mixed { peer }
             | Self::Program { peer, .. }
             | Self::Tally { peer, .. }
             | Self::Aborted { peer, .. } => Some(*peer),
@@ -325,6 +351,8 @@ impl Error {
     pub fn culprit(&self) -> Option<Party> {
         match self {
             Self::Aborted { peer, culprit, .. } => Some(culprit.unwrap_or(*peer)),
+            // Each side is as right as the other; whoever stands between them is no party.
+            Self::Run { .. } | Self::Mixed { .. } => None,
             other => other.peer(),
         }
     }

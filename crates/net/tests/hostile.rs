@@ -104,13 +104,17 @@ pub(crate) fn control(job: u32, bytes: &[u8]) -> Frame {
 
 /// The greeting of party 1 of 2, from the fields of `schema/control.proto`.
 pub(crate) fn hello() -> Vec<u8> {
-    let mut hello = vec![0x08, WIRE_VERSION, 0x10, 1, 0x20, 2, 0x2a, 8];
-    hello.extend_from_slice(b"madrigal");
+    let mut hello = vec![0x08, WIRE_VERSION, 0x10, 1, 0x20, 2];
     hello.extend_from_slice(&[0x32, 16]);
     hello.extend_from_slice(&[9; 16]);
     hello.extend_from_slice(&[0x42, 16]);
     hello.extend_from_slice(&[9; 16]);
     [&[0x0a, hello.len() as u8], &hello[..]].concat()
+}
+
+/// The announcement of a job without facts, in the session with this identity.
+pub(crate) fn announcement(identity: [u8; 32]) -> Vec<u8> {
+    [&[0x12, 34, 0x12, 32], &identity[..]].concat()
 }
 
 fn first_error(results: Vec<Result<()>>) -> Error {
@@ -201,7 +205,9 @@ fn a_second_greeting_is_that_of_a_party_that_was_started_again() {
 #[test]
 fn jobs_announced_without_end_are_refused() {
     let error = first_error(told(|_| {
-        (0..65).map(|i| control(100 + i, &[0x12, 0])).collect()
+        (0..65)
+            .map(|i| control(100 + i, &announcement([0; 32])))
+            .collect()
     }));
     assert!(matches!(&error, Error::Control { .. }), "{error}");
 }

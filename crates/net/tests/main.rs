@@ -12,6 +12,7 @@ mod metering;
 mod races;
 mod roster;
 mod shaping;
+mod splices;
 mod threads;
 mod tls;
 mod wire;

@@ -18,7 +18,7 @@ use madrigal_net::frame::{FRAME_COST, Frame, Header, Kind, MAX_PAYLOAD};
 use madrigal_net::transport::{Inbox, Packet, Transport};
 use madrigal_net::{Context, Session, SessionConfig, block_on};
 
-use crate::hostile::{control, hello};
+use crate::hostile::{announcement, control, hello};
 
 const MIB: u64 = 1 << 20;
 /// A packet on its way in, and what the allocator and the system round up.
@@ -57,8 +57,8 @@ impl Puppet {
             inbox.deliver(Party::new(1), Packet { frames }.to_bytes().into());
         };
         say(control(0, &hello()));
-        say(control(1, &[0x12, 0]));
         block_on(session.greet()).unwrap();
+        say(control(1, &announcement(session.identity().unwrap())));
         let job = block_on(session.job(1, &[], None)).unwrap();
         let context = job.context();
         // From here on the peak is that of the flood.
@@ -125,7 +125,14 @@ fn swollen(tag: u8) -> Vec<u8> {
         field
     };
     let fact = [name(long), name(1)].concat();
-    let facts = [vec![0x0a], varint(fact.len()), fact].concat();
+    let identity = |len: usize| [vec![0x12], varint(len), vec![0; len]].concat();
+    let fact = [vec![0x0a], varint(fact.len()), fact].concat();
+    // An announcement has the session's identity too.
+    let identity = match tag {
+        2 => [identity(40_000), identity(32)].concat(),
+        _ => vec![],
+    };
+    let facts = [fact, identity].concat();
     [vec![tag << 3 | 2], varint(facts.len()), facts].concat()
 }
 

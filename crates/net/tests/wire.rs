@@ -148,14 +148,14 @@ fn shared_generators_are_those_of_the_document() {
     };
     let (halves, nonces): (Vec<_>, Vec<_>) = sent.iter().map(fields).map(<[_; 2]>::into).unzip();
     let hash = |parts: &[&[u8]]| -> [u8; 32] { Sha256::digest(parts.concat()).into() };
-    let name = b"madrigal";
-    let pair = hash(&[b"madrigal pair seed v1", &halves[0], &halves[1], name]);
+    // No name, and parties that are not dialed.
+    let pair = hash(&[b"madrigal pair seed v2", &halves[0], &halves[1], &[0]]);
     let job = 1u32.to_le_bytes();
     let key = hash(&[b"madrigal shared generator v1", &pair, &job, b"job/dice"]);
     let mut expected = [0; 32];
     Prg::new(Block::from_bytes(key[..16].try_into().unwrap())).fill(&mut expected);
-    let tag = b"madrigal session identity v1";
-    let identity = hash(&[tag, name, &nonces[0], &nonces[1]]);
+    let tag = b"madrigal session identity v2";
+    let identity = hash(&[tag, &[2, 0], &nonces[0], &nonces[1]]);
     let id = hash(&[b"madrigal public id v1", &identity, &job, b"job/dice"]);
     for result in results {
         assert_eq!(result.unwrap().0, (expected, id));

@@ -32,6 +32,10 @@ impl<T: Transport> Transport for Counting<T> {
         self.inner.attach(inbox);
     }
 
+    fn meeting(&self, with: Party) -> Option<String> {
+        self.inner.meeting(with)
+    }
+
     fn send(&self, to: Party, packet: Packet) {
         let is_data = |frame: &madrigal_net::frame::Frame| frame.header.kind == Kind::Data;
         if packet.frames.iter().any(is_data) {

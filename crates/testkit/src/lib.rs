@@ -7,6 +7,7 @@
 
 #[cfg(feature = "parties")]
 mod counting;
+mod forward;
 pub mod hycc;
 #[cfg(feature = "parties")]
 mod recording;
@@ -19,6 +20,7 @@ mod world;
 
 #[cfg(feature = "parties")]
 pub use counting::Counting;
+pub use forward::forward;
 #[cfg(feature = "parties")]
 pub use recording::{Recording, Transcript};
 pub use seed::seed;

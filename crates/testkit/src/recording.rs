@@ -114,6 +114,10 @@ impl<T: Transport> Transport for Recording<T> {
         self.inner.attach(inbox);
     }
 
+    fn meeting(&self, with: Party) -> Option<String> {
+        self.inner.meeting(with)
+    }
+
     fn send(&self, to: Party, packet: Packet) {
         let Transcript {
             to: whose,

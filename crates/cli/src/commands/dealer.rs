@@ -57,6 +57,6 @@ fn is_nobody(error: &madrigal_net::transport::ConnectError) -> bool {
     use madrigal_net::transport::ConnectError;
     matches!(
         error,
-        ConnectError::Missing { refused: None, .. } | ConnectError::Unreachable { .. }
-    )
+        ConnectError::Missing { refused, .. } if refused.is_empty()
+    ) || matches!(error, ConnectError::Unreachable { .. })
 }

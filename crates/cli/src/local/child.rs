@@ -139,6 +139,8 @@ fn take_part() -> Result<(Outcome, bool)> {
         network: Network::parse(&assignment.network)?,
         patience: &assignment.patience,
         threads: assignment.task.threads(),
+        name: "",
+        observe: &|_| {},
     };
     let outcome = way.in_session(async |session| match &mut prepared {
         Some(prepared) => prepared.work(session, runs, &observe).await,

@@ -37,7 +37,7 @@ pub struct Hello {
     /// How many parties the session has.
     #[prost(uint32, tag = "4")]
     pub parties: u32,
-    /// Name of the session, the same at all parties; 1 to 64 bytes of UTF-8.
+    /// Name of the session, the same at all parties; up to 64 bytes of UTF-8. Empty: it has none.
     #[prost(string, tag = "5")]
     pub session: ::prost::alloc::string::String,
     /// 16 random bytes: the sender's half of the seed that only these two parties know.
@@ -50,12 +50,24 @@ pub struct Hello {
     /// binds hashes to this one session.
     #[prost(bytes = "vec", tag = "8")]
     pub nonce: ::prost::alloc::vec::Vec<u8>,
+    /// Where the two meet: the address at which the one of them that is dialed is reached, as the sender
+    /// knows it; up to 300 bytes. Both must know the same. Empty where the session has a name, and where
+    /// nobody is dialed.
+    #[prost(string, tag = "9")]
+    pub meeting: ::prost::alloc::string::String,
+    /// The sender's clock, in seconds since 1970, to warn of clocks that differ.
+    #[prost(uint64, tag = "10")]
+    pub clock: u64,
 }
 /// A party is ready to run a job; all parties must announce equal facts, in the same order.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OpenJob {
     #[prost(message, repeated, tag = "1")]
     pub facts: ::prost::alloc::vec::Vec<Fact>,
+    /// The session's identity as the sender computed it, 32 bytes: the same at all parties, unless
+    /// connections of several sessions were mixed up.
+    #[prost(bytes = "vec", tag = "2")]
+    pub identity: ::prost::alloc::vec::Vec<u8>,
 }
 /// One fact that all parties of a job must agree on, in readable form.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -15,7 +15,10 @@ pub struct SessionConfig {
     pub me: Party,
     /// How many parties there are, at least 2.
     pub parties: usize,
-    /// Name of the session, 1 to 64 bytes.
+    /// Name of the session, up to 64 bytes, the same at all parties and another one in each session
+    /// that these parties have at the same time. It keeps connections of two such sessions apart that are
+    /// forwarded crosswise. Where it is empty, the address at which two parties meet does, if the transport
+    /// knows one ([`Transport::meeting`](crate::transport::Transport::meeting)).
     pub name: String,
     /// Bytes that may be under way on one channel at first, each frame with [`FRAME_COST`]. The same at
     /// all parties: it is part of the protocol version.
@@ -56,7 +59,7 @@ impl SessionConfig {
         Self {
             me,
             parties,
-            name: "madrigal".into(),
+            name: String::new(),
             window: FIRST_WINDOW,
             growth: 64 << 20,
             store: 256 << 20,

@@ -2,6 +2,7 @@
 //! derivations are specified in `schema/WIRE.md`.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::SystemTime;
 
 use madrigal_core::{Party, Zeroizing, domains};
 use madrigal_kernels::{Block, Prg, marks};
@@ -37,6 +38,8 @@ impl Shared {
             }
         };
         let mut identity = Sha256::new_with_prefix(domains::SESSION_IDENTITY);
+        // Both are 64 at most.
+        identity.update([self.parties() as u8, self.config.name.len() as u8]);
         identity.update(self.config.name.as_bytes());
         Party::all(self.parties()).for_each(|party| identity.update(nonce(party)));
         let _ = self.identity.set(identity.finalize().into());
@@ -53,12 +56,15 @@ impl Shared {
                 software: printable(&hello.software),
             });
         }
+        if self.config.name != hello.session {
+            return Err(Error::Session {
+                peer: peer.party,
+                what: "the session's name",
+                ours: named(&self.config.name),
+                theirs: named(&printable(&hello.session)),
+            });
+        }
         let facts = [
-            (
-                "the session's name",
-                self.config.name.clone(),
-                printable(&hello.session),
-            ),
             (
                 "the number of parties",
                 self.parties().to_string(),
@@ -85,13 +91,22 @@ impl Shared {
                 });
             }
         }
+        if peer.meeting != hello.meeting {
+            return Err(Error::Run {
+                peer: peer.party,
+                // Of two, the one with the lower number is dialed.
+                dialed: peer.party.min(self.me()),
+                ours: known(&peer.meeting),
+                theirs: known(&printable(&hello.meeting)),
+            });
+        }
         let _ = peer.nonce.set(hello.nonce.clone());
         let _ = peer.seed.set(self.pair_seed(peer, hello));
         Ok(())
     }
 
     /// The seed that follows from a peer's greeting and ours. SHA-256 as a random oracle on two
-    /// halves, each fresh from its party.
+    /// halves, each fresh from its party, and on what tells this session from others.
     fn pair_seed(&self, peer: &Peer, hello: &Hello) -> Zeroizing<[u8; 32]> {
         let (low, high) = if self.me() < peer.party {
             (&peer.seed_half[..], &hello.seed_half[..])
@@ -102,7 +117,9 @@ impl Shared {
             .chain_update(domains::PAIR_SEED)
             .chain_update(low)
             .chain_update(high)
+            .chain_update([self.config.name.len() as u8])
             .chain_update(self.config.name.as_bytes())
+            .chain_update(peer.meeting.as_bytes())
             .finalize();
         Zeroizing::new(digest.into())
     }
@@ -167,6 +184,28 @@ impl Shared {
             .finalize()
             .into()
     }
+}
+
+/// A session's name, for people.
+fn named(name: &str) -> String {
+    match name {
+        "" => "none".into(),
+        name => format!("`{name}`"),
+    }
+}
+
+/// An address, for people.
+fn known(address: &str) -> String {
+    match address {
+        "" => "no address".into(),
+        address => address.into(),
+    }
+}
+
+/// Our clock.
+pub(super) fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 /// A generator seeded by the operating system; by the test's seed where a test has set one. What it gives

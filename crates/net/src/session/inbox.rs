@@ -8,6 +8,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use madrigal_core::Party;
 
+use super::greeting::unix_seconds;
 use super::shared::{MAX_ANNOUNCED, Peer, Shared, lock};
 use crate::control::{self, Alive, Control, Message, printable};
 use crate::error::Error;
@@ -243,6 +244,10 @@ impl Shared {
                     });
                 }
                 if peer.seed.get().is_none() {
+                    if hello.clock > 0 {
+                        let ahead = hello.clock.wrapping_sub(unix_seconds()) as i64;
+                        let _ = peer.clock_ahead.set(ahead);
+                    }
                     control.hello = Some(hello);
                 }
             }

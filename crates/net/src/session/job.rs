@@ -32,6 +32,10 @@ impl std::fmt::Debug for Job {
 impl Job {
     /// Opens job `id`: announces `facts` to all parties and waits until all have announced theirs.
     /// One round, not counted as the job's.
+    ///
+    /// Before the facts, the session's identity is compared, a hash of all parties' nonces. Each process has
+    /// a nonce of its own, so two that have the same identity have met the same others: whoever forwards
+    /// connections of several sessions crosswise can only put together such as fit each other altogether.
     pub(crate) async fn open(
         session: Arc<Shared>,
         id: u32,
@@ -44,11 +48,15 @@ impl Job {
         let registered = session.register(&shared.state);
         registered.inspect_err(|_| session.give_places_back(id))?;
         let job = Self { shared };
-        let announcement = OpenJob::from_facts(facts);
+        let identity = session.identity.get().ok_or(Error::Ungreeted)?;
+        let announcement = OpenJob::new(facts, identity);
         session.tell_all(id, &Control::new(Message::OpenJob(announcement)));
         let waits = "announce the job";
         let opened = |peer: &Peer| {
             let theirs = peer.control().opened.remove(&id)?;
+            if theirs.identity != identity {
+                return Some(Err(Error::Mixed { peer: peer.party }));
+            }
             Some(match theirs.first_difference(facts) {
                 None => Ok(()),
                 Some((what, ours, theirs)) => Err(Error::Program {
@@ -69,6 +77,10 @@ impl Job {
         let pending = session.peers().iter().filter_map(opened);
         let differs = pending.filter_map(Result::err).next();
         let error = differs.unwrap_or(error);
+        // That is not about this job alone, and those who have not opened it must hear it too.
+        if matches!(error, Error::Mixed { .. }) {
+            session.fail(error.clone());
+        }
         job.shared.fail(error.clone());
         Err(error)
     }

@@ -22,13 +22,13 @@ use futures_util::future::BoxFuture;
 use madrigal_core::{MAX_PARTIES, Party, Zeroizing};
 use madrigal_kernels::marks;
 
-use crate::control::{self, Control, Hello, Message};
+use crate::control::{self, Control, Hello, MAX_ADDRESS, Message, shorten};
 use crate::error::{Error, Result};
 use crate::transport::Transport;
 use crate::window::{MAX_WINDOW, Room};
 
 pub use config::{MIN_WINDOW, SessionConfig};
-use greeting::fresh_prg;
+use greeting::{fresh_prg, unix_seconds};
 pub use inbox::Inbox;
 pub use job::{Attended, Fact, Job};
 use round_trip::RoundTrip;
@@ -57,7 +57,7 @@ impl Session {
     ///
     /// # Panics
     /// If the configuration is not one: fewer than 2 parties or more than [`MAX_PARTIES`], `me` not
-    /// among them, a window below [`MIN_WINDOW`] or above [`MAX_WINDOW`], an empty name or one of more than 64 bytes.
+    /// among them, a window below [`MIN_WINDOW`] or above [`MAX_WINDOW`], a name of more than 64 bytes.
     pub fn new(config: SessionConfig, transport: impl Transport) -> Self {
         assert!(
             (2..=MAX_PARTIES).contains(&config.parties),
@@ -72,8 +72,8 @@ impl Session {
             "two full frames fit the window, which is 64 MiB at most"
         );
         assert!(
-            (1..=64).contains(&config.name.len()),
-            "a session's name has 1 to 64 bytes"
+            config.name.len() <= 64,
+            "a session's name has 64 bytes at most"
         );
         let transport: Arc<dyn Transport> = Arc::new(transport);
         let mut prgs = 0;
@@ -90,6 +90,11 @@ impl Session {
                 seed_half,
                 seed: OnceLock::new(),
                 nonce: OnceLock::new(),
+                meeting: match config.name.is_empty() {
+                    true => shorten(&transport.meeting(party).unwrap_or_default(), MAX_ADDRESS),
+                    false => String::new(),
+                },
+                clock_ahead: OnceLock::new(),
                 left: AtomicBool::new(false),
                 round_trip: RoundTrip::default(),
                 heard: AtomicU64::new(0),
@@ -136,12 +141,18 @@ impl Session {
         self.shared.parties()
     }
 
-    /// Greets all parties and waits for their greetings: versions, names and numbers must fit, and
-    /// each pair gets a seed that only these two know.
+    /// The session's identity, the same at all parties and in no other session: a hash of its name and of
+    /// what each party has drawn at random for it. `None` before all have greeted each other. It is public.
+    pub fn identity(&self) -> Option<[u8; 32]> {
+        self.shared.identity.get().copied()
+    }
+
+    /// Greets all parties and waits for their greetings: versions, names and numbers must fit, without a
+    /// name also where each two meet, and each pair gets a seed that only these two know.
     ///
     /// # Errors
-    /// [`Error::Version`] or [`Error::Session`] at both sides of a mismatch, [`Error::Late`] if a
-    /// party does not answer within the configured patience.
+    /// [`Error::Version`], [`Error::Session`] or [`Error::Run`] at both sides of a mismatch,
+    /// [`Error::Late`] if a party does not answer within the configured patience.
     pub fn greet(&self) -> BoxFuture<'_, Result<()>> {
         Box::pin(self.greet_all())
     }
@@ -158,6 +169,8 @@ impl Session {
                 seed_half: peer.seed_half.to_vec(),
                 software: concat!("madrigal ", env!("CARGO_PKG_VERSION")).into(),
                 nonce: shared.nonce.to_vec(),
+                meeting: peer.meeting.clone(),
+                clock: unix_seconds(),
             };
             shared.tell(peer, 0, &Control::new(Message::Hello(hello)));
         }
@@ -201,8 +214,9 @@ impl Session {
     /// facts name all that decides what is sent: kinds, numbers, widths, extension.
     ///
     /// # Errors
-    /// [`Error::Program`] at both sides if the facts differ, [`Error::Late`] if a party announces
-    /// nothing, [`Error::Reused`] for a number that was used.
+    /// [`Error::Mixed`] at both sides if the parties have not all greeted each other, but some those of
+    /// another session; [`Error::Program`] at both sides if the facts differ, [`Error::Late`] if a party
+    /// announces nothing, [`Error::Reused`] for a number that was used.
     pub fn job<'a>(
         &'a self,
         id: u32,
@@ -292,6 +306,18 @@ impl Session {
     /// until the first answer has come, and with ourselves.
     pub fn round_trip(&self, peer: Party) -> Option<Duration> {
         self.shared.round_trip(peer)
+    }
+
+    /// By how many seconds the clock of `peer` was ahead of ours when its greeting came, behind if it is
+    /// negative; `None` before that, with ourselves, and of who does not say. Messages take their time, so
+    /// it is right to a second or two at best.
+    pub fn clock_ahead(&self, peer: Party) -> Option<i64> {
+        let peer = self
+            .shared
+            .peers()
+            .iter()
+            .find(|known| known.party == peer)?;
+        peer.clock_ahead.get().copied()
     }
 
     /// Ends the session for all parties.

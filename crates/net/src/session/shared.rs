@@ -42,7 +42,7 @@ pub(crate) struct Shared {
     pub(super) epoch: Instant,
     pub(super) prgs: AtomicU64,
     pub(super) nonce: [u8; 16],
-    /// Hash of all parties' nonces: no two sessions have the same.
+    /// Hash of all parties' nonces: no two sessions have the same. Each job begins with a comparison.
     pub(super) identity: OnceLock<[u8; 32]>,
     pub(super) watchdog: OnceLock<JoinHandle<()>>,
 }
@@ -60,6 +60,10 @@ pub(crate) struct Peer {
     pub(super) seed_half: Zeroizing<[u8; 16]>,
     pub(super) seed: OnceLock<Zeroizing<[u8; 32]>>,
     pub(super) nonce: OnceLock<Vec<u8>>,
+    /// Where we meet it, as far as that tells sessions apart: empty in one that has a name.
+    pub(super) meeting: String,
+    /// Its clock minus ours, in seconds.
+    pub(super) clock_ahead: OnceLock<i64>,
     pub(super) left: AtomicBool,
     pub(super) round_trip: RoundTrip,
     /// Milliseconds since the session's epoch.

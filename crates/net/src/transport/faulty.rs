@@ -204,7 +204,10 @@ impl<T: Transport> Faulty<T> {
                 .collect(),
             Flood::Jobs => (0..10_000)
                 .map(|_| {
-                    let message = Message::OpenJob(OpenJob { facts: vec![] });
+                    let message = Message::OpenJob(OpenJob {
+                        facts: vec![],
+                        identity: vec![0; 32],
+                    });
                     let header = header(Kind::Control, dice);
                     frame(header, Control::new(message).to_bytes().to_vec())
                 })
@@ -307,6 +310,10 @@ impl<T: Transport> Transport for Faulty<T> {
         for (from, bytes) in early {
             inbox.deliver(from, bytes);
         }
+    }
+
+    fn meeting(&self, with: Party) -> Option<String> {
+        self.inner.meeting(with)
     }
 
     fn send(&self, to: Party, packet: Packet) {

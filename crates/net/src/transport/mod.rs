@@ -26,7 +26,7 @@ pub use crate::session::Inbox;
 pub use fault::{Fault, FaultKind, Flood};
 pub use faulty::Faulty;
 #[cfg(feature = "sockets")]
-pub use meet::{ConnectError, Security, connect};
+pub use meet::{ConnectError, Meeting, Security, connect, connect_observed};
 pub use memory::{MemoryTransport, mesh};
 pub use profile::{Profile, ProfileError};
 pub use shaped::Shaped;
@@ -67,6 +67,14 @@ pub trait Transport: Send + Sync + 'static {
     /// Sends a packet. A party that cannot be reached is reported through
     /// [`Inbox::lost`]; packets to it are dropped.
     fn send(&self, to: Party, packet: Packet);
+
+    /// Where we meet `with`: the address of the one of us that is dialed, as this side knows it. `None` if
+    /// parties are not dialed. A session without a name compares it, so that connections of two sessions
+    /// between the same parties cannot be mixed up. A transport that wraps another one passes the
+    /// question on.
+    fn meeting(&self, _with: Party) -> Option<String> {
+        None
+    }
 
     /// Ends the connections once everything queued has left.
     fn close(&self);

@@ -164,6 +164,10 @@ impl<T: Transport> Transport for Shaped<T> {
         self.line.inner.attach(inbox);
     }
 
+    fn meeting(&self, with: Party) -> Option<String> {
+        self.line.inner.meeting(with)
+    }
+
     fn send(&self, to: Party, packet: Packet) {
         let now = Instant::now();
         let mut state = self.line.lock();

@@ -43,11 +43,14 @@ pub(super) struct Met {
     pub(super) stream: TcpStream,
     pub(super) tls: Option<rustls::Connection>,
     pub(super) early: BytesMut,
+    /// Where the one of the two that is dialed is reached, as we know it.
+    pub(super) meeting: String,
 }
 
 /// The connection to one party.
 struct Link {
     peer: Party,
+    meeting: String,
     stream: TcpStream,
     checked: Checked,
     wire: Mutex<Wire>,
@@ -84,6 +87,7 @@ impl TcpTransport {
         let links = met.into_iter().map(|met| {
             Arc::new(Link {
                 peer: met.peer,
+                meeting: met.meeting,
                 stream: met.stream,
                 checked: match met.tls {
                     Some(_) => Checked::Header,
@@ -134,6 +138,11 @@ impl Transport for TcpTransport {
                 link.work.notify_one();
             }
         }
+    }
+
+    fn meeting(&self, with: Party) -> Option<String> {
+        let link = self.links.iter().find(|link| link.peer == with)?;
+        Some(link.meeting.clone())
     }
 
     fn close(&self) {

@@ -31,8 +31,8 @@ pub enum ConnectError {
         missing: Vec<Party>,
         /// How long we waited.
         after: Duration,
-        /// Why somebody who came was turned away, if somebody was.
-        refused: Option<String>,
+        /// Why those who came were turned away, if somebody came: the few refusals that tell most.
+        refused: Vec<ConnectError>,
     },
     /// The TLS connection to a party could not be made.
     #[error(transparent)]
@@ -68,6 +68,18 @@ pub enum ConnectError {
         /// How many parties there are.
         parties: usize,
     },
+    /// Somebody has proved to be on the list, but not to be one of those who meet.
+    #[error(
+        "party {index} of the list, at {address}, dialed us, but of that list only the first {parties} meet here; it was refused. Start all with the same parties, with the dealer or without (a dealer is one party more)"
+    )]
+    Outsider {
+        /// Where from.
+        address: String,
+        /// Its place in the list.
+        index: usize,
+        /// How many meet.
+        parties: usize,
+    },
     /// The other side speaks something else.
     #[error(
         "the other side at {address} does not speak madrigal's protocol version {}: it answered {got}; install the same version at both, and use the same transport",
@@ -90,20 +102,22 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// Whether who dialed us did not even begin to speak as parties do: a port scanner, a probe of a
-    /// load balancer, a browser. That says nothing about the parties that we wait for.
-    pub(super) fn is_of_a_stranger(&self) -> bool {
+    /// How much this tells of a party that is awaited: most if a key or certificate is named that may be
+    /// that party's, least if who came did not even begin to speak as parties do (a port scanner, a probe
+    /// of a load balancer, a browser).
+    pub fn telling(&self) -> u8 {
         match self {
-            Self::Foreign { .. } | Self::System { .. } => true,
-            Self::Tls(error) => matches!(
-                error,
+            Self::Tls(error) => match error {
                 TlsError::NotTls { .. }
-                    | TlsError::Incompatible { .. }
-                    | TlsError::NoCertificate { .. }
-                    | TlsError::Closed { .. }
-                    | TlsError::Io { .. }
-            ),
-            _ => false,
+                | TlsError::Incompatible { .. }
+                | TlsError::NoCertificate { .. }
+                | TlsError::Closed { .. }
+                | TlsError::Io { .. } => 0,
+                _ if error.peer().is_some_and(|peer| peer.party.is_some()) => 2,
+                _ => 1,
+            },
+            Self::Outsider { .. } => 1,
+            _ => 0,
         }
     }
 }
@@ -125,11 +139,9 @@ fn list(parties: &[Party]) -> String {
         .join(", ")
 }
 
-fn turned_away(refused: &Option<String>) -> String {
-    refused
-        .as_ref()
-        .map(|why| format!("; somebody was refused: {why}"))
-        .unwrap_or_default()
+fn turned_away(refused: &[ConnectError]) -> String {
+    let why = |why: &ConnectError| format!("; somebody was refused: {why}");
+    refused.iter().map(why).collect()
 }
 
 impl ConnectError {
