@@ -9,6 +9,7 @@ const LIMITS: Limits = Limits {
     parts: 1 << 12,
     elements: 1 << 16,
     work: 1 << 22,
+    memory: 4 << 20,
 };
 
 /// A tensor of ones.
@@ -32,6 +33,12 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         Ok(graph) => graph,
         Err(error) => return drop(error.to_string()),
     };
+    // Without its weights it is refused, or the same network.
+    if let Ok(bare) = model.without_weights(&Options::batch(2)) {
+        let again = Model::read(bare.file, &Limits::default()).expect("it was written here");
+        let again = again.import(&Options::batch(2)).expect("it was imported");
+        assert_eq!(again.trained(), 0);
+    }
     if graph.count().steps > 1 << 22 {
         return;
     }

@@ -10,6 +10,7 @@ mod data;
 mod exit;
 mod files;
 mod local;
+mod models;
 mod party;
 mod remedies;
 mod source;

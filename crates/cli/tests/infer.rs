@@ -95,13 +95,14 @@ fn owners_of_model_and_data_on_machines_of_their_own() {
     let whole = format!("{folder}/minionn_mnist.onnx");
     let stripped = madrigal(path, &format!("model strip {whole} --output bare.onnx"));
     assert_eq!(stripped.status, 0, "{stripped:?}");
+    assert!(stripped.stdout.contains("taken out"), "{stripped:?}");
     let bare = std::fs::read(path.join("bare.onnx")).unwrap();
     let zeros = bare.iter().filter(|&&byte| byte == 0).count();
     assert!(zeros > 4 * 33_000, "{zeros}");
     let model = |file: &str| format!("infer --model {file} --parties parties.toml");
     let owner = start(path, &format!("{} --party 0 --batch 6", model(&whole)));
     let data = format!(
-        "{} --party 1 --input {folder}/digits.npy",
+        "{} --party 1 --input {folder}/digits.npy --report page.html",
         model("bare.onnx")
     );
     let data = start(path, &data);
@@ -110,6 +111,11 @@ fn owners_of_model_and_data_on_machines_of_their_own() {
     assert_eq!(owner.stdout, "");
     assert!(owner.stderr.contains("gets no result"), "{}", owner.stderr);
     assert_eq!(classes(&data.stdout), CLASSES);
+    // What party 1 saw of the weights: neither in the run nor in its file.
+    let page = std::fs::read_to_string(path.join("page.html")).unwrap();
+    for part in ["did not see it", "read the model has none of them"] {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 fn fails(path: &Path, line: &str, status: i32, parts: &[&str]) {

@@ -133,6 +133,15 @@ pub enum FileError {
     System(#[from] io::Error),
 }
 
+impl From<FileError> for io::Error {
+    fn from(error: FileError) -> io::Error {
+        match error {
+            FileError::System(error) => error,
+            other => io::Error::other(other.to_string()),
+        }
+    }
+}
+
 /// What a file is, where it is no regular one.
 fn other(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {

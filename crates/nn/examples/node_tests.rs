@@ -35,6 +35,35 @@ enum Outcome {
     Unsupported(String),
 }
 
+/// What is said of models before the table.
+const BEFORE: &str = "\
+## What a file may ask for
+
+Reading a model, importing it and making a program of it takes at most 50 bytes of memory for each byte of its files and
+256 MiB more: its parts, constants that are computed of others, and lists of places that planning keeps. `MADRIGAL_MODEL_MEMORY`
+gives another number of MiB (in the library `Limits::memory`). What asks for more is refused with the node that does so. What is
+computed on data is not counted: its size follows from the batch, 2^29 elements at most for each value. A name has at most 4,096
+bytes, a file 2 GiB and a million parts. Models are regular files; data in other files lies in the model's folder, and no link
+leads elsewhere but to the folder of the file that the model's own name is a link to.
+
+## Whose its numbers are
+
+| in the file | whose |
+|---|---|
+| floats of an initializer, or of `value` or `value_floats` of a Constant: several, or one with dimensions, as in the shape `[1]` | the owner's |
+| integers, in the same places, that become floats (a Cast, DequantizeLinear), several or one with dimensions | the owner's |
+| what is computed of any of these, also Booleans of floats | the owner's |
+| a float without dimensions, unless it goes only into what is the owner's | all parties' |
+| one number that decides on the network: an exponent, a bound of Clip | all parties' |
+| integers and Booleans that the network reads as such: shapes, places, masks, labels | all parties' |
+| attributes, names, shapes, and what is computed of these | all parties' |
+
+`madrigal model strip` writes a file in which all of the owner's is 0, and tells what all parties' is in it. It refuses a model
+that it cannot import, and one in which a tensor of several numbers is both: weights, and integers that the network reads as such.
+
+## Test cases
+";
+
 fn main() -> ExitCode {
     let Some(folder) = std::env::args().nth(1) else {
         eprintln!(
@@ -258,14 +287,15 @@ fn print(table: &BTreeMap<String, Vec<(String, Outcome)>>) {
     let failed = |o: &Outcome| matches!(o, Outcome::Failed(_));
     let unsupported = |o: &Outcome| matches!(o, Outcome::Unsupported(_));
     let sum = |kind| table.values().map(|cases| of(cases, kind)).sum::<usize>();
-    println!("# ONNX's test cases\n");
+    println!("# ONNX\n");
+    println!(
+        "The file is written by the command at the head of `crates/nn/examples/node_tests.rs`: change that, not this.\n"
+    );
+    println!("{BEFORE}");
     println!(
         "ONNX comes with a test case for each use of its operators. This table says how Madrigal's evaluation in the\n\
          clear does on those of release 1.22. Floats must be within {RELATIVE:e} of the expected ones, relative, or\n\
          {ABSOLUTE:e}; integers and Booleans equal. Inputs that decide on shapes are bound to constants, others are not.\n"
-    );
-    println!(
-        "The file is written by the command at the head of `crates/nn/examples/node_tests.rs`: change that, not this.\n"
     );
     println!(
         "**{} passed, {} failed, {} not supported.** Which operators are supported: `supported_operators()` of the\n\

@@ -1,5 +1,7 @@
 //! What can be wrong with a model, and what to do about it.
 
+use madrigal_core::budget::Spent;
+
 use crate::tensor::Element;
 
 /// What is wrong with a node, without the node.
@@ -162,6 +164,17 @@ pub enum Fault {
         /// What is allowed.
         limit: usize,
     },
+    /// A tensor that is computed of constants, or an operator that is made of the node, takes more memory than allowed.
+    #[error(
+        "it makes {shape:?}: {spent}; use a smaller batch, or allow more (MADRIGAL_MODEL_MEMORY in MiB, in the \
+         library Limits::memory)"
+    )]
+    Memory {
+        /// The dimensions.
+        shape: Vec<usize>,
+        /// What is left.
+        spent: Spent,
+    },
     /// A tensor would have more dimensions than allowed.
     #[error("it makes or names {found} dimensions, and 64 are allowed")]
     Rank {
@@ -194,8 +207,15 @@ pub enum Fault {
 
 /// Names with commas.
 fn list(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-    names.join(", ")
+    let mut told: Vec<String> = names
+        .iter()
+        .take(8)
+        .map(|name| format!("{name:?}"))
+        .collect();
+    if names.len() > told.len() {
+        told.push(format!("and {} more", names.len() - told.len()));
+    }
+    told.join(", ")
 }
 
 /// One thing in a model that is wrong or not supported.

@@ -59,7 +59,7 @@ pub use evaluate::Observer;
 pub use graph::{Binary, Count, Graph, Node, Op, Reduction, Type, Unary, Value, ValueId, Window};
 pub use import::{Options, Size, supported_operators};
 pub use read::{
-    Limits, Model, NEWEST_OPSET, OLDEST_OPSET, ReadError, Readable, StoredTensorError, StripError,
-    Stripped, TensorFault, read_tensor, with_note,
+    LONGEST_NAME, Limits, Model, NEWEST_OPSET, OLDEST_OPSET, ReadError, Readable,
+    StoredTensorError, StripError, Stripped, TensorFault, read_tensor, with_note,
 };
 pub use tensor::{Data, Element, HeldError, Tensor, TensorError};

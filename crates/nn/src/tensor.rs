@@ -80,6 +80,16 @@ impl Element {
         }
     }
 
+    /// Bytes of memory that so many elements are kept in.
+    pub(crate) fn kept(self, count: usize) -> u64 {
+        let each = match self.store() {
+            Store::F32 => 4,
+            Store::F64 | Store::Int => 8,
+            Store::Bool => 1,
+        };
+        each * count as u64
+    }
+
     /// The integer that this type holds of `value`, modulo two to its width.
     pub(crate) fn wrap(self, value: i64) -> i64 {
         match self {

@@ -94,6 +94,8 @@ pub struct Graph {
     pub(crate) inputs: Vec<(String, ValueId)>,
     pub(crate) outputs: Vec<(String, ValueId)>,
     pub(crate) trained: u64,
+    /// Bytes of memory that may still be taken for it.
+    pub(crate) memory: u64,
 }
 
 impl Graph {

@@ -186,6 +186,7 @@ fn hardmax(b: &mut Builder, v: &View<'_>) -> Made {
         },
         &[x],
     )?;
+    b.allow(&[shape[axis]])?;
     let mut along = vec![1; shape.len()];
     along[axis] = shape[axis];
     let places = crate::tensor::Tensor::vector((0..shape[axis] as i64).collect());

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use madrigal_core::Budget;
+
 use super::origin::{Origins, Source};
 use crate::error::Fault;
 use crate::evaluate::apply;
@@ -18,6 +20,8 @@ pub(super) struct Builder {
     /// Where constants come from.
     pub(super) origins: Origins,
     limits: Limits,
+    /// Bytes that may still be taken.
+    pub(super) budget: Budget,
     /// Elements of constants that may still be computed.
     elements: usize,
     /// Steps of computing constants that may still be done.
@@ -25,13 +29,14 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new(limits: &Limits) -> Builder {
+    pub(super) fn new(limits: &Limits, budget: Budget) -> Builder {
         Builder {
             values: Vec::new(),
             nodes: Vec::new(),
             label: Default::default(),
             origins: Origins::default(),
             limits: *limits,
+            budget,
             elements: limits.elements,
             work: limits.work,
         }
@@ -108,14 +113,29 @@ impl Builder {
         known
     }
 
-    /// Takes elements of a constant that is to be made off what is allowed.
+    /// Takes elements of a constant that is to be made off what is allowed, and the memory that those of the widest
+    /// type take.
     pub(super) fn allow(&mut self, shape: &[usize]) -> Result<(), Fault> {
-        let left = elements(shape).and_then(|count| self.elements.checked_sub(count));
+        self.allow_of(Element::F64, shape)
+    }
+
+    /// The same of elements of a type.
+    fn allow_of(&mut self, element: Element, shape: &[usize]) -> Result<(), Fault> {
+        let count = elements(shape);
+        let left = count.and_then(|count| self.elements.checked_sub(count));
         self.elements = left.ok_or_else(|| Fault::TooLarge {
             shape: shape.to_vec(),
             limit: self.limits.elements,
         })?;
-        Ok(())
+        self.take(shape, element.kept(count.unwrap_or(0)))
+    }
+
+    /// Takes bytes for what has this shape.
+    fn take(&self, shape: &[usize], bytes: u64) -> Result<(), Fault> {
+        self.budget.take(bytes).map_err(|spent| Fault::Memory {
+            shape: shape.to_vec(),
+            spent,
+        })
     }
 
     /// An operator and all that it makes.
@@ -143,7 +163,7 @@ impl Builder {
                 limit: self.limits.work,
             })?;
             for ty in &made {
-                self.allow(&ty.shape)?;
+                self.allow_of(ty.element, &ty.shape)?;
             }
             let known: Vec<&Tensor> = known.iter().map(|tensor| &**tensor).collect();
             let tensors = apply(&op, &known, &made)?;
@@ -152,6 +172,11 @@ impl Builder {
                 .map(|t| self.add_made(Type::of(&t), Some(t), None, inputs))
                 .collect());
         }
+        // Names, shapes, places: here, among the layers, and in the program that is made of it.
+        let names = self.label.0.len() + self.label.1.len();
+        let ranks = inputs.len() + made.iter().map(|ty| ty.shape.len()).sum::<usize>();
+        let bytes = size_of::<Node>() + 2 * names + 64 * ranks;
+        self.take(&made[0].shape, bytes as u64)?;
         let outputs: Vec<ValueId> = made
             .into_iter()
             .map(|ty| self.add_value(ty, None))

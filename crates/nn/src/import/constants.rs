@@ -42,7 +42,7 @@ pub(super) fn element_of(v: &View<'_>, name: &'static str) -> Result<Option<Elem
 }
 
 fn constant(b: &mut Builder, v: &View<'_>) -> Made {
-    let (tensor, name) = if let Some(tensor) = v.tensor("value")? {
+    let (tensor, name) = if let Some(tensor) = v.tensor(b, "value")? {
         (tensor, "value")
     } else if let Some(value) = v.maybe_float("value_float")? {
         let tensor = Tensor::filled(Element::F32, Vec::new(), value);
@@ -73,7 +73,7 @@ fn constant(b: &mut Builder, v: &View<'_>) -> Made {
 
 fn filled(b: &mut Builder, v: &View<'_>) -> Made {
     let sizes = v.const_ints(b, 0, "shape")?;
-    let value = v.tensor("value")?;
+    let value = v.tensor(b, "value")?;
     let value = match value {
         None => Tensor::filled(Element::F32, Vec::new(), 0.0),
         Some(value) if value.len() == 1 => value.with_shape(Vec::new()),

@@ -33,9 +33,17 @@ enum Step {
     Shift(Vec<f64>),
 }
 
+/// Numbers of weights that are computed at most: those of a network whose largest layers are followed by a few
+/// factors each. What is beyond that stays as it is.
+const MOST: usize = 1 << 30;
+
 struct Fusion<'a> {
     graph: Graph,
     origins: &'a mut Origins,
+    /// Values from this one on were made here.
+    own: usize,
+    /// Numbers that may still be computed.
+    work: usize,
     /// How often a value is read.
     readers: Vec<usize>,
     /// The node that makes a value.
@@ -56,6 +64,8 @@ impl<'a> Fusion<'a> {
             readers[id.index()] += 1;
         }
         Fusion {
+            own: graph.values.len(),
+            work: MOST,
             graph,
             origins,
             readers,
@@ -200,6 +210,7 @@ impl<'a> Fusion<'a> {
             }
             Some(&bias) => Some(self.known(bias)?.to_f64()),
         };
+        let left = self.work.checked_sub(weights.len() + 2 * channels)?;
         let (shape, old) = (weights.shape().to_vec(), weights);
         let of_weights = [linear.inputs[1], other];
         let of_bias: Vec<ValueId> = linear
@@ -226,6 +237,8 @@ impl<'a> Fusion<'a> {
                 (Some(scaled), bias)
             }
         };
+        self.work = left;
+        let before = self.graph.nodes[maker].inputs.clone();
         if let Some(weights) = weights {
             let weights = self.constant(element, shape, weights, &of_weights);
             self.graph.nodes[maker].inputs[1] = weights;
@@ -235,6 +248,12 @@ impl<'a> Fusion<'a> {
             let inputs = &mut self.graph.nodes[maker].inputs;
             inputs.truncate(2);
             inputs.push(bias);
+        }
+        // What was made here, and is replaced, nobody else reads.
+        for id in before {
+            if id.index() >= self.own && !self.graph.nodes[maker].inputs.contains(&id) {
+                self.graph.values[id.index()].constant = None;
+            }
         }
         self.graph.nodes[maker].outputs = vec![result];
         self.maker[result.index()] = Some(maker);
@@ -291,5 +310,6 @@ pub(super) fn clean(graph: Graph) -> Graph {
         values,
         nodes,
         trained: graph.trained,
+        memory: graph.memory,
     }
 }

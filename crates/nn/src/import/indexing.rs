@@ -36,17 +36,19 @@ fn place(index: i64, size: usize) -> Result<usize, Fault> {
 fn gather(b: &mut Builder, v: &View<'_>) -> Made {
     let (x, mut places) = (v.input(0)?, v.input(1)?);
     let axis = axis_of(v.int("axis", 0)?, b.shape(x).len())?;
-    let known = b.read(places).and_then(|known| {
-        let indices = known.as_ints()?.to_vec();
-        Some((indices, known.shape().to_vec()))
-    });
-    if let Some((indices, shape)) = known {
+    if let Some(known) = b.read(places).cloned()
+        && let Some(indices) = known.as_ints()
+    {
         let size = b.shape(x)[axis];
-        let found = indices.into_iter().map(|index| place(index, size));
-        let found: Vec<i64> = found
-            .map(|place| place.map(|place| place as i64))
-            .collect::<Result<_, _>>()?;
-        places = b.constant(Tensor::vector(found).with_shape(shape));
+        let found = indices.iter().map(|&index| place(index, size));
+        let all = found.clone().try_for_each(|place| place.map(drop));
+        all?;
+        if indices.iter().any(|&index| index < 0) {
+            b.allow(known.shape())?;
+            let found: Result<Vec<i64>, Fault> =
+                found.map(|place| place.map(|place| place as i64)).collect();
+            places = b.constant(Tensor::vector(found?).with_shape(known.shape().to_vec()));
+        }
     }
     Ok(vec![b.push(Op::Gather { axis }, &[x, places])?])
 }

@@ -141,7 +141,11 @@ impl Model {
         else {
             return error;
         };
-        if matches!(fault, Fault::TooLarge { .. } | Fault::TooMuchWork { .. }) {
+        let large = matches!(
+            fault,
+            Fault::TooLarge { .. } | Fault::TooMuchWork { .. } | Fault::Memory { .. }
+        );
+        if large {
             return error;
         }
         let one = Options {
@@ -160,7 +164,7 @@ impl Model {
     fn import_as(&self, options: &Options) -> Result<(Graph, Trace), ImportError> {
         let live = Live::of(&self.graph);
         let mut import = Import {
-            builder: Builder::new(&self.limits),
+            builder: Builder::new(&self.limits, self.budget()),
             live: &live,
             scope: HashMap::new(),
             inputs: Vec::new(),
@@ -202,6 +206,7 @@ impl Model {
             inputs: import.inputs,
             outputs,
             trained: 0,
+            memory: import.builder.budget.left(),
         };
         let mut origins = import.builder.origins;
         let mut graph = fuse::fuse(graph, &mut origins);
@@ -233,7 +238,7 @@ impl<'a> Import<'a> {
     fn constants(&mut self, graph: &'a proto::Graph, limits: &Limits) {
         let stored = graph.initializer.iter().enumerate();
         for (place, stored) in stored.filter(|(_, stored)| self.live.reads(&stored.name)) {
-            let value = match tensor(stored, limits) {
+            let value = match tensor(stored, limits, &self.builder.budget) {
                 Ok(tensor) => Some(self.builder.stored(tensor, Source::Initializer(place))),
                 Err(error) => {
                     self.problems.push(Problem::Initializer { error });

@@ -142,14 +142,14 @@ impl View<'_> {
         }))
     }
 
-    pub(super) fn tensor(&self, name: &'static str) -> Result<Option<Tensor>, Fault> {
+    pub(super) fn tensor(&self, b: &Builder, name: &'static str) -> Result<Option<Tensor>, Fault> {
         let Some(found) = self.attribute(name, kinds::TENSOR, "a tensor")? else {
             return Ok(None);
         };
         let Some(stored) = &found.t else {
             return Ok(None);
         };
-        let tensor = crate::read::tensor(stored, self.limits);
+        let tensor = crate::read::tensor(stored, self.limits, &b.budget);
         tensor.map(Some).map_err(|error| Fault::StoredTensor {
             name,
             fault: error.fault,

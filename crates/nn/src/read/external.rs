@@ -1,43 +1,60 @@
 //! Tensors whose data is in a file beside the model's, as exporters write large ones.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read as _;
+use std::fs;
 use std::path::Path;
 
 use bytes::Bytes;
+use madrigal_core::budget::{FileError, read_regular};
 
 use super::ReadError;
 use crate::proto;
 
-/// Reads a file of at most `limit` bytes.
+/// Reads a regular file of at most `limit` bytes.
 fn file(path: &Path, limit: usize) -> Result<Bytes, ReadError> {
-    let unreadable = |error: std::io::Error| ReadError::Unreadable {
-        path: path.display().to_string(),
-        error: error.to_string(),
-    };
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    // One more, so that a longer file shows.
-    let most = (limit as u64).saturating_add(1);
-    file.take(most)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
-    match bytes.len() > limit {
-        true => Err(ReadError::TooLong {
-            found: bytes.len(),
+    let bytes = read_regular(path, limit as u64);
+    bytes.map(Bytes::from).map_err(|error| match error {
+        FileError::TooLong { .. } => ReadError::TooLong {
+            found: limit.saturating_add(1),
             limit,
-        }),
-        false => Ok(bytes.into()),
-    }
+        },
+        other => ReadError::Unreadable {
+            path: path.display().to_string(),
+            error: other.to_string(),
+        },
+    })
 }
 
-/// Puts the data that is in other files into the tensors. These files may have `left` bytes together.
+/// Whether a file beside the model is there, links followed: in the model's folder, or in the one of the file that the
+/// model's name is a link to, where stores of models keep both.
+fn is_beside(path: &Path, folder: &Path, model: Option<&Path>) -> bool {
+    let whole = |path: &Path| match path.as_os_str().is_empty() {
+        true => fs::canonicalize("."),
+        false => fs::canonicalize(path),
+    };
+    let Ok(real) = whole(path) else {
+        // What is not there is told by who reads it.
+        return true;
+    };
+    let model = model.and_then(|model| whole(model).ok());
+    let homes = [
+        whole(folder).ok(),
+        model.and_then(|model| model.parent().map(Path::to_owned)),
+    ];
+    homes
+        .iter()
+        .flatten()
+        .any(|home| real.parent() == Some(home))
+}
+
+/// Puts the data that is in other files into the tensors: how many bytes these files have, of `left` that they may have
+/// together. `model` is the model's own file, where it has one.
 pub(super) fn fetch(
     graph: &mut proto::Graph,
-    folder: &Path,
+    (folder, model): (&Path, Option<&Path>),
     mut left: usize,
-) -> Result<(), ReadError> {
+) -> Result<usize, ReadError> {
+    let whole = left;
     let mut files: HashMap<String, Bytes> = HashMap::new();
     // Many tensors may name the same bytes, and each will have a copy.
     let mut named = left;
@@ -67,25 +84,32 @@ pub(super) fn fetch(
             return Err(wrong(location, "a file beside the model"));
         }
         if !files.contains_key(location) {
-            let bytes = file(&folder.join(location), left)?;
+            let path = folder.join(location);
+            if !is_beside(&path, folder, model) {
+                return Err(wrong(
+                    location,
+                    "a file beside the model, and no link to one elsewhere",
+                ));
+            }
+            let bytes = file(&path, left)?;
             left -= bytes.len();
             files.insert(location.to_string(), bytes);
         }
-        let whole = &files[location];
+        let bytes = &files[location];
         let number = |key: &str| entry(key).map_or(Some(None), |text| text.parse().ok().map(Some));
         let (offset, length) = (number("offset"), number("length"));
         let (Some(offset), Some(length)) = (offset, length) else {
             return Err(wrong(location, "at an offset and of a length in bytes"));
         };
         let start: usize = offset.unwrap_or(0);
-        let end = length.map_or(Some(whole.len()), |length| start.checked_add(length));
-        let end = end.filter(|&end| start <= end && end <= whole.len());
+        let end = length.map_or(Some(bytes.len()), |length| start.checked_add(length));
+        let end = end.filter(|&end| start <= end && end <= bytes.len());
         let end = end.ok_or_else(|| wrong(location, "within that file"))?;
         named = named
             .checked_sub(end - start)
             .ok_or_else(|| wrong(location, "apart from others': together they are too large"))?;
-        let data = whole.slice(start..end);
+        let data = bytes.slice(start..end);
         (tensor.raw_data, tensor.data_location) = (data, 0);
     }
-    Ok(())
+    Ok(whole - left)
 }

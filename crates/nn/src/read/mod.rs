@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use bytes::Bytes;
+use madrigal_core::budget::{Budget, PER_BYTE, Spent};
 use prost::Message as _;
 
 pub use notes::with_note;
@@ -29,22 +30,30 @@ pub const NEWEST_OPSET: i64 = 27;
 pub struct Limits {
     /// Bytes of a file; protobuf itself allows 2 GiB.
     pub bytes: usize,
-    /// Nodes, tensors, names and attributes of a file. Each takes a few hundred bytes of memory.
+    /// Nodes, tensors, names and attributes of a file.
     pub parts: usize,
     /// Elements of one tensor, and of all constants together that are computed while a model is imported.
     pub elements: usize,
     /// Elementary steps of computing constants while a model is imported.
     pub work: u64,
+    /// Bytes of memory that reading a model, importing it and making a program of it may take beyond
+    /// [`PER_BYTE`] for each byte of its files: what its parts, its constants, and lists of places take.
+    pub memory: u64,
 }
 
+/// Bytes of a name: what takes more is no name of anybody's, and names are in all that is told of a model.
+pub const LONGEST_NAME: usize = 4096;
+
 impl Default for Limits {
-    /// For files of up to 2 GiB: a million parts, tensors of 2^29 elements, 2^34 steps.
+    /// For files of up to 2 GiB: a million parts, tensors of 2^29 elements, 2^34 steps, 256 MiB of memory for what
+    /// a file asks for without having it.
     fn default() -> Limits {
         Limits {
             bytes: 1 << 31,
             parts: 1 << 20,
             elements: 1 << 29,
             work: 1 << 34,
+            memory: 256 << 20,
         }
     }
 }
@@ -66,6 +75,17 @@ pub enum ReadError {
         /// What is allowed.
         limit: usize,
     },
+    /// A name is longer than any that somebody would give.
+    #[error(
+        "the file has a name of {found} bytes, and {LONGEST_NAME} are allowed: give shorter names"
+    )]
+    Name {
+        /// Its bytes.
+        found: usize,
+    },
+    /// What the file has takes more memory than allowed.
+    #[error("the file has too many parts for its length: {0}")]
+    Memory(Spent),
     /// It is no ONNX file, or a damaged one.
     #[error("this is no ONNX file, or a damaged one: {0}")]
     Malformed(String),
@@ -126,6 +146,8 @@ pub struct Model {
     pub(crate) limits: Limits,
     /// Names of sparse tensors.
     pub(crate) sparse: Vec<String>,
+    /// Bytes of memory that it may take in all, and those that it takes as it is.
+    memory: [u64; 2],
     producer: String,
     notes: Vec<proto::Property>,
 }
@@ -143,8 +165,43 @@ impl Model {
         let file: Bytes = file.into();
         let left = limits.bytes.saturating_sub(file.len());
         let mut model = Model::read(file, limits)?;
-        external::fetch(&mut model.graph, folder, left)?;
+        model.fetch((folder, None), left)?;
         Ok(model)
+    }
+
+    /// As [`Model::read_beside`], of the file that was read at `path`, which may be a link: then the data of tensors may
+    /// lie where that leads, too.
+    ///
+    /// # Errors
+    /// As [`Model::read_beside`].
+    pub fn read_at(
+        file: impl Into<Bytes>,
+        path: &Path,
+        limits: &Limits,
+    ) -> Result<Model, ReadError> {
+        let file: Bytes = file.into();
+        let left = limits.bytes.saturating_sub(file.len());
+        let mut model = Model::read(file, limits)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        model.fetch((folder, Some(path)), left)?;
+        Ok(model)
+    }
+
+    /// Data of tensors that is in other files.
+    fn fetch(&mut self, place: (&Path, Option<&Path>), left: usize) -> Result<(), ReadError> {
+        let more = external::fetch(&mut self.graph, place, left)?;
+        let [limit, _] = &mut self.memory;
+        *limit = limit.saturating_add(PER_BYTE.saturating_mul(more as u64));
+        Ok(())
+    }
+
+    /// The memory that it may take, of which what it takes is taken.
+    pub(crate) fn budget(&self) -> Budget {
+        let [limit, taken] = self.memory;
+        let budget = Budget::new(limit);
+        // There was as much when it was read.
+        let _ = budget.take(taken);
+        budget
     }
 
     /// Reads a file whose tensors' data is all within.
@@ -161,7 +218,9 @@ impl Model {
                 limit: limits.bytes,
             });
         }
-        scan::count(&file, limits.parts)?;
+        let budget =
+            Budget::new((PER_BYTE.saturating_mul(file.len() as u64)).saturating_add(limits.memory));
+        scan::count(&file, limits.parts, &budget)?;
         let model = proto::Model::decode(file).map_err(|e| ReadError::Malformed(e.to_string()))?;
         let unsupported = |what, advice| Err(ReadError::Unsupported { what, advice });
         if !model.functions.is_empty() {
@@ -187,6 +246,7 @@ impl Model {
             opset,
             limits: *limits,
             sparse,
+            memory: [budget.limit(), budget.limit() - budget.left()],
             producer: producer.trim().to_string(),
             notes: model.metadata_props,
         })
@@ -255,7 +315,8 @@ pub fn read_tensor(
         fault: TensorFault::Malformed(error),
     };
     let stored = proto::Tensor::decode(file).map_err(|e| malformed(e.to_string()))?;
-    let tensor = tensor::tensor(&stored, limits)?;
+    let budget = Budget::new(u64::MAX);
+    let tensor = tensor::tensor(&stored, limits, &budget)?;
     Ok((stored.name, tensor))
 }
 

@@ -1,6 +1,9 @@
 //! Counts a file's messages before they are decoded: an empty message is two bytes there, and hundreds in memory.
 
-use super::ReadError;
+use madrigal_core::Budget;
+
+use super::{LONGEST_NAME, ReadError};
+use crate::proto;
 
 /// The messages whose parts are counted.
 #[derive(Clone, Copy)]
@@ -14,8 +17,32 @@ enum Kind {
     Type,
     TensorType,
     Shape,
+    /// A name.
+    Name,
+    /// A name that is no part by itself, as that of a node.
+    OwnName,
     /// Its own fields are no messages.
     Leaf,
+}
+
+impl Kind {
+    /// Bytes of memory: its own, which a growing list may have twice.
+    fn bytes(self) -> u64 {
+        let own = match self {
+            Kind::Model => size_of::<proto::Model>(),
+            Kind::Graph => size_of::<proto::Graph>(),
+            Kind::Node => size_of::<proto::Node>(),
+            Kind::Attribute => size_of::<proto::Attribute>(),
+            Kind::Tensor => size_of::<proto::Tensor>(),
+            Kind::ValueInfo => size_of::<proto::ValueInfo>(),
+            Kind::Type | Kind::TensorType => size_of::<proto::TensorType>(),
+            Kind::Shape => size_of::<proto::Shape>(),
+            Kind::Name => size_of::<String>(),
+            Kind::OwnName => 0,
+            Kind::Leaf => size_of::<proto::Property>(),
+        };
+        2 * own as u64
+    }
 }
 
 /// Which message a field of a message holds, if that is decoded with a size of its own. As in schema/onnx.proto.
@@ -28,7 +55,10 @@ fn inside(kind: Kind, field: u64) -> Option<Kind> {
         (Kind::Graph, 15) => Kind::Leaf,
         (Kind::Tensor, 13) => Kind::Leaf,
         (Kind::Graph, 11 | 12) => Kind::ValueInfo,
-        (Kind::Node, 1 | 2) => Kind::Leaf,
+        (Kind::Node, 1 | 2) => Kind::Name,
+        (Kind::Node, 3 | 4 | 7) | (Kind::Attribute | Kind::ValueInfo, 1) | (Kind::Tensor, 8) => {
+            Kind::OwnName
+        }
         (Kind::Node, 5) => Kind::Attribute,
         (Kind::Attribute, 9) => Kind::Leaf,
         (Kind::ValueInfo, 2) => Kind::Type,
@@ -39,40 +69,65 @@ fn inside(kind: Kind, field: u64) -> Option<Kind> {
     })
 }
 
-/// Fails if the file has more than `limit` messages and names, or is no protobuf.
-pub(super) fn count(file: &[u8], limit: usize) -> Result<(), ReadError> {
-    let mut left = limit;
+/// Fails if the file has more than `limit` messages and names, takes more memory than the budget has, or is no protobuf.
+pub(super) fn count(file: &[u8], limit: usize, budget: &Budget) -> Result<(), ReadError> {
+    let mut parts = Parts {
+        left: limit,
+        limit,
+        budget,
+    };
     // Depth is bounded by `inside`: no message holds one of its own kind.
-    message(file, Kind::Model, &mut left, limit)
+    parts.message(file, Kind::Model)
 }
 
-fn message(mut bytes: &[u8], kind: Kind, left: &mut usize, limit: usize) -> Result<(), ReadError> {
-    while !bytes.is_empty() {
-        let key = varint(&mut bytes)?;
-        match key & 7 {
-            0 => drop(varint(&mut bytes)?),
-            1 => drop(take(&mut bytes, 8)?),
-            2 => {
-                let length = varint(&mut bytes)?;
-                let length = usize::try_from(length).map_err(|_| cut())?;
-                let content = take(&mut bytes, length)?;
-                if let Some(inner) = inside(kind, key >> 3) {
-                    *left = left
-                        .checked_sub(1)
-                        .ok_or(ReadError::TooManyParts { limit })?;
-                    if !matches!(inner, Kind::Leaf) {
-                        message(content, inner, left, limit)?;
+/// What may still be counted.
+struct Parts<'a> {
+    left: usize,
+    limit: usize,
+    budget: &'a Budget,
+}
+
+impl Parts<'_> {
+    fn message(&mut self, mut bytes: &[u8], kind: Kind) -> Result<(), ReadError> {
+        while !bytes.is_empty() {
+            let key = varint(&mut bytes)?;
+            match key & 7 {
+                0 => drop(varint(&mut bytes)?),
+                1 => drop(take(&mut bytes, 8)?),
+                2 => {
+                    let length = varint(&mut bytes)?;
+                    let length = usize::try_from(length).map_err(|_| cut())?;
+                    let content = take(&mut bytes, length)?;
+                    if let Some(inner) = inside(kind, key >> 3) {
+                        self.part(content, inner)?;
                     }
                 }
-            }
-            5 => drop(take(&mut bytes, 4)?),
-            other => {
-                let error = format!("a field of the unknown kind {other}");
-                return Err(ReadError::Malformed(error));
+                5 => drop(take(&mut bytes, 4)?),
+                other => {
+                    let error = format!("a field of the unknown kind {other}");
+                    return Err(ReadError::Malformed(error));
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    fn part(&mut self, content: &[u8], kind: Kind) -> Result<(), ReadError> {
+        if matches!(kind, Kind::Name | Kind::OwnName) && content.len() > LONGEST_NAME {
+            let found = content.len();
+            return Err(ReadError::Name { found });
+        }
+        if !matches!(kind, Kind::OwnName) {
+            let limit = self.limit;
+            let left = self.left.checked_sub(1);
+            self.left = left.ok_or(ReadError::TooManyParts { limit })?;
+            self.budget.take(kind.bytes()).map_err(ReadError::Memory)?;
+        }
+        match kind {
+            Kind::Leaf | Kind::Name | Kind::OwnName => Ok(()),
+            kind => self.message(content, kind),
+        }
+    }
 }
 
 fn varint(bytes: &mut &[u8]) -> Result<u64, ReadError> {

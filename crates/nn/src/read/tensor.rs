@@ -1,5 +1,7 @@
 //! Tensors as files hold them.
 
+use madrigal_core::budget::{Budget, Spent};
+
 use crate::half::{bf16_value, f16_value};
 use crate::proto;
 use crate::read::Limits;
@@ -30,6 +32,14 @@ pub enum TensorFault {
         shape: Vec<i64>,
         /// What is allowed.
         limit: usize,
+    },
+    /// It takes more memory than allowed.
+    #[error("it has the dimensions {shape:?}: {spent}")]
+    Memory {
+        /// Its dimensions.
+        shape: Vec<i64>,
+        /// What is left.
+        spent: Spent,
     },
     /// More or fewer bytes than its dimensions ask for.
     #[error("its dimensions ask for {expected} {unit}, and there are {found}: the file is damaged")]
@@ -82,15 +92,19 @@ pub(crate) fn element(code: i64) -> Option<Element> {
     })
 }
 
-/// Checks and decodes a tensor.
-pub(crate) fn tensor(stored: &proto::Tensor, limits: &Limits) -> Result<Tensor, StoredTensorError> {
-    decode(stored, limits).map_err(|fault| StoredTensorError {
+/// Checks and decodes a tensor, whose memory is taken off a budget.
+pub(crate) fn tensor(
+    stored: &proto::Tensor,
+    limits: &Limits,
+    budget: &Budget,
+) -> Result<Tensor, StoredTensorError> {
+    decode(stored, limits, budget).map_err(|fault| StoredTensorError {
         tensor: stored.name.clone(),
         fault,
     })
 }
 
-fn decode(stored: &proto::Tensor, limits: &Limits) -> Result<Tensor, TensorFault> {
+fn decode(stored: &proto::Tensor, limits: &Limits, budget: &Budget) -> Result<Tensor, TensorFault> {
     if stored.data_location != 0 {
         return Err(TensorFault::External);
     }
@@ -109,10 +123,17 @@ fn decode(stored: &proto::Tensor, limits: &Limits) -> Result<Tensor, TensorFault
         shape: stored.dims.clone(),
         limit: limits.elements,
     })?;
+    // No more than eight times what is there: that is looked at first.
     let data = match stored.raw_data.is_empty() {
         true => listed(stored, element, count)?,
         false => raw(&stored.raw_data, element, count)?,
     };
+    budget
+        .take(element.kept(count))
+        .map_err(|spent| TensorFault::Memory {
+            shape: stored.dims.clone(),
+            spent,
+        })?;
     Ok(Tensor::made(element, shape, data))
 }
 

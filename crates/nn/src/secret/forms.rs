@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use madrigal_core::Budget;
 use madrigal_program::{Array, Program, Shape, Tensor as Secret, Type};
 
 use super::error::UnfitError;
@@ -59,9 +60,17 @@ impl Sort {
     }
 }
 
+/// Bytes that a place in a list takes: in the program, in each of the sharings in which its elements move, in the steps
+/// and in the plan.
+const PLACE: u64 = 40;
+
 /// The program as it is made, and the forms of the model's values.
 pub(super) struct Forms<'a> {
     graph: &'a Graph,
+    /// Bytes of memory that may still be taken.
+    budget: Budget,
+    /// The first node that reads each value.
+    readers: Vec<Option<usize>>,
     format: Format,
     public_model: bool,
     owner: madrigal_program::Party,
@@ -81,8 +90,16 @@ pub(super) struct Forms<'a> {
 
 impl<'a> Forms<'a> {
     pub(super) fn new(graph: &'a Graph, roles: &Roles, format: Format, masks: Masks) -> Self {
+        let mut readers = vec![None; graph.values().len()];
+        for (place, node) in graph.nodes().iter().enumerate() {
+            for id in &node.inputs {
+                readers[id.index()].get_or_insert(place);
+            }
+        }
         let mut forms = Self {
             graph,
+            budget: Budget::new(graph.memory),
+            readers,
             format,
             public_model: roles.public_model,
             owner: roles.model,
@@ -271,15 +288,31 @@ impl<'a> Forms<'a> {
 
     /// The first node that reads a value.
     fn reader(&self, id: ValueId) -> String {
-        let mut nodes = self.graph.nodes().iter();
-        let reader = nodes.find(|node| node.inputs.contains(&id));
+        let reader = self.readers[id.index()].map(|place| &self.graph.nodes()[place]);
         reader.map_or_else(String::new, |node| node.name.clone())
+    }
+
+    /// Takes what lists of places, or numbers that all know, take of memory while the program is planned.
+    pub(super) fn take(&self, bytes: u64) -> Lowered<()> {
+        self.budget.take(bytes).map_err(|spent| {
+            Stop::Reason(format!(
+                "planning it: {spent}; use a smaller batch, or allow more (MADRIGAL_MODEL_MEMORY in MiB, in the library \
+                 Limits::memory)"
+            ))
+        })
+    }
+
+    /// The same for lists of so many places.
+    pub(super) fn take_places(&self, places: usize) -> Lowered<()> {
+        self.take(PLACE.saturating_mul(places as u64))
     }
 
     fn public_constant(&mut self, id: ValueId, element: Type, inverse: bool) -> Lowered<Secret> {
         let Some(tensor) = self.constant(id) else {
             return cannot("a constant is wanted");
         };
+        // As a number, as a word of the program, and as a step's.
+        self.take(32 * tensor.len() as u64)?;
         let tensor = self.masks.bounded(id, tensor, element);
         let array = match encoded(&tensor, element, inverse) {
             Ok(array) => array,
@@ -312,6 +345,7 @@ impl<'a> Forms<'a> {
         axes: &[usize],
         values: &[f64],
     ) -> Lowered<Secret> {
+        self.take(32 * values.len() as u64)?;
         let shape = Shape::checked(axes);
         match shape.and_then(|shape| Array::from_f64(element, &shape, values)) {
             Some(array) => Ok(self.program.tensor_constant(array)),

@@ -1,5 +1,7 @@
 //! A model's nodes as whoever made the model knows them: what reports tell figures of.
 
+use std::collections::BTreeSet;
+
 use crate::graph::{Graph, Node, ValueId};
 
 /// A node of the model, with all operators that it became.
@@ -32,15 +34,30 @@ impl Layers {
             layers: Vec::new(),
             makers: vec![None; graph.values().len()],
         };
-        for node in graph.nodes() {
-            made.add(graph, node);
+        let mut inputs = vec![false; graph.values().len()];
+        for (_, id) in graph.inputs() {
+            inputs[id.index()] = true;
         }
+        // Those that the last layer reads, in order: a sum of many is one layer.
+        let mut reads = BTreeSet::new();
+        for node in graph.nodes() {
+            made.add(graph, node, &inputs, &mut reads);
+        }
+        made.read(reads);
         made
     }
 
-    fn add(&mut self, graph: &Graph, node: &Node) {
+    /// All that the last layer reads.
+    fn read(&mut self, reads: BTreeSet<usize>) {
+        if let Some(last) = self.layers.last_mut() {
+            last.reads = reads.into_iter().collect();
+        }
+    }
+
+    fn add(&mut self, graph: &Graph, node: &Node, inputs: &[bool], reads: &mut BTreeSet<usize>) {
         let same = |layer: &&mut Layer| layer.name == node.name && layer.operator == node.operator;
         if self.layers.last_mut().filter(same).is_none() {
+            self.read(std::mem::take(reads));
             self.layers.push(Layer {
                 name: node.name.clone(),
                 operator: node.operator.clone(),
@@ -51,14 +68,10 @@ impl Layers {
             });
         }
         let number = self.layers.len() - 1;
-        let reads = node.inputs.iter().filter_map(|&id| self.of_value(id));
-        let reads: Vec<usize> = reads.filter(|&layer| layer != number).collect();
+        let read = node.inputs.iter().filter_map(|&id| self.of_value(id));
+        reads.extend(read.filter(|&layer| layer != number));
         let layer = &mut self.layers[number];
-        layer.reads.extend(reads);
-        layer.reads.sort_unstable();
-        layer.reads.dedup();
-        let own = |id: &ValueId| graph.inputs().iter().any(|(_, input)| input == id);
-        layer.reads_input |= node.inputs.iter().any(own);
+        layer.reads_input |= node.inputs.iter().any(|id| inputs[id.index()]);
         layer
             .shape
             .clone_from(&graph.value(node.outputs[0]).ty.shape);

@@ -25,7 +25,10 @@ impl Lowering<'_> {
                 starts,
                 steps,
                 lengths,
-            } => form.map(|x| sliced(x, starts, steps, lengths)),
+            } => {
+                self.strides(self.shape(inputs[0]), steps, lengths)?;
+                form.map(|x| sliced(x, starts, steps, lengths))
+            }
             Op::Pad {
                 before,
                 after,
@@ -44,6 +47,16 @@ impl Lowering<'_> {
         })
     }
 
+    /// Takes the memory for lists of places that slices with steps become.
+    fn strides(&self, shape: &[usize], steps: &[i64], lengths: &[usize]) -> Lowered<()> {
+        for axis in (0..shape.len()).filter(|&axis| steps[axis] != 1 && lengths[axis] > 0) {
+            let each: usize = shape[axis + 1..].iter().product();
+            self.forms
+                .take_places(lengths[axis].saturating_mul(1 + each))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn gather(&mut self, axis: usize, x: ValueId, places: ValueId) -> Lowered<Form> {
         let (shape, around) = (self.shape(x), self.shape(places));
         if let Some(places) = self.forms.constant(places) {
@@ -51,6 +64,10 @@ impl Lowering<'_> {
                 return cannot("its indices are no integers");
             };
             let length = shape[axis] as i64;
+            // Places of rows become places of elements.
+            let each: usize = shape[axis + 1..].iter().product();
+            self.forms
+                .take_places(indices.len().saturating_mul(1 + each))?;
             let wrapped = |index: i64| (if index < 0 { index + length } else { index }) as usize;
             let indices: Vec<usize> = indices.iter().map(|&index| wrapped(index)).collect();
             let axes = [&shape[..axis], around, &shape[axis + 1..]].concat();

@@ -171,9 +171,13 @@ impl Lowering<'_> {
         greatest: bool,
         x: ValueId,
     ) -> Lowered<[Form; 2]> {
+        let length = self.shape(x)[axis];
+        // A sorting network has about log2(n)^2 / 2 layers, each of which puts values and places in a new order, in two
+        // lists of up to two places for each.
+        let layers = (length.max(2).ilog2() as usize + 1).pow(2) / 2 + 1;
+        self.forms.take_places(length.saturating_mul(4 * layers))?;
         let form = self.cut(x)?;
         let (moved, back) = Self::last(form.secret(), axis);
-        let length = self.shape(x)[axis];
         let all: Vec<u32> = (0..length as u32).collect();
         let shape = madrigal_program::Shape::checked(&[length]);
         let Some(places) = shape.and_then(|shape| Array::of(&shape, &all)) else {

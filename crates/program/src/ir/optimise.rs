@@ -266,10 +266,12 @@ impl Simpler {
 impl Graph {
     /// The element that a public value consists of, if all are alike.
     pub(crate) fn uniform(&self, value: Value) -> Option<u128> {
-        let node = self.maker(value);
+        let mut node = self.maker(value);
+        while let Op::View(_) | Op::Reshape(_) = &node.op {
+            node = self.maker(node.inputs[0]);
+        }
         match &node.op {
             Op::Constant(array) => array.uniform(),
-            Op::View(_) | Op::Reshape(_) => self.uniform(node.inputs[0]),
             _ => None,
         }
     }

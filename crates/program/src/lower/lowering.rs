@@ -43,6 +43,11 @@ pub(super) enum Native {
     Free,
 }
 
+/// How many values that are made when they are asked for may be made of each other, one by one. A model may have
+/// thousands of nodes that move elements in a row: without an end, making the last one would need as deep a stack, and
+/// looking where it is would go through all of them for each of them.
+const DEEPEST: u32 = 64;
+
 /// What comes into a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ports<'a> {
@@ -63,6 +68,10 @@ pub(super) struct Lowering<'a> {
     pub(super) draft: Draft,
     pub(super) forms: Vec<Vec<Form>>,
     pub(super) wants: Vec<Vec<Wants>>,
+    /// How many values that are made when they are asked for each node's result is made of, one of the other.
+    depths: Vec<u32>,
+    /// Of elements moved: whether all parties know them.
+    pub(super) publics: Vec<bool>,
     /// How many operands each value is, and which node takes it last.
     pub(super) uses: Vec<Vec<(u32, usize)>>,
     /// Numbers that add up to ring elements.
@@ -108,6 +117,8 @@ impl<'a> Lowering<'a> {
             draft: Draft::default(),
             forms: outputs.map(|count| vec![Form::default(); count]).collect(),
             wants: choose::wants(graph, mix, rings),
+            depths: vec![0; graph.nodes().len()],
+            publics: vec![false; graph.nodes().len()],
             uses,
             splits: HashMap::new(),
             tested: HashMap::new(),
@@ -174,6 +185,11 @@ impl<'a> Lowering<'a> {
             | Op::Cast(_) => {
                 let form = &mut self.forms[number][0];
                 (form.lazy, form.explicit) = (true, explicit);
+                let moves = !matches!(node.op, Op::Row(_) | Op::Cast(_));
+                self.publics[number] = moves && node.inputs.iter().all(|&one| self.is_public(one));
+                if self.deeper(number, node) > DEEPEST {
+                    self.settle(number)?;
+                }
             }
             Op::To(sharing) => {
                 let domain = self.wanted(*sharing)?;
@@ -209,10 +225,14 @@ impl<'a> Lowering<'a> {
             }
             _ => {
                 let domain = self.choose(number, node, explicit);
-                if domain == Domain::Ring && self.joins_sum(number, node) {
+                if domain == Domain::Ring
+                    && self.joins_sum(number, node)
+                    && self.deeper(number, node) <= DEEPEST
+                {
                     self.forms[number][0].lazy = true;
                     return Ok(());
                 }
+                self.depths[number] = 0;
                 let made = match domain {
                     Domain::Ring => vec![self.on_ring(node)?],
                     Domain::Bits => self.on_bits(node)?,
@@ -226,6 +246,39 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// One more than the depth of a node's operands, which is its own depth if it is made when it is asked for.
+    fn deeper(&mut self, number: usize, node: &Node) -> u32 {
+        let inputs = node.inputs.iter();
+        let depth = inputs.map(|input| self.depths[input.node as usize]).max();
+        self.depths[number] = depth.unwrap_or(0) + 1;
+        self.depths[number]
+    }
+
+    /// Makes a value now that would be made when it is asked for, where it is without a conversion.
+    fn settle(&mut self, number: usize) -> Result<()> {
+        let value = Value {
+            node: number as u32,
+            output: 0,
+        };
+        let wants = self.wants[number][0];
+        let ring = match self.native(value) {
+            _ if self.element(value).is_bool() => false,
+            Native::Ring => true,
+            Native::Bits => false,
+            Native::Free => wants.ring && !wants.bits && self.mix.arithmetic().has_ring(),
+        };
+        if self.is_public(value) {
+            self.public_slot(value)?;
+        }
+        match ring {
+            true => self.ring_slot(value)?,
+            false => self.bits_slot(value)?,
+        };
+        self.forms[number][0].lazy = false;
+        self.depths[number] = 0;
         Ok(())
     }
 

@@ -17,7 +17,7 @@ impl Lowering<'_> {
         match &node.op {
             Op::Constant(_) | Op::Counter => true,
             Op::View(_) | Op::Reshape(_) | Op::Pick { .. } | Op::Join(_) => {
-                node.inputs.iter().all(|&input| self.is_public(input))
+                self.publics[value.node as usize]
             }
             _ => self.form(value).public.is_some(),
         }

@@ -1,18 +1,18 @@
 //! A model as it is to be computed: all that is known before anything is sent.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_app::ways::Ways;
 use madrigal_core::Party;
 use madrigal_nn::secret::{Format, Network, Roles};
-use madrigal_nn::{Graph, Limits, Model as File, Options, Tensor};
+use madrigal_nn::{Graph, Model as File, Options, Tensor};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, Planned, Rounding, Type};
 
 use super::unfit::Unfit;
 use crate::args::{NumberArg, Receivers};
-use crate::exit::{Failure, Result, Usage};
+use crate::exit::{Result, Usage};
+use crate::models;
 
 /// Who owns the model, and who the data.
 pub const MODEL: Party = Party::new(0);
@@ -38,13 +38,11 @@ pub struct Made {
 
 /// The model's file, not looked into yet.
 pub fn read(path: &Path) -> Result<File> {
-    let bytes = fs::read(path).map_err(Failure::file("read", path))?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let file = File::read_beside(bytes, folder, &Limits::default());
-    Ok(file.map_err(|error| Unfit::File {
-        path: path.to_owned(),
-        problem: error.to_string(),
-    })?)
+    models::open(path, |error| {
+        let problem = error.to_string();
+        let path = path.to_owned();
+        Unfit::File { path, problem }.into()
+    })
 }
 
 impl Made {

@@ -12,6 +12,7 @@ use super::wrong;
 use crate::args::{Calibrate, NumberArg};
 use crate::exit::{Failure, Result};
 use crate::files::{self, Output as Written};
+use crate::models;
 use crate::numbers::table;
 use crate::stats::{print, print_json};
 
@@ -75,7 +76,7 @@ pub fn calibrate(args: &Calibrate) -> Result<()> {
         let number = Type::fixed(bits, fraction)
             .map(NumberArg)
             .unwrap_or_default();
-        let file = fs::read(&sample.file).map_err(Failure::file("read the model", &sample.file))?;
+        let file = models::bytes(&sample.file)?;
         let noted = with_note(file, NumberArg::NOTE, &number.to_string());
         fs::write(path, noted).map_err(Failure::file("write the model", path))?;
     }

@@ -11,13 +11,14 @@ use std::path::Path;
 
 use madrigal_core::Party;
 use madrigal_nn::secret::{Format, Roles};
-use madrigal_nn::{Graph, Limits, Model as Onnx, Node, Options, Stripped, ValueId};
+use madrigal_nn::{Graph, Model as Onnx, Node, Options, Stripped, ValueId};
 use madrigal_program::{Inputs, Rounding};
 use serde::Serialize;
 
 use crate::args::{Model, NumberArg, Sizes};
 use crate::exit::{Content, Failure, Result};
 use crate::files::{self, Output};
+use crate::models;
 use crate::numbers::{count, counted, table};
 use crate::stats::{print, print_json};
 
@@ -107,10 +108,7 @@ fn wrong(file: &Path, problem: impl std::error::Error + Send + Sync + 'static) -
 
 /// A model, with what is in files beside it.
 fn model(file: &Path) -> Result<Onnx> {
-    let bytes = fs::read(file).map_err(Failure::file("read the model", file))?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let model = Onnx::read_beside(bytes, folder, &Limits::default());
-    model.map_err(|error| wrong(file, error))
+    models::open(file, |error| wrong(file, error))
 }
 
 fn strip(file: &Path, options: &Options, output: &Path) -> Result<()> {
