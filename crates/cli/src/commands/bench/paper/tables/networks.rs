@@ -188,7 +188,7 @@ fn program(path: &Path, bits: u32) -> Result<(Made, Measured)> {
         &Asked {
             model: path,
             parties: 2,
-            batch: None,
+            options: madrigal_nn::Options::default(),
             to: &Receivers::These(vec![1]),
             public_model: false,
             number: Some(NumberArg(number)),
