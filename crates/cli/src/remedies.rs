@@ -31,7 +31,10 @@ pub fn of_model(error: &(dyn std::error::Error + 'static)) -> &'static str {
     let open = |problem: &Problem| {
         matches!(
             problem,
-            Problem::Dimension { .. } | Problem::InputShape { .. } | Problem::Given { .. }
+            Problem::Dimension { .. }
+                | Problem::NoSuchDimension { .. }
+                | Problem::InputShape { .. }
+                | Problem::Given { .. }
         )
     };
     match problems.is_some_and(|error| error.problems.iter().any(open)) {

@@ -293,6 +293,13 @@ pub enum Problem {
         /// The first node that shows it.
         node: String,
     },
+    /// Something was said of a dimension that no input has.
+    NoSuchDimension {
+        /// The name that was given.
+        name: String,
+        /// Names of the dimensions that there are.
+        known: Vec<String>,
+    },
     /// Data says of a dimension what is known otherwise.
     Sizes {
         /// The input.
@@ -373,6 +380,14 @@ impl std::fmt::Display for Problem {
                 "it was exported for one input at a time, as its node {node:?} shows, and {batch} at once are wanted: \
                  give one, or export it again with a first dimension that has a name (in PyTorch by dynamic_shapes or \
                  dynamic_axes)"
+            ),
+            Problem::NoSuchDimension { name, known } if known.is_empty() => {
+                write!(f, "no dimension is named {name:?}, nor otherwise")
+            }
+            Problem::NoSuchDimension { name, known } => write!(
+                f,
+                "no dimension is named {name:?}; there are: {}",
+                list(known)
             ),
             Problem::Sizes {
                 input,

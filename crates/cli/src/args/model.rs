@@ -20,8 +20,7 @@ pub enum Model {
         /// Model in ONNX format
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
-        /// Size of the first dimension of each input, where the model gives it a name or 1 [default: 1, unless there is a
-        /// --dim]
+        /// Size of the first dimension of each input, where the model gives it a name or 1 [default: 1]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         batch: Option<u32>,
         #[command(flatten)]
@@ -46,7 +45,7 @@ pub enum Model {
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
         /// Size of the first dimension of each input, where the model gives it a name or 1: what is written serves for
-        /// others, too [default: 1, unless there is a --dim]
+        /// others, too [default: 1]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         batch: Option<u32>,
         #[command(flatten)]

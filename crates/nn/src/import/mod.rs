@@ -271,6 +271,15 @@ impl<'a> Import<'a> {
                 known: names.iter().map(|name| (*name).clone()).collect(),
             });
         }
+        for name in options.dimensions.keys() {
+            let known = open::names(graph);
+            if !known.contains(&name[..]) {
+                self.problems.push(Problem::NoSuchDimension {
+                    name: name.clone(),
+                    known: known.into_iter().map(String::from).collect(),
+                });
+            }
+        }
         for input in &graph.input {
             // Old files list weights among the inputs.
             if weights.contains(&input.name[..]) {

@@ -41,6 +41,11 @@ fn batch(b: &mut Builder, v: &View<'_>) -> Made {
     if rank < 2 {
         return Err(of_rank(b, x, "at least 2 dimensions"));
     }
+    // Before version 14 who declares more than the first output wants the statistics of the batch.
+    let mut more = v.proto.output.iter().skip(1);
+    if v.opset < 14 && more.any(|name| !name.is_empty()) {
+        return by_own_statistics(b, v);
+    }
     let mut of = |index: usize| {
         let vector = v.input(index)?;
         channels(b, vector, rank)
@@ -58,6 +63,30 @@ fn batch(b: &mut Builder, v: &View<'_>) -> Made {
     let (scale, shift) = (b.cast(scale, own)?, b.cast(shift, own)?);
     let x = b.mul(x, scale)?;
     Ok(vec![b.add(x, shift)?])
+}
+
+/// As in training: each channel by the mean and the variance that it has in this batch.
+fn by_own_statistics(b: &mut Builder, v: &View<'_>) -> Made {
+    let x = v.input(0)?;
+    let shape = b.shape(x).to_vec();
+    let mut swapped: Vec<usize> = (0..shape.len()).collect();
+    swapped.swap(0, 1);
+    let turned = b.transpose(x, swapped.clone())?;
+    let turned_shape = b.shape(turned).to_vec();
+    let size = turned_shape[1..].iter().product();
+    let rows = b.reshape(turned, vec![shape[1], size])?;
+    let op = Op::Normalize {
+        axis: 1,
+        epsilon: v.float("epsilon", 1e-5)?,
+        center: true,
+    };
+    let rows = b.push(op, &[rows])?;
+    let turned = b.reshape(rows, turned_shape)?;
+    let y = b.transpose(turned, swapped)?;
+    let scale = channels(b, v.input(1)?, shape.len())?;
+    let bias = channels(b, v.input(2)?, shape.len())?;
+    let y = b.mul(y, scale)?;
+    Ok(vec![b.add(y, bias)?])
 }
 
 /// Normalises over the axes from `axis` on, in the precision that the node asks for.

@@ -1,5 +1,7 @@
 //! Sizes that a model leaves open, and what data says of them.
 
+use std::collections::BTreeSet;
+
 use super::Options;
 use crate::error::Problem;
 use crate::proto::{self, dimension, r#type};
@@ -35,6 +37,16 @@ fn sizes(input: &proto::ValueInfo) -> Option<Vec<Size<'_>>> {
         None => Size::Open(name(dim)),
     };
     Some(ty.shape.as_ref()?.dim.iter().map(of).collect())
+}
+
+/// Names of the dimensions of a model's inputs, in alphabetical order.
+pub(super) fn names(graph: &proto::Graph) -> BTreeSet<&str> {
+    let all = graph.input.iter().filter_map(sizes).flatten();
+    let names = all.filter_map(|size| match size {
+        Size::Open(name) if !name.is_empty() => Some(name),
+        _ => None,
+    });
+    names.collect()
 }
 
 fn fixed(dim: &proto::Dimension) -> Option<usize> {

@@ -94,8 +94,7 @@ pub fn run(command: Model) -> Result<()> {
 
 /// One input at a time where nothing is said: exporters give the batch a name.
 fn options(batch: Option<u32>, sizes: &Sizes) -> Options {
-    let batch = batch.or((!sizes.is_given()).then_some(1));
-    sizes.options(batch.map(|batch| batch as usize))
+    sizes.options(Some(batch.unwrap_or(1) as usize))
 }
 
 fn wrong(file: &Path, problem: impl std::error::Error + Send + Sync + 'static) -> Failure {
