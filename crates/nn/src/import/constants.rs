@@ -158,7 +158,7 @@ fn range(b: &mut Builder, v: &View<'_>) -> Made {
 
 /// A range of integers, which floats may not have.
 fn integers(b: &mut Builder, v: &View<'_>, element: Element) -> Made {
-    let mut of = |index: usize, what: &'static str| {
+    let of = |index: usize, what: &'static str| {
         let tensor = v.constant(b, index, what)?;
         match tensor.to_integers().as_deref() {
             Some(&[value]) => Ok(value),

@@ -54,6 +54,14 @@ fn pad(b: &mut Builder, v: &View<'_>) -> Made {
             Some(_) if v.opset >= 11 => v.const_number(b, 2, "constant_value")?,
             _ => v.float("value", 0.0)?,
         };
+        // It is kept as a float.
+        if b.element(x).is_integer() && fill.abs() >= 2f64.powi(53) {
+            return Err(Fault::Number {
+                what: "constant_value",
+                found: fill as i64,
+                expected: "an integer between -2^53 and 2^53",
+            });
+        }
         let op = Op::Pad {
             before,
             after,

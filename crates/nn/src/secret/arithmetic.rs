@@ -172,8 +172,9 @@ impl Lowering<'_> {
     }
 
     fn over(&mut self, x: ValueId, y: ValueId) -> Lowered<Form> {
-        if let (Form::Integer(a), Form::Integer(b)) = (self.forms.form(x)?, self.forms.form(y)?) {
+        if self.graph.value(x).ty.element.is_integer() {
             self.no_zero(y)?;
+            let (a, b) = (self.forms.integer(x)?, self.forms.integer(y)?);
             return Ok(Form::Integer(a.over(&b)));
         }
         let a = self.forms.number(x)?;
@@ -192,30 +193,43 @@ impl Lowering<'_> {
                 return Ok(Form::Number(a.divided_by(divisor), 0));
             }
             if number.bits() <= 64 {
-                return self.over_each(&a, y);
+                return self.finely(&a, y, true);
             }
         }
         let b = self.forms.number(y)?;
         Ok(Form::Number(a.divided_by_secret(&b), 0))
     }
 
-    /// Quotients by constants: products with their inverses in twice the format's l bits, l of them after the point, and
-    /// cut off to the nearest. An inverse is half a unit of 2^-l off, or a 2^-53rd of itself, a dividend is below
-    /// 2^(l - 1 - F), and a quotient in range has a product in range.
-    fn over_each(&mut self, a: &Secret, y: ValueId) -> Lowered<Form> {
+    /// A product whose factor is small where numbers are large: what a batch is normalised by.
+    pub(super) fn scaled(&mut self, x: ValueId, y: ValueId) -> Lowered<Form> {
+        let floats = |id: ValueId| self.graph.value(id).ty.element.is_float();
+        let constants = [x, y].map(|id| self.forms.constant(id).is_some());
+        let fits = self.format.number.bits() <= 64 && floats(x);
+        match constants {
+            [false, true] if fits => {
+                let x = self.forms.number(x)?;
+                self.finely(&x, y, false)
+            }
+            _ => self.times(x, y),
+        }
+    }
+
+    /// Products with constants, or with their inverses: in twice the format's l bits, with factors that have l bits after
+    /// the point, and cut off to the nearest. A factor is half a unit of 2^-l off, or a 2^-53rd of itself, a number is
+    /// below 2^(l - 1 - F), and a result in range has a product in range.
+    fn finely(&mut self, a: &Secret, y: ValueId, inverse: bool) -> Lowered<Form> {
         let number = self.format.number;
         let (bits, fraction) = (number.bits(), number.fraction());
         let (Some(wide), Some(finest)) = (
             Type::fixed(2 * bits, fraction),
             Type::fixed(2 * bits, fraction + bits),
         ) else {
-            return cannot(format!("quotients have no room in {number}"));
+            return cannot(format!("products have no room in {number}"));
         };
-        let inverses = self.forms.weight(y, 0, true)?;
-        let product = a.cast(wide).times(&inverses);
-        let half = self
-            .forms
-            .public(finest, 0.5 * 2f64.powi(-(fraction as i32)))?;
+        let factors = self.forms.fine(y, inverse)?;
+        let product = a.cast(wide).times(&factors);
+        let half = 2f64.powi(-(fraction as i32) - 1);
+        let half = self.forms.public(finest, half)?;
         let product = product.plus(&half).truncate(bits, self.format.rounding);
         Ok(Form::Number(product.cast(number), 0))
     }

@@ -79,8 +79,8 @@ pub(super) struct Forms<'a> {
     /// Floats without bits too many.
     cut: HashMap<ValueId, Secret>,
     weights: Vec<Weight>,
-    /// Constants as secrets: by value, bits after the point, and whether they are inverted.
-    constants: HashMap<(ValueId, u32, bool), Secret>,
+    /// Constants as secrets: by value, type, and whether they are inverted.
+    constants: HashMap<(ValueId, Type, bool), Secret>,
     /// What stands for numbers that the type does not have.
     pub(super) masks: Masks,
     inputs: Vec<Port>,
@@ -160,9 +160,9 @@ impl<'a> Forms<'a> {
         let ty = &self.graph.value(id).ty;
         let sort = Sort::of(ty);
         if sort == Sort::Number {
-            return Ok(Form::Number(self.weight(id, 0, false)?, 0));
+            return Ok(Form::Number(self.weight(id, 0)?, 0));
         }
-        let key = (id, 0, false);
+        let key = (id, self.element(ty), false);
         let secret = match self.constants.get(&key) {
             Some(secret) => secret.clone(),
             None => self.shared(id, self.element(ty), false)?,
@@ -220,7 +220,7 @@ impl<'a> Forms<'a> {
     /// A value; of a float so many bits more after the point.
     pub(super) fn with_bits(&mut self, id: ValueId, wanted: u32) -> Lowered<Form> {
         if self.constant(id).is_some() && Sort::of(&self.graph.value(id).ty) == Sort::Number {
-            return Ok(Form::Number(self.weight(id, wanted, false)?, wanted));
+            return Ok(Form::Number(self.weight(id, wanted)?, wanted));
         }
         Ok(match self.form(id)? {
             Form::Number(secret, more) if more <= wanted => {
@@ -231,26 +231,38 @@ impl<'a> Forms<'a> {
         })
     }
 
-    /// Weights with so many bits more after the point than the format's; or their inverses, in twice the format's bits.
-    pub(super) fn weight(&mut self, id: ValueId, more: u32, inverse: bool) -> Lowered<Secret> {
-        if let Some(secret) = self.constants.get(&(id, more, inverse)) {
-            return Ok(secret.clone());
-        }
+    /// Weights with so many bits more after the point than the format's.
+    pub(super) fn weight(&mut self, id: ValueId, more: u32) -> Lowered<Secret> {
         let number = self.format.number;
-        // An inverse is small where the number is large. In twice the bits, half of them after the point, it
-        // is exact enough for all.
-        let bits = if inverse { 2 } else { 1 } * number.bits();
-        let fraction = match inverse {
-            true => number.bits(),
-            false => number.fraction() + more,
-        };
+        self.weight_in(id, number.bits(), number.fraction() + more, false)
+    }
+
+    /// Weights, or their inverses, in twice the format's bits, half of them after the point: small ones are as exact as
+    /// large ones, as factors of numbers of any size.
+    pub(super) fn fine(&mut self, id: ValueId, inverse: bool) -> Lowered<Secret> {
+        let bits = self.format.number.bits();
+        self.weight_in(id, 2 * bits, bits, inverse)
+    }
+
+    fn weight_in(
+        &mut self,
+        id: ValueId,
+        bits: u32,
+        fraction: u32,
+        inverse: bool,
+    ) -> Lowered<Secret> {
+        let number = self.format.number;
         let Some(element) = Type::fixed(bits, fraction) else {
             return cannot(format!(
                 "numbers of {number} have no room for products: give fewer bits after the point"
             ));
         };
+        if let Some(secret) = self.constants.get(&(id, element, inverse)) {
+            return Ok(secret.clone());
+        }
         let secret = self.shared(id, element, inverse)?;
-        self.constants.insert((id, more, inverse), secret.clone());
+        self.constants
+            .insert((id, element, inverse), secret.clone());
         Ok(secret)
     }
 

@@ -166,6 +166,9 @@ impl<'a> Lowering<'a> {
                 self.masked_product(node)?
             }
             Op::Unary(unary) => self.unary(*unary, first)?,
+            Op::Binary(Binary::Mul) if node.operator == "BatchNormalization" => {
+                self.scaled(inputs[0], inputs[1])?
+            }
             Op::Binary(binary) => self.binary(*binary, inputs[0], inputs[1])?,
             Op::Clip { low, high } => self.clip(first, *low, *high)?,
             Op::Cast { to } => self.cast(first, *to)?,

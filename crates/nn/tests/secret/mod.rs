@@ -5,6 +5,7 @@ mod integers;
 mod layers;
 mod masks;
 mod operators;
+mod quotients;
 mod runs;
 
 use madrigal_circuit::Goal;

@@ -7,21 +7,22 @@
 //!
 //! # How exact
 //!
-//! With S = F + 7 and l bits, m' = 2^S / m + d is what the spline gives in units of 2^-S, with d from
-//! `MORE` - 8 = 8 to `MORE` + 8 = 24. The highest T = min(S, l) bits of the dividend are x' 2^-T from 1/2 to 1, or 0,
-//! and too small by less than 2^-T. The product P is x' 2^-T m' less what its rows lose: less than
-//! 1 + T / 16 units ([`Product`]). All that is too small is
-//! - of the dividend less than 2^-T 2^S <= 1 unit (nothing where T = l),
-//! - of the product less than 1 + T / 16 < 3 units, as T is 31 at most,
+//! With l bits, F of them after the point, and S = F + 7, the divisor is 2^e m and the spline gives m' = 2^S / m + d
+//! with d from 8 to 24: [`Packing::MORE`] is added to what is within 8 units. The dividend is 2^f n with n from 1/2 to 1, of
+//! which the highest T = min(S, l) bits, n', are less by less than 2^-T. The product is P = n' m' less what its rows
+//! lose, less than 1 + T / 16 units ([`Product`]); T is 31 at most. Against the exact n 2^S / m it is
+//! - too small by n' - n, times 2^S / m: less than a unit, and by the rows: less than 3 units;
+//! - too large by n' d, from 4 to 24 units, as n' is 1/2 at least.
 //!
-//! together less than 4; and too large by x' 2^-T d, from 4 to 24 units. So P is never too small, and too large by
-//! 24 units of at least 2^(S - 1) x' 2^-T ... that is, by less than 24 2^-(S - 1) < 2^-(F + 1) of itself. The shift
-//! rounds down, towards 0. So of q = x / y with magnitude |q|:
+//! So P is never too small, and by less than 24 n of its units too large, while it is n 2^(S - 1) units at least: by
+//! less than a 24 / 2^(F + 6)th of itself, which is less than a 2^-(F + 1)th. What is shifted is rounded down, towards 0. So
+//! of the quotient q, in steps of 2^-F and without its sign,
 //!
-//! `|q| - 2^-F < |result| <= |q| (1 + 2^-(F + 1))`, with the sign of q.
+//! `q - 1 < result <= q (1 + 2^-(F + 1))`.
 //!
-//! Beyond the type's range it is the greatest number, or its negative. 0 as a divisor has all zeros and m = 1, so it
-//! counts as 2^-(F + 1), as for reciprocals. For F above 24 read 24 for F in S and in the bound's 2^-(F + 1).
+//! Beyond the type's range the result is the greatest number, or its negative. A divisor of 0 has nothing but zeros in
+//! front, one more than the least number has, and m = 1: so it counts as 2^-(F + 1), as for reciprocals. For F above 24 read
+//! 24 for F in S and in the bound's 2^-(F + 1).
 //!
 //! # What was rejected
 //!
