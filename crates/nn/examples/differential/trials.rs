@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
-use madrigal_engine::{Given, ProgramPlan, RunError, evaluate_program};
+use madrigal_engine::{Given, Opening, Phases, ProgramPlan, RunError, evaluate_program};
 use madrigal_net::Error;
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Lowered, Mix, Sharing};
@@ -54,6 +54,8 @@ struct Trial {
     parties: usize,
     goal: Goal,
     threads: usize,
+    phases: Option<Phases>,
+    opening: Opening,
     seed: u64,
     network: bool,
     /// Operations or layers.
@@ -90,6 +92,8 @@ pub(crate) fn trial(
         parties,
         goal: [Goal::Depth, Goal::Size][random.below(2)],
         threads: [1, 1, 1, 2][random.below(4)],
+        phases: [None, Some(Phases::Sequential), Some(Phases::Interleaved)][random.below(3)],
+        opening: [Opening::Direct, Opening::Direct, Opening::Relay][random.below(3)],
         seed: random.below(usize::MAX) as u64,
         network,
         size: match network {
@@ -176,7 +180,8 @@ impl Trial {
         let expected = program.simulate(inputs).map_err(|error| wrong(&error))?;
         let executable = lowered.executable().map_err(|error| wrong(&error))?;
         let mut spec = executable.spec();
-        spec.threads = self.threads;
+        (spec.threads, spec.phases) = (self.threads, self.phases);
+        spec.opening = self.opening;
         let plan = ProgramPlan::new(spec).map_err(|error| wrong(&error))?;
         let world = World::light(self.parties, shares);
         let (plan, executable) = (&plan, &executable);
