@@ -9,6 +9,7 @@ const LIMITS: Limits = Limits {
     wires: 1 << 14,
     input_bits: 1 << 12,
     values: 64,
+    bytes: 1 << 24,
 };
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -11,6 +11,7 @@ mod domains;
 mod dudect;
 mod features;
 mod fuzz;
+mod hostile;
 mod layout;
 mod levels;
 mod lint;
@@ -38,6 +39,9 @@ cargo xtask CHORE
   fuzz [--seconds N] [TARGET...]
                         feed each fuzz target (or these) for N seconds (60); needs nightly Rust and
                         cargo-fuzz
+  hostile [--files N] [--seed S] [PART...]
+                        start the program on N files (1000) changed at random, of all that it reads (or of the
+                        cases whose name contains PART): no panic, abort or hang, and memory as their length; Linux
   dudect [--measurements N] [NAME...]
                         look for time that depends on choices or on Delta, in each step of oblivious
                         transfer whose name contains NAME, with N measurements (20000); wants a quiet
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         ["codegen"] => codegen::codegen(false),
         ["codegen", "--check"] => codegen::codegen(true),
         ["fuzz", ref rest @ ..] => fuzz::fuzz(rest),
+        ["hostile", ref rest @ ..] => hostile::hostile(rest),
         ["dudect", ref rest @ ..] => dudect::dudect(rest),
         ["differential", ref rest @ ..] => differential::differential(rest),
         ["lpn", ref rest @ ..] => lpn::lpn(rest),

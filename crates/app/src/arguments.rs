@@ -1,7 +1,6 @@
 //! The arguments of commands that are programs: flags, public numbers, who takes part.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
@@ -309,8 +308,7 @@ pub(crate) fn told(name: &str, done: Result<String>) -> ExitCode {
     match done.and_then(|text| crate::figures::print(text.as_bytes())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            // Nobody is left to tell if standard error is gone.
-            let _ = writeln!(std::io::stderr(), "{name}: {failure}");
+            crate::terminal::failed(name, &failure);
             failure.status().into()
         }
     }

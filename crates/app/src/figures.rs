@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
 use crate::numbers::{bytes, count, seconds, table};
+use crate::terminal::Plain;
 
 /// One phase of one party in one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -108,7 +109,7 @@ pub fn costs(parties: &[PartyFigures]) -> comfy_table::Table {
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
     text.push('\n');
-    print(text.as_bytes())
+    print_as_json(&text)
 }
 
 /// The same on one line.
@@ -118,7 +119,14 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 pub fn print_json_line(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string(value).map_err(Failure::bug)?;
     text.push('\n');
-    print(text.as_bytes())
+    print_as_json(&text)
+}
+
+fn print_as_json(text: &str) -> Result<()> {
+    printed(|out| {
+        let mut out = Plain::json(out);
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    })
 }
 
 /// Writes to standard output. A reader that has gone wants no more: that is no error.
@@ -134,8 +142,24 @@ pub fn print(text: &[u8]) -> Result<()> {
 /// # Errors
 /// Standard output that cannot be written to.
 pub fn print_with(write: &dyn Fn(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match write(&mut out).and_then(|()| out.flush()) {
+    printed(|out| {
+        let mut out = Plain::new(out);
+        write(&mut out).and_then(|()| out.flush())
+    })
+}
+
+/// Writes bytes to standard output as they are: what this program has made for others, as a script for a shell.
+///
+/// # Errors
+/// Standard output that cannot be written to.
+pub fn print_bytes(bytes: &[u8]) -> Result<()> {
+    printed(|out| out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+fn printed(
+    write: impl FnOnce(&mut std::io::StdoutLock<'static>) -> std::io::Result<()>,
+) -> Result<()> {
+    match write(&mut std::io::stdout().lock()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::System {
             what: "cannot write to standard output",
             source: error,

@@ -1,8 +1,6 @@
 //! Inputs by flag or file.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -10,6 +8,7 @@ use madrigal_core::{Party, Zeroizing};
 use madrigal_program::{Computation, InputPort, Inputs, TextError};
 
 use crate::failure::{Failure, Fault, Result, Status};
+use crate::read::read_standard_input;
 
 /// `--input NAME=VALUES`
 #[derive(Clone)]
@@ -204,12 +203,11 @@ fn text(values: &str) -> Result<(Zeroizing<String>, Option<PathBuf>)> {
         return Ok((Zeroizing::new(values.to_owned()), None));
     };
     let path = Path::new(path);
-    let mut bytes = Zeroizing::new(Vec::new());
-    let read = match path == Path::new("-") {
-        true => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
-        false => fs::read(path).map(|read| *bytes = read),
-    };
-    read.map_err(Failure::file("read the input", path))?;
+    const READ: &str = "read the input";
+    let bytes = Zeroizing::new(match path == Path::new("-") {
+        true => read_standard_input(READ)?,
+        false => crate::read::read_file(READ, path)?,
+    });
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok((Zeroizing::new(text), Some(path.to_owned())))
 }

@@ -24,11 +24,13 @@ pub mod over;
 pub mod progress;
 pub mod rates;
 pub mod reach;
+pub mod read;
 pub mod remedies;
 pub mod remote;
 mod run;
 mod staged;
 pub mod stores;
+pub mod terminal;
 pub mod ways;
 
 pub use arguments::Numbers;

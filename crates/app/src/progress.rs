@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use madrigal_core::Phase;
+use madrigal_core::text::plain;
 use serde::{Deserialize, Serialize};
 
 /// The bars that are shown now, if any are.
@@ -19,7 +20,7 @@ fn shown() -> MutexGuard<'static, Option<MultiProgress>> {
 /// Says something on standard error while work goes on, above the bars if there are any.
 pub fn say(what: impl std::fmt::Display) {
     // Nobody is left to tell if standard error is gone.
-    let write = || drop(writeln!(std::io::stderr(), "madrigal: {what}"));
+    let write = || drop(writeln!(crate::terminal::stderr(), "madrigal: {what}"));
     match &*shown() {
         Some(bars) => bars.suspend(write),
         None => write(),
@@ -172,10 +173,10 @@ impl Steps {
         Self(shown)
     }
 
-    /// What is being done.
+    /// What is being done; the name may be foreign.
     pub fn name(&self, name: &str) {
         if let Some(bar) = &self.0 {
-            bar.set_message(name.to_owned());
+            bar.set_message(plain(name).into_owned());
         }
     }
 

@@ -175,9 +175,9 @@ fn tell<H>(
         return Ok(text + "\n");
     }
     if !flags.quiet {
-        let _ = writeln!(std::io::stderr(), "{}", costs(&parties));
+        let _ = writeln!(crate::terminal::stderr(), "{}", costs(&parties));
         if outputs.is_empty() {
-            let _ = writeln!(std::io::stderr(), "{}: no output here", made.name);
+            let _ = writeln!(crate::terminal::stderr(), "{}: no output here", made.name);
         }
     }
     let knows_all = |one: &&(Party, Ended)| one.1.outputs.arrays().all(|array| array.is_some());

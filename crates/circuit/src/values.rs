@@ -7,13 +7,14 @@
 //! so that every value has its place on the line.
 //!
 //! Inputs are secrets: digits are decoded without branches or indices that depend on them, errors
-//! tell a place and never a digit, and working space is wiped. The number of digits that are written
+//! tell a place and never a digit (what is no digit, only where one's own data is asked for), and working space is wiped. The number of digits that are written
 //! for a value is not hidden.
 
 use std::convert::Infallible;
 use std::io;
 
 use madrigal_core::Zeroizing;
+use madrigal_core::text::OwnData;
 use madrigal_kernels::transpose_bits;
 use thiserror::Error;
 use zeroize::Zeroize;
@@ -82,7 +83,7 @@ pub enum ValuesError {
     },
     /// Something that is not hexadecimal.
     #[error(
-        "{name}, line {line}, value {value}: `{found}` is not a hexadecimal digit; write 0-9 a-f, with or without 0x before them"
+        "{name}, line {line}, value {value}: {found} is not a hexadecimal digit; write 0-9 a-f, with or without 0x before them"
     )]
     Digit {
         /// The name that the caller gave the text.
@@ -91,8 +92,8 @@ pub enum ValuesError {
         line: u64,
         /// The value on the line, counted from 1.
         value: usize,
-        /// The first character that is none, printable; the digits around it are not told.
-        found: String,
+        /// The first character that is none; the digits around it are not told in any case.
+        found: OwnData,
     },
     /// More digits than the value's width takes.
     #[error(
@@ -416,7 +417,7 @@ impl Place {
             .unwrap_or(token);
         let most = digits(self.width);
         if token.is_empty() {
-            return Err(What::Digit("0x".to_owned()));
+            return Err(What::Digit(OwnData::new(CHARACTER, "0x")));
         }
         if token.len() > most {
             let wrong = token.iter().fold(0, |wrong, &digit| wrong | nibble(digit));
@@ -476,8 +477,11 @@ enum Wrong {
     Value(usize, What),
 }
 
+/// What a digit that is none is called.
+const CHARACTER: &str = "a character";
+
 enum What {
-    Digit(String),
+    Digit(OwnData),
     TooLong(usize),
     TooLarge,
 }
@@ -489,11 +493,8 @@ impl What {
         // As long as any character.
         let rest = token[at.unwrap_or(0)..].iter().take(4).copied();
         let text = String::from_utf8_lossy(&rest.collect::<Vec<u8>>()).into_owned();
-        let found = text
-            .chars()
-            .next()
-            .map(|one| one.escape_debug().to_string());
-        Self::Digit(found.unwrap_or_default())
+        let found: String = text.chars().take(1).collect();
+        Self::Digit(OwnData::new(CHARACTER, &found))
     }
 }
 

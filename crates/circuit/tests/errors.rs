@@ -298,6 +298,7 @@ fn limits_hold() {
         wires: 3,
         input_bits: 2,
         values: 2,
+        ..Limits::default()
     };
     assert!(Netlist::read("f", text, &ok).is_ok());
     for limits in [
@@ -357,12 +358,12 @@ fn refused_values() {
         (
             "1g",
             &[8],
-            "f, line 1, value 1: `g` is not a hexadecimal digit",
+            "f, line 1, value 1: a character is not a hexadecimal digit",
         ),
         (
             "12 0x",
             &[8, 8],
-            "f, line 1, value 2: `0x` is not a hexadecimal digit",
+            "f, line 1, value 2: a character is not a hexadecimal digit",
         ),
         ("12 -1", &[8, 8], "value 2: `-` is not"),
         ("+1", &[8], "`+` is not"),

@@ -243,6 +243,107 @@ fn damage_is_read_or_refused() {
     }
 }
 
+/// Modules of which each calls the next one twice, and the last has these gates.
+fn doubled(depth: usize, ones: usize) -> Vec<HyccModule> {
+    let name = |at: usize| match at {
+        0 => "mpc_main".to_owned(),
+        _ => format!("m{at}"),
+    };
+    let caller = |at: usize| {
+        let mut module = HyccModule::new(&name(at));
+        for _ in 0..2 {
+            module.call(&name(at + 1), &[], 1);
+        }
+        module
+    };
+    let mut last = HyccModule::new(&name(depth));
+    for _ in 0..ones {
+        last.gate(op::ONE, &[]);
+    }
+    (0..depth).map(caller).chain([last]).collect()
+}
+
+/// 42 modules of 60 bytes that each call the next one twice had 2^42 calls, which were followed one by one: reading them
+/// did not end. With one gate at the end of 28 of them, reading took 6 GB.
+#[test]
+fn calls_that_double_are_refused_before_they_are_followed() {
+    for (depth, ones) in [(42, 0), (42, 1), (28, 0), (28, 1), (100, 0)] {
+        let modules = doubled(depth, ones);
+        let bytes: usize = modules.iter().map(|module| module.bytes().len()).sum();
+        assert!(bytes < 8_000, "{bytes}");
+        let refused = link(&modules).unwrap_err();
+        let memory = matches!(refused, LinkError::Memory { .. });
+        let wires = matches!(refused, LinkError::Limit { .. });
+        assert!(memory || wires && depth > 28, "{depth}: {refused}");
+    }
+    let flat = link(&doubled(10, 3)).unwrap().flatten().unwrap();
+    assert_eq!(flat.nodes.len(), 3 << 10);
+}
+
+/// A limit of bytes is one for all that calls make.
+#[test]
+fn a_program_takes_no_more_than_its_limit_of_bytes() {
+    let modules = || {
+        let modules = doubled(6, 100);
+        let read = |module: &HyccModule| (read("m.circ", &module.bytes()), BitSharing::Yao);
+        modules.iter().map(read).collect()
+    };
+    let limits = |bytes| Limits {
+        bytes,
+        ..Limits::default()
+    };
+    assert!(Linked::new(modules(), &limits(4 << 20)).is_ok());
+    let refused = Linked::new(modules(), &limits(2 << 20)).unwrap_err();
+    assert!(
+        refused.to_string().contains("the program has 6400 wires"),
+        "{refused}"
+    );
+}
+
+/// As deep as calls may go, and on a small stack: how deep a file calls is not how deep the reader does.
+#[test]
+fn deep_calls_need_no_stack() {
+    let byte = HyccType::int(8);
+    let link_in_one = |index: usize| {
+        let name = match index {
+            0 => "mpc_main".to_owned(),
+            _ => format!("m{index}"),
+        };
+        let mut module = HyccModule::new(&name);
+        let a = module.input("a", 0, &byte, 8)[0];
+        match index {
+            127 => {
+                let sum = module.gate(op::ADD, &[a, a]);
+                module.output("r", &byte, &[sum]);
+            }
+            _ => {
+                let next = format!("m{}", index + 1);
+                let made = module.call(&next, &[("r", byte.clone())], 8)[0][0];
+                let sum = module.gate(op::ADD, &[made, made]);
+                module.output("r", &byte, &[sum]);
+                module.argument(0, "a", &byte, &[a]);
+            }
+        }
+        module
+    };
+    let modules: Vec<_> = (0..128).map(link_in_one).collect();
+    let small = std::thread::Builder::new().stack_size(64 << 10);
+    let made = small.spawn(move || link(&modules).unwrap().flatten().unwrap().nodes.len());
+    assert_eq!(made.unwrap().join().unwrap(), 129);
+}
+
+/// A name that ended a line was written as another variable's value.
+#[test]
+fn names_are_seen_as_what_they_are() {
+    for name in ["a\nOUTPUT_b := 1;", "a\u{1b}[2J", "a\u{202e}b", "a\u{2028}"] {
+        let mut module = HyccModule::new("mpc_main");
+        let a = module.input("INPUT_A", 0, &HyccType::int(8), 8);
+        module.output(name, &HyccType::int(8), &a);
+        let refused = Module::read("m.circ", &module.bytes(), &Limits::default()).unwrap_err();
+        assert!(refused.to_string().contains("cannot be seen"), "{refused}");
+    }
+}
+
 /// Several bytes changed at random: what is still read can be put together and evaluated.
 #[test]
 fn random_damage_is_read_or_refused() {
@@ -251,6 +352,7 @@ fn random_damage_is_read_or_refused() {
         wires: 1 << 14,
         input_bits: 1 << 12,
         values: 64,
+        bytes: 1 << 24,
     };
     let mut state = madrigal_testkit::seed();
     let mut random = move |below: usize| {

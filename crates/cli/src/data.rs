@@ -3,9 +3,10 @@
 //! How many inputs are computed at once, and which sizes dimensions have that the model leaves open, is seen in the
 //! files before the model's shapes are known; then each file must fit its input.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use madrigal_app::read::read_file;
+use madrigal_core::text::OwnData;
 use madrigal_nn::csv::{self, CsvError};
 use madrigal_nn::image::{self, Image, ImageError, Layout, Scaling};
 use madrigal_nn::npy::{self, NpyError};
@@ -33,8 +34,13 @@ pub enum DataError {
     Image { path: PathBuf, error: ImageError },
     #[error("{}: {problem}", path.display())]
     Pixels { path: PathBuf, problem: String },
-    #[error("{}: {value} is no integer, which the model's input takes", path.display())]
-    Integer { path: PathBuf, value: f64 },
+    #[error("{}: number {place} is no integer, which the model's input takes: {value}", path.display())]
+    Integer {
+        path: PathBuf,
+        /// In the order of the file, counted from 1.
+        place: usize,
+        value: OwnData,
+    },
     #[error("{}: {error}", path.display())]
     Tensor { path: PathBuf, error: TensorError },
     #[error(
@@ -199,7 +205,7 @@ impl Files {
             return Err(DataError::NoImage { flag }.into());
         }
         let of = |path: &PathBuf| -> Result<(PathBuf, Content)> {
-            let file = fs::read(path).map_err(Failure::file("read the data", path))?;
+            let file = read_file("read the data", path)?;
             Ok((path.clone(), Content::read(path, &file, pixels)?))
         };
         Ok(Self(paths.iter().map(of).collect::<Result<_>>()?))
@@ -304,9 +310,11 @@ fn made(path: &Path, ty: &Type, shape: Vec<usize>, values: Vec<f64>) -> Result<T
         element if element.is_float() => (Element::F32, false),
         element => (element, true),
     };
-    if let (true, Some(value)) = (integers, values.iter().find(|value| !whole(value))) {
-        let (path, value) = (path.to_owned(), *value);
-        return Err(DataError::Integer { path, value }.into());
+    let wrong = values.iter().position(|value| !whole(value));
+    if let (true, Some(at)) = (integers, wrong) {
+        let value = OwnData::new("a number", &values[at].to_string());
+        let (path, place) = (path.to_owned(), at + 1);
+        return Err(DataError::Integer { path, place, value }.into());
     }
     let data = match element {
         Element::F64 => Data::F64(values),

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use madrigal_app::failure::Fault;
+use madrigal_core::budget::Size;
 use madrigal_core::{Party, PartyError};
 use madrigal_engine::PlanError;
 
@@ -16,8 +17,13 @@ use crate::remedies::{self, with};
 #[derive(Debug, thiserror::Error)]
 pub enum Ending {
     /// A result that was made has no place in its file.
-    #[error("cannot write the result {}: {source}; it is on standard output instead", path.display())]
-    Unwritten { path: PathBuf, source: io::Error },
+    #[error("cannot write the result {}: {source}; {}", path.display(), instead(.kept))]
+    Unwritten {
+        path: PathBuf,
+        source: io::Error,
+        /// Where it is.
+        kept: Option<PathBuf>,
+    },
     /// A process of a local run failed.
     #[error("{party}: {message}")]
     Child {
@@ -32,6 +38,16 @@ pub enum Ending {
         problems: usize,
         peers: usize,
     },
+}
+
+fn instead(kept: &Option<PathBuf>) -> String {
+    match kept {
+        Some(path) => format!("it is in {} instead, move it from there", path.display()),
+        None => {
+            "the folder for temporary files does not take it either: free some space and run again"
+                .to_owned()
+        }
+    }
 }
 
 /// What is wrong with the flags.
@@ -126,6 +142,11 @@ pub enum Usage {
         second: String,
         second_lanes: u64,
     },
+    #[error(
+        "the inputs and outputs of {} take {} of memory, which this machine does not give; take fewer at a time: --lanes, or fewer lines of --input",
+        counted(*.lanes, "lane"), Size(*.bytes)
+    )]
+    NoRoom { lanes: u64, bytes: u64 },
     #[error("{} has {}; give --input FILE if it has any, else --lanes alone", circuit.display(), counted(*.values as u64, "input value"))]
     EvalInput { circuit: PathBuf, values: usize },
     #[error("statistics and the result would both go to standard output; give --output FILE")]

@@ -17,13 +17,12 @@ mod source;
 mod stats;
 mod work;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 
-use madrigal_app::{machine, numbers, progress, rates, reach, remote, stores};
+use madrigal_app::{machine, numbers, progress, rates, reach, remote, stores, terminal};
 
 use args::{Cli, Command};
 use exit::{Failure, Usage};
@@ -73,7 +72,6 @@ fn parse() -> Cli {
 }
 
 fn fail(failure: &Failure) -> ExitCode {
-    // Nobody is left to tell if standard error is gone.
-    let _ = writeln!(std::io::stderr(), "madrigal: {failure}");
+    terminal::failed("madrigal", failure);
     failure.status().into()
 }

@@ -1,12 +1,12 @@
 //! Where circuits come from.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use madrigal_app::read::read_file;
 use madrigal_circuit::{Builder, Limits, Netlist, Wire};
 use serde::{Deserialize, Serialize};
 
-use crate::exit::{Failure, Result, Usage};
+use crate::exit::{Result, Usage};
 
 const SHA_256: &[u8] = include_bytes!("../circuits/sha256.txt");
 
@@ -49,7 +49,7 @@ pub fn read_netlist(path: &Path) -> Result<Netlist> {
 
 /// The text of a circuit.
 pub fn read_circuit(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(Failure::file("read the circuit", path))
+    read_file("read the circuit", path)
 }
 
 /// What the text in the file `path` means.

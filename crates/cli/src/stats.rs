@@ -1,6 +1,5 @@
 //! What a run has cost, for people and for scripts. The JSON is described in `docs/STATISTICS.md`.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -10,10 +9,10 @@ use madrigal_engine::{Circuit, Plan, Report, StoreReport};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Show, TransportArg};
-use crate::exit::{Ending, Failure, Result};
-use crate::files::Output;
+use crate::exit::{Failure, Result};
+use crate::files::{self, Output};
 pub use madrigal_app::figures::{
-    PhaseFigures, peak_rss_bytes, print, print_json, print_json_line, print_with,
+    PhaseFigures, peak_rss_bytes, print, print_bytes, print_json, print_json_line, print_with,
 };
 
 use crate::numbers::{bytes, count, hex, seconds, table};
@@ -188,7 +187,7 @@ impl Statistics {
     /// Shows and writes what the flags ask for.
     pub fn tell(&self, show: &Show) -> Result<()> {
         if !show.quiet && !show.to_stdout() {
-            let _ = writeln!(std::io::stderr(), "{}", self.table());
+            let _ = writeln!(crate::terminal::stderr(), "{}", self.table());
         }
         show.write(self)
     }
@@ -320,10 +319,10 @@ fn time_with(median: f64, spread: &Spread, repeat: u32) -> String {
 pub fn write_json(value: &impl Serialize, path: &Path) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
     text.push('\n');
-    fs::write(path, text).map_err(Failure::file("write the statistics", path))
+    files::write_bytes("write the statistics", path, text)
 }
 
-/// Writes a result where the flags want it, and to standard output if that fails.
+/// Writes a result where the flags want it.
 pub fn write_result(text: &[u8], output: Option<&Path>) -> Result<()> {
     write_lines(&|to| to.write_all(text), output)
 }
@@ -333,17 +332,10 @@ pub fn write_lines(
     write: &dyn Fn(&mut dyn Write) -> io::Result<()>,
     output: Option<&Path>,
 ) -> Result<()> {
-    let Some(path) = output else {
-        return print_with(write);
-    };
-    let to_file = || write(&mut fs::File::create(path)?);
-    let Err(source) = to_file() else {
-        return Ok(());
-    };
-    // The disk may have filled up since the file was tried; what was computed is not thrown away.
-    print_with(write)?;
-    let path = path.to_owned();
-    Err(Ending::Unwritten { path, source }.into())
+    match output {
+        Some(path) => files::write_result(path, write),
+        None => print_with(write),
+    }
 }
 
 #[cfg(test)]

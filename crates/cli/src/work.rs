@@ -1,9 +1,9 @@
 //! What is to be computed: flags checked against the circuit, and made a plan.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use madrigal_app::read::read_file;
 use madrigal_circuit::{Netlist, Rows, values};
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Zeroizing};
@@ -172,6 +172,7 @@ impl Job {
 
     pub fn plan(&self, circuit: Arc<Circuit>) -> Result<Plan> {
         check_correlations(&self.how)?;
+        check_room(self.lanes, bits_of(circuit.inputs(), circuit.outputs()))?;
         let party = |&index: &usize| Party::checked(index, self.parties).map_err(Failure::bug);
         let list = |parties: &[usize]| parties.iter().map(party).collect::<Result<Vec<_>>>();
         let spec = JobSpec {
@@ -270,6 +271,26 @@ pub fn check_correlations(how: &How) -> Result<()> {
     Err(Usage::NoCorrelations { flag, why }.into())
 }
 
+/// Refuses so many lanes of so many bits where this machine has no memory for them, before it is asked for in parts: one
+/// that does not get a part ends without a word.
+pub fn check_room(lanes: u64, bits: u64) -> Result<()> {
+    let bytes = lanes.div_ceil(64).saturating_mul(8).saturating_mul(bits);
+    let room = usize::try_from(bytes).is_ok_and(|bytes| {
+        let mut room: Vec<u8> = Vec::new();
+        room.try_reserve_exact(bytes).is_ok()
+    });
+    match room {
+        true => Ok(()),
+        false => Err(Usage::NoRoom { lanes, bytes }.into()),
+    }
+}
+
+/// Bits of all of a circuit's inputs and outputs.
+pub fn bits_of(inputs: &[u32], outputs: &[u32]) -> u64 {
+    let all = inputs.iter().chain(outputs);
+    all.map(|&width| u64::from(width)).sum()
+}
+
 fn check_parties(flag: &'static str, named: &[usize], parties: usize) -> Result<()> {
     for &index in named {
         Party::checked(index, parties).map_err(|source| Usage::Party { flag, source })?;
@@ -286,7 +307,7 @@ pub struct Input {
 
 impl Input {
     pub fn read(path: &Path) -> Result<Self> {
-        let text = fs::read(path).map_err(Failure::file("read the input", path))?;
+        let text = read_file("read the input", path)?;
         Ok(Self {
             name: path.display().to_string(),
             text: Zeroizing::new(text),

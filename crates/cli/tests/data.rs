@@ -114,7 +114,7 @@ fn data_that_does_not_fit_is_named() {
     bad(
         "--input text.csv",
         3,
-        &["text.csv, line 2, column 2: \"two\" is no number"],
+        &["text.csv, line 2, column 2: what stands there is no number"],
     );
     png(
         &path.join("small.png"),

@@ -75,16 +75,178 @@ fn what_cannot_be_written_is_refused_before_anything_is_used() {
     madrigal(path, &format!("{convert} -o full")).bad(3, &["full"]);
 }
 
+/// It went to standard output, which may be a log that others read.
+#[cfg(unix)]
 #[test]
-fn a_result_that_cannot_be_written_at_last_is_not_lost() {
+fn a_result_that_cannot_be_written_at_last_is_kept_for_its_owner() {
+    use std::os::unix::fs::PermissionsExt as _;
     if !Path::new("/dev/full").exists() {
         println!("skipped: there is no /dev/full");
         return;
     }
     let directory = adder();
     let line = format!("{COMPUTE} --output /dev/full");
-    let ended = madrigal(directory.path(), &line).bad(3, &["/dev/full", "standard output"]);
-    assert_eq!(ended.stdout, SUM);
+    let ended = madrigal(directory.path(), &line).bad(3, &["cannot write the result /dev/full"]);
+    assert_eq!(ended.stdout, "");
+    let (_, rest) = ended.stderr.split_once("it is in ").unwrap();
+    let (kept, _) = rest.split_once(" instead").unwrap();
+    assert_eq!(fs::read_to_string(kept).unwrap(), SUM);
+    let mode = fs::metadata(kept).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    fs::remove_file(kept).unwrap();
+}
+
+/// A file that is replaced is the old one or the new one, at each moment and whatever ends the program; nothing else is
+/// left in its folder.
+#[test]
+fn results_are_put_in_their_place_whole() {
+    let directory = adder();
+    let path = directory.path();
+    let before: Vec<_> = fs::read_dir(path).unwrap().collect();
+    write(
+        path,
+        "o",
+        "what was there before, and is longer than the result",
+    );
+    let line = format!("{COMPUTE} --transport memory --output o --stats s");
+    madrigal(path, &line).good();
+    assert_eq!(fs::read_to_string(path.join("o")).unwrap(), SUM);
+    assert!(fs::read_to_string(path.join("s")).unwrap().ends_with("}\n"));
+    assert_eq!(fs::read_dir(path).unwrap().count(), before.len() + 2);
+}
+
+/// What stands in a party's file is its own, and messages go to logs.
+#[test]
+fn errors_tell_own_values_only_where_that_is_asked_for() {
+    let directory = adder();
+    let path = directory.path();
+    write(path, "a", "3\nq7\n");
+    for transport in ["memory", "tcp"] {
+        let line = format!("{COMPUTE} --transport {transport}");
+        let told = madrigal(path, &line).bad(3, &["a, line 2, value 1", "(--show-values tells"]);
+        assert!(!told.stderr.contains('q'), "{told}");
+        let line = format!("{line} --show-values");
+        let told = madrigal(path, &line).bad(3, &["a, line 2, value 1: a character `q`"]);
+        assert!(!told.stderr.contains("--show-values"), "{told}");
+    }
+    write(path, "all", "3 4\nff z\n");
+    let eval = "circuit eval sum.txt --input all";
+    let told = madrigal(path, eval).bad(3, &["all, line 2, value 2: a character is"]);
+    assert!(!told.stderr.contains('z'), "{told}");
+    madrigal(path, &format!("{eval} --show-values")).bad(3, &["`z`"]);
+}
+
+/// A device never ends, and was read until memory was full.
+#[cfg(unix)]
+#[test]
+fn devices_are_not_read() {
+    let directory = adder();
+    let path = directory.path();
+    write(path, "all", "3 4\n");
+    for line in [
+        "circuit info /dev/zero",
+        "circuit eval sum.txt --input /dev/zero",
+        "run --circuit sum.txt --local 2 --input 0=/dev/zero --input 1=b",
+        "model check /dev/zero",
+        "explain --hycc /dev/zero",
+        "demo aes-ctr --file /dev/zero --local 2",
+    ] {
+        madrigal(path, line).bad(3, &["/dev/zero: it is a device"]);
+    }
+}
+
+/// Paths and names come from others; a terminal takes what stands in them for commands.
+#[cfg(unix)]
+#[test]
+fn nothing_foreign_commands_the_terminal() {
+    let hostile = "x\u{1b}]0;y\u{7}\r\u{202e}\u{2028}";
+    let plain = |text: &str| {
+        let seen = |c: char| c == '\n' || c == '\t' || madrigal_core::text::is_plain(c);
+        text.chars().all(seen)
+    };
+    let directory = adder();
+    let path = directory.path();
+    let said = |line: &[&str], status: i32| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_madrigal"));
+        let ended = command.args(line).current_dir(path).output().unwrap();
+        let [out, err] = [ended.stdout, ended.stderr].map(|text| String::from_utf8(text).unwrap());
+        assert_eq!(ended.status.code(), Some(status), "{line:?} {err}");
+        assert!(plain(&out) && plain(&err), "{line:?} {out:?} {err:?}");
+        out + &err
+    };
+    // The name of a circuit's file, missing and there; as a figure in JSON, which says the same.
+    assert!(said(&["circuit", "info", hostile], 3).contains("x\\u{1b}]0;y\\u{7}"));
+    fs::copy(path.join("sum.txt"), path.join(hostile)).unwrap();
+    said(&["explain", "--circuit", hostile], 0);
+    let json = said(&["circuit", "info", hostile, "--json"], 0);
+    let figures: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(
+        figures["name"].as_str().unwrap().ends_with(hostile),
+        "{figures}"
+    );
+    // What stands in a circuit, a list of parties, a bundle, a table.
+    write(
+        path,
+        "c.txt",
+        &format!("1 3\n2 1 1\n1 1\n\n2 1 0 1 2 {hostile}\n"),
+    );
+    said(&["circuit", "info", "c.txt"], 3);
+    let list = format!("[[party]]\nid = 0\n\"{hostile}\" = 1\naddress = \"{hostile}:1\"\n");
+    write(
+        path,
+        "parties.toml",
+        &list.replace(['\r', '\u{1b}', '\u{7}'], ""),
+    );
+    said(&["doctor", "--peers", "parties.toml"], 3);
+    write(path, "p.cmb", &format!("{hostile}.circ : {hostile}\n"));
+    said(&["explain", "--hycc", "p.cmb"], 3);
+    // Operators of a model, one that there is and one that there is not.
+    let model = fs::read(crate::models::seed("conv.onnx")).unwrap();
+    for (old, new) in [("Relu", "\u{1b}[2J"), ("Flatten", "\u{202e}\u{9b}2J")] {
+        let at = model
+            .windows(old.len())
+            .position(|part| part == old.as_bytes());
+        let mut model = model.clone();
+        let at = at.unwrap();
+        model[at..at + old.len()].copy_from_slice(new.as_bytes());
+        fs::write(path.join("m.onnx"), model).unwrap();
+        said(&["model", "check", "m.onnx"], 3);
+    }
+    write(path, hostile, "no circuit");
+    let circuit = format!("0={hostile}");
+    said(
+        &[
+            "run",
+            "--circuit",
+            "sum.txt",
+            "--local",
+            "2",
+            "--input",
+            &circuit,
+            "--input",
+            "1=b",
+        ],
+        3,
+    );
+}
+
+/// As many lanes as a flag may say, of more bits than fit: the process was ended by the system, without a word.
+#[test]
+fn lanes_that_no_memory_holds_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    // 2^20 outputs: 2^47 bytes of them.
+    let gates: String = (0..1 << 20).map(|at| format!("1 1 1 {at} EQ\n")).collect();
+    write(
+        path,
+        "ones",
+        &format!("1048576 1048576\n0\n1 1048576\n\n{gates}"),
+    );
+    let lanes = "--lanes 1073741824";
+    let parts = ["1,073,741,824 lanes take 128 TiB", "--lanes"];
+    madrigal(path, &format!("circuit eval ones {lanes}")).bad(2, &parts);
+    let run = "run --circuit ones --local 2 --transport memory";
+    madrigal(path, &format!("{run} {lanes}")).bad(2, &parts);
 }
 
 #[cfg(unix)]
@@ -293,5 +455,8 @@ fn texts_from_other_systems() {
     write(path, "sum.txt", &format!("\u{feff}{circuit}"));
     assert_eq!(madrigal(path, COMPUTE).good().stdout, SUM);
     write(path, "a", "3\n12,5\n");
-    madrigal(path, COMPUTE).bad(3, &["a, line 2, value 1: `,` is not a hexadecimal digit"]);
+    madrigal(path, COMPUTE).bad(
+        3,
+        &["a, line 2, value 1: a character is not a hexadecimal digit"],
+    );
 }

@@ -12,6 +12,7 @@ pub mod packing;
 pub mod party;
 pub mod product;
 pub mod ring;
+pub mod text;
 pub mod time;
 pub mod wipe;
 

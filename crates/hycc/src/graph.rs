@@ -6,6 +6,7 @@ use std::sync::Arc;
 use madrigal_circuit::hycc::{Flat, Op};
 use madrigal_circuit::{Builder, Goal, Wire};
 use madrigal_core::Party;
+use madrigal_core::budget::{Budget, Spent};
 use madrigal_engine::operations::{Addends, ArithmeticGmwTool, Compose, Linear, Mul, Square};
 use madrigal_engine::{Circuit, Element, Graph, GraphError, Sharing, Sort, Value, Width};
 
@@ -14,6 +15,28 @@ use crate::stages::{BitProtocol, Group, Options, Stages, operands};
 
 /// Terms beyond which a sum is one by itself.
 const MOST_TERMS: usize = 256;
+
+/// Bytes for each bit that a circuit takes from another: of the circuit, and of what is noted of it.
+const IMPORTED: u64 = 64;
+
+/// Why there are no operations.
+#[derive(Debug)]
+pub(crate) enum MakeError {
+    Graph(GraphError),
+    Memory(Spent),
+}
+
+impl From<GraphError> for MakeError {
+    fn from(error: GraphError) -> Self {
+        Self::Graph(error)
+    }
+}
+
+impl From<Spent> for MakeError {
+    fn from(spent: Spent) -> Self {
+        Self::Memory(spent)
+    }
+}
 
 /// A program for the engine.
 #[derive(Debug, Clone)]
@@ -63,6 +86,7 @@ struct Form {
 
 struct Lowering<'a> {
     flat: &'a Flat,
+    budget: Budget,
     options: &'a Options,
     stages: Stages,
     making: Making,
@@ -81,10 +105,12 @@ pub(crate) fn make(
     parties: usize,
     lanes: usize,
     to: &[Party],
-) -> Result<Made, GraphError> {
+) -> Result<Made, MakeError> {
     let stages = Stages::new(flat, options, parties);
     let mut lowering = Lowering {
         uses: vec![0; flat.nodes.len()],
+        // A program may be planned several times, one after the other.
+        budget: Budget::new(flat.budget().left()),
         flat,
         options,
         stages,
@@ -160,7 +186,7 @@ impl Lowering<'_> {
         });
     }
 
-    fn all_stages(&mut self) -> Result<(), GraphError> {
+    fn all_stages(&mut self) -> Result<(), MakeError> {
         let mut members: BTreeMap<Group, Vec<u32>> = BTreeMap::new();
         for (node, group) in (0..).zip(&self.stages.groups) {
             if let Some(group) = group {
@@ -201,7 +227,7 @@ impl Lowering<'_> {
         owner: u8,
         width: u8,
         nodes: Vec<u32>,
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), MakeError> {
         let (party, lanes) = (Party::new(owner.into()), self.making.lanes);
         let clear = Sharing::clear(&[party]);
         if width > 1 {
@@ -234,9 +260,9 @@ impl Lowering<'_> {
         }
     }
 
-    fn gather(&mut self, nodes: impl Iterator<Item = u32>) -> Result<Value, GraphError> {
+    fn gather(&mut self, nodes: impl Iterator<Item = u32>) -> Result<Value, MakeError> {
         let places: Vec<Place> = nodes.map(|node| self.words[&node]).collect();
-        self.making.gather(&places)
+        Ok(self.making.gather(&places)?)
     }
 
     /// Gates of one protocol that wait for nothing but each other.
@@ -245,7 +271,7 @@ impl Lowering<'_> {
         group: Group,
         protocol: BitProtocol,
         nodes: &[u32],
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), MakeError> {
         let goal = match protocol {
             BitProtocol::B => Goal::Depth,
             _ => Goal::Size,
@@ -270,10 +296,7 @@ impl Lowering<'_> {
         }
         let mut inputs = Vec::new();
         for source in sources {
-            let export = &self.exports[&(source, Target::Gates(protocol))];
-            inputs.push(export.value.expect("made in an earlier stage"));
-            let planes = builder.input(export.nodes.len() as u32);
-            wires.extend(export.nodes.iter().copied().zip(planes));
+            self.import((source, protocol), &mut builder, &mut wires, &mut inputs)?;
         }
         let mut words: HashMap<u32, Vec<Wire>> = HashMap::new();
         for (width, split) in split {
@@ -318,6 +341,24 @@ impl Lowering<'_> {
         self.finish(group, protocol, builder, &wires, &inputs)
     }
 
+    /// Bits that a group exports become inputs of a circuit: all of them, of which it may read one. Of a program with
+    /// many stages that is more than it has gates, so it counts by itself.
+    fn import(
+        &self,
+        (source, protocol): (Group, BitProtocol),
+        builder: &mut Builder,
+        wires: &mut HashMap<u32, Wire>,
+        inputs: &mut Vec<Value>,
+    ) -> Result<(), MakeError> {
+        let export = &self.exports[&(source, Target::Gates(protocol))];
+        let planes = (export.nodes.len() as u64).saturating_mul(IMPORTED);
+        self.budget.take(planes)?;
+        inputs.push(export.value.expect("made in an earlier stage"));
+        let planes = builder.input(export.nodes.len() as u32);
+        wires.extend(export.nodes.iter().copied().zip(planes));
+        Ok(())
+    }
+
     /// The circuit of a group, and its bits where they are needed.
     fn finish(
         &mut self,
@@ -326,7 +367,7 @@ impl Lowering<'_> {
         mut builder: Builder,
         wires: &HashMap<u32, Wire>,
         inputs: &[Value],
-    ) -> Result<(), GraphError> {
+    ) -> Result<(), MakeError> {
         let targets = [BitProtocol::B, BitProtocol::Y, BitProtocol::Y2].map(Target::Gates);
         let targets = targets.into_iter().chain([Target::Output]);
         let targets: Vec<_> = targets
@@ -351,7 +392,7 @@ impl Lowering<'_> {
     }
 
     /// Words of bits, which come to B on their way.
-    fn combine(&mut self, width: u8, nodes: &[u32]) -> Result<(), GraphError> {
+    fn combine(&mut self, width: u8, nodes: &[u32]) -> Result<(), MakeError> {
         let bits = |node: u32| match &self.flat.nodes[node as usize].op {
             Op::Combine(bits) => self.flat.combined(bits),
             _ => unreachable!("a word of bits"),
@@ -365,10 +406,8 @@ impl Lowering<'_> {
             .filter_map(|&bit| self.stages.groups[bit as usize])
             .collect();
         for source in sources {
-            let export = &self.exports[&(source, Target::Gates(BitProtocol::B))];
-            inputs.push(export.value.expect("made in an earlier stage"));
-            let planes = builder.input(export.nodes.len() as u32);
-            wires.extend(export.nodes.iter().copied().zip(planes));
+            let source = (source, BitProtocol::B);
+            self.import(source, &mut builder, &mut wires, &mut inputs)?;
         }
         for &node in nodes {
             let wire = |bit: &u32| match self.known(*bit) {
@@ -387,7 +426,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn product(&mut self, _: u8, square: bool, nodes: &[u32]) -> Result<(), GraphError> {
+    fn product(&mut self, _: u8, square: bool, nodes: &[u32]) -> Result<(), MakeError> {
         let factors = |node: &u32| match self.flat.nodes[*node as usize].op {
             Op::Mul(a, b) => (a, b),
             _ => unreachable!("a product"),
@@ -410,7 +449,7 @@ impl Lowering<'_> {
 
     /// Sums of one stage: those that are part of one other sum alone are made with it, and those of one
     /// kind together.
-    fn linear(&mut self, nodes: &[u32]) -> Result<(), GraphError> {
+    fn linear(&mut self, nodes: &[u32]) -> Result<(), MakeError> {
         type Kind = (u32, u8, Vec<u64>, u64);
         let mut levels: HashMap<u32, u32> = HashMap::new();
         let mut sums: BTreeMap<Kind, Vec<(u32, Vec<u32>)>> = BTreeMap::new();
@@ -476,7 +515,7 @@ impl Lowering<'_> {
     }
 
     /// Opens the outputs; where each of their bits and words is then.
-    fn open(&mut self, to: &[Party]) -> Result<Vec<Vec<Piece>>, GraphError> {
+    fn open(&mut self, to: &[Party]) -> Result<Vec<Vec<Piece>>, MakeError> {
         self.making.label = "outputs".into();
         let mut words: BTreeMap<u8, Vec<u32>> = BTreeMap::new();
         let mut seen = BTreeSet::new();

@@ -3,6 +3,7 @@
 use std::thread;
 
 use madrigal_circuit::hycc::{Flat, Input, Variable};
+use madrigal_core::budget::Spent;
 use madrigal_core::{MAX_PARTIES, Party, Ring, Zeroizing};
 use madrigal_engine::{
     Element, Given, Graph, GraphError, Outcome, ProgramPlan, ProgramSpec, RunError, Shares,
@@ -12,7 +13,7 @@ use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
 use sha2::{Digest, Sha256};
 
-use crate::graph::{Made, Piece, make};
+use crate::graph::{Made, MakeError, Piece, make};
 use crate::stages::Options;
 use crate::values::{Values, ValuesError};
 
@@ -72,6 +73,18 @@ pub enum HybridError {
     /// An operation that the engine has not.
     #[error(transparent)]
     Graph(#[from] GraphError),
+    /// Circuits of the stages that take too much memory together.
+    #[error("the program's stages take more and more bits from each other: {0}")]
+    Memory(Spent),
+}
+
+impl From<MakeError> for HybridError {
+    fn from(error: MakeError) -> Self {
+        match error {
+            MakeError::Graph(error) => Self::Graph(error),
+            MakeError::Memory(spent) => Self::Memory(spent),
+        }
+    }
 }
 
 /// What went wrong where all parties are in one process.

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use madrigal_circuit::Limits;
 use madrigal_circuit::hycc::{
     BitSharing, Bundle, BundleError, Flat, LinkError, Linked, Module, ModuleError,
 };
+use madrigal_core::budget::{Budget, FileError, Spent, read_regular};
 
 /// Bundles that the compiler and its tools write, the one first that is taken where several are there.
 /// `all.cmb`, which lists several variants of each module, is no program.
@@ -43,8 +44,28 @@ pub enum LoadError {
         by: Option<(PathBuf, u64)>,
         /// The file.
         path: PathBuf,
-        /// What the system says.
-        source: io::Error,
+        /// What the system says, or what the file is.
+        source: FileError,
+    },
+    /// A line that leads elsewhere: who runs a program is not who wrote it, and may read what its writer may not.
+    #[error(
+        "{}, line {line}: {} is not in the bundle's folder or below it; put the module's file there", bundle.display(), path.display()
+    )]
+    Elsewhere {
+        /// The bundle.
+        bundle: PathBuf,
+        /// Its line.
+        line: u64,
+        /// Where that leads.
+        path: PathBuf,
+    },
+    /// Modules that take too much memory together, before any of them is called.
+    #[error("{}: with this module the program is too large: {spent}", path.display())]
+    Memory {
+        /// The module's file.
+        path: PathBuf,
+        /// What it takes.
+        spent: Spent,
     },
     /// A module is none.
     #[error(transparent)]
@@ -95,7 +116,7 @@ fn list(names: &[String]) -> String {
 /// Reads a program: from a bundle (`*.cmb`), from one module (`*.circ`), or from a folder. There `bundle`
 /// says which one, with or without `.cmb`; without it the compiler's cost-based bundle is taken, else the
 /// first of `yaohybrid`, `gmwhybrid`, `yaoonly` and `gmwonly`, else the only one; in a folder without
-/// bundles, all of its modules.
+/// bundles, all of its modules. Regular files alone are read, and of a bundle only those in its folder or below it.
 ///
 /// # Errors
 /// [`LoadError`] names the file, and the line or the byte.
@@ -113,10 +134,10 @@ pub fn load(path: &Path, bundle: Option<&str>, limits: &Limits) -> Result<Loaded
             false => of_bundle(&path.join(format!("{name}.cmb")), limits),
         };
     }
-    let unreadable = |source| LoadError::Read {
+    let unreadable = |source: io::Error| LoadError::Read {
         by: None,
         path: path.to_owned(),
-        source,
+        source: source.into(),
     };
     let mut bundles = Vec::new();
     let mut modules = Vec::new();
@@ -153,57 +174,121 @@ pub fn load(path: &Path, bundle: Option<&str>, limits: &Limits) -> Result<Loaded
 }
 
 fn of_bundle(path: &Path, limits: &Limits) -> Result<Loaded, LoadError> {
-    let text = read(path, None)?;
+    let mut modules = Modules::new(limits);
+    let text = modules.bytes(path, None)?;
     let bundle = Bundle::read(&path.display().to_string(), &text)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let (mut modules, mut files) = (Vec::new(), vec![path.to_owned()]);
+    modules.files.push(path.to_owned());
     for entry in &bundle.entries {
-        let file = folder.join(&entry.path);
-        let bytes = read(&file, Some((path.to_owned(), entry.line)))?;
-        modules.push((module(&file, &bytes, limits)?, entry.sharing));
-        files.push(file);
+        let by = Some((path.to_owned(), entry.line));
+        let file = within(folder, Path::new(&entry.path), by)?;
+        let by = Some((path.to_owned(), entry.line));
+        modules.add(&file, by, entry.sharing)?;
     }
-    linked(path, modules, files, limits)
+    modules.linked(path)
 }
 
 fn of_modules(path: &Path, files: &[PathBuf], limits: &Limits) -> Result<Loaded, LoadError> {
-    let mut modules = Vec::new();
+    let mut modules = Modules::new(limits);
     for file in files {
-        let bytes = read(file, None)?;
         let sharing = BitSharing::of_file(&file.display().to_string());
-        modules.push((module(file, &bytes, limits)?, sharing));
+        modules.add(file, None, sharing)?;
     }
-    linked(path, modules, files.to_vec(), limits)
+    modules.linked(path)
 }
 
-fn linked(
-    path: &Path,
+/// A bundle and the line that names a file, if one does.
+type By = Option<(PathBuf, u64)>;
+
+/// The file that a line of a bundle names, which is in the bundle's folder or below it, links followed.
+fn within(folder: &Path, named: &Path, by: By) -> Result<PathBuf, LoadError> {
+    let path = folder.join(named);
+    let below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    let elsewhere = |by: By| {
+        let (bundle, line) = by.unwrap_or_default();
+        let path = named.to_owned();
+        LoadError::Elsewhere { bundle, line, path }
+    };
+    if !named.components().all(below) {
+        return Err(elsewhere(by));
+    }
+    let whole = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let found = whole
+        .canonicalize()
+        .and_then(|whole| Ok(path.canonicalize()?.starts_with(whole)));
+    match found {
+        Ok(true) => Ok(path),
+        Ok(false) => Err(elsewhere(by)),
+        Err(error) => Err(LoadError::Read {
+            by,
+            path,
+            source: error.into(),
+        }),
+    }
+}
+
+/// A program's modules while they are read.
+struct Modules<'a> {
+    limits: &'a Limits,
+    /// For files and what they become: a bundle may name one that is large again and again.
+    budget: Budget,
     modules: Vec<(Module, BitSharing)>,
     files: Vec<PathBuf>,
-    limits: &Limits,
-) -> Result<Loaded, LoadError> {
-    let wrong = |error| LoadError::Link {
-        bundle: path.to_owned(),
-        error,
-    };
-    let linked = Linked::new(modules, limits).map_err(wrong)?;
-    let flat = linked.flatten().map_err(wrong)?;
-    Ok(Loaded {
-        path: path.to_owned(),
-        linked,
-        flat,
-        files,
-    })
 }
 
-fn module(path: &Path, bytes: &[u8], limits: &Limits) -> Result<Module, ModuleError> {
-    Module::read(&path.display().to_string(), bytes, limits)
-}
+impl<'a> Modules<'a> {
+    fn new(limits: &'a Limits) -> Self {
+        Self {
+            limits,
+            budget: Budget::new(limits.bytes),
+            modules: Vec::new(),
+            files: Vec::new(),
+        }
+    }
 
-fn read(path: &Path, by: Option<(PathBuf, u64)>) -> Result<Vec<u8>, LoadError> {
-    fs::read(path).map_err(|source| LoadError::Read {
-        by,
-        path: path.to_owned(),
-        source,
-    })
+    /// A regular file of no more bytes than there may be: a bundle may name devices and pipes, which never end.
+    fn bytes(&self, path: &Path, by: By) -> Result<Vec<u8>, LoadError> {
+        let read = read_regular(path, self.budget.left());
+        let bytes = read.map_err(|source| LoadError::Read {
+            by,
+            path: path.to_owned(),
+            source,
+        })?;
+        self.take(path, bytes.len() as u64)?;
+        Ok(bytes)
+    }
+
+    fn take(&self, path: &Path, bytes: u64) -> Result<(), LoadError> {
+        self.budget.take(bytes).map_err(|spent| LoadError::Memory {
+            path: path.to_owned(),
+            spent,
+        })
+    }
+
+    fn add(&mut self, path: &Path, by: By, sharing: BitSharing) -> Result<(), LoadError> {
+        let bytes = self.bytes(path, by)?;
+        let module = Module::read(&path.display().to_string(), &bytes, self.limits)?;
+        self.take(path, module.bytes())?;
+        self.modules.push((module, sharing));
+        self.files.push(path.to_owned());
+        Ok(())
+    }
+
+    fn linked(self, path: &Path) -> Result<Loaded, LoadError> {
+        let wrong = |error| LoadError::Link {
+            bundle: path.to_owned(),
+            error,
+        };
+        let linked = Linked::new(self.modules, self.limits).map_err(wrong)?;
+        let flat = linked.flatten().map_err(wrong)?;
+        Ok(Loaded {
+            path: path.to_owned(),
+            linked,
+            flat,
+            files: self.files,
+        })
+    }
 }

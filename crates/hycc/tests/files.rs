@@ -149,3 +149,115 @@ fn outputs_are_for_their_receivers() {
     let outputs = ended[2].0.as_ref().unwrap();
     assert_eq!(outputs.bits(0, "r"), Some(&[0, 1, 0, 0, 1, 0, 0, 1][..]));
 }
+
+/// The lines of a bundle opened whatever they named: /dev/zero until memory was full, a pipe that nobody wrote to, files
+/// of the user's that its writer may not see, whose beginning the error then told.
+#[cfg(unix)]
+#[test]
+fn a_bundle_opens_only_regular_files_in_its_folder() {
+    let outside = tempfile::tempdir().unwrap();
+    let folder = outside.path().join("program");
+    fs::create_dir_all(folder.join("below")).unwrap();
+    fs::write(outside.path().join("m.circ"), of("mpc_main", op::ADD)).unwrap();
+    fs::write(folder.join("below/m.circ"), of("mpc_main", op::ADD)).unwrap();
+    let link = |from: &str, to: &str| {
+        std::os::unix::fs::symlink(from, folder.join(to)).unwrap();
+    };
+    link("../m.circ", "out.circ");
+    link("below/m.circ", "in.circ");
+    link("/dev/zero", "zero.circ");
+    let pipe = folder.join("pipe.circ");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let bundle = folder.join("p.cmb");
+    let told = |line: &str| {
+        fs::write(&bundle, format!("\n{line}\n")).unwrap();
+        read(&bundle, None).map(drop)
+    };
+    for line in [
+        "../m.circ",
+        "below/../../m.circ",
+        "/dev/zero",
+        "/etc/passwd",
+        "out.circ",
+        "zero.circ : gmw",
+    ] {
+        let error = told(line).unwrap_err();
+        assert!(error.contains("p.cmb, line 2: "), "{error}");
+        assert!(error.contains("not in the bundle's folder"), "{error}");
+    }
+    let error = told("pipe.circ").unwrap_err();
+    assert!(error.contains("pipe.circ: it is a pipe"), "{error}");
+    assert!(told("below").unwrap_err().contains("it is a folder"));
+    for line in ["below/m.circ", "./below/m.circ : yao", "in.circ"] {
+        assert_eq!(told(line), Ok(()), "{line}");
+    }
+    // A folder may have such a file, too, and it may be named by itself.
+    fs::remove_file(&bundle).unwrap();
+    let alone = folder.join("alone");
+    fs::create_dir(&alone).unwrap();
+    fs::rename(&pipe, alone.join("pipe.circ")).unwrap();
+    for path in [alone.clone(), alone.join("pipe.circ")] {
+        let error = read(&path, None).map(drop).unwrap_err();
+        assert!(error.contains("it is a pipe"), "{error}");
+    }
+}
+
+/// One file may be named on every line, and each line is read: that ends at the limit of bytes.
+#[test]
+fn a_file_that_is_named_again_and_again_counts_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundle = folder.path().join("p.cmb");
+    fs::write(folder.path().join("m.circ"), of("mpc_main", op::ADD)).unwrap();
+    fs::write(&bundle, "m.circ\n".repeat(20_000)).unwrap();
+    let limits = Limits {
+        bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let error = load(&bundle, None, &limits).map(drop).unwrap_err();
+    let told = error.to_string();
+    assert!(
+        told.contains("with this module the program is too large"),
+        "{told}"
+    );
+}
+
+/// Stages that each take one bit of a thousand took all of them: of a program with many stages, gigabytes.
+#[test]
+fn bits_that_stages_take_from_each_other_are_bounded() {
+    let (bits, stages) = (2000u64, 400);
+    let array = HyccType::bool().array(bits);
+    let mut flat = HyccModule::new("mpc_main");
+    let inputs = flat.input("INPUT_A", 0, &array, 1);
+    let word = HyccType::int(8);
+    let other = flat.input("INPUT_B", 1, &word, 8)[0];
+    // All bits go through one gate each of stage 1; each later stage reads one of them, and a product of the stage before.
+    let first: Vec<u32> = inputs
+        .iter()
+        .map(|&bit| flat.gate(op::AND, &[bit, inputs[0]]))
+        .collect();
+    let mut last = other;
+    for stage in 0..stages {
+        let split = flat.split(last, 8);
+        let with = flat.gate(op::AND, &[split[0], first[stage]]);
+        last = flat.combine(&[&split[..7], &[with]].concat());
+    }
+    flat.output("OUTPUT_r", &word, &[last]);
+    let module = madrigal_circuit::hycc::Module::read("m", &flat.bytes(), &Limits::default());
+    let modules = vec![(module.unwrap(), madrigal_circuit::hycc::BitSharing::Gmw)];
+    let planned = |bytes| {
+        let limits = Limits {
+            bytes,
+            ..Limits::default()
+        };
+        let linked = madrigal_circuit::hycc::Linked::new(modules.clone(), &limits).unwrap();
+        let flat = linked.flatten().unwrap();
+        Hybrid::new(&flat, &Options::default(), 2, 1, &[Party::new(0)]).map(drop)
+    };
+    let refused = planned(8 << 20).unwrap_err().to_string();
+    assert!(
+        refused.contains("stages take more and more bits"),
+        "{refused}"
+    );
+    planned(1 << 30).unwrap();
+}

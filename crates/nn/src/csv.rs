@@ -7,11 +7,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::graph::Type;
-use crate::tensor::{Data, Element, HeldError, Tensor, elements, sizes};
+use madrigal_core::text::OwnData;
 
-/// Characters of a wrong number that are shown.
-const SHOWN: usize = 24;
+use crate::graph::Type;
+use crate::tensor::{Data, Element, HeldError, Tensor, elements, own_number, sizes};
 
 /// Why a text is no table, or none that can be read. Lines and columns are counted from 1; a column is a place
 /// between commas.
@@ -35,8 +34,8 @@ pub enum CsvError {
     },
     /// What stands between two commas is no number.
     #[error(
-        "line {line}, column {column}: {found:?} is no number; expected numbers separated by commas{}",
-        header(*.line, .found)
+        "line {line}, column {column}: {found} is no number; expected numbers separated by commas{}",
+        header(*.line)
     )]
     Number {
         /// The line.
@@ -44,11 +43,11 @@ pub enum CsvError {
         /// The column.
         column: usize,
         /// How it begins.
-        found: String,
+        found: OwnData,
     },
     /// A number that is not finite, or beyond what `f64` holds.
     #[error(
-        "line {line}, column {column}: {found:?} is infinite, or no number to compute with; \
+        "line {line}, column {column}: {found} is infinite, or no number to compute with; \
          expected numbers between -1.79e308 and 1.79e308"
     )]
     Infinite {
@@ -57,7 +56,7 @@ pub enum CsvError {
         /// The column.
         column: usize,
         /// How it begins.
-        found: String,
+        found: OwnData,
     },
     /// A line with fewer numbers than the first, or more.
     #[error("line {line}: it has {found} numbers; expected {expected}, as line 1 has")]
@@ -80,7 +79,7 @@ pub enum CsvError {
         /// The column.
         column: usize,
         /// The number.
-        found: String,
+        found: OwnData,
         /// The input's elements.
         element: Element,
     },
@@ -116,8 +115,8 @@ impl CsvError {
 }
 
 /// The usual reason why the first line has no numbers.
-fn header(line: usize, found: &str) -> &'static str {
-    match line == 1 && !found.is_empty() {
+fn header(line: usize) -> &'static str {
+    match line == 1 {
         true => "; if this line names the columns, take it out",
         false => "",
     }
@@ -177,7 +176,7 @@ pub fn read(file: &[u8]) -> Result<Table, CsvError> {
         let before = numbers.len();
         for (column, part) in (1..).zip(parts.split(',')) {
             let part = part.trim();
-            let found = || part.chars().take(SHOWN).collect();
+            let found = || OwnData::new("what stands there", part);
             let number: f64 = part.parse().map_err(|_| CsvError::Number {
                 line,
                 column,
@@ -246,7 +245,7 @@ impl Table {
                 shape: shape.to_owned(),
             });
         }
-        let wrong = |place: usize, found: String| CsvError::Held {
+        let wrong = |place: usize, found: OwnData| CsvError::Held {
             line: 1 + place / self.columns,
             column: 1 + place % self.columns,
             found,
@@ -263,10 +262,10 @@ impl Table {
             let integer = match self.integers.get(&place) {
                 Some(&integer) => integer,
                 None if number.fract() == 0.0 => number as i128,
-                None => return Err(wrong(place, number.to_string())),
+                None => return Err(wrong(place, own_number(number))),
             };
             if !(least..=greatest).contains(&integer) {
-                return Err(wrong(place, integer.to_string()));
+                return Err(wrong(place, own_number(integer)));
             }
             values.push(integer as i64);
         }

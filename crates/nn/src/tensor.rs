@@ -1,5 +1,7 @@
 //! Dense tensors in the clear.
 
+use madrigal_core::text::OwnData;
+
 use crate::half::{round_to_bf16, round_to_f16};
 
 /// The type of a tensor's elements.
@@ -209,16 +211,21 @@ pub enum TensorError {
 /// A number that elements of another type do not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "element {place} is {found}, and {element} has {}: convert the data so that all numbers are of that type",
+    "element {place}: {found} is no {element}, which has {}: convert the data so that all numbers are of that type",
     had(*.element)
 )]
 pub struct HeldError {
     /// Which element, counted from 0, the last dimension's side by side.
     pub place: usize,
     /// The number.
-    pub found: String,
+    pub found: OwnData,
     /// The type.
     pub element: Element,
+}
+
+/// A number of a party's own, as an error tells it.
+pub(crate) fn own_number(number: impl std::fmt::Display) -> OwnData {
+    OwnData::new("the number", &number.to_string())
 }
 
 /// What numbers there are of a type.
@@ -436,7 +443,7 @@ impl Tensor {
         }
         let wrong = |place: usize, found: String| HeldError {
             place,
-            found,
+            found: own_number(found),
             element: to,
         };
         let data = match to.store() {

@@ -8,6 +8,7 @@ pub const LIMITS: Limits = Limits {
     wires: 1 << 13,
     input_bits: 1 << 12,
     values: 64,
+    bytes: 1 << 24,
 };
 
 /// Writes and reads, compiles and evaluates a netlist; returns its outputs for the inputs that it made.

@@ -241,7 +241,7 @@ where
             }
             // What was computed is of use all the same. All parties here have the same flags.
             if how.me.is_some() || first {
-                let _ = writeln!(std::io::stderr(), "{}: note: {problem}", self.name);
+                let _ = writeln!(crate::terminal::stderr(), "{}: note: {problem}", self.name);
             }
         }
         Ok((told, random.into_inner()))

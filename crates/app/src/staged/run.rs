@@ -148,7 +148,7 @@ where
         }
         if !flags.quiet {
             let stages = counted(first.stages.len() as u64, "stage");
-            let _ = writeln!(std::io::stderr(), "{}\n{stages}", costs(&parties));
+            let _ = writeln!(crate::terminal::stderr(), "{}\n{stages}", costs(&parties));
         }
         Ok(text)
     }

@@ -1,5 +1,6 @@
 //! What can be wrong with modules, bundles, and how they fit together.
 
+use madrigal_core::budget::Spent;
 use thiserror::Error;
 
 /// A module's file that could not be read; names the file and the place.
@@ -66,8 +67,10 @@ pub enum ModuleErrorKind {
         /// What came.
         found: u64,
     },
-    /// A name that is no text.
-    #[error("a name is no text in UTF-8; the file is damaged")]
+    /// A name that is no text, or in which not every character is seen.
+    #[error(
+        "a name is no text in UTF-8, or has characters that cannot be seen; the file is damaged"
+    )]
     Name,
     /// What the header announces is not what comes.
     #[error(
@@ -238,6 +241,18 @@ pub enum LinkError {
         found: u64,
         /// How many may be.
         limit: u64,
+    },
+    /// More memory than the caller's limits allow.
+    #[error(
+        "with all of its calls the program has {wires} wires and {calls} calls and variables of calls: {spent}"
+    )]
+    Memory {
+        /// Its wires, a call's as often as it is called.
+        wires: u64,
+        /// Calls, and the variables at them.
+        calls: u64,
+        /// What that takes.
+        spent: Spent,
     },
     /// A word that no ring has.
     #[error(

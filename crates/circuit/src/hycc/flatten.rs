@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use madrigal_core::budget::Budget;
+
 use super::bundle::BitSharing;
 use super::error::LinkError;
-use super::link::Linked;
-use super::module::{Gate, Input, Item, Variable};
+use super::link::{Linked, Target};
+use super::module::{Gate, Input, Item, Module, Variable};
 
 /// What a node computes. Operands are nodes before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,7 @@ pub struct Flat {
     /// For each output its nodes.
     pub output_nodes: Vec<Vec<u32>>,
     pub(super) operands: Vec<u32>,
+    pub(super) budget: Budget,
 }
 
 impl Linked {
@@ -77,6 +80,7 @@ impl Linked {
         let mut flat = Flat {
             inputs: main.inputs().to_vec(),
             outputs: main.outputs().to_vec(),
+            budget: self.budget.clone(),
             ..Flat::new()
         };
         for pins in &main.pins {
@@ -105,42 +109,98 @@ impl Linked {
         place: usize,
         arguments: &[Vec<u32>],
     ) -> Result<Vec<Vec<u32>>, LinkError> {
+        let mut waiting = vec![self.called(flat, place, arguments)?];
+        loop {
+            let last = waiting.len() - 1;
+            let called = &mut waiting[last];
+            match called.run(flat)? {
+                Some(call) => {
+                    let target = &self.targets[called.place][call];
+                    let given = called.arguments(call, target);
+                    waiting.push(self.called(flat, target.module, &given)?);
+                }
+                None => {
+                    let made = called.outputs();
+                    waiting.pop();
+                    let Some(caller) = waiting.last_mut() else {
+                        return Ok(made);
+                    };
+                    let targets = &self.targets[caller.place];
+                    caller.returned(flat, targets, &made)?;
+                }
+            }
+        }
+    }
+
+    /// A module that was called with these arguments, and has not begun.
+    fn called(
+        &self,
+        flat: &mut Flat,
+        place: usize,
+        arguments: &[Vec<u32>],
+    ) -> Result<Called<'_>, LinkError> {
         let (module, sharing) = &self.modules[place];
-        let sharing = *sharing;
-        let mut nodes = vec![u32::MAX; module.widths.len()];
-        let word = |bits| LinkError::Word {
-            file: module.file().into(),
-            bits,
+        let mut called = Called {
+            module,
+            place,
+            sharing: *sharing,
+            nodes: vec![u32::MAX; module.widths.len()],
+            next: 0,
         };
         for (pins, argument) in module.pins.iter().zip(arguments) {
-            let pins = pins.start as usize..pins.end as usize;
-            let fit = flat.fit(argument, &module.widths[pins.clone()], sharing);
-            nodes[pins].copy_from_slice(&fit.map_err(word)?);
+            called.assign(flat, pins, argument)?;
         }
-        for item in &module.order {
+        Ok(called)
+    }
+}
+
+/// A module while its gates and calls are put down, one after the other.
+struct Called<'a> {
+    module: &'a Module,
+    place: usize,
+    sharing: BitSharing,
+    /// Of each of its wires that are known so far.
+    nodes: Vec<u32>,
+    /// How many of its gates and calls have begun.
+    next: usize,
+}
+
+impl Called<'_> {
+    /// What a number of bits makes, for which there is no word.
+    fn word(&self) -> impl Fn(u32) -> LinkError {
+        let file = self.module.file();
+        move |bits| LinkError::Word {
+            file: file.into(),
+            bits,
+        }
+    }
+
+    /// Nodes for these pins, in the pins' widths.
+    fn assign(
+        &mut self,
+        flat: &mut Flat,
+        pins: &Range<u32>,
+        from: &[u32],
+    ) -> Result<(), LinkError> {
+        let pins = pins.start as usize..pins.end as usize;
+        let widths = &self.module.widths[pins.clone()];
+        let fit = flat.fit(from, widths, self.sharing);
+        let fit = fit.map_err(self.word())?;
+        self.nodes[pins].copy_from_slice(&fit);
+        Ok(())
+    }
+
+    /// Gates up to the next call, whose number it gives; none at the module's end.
+    fn run(&mut self, flat: &mut Flat) -> Result<Option<usize>, LinkError> {
+        let module = self.module;
+        while let Some(item) = module.order.get(self.next) {
+            self.next += 1;
             let gate = match *item {
-                Item::Call(call) => {
-                    let (call, target) = (
-                        &module.calls()[call as usize],
-                        &self.targets[place][call as usize],
-                    );
-                    let wires = |&argument: &usize| -> Vec<u32> {
-                        let wires = call.from[argument].iter();
-                        wires.map(|&wire| nodes[wire as usize]).collect()
-                    };
-                    let given: Vec<_> = target.arguments.iter().map(wires).collect();
-                    let made = self.instance(flat, target.module, &given)?;
-                    for (pins, &output) in call.to.iter().zip(&target.returns) {
-                        let pins = pins.start as usize..pins.end as usize;
-                        let fit = flat.fit(&made[output], &module.widths[pins.clone()], sharing);
-                        nodes[pins].copy_from_slice(&fit.map_err(word)?);
-                    }
-                    continue;
-                }
+                Item::Call(call) => return Ok(Some(call as usize)),
                 Item::Gate(gate) => gate as usize,
             };
             let first = module.first[gate] as usize;
-            let at = |wire: &u32| nodes[*wire as usize];
+            let at = |wire: &u32| self.nodes[*wire as usize];
             let op = match &module.gates()[gate] {
                 Gate::And(a, b) => Op::And(at(a), at(b)),
                 Gate::Or(a, b) => Op::Or(at(a), at(b)),
@@ -154,23 +214,65 @@ impl Linked {
                 Gate::Constant { value, .. } => Op::Word(*value),
                 Gate::Combine(bits) => {
                     let bits: Vec<u32> = bits.iter().map(at).collect();
-                    nodes[first] = flat.combine(&bits, sharing).map_err(word)?;
+                    let word = flat.combine(&bits, self.sharing);
+                    self.nodes[first] = word.map_err(self.word())?;
                     continue;
                 }
                 Gate::Split(a) => {
-                    let bits = flat.split(at(a), sharing);
-                    nodes[first..first + bits.len()].copy_from_slice(&bits);
+                    let bits = flat.split(at(a), self.sharing);
+                    self.nodes[first..first + bits.len()].copy_from_slice(&bits);
                     continue;
                 }
             };
-            nodes[first] = flat.push(op, module.widths[first], sharing);
+            self.nodes[first] = flat.push(op, module.widths[first], self.sharing);
         }
-        let of = |wires: &Vec<u32>| wires.iter().map(|&wire| nodes[wire as usize]).collect();
-        Ok(module.from.iter().map(of).collect())
+        Ok(None)
+    }
+
+    /// What a call is given, one for each input of the callee.
+    fn arguments(&self, call: usize, target: &Target) -> Vec<Vec<u32>> {
+        let call = &self.module.calls()[call];
+        let wires = |&argument: &usize| self.of(&call.from[argument]);
+        target.arguments.iter().map(wires).collect()
+    }
+
+    /// The call that began last has come to these outputs.
+    fn returned(
+        &mut self,
+        flat: &mut Flat,
+        targets: &[Target],
+        made: &[Vec<u32>],
+    ) -> Result<(), LinkError> {
+        let module = self.module;
+        let Some(Item::Call(call)) = self.next.checked_sub(1).map(|last| module.order[last]) else {
+            unreachable!("only calls return");
+        };
+        let call = call as usize;
+        let returns = &targets[call].returns;
+        for (pins, &output) in module.calls()[call].to.iter().zip(returns) {
+            self.assign(flat, pins, &made[output])?;
+        }
+        Ok(())
+    }
+
+    fn outputs(&self) -> Vec<Vec<u32>> {
+        self.module.from.iter().map(|from| self.of(from)).collect()
+    }
+
+    fn of(&self, wires: &[u32]) -> Vec<u32> {
+        wires
+            .iter()
+            .map(|&wire| self.nodes[wire as usize])
+            .collect()
     }
 }
 
 impl Flat {
+    /// What may be taken to plan it, beyond what each of its nodes takes.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// The bits of an [`Op::Combine`].
     pub fn combined(&self, bits: &Range<u32>) -> &[u32] {
         &self.operands[bits.start as usize..bits.end as usize]

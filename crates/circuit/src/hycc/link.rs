@@ -1,11 +1,24 @@
 //! Modules put together: who calls whom, with which variables.
+//!
+//! Modules that call each other make exponentially much of a short file: 42 that each call the next one twice have
+//! 2^42 calls. So what a program takes is counted, without its calls being followed, before anything is made of it.
 
 use std::collections::HashMap;
+
+use madrigal_core::budget::Budget;
 
 use super::bundle::BitSharing;
 use super::error::LinkError;
 use super::module::{Call, Module};
 use crate::bristol::Limits;
+
+/// Bytes for each wire of a program: its node, and what is noted of it while it is planned and made a circuit (under
+/// 400 for gates of bits, fewer for words).
+const WIRE: u64 = 400;
+
+/// Bytes for each call of a module, and for each of its variables: what is held while it is followed. Calls of modules
+/// that have no wires take time, and so they count too.
+const CALLED: u64 = 64;
 
 /// How deep calls may go.
 const MOST_DEEP: usize = 128;
@@ -20,6 +33,8 @@ pub struct Linked {
     pub(super) main: usize,
     /// For each module, for each of its calls.
     pub(super) targets: Vec<Vec<Target>>,
+    /// What may still be taken, beside the modules, their wires and calls.
+    pub(super) budget: Budget,
 }
 
 /// Where a call leads.
@@ -34,10 +49,11 @@ pub(super) struct Target {
 }
 
 impl Linked {
-    /// Puts a program together. It begins with the module `mpc_main`, or with its only one.
+    /// Puts a program together. It begins with the module `mpc_main`, or with its only one. What it takes with all of
+    /// its calls comes off [`Limits::bytes`].
     ///
     /// # Errors
-    /// [`LinkError`] names the file that does not fit.
+    /// [`LinkError`] names the file that does not fit, or what is too large.
     pub fn new(modules: Vec<(Module, BitSharing)>, limits: &Limits) -> Result<Self, LinkError> {
         let mut places: HashMap<&str, usize> = HashMap::new();
         for (place, (module, _)) in modules.iter().enumerate() {
@@ -79,6 +95,7 @@ impl Linked {
             modules,
             main,
             targets,
+            budget: Budget::new(limits.bytes),
         };
         linked.measure(limits)?;
         Ok(linked)
@@ -96,13 +113,14 @@ impl Linked {
             .map(|(module, sharing)| (module, *sharing))
     }
 
-    /// That calls come to an end, and before too many wires.
+    /// That calls come to an end, and before too many wires or calls.
     fn measure(&self, limits: &Limits) -> Result<(), LinkError> {
         const NEW: usize = usize::MAX;
         const OPEN: usize = usize::MAX - 1;
-        // How deep each module's calls go, and its wires with all of them.
+        // How deep each module's calls go; its wires, and its calls and their variables, with all that it calls.
         let mut depths = vec![NEW; self.modules.len()];
         let mut wires = vec![0u64; self.modules.len()];
+        let mut called = vec![1u64; self.modules.len()];
         let mut waiting: Vec<(usize, usize)> = Vec::new();
         for start in 0..self.modules.len() {
             if depths[start] == NEW {
@@ -142,19 +160,36 @@ impl Linked {
                 };
                 let own = module.widths.len() as u64;
                 wires[place] = calls().map(of).fold(own, u64::saturating_add);
+                let of = |(target, call): (&Target, &Call)| {
+                    let joined = (call.arguments.len() + call.returns.len()) as u64;
+                    called[target.module].saturating_add(joined)
+                };
+                called[place] = calls().map(of).fold(1, u64::saturating_add);
                 depths[place] = depth;
                 waiting.pop();
             }
         }
-        let (found, limit) = (wires[self.main], u64::from(limits.wires()));
-        match found > limit {
-            true => Err(LinkError::Limit {
+        let (wires, calls) = (wires[self.main], called[self.main]);
+        let limit = u64::from(limits.wires());
+        if wires > limit {
+            return Err(LinkError::Limit {
                 what: "wires",
-                found,
+                found: wires,
                 limit,
-            }),
-            false => Ok(()),
+            });
         }
+        let modules = self.modules.iter().map(|(module, _)| module.bytes());
+        let own = modules.fold(0, u64::saturating_add);
+        let made = wires.saturating_mul(WIRE);
+        let all = own
+            .saturating_add(made)
+            .saturating_add(calls.saturating_mul(CALLED));
+        let taken = self.budget.take(all);
+        taken.map_err(|spent| LinkError::Memory {
+            wires,
+            calls,
+            spent,
+        })
     }
 }
 

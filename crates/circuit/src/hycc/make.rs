@@ -1,9 +1,12 @@
 //! Programs that no compiler wrote, gate by gate.
 
+use madrigal_core::budget::Budget;
+
 use super::bundle::BitSharing;
 use super::flatten::{Flat, Op};
 use super::module::{Input, Variable};
 use super::types::Type;
+use crate::bristol::Limits;
 use crate::netlist::{Gate, Netlist};
 
 impl Flat {
@@ -16,6 +19,7 @@ impl Flat {
             outputs: Vec::new(),
             output_nodes: Vec::new(),
             operands: Vec::new(),
+            budget: Budget::new(Limits::default().bytes),
         }
     }
 

@@ -139,4 +139,19 @@ impl Module {
     pub fn gates(&self) -> &[Gate] {
         &self.gates
     }
+
+    /// Bytes of memory that its gates, wires and pins take.
+    pub fn bytes(&self) -> u64 {
+        let lists = self.gates.iter().map(|gate| match gate {
+            Gate::Combine(bits) => size_of_val(&bits[..]),
+            _ => 0,
+        });
+        let joined = self.calls.iter().flat_map(|call| &call.from);
+        let joined = joined.chain(&self.from).map(|from| size_of_val(&from[..]));
+        let own = size_of_val(&self.gates[..])
+            + size_of_val(&self.widths[..])
+            + size_of_val(&self.first[..])
+            + size_of_val(&self.order[..]);
+        (lists.chain(joined).sum::<usize>() + own) as u64
+    }
 }

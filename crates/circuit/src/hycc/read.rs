@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use madrigal_core::text::is_plain;
+
 use super::error::{ModuleError, ModuleErrorKind as Kind};
 use super::module::{Call, Gate, Input, Module, Variable};
 use super::order;
@@ -121,7 +123,12 @@ impl Reader<'_> {
             });
         }
 
-        let (mut gates, mut first) = (Vec::new(), Vec::new());
+        // A gate has a byte at least: what a header announces beyond that is not believed. Neither list grows in steps,
+        // which would take twice as much.
+        let left = self.bytes.len() - self.at;
+        let count = left.min(num_gates as usize);
+        let (mut gates, mut first) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        widths.reserve_exact(count);
         for _ in 0..num_gates {
             let gate = self.gate(&mut widths, &mut first)?;
             gates.push(gate);
@@ -457,6 +464,10 @@ impl Reader<'_> {
         let end = rest.iter().position(|&byte| byte == 0);
         let end = end.ok_or(Kind::Short { expected })?;
         let name = std::str::from_utf8(&rest[..end]).map_err(|_| Kind::Name)?;
+        // Names go to terminals, and into texts of values, where one that ends a line would be read as another's value.
+        if !name.chars().all(is_plain) {
+            return Err(Kind::Name);
+        }
         self.at += end + 1;
         Ok(name.to_owned())
     }

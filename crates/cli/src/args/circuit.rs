@@ -75,6 +75,9 @@ pub enum Circuit {
         /// Number of lanes [default: the number of lines of --input, or 1]
         #[arg(long, value_name = "L", value_parser = lanes())]
         lanes: Option<u64>,
+        /// Let errors tell what stands in one's own data and is wrong there; else they tell the place alone
+        #[arg(long)]
+        show_values: bool,
         /// Write here [default: -, standard output]
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,

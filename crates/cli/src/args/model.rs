@@ -167,9 +167,21 @@ pub struct Sample {
     pub sizes: Sizes,
     #[command(flatten)]
     pub pixels: Pixels,
+    /// Let errors tell what stands in one's own data and is wrong there; else they tell the place alone
+    #[arg(long)]
+    pub show_values: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+impl Sample {
+    /// To be called before data is read.
+    pub fn begin(&self) {
+        if self.show_values {
+            madrigal_core::text::show_own_data();
+        }
+    }
 }
 
 fn difference(text: &str) -> Result<f64, String> {

@@ -116,6 +116,18 @@ pub struct Hycc {
     )]
     pub bundle: Option<String>,
 
+    /// Memory that the program's modules may take with all of their calls, before it is computed: a short file may
+    /// call much
+    #[arg(
+        long,
+        help_heading = "HyCC",
+        value_name = "SIZE",
+        default_value = "1GiB",
+        requires = "hycc",
+        conflicts_with = "circuit"
+    )]
+    pub program_memory: Size,
+
     /// Protocol of garbled circuits: Y2 between two parties, or Y [default: Y2 for two parties, else Y]
     #[arg(
         long,
@@ -243,6 +255,19 @@ pub struct Show {
     /// Show neither progress nor the table of costs
     #[arg(long, short)]
     pub quiet: bool,
+
+    /// Let errors tell what stands in one's own data and is wrong there; else they tell the place alone
+    #[arg(long, help_heading = "Values")]
+    pub show_values: bool,
+}
+
+impl Show {
+    /// To be called before data is read.
+    pub fn begin(&self) {
+        if self.show_values {
+            madrigal_core::text::show_own_data();
+        }
+    }
 }
 
 /// What `--network` does in `explain`.

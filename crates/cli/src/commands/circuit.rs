@@ -14,7 +14,7 @@ use crate::files::{self, Output, named};
 use crate::numbers::{count, table};
 use crate::source::{netlist_of, read_circuit, read_netlist};
 use crate::stats::{CircuitFigures, print, print_json, write_result};
-use crate::work::Input;
+use crate::work::{Input, bits_of, check_room};
 
 /// What `info` tells, as JSON has it.
 #[derive(Serialize)]
@@ -70,8 +70,12 @@ pub fn run(command: Circuit) -> Result<()> {
             file,
             input,
             lanes,
+            show_values,
             output,
         } => {
+            if show_values {
+                madrigal_core::text::show_own_data();
+            }
             let read: Vec<&Path> = [Some(&file), input.as_ref()]
                 .into_iter()
                 .flatten()
@@ -162,6 +166,7 @@ fn evaluate(file: &Path, input: Option<&Path>, lanes: Option<u64>) -> Result<Vec
     }
     let input = [input.map(Input::read).transpose()?];
     let lanes = count_lanes(&input, lanes)?;
+    check_room(lanes, bits_of(expected, netlist.outputs()))?;
     let [input] = input;
     let inputs = match input {
         Some(input) => {

@@ -38,7 +38,7 @@ pub fn run(args: Dealer) -> Result<()> {
         };
         // What is wrong with a party stays wrong until somebody acts: it is said once.
         if !args.quiet && !news.is_empty() && (served || news != told) {
-            let _ = writeln!(std::io::stderr(), "madrigal: {news}");
+            let _ = writeln!(crate::terminal::stderr(), "madrigal: {news}");
             told = news;
         }
         if args.once {

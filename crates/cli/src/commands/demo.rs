@@ -5,10 +5,10 @@
 //! inside too, so the key stream is never opened. The counter is no secret: party 1 tells everyone
 //! the first one and the length of the file.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use madrigal_app::read::read_file;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_engine::{Circuit, Progress};
 use madrigal_net::Session;
@@ -34,6 +34,7 @@ const MAX_BLOCKS: u64 = 1 << 30;
 
 pub fn run(command: Demo) -> Result<()> {
     let Demo::AesCtr(args) = command;
+    args.show.begin();
     if args.how.origin() == CorrelationsArg::Store {
         return Err(Usage::StoreElsewhere.into());
     }
@@ -174,7 +175,7 @@ impl Secret {
         let read = [Some(&path), args.key.as_ref(), args.who.roster.as_ref()];
         let read = read.into_iter().flatten().map(PathBuf::as_path);
         files::check(read, &[ciphertext, args.show.output()])?;
-        let plaintext = fs::read(&path).map_err(Failure::file("read the file", &path))?;
+        let plaintext = read_file("read the file", &path)?;
         let plaintext = Zeroizing::new(plaintext);
         let iv = match args.iv {
             Some(iv) => iv.0,
@@ -195,7 +196,7 @@ impl Secret {
     /// Writes the ciphertext.
     fn write(&self, lines: &[u8]) -> Result<()> {
         let ciphertext = self.announcement.ciphertext(lines)?;
-        fs::write(&self.out, ciphertext).map_err(Failure::file("write the ciphertext", &self.out))
+        files::write_bytes("write the ciphertext", &self.out, ciphertext)
     }
 
     /// The command that does the same without any secrecy.
@@ -436,7 +437,7 @@ fn finish(args: &AesCtr, statistics: &Statistics) -> Result<()> {
 }
 
 fn read_key(path: &Path) -> Result<Zeroizing<[u8; BLOCK]>> {
-    let text = Zeroizing::new(fs::read(path).map_err(Failure::file("read the key", path))?);
+    let text = Zeroizing::new(read_file("read the key", path)?);
     let malformed = || {
         Failure::from(Content::Key {
             path: path.to_owned(),

@@ -7,12 +7,12 @@ use clap::CommandFactory;
 
 use crate::args::Cli;
 use crate::exit::{Failure, Result};
-use crate::stats::print;
+use crate::stats::print_bytes;
 
 pub fn completions(shell: clap_complete::Shell) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "madrigal", &mut script);
-    print(&script)
+    print_bytes(&script)
 }
 
 /// A page for the program and one for each command.

@@ -1,6 +1,6 @@
 //! `run`: a circuit, by all parties on this machine or as one real party. HyCC programs: [`super::hycc`].
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use crate::stores::{StoreFiles, check_local};
 use crate::work::{Input, Job, Own, Task, check_correlations};
 
 pub fn run(mut args: Run) -> Result<()> {
+    args.show.begin();
     if args.store.is_some() {
         match args.work.how.correlations {
             None | Some(CorrelationsArg::Store) => {}
@@ -51,7 +52,7 @@ fn check_files(args: &Run) -> Result<()> {
             if let Some(path) = output {
                 let note = "gets no result (--to), so nothing is written to";
                 let _ = writeln!(
-                    io::stderr(),
+                    crate::terminal::stderr(),
                     "madrigal: party {me} {note} {}",
                     path.display()
                 );

@@ -30,19 +30,25 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// What the starter says to a process that is to be a party.
 pub const COMMAND: &str = "child";
 
+/// Set for a process that may tell what is wrong in its data, as its starter may.
+pub const SHOW_VALUES: &str = "MADRIGAL_CHILD_SHOWS_VALUES";
+
 /// Whether this process is one. Asked before any other flag is read: to know all of them takes megabytes.
 pub fn is_one() -> bool {
     std::env::args_os().skip(1).eq([COMMAND])
 }
 
 pub fn run() -> ExitCode {
+    if std::env::var_os(SHOW_VALUES).is_some() {
+        madrigal_core::text::show_own_data();
+    }
     let told = match take_part() {
         Ok((outcome, deliver)) => tell_outcome(outcome, deliver),
         Err(failure) => wire::send(
             &mut io::stdout().lock(),
             &Event::Failed {
                 status: failure.status(),
-                message: failure.to_string(),
+                message: crate::terminal::sentence(&failure),
                 echo: failure.is_echo(),
             },
         ),

@@ -77,7 +77,11 @@ impl Processes {
         news: Sender<(usize, News)>,
     ) -> Result<()> {
         let own = std::env::current_exe().map_err(Failure::system("cannot find this program"))?;
-        let mut child = Command::new(own)
+        let mut command = Command::new(own);
+        if madrigal_core::text::own_data_is_shown() {
+            command.env(super::child::SHOW_VALUES, "1");
+        }
+        let mut child = command
             .arg(super::child::COMMAND)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

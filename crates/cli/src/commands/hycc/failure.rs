@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use madrigal_app::failure::{Failure, Fault, Status};
+use madrigal_circuit::hycc::LinkError;
 use madrigal_core::Party;
+use madrigal_core::budget::FileError;
 use madrigal_engine::ProgramError;
 use madrigal_hycc::{HybridError, LoadError, TextError, ValuesError};
 
@@ -15,13 +17,25 @@ pub struct Program(pub LoadError);
 fn remedy(error: &LoadError) -> &'static str {
     match error {
         LoadError::Several { .. } => ": --bundle NAME",
+        LoadError::Memory { .. }
+        | LoadError::Link {
+            error: LinkError::Memory { .. },
+            ..
+        }
+        | LoadError::Read {
+            source: FileError::TooLong { .. },
+            ..
+        } => "; give it more with --program-memory, if you trust who wrote it",
         _ => "",
     }
 }
 
 /// Parties that a program is not for.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}; correct --local, --parties, --to, --lanes, --garbled or --bits")]
+#[error("{0}; {remedy}", remedy = match .0 {
+    HybridError::Memory(_) => "give it more with --program-memory, if you trust who wrote it",
+    _ => "correct --local, --parties, --to, --lanes, --garbled or --bits",
+})]
 pub struct Parties(pub HybridError);
 
 /// A plan that cannot be.

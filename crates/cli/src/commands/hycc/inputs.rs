@@ -1,16 +1,17 @@
 //! Inputs by flag or file, by the names of a program's variables.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use madrigal_app::read::read_file;
 use madrigal_circuit::hycc::Input;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_hycc::{Flat, Values, ValuesError};
 
 use super::failure::Inputs as Problem;
 use crate::args::InputFile;
-use crate::exit::{Failure, Result, Usage};
+use crate::exit::{Result, Usage};
+use crate::work::check_room;
 
 /// The values that the flags give: of `me` alone, or of all parties; with `lanes`, for as many runs.
 pub fn read(
@@ -108,6 +109,10 @@ fn together(
         all.push(values);
     }
     let runs = runs.map_or(1, |(_, runs)| runs);
+    // A byte for each bit, and as much again on the way; of each run a table of names.
+    let bits = flat.inputs.iter().map(|input| 128 + 2 * input.ty.bits());
+    let bytes = bits.fold(64, u64::saturating_add);
+    check_room(runs as u64, bytes.saturating_mul(8))?;
     let mut values = Values::new(runs);
     for own in &all {
         for run in 0..runs {
@@ -192,7 +197,7 @@ fn text_of(value: &str) -> Result<(Zeroizing<String>, Option<PathBuf>)> {
 }
 
 fn read_text(path: &Path) -> Result<Zeroizing<String>> {
-    let bytes = fs::read(path).map_err(Failure::file("read the input", path))?;
+    let bytes = read_file("read the input", path)?;
     let bytes = Zeroizing::new(bytes);
     Ok(Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -21,7 +21,11 @@ pub use run::run;
 /// Reads the program that the flags name.
 fn read(work: &Work) -> Result<Loaded> {
     let path = work.hycc.hycc.as_deref().unwrap_or(Path::new(""));
-    let loaded = load(path, work.hycc.bundle.as_deref(), &Limits::default());
+    let limits = Limits {
+        bytes: work.hycc.program_memory.0,
+        ..Limits::default()
+    };
+    let loaded = load(path, work.hycc.bundle.as_deref(), &limits);
     Ok(loaded.map_err(failure::Program)?)
 }
 

@@ -157,10 +157,13 @@ fn tell(
         .collect();
     if !args.show.quiet && !args.show.to_stdout() {
         // Nobody is left to tell if standard error is gone.
-        let _ = writeln!(std::io::stderr(), "{}", costs(&figures));
+        let _ = writeln!(crate::terminal::stderr(), "{}", costs(&figures));
         if let (None, Some((me, _)), Receivers::These(_)) = (&outputs, done.first(), &args.work.to)
         {
-            let _ = writeln!(std::io::stderr(), "madrigal: {me} gets no result (--to)");
+            let _ = writeln!(
+                crate::terminal::stderr(),
+                "madrigal: {me} gets no result (--to)"
+            );
         }
     }
     let report = Report {

@@ -6,7 +6,6 @@ mod report;
 mod results;
 mod unfit;
 
-use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -25,7 +24,7 @@ use serde::Serialize;
 use crate::args::{Infer, Over, TransportArg};
 use crate::data::Files;
 use crate::exit::{Failure, Result};
-use crate::files::named;
+use crate::files::{self, named};
 use crate::progress::Bars;
 use crate::reach::Network;
 use crate::remote::RemoteParty;
@@ -83,6 +82,7 @@ struct Work {
 }
 
 pub fn run(args: &Infer) -> Result<()> {
+    args.show.begin();
     match (args.who.local, args.who.party) {
         (Some(parties), _) => by_all(args, parties),
         (None, Some(_)) => by_one(args),
@@ -278,16 +278,19 @@ fn tell(args: &Infer, work: &Work, done: &[(Party, Ended)]) -> Result<()> {
         .collect();
     if !args.show.quiet && !args.show.to_stdout() {
         // Nobody is left to tell if standard error is gone.
-        let _ = writeln!(std::io::stderr(), "{}", costs(&figures));
+        let _ = writeln!(crate::terminal::stderr(), "{}", costs(&figures));
         if args.protocol.is_none() {
             let chosen = work.mix;
             let _ = writeln!(
-                std::io::stderr(),
+                crate::terminal::stderr(),
                 "madrigal: computed in {chosen}, the fastest by an estimate (--protocol)"
             );
         }
         if let (None, Some((me, _))) = (&results, done.first()) {
-            let _ = writeln!(std::io::stderr(), "madrigal: {me} gets no result (--to)");
+            let _ = writeln!(
+                crate::terminal::stderr(),
+                "madrigal: {me} gets no result (--to)"
+            );
         }
     }
     match (&results, named(args.output.as_deref())) {
@@ -376,5 +379,5 @@ fn write_report(
         done,
         layers,
     });
-    fs::write(path, page).map_err(Failure::file("write the report", path))
+    files::write_bytes("write the report", path, page)
 }

@@ -1,14 +1,14 @@
 //! Results: which files they go to, and what they look like.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use madrigal_core::text::plain;
 use madrigal_nn::{Tensor, csv, npy};
 
 use crate::args::Infer;
 use crate::data::is_csv;
-use crate::exit::{Failure, Result};
+use crate::exit::Result;
 use crate::files::{self, Output, named};
 
 /// What is to be written: for the outputs of these names, in order, or, as long as these are not known, for one.
@@ -56,21 +56,22 @@ fn places(path: &Path, names: &[String]) -> Vec<PathBuf> {
 
 pub fn write(results: &[(String, Tensor)], path: &Path) -> Result<()> {
     let names: Vec<String> = results.iter().map(|(name, _)| name.clone()).collect();
-    for (path, (_, tensor)) in places(path, &names).iter().zip(results) {
-        let file = match is_csv(path) {
+    let files = places(path, &names).into_iter().zip(results);
+    let files = files.map(|(path, (_, tensor))| {
+        let file = match is_csv(&path) {
             true => csv::write(tensor).into_bytes(),
             false => npy::write(tensor),
         };
-        fs::write(path, file).map_err(Failure::file("write the result", path))?;
-    }
-    Ok(())
+        (path, file)
+    });
+    files::write_results(&files.collect::<Vec<_>>())
 }
 
 /// A line for each row; of several numbers first the place of the greatest, counted from 0.
 pub fn text(results: &[(String, Tensor)]) -> String {
     let mut text = String::new();
     for (name, tensor) in results {
-        let _ = writeln!(text, "{name}:");
+        let _ = writeln!(text, "{}:", plain(name));
         let columns = tensor
             .shape()
             .get(1..)

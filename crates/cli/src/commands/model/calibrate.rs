@@ -1,6 +1,5 @@
 //! `model calibrate`: numbers with a fixed point that suffice for sample data.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_nn::with_note;
@@ -28,6 +27,7 @@ struct Calibrated {
 const LEAST: u32 = 4;
 
 pub fn calibrate(args: &Calibrate) -> Result<()> {
+    args.sample.begin();
     let Calibrate { sample, spare, .. } = args;
     let written = Written {
         flag: "--output",
@@ -78,7 +78,7 @@ pub fn calibrate(args: &Calibrate) -> Result<()> {
             .unwrap_or_default();
         let file = models::bytes(&sample.file)?;
         let noted = with_note(file, NumberArg::NOTE, &number.to_string());
-        fs::write(path, noted).map_err(Failure::file("write the model", path))?;
+        files::write_bytes("write the model", path, noted)?;
     }
     if sample.json {
         return print_json(&Calibrated {

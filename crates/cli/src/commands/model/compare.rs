@@ -1,6 +1,5 @@
 //! `model compare`: a network with a fixed point on sample data.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use madrigal_nn::secret::{Comparison, Format};
@@ -96,6 +95,7 @@ pub(super) fn compared(
 }
 
 pub fn compare(sample: &Sample, numbers: Option<NumberArg>, plot: Option<&Path>) -> Result<()> {
+    sample.begin();
     let written = Written {
         flag: "--plot",
         action: "write the plot",
@@ -117,7 +117,7 @@ pub fn compare(sample: &Sample, numbers: Option<NumberArg>, plot: Option<&Path>)
         };
         let caption = format!("Largest error by layer, numbers {bits}.{fraction}{lost}");
         let drawn = plot::draw(&caption, &points).map_err(Failure::bug)?;
-        fs::write(path, drawn).map_err(Failure::file("write the plot", path))?;
+        files::write_bytes("write the plot", path, drawn)?;
     }
     match sample.json {
         true => print_json(&compared),

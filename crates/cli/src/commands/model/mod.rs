@@ -6,7 +6,6 @@ mod explain;
 mod plot;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use madrigal_core::Party;
@@ -119,7 +118,7 @@ fn strip(file: &Path, options: &Options, output: &Path) -> Result<()> {
     files::check([file], &[written])?;
     let stripped = model(file)?.without_weights(options);
     let stripped = stripped.map_err(|error| wrong(file, error))?;
-    fs::write(output, &stripped.file).map_err(Failure::file("write the model", output))?;
+    files::write_bytes("write the model", output, &stripped.file)?;
     print(left(&stripped).as_bytes())
 }
 

@@ -1,5 +1,6 @@
 //! How far a fixed point is from the clear, layer by layer, as a drawing.
 
+use madrigal_core::text::plain;
 use plotters::prelude::*;
 use plotters::style::FontTransform;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -77,12 +78,14 @@ pub fn draw(caption: &str, points: &[Point<'_>]) -> Result<String, Box<dyn std::
 
 /// The end of a long name, which tells more than its beginning.
 fn short(name: &str) -> String {
+    // A control makes an image that no viewer reads.
+    let name = plain(name);
     match name.chars().count() {
         count if count > LETTERS => {
             let end = name.chars().skip(count - LETTERS + 1);
             "…".to_owned() + &end.collect::<String>()
         }
-        _ => name.to_owned(),
+        _ => name.into_owned(),
     }
 }
 
@@ -92,7 +95,7 @@ mod tests {
 
     #[test]
     fn names_are_text_and_each_layer_is_a_point() {
-        let hostile = "</text><script>alert(1)</script>";
+        let hostile = "</text><script>\u{1b}\u{202e}</script>";
         let errors = [0.0, 1e-5, f64::NAN, f64::INFINITY, 1e-3];
         let points = errors.map(|error| Point {
             name: hostile,
@@ -105,6 +108,8 @@ mod tests {
             !drawn.contains("<script") && drawn.contains("a &amp; b"),
             "{drawn}"
         );
+        let seen = |c: char| c == '\n' || madrigal_core::text::is_plain(c);
+        assert!(drawn.chars().all(seen), "{drawn}");
         // Not of how many layers there are.
         assert!(draw("none", &[]).unwrap().contains("</svg>"));
         let many: Vec<Point<'_>> = (0..5000)

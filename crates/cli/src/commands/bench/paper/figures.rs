@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::super::branches::{Setting, Way, measure, network};
 use crate::args::{BenchPaper, TransportArg};
 use crate::exit::{Failure, Result, Usage};
+use crate::files;
 use crate::numbers::table;
 use crate::progress::Steps;
 use crate::reach::Network;
@@ -255,7 +256,7 @@ fn plot(figure: u8, points: &[Point], directory: &Path) -> Result<()> {
     let path = directory.join(format!("figure{figure}.svg"));
     let mut text = String::new();
     draw(&mut text, figure, points).map_err(Failure::bug)?;
-    fs::write(&path, text).map_err(Failure::file("write the plot", &path))
+    files::write_bytes("write the plot", &path, text)
 }
 
 fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {

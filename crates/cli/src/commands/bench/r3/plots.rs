@@ -10,6 +10,7 @@ use plotters::prelude::*;
 use super::{Setting, TRANSPORTS, circuits};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
+use crate::files;
 use crate::numbers::{rate, seconds, table};
 use crate::progress::Steps;
 use crate::stats::print;
@@ -104,7 +105,7 @@ pub(super) fn write(args: &BenchR3, directory: &Path) -> Result<()> {
         let path = directory.join(file);
         let mut text = String::new();
         chart(&mut text, axes, curves, value).map_err(Failure::bug)?;
-        fs::write(&path, text).map_err(Failure::file("write the plot", &path))
+        files::write_bytes("write the plot", &path, text)
     };
     let (load, rates) = ("blocks in a job", "AES-128 blocks per second");
     draw("throughput.svg", [load, rates], &by_load, |p| p.per_second)?;

@@ -1,5 +1,7 @@
 //! Text that stands in a page.
 
+use madrigal_core::text::is_plain;
+
 /// The most characters of a name.
 const LETTERS: usize = 100;
 
@@ -13,16 +15,11 @@ pub fn escaped(text: &str) -> String {
             '>' => safe.push_str("&gt;"),
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&#39;"),
-            other if other.is_control() || turns(other) => safe.push('\u{fffd}'),
+            other if !is_plain(other) => safe.push('\u{fffd}'),
             other => safe.push(other),
         }
     }
     safe
-}
-
-/// Whether a character turns the direction of those around it.
-fn turns(character: char) -> bool {
-    matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A name out of a file: as text, and its beginning alone where it is long.
@@ -59,10 +56,10 @@ mod tests {
 
     #[test]
     fn nothing_of_a_text_is_markup() {
-        let hostile = "<img src=x onerror='a()'>&\"\u{0}\u{202e}";
+        let hostile = "<img src=x onerror='a()'>&\"\u{0}\u{202e}\u{2028}";
         assert_eq!(
             escaped(hostile),
-            "&lt;img src=x onerror=&#39;a()&#39;&gt;&amp;&quot;\u{fffd}\u{fffd}"
+            "&lt;img src=x onerror=&#39;a()&#39;&gt;&amp;&quot;\u{fffd}\u{fffd}\u{fffd}"
         );
         let long = name(&"<".repeat(1000));
         assert_eq!(long, "&lt;".repeat(100) + "…");
