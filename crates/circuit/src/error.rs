@@ -171,6 +171,19 @@ pub enum HeaderError {
         /// Length of the file in bytes.
         bytes: usize,
     },
+    /// More input bits than a text of this length can read a good part of.
+    #[error(
+        "the header announces {inputs} input bits, and a file of {bytes} bytes reads few of them; beyond {free}, a \
+         file has a byte for each: leave out the inputs that nothing reads"
+    )]
+    Unread {
+        /// Sum of the input widths, bits.
+        inputs: u32,
+        /// Length of the file in bytes.
+        bytes: usize,
+        /// Input bits that any file may have.
+        free: usize,
+    },
     /// More output bits than wires.
     #[error(
         "the outputs take {outputs} bits, but there are only {wires} wires; correct the header"

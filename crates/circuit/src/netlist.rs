@@ -232,6 +232,9 @@ impl Words {
     }
 }
 
+/// Input bits that a text may announce however short it is: compiled, they take a few megabytes.
+const FREE_INPUTS: usize = 1 << 17;
+
 /// Builds a netlist gate by gate and checks each one.
 pub(crate) struct Assembler {
     netlist: Netlist,
@@ -346,8 +349,16 @@ impl Assembler {
         Ok(())
     }
 
-    /// Refuses wires that a text of this many bytes cannot assign, before anything grows with them.
+    /// Refuses wires that a text of this many bytes cannot assign, and inputs of which it can read few, before anything
+    /// grows with them.
     pub(crate) fn expect_text(&self, bytes: usize) -> Result<(), HeaderError> {
+        if self.input_bits as usize > bytes.max(FREE_INPUTS) {
+            return Err(HeaderError::Unread {
+                inputs: self.input_bits,
+                bytes,
+                free: FREE_INPUTS,
+            });
+        }
         let wires = self.netlist.wires;
         if (wires - self.input_bits) as usize > bytes {
             return Err(HeaderError::TooShort {

@@ -178,6 +178,11 @@ fn refused_netlists() {
             "1 268435456\n1 1 1\n2 1 0 1 2 AND".into(),
             "cannot assign the others",
         ),
+        // Compiled, this one took half a gigabyte.
+        (
+            "1 16777217\n1 16777216\n1 1\n1 1 0 16777216 INV".into(),
+            "16777216 input bits, and a file of 44 bytes reads few of them",
+        ),
         (
             gate(old, "2 1 0 1 2"),
             "line 4: expected '#in #out in... out... OP', but no operation",

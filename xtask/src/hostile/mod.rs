@@ -21,6 +21,8 @@ use cases::Case;
 use change::Random;
 use watch::{Ended, Limits, watch};
 
+/// What the program takes before it reads anything: a run may end before more is seen.
+const ITSELF: u64 = 20 << 20;
 /// Bytes of memory beyond that of the unchanged file, whatever the file: the project's own bound.
 const FLOOR: u64 = 16 << 20;
 /// And for each byte of the files.
@@ -149,7 +151,7 @@ fn changed(
                 patience: PATIENCE,
             };
             let ended = watch(program, &case.words, &folder, &limits)?;
-            let memory = ended.memory.saturating_sub(plain.memory);
+            let memory = ended.memory.saturating_sub(plain.memory.max(ITSELF));
             let problem = ended.problem().or((memory > declared).then_some("memory"));
             let mut found = found.lock().unwrap_or_else(|broken| broken.into_inner());
             let tally = found.0.entry(case.kind.clone()).or_default();
