@@ -292,8 +292,8 @@ fn a_program_takes_no_more_than_its_limit_of_bytes() {
         bytes,
         ..Limits::default()
     };
-    assert!(Linked::new(modules(), &limits(4 << 20)).is_ok());
-    let refused = Linked::new(modules(), &limits(2 << 20)).unwrap_err();
+    assert!(Linked::new(modules(), &limits(2 << 20)).is_ok());
+    let refused = Linked::new(modules(), &limits(1 << 20)).unwrap_err();
     assert!(
         refused.to_string().contains("the program has 6400 wires"),
         "{refused}"

@@ -12,9 +12,9 @@ use super::error::LinkError;
 use super::module::{Call, Module};
 use crate::bristol::Limits;
 
-/// Bytes for each wire of a program: its node, and what is noted of it while it is planned and made a circuit (under
-/// 400 for gates of bits, fewer for words).
-const WIRE: u64 = 400;
+/// Bytes for each wire of a program: its node, and what is noted of it while it is planned and made a circuit. With gates
+/// of bits these are 160 (`madrigal explain` of 200,000 and of 800,000 of them), with words fewer.
+const WIRE: u64 = 200;
 
 /// Bytes for each call of a module, and for each of its variables: what is held while it is followed. Calls of modules
 /// that have no wires take time, and so they count too.
