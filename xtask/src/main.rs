@@ -41,7 +41,8 @@ cargo xtask CHORE
                         cargo-fuzz
   hostile [--files N] [--seed S] [PART...]
                         start the program on N files (1000) changed at random, of all that it reads (or of the
-                        cases whose name contains PART): no panic, abort or hang, and memory as their length; Linux
+                        cases whose name contains PART): no panic, abort or hang, and memory as their length; MADRIGAL
+                        names a program other than the one that is built; Linux
   dudect [--measurements N] [NAME...]
                         look for time that depends on choices or on Delta, in each step of oblivious
                         transfer whose name contains NAME, with N measurements (20000); wants a quiet

@@ -43,6 +43,8 @@ fn shell(directory: &Path, line: &str) -> Ran {
     let output = Command::new("sh")
         .args(["-c", line])
         .env("MADRIGAL", env!("CARGO_BIN_EXE_madrigal"))
+        // What cannot be written elsewhere is kept there.
+        .env("TMPDIR", directory)
         .current_dir(directory)
         .stdin(Stdio::null())
         .output()
