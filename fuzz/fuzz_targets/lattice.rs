@@ -27,18 +27,18 @@ fuzz_target!(|bytes: &[u8]| {
     let sizes @ [p, k, q] = [rows, inner, columns].map(|&size| usize::from(size) % 12 + 1);
     let layout = Layout::new(16, p, k, q).expect("16 bits");
     let request = layout.requests().next().expect("one");
-    let mut owner = Owner::new(16, Block::new(1, 2)).expect("16 bits");
+    let mut owner = Owner::new(16, Block::new(1, 2), 1).expect("16 bits");
     let mut z = elements(p * q);
     match which >> 1 & 3 {
         0 => {
             let [due, ..] = Responder::key_cost(16).expect("16 bits");
             let key = message(rest, due as usize, fit);
-            let taken = Responder::new(16, &key, Block::new(3, 4));
+            let taken = Responder::new(16, &key, Block::new(3, 4), 2);
             assert!(taken.is_err() || key.len() == due as usize);
         }
         1 | 2 => {
             let key = owner.public_key();
-            let mut responder = Responder::new(16, &key, Block::new(3, 4)).expect("a key");
+            let mut responder = Responder::new(16, &key, Block::new(3, 4), 2).expect("a key");
             let asked = message(rest, layout.request_len(&request), fit);
             let Ok(asked) = responder.read(&layout, &request, &asked) else {
                 return;

@@ -3,6 +3,9 @@
 //! In the sources of all crates, tests aside: no bytes written in place begin a hash or a derivation
 //! (`update(b"...")` and its like), no other bytes begin with the project's name, and no key of AES is
 //! written in place, neither as 16 bytes nor as a number.
+//!
+//! What has keys ([`KEYED`]) makes no generator without a number: one that may begins with a comment `// Number 0:` and
+//! says why. And no digest that parties compare is cut ([`CUT`]): a key is taken from one by `first_chunk`.
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +30,26 @@ const CALLS: [&str; 12] = [
     "Block::from_bytes(*b\"",
 ];
 
+/// Crates whose generators have secret keys, of which a session has many.
+const KEYED: [&str; 7] = [
+    "correlations",
+    "engine",
+    "garbling",
+    "lattice",
+    "net",
+    "ot",
+    "protocols",
+];
+
+/// Generators without a number.
+const UNNUMBERED: [&str; 3] = ["Prg::new(", ".prg(", "SeededRng::from_seed("];
+
+/// What a line says, at most so many above, that makes a generator without a number.
+const REASON: (&str, usize) = ("// Number 0:", 3);
+
+/// Parts of digests, where parties compare them.
+const CUT: [&str; 3] = ["digest[..", "digest()[..", "finalize()[.."];
+
 /// Checks all sources and names every line that keeps something to itself.
 pub(crate) fn domains() -> Outcome {
     println!("+ domains");
@@ -36,7 +59,10 @@ pub(crate) fn domains() -> Outcome {
             let name = path.strip_prefix(root()).unwrap_or(&path).to_path_buf();
             if !name.ends_with(REGISTRY) {
                 let text = std::fs::read_to_string(&path)?;
-                let found = unregistered(&text).into_iter();
+                let mut found = unregistered(&text);
+                found.extend(unnumbered(&name, &text));
+                found.extend(cut(&name, &text));
+                let found = found.into_iter();
                 wrong.extend(found.map(|line| format!("{}:{line}", name.display())));
             }
         }
@@ -45,7 +71,7 @@ pub(crate) fn domains() -> Outcome {
         return Ok(());
     }
     Err(format!(
-        "domain separators and keys that are not in {REGISTRY}:\n  {}",
+        "domain separators and keys that are not in {REGISTRY}, generators without a number, digests that are cut:\n  {}",
         wrong.join("\n  ")
     )
     .into())
@@ -104,9 +130,72 @@ fn unregistered(text: &str) -> Vec<String> {
     wrong
 }
 
+/// Whether a file is the code of one of these crates.
+fn is_of(name: &Path, crates: &[&str]) -> bool {
+    let of = |it: &&str| name.starts_with(Path::new("crates").join(it).join("src"));
+    crates.iter().any(|it| of(&it))
+}
+
+/// A file's code, without the tests at its end, line by line.
+fn lines(text: &str) -> Vec<&str> {
+    let code = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(text);
+    code.lines().map(str::trim).collect()
+}
+
+/// The lines that make a generator without a number, and say nothing of why.
+fn unnumbered(name: &Path, text: &str) -> Vec<String> {
+    if !is_of(name, &KEYED) {
+        return Vec::new();
+    }
+    let lines = lines(text);
+    let wrong = |(number, line): (usize, &&str)| {
+        let makes = !line.starts_with("//") && UNNUMBERED.iter().any(|call| line.contains(call));
+        let above = &lines[number.saturating_sub(REASON.1)..number];
+        let told = above.iter().any(|line| line.starts_with(REASON.0));
+        (makes && !told).then(|| format!("{}: {line}", number + 1))
+    };
+    lines.iter().enumerate().filter_map(wrong).collect()
+}
+
+/// The lines that take a part of a digest. The program's own tables, which people read, may.
+fn cut(name: &Path, text: &str) -> Vec<String> {
+    if is_of(name, &["cli"]) {
+        return Vec::new();
+    }
+    let lines = lines(text);
+    let wrong = |(number, line): (usize, &&str)| {
+        // All of it, `[..]`, is no part.
+        let part = |part: &&str| line.split(*part).skip(1).any(|rest| !rest.starts_with(']'));
+        let cuts = !line.starts_with("//") && CUT.iter().any(|it| part(&it));
+        cuts.then(|| format!("{}: {line}", number + 1))
+    };
+    lines.iter().enumerate().filter_map(wrong).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn generators_without_a_number_and_parts_of_digests_are_told() {
+        let name = Path::new("crates/ot/src/new.rs");
+        let code = "fn f() {\n    let prg = Prg::new(key);\n}\n";
+        assert_eq!(unnumbered(name, code).len(), 1);
+        assert!(unnumbered(Path::new("crates/circuit/src/new.rs"), code).is_empty());
+        let told = "fn f() {\n    // Number 0: it is public.\n    let prg = Prg::new(key);\n}\n";
+        assert!(unnumbered(name, told).is_empty());
+        let test = "\n#[cfg(test)]\nmod tests {\n    fn f() { Prg::new(key); }\n}\n";
+        assert!(unnumbered(name, test).is_empty());
+        for line in [
+            "hex(&self.chain.digest()[..16])",
+            "self.digest[..8]",
+            "hash.finalize()[..16]",
+        ] {
+            assert_eq!(cut(name, line).len(), 1, "{line}");
+        }
+        assert!(cut(name, "// digest[..16]\nlet key = digest.first_chunk();").is_empty());
+        assert!(cut(name, "key(&digest[..])").is_empty());
+    }
 
     #[test]
     fn what_is_not_registered_is_told() {

@@ -5,32 +5,37 @@
 //! xtask lint` finds those that do not), and a test holds that no two hashes can be fed the same
 //! bytes: none begins another.
 //!
-//! # Keys of AES, and what is encrypted under them
-//! No key is fixed. Each is secret and fresh, or public and of one instance in one session.
+//! # Keys of AES
+//! No key is fixed. Each is secret and fresh, or public and of one instance in one session. What secret keys encrypt
+//! has a number in its upper half, 64 bits that no two of a session's keys share but by chance
+//! ([`KeyNumbers`](crate::KeyNumbers) says with which): a guess of a key tests one of them. `n | 0, 1, ...` stands for the
+//! counter blocks under number n.
 //!
-//! | key | secret | what is encrypted | where |
-//! |---|---|---|---|
-//! | seed of a private generator, from the operating system | yes | 0, 1, 2, ... | `Prg` of the kernels |
-//! | key of a generator that two parties share, one for each pair, job and step: [`SHARED_GENERATOR`] | yes | 0, 1, 2, ... | `Context::shared_prg` |
-//! | key of a base OT | yes | numbers of streams, once each: the keys that extensions start from | `crates/correlations/src/base.rs` |
-//! | inner node of a SoftSpoken tree, the root's children being keys of a stream | yes | 0 and 1: its children | `crates/ot/src/softspoken/pprf.rs` |
-//! | leaf of a SoftSpoken tree | yes | 0, 1, 2, ...: 128 OTs each | `Leaves` of the kernels |
-//! | seed of secret polynomials, from a private generator | yes | 0, 1, 2, ... | `crates/lattice/src/sample.rs` |
-//! | [`ROW_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | rows | `RowHash` of the kernels |
-//! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | `Stretch` of the kernels |
-//! | [`GATE_HASH`] of an instance, plus (XOR) the piece's number | no | labels, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
-//! | [`NUMBER_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | labels, plus their row's number | `RowHash` of the kernels |
-//! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | keys, permuted, plus their tweak: 64 ANDs at most | `GateHash` of the kernels |
-//! | [`BMR_PRODUCTS`] of an instance and a direction, plus (XOR) the row's number / 1024 | no | rows, plus their AND's number | `RowHash` of the kernels |
-//! | [`BIT_PAIRS`] of a step and a direction, plus (XOR) the row's number / 1024 | no | rows | `RowHash` of the kernels |
-//! | seed of a conditional's masks, shared bit by bit: of two parties both have it, or two of their own | yes | 0, 1, 2, ...: once by each, of bits or of ring elements | `crates/protocols/src/branches/` |
-//! | seed of a turn of a chain of products, two for each bit, from a private generator | yes | 0, 1, 2, ...: once by each of the two parties | `crates/protocols/src/branches/rings/chain.rs` |
-//! | seed of a block of BMR, from a private generator | yes | 0, 1, 2, ...: keys of 0, one for each AND and lane | `crates/garbling/src/bmr/masks.rs` |
-//! | seed of the coins of three halves, from a private generator | yes | 0, 1, 2, ...: one for each piece | `crates/garbling/src/garbler.rs` |
-//! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | `crates/ot/src/silent/public.rs` |
-//! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | `LocalCode` of the kernels |
-//! | key of a group of four trees | no | nodes | `GgmTrees` of the kernels |
-//! | seed of a public polynomial, sent with what it belongs to | no | 0, 1, 2, ... | `crates/lattice/src/sample.rs` |
+//! | key | secret | what is encrypted | number | where |
+//! |---|---|---|---|---|
+//! | seed of a private generator, from the operating system | yes | n \| 0, 1, 2, ... | random, as secret as the key | `Prg` of the kernels |
+//! | key of a generator that two parties share, one for each pair, job and step: [`SHARED_GENERATOR`] | yes | n \| 0, 1, 2, ... | of the same digest, as secret as the key | `Context::shared_prg` |
+//! | seed of a generator of Delta, of base OTs, of an extension's coins | yes | n \| 0, 1, 2, ... | [`STEP_KEY_NUMBERS`] of step and party, and the peer | `crates/correlations/src/base.rs`, `links/peer.rs` |
+//! | seed of silent OT's roots | yes | n \| 0, 1, 2, ... | [`OT_KEY_NUMBERS`], one for an instance | `crates/ot/src/silent/sender.rs` |
+//! | key of a base OT | yes | n \| the stream's number, for each stream once: the keys that extensions start from | [`OT_KEY_NUMBERS`], one for each OT and stream | `crates/correlations/src/base.rs` |
+//! | inner node of a SoftSpoken tree, the root's children being keys of a stream | yes | n \| 0 and 1: its children | [`OT_KEY_NUMBERS`], one for each tree and level, of which a party lacks one node | `crates/ot/src/softspoken/pprf.rs` |
+//! | leaf of a SoftSpoken tree | yes | n \| 0, 1, 2, ...: 128 OTs each | [`OT_KEY_NUMBERS`], one for each tree, of which a party lacks one leaf | `Leaves` of the kernels |
+//! | seed of secret polynomials, from a private generator | yes | n \| 0, 1, 2, ... | [`STEP_KEY_NUMBERS`] of step and party, the width and the peer | `crates/lattice/src/sample.rs` |
+//! | [`ROW_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | rows | | `RowHash` of the kernels |
+//! | [`ROW_STRETCH`] of an instance, plus (XOR) the block's number / 4096 | no | seeds, plus the block's number in its string | | `Stretch` of the kernels |
+//! | [`GATE_HASH`] of an instance, plus (XOR) the piece's number | no | labels, permuted, plus their tweak: 64 ANDs at most | | `GateHash` of the kernels |
+//! | [`NUMBER_HASH`] of an instance, plus (XOR) the row's number / 1024 | no | labels, plus their row's number | | `RowHash` of the kernels |
+//! | [`BMR_HASH`] of an instance, plus (XOR) the piece's number | no | keys, permuted, plus their tweak: 64 ANDs at most | | `GateHash` of the kernels |
+//! | [`BMR_PRODUCTS`] of an instance and a direction, plus (XOR) the row's number / 1024 | no | rows, plus their AND's number | | `RowHash` of the kernels |
+//! | [`BIT_PAIRS`] of a step and a direction, plus (XOR) the row's number / 1024 | no | rows | | `RowHash` of the kernels |
+//! | seed of a conditional's masks, shared bit by bit: of two parties both have it, or two of their own; of three up to four are drawn for a mask | yes | n \| 0, 1, 2, ...: once by each, of bits or of ring elements | [`STEP_KEY_NUMBERS`] of the step, one for each code, kind of masks and lane | `crates/protocols/src/branches/` |
+//! | seed of a turn of a chain of products, two for each bit, from a private generator | yes | n \| 0, 1, 2, ...: once by each of the two parties | [`STEP_KEY_NUMBERS`] of the step, one for each pair of seeds, of which a party lacks one | `crates/protocols/src/branches/rings/chain.rs` |
+//! | seed of a block of BMR, from a private generator | yes | n \| 0, 1, 2, ...: keys of 0, one for each AND and lane | [`BMR_KEY_NUMBERS`], that of the block's first piece | `crates/garbling/src/bmr/masks.rs` |
+//! | seed of the coins of three halves, from a private generator | yes | n \| 0, 1, 2, ...: one for each piece | [`GARBLER_KEY_NUMBERS`], that of the garbler's first piece | `crates/garbling/src/garbler.rs` |
+//! | two halves of [`SILENT_COINS`] of an instance | no | 0, 1, 2, ...: the seeds of codes, the keys of trees | | `crates/ot/src/silent/public.rs` |
+//! | seed of a code, one for each iteration | no | 0, 1, 2, ...: 2.5 for a row's indices | | `LocalCode` of the kernels |
+//! | key of a group of four trees | no | nodes | | `GgmTrees` of the kernels |
+//! | seed of a public polynomial, sent with what it belongs to | no | 0, 1, 2, ... | | `crates/lattice/src/sample.rs` |
 //!
 //! # Counters
 //! | counter | of | unique within |
@@ -40,8 +45,10 @@
 //! | rows of numbers | an instance of garbling | the instance: session, garbler, evaluator, stream |
 //! | pieces | an instance of garbling by N parties, 64 bits; past the end an error | the instance: session and step, stream |
 //! | rows of pairs of bits | a step of alpha and a direction | the step, sender and receiver |
-//! | streams | 4 x line + kind (bits, rings, matrices, vectors), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
-//! | blocks of a generator | 64 bits; past the end it panics | the generator's key |
+//! | streams | 5 x line + kind (bits, rings, matrices, vectors, correlated OTs), below 2^31; 2^31 more for the extension that a silent one starts from | the base OTs of one job and pair |
+//! | blocks of a generator | 64 bits, below the key's number; past the end it panics | the generator's key |
+//! | numbers of secret keys | 64 bits from where a hash of their place begins | the place: an OT instance; an instance of garbling; a step, or a step and a party |
+//! | seeds of conditionals | of all codes, kinds and lanes in order; never set back | the step |
 //! | steps | paths of names, at which generators and channels are handed out once | the job |
 //! | jobs | 32 bits, in the session's order | the session |
 //! | chunks of a store | 64 bits in the nonce of AES-256-GCM | the file's key: [`STORE`] with the file's name and the store's salt |
@@ -109,6 +116,27 @@ registry! {
     Sha256 SUMS = b"madrigal sums 1";
     /// A program's operations in words (collision resistance). The length of each comes first.
     Sha256 PROGRAM = b"madrigal program v1";
+    /// A graph of operations in words (collision resistance). The length of each comes first.
+    Sha256 GRAPH = b"madrigal graph v1";
+    /// A graph's digest, and in which blocks and order it is carried out (collision resistance).
+    Sha256 PROGRAM_PLAN = b"madrigal program plan v1";
+    /// The plan of a job that evaluates a circuit: digests and facts (collision resistance).
+    Sha256 JOB_PLAN = b"madrigal job plan v1";
+    /// Some of the operations of a plan in words (collision resistance). The length of each comes first.
+    Sha256 OPERATIONS = b"madrigal operations v1";
+    /// Facts that are too long or too many to be announced (collision resistance). The length of each text comes first.
+    Sha256 ALL_FACTS = b"madrigal all facts v1";
+    /// What the path of every step begins with, whose digest gives the number of the step's channels: 64 bits, of which
+    /// a job notices that two are the same.
+    Sha256 STEP_PATH = b"job";
+    /// A value that all know as part of a program (collision resistance), which its sort goes with.
+    Sha256 PUBLIC_VALUE = b"madrigal public value v1";
+    /// The inputs that all parties know (collision resistance), whose sorts are in the program.
+    Sha256 PUBLIC_INPUTS = b"madrigal public inputs 1";
+    /// Picked places (collision resistance).
+    Sha256 PICKED = b"madrigal picked v1";
+    /// Names and types of a HyCC program's variables (collision resistance). The length of each text comes first.
+    Sha256 VARIABLES = b"madrigal variables v1";
     /// What the stages of a run before have computed and opened, and what the last one has (collision
     /// resistance). The lengths of all parts follow from what comes before them.
     Sha256 STAGES = b"madrigal stages v1";
@@ -149,6 +177,15 @@ registry! {
     /// An instance gives the seeds of its public coins, 128 bits each: the codes' and the trees' (random
     /// oracle).
     Sha256 SILENT_COINS = b"madrigal silent codes v1";
+    /// An instance of OTs gives where the numbers of its secret keys of AES begin ([`crate::KeyNumbers`]; random
+    /// oracle, as the next three).
+    Sha256 OT_KEY_NUMBERS = b"madrigal OT numbers   v1";
+    /// As [`OT_KEY_NUMBERS`], for an instance of garbling.
+    Sha256 GARBLER_KEY_NUMBERS = b"madrigal Y2 numbers   v1";
+    /// As [`OT_KEY_NUMBERS`], for an instance of garbling by N parties and one of them.
+    Sha256 BMR_KEY_NUMBERS = b"madrigal BMR numbers  v1";
+    /// As [`OT_KEY_NUMBERS`], for a step's public identifier, and a party where keys are its own.
+    Sha256 STEP_KEY_NUMBERS = b"madrigal step numbers v1";
     /// A store's key and salt, a purpose and a file's name give a key (key derivation).
     Hkdf STORE = b"madrigal store v1 ";
     /// A store's header.

@@ -62,7 +62,7 @@ impl Stream {
 /// The outcome of the base OTs of one job with all peers, from which every kind of correlation starts
 /// extensions of its own.
 ///
-/// The key of stream s is AES under the base OT's key, of s: keys of distinct streams are independent
+/// The key of stream s is AES under the base OT's key, of s and a number of the OT's own in the stream: keys of distinct streams are independent
 /// for anyone without the base key (PRF: AES-128), and a base key is used for nothing else. All streams
 /// of a direction have one Delta, which is odd and our own with all peers, as the OTs of one long extension would; the stream's number is in their
 /// names, so that no tweak comes twice under one Delta ([`madrigal_ot::Tweaks`]).
@@ -93,9 +93,9 @@ impl Base {
     }
 
     async fn with_all(context: Context) -> Result<Self> {
-        let delta = Delta::random_odd(&mut SeededRng::from_seed(
-            context.private_prg().next_block(),
-        ));
+        let numbers = context.own_key_numbers();
+        let seed = context.private_prg().next_block();
+        let delta = Delta::random_odd(&mut SeededRng::numbered(seed, numbers.of(0)));
         let channels = context.channels()?;
         let turn = Turn::default();
         let pairs = channels.into_iter().map(|mut channel| {
@@ -167,15 +167,21 @@ impl BasePair {
         direction(self.session, from, to, stream.number())
     }
 
-    /// The keys of one stream.
-    pub(crate) fn keys(&self, stream: Stream) -> Keys {
-        let derive = |key: Block| {
-            let mut prf = Prg::new(key);
+    /// The keys of one stream, as party `me`. Each base OT's keys encrypt under numbers of their own, one of which
+    /// the party that chose lacks: what it sees of the others is no target for a guess of that one.
+    pub(crate) fn keys(&self, me: Party, stream: Stream) -> Keys {
+        let derive = |key: Block, number: u64| {
+            let mut prf = Prg::numbered(key, number);
             prf.seek(stream.number().into());
             prf.next_block()
         };
-        let chosen = self.chosen.iter().map(|&key| derive(key)).collect();
-        let both = self.both.iter().map(|keys| keys.map(derive)).collect();
+        let sends = self.instance(me, self.peer, stream);
+        let receives = self.instance(self.peer, me, stream);
+        let chosen = (0..).zip(self.chosen.iter());
+        let chosen = chosen.map(|(i, &key)| derive(key, sends.base_key_number(i)));
+        let both = (0..).zip(self.both.iter());
+        let both = both.map(|(i, keys)| keys.map(|key| derive(key, receives.base_key_number(i))));
+        let (chosen, both) = (chosen.collect(), both.collect());
         (Zeroizing::new(chosen), Zeroizing::new(both))
     }
 }
@@ -200,7 +206,8 @@ async fn pair(
     let (me, peer) = (context.me(), channel.peer());
     let session = context.public_id();
     let base = |from, to| direction(session, from, to, 0);
-    let mut rng = SeededRng::from_seed(context.private_prg().next_block());
+    let number = context.own_key_numbers().of(1 + peer.index() as u64);
+    let mut rng = SeededRng::numbered(context.private_prg().next_block(), number);
     let given = context.test_base_ots().map(|seed| Given { seed });
 
     let (base_sender, s) = BaseSender::new(&mut rng, base(me, peer));
@@ -269,5 +276,62 @@ pub(crate) fn base_cost(parties: usize) -> PhaseCost {
         bytes_received: bytes,
         messages: 2 * peers,
         aes_blocks: peers * (one.sender_aes + one.receiver_aes + 1) + 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// The keys of all base OTs encrypted the same numbers of streams: a guess of one was held against all of them.
+    #[test]
+    fn a_guess_of_a_key_tests_one_base_ot() {
+        let one = Block::new(1, 2);
+        let pair = BasePair {
+            peer: Party::new(1),
+            session: [3; 32],
+            delta: Delta::from_block(Block::ONES),
+            chosen: Zeroizing::new(vec![one; KAPPA]),
+            both: Zeroizing::new(vec![[one, Block::ZERO]; KAPPA]),
+        };
+        let mut seen = HashSet::new();
+        for line in 0..3 {
+            for group in [Group::Bits, Group::Rows] {
+                let (chosen, both) = pair.keys(Party::new(0), Stream { group, line });
+                let firsts = both.iter().map(|[first, _]| *first);
+                for key in chosen.iter().copied().chain(firsts) {
+                    assert!(seen.insert(u128::from(key)), "line {line}");
+                }
+            }
+        }
+    }
+
+    /// Both sides of a base OT come to the same key of a stream.
+    #[test]
+    fn both_parties_number_their_keys_alike() {
+        let pair = |peer: usize, key: Block, both: [Block; 2]| BasePair {
+            peer: Party::new(peer),
+            session: [3; 32],
+            delta: Delta::from_block(Block::ONES),
+            chosen: Zeroizing::new(vec![key; KAPPA]),
+            both: Zeroizing::new(vec![both; KAPPA]),
+        };
+        let [a, b] = [Block::new(1, 2), Block::new(3, 4)];
+        let (first, second) = (pair(1, b, [a, b]), pair(0, b, [a, b]));
+        for line in [0, 5] {
+            let stream = Stream {
+                group: Group::Vectors,
+                line,
+            };
+            let (first_chosen, first_both) = first.keys(Party::new(0), stream);
+            let (second_chosen, second_both) = second.keys(Party::new(1), stream);
+            for i in 0..KAPPA {
+                assert!(
+                    first_chosen[i] == second_both[i][1] && second_chosen[i] == first_both[i][1]
+                );
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{LocalBoxFuture, try_join, try_join_all};
-use madrigal_core::{Party, Phase, Zeroizing};
+use madrigal_core::{Digest256, Party, Phase, Zeroizing, domains};
 use madrigal_correlations::{BitTripleSource, Hand, Kind, Means, Source, Stock, Supply};
 use madrigal_net::{Context, Error, Fact, Session, block_on, breathe, on_threads};
 use sha2::{Digest, Sha256};
@@ -108,10 +108,19 @@ pub(crate) fn run_with_facts<'a>(
         let wire_bytes = session.wire_bytes_sent();
         let mut facts = facts.to_vec();
         if let Some(digest) = public_values(&plan.spec().graph, &given.inputs) {
-            let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            facts.push((PUBLIC_VALUES.to_owned(), hex));
+            let digest = Digest256(digest).to_string();
+            facts.push((PUBLIC_VALUES.to_owned(), digest));
         }
-        let job = session.job(id, &facts, deadline).await?;
+        let spec = plan.spec();
+        let job = match spec.origin.helpers() {
+            0 => session.job(id, &facts, deadline).await?,
+            _ => {
+                let told = plan.told_helpers();
+                let computing = spec.graph.parties();
+                let opened = session.job_among(id, &told, computing, &facts, deadline);
+                opened.await?
+            }
+        };
         let agreed = begin.elapsed();
         let done = carry_out(&job.context(), plan, given, begin, observe).await?;
         let [setup, online] = Phase::ALL.map(|phase| PhaseReport {
@@ -146,7 +155,9 @@ pub fn evaluate_program<'a>(
         fits(context.me(), context.parties(), plan, &given.inputs)?;
         if let Some(digest) = public_values(&plan.spec().graph, &given.inputs) {
             let numbers = digest.map(usize::from);
-            context.tally(PUBLIC_VALUES, &numbers);
+            // A helper could search the digest of few bits.
+            let computing = context.among(plan.spec().graph.parties());
+            computing.tally(PUBLIC_VALUES, &numbers);
         }
         let done = carry_out(context, plan, given, Instant::now(), observe).await?;
         Ok(done.outputs)
@@ -164,7 +175,7 @@ fn public_values(graph: &Graph, inputs: &[Shares]) -> Option<[u8; 32]> {
         .filter(|&(&value, _)| graph.sort(value).sharing.is_public(graph.parties()))
         .peekable();
     public.peek()?;
-    let mut hash = Sha256::new();
+    let mut hash = Sha256::new_with_prefix(domains::PUBLIC_INPUTS);
     public.for_each(|(_, shares)| shares.hash_into(&mut hash));
     Some(hash.finalize().into())
 }

@@ -1,10 +1,9 @@
 //! A session's dealer: a party that serves jobs without computing them.
 //!
-//! Of each job it learns what all parties announce, the plan's facts: digests of the circuit, by which
-//! it recognises a circuit that it knows, the number of lanes, the owner of each input value, the
-//! receivers of the output, protocol, opening, phases, threads and the sizes of parts and blocks; then what it
-//! is asked for, which tells the number of AND gates, and when. It learns no input, no output and no
-//! message between the other parties.
+//! Of each job it learns the number of parties and what it is asked for, which tells the number of AND gates, of
+//! products and their shapes, and when. It learns no input, no output and no message between the other parties. All
+//! else that these agree on, digests of circuits, constants and opened values among it, they tell each other alone
+//! ([`Session::job_among`]): who sees a digest can test guesses of what it is of.
 
 use std::time::Duration;
 

@@ -3,7 +3,7 @@
 use std::panic::Location;
 use std::sync::Arc;
 
-use madrigal_core::Party;
+use madrigal_core::{Party, domains};
 use sha2::{Digest, Sha256};
 
 use crate::operation::{Mismatch, Operation};
@@ -266,7 +266,7 @@ impl Graph {
 
     /// SHA-256 of what is computed.
     pub fn digest(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
+        let mut hash = Sha256::new_with_prefix(domains::GRAPH);
         let mut put = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use madrigal_core::time::{Link, Rates};
-use madrigal_core::{Cost, MAX_PARTIES, Party};
+use madrigal_core::{Cost, Digest256, MAX_PARTIES, Party, domains};
 use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin};
 use madrigal_garbling::Scheme;
 use madrigal_net::Fact;
@@ -399,18 +399,11 @@ impl Plan {
                 .collect::<Vec<_>>()
                 .join(",")
         };
-        let hex = |digest: &[u8]| {
-            digest
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect::<String>()
-        };
-        // People compare a few digits; collisions of so few can be made.
-        let short = |digest: [u8; 32]| hex(&digest[..8]);
+        let hex = |digest: [u8; 32]| Digest256(digest).to_string();
         let (circuit, compiled) = (spec.circuit.digest(), spec.circuit.compiled_digest());
         let mut facts: Vec<Fact> = [
             ("protocol", spec.protocol.to_string()),
-            ("circuit", short(circuit)),
+            ("circuit", hex(circuit)),
             ("parties", spec.parties.to_string()),
             ("lanes", spec.lanes.to_string()),
             ("owners", list(&spec.owners)),
@@ -420,14 +413,13 @@ impl Plan {
             (CORRELATIONS, self.correlations()),
             ("phases", self.phases().to_string()),
             ("blocks", self.program.blocks().to_string()),
-            ("compiled circuit", short(compiled)),
+            ("compiled circuit", hex(compiled)),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         facts.extend(spec.also.iter().cloned());
-        // Long lists are cut when they are announced, digests of circuits are shown in part; this
-        // digest is of all of them.
-        let mut digest = Sha256::new();
+        // Long lists are cut when they are announced; this digest is of all of them.
+        let mut digest = Sha256::new_with_prefix(domains::JOB_PLAN);
         digest.update(self.program.digest());
         digest.update(circuit);
         digest.update(compiled);
@@ -437,7 +429,7 @@ impl Plan {
             digest.update((value.len() as u64).to_le_bytes());
             digest.update(value);
         }
-        facts.push(("plan".to_owned(), hex(&digest.finalize())));
+        facts.push(("plan".to_owned(), hex(digest.finalize().into())));
         facts
     }
 }

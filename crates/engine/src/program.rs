@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use madrigal_core::time::{Link, Rates};
-use madrigal_core::{Cost, MAX_PARTIES, Party, PhaseCost};
+use madrigal_core::{Cost, Digest256, MAX_PARTIES, Party, PhaseCost, domains};
 use madrigal_correlations::{Kind, MAX_THREADS, Needs, Origin, SupplyCosts};
 use madrigal_net::Fact;
 use madrigal_protocols::Opening;
@@ -407,7 +407,7 @@ impl ProgramPlan {
 
     /// SHA-256 of what is computed, and in which blocks and order.
     pub fn digest(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
+        let mut hash = Sha256::new_with_prefix(domains::PROGRAM_PLAN);
         hash.update(self.spec.graph.digest());
         self.schedule.digest(&mut hash);
         hash.finalize().into()
@@ -445,10 +445,23 @@ impl ProgramPlan {
         correlations + values + kept + messages
     }
 
-    /// What all parties must agree on.
+    /// What a party that helps without computing is told of the job: what it serves it by. All else that the parties
+    /// agree on contains digests, of constants and of opened values among others, by which one who does not know
+    /// these could test guesses.
+    pub(crate) fn told_helpers(&self) -> Vec<Fact> {
+        let spec = &self.spec;
+        vec![
+            ("parties".to_owned(), spec.graph.parties().to_string()),
+            (
+                crate::plan::CORRELATIONS.to_owned(),
+                spec.origin.to_string(),
+            ),
+        ]
+    }
+
+    /// What the computing parties must agree on.
     pub fn facts(&self) -> Vec<Fact> {
         let spec = &self.spec;
-        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02x}")).collect() };
         let line = format!(
             "{:.6} s, {}",
             spec.line.latency,
@@ -489,14 +502,14 @@ impl ProgramPlan {
         for (group, lines) in others.chunks(each).enumerate() {
             let first = SHOWN + group * each;
             let name = format!("operations {first} to {}", first + lines.len() - 1);
-            let mut hash = Sha256::new();
+            let mut hash = Sha256::new_with_prefix(domains::OPERATIONS);
             for line in lines {
                 hash.update((line.len() as u64).to_le_bytes());
                 hash.update(line);
             }
-            facts.push((name, hex(&hash.finalize()[..16])));
+            facts.push((name, Digest256::from(hash.finalize()).to_string()));
         }
-        facts.push(("program".to_owned(), hex(&self.digest())));
+        facts.push(("program".to_owned(), Digest256(self.digest()).to_string()));
         facts
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::domains;
+use madrigal_core::{Digest256, domains};
 use madrigal_net::{Fact, Session};
 use sha2::{Digest, Sha256};
 
@@ -136,7 +136,7 @@ impl Stages {
         let (kept, stage) = (kept.join(", "), self.ended);
         let mut facts: Vec<Fact> = [
             ("stage", stage.to_string()),
-            ("stages before", hex(&self.chain[..16])),
+            ("stages before", Digest256(self.chain).to_string()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
@@ -206,9 +206,8 @@ impl Stages {
         })
     }
 
-    /// The digest of what was run and opened, with this stage. It is compared by all parties of the session; a
-    /// helper is none of those that values were opened to, and could search a digest of few bits for them. So
-    /// where there is one, opened values are left out.
+    /// The digest of what was run and opened, with this stage. The computing parties alone compare it: a helper is none
+    /// of those that values were opened to, and could search a digest of few bits for them.
     fn followed_by(&self, plan: &ProgramPlan, kept: &str, outputs: &[Shares]) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(domains::STAGES);
@@ -216,16 +215,11 @@ impl Stages {
         hash.update(plan.digest());
         hash.update((kept.len() as u64).to_le_bytes());
         hash.update(kept);
-        let spec = plan.spec();
-        let is_public = |value: &&Shares| value.sort().sharing.is_public(spec.graph.parties());
-        let helped = spec.origin.helpers() > 0;
-        for value in outputs.iter().filter(is_public).filter(|_| !helped) {
+        let parties = plan.spec().graph.parties();
+        let is_public = |value: &&Shares| value.sort().sharing.is_public(parties);
+        for value in outputs.iter().filter(is_public) {
             value.hash_into(&mut hash);
         }
         hash.finalize().into()
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -6,6 +6,7 @@ mod branches;
 mod common;
 mod convolutions;
 mod dealer;
+mod dealer_view;
 mod faults;
 mod known;
 mod limits;

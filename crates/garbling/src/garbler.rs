@@ -24,12 +24,13 @@ pub struct Garbler {
 
 impl Garbler {
     /// A garbler for blocks of lanes of one instance. The first block's pieces are numbered from `first`.
-    /// `seed` is secret and fresh: three halves draw their coins from it.
+    /// `seed` is secret and fresh: three halves draw their coins from it, under the number of the first piece, so
+    /// that of many garblers' seeds each is a target of its own.
     pub fn new(instance: Instance, shape: Shape, first: u64, offset: &Offset, seed: Block) -> Self {
         Self {
             hash: instance.hash(),
             offset: offset.again(),
-            coins: Coins::new(seed),
+            coins: Coins::new(seed, instance.key_numbers().of(first)),
             arena: Arena::new(shape, first, offset.expose()),
         }
     }
@@ -116,9 +117,9 @@ struct Coins {
 }
 
 impl Coins {
-    fn new(seed: Block) -> Self {
+    fn new(seed: Block, number: u64) -> Self {
         Self {
-            prg: Prg::new(seed),
+            prg: Prg::numbered(seed, number),
             drawn: Vec::new(),
             used: 0,
         }
@@ -145,5 +146,40 @@ impl Coins {
 impl Drop for Coins {
     fn drop(&mut self) {
         self.drawn.wipe();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// Garblers that prepare ahead counted from 0, each with a seed of its own.
+    #[test]
+    fn a_guess_of_a_key_tests_one_seed_of_coins() {
+        let shape = Shape {
+            scheme: Scheme::ThreeHalves,
+            rows: 1,
+            lanes: 1,
+        };
+        let offset = Offset::from_block(Block::new(7, 7)).unwrap_or_else(|error| panic!("{error}"));
+        let mut seen = HashSet::new();
+        for session in [[1; 32], [2; 32]] {
+            let instance = Instance {
+                session,
+                garbler: 0,
+                evaluator: 1,
+                stream: 0,
+            };
+            for first in 0..50 {
+                // One seed for all shows where two would encrypt the same block.
+                let mut garbler = Garbler::new(instance, shape, first, &offset, Block::ONES);
+                garbler.coins.draw(8);
+                for &coins in garbler.coins.next(8) {
+                    assert!(seen.insert(u128::from(coins)), "piece {first}");
+                }
+            }
+        }
     }
 }

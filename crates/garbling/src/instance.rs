@@ -1,6 +1,6 @@
 //! What one instance of garbling is called, and the public key that its labels are hashed under.
 
-use madrigal_core::domains;
+use madrigal_core::{KeyNumbers, domains};
 use madrigal_kernels::{Block, GateHash, RowHash};
 use sha2::{Digest, Sha256};
 
@@ -32,15 +32,23 @@ impl Instance {
         RowHash::new(self.key(domains::NUMBER_HASH))
     }
 
+    /// The numbers of the garbler's generators of coins, one for each piece.
+    pub(crate) fn key_numbers(&self) -> KeyNumbers {
+        KeyNumbers::from_digest(&self.digest(domains::GARBLER_KEY_NUMBERS))
+    }
+
     fn key(&self, domain: &[u8]) -> Block {
+        Block::from_bytes(*self.digest(domain).first_chunk().unwrap_or(&[0; 16]))
+    }
+
+    fn digest(&self, domain: &[u8]) -> [u8; 32] {
         let direction = u64::from(self.garbler) << 16 | u64::from(self.evaluator);
         let place = direction << 32 | u64::from(self.stream);
-        let digest: [u8; 32] = Sha256::new()
+        Sha256::new()
             .chain_update(domain)
             .chain_update(self.session)
             .chain_update(place.to_le_bytes())
             .finalize()
-            .into();
-        Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16]))
+            .into()
     }
 }

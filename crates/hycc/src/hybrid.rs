@@ -4,7 +4,7 @@ use std::thread;
 
 use madrigal_circuit::hycc::{Flat, Input, Variable};
 use madrigal_core::budget::Spent;
-use madrigal_core::{MAX_PARTIES, Party, Ring, Zeroizing};
+use madrigal_core::{Digest256, MAX_PARTIES, Party, Ring, Zeroizing, domains};
 use madrigal_engine::{
     Element, Given, Graph, GraphError, Outcome, ProgramPlan, ProgramSpec, RunError, Shares,
     run_program,
@@ -160,7 +160,7 @@ impl Hybrid {
     /// The plan's beginning, with all else as usual; change what is to be otherwise. The parties agree on
     /// what is computed, and on the names and types of what goes in and comes out.
     pub fn spec(&self) -> ProgramSpec {
-        let mut hash = Sha256::new();
+        let mut hash = Sha256::new_with_prefix(domains::VARIABLES);
         let mut put = |text: &str| {
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
@@ -174,11 +174,7 @@ impl Hybrid {
         for (output, pieces) in self.outputs.iter().zip(&self.made.outputs) {
             put(&format!("{}: {}, {pieces:?}", output.name, output.ty));
         }
-        let digest = hash.finalize();
-        let digest: String = digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest = Digest256::from(hash.finalize()).to_string();
         let mut spec = ProgramSpec::new(self.made.graph.clone());
         spec.also = vec![("variables".to_owned(), digest)];
         spec

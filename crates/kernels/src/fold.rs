@@ -22,8 +22,8 @@ pub const MAX_FOLD: usize = 8;
 
 /// The expanded seeds of all leaves, or of all but leaf 0. Wiped on drop, never shown.
 ///
-/// The streams are those of [`Prg::new`](crate::Prg::new) with the seeds, and the position is kept
-/// alike: in whole blocks of 16 bytes, one position for all leaves.
+/// The streams are those of [`Prg::numbered`](crate::Prg::numbered) with the seeds and one number for all of them,
+/// and the position is kept alike: in whole blocks of 16 bytes, one position for all leaves.
 pub struct Leaves {
     /// `2^width` keys, or one less: then leaf x is at `x - 1`.
     keys: Vec<RoundKeys>,
@@ -59,12 +59,13 @@ impl LastKeys {
 
 impl Kernels {
     /// The leaves with the given seeds, run at this handle's level: `2^w` seeds, leaf 0 first, or
-    /// `2^w - 1`, leaf 1 first, for `w` from 1 to [`MAX_FOLD`].
+    /// `2^w - 1`, leaf 1 first, for `w` from 1 to [`MAX_FOLD`]. Their streams have the number `number`: who lacks one
+    /// leaf of each tree, and knows all others, finds each unknown key under a number of its own.
     ///
     /// # Panics
     /// For any other number of seeds.
     #[must_use]
-    pub fn leaves(self, seeds: &[Block]) -> Leaves {
+    pub fn leaves(self, seeds: &[Block], number: u64) -> Leaves {
         let width = seeds.len().checked_ilog2().map_or(0, |log| {
             log as usize + usize::from(!seeds.len().is_power_of_two())
         });
@@ -75,7 +76,11 @@ impl Kernels {
             "leaves come as 2^w or 2^w - 1 seeds with w from 1 to {MAX_FOLD}, not as {}",
             seeds.len()
         );
-        let keys = seeds.iter().map(|&seed| dispatch!(self, expand_key(seed)));
+        let keys = seeds.iter().map(|&seed| {
+            let mut keys: RoundKeys = dispatch!(self, expand_key(seed));
+            keys[0] ^= Block::new(0, number);
+            keys
+        });
         let keys: Vec<RoundKeys> = keys.collect();
         Leaves {
             last: LastKeys::new((1 << width) - keys.len(), &keys),
@@ -93,8 +98,8 @@ impl Leaves {
     /// # Panics
     /// Unless there are `2^w` or `2^w - 1` seeds.
     #[must_use]
-    pub fn new(seeds: &[Block]) -> Self {
-        Kernels::detect().leaves(seeds)
+    pub fn new(seeds: &[Block], number: u64) -> Self {
+        Kernels::detect().leaves(seeds, number)
     }
 
     /// Number of columns w.

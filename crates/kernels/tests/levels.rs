@@ -107,12 +107,13 @@ fn prg() {
     let mut random = Random::new();
     for kernels in others() {
         for n in byte_counts().chain((0..20).map(|i| 2048 - 10 + i)) {
-            let seed = random.block();
+            let (seed, number) = (random.block(), random.word());
             let position = random.word() >> (random.word() % 60 + 1);
             let offset = n % 17;
             let mut expected = random.bytes(offset + n);
             let mut got = expected.clone();
-            let (mut a, mut b) = (portable().prg(seed), kernels.prg(seed));
+            let mut a = portable().numbered_prg(seed, number);
+            let mut b = kernels.numbered_prg(seed, number);
             a.seek(position);
             b.seek(position);
             a.fill(&mut expected[offset..]);
@@ -145,14 +146,53 @@ fn prg_requests_of_whole_blocks_join() {
 #[test]
 fn prg_takes_the_last_block_of_its_stream() {
     for kernels in Level::available().filter_map(Kernels::at) {
-        let mut prg = kernels.prg(Block::ZERO);
-        prg.seek(u64::MAX - 1);
-        let last = prg.next_block();
-        let expected = kernels
-            .aes128(Block::ZERO)
-            .encrypt(Block::new(u64::MAX - 1, 0));
-        assert!(last == expected);
+        // The counter of 64 bits does not carry into the key's number, whatever fills the lanes behind.
+        for number in [0, 1, 1 << 63, u64::MAX] {
+            for blocks in 1..40 {
+                let first = u64::MAX - blocks as u64;
+                let mut prg = kernels.numbered_prg(Block::ONES, number);
+                prg.seek(first);
+                let mut got = vec![Block::ZERO; blocks];
+                prg.fill_blocks(&mut got);
+                let counters = (first..u64::MAX).map(|position| Block::new(position, number));
+                let mut expected: Vec<_> = counters.collect();
+                portable().aes128(Block::ONES).encrypt_blocks(&mut expected);
+                assert!(got == expected, "{}, {number}", kernels.level());
+                assert_eq!(prg.position(), u64::MAX);
+            }
+        }
     }
+}
+
+/// Two keys with different numbers never encrypt one block: what a guess of one key gives at any position says
+/// nothing of the other.
+#[test]
+fn numbers_keep_the_counter_blocks_of_keys_apart() {
+    let seed = Random::new().block();
+    for kernels in Level::available().filter_map(Kernels::at) {
+        let aes = kernels.aes128(seed);
+        let stream = |number| {
+            let mut blocks = [Block::ZERO; 70];
+            kernels.numbered_prg(seed, number).fill_blocks(&mut blocks);
+            blocks
+        };
+        let mut seen = std::collections::HashSet::new();
+        for number in [0, 1, 2, 1 << 32, u64::MAX] {
+            for (position, block) in (0..).zip(stream(number)) {
+                assert!(block == aes.encrypt(Block::new(position, number)));
+                // One key for all numbers: equal inputs would show as equal outputs.
+                assert!(seen.insert(u128::from(block)), "{number}, {position}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "a PRG stream ends after 2^64 blocks")]
+fn a_numbered_prg_does_not_run_into_the_next_number() {
+    let mut prg = portable().numbered_prg(Block::ZERO, 7);
+    prg.seek(u64::MAX - 1);
+    prg.fill(&mut [0; 33]);
 }
 
 #[test]
@@ -170,10 +210,16 @@ fn short_output_is_refused() {
 }
 
 /// Folded columns and total by the definition, from plain generators.
-fn plain_fold(seeds: &[(usize, Block)], position: u64, width: usize, bytes: usize) -> Vec<Vec<u8>> {
+fn plain_fold(
+    seeds: &[(usize, Block)],
+    number: u64,
+    position: u64,
+    width: usize,
+    bytes: usize,
+) -> Vec<Vec<u8>> {
     let mut sums = vec![vec![0; bytes]; width + 1];
     for &(leaf, seed) in seeds {
-        let mut prg = portable().prg(seed);
+        let mut prg = portable().numbered_prg(seed, number);
         prg.seek(position);
         let mut stream = vec![0; bytes];
         prg.fill(&mut stream);
@@ -193,8 +239,9 @@ fn folds() {
         for width in 1..=MAX_FOLD {
             let seeds = random.blocks(1 << width);
             let numbered: Vec<_> = seeds.iter().copied().enumerate().collect();
-            let mut leaves = kernels.leaves(&seeds);
-            let mut punctured = kernels.leaves(&seeds[1..]);
+            let number = random.word();
+            let mut leaves = kernels.leaves(&seeds, number);
+            let mut punctured = kernels.leaves(&seeds[1..], number);
             assert_eq!((leaves.width(), punctured.width()), (width, width));
             assert_eq!(
                 (leaves.len(), punctured.len()),
@@ -212,7 +259,7 @@ fn folds() {
                 let mut total = vec![0; bytes];
                 // Not aligned.
                 leaves.fold(&mut columns[1..], stride, &added, &mut total);
-                let mut expected = plain_fold(&numbered, position, width, bytes);
+                let mut expected = plain_fold(&numbered, number, position, width, bytes);
                 portable().xor_into(&mut expected[width], &added);
                 assert!(total == expected[width], "total, {what}");
                 for (i, expected) in expected[..width].iter().enumerate() {
@@ -224,7 +271,7 @@ fn folds() {
 
                 let mask = random.word() as u8;
                 punctured.fold_punctured(&mut columns[1..], stride, mask, &added);
-                let mut expected = plain_fold(&numbered[1..], position, width, bytes);
+                let mut expected = plain_fold(&numbered[1..], number, position, width, bytes);
                 for i in 0..width {
                     if mask >> i & 1 == 1 {
                         portable().xor_into(&mut expected[i], &added);
@@ -243,7 +290,7 @@ fn folds() {
             let added = random.bytes(bytes);
             let mut columns = vec![0; width * bytes];
             leaves.fold_punctured(&mut columns, bytes, mask, &added);
-            let mut expected = plain_fold(&numbered[1..], position, width, bytes);
+            let mut expected = plain_fold(&numbered[1..], number, position, width, bytes);
             for (i, expected) in expected[..width].iter_mut().enumerate() {
                 if mask >> i & 1 == 1 {
                     portable().xor_into(expected, &added);
@@ -257,21 +304,21 @@ fn folds() {
 #[test]
 #[should_panic(expected = "leaf 0 is missing")]
 fn a_punctured_tree_has_no_total() {
-    let mut leaves = portable().leaves(&[Block::ZERO; 3]);
+    let mut leaves = portable().leaves(&[Block::ZERO; 3], 0);
     leaves.fold(&mut [0; 32], 16, &[0; 16], &mut [0; 16]);
 }
 
 #[test]
 #[should_panic(expected = "not as 5")]
 fn odd_numbers_of_leaves_are_refused() {
-    let _ = portable().leaves(&[Block::ZERO; 5]);
+    let _ = portable().leaves(&[Block::ZERO; 5], 0);
 }
 
 #[test]
 #[should_panic(expected = "2 columns of 32 bytes at a stride of 16 bytes do not fit")]
 fn short_columns_are_refused() {
     portable()
-        .leaves(&[Block::ZERO; 3])
+        .leaves(&[Block::ZERO; 3], 0)
         .fold_punctured(&mut [0; 64], 16, 0, &[0; 32]);
 }
 

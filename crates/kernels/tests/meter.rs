@@ -118,13 +118,13 @@ fn leaves() {
             for rows in [0, 1, 5, 64] {
                 let (bytes, stride) = (16 * rows, 16 * rows + 64);
                 let (mut columns, added) = (vec![0; width * stride], vec![0; bytes]);
-                let mut whole = counts(0, || kernels.leaves(&blocks(count)));
+                let mut whole = counts(0, || kernels.leaves(&blocks(count), 1));
                 counts(count * rows, || {
                     whole.fold(&mut columns, stride, &added, &mut vec![0; bytes]);
                 });
                 // Leaf 0 is left out, whether it is there or not.
                 for seeds in [count, count - 1] {
-                    let mut leaves = kernels.leaves(&blocks(seeds));
+                    let mut leaves = kernels.leaves(&blocks(seeds), 1);
                     counts((count - 1) * rows, || {
                         leaves.fold_punctured(&mut columns, stride, 1, &added);
                     });
@@ -132,7 +132,7 @@ fn leaves() {
             }
         }
     }
-    counts(0, || Leaves::new(&blocks(4)));
+    counts(0, || Leaves::new(&blocks(4), 1));
 }
 
 /// Two rows take five blocks, a last odd row three.

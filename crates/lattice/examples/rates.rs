@@ -34,9 +34,9 @@ fn rates<T: madrigal_core::Ring>(
             .collect()
     };
     let (x, y) = (random(p * k), random(k * q));
-    let mut owner = Owner::new(T::BITS, Block::new(2, 0)).ok_or("a width")?;
+    let mut owner = Owner::new(T::BITS, Block::new(2, 0), 2).ok_or("a width")?;
     let key = owner.public_key();
-    let mut responder = Responder::new(T::BITS, &key, Block::new(3, 0))?;
+    let mut responder = Responder::new(T::BITS, &key, Block::new(3, 0), 3)?;
     println!("{layout:?}: {} bytes", layout.bytes());
     for _ in 0..5 {
         let mut times = [Duration::ZERO; 4];

@@ -46,7 +46,7 @@ fn noises(owner: &Owner, params: &Params, message: &[u8]) -> Vec<Vec<i64>> {
 #[test]
 fn keys_and_requests_have_secrets_and_fresh_noise() {
     let params = Params::new(64).expect("a width");
-    let mut owner = Owner::new(64, Block::new(1, 1)).expect("a width");
+    let mut owner = Owner::new(64, Block::new(1, 1), 1).expect("a width");
     let mut secret = owner.secret[..N].to_vec();
     params.moduli[0].ntt.inverse(&mut secret);
     let secret: Vec<i64> = secret
@@ -94,13 +94,13 @@ fn keys_and_requests_have_secrets_and_fresh_noise() {
 fn the_public_half_is_a_fresh_encryption_of_zero() {
     for bits in WIDTHS {
         let params = Params::new(bits).expect("a width");
-        let mut owner = Owner::new(bits, Block::new(1, 1)).expect("a width");
+        let mut owner = Owner::new(bits, Block::new(1, 1), 1).expect("a width");
         let key = owner.public_key();
         let layout = Layout::new(bits, 2, 2, 2).expect("a width");
         let about = layout.requests().next().expect("one");
         let mut publics = Vec::new();
         let seed = Block::new(2, 2);
-        let mut responder = Responder::new(bits, &key, seed).expect("a key");
+        let mut responder = Responder::new(bits, &key, seed, 2).expect("a key");
         macro_rules! answer {
             ($ring:ty) => {{
                 let request = owner.request(&layout, &about, &[1 as $ring; 4]);
@@ -120,7 +120,7 @@ fn the_public_half_is_a_fresh_encryption_of_zero() {
             32 => answer!(u32),
             _ => answer!(u64),
         };
-        let mut replay = Small::new(seed);
+        let mut replay = Small::new(seed, 2);
         let kept = params.kept().len();
         let of_key = Ciphertexts::read(&params, 1, &key).expect("a key");
         for answer in &answers {
@@ -173,7 +173,7 @@ fn floods_fill_their_range() {
         let params = Params::new(bits).expect("a width");
         let (count, primes) = (2000, params.moduli.len());
         let (mut masks, mut flooded) = (vec![0; count], vec![0; primes * count]);
-        Small::new(Block::new(1, 2)).masks(&params, &mut masks, &mut flooded);
+        Small::new(Block::new(1, 2), 2).masks(&params, &mut masks, &mut flooded);
         let mut tops = Vec::new();
         let mut lowest: Vec<Vec<u64>> = vec![Vec::new(); 2];
         for i in 0..count {
@@ -243,12 +243,12 @@ fn declared_blocks_are_computed() {
         let declared = layout.aes_blocks(&about);
         let [_, make, take] = Responder::key_cost(bits).expect("a width");
         let seed = Block::new(1, 1);
-        let (owner, spent) = metered(|| Owner::new(bits, seed));
+        let (owner, spent) = metered(|| Owner::new(bits, seed, 1));
         assert_eq!(spent, Owner::AES_BLOCKS);
         let mut owner = owner.expect("a width");
         let (key, spent) = metered(|| owner.public_key());
         assert_eq!(spent, make);
-        let (responder, spent) = metered(|| Responder::new(bits, &key, seed));
+        let (responder, spent) = metered(|| Responder::new(bits, &key, seed, 2));
         assert_eq!(spent, take);
         let mut responder = responder.expect("a key");
         macro_rules! product {

@@ -23,9 +23,9 @@
 //! let layout = Layout::new(32, p, k, q).ok_or("a width")?;
 //!
 //! // Secret, uniform and fresh seeds, in truth.
-//! let mut owner = Owner::new(32, Block::new(1, 1)).ok_or("a width")?;
+//! let mut owner = Owner::new(32, Block::new(1, 1), 1).ok_or("a width")?;
 //! let key = owner.public_key(); // once
-//! let mut responder = Responder::new(32, &key, Block::new(2, 2))?;
+//! let mut responder = Responder::new(32, &key, Block::new(2, 2), 2)?;
 //!
 //! let (mut z, mut w) = ([0_u32; 4], [0_u32; 4]);
 //! for request in layout.requests() {

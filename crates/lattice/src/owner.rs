@@ -32,10 +32,11 @@ impl Owner {
     pub const AES_BLOCKS: u64 = SMALL_BLOCKS;
 
     /// A key for products mod 2^bits, and the noise, from a secret uniform seed that is used for
-    /// nothing else. None unless `bits` is 8, 16, 32 or 64.
-    pub fn new(bits: usize, seed: Block) -> Option<Self> {
+    /// nothing else. `number` is public and no other seed's of the session, so that of many owners and
+    /// responders each has to be attacked by itself. None unless `bits` is 8, 16, 32 or 64.
+    pub fn new(bits: usize, seed: Block, number: u64) -> Option<Self> {
         let params = Params::new(bits)?;
-        let mut noise = Small::new(seed);
+        let mut noise = Small::new(seed, number);
         let ternary: Zeroizing<Vec<i64>> = Zeroizing::new(noise.ternary().collect());
         let mut secret = zero(params.moduli);
         values(params.moduli, &ternary, &mut secret);
@@ -166,9 +167,9 @@ mod tests {
     fn answer(y: u32, seed: u64) -> (Vec<f64>, Vec<u8>) {
         let (p, k, q) = (32, 8, 32);
         let layout = Layout::new(32, p, k, q).expect("a width");
-        let mut owner = Owner::new(32, Block::new(1, 0)).expect("a width");
+        let mut owner = Owner::new(32, Block::new(1, 0), 1).expect("a width");
         let key = owner.public_key();
-        let mut responder = Responder::new(32, &key, Block::new(seed, 0)).expect("a key");
+        let mut responder = Responder::new(32, &key, Block::new(seed, 0), 2).expect("a key");
         let request = layout.requests().next().expect("one");
         let message = owner.request(&layout, &request, &vec![3_u32; p * k]);
         let asked = responder.read(&layout, &request, &message).expect("one");

@@ -51,14 +51,15 @@ impl Responder {
         Some([bytes, 1 + uniform + crate::sample::SMALL_BLOCKS, uniform])
     }
 
-    /// With the owner's public key, and a secret uniform seed that is used for nothing else.
+    /// With the owner's public key, and a secret uniform seed that is used for nothing else, with its public
+    /// number: see [`Owner::new`](crate::Owner::new).
     ///
     /// # Errors
     /// A key that is none.
     ///
     /// # Panics
     /// Unless `bits` is 8, 16, 32 or 64.
-    pub fn new(bits: usize, key: &[u8], seed: Block) -> Result<Self, LatticeError> {
+    pub fn new(bits: usize, key: &[u8], seed: Block, number: u64) -> Result<Self, LatticeError> {
         let Some(params) = Params::new(bits) else {
             panic!("there are no products mod 2^{bits} by encryption");
         };
@@ -66,7 +67,7 @@ impl Responder {
         Ok(Self {
             key: Ciphertexts::read(&params, 1, key)?,
             params,
-            noise: Small::new(seed),
+            noise: Small::new(seed, number),
         })
     }
 

@@ -27,6 +27,7 @@ pub(crate) struct Uniform {
 impl Uniform {
     pub(crate) fn new(seed: Block) -> Self {
         Self {
+            // Number 0: the seed is public.
             prg: Prg::new(seed),
             words: vec![0; 2 * N],
         }
@@ -49,9 +50,10 @@ pub(crate) struct Small {
 }
 
 impl Small {
-    pub(crate) fn new(seed: Block) -> Self {
+    /// From a secret seed, whose public number is `number`.
+    pub(crate) fn new(seed: Block, number: u64) -> Self {
         Self {
-            prg: Prg::new(seed),
+            prg: Prg::numbered(seed, number),
             words: Zeroizing::new(vec![0; N]),
         }
     }
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn small_polynomials_have_their_distributions() {
-        let mut small = Small::new(SEED);
+        let mut small = Small::new(SEED, 3);
         let ternary: Vec<i64> = small.ternary().collect();
         for value in -1..=1 {
             let share = ternary.iter().filter(|&&x| x == value).count() as f64 / N as f64;
@@ -152,7 +154,7 @@ mod tests {
             let (count, primes) = (500, params.moduli.len());
             let mut masks = vec![0; count];
             let mut flooded = vec![0; primes * count];
-            let mut small = Small::new(SEED);
+            let mut small = Small::new(SEED, 3);
             small.masks(&params, &mut masks, &mut flooded);
             assert_eq!(small.prg.position(), MASK_BLOCKS * count as u64);
             params.shrink(&mut flooded, count);

@@ -36,13 +36,13 @@ fn both<T: Ring>([p, k, q]: [usize; 3], seed: u64) -> Both {
 }
 
 fn both_of<T: Ring>(layout: Layout, seed: u64) -> Both {
-    let mut owner = Owner::new(T::BITS, Block::new(seed, 1)).unwrap();
+    let mut owner = Owner::new(T::BITS, Block::new(seed, 1), 1).unwrap();
     let key = owner.public_key();
     assert_eq!(key.len() as u64, Responder::key_cost(T::BITS).unwrap()[0]);
     Both {
         layout,
         owner,
-        responder: Responder::new(T::BITS, &key, Block::new(seed, 2)).unwrap(),
+        responder: Responder::new(T::BITS, &key, Block::new(seed, 2), 2).unwrap(),
     }
 }
 
@@ -197,14 +197,14 @@ fn what_is_no_message_is_refused() {
     *padded.last_mut().unwrap() |= 0x80;
     assert_eq!(open(&padded), Err(LatticeError::Padding));
     let key = owner.public_key();
-    let told = Responder::new(64, &key[1..], Block::ZERO).map(drop);
+    let told = Responder::new(64, &key[1..], Block::ZERO, 0).map(drop);
     assert_eq!(told, length(&key, key.len() - 1));
 }
 
 /// As documented: a layout of another width is a mistake of the caller's, never a wrong share.
 #[test]
 fn layouts_of_another_width_panic() {
-    let owner = Owner::new(32, Block::new(15, 1)).unwrap();
+    let owner = Owner::new(32, Block::new(15, 1), 1).unwrap();
     let layout = Layout::new(16, 2, 2, 2).unwrap();
     let about = layout.requests().next().unwrap();
     let message = vec![0; layout.answer_len(&about, &(0..2))];

@@ -156,6 +156,11 @@ impl Receiver {
         &self.0.context
     }
 
+    /// The other end.
+    pub fn peer(&self) -> Party {
+        self.0.peer
+    }
+
     /// Says that messages of so many bytes in all will come, as [`message_cost`] counts them, and that they
     /// need not wait for each other: over a line with a long round trip, more than a first window may then be
     /// under way from the beginning. Nothing needs to be said where messages are few or go to and fro.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::task::Poll;
 use std::time::Duration;
 
-use madrigal_core::{Party, Phase};
+use madrigal_core::{KeyNumbers, Party, Phase, domains};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
@@ -52,10 +52,8 @@ impl std::fmt::Debug for Context {
 /// The number by which a step's frames find it: the first eight bytes of SHA-256 of its path,
 /// little-endian. That two steps of one job collide is noticed when the second opens its channels.
 pub fn step_id(path: &str) -> u64 {
-    let digest = Sha256::digest(path.as_bytes());
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
-    u64::from_le_bytes(first)
+    let digest: [u8; 32] = Sha256::digest(path.as_bytes()).into();
+    u64::from_le_bytes(*digest.first_chunk().unwrap_or(&[0; 8]))
 }
 
 impl Context {
@@ -63,7 +61,7 @@ impl Context {
         Self {
             parties: job.session.parties(),
             job,
-            path: "job".into(),
+            path: String::from_utf8_lossy(domains::STEP_PATH).into(),
             phase: Phase::Setup,
             clock: Arc::default(),
             gathers: false,
@@ -210,6 +208,26 @@ impl Context {
         self.job.session.public_id(self.job.id(), &self.path)
     }
 
+    /// The numbers of the secret keys of AES that parties of this step share or know in part: the same for all.
+    /// Whoever gives them out gives none twice, so that no two keys encrypt one block.
+    pub fn key_numbers(&self) -> KeyNumbers {
+        self.numbers_of(&[])
+    }
+
+    /// The numbers of our own secret keys of AES in this step, those of generators that a private one seeds.
+    pub fn own_key_numbers(&self) -> KeyNumbers {
+        self.numbers_of(&(self.me().index() as u16).to_le_bytes())
+    }
+
+    fn numbers_of(&self, owner: &[u8]) -> KeyNumbers {
+        let digest = Sha256::new()
+            .chain_update(domains::STEP_KEY_NUMBERS)
+            .chain_update(self.public_id())
+            .chain_update(owner)
+            .finalize();
+        KeyNumbers::from_digest(&digest.into())
+    }
+
     /// The seed from which both sides of a base OT take their keys, instead of computing them: in tests of
     /// what starts from base OTs. Without the feature `test-seeds` there is none.
     #[doc(hidden)]
@@ -221,11 +239,9 @@ impl Context {
     /// together with all other parties: [`Job::finish`](crate::Job::finish) fails if one of them asked
     /// for something else, which lengths of messages need not show. Every party that notes anything
     /// notes the same, in the same order for each `what` in each step; there are at most 64 `what`. What is
-    /// done [among](Self::among) some parties is not compared.
+    /// done [among](Self::among) some parties is compared by these, and the others are not told.
     pub fn tally(&self, what: &'static str, numbers: &[usize]) {
-        if self.parties == self.job.session.parties() {
-            self.job.tally(what, &self.path, numbers);
-        }
+        self.job.tally(self.parties, what, &self.path, numbers);
     }
 
     /// Runs `work` and counts the AES blocks that it computes (see [`madrigal_kernels::meter`])

@@ -9,6 +9,7 @@ mod generated {
 use bytes::Bytes;
 pub(crate) use generated::control::Message;
 pub(crate) use generated::{Abort, Alive, Control, Fact, FinishJob, Hello, Leave, OpenJob};
+use madrigal_core::{Digest256, domains};
 use prost::Message as _;
 use sha2::{Digest, Sha256};
 
@@ -115,15 +116,14 @@ pub(crate) fn to_facts(facts: &[(String, String)]) -> Vec<Fact> {
     if facts.len() <= MAX_FACTS && !facts.iter().any(long) {
         return facts.iter().map(fact).collect();
     }
-    let mut hash = Sha256::new();
+    let mut hash = Sha256::new_with_prefix(domains::ALL_FACTS);
     for text in facts.iter().flat_map(|(name, value)| [name, value]) {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
-    let digest = hash.finalize();
     let all = Fact {
         name: "all facts in full".into(),
-        value: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+        value: Digest256::from(hash.finalize()).to_string(),
     };
     let shown = facts.iter().take(MAX_FACTS - 1).map(fact);
     shown.chain([all]).collect()

@@ -346,6 +346,37 @@ impl Error {
 }
 
 impl Error {
+    /// Whether the text may show what parties of a job agree on: facts, and the names of operations.
+    pub(crate) fn shows_facts(&self) -> bool {
+        match self {
+            Self::Program { .. }
+            | Self::Tally { .. }
+            | Self::Ended { .. }
+            | Self::Short { .. }
+            | Self::Correlations { .. }
+            | Self::Store { .. }
+            | Self::Aborted { network: false, .. } => true,
+            Self::Lost { .. }
+            | Self::Silent { .. }
+            | Self::Stalled { .. }
+            | Self::Backlog { .. }
+            | Self::Late { .. }
+            | Self::Deadline { .. }
+            | Self::Aborted { network: true, .. }
+            | Self::Frame { .. }
+            | Self::Control { .. }
+            | Self::Length { .. }
+            | Self::Content { .. }
+            | Self::Flood { .. }
+            | Self::Version { .. }
+            | Self::Session { .. }
+            | Self::Run { .. }
+            | Self::Mixed { .. }
+            | Self::Ungreeted
+            | Self::Reused { .. } => false,
+        }
+    }
+
     /// The party whose fault it is as far as we know: where a peer gave up because of a third
     /// party, that one.
     pub fn culprit(&self) -> Option<Party> {

@@ -103,6 +103,27 @@ fn rounds_are_the_longest_chain_of_messages() {
     assert_eq!(rounds, [6, 5, 6]);
 }
 
+/// Keys that many parties and steps have counted from the same block.
+#[test]
+fn keys_of_a_session_have_numbers_of_their_own() {
+    let numbers = World::new(3, seed()).run(|context| async move {
+        let of = |step: &str| {
+            let step = context.step(step);
+            [step.key_numbers(), step.own_key_numbers()].map(|numbers| numbers.of(0))
+        };
+        Ok(["here", "there"].map(of))
+    });
+    let mut seen = std::collections::HashSet::new();
+    for (step, [common, _]) in numbers[0].0.iter().enumerate() {
+        assert!(seen.insert(*common));
+        for (mine, _) in &numbers {
+            let [same, own] = mine[step];
+            assert_eq!(same, *common);
+            assert!(seen.insert(own));
+        }
+    }
+}
+
 #[test]
 fn pairs_share_generators_that_others_do_not_have() {
     let streams = World::new(3, seed()).run(|context| async move {

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use madrigal_core::Party;
-use madrigal_kernels::{Block, Prg};
+use madrigal_kernels::{Aes128, Block};
 use madrigal_net::context::step_id;
 use madrigal_net::frame::{self, Frame, Header, Kind};
 use madrigal_net::transport::{Inbox, MemoryTransport, Packet, Transport, mesh};
@@ -153,7 +153,13 @@ fn shared_generators_are_those_of_the_document() {
     let job = 1u32.to_le_bytes();
     let key = hash(&[b"madrigal shared generator v1", &pair, &job, b"job/dice"]);
     let mut expected = [0; 32];
-    Prg::new(Block::from_bytes(key[..16].try_into().unwrap())).fill(&mut expected);
+    let number = u64::from_le_bytes(key[16..24].try_into().unwrap());
+    let key = Block::from_bytes(key[..16].try_into().unwrap());
+    for (position, block) in (0..).zip(expected.as_chunks_mut().0) {
+        *block = Aes128::new(key)
+            .encrypt(Block::new(position, number))
+            .to_bytes();
+    }
     let tag = b"madrigal session identity v2";
     let identity = hash(&[tag, &[2, 0], &nonces[0], &nonces[1]]);
     let id = hash(&[b"madrigal public id v1", &identity, &job, b"job/dice"]);

@@ -248,10 +248,9 @@ impl KeyHash {
 
 /// The first 128 bits of a digest, which is wiped.
 fn first_block(mut digest: [u8; 32]) -> Block {
-    let mut key = [0u8; 16];
-    key.copy_from_slice(&digest[..16]);
-    let block = Block::from_bytes(key);
+    let block = digest
+        .first_chunk()
+        .map_or(Block::ZERO, |key| Block::from_bytes(*key));
     digest.zeroize();
-    key.zeroize();
     block
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use madrigal_core::domains;
+use madrigal_core::{KeyNumbers, domains};
 use madrigal_kernels::{Block, RowHash, Stretch};
 use rand_core::CryptoRng;
 use sha2::{Digest, Sha256};
@@ -12,6 +12,12 @@ use crate::error::OtError;
 
 /// Symmetric security parameter in bits: number of base OTs, columns of the extension matrix.
 pub const KAPPA: usize = 128;
+
+/// Numbers for one tree of SoftSpoken: its leaves have the first one, the nodes of each level another.
+const KEYS_OF_A_TREE: u64 = 8;
+
+/// Numbers for all trees, of which there is one for a column at most.
+const KEYS_OF_TREES: u64 = KAPPA as u64 * KEYS_OF_A_TREE;
 
 /// The name of one instance of OTs, base OTs or an extension: no two in the world have the same.
 ///
@@ -41,6 +47,36 @@ impl Instance {
             .chain_update(domain)
             .chain_update(self.session)
             .chain_update(place.to_le_bytes())
+    }
+
+    /// The numbers of the instance's secret keys of AES: [`KEYS_OF_A_TREE`] for each tree of SoftSpoken, from 0
+    /// on, then those of [`base_key_number`](Self::base_key_number) and [`roots_number`](Self::roots_number).
+    pub(crate) fn key_numbers(&self) -> KeyNumbers {
+        KeyNumbers::from_digest(
+            &self
+                .hash::<Sha256>(domains::OT_KEY_NUMBERS)
+                .finalize()
+                .into(),
+        )
+    }
+
+    /// The public number of the leaves of SoftSpoken's tree `tree`; the nodes of level l are expanded under the
+    /// number l higher. With k = 1 that is the number of column `tree`'s two streams.
+    #[must_use]
+    pub fn tree_number(&self, tree: usize) -> u64 {
+        self.key_numbers().of(KEYS_OF_A_TREE * tree as u64)
+    }
+
+    /// The public number under which the key of base OT `index` gives a key of this extension: the counter
+    /// block's upper half, where the lower one is the stream's number.
+    #[must_use]
+    pub fn base_key_number(&self, index: usize) -> u64 {
+        self.key_numbers().of(KEYS_OF_TREES + index as u64)
+    }
+
+    /// That of the generator of silent OT's roots.
+    pub(crate) fn roots_number(&self) -> u64 {
+        self.key_numbers().of(KEYS_OF_TREES + KAPPA as u64)
     }
 
     /// A public block that belongs to this instance and purpose alone (SHA-256 as a random oracle).
@@ -198,5 +234,37 @@ impl Tweaks {
     /// Number of the first row.
     pub(crate) fn first(&self) -> u64 {
         self.first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_keys_of_an_instance_have_one_number() {
+        let mut seen = HashSet::new();
+        for (sender, receiver) in [(0, 1), (1, 0)] {
+            for stream in [0, 1, 1 << 31] {
+                let instance = Instance {
+                    session: [9; 32],
+                    sender,
+                    receiver,
+                    stream,
+                };
+                for tree in 0..KAPPA {
+                    for level in 0..KEYS_OF_A_TREE {
+                        let number = instance.tree_number(tree).wrapping_add(level);
+                        assert!(seen.insert(number), "tree {tree}, level {level}");
+                    }
+                }
+                for ot in 0..KAPPA {
+                    assert!(seen.insert(instance.base_key_number(ot)), "base OT {ot}");
+                }
+                assert!(seen.insert(instance.roots_number()));
+            }
+        }
     }
 }

@@ -21,9 +21,15 @@ use rand_core::{TryCryptoRng, TryRng};
 pub struct SeededRng(Prg);
 
 impl SeededRng {
-    /// Starts the generator's stream for `seed`.
+    /// Starts the generator's stream for `seed`, of which there is one.
     pub fn from_seed(seed: Block) -> Self {
-        SeededRng(Prg::new(seed))
+        Self::numbered(seed, 0)
+    }
+
+    /// Starts the generator's stream for `seed`, one of many, whose public number is `number`: see
+    /// [`Prg::numbered`].
+    pub fn numbered(seed: Block, number: u64) -> Self {
+        SeededRng(Prg::numbered(seed, number))
     }
 }
 

@@ -37,6 +37,10 @@
 //! receiver: nothing is sent to it. Delta stays uniform given all that it sees, and the rows t_i are
 //! its own coins: what the [hash](crate::flavour#the-hash) asks for.
 //!
+//! The sender lacks one leaf of each block, and on each level above one node of which it sees a child. All of these
+//! keys have numbers of their own in the counter's upper half ([`Instance`] begins them), so that what the sender
+//! sees of one is no target for a guess of another.
+//!
 //! No branch or index depends on Delta or on choices. The sender keeps seed x at x ^ Delta, so its
 //! gap is at 0 whatever Delta is, and its factors x ^ Delta are the places themselves.
 //!
@@ -116,12 +120,13 @@ impl SoftSpokenSender {
         check_message(Message::ExtensionSetup, setup, k.setup_len())?;
         let mut sums = setup.as_chunks::<16>().0.as_chunks::<2>().0;
         let mut blocks = Vec::with_capacity(k.blocks());
-        for columns in k.columns() {
+        for (tree, columns) in k.columns().enumerate() {
+            let number = instance.tree_number(tree);
             let (own, rest) = sums.split_at(columns.len() - 1);
             sums = rest;
             let bits = delta_bits(&delta, columns.start);
-            let seeds = pprf::grow_punctured(&keys[columns], bits, own);
-            blocks.push(Leaves::new(&seeds));
+            let seeds = pprf::grow_punctured(&keys[columns], bits, own, number);
+            blocks.push(Leaves::new(&seeds, number));
         }
         Ok(SoftSpokenSender {
             k,
@@ -230,9 +235,11 @@ impl SoftSpokenReceiver {
     ) -> Result<(Self, Vec<u8>), OtError> {
         check_argument("keys", KAPPA, keys.len())?;
         let mut setup = Vec::with_capacity(k.setup_len());
-        let blocks = k
-            .columns()
-            .map(|columns| Leaves::new(&pprf::grow(&keys[columns], &mut setup)))
+        let blocks = (k.columns().enumerate())
+            .map(|(tree, columns)| {
+                let number = instance.tree_number(tree);
+                Leaves::new(&pprf::grow(&keys[columns], number, &mut setup), number)
+            })
             .collect();
         let receiver = SoftSpokenReceiver {
             k,

@@ -11,7 +11,8 @@ use crate::common::{
 };
 use madrigal_kernels::{Block, Prg, blocks_as_bytes};
 use madrigal_ot::{
-    Delta, ExtensionReceiver, ExtensionSender, Fault, KAPPA, Message, OtError, cost, flavour,
+    Delta, ExtensionReceiver, ExtensionSender, Fault, Instance, KAPPA, Message, OtError, cost,
+    flavour,
     softspoken::{CHUNK, FieldBits, SoftSpokenReceiver, SoftSpokenSender},
 };
 use proptest::prelude::*;
@@ -69,8 +70,9 @@ fn the_smallest_field_is_iknp() {
     choices.resize(128, 0);
     for (j, u) in b.u.chunks_exact(128).enumerate() {
         let mut expected = choices.clone();
-        Prg::new(pairs[j][0]).xor_into(&mut expected);
-        Prg::new(pairs[j][1]).xor_into(&mut expected);
+        for key in pairs[j] {
+            Prg::numbered(key, INSTANCE.tree_number(j)).xor_into(&mut expected);
+        }
         assert!(u == expected, "column {j}");
     }
 }
@@ -396,5 +398,31 @@ proptest! {
         let fits = message.len() == k.message_len(m);
         let result = sender.extend(&message, m, &mut vec![Block::ZERO; m]);
         prop_assert_eq!(result.is_ok(), fits);
+    }
+}
+
+/// All trees and columns counted from 0: each guess of a key was held against all 128 of a thread. With one pair of
+/// base keys for all of them, what two of them encrypt alike would show.
+#[test]
+fn a_guess_of_a_key_tests_one_tree() {
+    let mut rng = TestRng::new(54);
+    let pairs = vec![[rng.block(), rng.block()]; KAPPA];
+    let m = 1024;
+    let mut seen = std::collections::HashSet::new();
+    for stream in [0, 1] {
+        for k in FieldBits::all() {
+            // No tree has the numbers of another k's: one instance has one k.
+            let instance = Instance {
+                session: [k.get(); 32],
+                stream,
+                ..INSTANCE
+            };
+            let (mut receiver, setup) = SoftSpokenReceiver::new(instance, k, &pairs).unwrap();
+            let (mut u, mut t) = (vec![0; k.message_len(m)], vec![Block::ZERO; m]);
+            let _ = receiver.extend(&vec![0; m / 8], m, &mut u, &mut t).unwrap();
+            for block in setup.as_chunks::<16>().0.iter().chain(u.as_chunks().0) {
+                assert!(seen.insert(*block), "k = {}, stream {stream}", k.get());
+            }
+        }
     }
 }

@@ -51,9 +51,9 @@ fn extension_message_is_uniform_for_any_choices() {
             let mut receiver = iknp_receiver(INSTANCE, &pairs);
             let (mut u, mut t) = (vec![0; IKNP.message_len(m)], vec![Block::ZERO; m]);
             let _ = receiver.extend(&choices, m, &mut u, &mut t).unwrap();
-            for (column, &key) in u.chunks_exact_mut(m / 8).zip(&keys) {
+            for (j, (column, &key)) in u.chunks_exact_mut(m / 8).zip(&keys).enumerate() {
                 column.iter().for_each(|&byte| sent[usize::from(byte)] += 1);
-                Prg::new(key).xor_into(column);
+                Prg::numbered(key, INSTANCE.tree_number(j)).xor_into(column);
                 for &byte in &*column {
                     unmasked[usize::from(byte)] += 1;
                     (0..8).for_each(|b| per_bit[b] += u64::from(byte >> b & 1));

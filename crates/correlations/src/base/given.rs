@@ -27,6 +27,7 @@ impl Given {
         let key = Block::new(self.seed, place) ^ Block::from_bytes(session_bytes);
         // No party computes these in a protocol.
         let keys = meter::unmetered(|| {
+            // Number 0: the key is a test's.
             let mut prg = Prg::new(key);
             (0..KAPPA)
                 .map(|_| [prg.next_block(), prg.next_block()])

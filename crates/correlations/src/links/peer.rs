@@ -57,8 +57,9 @@ impl Link {
         stream: Stream,
     ) -> Result<Self> {
         let (me, peer) = (context.me(), base.peer);
-        let (keys, both) = base.keys(stream);
-        let mut rng = SeededRng::from_seed(context.private_prg().next_block());
+        let (keys, both) = base.keys(me, stream);
+        let number = context.own_key_numbers().of(peer.index() as u64);
+        let mut rng = SeededRng::numbered(context.private_prg().next_block(), number);
         let instance = base.instance(peer, me, stream);
         let (receiver, setup) =
             Receiving::new(instance, extension, &both, &mut rng).map_err(bug)?;

@@ -299,11 +299,17 @@ impl Encrypted {
 
     fn owner<T: Ring>(&self) -> Owner {
         let seed = self.context.private_prg().next_block();
-        let Some(owner) = Owner::new(T::BITS, seed) else {
+        let Some(owner) = Owner::new(T::BITS, seed, key_number::<T>(&self.context, None)) else {
             unreachable!("`serves` was asked before");
         };
         owner
     }
+}
+
+/// The number of our seed as the owner of a key, or as responder to a peer's: one of each for each width.
+fn key_number<T: Ring>(context: &Context, of: Option<Party>) -> u64 {
+    let place = of.map_or(0, |peer| 1 + peer.index() as u64);
+    context.own_key_numbers().of((T::BITS as u64) << 32 | place)
 }
 
 /// A call under way: loops over all requests, which are polled together.
@@ -384,7 +390,8 @@ impl<T: Ring> Call<'_, T> {
                 Some(known) => known,
                 None => {
                     let seed = self.context.private_prg().next_block();
-                    Responder::new(T::BITS, key, seed).map_err(refuse)?
+                    let number = key_number::<T>(self.context, Some(from.peer()));
+                    Responder::new(T::BITS, key, seed, number).map_err(refuse)?
                 }
             };
             let responder = responder.insert(known);

@@ -256,9 +256,9 @@ fn lattice<T: Ring>() -> Outcome {
         columns,
     } = SHAPE;
     let width = "a width that there is";
-    let mut owner = Owner::new(T::BITS, generator(80).next_block()).ok_or(width)?;
+    let mut owner = Owner::new(T::BITS, generator(80).next_block(), 80).ok_or(width)?;
     let key = owner.public_key();
-    let mut responder = Responder::new(T::BITS, &key, generator(81).next_block())?;
+    let mut responder = Responder::new(T::BITS, &key, generator(81).next_block(), 81)?;
     let layout = Layout::new(T::BITS, rows, inner, columns).ok_or(width)?;
     let (x, y) = (
         elements::<T>(82, rows * inner),

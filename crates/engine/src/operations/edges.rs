@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::Party;
+use madrigal_core::{Digest256, Party, domains};
 use madrigal_net::Result;
 
 use super::{Protocol, in_sharing, prepared_locally, same_ring};
@@ -31,7 +31,7 @@ impl<P: Protocol> Share<P> {
 
 impl<P: Protocol> Operation for Share<P> {
     fn name(&self) -> String {
-        format!("share/1 in {} of {}", P::SHARING, self.owner)
+        format!("share/1 in {} of {}", P::name(), self.owner)
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -106,7 +106,7 @@ impl<P: Protocol> Default for Constant<P> {
 
 impl<P: Protocol> Operation for Constant<P> {
     fn name(&self) -> String {
-        format!("constant/1 in {}", P::SHARING)
+        format!("constant/1 in {}", P::name())
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -186,7 +186,7 @@ impl<P: Protocol> Operation for Open<P> {
             .iter()
             .map(|party| party.index().to_string())
             .collect();
-        format!("open/1 from {} to {}", P::SHARING, to.join(","))
+        format!("open/1 from {} to {}", P::name(), to.join(","))
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
@@ -293,12 +293,9 @@ impl Public {
 impl Operation for Public {
     fn name(&self) -> String {
         use sha2::{Digest, Sha256};
-        let mut hash = Sha256::new();
+        let mut hash = Sha256::new_with_prefix(domains::PUBLIC_VALUE);
         self.0.hash_into(&mut hash);
-        let digest: String = hash.finalize()[..16]
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect();
+        let digest = Digest256::from(hash.finalize());
         format!("public/1 {} ({digest})", self.0.sort())
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Ring, Zeroizing, bits};
+use madrigal_core::{Digest256, Ring, Zeroizing, bits, domains};
 use madrigal_correlations::Width;
 use madrigal_net::Result;
 
@@ -198,12 +198,9 @@ impl Operation for Rearrange {
             }
             Layout::Picked(picked) => {
                 use sha2::{Digest, Sha256};
-                let mut hash = Sha256::new();
+                let mut hash = Sha256::new_with_prefix(domains::PICKED);
                 picked.iter().for_each(|at| hash.update(at.to_le_bytes()));
-                let digest: String = hash.finalize()[..16]
-                    .iter()
-                    .map(|b| format!("{b:02x}"))
-                    .collect();
+                let digest = Digest256::from(hash.finalize());
                 format!("rearrange/1 {} picked ({digest})", picked.len())
             }
         }

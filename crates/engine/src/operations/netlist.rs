@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::Rows;
+use madrigal_core::Digest256;
 use madrigal_net::Result;
 
 use super::{Boolean, in_sharing};
@@ -37,12 +38,6 @@ impl<P: Boolean> Netlist<P> {
 
 impl<P: Boolean> Operation for Netlist<P> {
     fn name(&self) -> String {
-        let hex = |digest: [u8; 32]| -> String {
-            digest[..16]
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect()
-        };
         let sums = P::SUMS.then(|| self.circuit.sums());
         format!(
             "circuit/1 {} in {} of {} ANDs{}, depth {}{} ({} compiled {}){}",
@@ -58,8 +53,8 @@ impl<P: Boolean> Operation for Netlist<P> {
                 rounds if rounds == self.circuit.layered().depth() => String::new(),
                 rounds => format!(" in {rounds} rounds"),
             },
-            hex(self.circuit.digest()),
-            hex(match P::SUMS {
+            Digest256(self.circuit.digest()),
+            Digest256(match P::SUMS {
                 true => self.circuit.sums_digest(),
                 false => self.circuit.compiled_digest(),
             }),

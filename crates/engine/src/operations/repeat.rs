@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
+use madrigal_core::Digest256;
 use madrigal_net::{Result, breathe};
 
 use crate::bill::Bill;
@@ -109,16 +110,13 @@ impl Repeat {
 
 impl Operation for Repeat {
     fn name(&self) -> String {
-        let hex: String = self.body.digest()[..16]
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect();
+        let body = Digest256(self.body.digest());
         let places = |values: &[Value]| {
             let of = |value: &Value| format!("{}.{}", value.node, value.output);
             values.iter().map(of).collect::<Vec<_>>().join(",")
         };
         format!(
-            "repeat/1 {} times {hex} of {} counter {} to {}",
+            "repeat/1 {} times {body} of {} counter {} to {}",
             self.count,
             places(&self.arguments),
             places(self.counter.as_slice()),

@@ -44,7 +44,7 @@ impl Evaluation {
             hash: instance.hash(),
             me,
             offset: offset.again(),
-            prg: seed.prg(),
+            prg: seed.generator(instance, me, first),
             arena: Arena::new(shape, shape.parties, first),
             done: 0,
             gathered: Gathered::new(shape.parties),
@@ -58,7 +58,7 @@ impl Evaluation {
     pub fn restart(&mut self, instance: Instance, shape: Shape, first: u64, seed: &BlockSeed) {
         assert_eq!(shape.parties, self.shape().parties, "parties");
         self.hash = instance.hash();
-        self.prg = seed.prg();
+        self.prg = seed.generator(instance, self.me, first);
         self.arena.restart(shape, first);
         self.done = 0;
     }

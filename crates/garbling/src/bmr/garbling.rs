@@ -68,7 +68,7 @@ impl Garbling {
             hash: instance.hash(),
             me,
             offset: offset.again(),
-            prg: seed.prg(),
+            prg: seed.generator(instance, me, first),
             arena: Arena::new(shape, width, first),
             done: 0,
             gathered: Gathered::new(width),
@@ -83,7 +83,7 @@ impl Garbling {
     pub fn restart(&mut self, instance: Instance, shape: Shape, first: u64, seed: &BlockSeed) {
         assert_eq!(shape.parties, self.shape().parties, "parties");
         self.hash = instance.hash();
-        self.prg = seed.prg();
+        self.prg = seed.generator(instance, self.me, first);
         self.arena.restart(shape, first);
         self.done = 0;
         self.flip();

@@ -8,6 +8,7 @@ use madrigal_kernels::{self as kernels, Block, Kernels, Prg, RowShape};
 use zeroize::Zeroize;
 
 use crate::bmr::COEFFICIENTS;
+use crate::bmr::shape::Instance;
 use crate::error::{GarblingError, check_length};
 
 /// The secret seed of one party for one block of lanes: its keys of 0 come from it, at any time again. Wiped on
@@ -20,9 +21,12 @@ impl BlockSeed {
         Self(seed)
     }
 
-    /// The generator of the keys.
-    pub(crate) fn prg(&self) -> Prg {
-        Prg::new(self.0)
+    /// The generator of the keys of the block whose pieces are numbered from `first`, as party `me`.
+    ///
+    /// Wherever a wire's colour is 0 all parties see its key of 0, which is AES of its place. No two blocks of an
+    /// instance begin with one piece, so each seed encrypts under a number of its own: a guess tests one block.
+    pub(crate) fn generator(&self, instance: Instance, me: usize, first: u64) -> Prg {
+        Prg::numbered(self.0, instance.key_numbers(me).of(first))
     }
 }
 
@@ -200,5 +204,35 @@ impl Choices {
 impl fmt::Debug for Choices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Choices({})", self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// All blocks counted from 0: where a colour was 0 all parties saw AES of a place that every block had, so one of
+    /// T blocks fell with `2^129 / T` work. One seed for all blocks shows which counter blocks they have: where two
+    /// had the same, their keys would be equal.
+    #[test]
+    fn a_guess_of_a_key_tests_one_block_of_bmr() {
+        let seed = BlockSeed::new(Block::new(3, 5));
+        let mut seen = HashSet::new();
+        for session in [[1; 32], [2; 32]] {
+            for stream in [0, 1] {
+                let instance = Instance { session, stream };
+                for me in 0..3 {
+                    for first in (0..50).chain([u64::MAX - 1, u64::MAX]) {
+                        let mut keys = [Block::ZERO; 9];
+                        keys_of_zero(&mut seed.generator(instance, me, first), 0, &mut keys);
+                        for key in keys {
+                            assert!(seen.insert(u128::from(key)), "party {me}, piece {first}");
+                        }
+                    }
+                }
+            }
+        }
     }
 }

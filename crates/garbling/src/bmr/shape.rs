@@ -1,7 +1,7 @@
 //! The shape of a block, what it costs, and what its hash is bound to: all parties compute it alike.
 
 use madrigal_circuit::Layered;
-use madrigal_core::{bits, domains};
+use madrigal_core::{KeyNumbers, bits, domains};
 use madrigal_kernels::{ANDS_PER_KEY, Block, GateHash, ROWS_PER_KEY, RowHash, column_bytes};
 use sha2::{Digest, Sha256};
 
@@ -41,7 +41,17 @@ impl Instance {
         RowHash::new(self.key(domains::BMR_PRODUCTS, &[sender as u64, receiver as u64]))
     }
 
+    /// The numbers of the seeds of a party's blocks, one for each piece.
+    pub(crate) fn key_numbers(&self, party: usize) -> KeyNumbers {
+        KeyNumbers::from_digest(&self.digest(domains::BMR_KEY_NUMBERS, &[party as u64]))
+    }
+
     fn key(&self, domain: &[u8], numbers: &[u64]) -> Block {
+        let digest = self.digest(domain, numbers);
+        Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16]))
+    }
+
+    fn digest(&self, domain: &[u8], numbers: &[u64]) -> [u8; 32] {
         let mut hash = Sha256::new()
             .chain_update(domain)
             .chain_update(self.session)
@@ -49,8 +59,7 @@ impl Instance {
         for number in numbers {
             hash.update(number.to_le_bytes());
         }
-        let digest: [u8; 32] = hash.finalize().into();
-        Block::from_bytes(*digest.first_chunk().unwrap_or(&[0; 16]))
+        hash.finalize().into()
     }
 }
 

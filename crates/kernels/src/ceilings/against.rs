@@ -247,7 +247,7 @@ fn folds(kernels: Kernels, add: Add<'_>) {
     ];
     for (width, name) in names {
         let seeds: Vec<Block> = (0..1 << width).map(|i| Block::new(i, 1)).collect();
-        let mut leaves = kernels.leaves(&seeds);
+        let mut leaves = kernels.leaves(&seeds, 0);
         let blocks = (BYTES / 16) << width;
         add(name, Unit::Blocks, Bound::Aes, 1.0, blocks, &mut || {
             leaves.fold(

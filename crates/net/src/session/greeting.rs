@@ -134,7 +134,7 @@ impl Shared {
     }
 
     /// SHA-256 as a key derivation (random oracle): the pair's seed, the job and the step's path
-    /// give the key of an AES-CTR generator.
+    /// give the key of an AES-CTR generator and the key's number.
     pub(crate) fn shared_prg(&self, job: u32, path: &str, peer: Party) -> Prg {
         let seed = self
             .peer(peer)
@@ -150,9 +150,7 @@ impl Shared {
                 .finalize()
                 .into(),
         );
-        let mut key = Zeroizing::new([0; 16]);
-        key.copy_from_slice(&digest[..16]);
-        Prg::new(Block::from_bytes(*key))
+        numbered_prg(&digest[..])
     }
 
     pub(crate) fn private_prg(&self) -> Prg {
@@ -211,28 +209,39 @@ pub(super) fn unix_seconds() -> u64 {
 /// A generator seeded by the operating system; by the test's seed where a test has set one. What it gives
 /// is secret unless it is said to be public.
 pub(super) fn fresh_prg(config: &SessionConfig, number: &mut u64) -> Prg {
-    let mut seed = Zeroizing::new([0; 16]);
+    let mut seed = Zeroizing::new([0; 24]);
     if !test_seed(config, number, &mut seed) {
         // Without randomness nothing here is safe, and there is nobody to ask for some.
         getrandom::fill(&mut *seed).expect("the operating system gives randomness");
     }
     marks::secret(&mut *seed);
-    Prg::new(Block::from_bytes(*seed))
+    numbered_prg(&seed[..])
+}
+
+/// A generator from 24 bytes at least: its key, and the key's number. Nobody else knows the number, which is more
+/// than is asked of it; that no two generators have the same is what random 64 bits give.
+fn numbered_prg(bytes: &[u8]) -> Prg {
+    let mut key = Zeroizing::new([0; 16]);
+    key.copy_from_slice(&bytes[..16]);
+    let mut number = [0; 8];
+    number.copy_from_slice(&bytes[16..24]);
+    Prg::numbered(Block::from_bytes(*key), u64::from_le_bytes(number))
 }
 
 /// Writes the next seed of a test; false where there is none.
 #[cfg(feature = "test-seeds")]
-fn test_seed(config: &SessionConfig, number: &mut u64, seed: &mut [u8; 16]) -> bool {
+fn test_seed(config: &SessionConfig, number: &mut u64, seed: &mut [u8; 24]) -> bool {
     let Some(test) = config.test_seed else {
         return false;
     };
     let place = (config.me.index() as u64) << 32 | *number;
     *number += 1;
-    *seed = Block::new(test, place).to_bytes();
+    seed[..16].copy_from_slice(&Block::new(test, place).to_bytes());
+    seed[16..].copy_from_slice(&place.to_le_bytes());
     true
 }
 
 #[cfg(not(feature = "test-seeds"))]
-fn test_seed(_: &SessionConfig, _: &mut u64, _: &mut [u8; 16]) -> bool {
+fn test_seed(_: &SessionConfig, _: &mut u64, _: &mut [u8; 24]) -> bool {
     false
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
-use madrigal_core::{Phase, PhaseCost};
+use madrigal_core::{Party, Phase, PhaseCost};
 
 use super::job_shared::JobShared;
 use super::shared::{Peer, Shared};
@@ -18,6 +18,14 @@ pub type Fact = (String, String);
 /// The next job of others and the facts that they agree on, or that one of them has left.
 pub type Attended = Option<(Job, Vec<Fact>)>;
 
+/// What some parties of a job agree on and tell no other party.
+#[derive(Clone, Copy)]
+pub(crate) struct Own<'a> {
+    /// So many of the session's first parties.
+    pub(crate) parties: usize,
+    pub(crate) facts: &'a [Fact],
+}
+
 /// A running job. Dropped before [`finish`](Job::finish), it fails for all parties.
 pub struct Job {
     shared: Arc<JobShared>,
@@ -30,8 +38,8 @@ impl std::fmt::Debug for Job {
 }
 
 impl Job {
-    /// Opens job `id`: announces `facts` to all parties and waits until all have announced theirs.
-    /// One round, not counted as the job's.
+    /// Opens job `id`: announces `facts` to all parties, those of `own` to the parties of these, and waits until all
+    /// have announced theirs. One round, not counted as the job's.
     ///
     /// Before the facts, the session's identity is compared, a hash of all parties' nonces. Each process has
     /// a nonce of its own, so two that have the same identity have met the same others: whoever forwards
@@ -40,24 +48,34 @@ impl Job {
         session: Arc<Shared>,
         id: u32,
         facts: &[Fact],
+        own: Own<'_>,
         deadline: Option<Duration>,
     ) -> Result<Self> {
-        let shared = Arc::new(JobShared::new(Arc::clone(&session), id, deadline));
+        let insiders = own.parties;
+        let shared = JobShared::new(Arc::clone(&session), id, insiders, deadline);
+        let shared = Arc::new(shared);
         session.unused(id)?;
         session.find_places(id).await?;
         let registered = session.register(&shared.state);
         registered.inspect_err(|_| session.give_places_back(id))?;
         let job = Self { shared };
         let identity = session.identity.get().ok_or(Error::Ungreeted)?;
-        let announcement = OpenJob::new(facts, identity);
-        session.tell_all(id, &Control::new(Message::OpenJob(announcement)));
+        let among = [facts, own.facts].concat();
+        let is_insider = |party: Party| party.index() < insiders;
+        let with = |peer: Party| match is_insider(session.me()) && is_insider(peer) {
+            true => &among[..],
+            false => facts,
+        };
+        session.tell_each(id, |peer| {
+            Control::new(Message::OpenJob(OpenJob::new(with(peer), identity)))
+        });
         let waits = "announce the job";
         let opened = |peer: &Peer| {
             let theirs = peer.control().opened.remove(&id)?;
             if theirs.identity != identity {
                 return Some(Err(Error::Mixed { peer: peer.party }));
             }
-            Some(match theirs.first_difference(facts) {
+            Some(match theirs.first_difference(with(peer.party)) {
                 None => Ok(()),
                 Some((what, ours, theirs)) => Err(Error::Program {
                     peer: peer.party,
@@ -127,10 +145,12 @@ impl Job {
             let culprits = String::new();
             return Err(self.shared.fail(Error::Deadline { after, culprits }));
         }
-        let ours = to_facts(&self.shared.tallies());
-        let tallies = ours.clone();
-        session.tell_all(id, &Control::new(Message::FinishJob(FinishJob { tallies })));
+        session.tell_each(id, |peer| {
+            let tallies = to_facts(&self.shared.tallies(peer));
+            Control::new(Message::FinishJob(FinishJob { tallies }))
+        });
         let finished = |peer: &Peer| {
+            let ours = to_facts(&self.shared.tallies(peer.party));
             let control = peer.control();
             let theirs = &control.finished.get(&id)?.tallies;
             // Who did nothing of the kind takes no part in it.

@@ -1,6 +1,7 @@
 //! What all contexts of one job share.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -21,9 +22,15 @@ pub(crate) struct JobShared {
 }
 
 impl JobShared {
-    pub(super) fn new(session: Arc<Shared>, id: u32, deadline: Option<Duration>) -> Self {
+    pub(super) fn new(
+        session: Arc<Shared>,
+        id: u32,
+        insiders: usize,
+        deadline: Option<Duration>,
+    ) -> Self {
         let state = JobState {
             id,
+            insiders: AtomicUsize::new(insiders),
             deadline: deadline.map(|after| (Instant::now() + after, after)),
             ended: OnceLock::new(),
         };
@@ -67,12 +74,20 @@ impl JobShared {
     }
 
     /// See [`Context::tally`](crate::Context::tally).
-    pub(crate) fn tally(&self, what: &'static str, step: &Arc<str>, numbers: &[usize]) {
-        lock(&self.tallies).note(what, step, numbers);
+    pub(crate) fn tally(
+        &self,
+        among: usize,
+        what: &'static str,
+        step: &Arc<str>,
+        numbers: &[usize],
+    ) {
+        // Others are not told of it when the job fails, either.
+        self.state.insiders.fetch_min(among, Relaxed);
+        lock(&self.tallies).note(among, what, step, numbers);
     }
 
-    /// What was noted, as it is compared with that of the others.
-    pub(super) fn tallies(&self) -> Vec<(String, String)> {
-        lock(&self.tallies).facts()
+    /// What was noted among parties of which `peer` is one, as it is compared with what it noted.
+    pub(super) fn tallies(&self, peer: Party) -> Vec<(String, String)> {
+        lock(&self.tallies).facts(peer)
     }
 }

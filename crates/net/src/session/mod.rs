@@ -30,6 +30,7 @@ use crate::window::{MAX_WINDOW, Room};
 pub use config::{MIN_WINDOW, SessionConfig};
 use greeting::{fresh_prg, unix_seconds};
 pub use inbox::Inbox;
+use job::Own;
 pub use job::{Attended, Fact, Job};
 use round_trip::RoundTrip;
 use shared::{Peer, Shared};
@@ -223,7 +224,34 @@ impl Session {
         facts: &'a [Fact],
         deadline: Option<Duration>,
     ) -> BoxFuture<'a, Result<Job>> {
-        Box::pin(Job::open(Arc::clone(&self.shared), id, facts, deadline))
+        let own = Own {
+            parties: self.parties(),
+            facts: &[],
+        };
+        let session = Arc::clone(&self.shared);
+        Box::pin(Job::open(session, id, facts, own, deadline))
+    }
+
+    /// As [`job`](Self::job), where the session's first `parties` parties, of which we are one, also agree on `own`
+    /// facts. The others, who help without computing, are not told these, nor of anything else that would show them:
+    /// digests of constants, of which a guess could be tested. They [attend](Self::attend) with `facts` alone.
+    ///
+    /// # Errors
+    /// As [`job`](Self::job).
+    pub fn job_among<'a>(
+        &'a self,
+        id: u32,
+        facts: &'a [Fact],
+        parties: usize,
+        own: &'a [Fact],
+        deadline: Option<Duration>,
+    ) -> BoxFuture<'a, Result<Job>> {
+        let own = Own {
+            parties,
+            facts: own,
+        };
+        let session = Arc::clone(&self.shared);
+        Box::pin(Job::open(session, id, facts, own, deadline))
     }
 
     /// Takes part in the next job that the other parties announce, on whatever facts they agree: for a

@@ -86,10 +86,11 @@ impl Shared {
         Speaking(self)
     }
 
-    pub(crate) fn tell_all(&self, job: u32, control: &Control) {
+    /// Tells each peer what is for it.
+    pub(crate) fn tell_each(&self, job: u32, control: impl Fn(Party) -> Control) {
         self.peers
             .iter()
-            .for_each(|peer| self.tell(peer, job, control));
+            .for_each(|peer| self.tell(peer, job, &control(peer.party)));
     }
 
     pub(super) fn tell(&self, peer: &Peer, job: u32, control: &Control) {

@@ -106,9 +106,14 @@ pub(super) struct Waiting {
     pub(super) waker: Waker,
 }
 
+/// The reason that a job's helper hears for what concerns the computing parties alone.
+const FOR_INSIDERS: &str = "the computing parties ended the job for a reason that they tell each other alone: see their logs";
+
 /// How a job that is open here stands.
 pub(crate) struct JobState {
     pub(crate) id: u32,
+    /// So many of the session's first parties hear why the job failed; the others that it did.
+    pub(super) insiders: AtomicUsize,
     pub(super) deadline: Option<(Instant, Duration)>,
     /// How it ended: finished too, so that it is either finished or failed.
     pub(super) ended: OnceLock<Error>,
@@ -159,7 +164,7 @@ impl Shared {
         let first = self.failure.set(error.clone()).is_ok();
         let error = self.failure.get().cloned().unwrap_or(error);
         if first {
-            self.abort(0, &error);
+            self.abort(0, usize::MAX, &error);
         }
         // Those that are woken may close the session, which waits for whoever is speaking.
         drop(speaking);
@@ -169,15 +174,21 @@ impl Shared {
         error
     }
 
-    /// Tells all peers that job `id` (0: the session) has failed here.
-    pub(crate) fn abort(&self, id: u32, error: &Error) {
+    /// Tells all peers that job `id` (0: the session) has failed here; why, the first `insiders` parties alone where
+    /// the reason may show what they keep to themselves.
+    pub(crate) fn abort(&self, id: u32, insiders: usize, error: &Error) {
         self.gave_up.store(true, SeqCst);
-        let abort = control::Abort {
-            reason: control::shorten(&error.to_string(), 1024),
-            culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),
-            network: error.blame() == Blame::Network,
-        };
-        self.tell_all(id, &Control::new(Message::Abort(abort)));
+        self.tell_each(id, |peer| {
+            let reason = match peer.index() < insiders || !error.shows_facts() {
+                true => error.to_string(),
+                false => FOR_INSIDERS.to_owned(),
+            };
+            Control::new(Message::Abort(control::Abort {
+                reason: control::shorten(&reason, 1024),
+                culprit: error.culprit().map_or(0, |party| party.index() as u32 + 1),
+                network: error.blame() == Blame::Network,
+            }))
+        });
         self.flush();
     }
 
@@ -190,7 +201,7 @@ impl Shared {
         let first = job.ended.set(error.clone()).is_ok();
         let error = job.ended.get().cloned().unwrap_or(error);
         if first {
-            self.abort(job.id, &error);
+            self.abort(job.id, job.insiders.load(Relaxed), &error);
         }
         drop(speaking);
         if first {

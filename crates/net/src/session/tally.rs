@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use madrigal_core::Party;
 use madrigal_kernels::Crc32;
 
-/// By what was done, and in which step: steps may run side by side.
+/// By how many of the session's first parties did it, what was done, and in which step: steps may run side by side.
 #[derive(Default)]
-pub(super) struct Tallies(BTreeMap<&'static str, BTreeMap<Arc<str>, Tally>>);
+pub(super) struct Tallies(BTreeMap<(usize, &'static str), BTreeMap<Arc<str>, Tally>>);
 
 /// What all parties must have done alike in one step.
 #[derive(Default)]
@@ -19,8 +20,14 @@ struct Tally {
 }
 
 impl Tallies {
-    pub(super) fn note(&mut self, what: &'static str, step: &Arc<str>, numbers: &[usize]) {
-        let steps = self.0.entry(what).or_default();
+    pub(super) fn note(
+        &mut self,
+        among: usize,
+        what: &'static str,
+        step: &Arc<str>,
+        numbers: &[usize],
+    ) {
+        let steps = self.0.entry((among, what)).or_default();
         let tally = steps.entry(Arc::clone(step)).or_default();
         let amount = numbers.first().map_or(0, |&number| number as u64);
         tally.amount = tally.amount.saturating_add(amount);
@@ -30,9 +37,13 @@ impl Tallies {
         }
     }
 
-    /// As they are compared with those of the others.
-    pub(super) fn facts(&self) -> Vec<(String, String)> {
-        let fact = |(what, steps): (&&str, &BTreeMap<Arc<str>, Tally>)| {
+    /// As they are compared with those of a peer: what it took no part in, it is not told.
+    pub(super) fn facts(&self, peer: Party) -> Vec<(String, String)> {
+        let theirs = self
+            .0
+            .iter()
+            .filter(|((among, _), _)| peer.index() < *among);
+        let fact = |((_, what), steps): (&(usize, &str), &BTreeMap<Arc<str>, Tally>)| {
             let (mut amount, mut calls) = (0_u64, 0);
             let mut crc = Crc32::new();
             for (step, tally) in steps {
@@ -45,6 +56,6 @@ impl Tallies {
             let value = format!("{amount} in {calls} call{plural}, crc {:08x}", crc.value());
             ((*what).to_owned(), value)
         };
-        self.0.iter().map(fact).collect()
+        theirs.map(fact).collect()
     }
 }

@@ -11,6 +11,7 @@ pub(super) struct Dice(Prg);
 impl Dice {
     /// The stream `stream` of `seed`: streams of one seed are independent of each other.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
+        // Number 0: the seed is a test's.
         Self(Prg::new(Block::new(seed, stream)))
     }
 

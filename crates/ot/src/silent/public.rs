@@ -21,6 +21,7 @@ impl PublicCoins {
         let [codes, trees] = [0, 16].map(|start| {
             let mut seed = [0; 16];
             seed.copy_from_slice(&digest[start..start + 16]);
+            // Number 0: the seeds are public.
             Prg::new(Block::from_bytes(seed))
         });
         PublicCoins { codes, trees }

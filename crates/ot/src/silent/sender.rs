@@ -45,7 +45,7 @@ impl SilentSender {
         rng.fill_bytes(&mut *root_seed);
         Ok(SilentSender {
             delta,
-            roots: Prg::new(Block::from_bytes(*root_seed)),
+            roots: Prg::numbered(Block::from_bytes(*root_seed), instance.roots_number()),
             iterations: Iterations::new(instance, params, Zeroizing::new(base)),
         })
     }

@@ -268,11 +268,7 @@ impl fmt::Display for Function {
             Form::Exponential(form) => take(&mut form.words()),
             Form::Quotient(_) => return write!(f, "{} as {}", self.kind, self.to),
         }
-        let digest: [u8; 32] = hash.finalize().into();
-        let digest: String = digest[..8]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest = madrigal_core::Digest256::from(hash.finalize());
         let Self { kind, to, .. } = self;
         if let (Kind::FineInverseRoot, Form::Normalised(form)) = (kind, &self.form) {
             write!(f, "{kind} to {} places, ", form.places())?;

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use madrigal_core::domains;
+use madrigal_core::{Digest256, domains};
 use sha2::{Digest, Sha256};
 
 use super::{Binary, Extreme, Graph, Op, Reduction, Rounding, Unary, Value};
@@ -156,8 +156,7 @@ fn fingerprint(array: &Array) -> String {
     for code in array.codes() {
         hash.update(code.to_le_bytes());
     }
-    let digest: [u8; 32] = hash.finalize().into();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    Digest256::from(hash.finalize()).to_string()
 }
 
 /// The digest of lines: equal if and only if the lines are.

@@ -36,7 +36,7 @@
 pub mod rings;
 mod three;
 
-use madrigal_core::{Party, Zeroizing, bits};
+use madrigal_core::{KeyNumbers, Party, Zeroizing, bits};
 use madrigal_correlations::{Needs, Scratch, Stock};
 use madrigal_kernels::{self as kernels, Block, Prg};
 use madrigal_net::{Context, Generator, Result};
@@ -290,6 +290,10 @@ pub struct Branches {
     gmw: BooleanGmw,
     random: Generator,
     everyone: Vec<Party>,
+    /// Of seeds that are expanded.
+    numbers: KeyNumbers,
+    /// The number of the next seed, the same at all parties.
+    next_seed: u64,
 }
 
 impl std::fmt::Debug for Branches {
@@ -308,8 +312,17 @@ impl Branches {
             gmw: BooleanGmw::new(context.clone(), opening)?,
             random: context.private_prg(),
             everyone: Party::all(context.parties()).collect(),
+            numbers: context.key_numbers(),
+            next_seed: 0,
             context,
         })
+    }
+
+    /// Takes numbers for so many seeds, and gives the first. All parties do so in the same order.
+    fn number_seeds(&mut self, seeds: usize) -> u64 {
+        let first = self.next_seed;
+        self.next_seed += seeds as u64;
+        first
     }
 
     /// Counts rounds from now on in `context`.
@@ -499,8 +512,10 @@ impl Branches {
                     if dealt {
                         let each = bits::bytes_for(rows);
                         let place = item * SEED / 8..(item + lanes) * SEED / 8;
+                        // Nobody but the first party knows which of its two seeds another one has.
+                        let number = self.number_seeds(lanes);
                         let [mut one, other] =
-                            [0, 1].map(|of| self.stretch(&seeds[of][place.clone()], each));
+                            [0, 1].map(|of| self.stretch(&seeds[of][place.clone()], each, number));
                         kernels::xor_into(&mut one, &other);
                         *mask = rows_of(&one, each, 0, rows, lanes);
                         item += lanes;
@@ -601,22 +616,24 @@ impl Branches {
     }
 
     /// The masks of one kind, from the seed or the vector of each lane.
-    fn expand(&self, wanted: Wanted, vectors: &[u8], kind: usize, lanes: usize) -> Bits {
+    fn expand(&mut self, wanted: Wanted, vectors: &[u8], kind: usize, lanes: usize) -> Bits {
         let parts = wanted.parts();
         let rows = [wanted.kept, wanted.dropped][kind];
         if wanted.seeded(self.context.parties()) {
-            let expanded = self.stretch(vectors, parts[kind]);
+            let number = self.number_seeds(lanes);
+            let expanded = self.stretch(vectors, parts[kind], number);
             return rows_of(&expanded, parts[kind], 0, rows, lanes);
         }
         rows_of(vectors, parts[0] + parts[1], kind * parts[0], rows, lanes)
     }
 
     /// Both, from the same seed or vector.
-    fn expand_both(&self, wanted: Wanted, vectors: &[u8], lanes: usize) -> [Bits; 2] {
+    fn expand_both(&mut self, wanted: Wanted, vectors: &[u8], lanes: usize) -> [Bits; 2] {
         let [kept, dropped] = wanted.parts();
         let each = kept + dropped;
         let expanded = if wanted.seeded(self.context.parties()) {
-            &self.stretch(vectors, each)
+            let number = self.number_seeds(lanes);
+            &self.stretch(vectors, each, number)
         } else {
             vectors
         };
@@ -626,13 +643,15 @@ impl Branches {
         ]
     }
 
-    /// `bytes` bytes from each seed.
-    fn stretch(&self, seeds: &[u8], bytes: usize) -> Bits {
+    /// `bytes` bytes from each seed. They are numbered from `first` on, so that who sees expansions, or parts of them
+    /// where masked values are known, has to guess seeds one by one.
+    fn stretch(&self, seeds: &[u8], bytes: usize, first: u64) -> Bits {
         let seeds = seeds.as_chunks::<{ SEED / 8 }>().0;
         let mut expanded = Bits::new(vec![0; seeds.len() * bytes]);
         self.context.metered_now(|| {
-            for (seed, out) in seeds.iter().zip(expanded.chunks_exact_mut(bytes.max(1))) {
-                Prg::new(Block::from_bytes(*seed)).fill(out);
+            let strings = expanded.chunks_exact_mut(bytes.max(1));
+            for ((number, seed), out) in (first..).zip(seeds).zip(strings) {
+                Prg::numbered(Block::from_bytes(*seed), self.numbers.of(number)).fill(out);
             }
         });
         expanded
@@ -764,4 +783,42 @@ fn rows_of(lanewise: &[u8], each: usize, first: usize, rows: usize, lanes: usize
         bits::put(&mut string, row * lanes, bits, lanes);
     }
     string
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use madrigal_testkit::{World, seed};
+
+    use super::*;
+
+    /// Every seed was expanded from block 0: where masked values are known, a guess was held against all of them. One
+    /// seed for all shows that no two encrypt a block alike, and that parties who share a seed expand it alike.
+    #[test]
+    fn a_guess_of_a_key_tests_one_seed_of_a_conditional() {
+        let made = World::new(3, seed()).run(|context| async move {
+            let mut all = Vec::new();
+            for step in ["here", "there"] {
+                let mut branches = Branches::new(context.step(step), Opening::Direct)?;
+                for lanes in [1, 7, 64] {
+                    let first = branches.number_seeds(lanes);
+                    all.extend(
+                        branches
+                            .stretch(&[9; SEED / 8].repeat(lanes), 40, first)
+                            .to_vec(),
+                    );
+                }
+            }
+            Ok(all)
+        });
+        assert!(made.iter().all(|(all, _)| *all == made[0].0));
+        let mut seen = HashSet::new();
+        for string in made[0].0.chunks_exact(40) {
+            // Two whole blocks, and half of one.
+            for block in string.chunks(16) {
+                assert!(seen.insert(block.to_vec()));
+            }
+        }
+    }
 }

@@ -259,7 +259,8 @@ impl RingBranches {
                 }
                 None => std::mem::take(&mut last),
             };
-            let kept = self.expanded(slot, wanted.masks, lanes);
+            let number = self.branches.number_seeds(lanes);
+            let kept = self.expanded(slot, wanted.masks, lanes, number);
             made.push(RingSlot { hot, kept });
         }
         Ok(made)
@@ -271,10 +272,17 @@ impl RingBranches {
         Elements::new(vec![one; lanes])
     }
 
-    /// The masks that a seed in each lane gives, with our sign.
-    fn expanded<T: Ring>(&self, slot: &Slot, masks: usize, lanes: usize) -> Elements<T> {
+    /// The masks that a seed in each lane gives, with our sign. The seeds are numbered from `number` on.
+    fn expanded<T: Ring>(
+        &self,
+        slot: &Slot,
+        masks: usize,
+        lanes: usize,
+        number: u64,
+    ) -> Elements<T> {
         let each = masks * T::BYTES;
-        let expanded = self.branches.stretch(&seeds(&slot.kept, lanes), each);
+        let seeds = seeds(&slot.kept, lanes);
+        let expanded = self.branches.stretch(&seeds, each, number);
         let mut kept = Elements::new(vec![T::ZERO; masks * lanes]);
         for (lane, elements) in expanded.chunks_exact(each.max(1)).enumerate() {
             for (mask, element) in elements.chunks_exact(T::BYTES).enumerate() {

@@ -36,7 +36,7 @@ use std::sync::Arc;
 use futures_util::future::LocalBoxFuture;
 use madrigal_circuit::Rows;
 use madrigal_circuit::branches::Branching;
-use madrigal_core::{Party, bits};
+use madrigal_core::{Digest256, Party, bits};
 use madrigal_correlations::Kind;
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
@@ -123,12 +123,9 @@ impl Tool for BranchTool {
 
 impl Operation for Branch {
     fn name(&self) -> String {
-        let hex: String = self.digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest = Digest256(self.digest);
         format!(
-            "branches/1 {} in B, {}, {} ANDs in {} layers ({hex})",
+            "branches/1 {} in B, {}, {} ANDs in {} layers ({digest})",
             self.branching.name(),
             self.layout.scheme.name(),
             self.layout.program.and_count(),

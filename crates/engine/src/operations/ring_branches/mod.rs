@@ -61,7 +61,7 @@ mod work;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
-use madrigal_core::{Party, Ring, bits};
+use madrigal_core::{Digest256, Party, Ring, bits};
 use madrigal_correlations::Kind;
 use madrigal_net::{Context, Result};
 use madrigal_protocols::Opening;
@@ -207,13 +207,10 @@ impl Tool for RingBranchTool {
 
 impl Operation for RingBranch {
     fn name(&self) -> String {
-        let hex: String = self.digest[..16]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest = Digest256(self.digest);
         let layout = &self.layout;
         format!(
-            "ring-branches/1 choice among {} branches in A, u{}, {}, {} triples, {} products in {} layers ({hex})",
+            "ring-branches/1 choice among {} branches in A, u{}, {}, {} triples, {} products in {} layers ({digest})",
             self.formulas.branches().len(),
             self.formulas.width().bits(),
             match layout.gated {

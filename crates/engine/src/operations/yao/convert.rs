@@ -34,7 +34,7 @@ impl<G> Default for ToLabels<G> {
 
 impl<G: Garbling> Operation for ToLabels<G> {
     fn name(&self) -> String {
-        "convert/1 from B to Y2".to_owned()
+        format!("convert/1 from B to {}", G::NAME)
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {

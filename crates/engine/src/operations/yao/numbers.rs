@@ -74,7 +74,7 @@ impl<G: Garbling> Operation for ComposeLabels<G> {
     fn name(&self) -> String {
         let bits = self.width.bits();
         let how = if self.signed { "signed" } else { "unsigned" };
-        format!("compose/1 from Y2 to u{bits} in A, {how}")
+        format!("compose/1 from {} to u{bits} in A, {how}", G::NAME)
     }
 
     fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {

@@ -116,7 +116,7 @@ impl<P: Rings, G: Garbling> SplitLabels<P, G> {
 impl<P: Rings, G: Garbling> Operation for SplitLabels<P, G> {
     fn name(&self) -> String {
         let how = if self.negated { ", negated" } else { "" };
-        format!("addends/1 from {} to Y2{how}", P::SHARING)
+        format!("addends/1 from {} to {}{how}", P::name(), G::NAME)
     }
 
     fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {

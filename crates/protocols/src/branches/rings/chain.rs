@@ -191,6 +191,14 @@ pub(super) async fn times<T: Ring>(
     let each = strings.len().checked_div(lanes).unwrap_or(0);
     let whole = strings.len() * items.checked_div(lanes).unwrap_or(0);
     let mut share = Elements::new(vec![T::ZERO; whole]);
+    // A pair of seeds has one number: who gets one of them lacks the other alone.
+    let first = branches
+        .branches
+        .number_seeds(parties * (parties - 1) * items);
+    let number_of = |of: Party, turn: Party| {
+        let pair = turn.index() * (parties - 1) + place(of, turn);
+        first + (pair * items) as u64
+    };
     for (number, turn) in turns.into_iter().enumerate() {
         let mut difference = vec![0; bits::bytes_for(items)];
         bits::take(&opened, number * items, &mut difference, items);
@@ -202,8 +210,9 @@ pub(super) async fn times<T: Ring>(
         let mut change = Elements::new(strings.repeat(whole / strings.len().max(1)));
         rings::sub_into(&mut change, &share);
         rings::sub_into(&mut change, &share);
-        let expanded = |seeds: &[u8]| branches.branches.stretch(seeds, each * T::BYTES);
         if let Some(own) = &turn.own {
+            let pairs = number_of(me, turn.of);
+            let expanded = |seeds: &[u8]| branches.branches.stretch(seeds, each * T::BYTES, pairs);
             let [zero, one] = [&own[0], &own[1]].map(|seeds| elements::<T>(&expanded(seeds)));
             rings::add_into(&mut change, &zero);
             rings::sub_into(&mut change, &one);
@@ -225,12 +234,13 @@ pub(super) async fn times<T: Ring>(
             both.for_each(|(share, sum)| *share = share.add(sum.mul(bit)));
         }
         // One seed of each other party, bit by bit.
-        for peer in 0..parties - 1 {
+        for (peer, of) in me.others(parties).enumerate() {
             let mut of_peer = Bits::new(Vec::with_capacity(items * BYTES));
             for seeds in seeds.chunks_exact(length / 8) {
                 of_peer.extend_from_slice(&seeds[peer * BYTES..(peer + 1) * BYTES]);
             }
-            let expanded = branches.branches.stretch(&of_peer, each * T::BYTES);
+            let pairs = number_of(of, me);
+            let expanded = (branches.branches).stretch(&of_peer, each * T::BYTES, pairs);
             rings::add_into(&mut share, &elements::<T>(&expanded));
         }
     }
