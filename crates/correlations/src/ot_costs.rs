@@ -226,9 +226,10 @@ impl OtCosts {
 fn in_bit_triples(kind: Kind) -> u64 {
     match kind {
         Kind::BitTriples | Kind::VectorTriples { .. } | Kind::CorrelatedOts { .. } => 1,
-        Kind::RingTriples(width) | Kind::SquarePairs(width) | Kind::SharedBits(width) => {
-            width.bits() as u64
-        }
+        Kind::RingTriples(width) | Kind::SquarePairs(width) => width.bits() as u64,
+        // One OT, whatever the width, with a long correction: 10 ns of each party's core for 64 bits, of which AES and
+        // bytes are 4 (Zen 5, docs/BENCHMARKS.md).
+        Kind::SharedBits(_) => 4,
         Kind::MatrixTriples(width, shape) => (width.bits() * shape.rows * shape.inner) as u64,
         Kind::ConvolutionTriples(width, convolution) => {
             let shape = convolution.matrices();

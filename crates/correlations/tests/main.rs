@@ -8,6 +8,7 @@ mod dealer;
 mod lines;
 mod matrices;
 mod precomputed;
+mod prices;
 mod rings;
 mod split;
 mod store;
