@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use madrigal_circuit::Goal;
+use madrigal_net::Fact;
 use madrigal_program::lower::Mix;
 use madrigal_program::{ExecuteError, ProgramError};
 
@@ -46,6 +47,14 @@ impl Numbers {
     pub fn get(&self, name: &str) -> usize {
         let known = self.by_name.get(name);
         *known.unwrap_or_else(|| panic!("the command has a number {name:?}"))
+    }
+
+    /// What parties compare of them before anything that follows from them.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        let numbers = self.by_name.iter();
+        numbers
+            .map(|(name, value)| (format!("--{name}"), value.to_string()))
+            .collect()
     }
 }
 
@@ -177,12 +186,13 @@ impl Flags {
     }
 
     /// How it is to be computed.
-    pub(crate) fn ways(&self) -> Ways<'_> {
+    pub(crate) fn ways<'a>(&'a self, asked: &'a [Fact]) -> Ways<'a> {
         Ways {
             over: &self.over,
             threads: self.threads,
             matrices: self.matrices,
             stored: self.ahead.is_stored(),
+            asked,
         }
     }
 }

@@ -61,7 +61,7 @@ impl Fault for Wrong {
 
 pub(crate) fn check<H>(made: &Made<'_, H>) -> Result<String> {
     let (flags, program) = (made.flags, &made.program);
-    let (mut inputs, missing) = inputs::read(program, &flags.inputs, None, false)?;
+    let (mut inputs, missing) = inputs::read(program, &made.required, &flags.inputs, None, false)?;
     inputs.fill(program.inputs(), &missing, flags.seed);
     let checked = program.check(&inputs).map_err(Failure::bug)?;
     let mixes = match (flags.mix, program.parties()) {

@@ -10,6 +10,7 @@ use madrigal_program::{Computation, Outputs, Program};
 use crate::arguments::{self, Named, Number, Numbers, Unsound, What};
 use crate::failure::{Failure, Result};
 use crate::made::{Made, Tell};
+use crate::must::{Must, Required, Rule};
 use crate::{check, explain, run};
 
 type Build<H> = dyn Fn(&mut Program, &Numbers) -> H;
@@ -40,6 +41,7 @@ pub struct App<H> {
     parties: usize,
     mix: Option<Mix>,
     build: Box<Build<H>>,
+    rules: Vec<Rule>,
     tell: Option<Box<Tell<H>>>,
 }
 
@@ -59,6 +61,7 @@ impl<H> App<H> {
             parties: 2,
             mix: None,
             build: Box::new(build),
+            rules: Vec::new(),
             tell: None,
         }
     }
@@ -86,6 +89,24 @@ impl<H> App<H> {
     pub fn mix(self, mix: Mix) -> Self {
         let mix = Some(mix);
         Self { mix, ..self }
+    }
+
+    /// What the owner of an input makes sure of before anything is sent, for these public numbers. Where it does not
+    /// hold, the program would compute something else than it says: the owner is told so, and `why`, and nothing runs.
+    /// It holds for what is given; `check` makes random inputs without regard to it.
+    #[must_use]
+    pub fn requiring(
+        mut self,
+        input: &'static str,
+        must: impl Fn(&Numbers) -> Must + 'static,
+        why: &'static str,
+    ) -> Self {
+        self.rules.push(Rule {
+            input,
+            must: Box::new(must),
+            why,
+        });
+        self
     }
 
     /// What is told of the outputs at parties that get all of them; where this is not called, and at other
@@ -129,13 +150,18 @@ impl<H> App<H> {
 
     /// The inputs and outputs of the program as it is without flags.
     fn ports(&self) -> String {
-        let Ok((program, _)) = self.build(&self.named().defaults()) else {
+        let numbers = self.named().defaults();
+        let Ok((program, _)) = self.build(&numbers) else {
             return String::new();
         };
         let inputs = program.inputs().iter().enumerate();
         let inputs = inputs.map(|(place, port)| {
             let name = port.name.clone().unwrap_or_else(|| place.to_string());
-            (name, format!("{} of {}", port.sort, port.owner))
+            let own = self.rules.iter().filter(|rule| rule.input == name);
+            let rules: String = own
+                .map(|rule| format!(", {}", rule.required(&numbers).must.told()))
+                .collect();
+            (name, format!("{} of {}{rules}", port.sort, port.owner))
         });
         let outputs = program.outputs().iter().enumerate();
         let outputs = outputs.map(|(place, port)| {
@@ -172,6 +198,18 @@ impl<H> App<H> {
         Ok((program, handles))
     }
 
+    /// What must hold of the inputs of a program.
+    fn required(&self, program: &Computation, numbers: &Numbers) -> Result<Vec<Required>> {
+        let rules = self.rules.iter().map(|rule| {
+            let mut ports = program.inputs().iter();
+            match ports.any(|port| port.name.as_deref() == Some(rule.input)) {
+                true => Ok(rule.required(numbers)),
+                false => Err(Failure::bug(format!("no input {}", rule.input))),
+            }
+        });
+        rules.collect()
+    }
+
     fn perform(&self, matches: &ArgMatches) -> Result<String> {
         let mut flags = self.named().flags(matches)?;
         if flags.what != What::Check {
@@ -182,6 +220,8 @@ impl<H> App<H> {
         let (program, handles) = self.build(&numbers)?;
         let made = Made {
             name: self.name,
+            required: self.required(&program, &numbers)?,
+            asked: numbers.facts(),
             program,
             handles,
             numbers,

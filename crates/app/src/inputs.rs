@@ -8,6 +8,7 @@ use madrigal_core::{Party, Zeroizing};
 use madrigal_program::{Computation, InputPort, Inputs, TextError};
 
 use crate::failure::{Failure, Fault, Result, Status};
+use crate::must::{Breach, Required};
 use crate::read::read_standard_input;
 
 /// `--input NAME=VALUES`
@@ -69,12 +70,27 @@ enum Problem {
         path: PathBuf,
         error: TextError,
     },
+    #[error("{}: {breach}; {why}", given(.name, .path.as_deref()))]
+    Breach {
+        name: String,
+        path: Option<PathBuf>,
+        breach: Breach,
+        why: &'static str,
+    },
+}
+
+/// How an input was given.
+fn given(name: &str, path: Option<&Path>) -> String {
+    match path {
+        Some(path) => format!("{}, the input {name}", path.display()),
+        None => format!("--input {name}=..."),
+    }
 }
 
 impl Fault for Problem {
     fn status(&self) -> Status {
         match self {
-            Self::File { .. } => Status::File,
+            Self::File { .. } | Self::Breach { path: Some(_), .. } => Status::File,
             _ => Status::Usage,
         }
     }
@@ -121,23 +137,31 @@ pub(crate) fn read_stage(
         .map(|(place, port)| name(place, port))
         .collect();
     let here: Vec<&Given> = given.iter().filter(|one| own.contains(&one.name)).collect();
-    read_texts(program, &here, me, complete)
+    read_texts(program, &[], &here, me, complete)
 }
 
-/// Reads what the flags give: of `me` alone, or of all parties where that is `None`. Gives the places of
-/// inputs that have no value, where these are allowed.
+/// Reads what the flags give: of `me` alone, or of all parties where that is `None`; it must be as `required`. Gives the
+/// places of inputs that have no value, where these are allowed.
 pub(crate) fn read(
     program: &Computation,
+    required: &[Required],
     flags: &[InputFlag],
     me: Option<Party>,
     complete: bool,
 ) -> Result<(Inputs, Vec<usize>)> {
     let given = load(flags)?;
-    read_texts(program, &given.iter().collect::<Vec<_>>(), me, complete)
+    read_texts(
+        program,
+        required,
+        &given.iter().collect::<Vec<_>>(),
+        me,
+        complete,
+    )
 }
 
 fn read_texts(
     program: &Computation,
+    required: &[Required],
     flags: &[&Given],
     me: Option<Party>,
     complete: bool,
@@ -169,7 +193,8 @@ fn read_texts(
         }
         let (text, path) = (&flag.text, flag.path.clone());
         inputs.read(ports, place, text).map_err(|error| {
-            Failure::other(match path {
+            let name = name.clone();
+            Failure::other(match path.clone() {
                 Some(path) => Problem::File {
                     name,
                     sort,
@@ -179,6 +204,19 @@ fn read_texts(
                 None => Problem::Text { name, sort, error },
             })
         })?;
+        for Required { must, why, .. } in required.iter().filter(|one| one.input == name) {
+            let value = inputs.value(ports, place);
+            let value = value.ok_or_else(|| Failure::bug("an input was read and is not there"))?;
+            must.check(&value).map_err(|breach| {
+                let (name, path) = (name.clone(), path.clone());
+                Failure::other(Problem::Breach {
+                    name,
+                    path,
+                    breach,
+                    why,
+                })
+            })?;
+        }
     }
     let wanted = |(place, port): &(usize, &InputPort)| {
         !given[*place] && me.is_none_or(|me| me == port.owner)

@@ -19,6 +19,7 @@ pub mod groups;
 mod inputs;
 pub mod machine;
 mod made;
+mod must;
 pub mod numbers;
 pub mod over;
 pub mod progress;
@@ -35,4 +36,5 @@ pub mod ways;
 
 pub use arguments::Numbers;
 pub use command::App;
+pub use must::Must;
 pub use staged::Staged;

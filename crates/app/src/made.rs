@@ -1,11 +1,13 @@
 //! What a command has made of its flags.
 
 use madrigal_circuit::Goal;
+use madrigal_net::Fact;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Outputs, Planned};
 
 use crate::arguments::{Flags, Numbers, Unsound};
 use crate::failure::Result;
+use crate::must::Required;
 use crate::ways::Ways;
 
 pub(crate) type Tell<H> = dyn Fn(&H, &Outputs, &Numbers) -> String;
@@ -14,8 +16,11 @@ pub(crate) type Tell<H> = dyn Fn(&H, &Outputs, &Numbers) -> String;
 pub(crate) struct Made<'a, H> {
     pub(crate) name: &'static str,
     pub(crate) program: Computation,
+    pub(crate) required: Vec<Required>,
     pub(crate) handles: H,
     pub(crate) numbers: Numbers,
+    /// The public numbers as the parties compare them.
+    pub(crate) asked: Vec<Fact>,
     pub(crate) flags: &'a Flags,
     pub(crate) tell: Option<&'a Tell<H>>,
 }
@@ -34,7 +39,7 @@ impl<H> Made<'_, H> {
 
     /// How it is to be computed.
     pub(crate) fn ways(&self) -> Ways<'_> {
-        self.flags.ways()
+        self.flags.ways(&self.asked)
     }
 
     /// The same in a mix.

@@ -1,13 +1,34 @@
 //! How numbers are written for people.
 
-use comfy_table::{CellAlignment, Table, presets};
+use std::io::IsTerminal as _;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::{BinaryBytes, HumanCount, HumanDuration};
 
-/// A table that can be pasted into a document, numbers to the right.
+/// The columns that a table may take where nothing says how many there are.
+const COLUMNS: u16 = 80;
+
+/// The columns that tables may take: as `COLUMNS` says, or the terminal that they go to.
+fn columns() -> u16 {
+    let said = std::env::var("COLUMNS").ok();
+    if let Some(said) = said.and_then(|said| said.trim().parse().ok()) {
+        return said;
+    }
+    let terminal = match std::io::stdout().is_terminal() {
+        true => console::Term::stdout(),
+        false => console::Term::stderr(),
+    };
+    terminal.size_checked().map_or(COLUMNS, |(_, wide)| wide)
+}
+
+/// A table that can be pasted into a document, numbers to the right. What does not fit the terminal, or 80 columns, goes
+/// to further lines of its row; more columns are allowed by the environment's `COLUMNS`.
 pub fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .load_preset(presets::ASCII_MARKDOWN)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(columns())
         .set_header(header.iter().copied());
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);

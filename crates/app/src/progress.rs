@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 use std::io::{IsTerminal as _, Write as _};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressState, ProgressStyle};
@@ -69,11 +69,7 @@ impl Bars {
             let bar = |name, unit| {
                 let style = ProgressStyle::with_template(&template(columns(), unit))
                     .unwrap_or_else(|_| ProgressStyle::default_bar())
-                    .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
-                        if let Some(rest) = left(state.elapsed(), state.pos(), state.len()) {
-                            let _ = write!(text, ", {:#} left", HumanDuration(rest));
-                        }
-                    });
+                    .with_key("left", told_left());
                 all.add(ProgressBar::new(0).with_style(style).with_prefix(name))
             };
             let meeting = "{spinner} waiting for the other parties, {elapsed}";
@@ -145,16 +141,43 @@ fn template(columns: u16, unit: &str) -> String {
     }
 }
 
-/// The time that the rest will take, once enough is done to tell: at the beginning are steps that do
-/// not come again.
-fn left(elapsed: Duration, done: u64, all: Option<u64>) -> Option<Duration> {
-    let all = all?;
-    if elapsed < Duration::from_secs(2) || done == 0 || done >= all {
-        return None;
+/// Writes how much time is left, of a bar that it watches.
+fn told_left() -> impl Fn(&ProgressState, &mut dyn Write) + Clone + Send + Sync {
+    let last = Arc::new(Mutex::new(Last::default()));
+    move |state, text| {
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(rest) = last.left(state.elapsed(), state.pos(), state.len()) {
+            let _ = write!(text, ", {:#} left", HumanDuration(rest));
+        }
     }
-    let rest = elapsed.as_secs_f64() * (all - done) as f64 / done as f64;
-    // More than a century is no estimate.
-    (rest < 3.2e9).then(|| Duration::from_secs_f64(rest))
+}
+
+/// When something was done last, and how far that was.
+#[derive(Debug, Clone, Copy, Default)]
+struct Last {
+    done: u64,
+    at: Duration,
+}
+
+impl Last {
+    /// The time that the rest will take, once enough is done to tell: at the beginning are steps that do not come
+    /// again. It is told as long as it can be believed: not of what should long be over since nothing has been done
+    /// for that time, and not of less than a second, which is gone before it is read.
+    fn left(&mut self, elapsed: Duration, done: u64, all: Option<u64>) -> Option<Duration> {
+        let all = all?;
+        if done != self.done {
+            *self = Self { done, at: elapsed };
+        }
+        if elapsed < Duration::from_secs(2) || done == 0 || done >= all {
+            return None;
+        }
+        let whole = self.at.as_secs_f64() * (all - done) as f64 / done as f64;
+        let rest = whole - (elapsed - self.at).as_secs_f64();
+        // More than a century is no estimate.
+        (1.0..3.2e9)
+            .contains(&rest)
+            .then(|| Duration::from_secs_f64(rest))
+    }
 }
 
 /// One bar for work that has a known number of steps.
@@ -201,13 +224,31 @@ mod tests {
 
     #[test]
     fn what_is_left_is_told_when_it_is_known() {
-        let of = |seconds, done| left(Duration::from_secs(seconds), done, Some(100));
+        let of =
+            |seconds, done| Last::default().left(Duration::from_secs(seconds), done, Some(100));
         assert_eq!(of(1, 50), None);
         assert_eq!(of(1000, 0), None);
         assert_eq!(of(4, 40), Some(Duration::from_secs(6)));
         assert_eq!(of(4, 100), None);
         assert_eq!(of(4, 101), None);
-        assert_eq!(left(Duration::MAX, 1, Some(u64::MAX)), None);
+        let most = Last::default().left(Duration::MAX, 1, Some(u64::MAX));
+        assert_eq!(most, None);
+    }
+
+    /// A job whose last part takes as long as all before it said `0s left` all the while.
+    #[test]
+    fn no_time_is_told_that_cannot_be_believed() {
+        let mut last = Last::default();
+        let mut at = |seconds, done| last.left(Duration::from_secs(seconds), done, Some(100));
+        assert_eq!(at(10, 50), Some(Duration::from_secs(10)));
+        assert_eq!(at(16, 50), Some(Duration::from_secs(4)));
+        for still in 20..60 {
+            assert_eq!(at(still, 50), None, "{still}");
+        }
+        assert_eq!(at(60, 75), Some(Duration::from_secs(20)));
+        for end in 61..120 {
+            assert_eq!(at(end, 99), None, "{end}");
+        }
     }
 
     /// With numbers of 13 digits, a line is no wider than the terminal.

@@ -50,6 +50,8 @@ fn of_fact(what: &str) -> Option<&'static str> {
     Some(match what {
         "protocol" => "protocol: see --protocol",
         "mix" => "mix of protocols: see --protocol, or --mix of a program's own command",
+        "line" => "the line between the parties: see --link and --network",
+        "variables" => "the program's inputs: see --hycc, --bundle and --lanes",
         "circuit" | "compiled circuit" => "circuit: see the file of --circuit",
         "lanes" => "lanes: see the number of lines in the input files, or --lanes",
         "owners" => "owners: see --owners",

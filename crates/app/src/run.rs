@@ -61,7 +61,7 @@ pub(crate) fn as_one<H>(made: &Made<'_, H>, party: RemoteParty<'_>) -> Result<St
         let spec = made.ways().store(&planned, runs);
         return prepared(made, &flags.ahead.prepare_one(&spec, party, flags.quiet)?);
     }
-    let (inputs, _) = inputs::read(&made.program, &flags.inputs, Some(me), true)?;
+    let (inputs, _) = inputs::read(&made.program, &made.required, &flags.inputs, Some(me), true)?;
     let given = planned.given(&made.program, &inputs, me);
     let mut given = given.map_err(Failure::bug)?;
     drop(inputs);
@@ -94,7 +94,7 @@ pub(crate) fn as_all<H>(made: &Made<'_, H>) -> Result<String> {
         return prepared(made, &done);
     }
     let stores = flags.ahead.open_all(&planned)?;
-    let (inputs, _) = inputs::read(&made.program, &flags.inputs, None, true)?;
+    let (inputs, _) = inputs::read(&made.program, &made.required, &flags.inputs, None, true)?;
     let transport = flags.net.transport.unwrap_or(TransportArg::Tcp);
     let patience = &flags.net.patience;
     let (program, deadline) = (&made.program, patience.deadline);

@@ -4,9 +4,10 @@ use std::thread;
 
 use clap::ValueEnum;
 use madrigal_circuit::Goal;
-use madrigal_core::time::Rates;
+use madrigal_core::time::{Link as Line, Rates};
 use madrigal_correlations::{Extension, Matrices, Needs, Origin};
 use madrigal_engine::StoreSpec;
+use madrigal_net::Fact;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, ExecuteError, Planned};
 
@@ -30,6 +31,15 @@ pub const AGREED: Rates = Rates {
     ..Rates::ZEN_5
 };
 
+/// A line, in words.
+fn told(line: &Line) -> String {
+    let latency = format!("{} ms", 1e3 * line.latency);
+    match line.bytes_per_second {
+        Some(rate) => format!("{latency} and {} Mbit/s", rate * 8.0 / 1e6),
+        None => format!("{latency} and any bandwidth"),
+    }
+}
+
 /// What a plan takes from flags.
 #[derive(Debug, Clone, Copy)]
 pub struct Ways<'a> {
@@ -41,6 +51,9 @@ pub struct Ways<'a> {
     pub matrices: MatricesArg,
     /// Whether correlations are in stores already, so that plans need not make them.
     pub stored: bool,
+    /// What flags say of the program: facts under the flags' names, which the parties compare before all that follows
+    /// from them.
+    pub asked: &'a [Fact],
 }
 
 impl Ways<'_> {
@@ -115,7 +128,15 @@ impl Ways<'_> {
                 if let Some(origin) = &origin {
                     spec.origin = origin.clone();
                 }
-                spec.also.push(("mix".to_owned(), mix.to_string()));
+                // Parties that differ in what they were told learn that, not in what came of it.
+                spec.also.extend(self.asked.iter().cloned());
+                let told = [
+                    ("--threads", self.threads.to_string()),
+                    ("the line of --link or --network", told(&line)),
+                    ("mix", mix.to_string()),
+                ];
+                let told = told.map(|(name, value)| (name.to_owned(), value));
+                spec.also.extend(told);
             })
         };
         if self.stored {

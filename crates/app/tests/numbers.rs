@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use madrigal_app::flags::duration;
-use madrigal_app::numbers::{counted, rate};
+use madrigal_app::numbers::{counted, rate, table};
 
 #[test]
 fn numbers_as_people_write_them() {
@@ -25,6 +25,43 @@ fn numbers_as_people_write_them() {
         [counted(1, "lane"), counted(2000, "lane")],
         ["1 lane", "2,000 lanes"]
     );
+}
+
+/// Before, tables with many columns or long cells were as wide as they liked.
+#[test]
+fn tables_fit_eighty_columns() {
+    let header = [
+        "operation",
+        "makes",
+        "setup",
+        "sends in setup",
+        "online",
+        "sends online",
+    ];
+    let mut wide = table(&header);
+    for row in 0..3 {
+        let first =
+            format!("a_node_with_a_long_name_{row}/of_a_module/that_is_within_another  MatMul");
+        wide.add_row([
+            &first,
+            "100 x u64 (A), 100 x bool (B)",
+            "1.23 ms",
+            "12.34 MiB",
+            "123 ms",
+            "1.00 KiB",
+        ]);
+    }
+    let text = wide.to_string();
+    let widths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
+    assert!(widths.iter().all(|&wide| wide <= 80), "{text}");
+    // Each row begins and ends as a table of Markdown does.
+    assert!(
+        text.lines()
+            .all(|line| line.starts_with('|') && line.ends_with('|')),
+        "{text}"
+    );
+    let narrow = table(&["a", "b"]).to_string();
+    assert!(narrow.lines().all(|line| line.len() < 20), "{narrow}");
 }
 
 #[test]

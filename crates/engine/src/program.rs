@@ -470,17 +470,17 @@ impl ProgramPlan {
                 None => "any bandwidth".to_owned(),
             }
         );
-        // The caller's say most plainly in what programs differ.
+        // The caller's say most plainly in what programs differ; then comes what people say, then what follows from it.
         let mut facts = spec.also.clone();
         let own = [
             ("parties", spec.graph.parties().to_string()),
-            ("operations", spec.graph.len().to_string()),
-            ("broadcast", spec.opening.to_string()),
             ("threads", spec.threads.to_string()),
+            ("line", line),
+            ("broadcast", spec.opening.to_string()),
+            ("operations", spec.graph.len().to_string()),
             (crate::plan::CORRELATIONS, spec.origin.to_string()),
             ("phases", self.phases.to_string()),
             ("memory for correlations", spec.memory.to_string()),
-            ("line", line),
             ("policy", spec.policy.name()),
         ]
         .map(|(name, value)| (name.to_owned(), value));
@@ -540,7 +540,7 @@ const FEW: u128 = 8 << 20;
 const FEW_TABLES: u128 = 1 << 20;
 
 /// Operations that facts show one by one. A job has 64 facts at most: the other operations come in groups.
-const SHOWN: usize = 40;
+const SHOWN: usize = 32;
 /// Groups of operations that facts have digests of.
 const SHOWN_GROUPS: usize = 8;
 

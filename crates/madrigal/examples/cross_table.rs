@@ -2,6 +2,9 @@
 //! one's groups, and the sum of what the other one paid for each group; all learn these, and nothing about
 //! any one person. Identifiers are compared in pairs, so lists should be short.
 //!
+//! A person who is listed twice would be counted twice, or have a cost that nobody paid; one in a group that there is not
+//! would be counted nowhere. Each owner sees that in its own list, and goes no further.
+//!
 //! ```sh
 //! cargo run --release --example cross_table -- --local 2 --patients 6 --insured 5 --groups 3 \
 //!     -i patient=11,12,13,14,15,16 -i group=0,1,2,0,1,2 -i insured=16,14,12,10,8 -i cost=5,70,900,1,1
@@ -10,7 +13,7 @@
 use std::process::ExitCode;
 
 use madrigal::Party;
-use madrigal::app::App;
+use madrigal::app::{App, Must};
 use madrigal::program::{Everyone, Opened};
 
 const HOSPITAL: Party = Party::new(0);
@@ -41,6 +44,18 @@ pub(crate) fn command() -> App<[Opened<u32>; 2]> {
     .number("patients", 6, 1 << 12, "Persons in the first list")
     .number("insured", 5, 1 << 12, "Persons in the second list")
     .number("groups", 3, 1 << 8, "Groups, which are numbered from 0")
+    .requiring("patient", |_| Must::Differ, "list each person once")
+    .requiring("insured", |_| Must::Differ, "list each person once")
+    .requiring(
+        "group",
+        |numbers| Must::AtMost(numbers.get("groups") as u128 - 1),
+        "groups are numbered from 0: correct it, or give another number of --groups at all parties",
+    )
+    .requiring(
+        "cost",
+        |_| Must::SumToAtMost(u32::MAX.into()),
+        "a group's cost has 32 bits: give costs in a larger unit",
+    )
     .telling(|&[count, cost], outputs, _| {
         let rows = outputs.get(count).into_iter().zip(outputs.get(cost)).enumerate();
         rows.map(|(group, (count, cost))| format!("group {group}: {count} in both, cost {cost}\n"))

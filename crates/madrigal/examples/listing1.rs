@@ -7,7 +7,7 @@
 use std::process::ExitCode;
 
 use madrigal::Party;
-use madrigal::app::App;
+use madrigal::app::{App, Must};
 use madrigal::program::{Everyone, Opened, Secret};
 
 fn min_sqr_euclidean_distance(a: &Secret<u32>, v: &Secret<u32>) -> Secret<u32> {
@@ -15,6 +15,10 @@ fn min_sqr_euclidean_distance(a: &Secret<u32>, v: &Secret<u32>) -> Secret<u32> {
     let res = a_sqr + v * (v - two_a); // (a - v[i])^2 = a^2 + v[i]^2 - 2 a v[i]
     res.least(0)
 }
+
+/// The square of the distance of two such numbers is below 2^32.
+const SHORT: Must = Must::AtMost((1 << 16) - 1);
+const WHY: &str = "a squared distance might not fit 32 bits: give numbers in a larger unit";
 
 pub(crate) fn command() -> App<Opened<u32>> {
     App::new(
@@ -27,6 +31,8 @@ pub(crate) fn command() -> App<Opened<u32>> {
         },
     )
     .number("length", 4, 1 << 20, "Numbers of the second party")
+    .requiring("a", |_| SHORT, WHY)
+    .requiring("v", |_| SHORT, WHY)
 }
 
 fn main() -> ExitCode {

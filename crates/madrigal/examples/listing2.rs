@@ -10,7 +10,7 @@
 use std::process::ExitCode;
 
 use madrigal::Party;
-use madrigal::app::App;
+use madrigal::app::{App, Must};
 use madrigal::program::{Everyone, Opened};
 
 const SERVER: Party = Party::new(0);
@@ -30,6 +30,11 @@ pub(crate) fn command() -> App<Opened<u64>> {
         },
     )
     .number("length", 3, 1 << 20, "Numbers of each party")
+    .requiring(
+        "weights",
+        |_| Must::SumToAtMost(u64::MAX.into()),
+        "their sum might not fit 64 bits: give weights in a larger unit",
+    )
 }
 
 fn main() -> ExitCode {

@@ -9,18 +9,26 @@
 use std::process::ExitCode;
 
 use madrigal::Party;
-use madrigal::app::App;
+use madrigal::app::{App, Must};
 use madrigal::program::Opened;
 
 const SERVER: Party = Party::new(0);
 const CLIENT: Party = Party::new(1);
 
+const WHY: &str = "a squared distance might not fit 32 bits: give numbers in a larger unit";
+
+/// The squares of the distances of so many such numbers are below 2^32 together.
+fn short(dimensions: usize) -> Must {
+    Must::AtMost((u128::from(u32::MAX) / dimensions as u128).isqrt())
+}
+
 pub(crate) fn command() -> App<(Opened<u32>, Opened<u32>)> {
     App::new(
         "nearest",
-        "Which entry of a server's table is nearest to each of a client's samples; squared distances must stay below 2^32",
+        "Which entry of a server's table is nearest to each of a client's samples",
         |p, numbers| {
-            let [entries, axes, samples] = ["entries", "dimensions", "samples"].map(|n| numbers.get(n));
+            let [entries, axes, samples] =
+                ["entries", "dimensions", "samples"].map(|n| numbers.get(n));
             let table = p.input_named::<u32>("table", SERVER, [entries, axes]);
             let sample = p.input_named::<u32>("sample", CLIENT, [samples, 1, axes]);
             let distances = (table - sample).square().sum(2);
@@ -34,6 +42,8 @@ pub(crate) fn command() -> App<(Opened<u32>, Opened<u32>)> {
     .number("entries", 1024, 1 << 20, "Lines of the table")
     .number("dimensions", 4, 1 << 12, "Numbers on each line")
     .number("samples", 1, 1 << 12, "Samples that are looked for")
+    .requiring("table", |numbers| short(numbers.get("dimensions")), WHY)
+    .requiring("sample", |numbers| short(numbers.get("dimensions")), WHY)
     .telling(|&(distance, entry), outputs, _| {
         let found = outputs.get(distance).into_iter().zip(outputs.get(entry));
         found

@@ -8,12 +8,24 @@
 use std::process::ExitCode;
 
 use madrigal::Party;
-use madrigal::app::App;
+use madrigal::app::{App, Must};
 use madrigal::program::lower::Mix;
 use madrigal::program::{Opened, Program, Secret};
 
 const BANK: Party = Party::new(0);
 const AGENCY: Party = Party::new(1);
+
+/// How many rules there are.
+const RULES: usize = 16;
+
+/// The most that each column may have, so that no rule makes a number of more than 32 bits: the longest is the distance
+/// to an ideal record, 30000^2 + 4 * 25000^2 + 1000^2.
+const MOST: [(&str, u128); 4] = [
+    ("income", 30_000),
+    ("debt", 25_000),
+    ("age", 1000),
+    ("late", 1000),
+];
 
 /// What is known of applicants: thousands earned and owed, years, payments that were late.
 struct Records {
@@ -54,7 +66,7 @@ impl Records {
 }
 
 pub(crate) fn command() -> App<Opened<u32>> {
-    App::new(
+    let app = App::new(
         "scoring",
         "Scores by a secret choice among sixteen rules for each record",
         |p, numbers| {
@@ -67,7 +79,7 @@ pub(crate) fn command() -> App<Opened<u32>> {
                 age: column("age"),
                 late: column("late"),
             };
-            let scores = p.match_numbered(&rule, 16, |p, number| records.score(p, number));
+            let scores = p.match_numbered(&rule, RULES, |p, number| records.score(p, number));
             p.open_named("score", scores, BANK)
         },
     )
@@ -78,6 +90,15 @@ pub(crate) fn command() -> App<Opened<u32>> {
         let scores = outputs.get(scores).into_iter();
         let scores: Vec<String> = scores.map(|score| score.to_string()).collect();
         format!("scores: {}", scores.join(","))
+    })
+    .requiring(
+        "rule",
+        |_| Must::AtMost(RULES as u128 - 1),
+        "rules are numbered from 0: correct it",
+    );
+    MOST.into_iter().fold(app, |app, (column, most)| {
+        let why = "a score might not fit 32 bits: incomes and debts are in thousands";
+        app.requiring(column, move |_| Must::AtMost(most), why)
     })
 }
 

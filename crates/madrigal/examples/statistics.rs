@@ -1,4 +1,4 @@
-//! Mean and variance of numbers of which each party has some.
+//! Mean and variance of numbers of which each party has some: of as many as there may be, whatever they are.
 //!
 //! `cargo run --release --example statistics -- --local 2 --length 3 -i numbers0=31,45,28 -i numbers1=52,39,47`
 
@@ -8,10 +8,10 @@ use madrigal::Party;
 use madrigal::app::App;
 use madrigal::program::{Everyone, Opened, Secret};
 
-pub(crate) fn command() -> App<(Opened<u64>, Opened<u64>)> {
+pub(crate) fn command() -> App<(Opened<u64>, Opened<u128>)> {
     App::new(
         "statistics",
-        "Mean and variance of all parties' numbers; the sum of their squares times their count must stay below 2^64",
+        "Mean and variance of all parties' numbers",
         |p, numbers| {
             let parts: Vec<Secret<u32>> = Party::all(p.parties())
                 .map(|party| {
@@ -19,11 +19,13 @@ pub(crate) fn command() -> App<(Opened<u64>, Opened<u64>)> {
                     p.input_named(&name, party, [numbers.get("length")])
                 })
                 .collect();
-            let numbers = p.concat(&parts, 0).cast::<u64>();
-            let sum = numbers.sum_all();
-            // Count times count times the variance: with the sum it tells no more than both results do.
+            let numbers = p.concat(&parts, 0);
+            // Of 64 parties at most with 2^20 numbers each: a sum has 58 bits, one of squares times the count 116.
+            let wide = numbers.cast::<u128>();
             let count = numbers.elements() as i64;
-            let spread = numbers.square().sum_all().times(count) - sum.square();
+            // Count times count times the variance: with the sum it tells no more than both results do.
+            let spread = wide.square().sum_all().times(count) - wide.sum_all().square();
+            let sum = numbers.cast::<u64>().sum_all();
             (
                 p.open_named("sum", sum, Everyone),
                 p.open_named("spread", spread, Everyone),

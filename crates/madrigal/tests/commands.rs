@@ -187,7 +187,7 @@ fn an_estimate_says_what_each_operation_costs() {
     assert!(operations.iter().all(source), "{operations:?}");
     assert!(told["total_seconds"].as_f64().unwrap() > 0.1);
     let text = run("explain --network wan --mix A+B").unwrap();
-    for words in ["operation", "sends online", "commands.rs:", "setup: about"] {
+    for words in ["operation", "sends", "online", "commands.rs:", "setup: about"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(!text.contains("compiled"), "{text}");
@@ -286,8 +286,11 @@ fn parties_with_different_programs_learn_in_what() {
     for told in [first, second] {
         let (told, status) = told.unwrap_err();
         assert_eq!(status, 5, "{told}");
-        assert!(told.contains("operation 0"), "{told}");
-        assert!(told.contains("3") && told.contains("2"), "{told}");
+        let [here, there] = [
+            "--bids is 3 here and 2 there",
+            "--bids is 2 here and 3 there",
+        ];
+        assert!(told.contains(here) || told.contains(there), "{told}");
     }
     let [first, _] = both([
         "-i bids=1,2 --mix B",
@@ -405,7 +408,7 @@ fn stages_are_a_command() {
         ["--limit 4 -i secret=41", "--limit 5 -i weight=10"],
     ) {
         let (told, status) = told.unwrap_err();
-        assert!(told.contains("operation") && status == 5, "{told}");
+        assert!(told.contains("--limit is") && status == 5, "{told}");
     }
     let told = run_stages("explain -i secret=41 --json").unwrap();
     let told: Value = serde_json::from_str(&told).unwrap();
@@ -415,7 +418,7 @@ fn stages_are_a_command() {
     assert_eq!(stages[0]["keeps"], serde_json::json!(["1 x u32 (A)"]));
     let told = run_stages("explain -i secret=41").unwrap();
     assert!(
-        told.contains("7 stages") && told.contains("below: bool"),
+        told.contains("7 stages") && told.contains("below:"),
         "{told}"
     );
     let told = run_stages("check -i secret=41 -i weight=3 --mix B").unwrap();

@@ -201,9 +201,10 @@ where
         let first = stages.me().is_none_or(|me| me.index() == 0);
         let problem = RefCell::new(None);
         let (used, random) = (RefCell::new(BTreeSet::new()), RefCell::new(Vec::new()));
+        let asked = self.numbers.facts();
         let plan = |program: &Computation| {
             let mix = how.mix.unwrap_or_else(|| program.mix());
-            self.flags.ways().plan(program, mix, how.goal)
+            self.flags.ways(&asked).plan(program, mix, how.goal)
         };
         let inputs = |program: &Computation| {
             let ports = program.inputs();

@@ -157,6 +157,14 @@ impl Mix {
         }
     }
 
+    /// How many of so many parties may be corrupted together, semi-honest, before they learn what is another one's.
+    pub const fn withstands(self, parties: usize) -> usize {
+        match (self.arithmetic, self.bits) {
+            (Sharing::Replicated, _) | (_, Sharing::Replicated) => 1,
+            _ => parties - 1,
+        }
+    }
+
     /// Whether conversions must be written in the program.
     pub const fn is_manual(self) -> bool {
         self.manual

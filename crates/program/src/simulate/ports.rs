@@ -83,6 +83,14 @@ impl Inputs {
         });
     }
 
+    /// The value of the input at `place` among a program's `ports`, if it was given one that fits.
+    pub fn value(&self, ports: &[InputPort], place: usize) -> Option<Arc<Array>> {
+        self.arrays_of(ports, |_| false)
+            .ok()?
+            .into_iter()
+            .nth(place)?
+    }
+
     /// The values in the order of the ports, as they are wanted there.
     pub(crate) fn arrays(&self, ports: &[InputPort]) -> Result<Vec<Arc<Array>>, InputError> {
         let arrays = self.arrays_of(ports, |_| true)?;
