@@ -23,7 +23,7 @@ pub use bench::{
 };
 pub use circuit::{Circuit, FormatArg};
 pub use demo::{AesCtr, Demo};
-pub use infer::{Infer, NumberArg};
+pub use infer::{Infer, NumberArg, Ranges};
 pub use madrigal_app::flags::{Net, Patience, TransportArg, Who};
 pub use madrigal_app::over::Over;
 pub use model::{Calibrate, Model, ModelExplain, Sample};

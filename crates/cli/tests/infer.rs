@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::command::{madrigal, roster, start, write};
+use crate::models::seed;
 
 /// The drawn digits.
 pub const CLASSES: [&str; 6] = ["7", "2", "1", "0", "4", "3"];
@@ -38,16 +39,225 @@ fn flags() -> String {
 fn digits_are_told_apart() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
-    for how in [
-        "--local 2",
-        "--local 3",
-        "--local 2 --protocol A+B --public-model --numbers 32.10",
+    for (how, trusts) in [
+        ("--local 2", "either of the two parties may be corrupted"),
+        (
+            "--local 3",
+            "in R, the fastest by an estimate (--protocol): at most one of the 3 parties",
+        ),
+        (
+            "--local 2 --protocol A+B --public-model --numbers 32.10",
+            "",
+        ),
     ] {
         let ended = madrigal(path, &format!("{} {how}", flags()));
         assert_eq!(ended.status, 0, "{ended:?}");
         assert_eq!(classes(&ended.stdout), CLASSES, "{how}");
-        assert!(ended.stderr.contains("online"), "{}", ended.stderr);
+        let (before, costs) = ended.stderr.split_at(ended.stderr.find('|').unwrap());
+        assert!(costs.contains("online"), "{}", ended.stderr);
+        // Of a mix that was named nothing is to be told.
+        assert_eq!(before.is_empty(), trusts.is_empty(), "{}", ended.stderr);
+        assert!(before.contains(trusts), "{}", ended.stderr);
     }
+}
+
+#[test]
+fn a_mix_is_chosen_among_those_that_withstand_all_but_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let model = format!("{}/minionn_mnist.onnx", digits());
+    let told = |more: &str| -> Value {
+        let ended = madrigal(path, &format!("model explain {model} -N 3 --json{more}"));
+        serde_json::from_str(&ended.good().stdout).unwrap()
+    };
+    assert_eq!(told("")["chosen"], "R");
+    let all = told(" --dishonest-majority");
+    let mixes = all["mixes"].as_array().unwrap();
+    assert!(!mixes.is_empty() && mixes.iter().all(|mix| mix["protocol"] != "R"));
+    assert_eq!(all["chosen"], mixes[0]["protocol"]);
+    let ended = madrigal(path, &format!("{} --local 3 --dishonest-majority", flags()));
+    let words = format!(
+        "in {}, the fastest by an estimate (--protocol): all parties but one may be corrupted",
+        all["chosen"].as_str().unwrap()
+    );
+    assert!(ended.stderr.contains(&words), "{ended}");
+    let both = format!("{} --local 3 --dishonest-majority --protocol R", flags());
+    madrigal(path, &both).bad(2, &["--protocol", "--dishonest-majority"]);
+}
+
+/// Of a CNN garbled circuits were chosen, which take three times as long as `A+B`: a shared bit was priced as 64 OTs.
+#[test]
+fn the_mix_that_is_chosen_is_what_explain_shows_as_fastest() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let own = format!("{}/minionn_mnist.onnx", digits());
+    let mut models = vec![(own, "--batch 6", "A+B")];
+    if let Some(shared) = crate::known_answers::shared_data() {
+        let folder = shared.join("data/models");
+        let model = |name: &str| folder.join(name).join(format!("{name}.onnx"));
+        let model = |name| model(name).display().to_string();
+        models.push((model("minionn_cifar10"), "", "A+B"));
+        models.push((model("mlp_784_128_128_10"), "", "A+Y2"));
+    }
+    for (model, batch, fastest) in models {
+        let line = format!("model explain {model} {batch} --local 2 --json");
+        let told = madrigal(path, &line).good();
+        let told: Value = serde_json::from_str(&told.stdout).unwrap();
+        let mixes = told["mixes"].as_array().unwrap();
+        let least = mixes.iter().min_by(|a, b| {
+            let [a, b] = [a, b].map(|mix| mix["agreed_seconds"].as_f64().unwrap());
+            a.total_cmp(&b)
+        });
+        assert_eq!(told["chosen"], least.unwrap()["protocol"], "{model}");
+        assert_eq!(told["chosen"], fastest, "{model}");
+    }
+    let ended = madrigal(path, &format!("{} --local 2 --json", flags())).good();
+    let ended: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(ended["protocol"], "A+B");
+}
+
+/// Two digits, the second with one pixel that is another.
+fn pixels(pixel: &str) -> String {
+    let line = |third: &str| {
+        let pixel = |at: usize| if at == 2 { third } else { "0.5" };
+        let line: Vec<&str> = (0..784).map(pixel).collect();
+        line.join(",") + "\n"
+    };
+    line("0.5") + &line(pixel)
+}
+
+/// Before, numbers that are too large for what is made of them wrapped around, and the result was wrong with status 0.
+#[test]
+fn data_out_of_range_is_refused_before_anything_is_sent() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let folder = digits();
+    let model = format!("{folder}/minionn_mnist.onnx");
+    write(path, "near.csv", &pixels("0.75"));
+    write(path, "far.csv", &pixels("1e10"));
+    write(path, "beyond.csv", &pixels("1e15"));
+    write(path, "calibrated.csv", &pixels("17"));
+    let infer = |model: &str, data: &str| format!("infer --model {model} --input {data}");
+    let here = |data| format!("{} --local 2", infer(&model, data));
+    madrigal(path, &here("near.csv")).good();
+    let told = ["minionn_mnist.onnx", "Conv", "row 1", "64.16", "--numbers"];
+    madrigal(path, &here("far.csv")).bad(3, &told);
+    let told = ["--input", "row 1, element [0, 0, 2]", "64.16", "--numbers"];
+    madrigal(path, &here("beyond.csv")).bad(3, &told);
+    madrigal(path, &format!("{} --numbers 128.24", here("far.csv"))).good();
+    // Whoever has no weights knows what the model was calibrated for; nobody else runs, so nothing is sent.
+    let sample = format!("{model} --input {folder}/digits.npy");
+    madrigal(path, &format!("model calibrate {sample} -o whole.onnx")).good();
+    madrigal(path, "model strip whole.onnx -o bare.onnx").good();
+    roster(path, 2);
+    let alone = |data, more| {
+        let party = "--party 1 --parties parties.toml --connect-timeout 1s";
+        madrigal(
+            path,
+            &format!("{} {party} {more}", infer("bare.onnx", data)),
+        )
+    };
+    let told = [
+        "--input",
+        "row 1, element [0, 0, 2]",
+        "than 16",
+        "--numbers",
+    ];
+    alone("calibrated.csv", "").bad(3, &told);
+    alone("near.csv", "").bad(4, &["--connect-timeout"]);
+    alone("calibrated.csv", "--numbers 64.16").bad(4, &["--connect-timeout"]);
+}
+
+/// Who has no weights and a model that was not calibrated sees nothing wrong with its data; the parties do, together.
+#[test]
+fn parties_learn_that_a_number_may_have_left_its_range() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    roster(path, 2);
+    let model = format!("{}/minionn_mnist.onnx", digits());
+    madrigal(path, &format!("model strip {model} -o bare.onnx")).good();
+    write(path, "near.csv", &pixels("0.75"));
+    write(path, "far.csv", &pixels("1e10"));
+    let both = |data: &str| {
+        let party = "--parties parties.toml --protocol A+B --check-range --party";
+        let owner = start(path, &format!("infer --model {model} --batch 2 {party} 0"));
+        let line = format!("infer --model bare.onnx --input {data} {party} 1");
+        [owner, start(path, &line)].map(crate::command::Running::end)
+    };
+    for party in both("far.csv") {
+        let told = ["--check-range", "64.16", "no results", "--numbers"];
+        let party = party.bad(3, &told);
+        assert_eq!(party.stdout, "");
+    }
+    let [owner, data] = both("near.csv").map(crate::command::Ended::good);
+    assert_eq!(
+        (owner.stdout.as_str(), classes(&data.stdout).len()),
+        ("", 2)
+    );
+    let line = format!("{} --local 3 --check-range -q --report page.html", flags());
+    assert_eq!(classes(&madrigal(path, &line).good().stdout), CLASSES);
+    let page = std::fs::read_to_string(path.join("page.html")).unwrap();
+    assert!(page.contains("one bit was opened to all parties"));
+}
+
+/// Before, these were told as mixes that differ, or as the inside of an operation.
+#[test]
+fn parties_learn_which_flag_differs() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    roster(path, 2);
+    let row = vec!["0.5"; 72].join(",");
+    write(path, "x.csv", &format!("{row}\n{row}\n"));
+    let model = seed("conv.onnx").display().to_string();
+    let other = seed("slices.onnx").display().to_string();
+    let both = |first: &str, second: &str, words: [&str; 2]| {
+        let start = |party: usize, line: &str| {
+            let line = line.replace("MODEL", &model).replace("OTHER", &other);
+            let line = format!("infer --party {party} --parties parties.toml --model {line}");
+            start(path, &line)
+        };
+        let parties = [
+            start(0, first),
+            start(1, &format!("{second} --input x.csv")),
+        ];
+        for (party, words) in parties.into_iter().zip(words) {
+            party.end().bad(5, &["another program", words]);
+        }
+    };
+    both(
+        "MODEL --batch 2 --threads 2",
+        "MODEL",
+        ["--threads is 2 here and 1 there", "--threads is 1 here"],
+    );
+    both(
+        "MODEL --batch 3",
+        "MODEL",
+        ["--batch is 3 here and 2 there", "--batch is 2 here"],
+    );
+    both(
+        "MODEL --batch 2",
+        "MODEL --numbers 64.12",
+        [
+            "--numbers is 64.16 here and 64.12 there",
+            "--numbers is 64.12",
+        ],
+    );
+    both(
+        "MODEL --batch 2 --to all",
+        "MODEL",
+        ["--to is 0,1 here and 1 there", "--to is 1 here"],
+    );
+    both(
+        "MODEL --batch 2 --link wan",
+        "MODEL",
+        ["--link or --network is", "--link or --network is"],
+    );
+    both(
+        "MODEL --batch 2 --protocol A+B",
+        "MODEL --protocol alpha+beta",
+        ["mix is A+B here and alpha+beta there", "--protocol"],
+    );
+    both("OTHER --batch 2", "MODEL", ["--model is", "--model is"]);
 }
 
 #[test]

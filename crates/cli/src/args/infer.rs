@@ -32,11 +32,23 @@ pub struct Infer {
     #[arg(long, value_name = "MIX", help_heading = "Work")]
     pub protocol: Option<Mix>,
 
+    /// Choose only among mixes in which all parties but one may be corrupted: not R, in which one of the three may be;
+    /// the same at all parties
+    #[arg(long, conflicts_with = "protocol", help_heading = "Work")]
+    pub dishonest_majority: bool,
+
     /// How numbers are kept: bits, and how many of them are after the point; the same at all parties. What leaves the
-    /// range wraps around: `madrigal model calibrate` finds numbers that suffice for sample data, and writes them into
+    /// range wraps around. Data that does is refused, as far as its owner can see that: where it has the weights too, and
+    /// where the model was calibrated, unless other numbers are given here: `madrigal model calibrate` finds numbers that suffice for sample data, and writes them into
     /// the model [default: what the model says, or else 64.16]
     #[arg(long, value_name = "BITS.FRACTION", help_heading = "Work")]
     pub numbers: Option<NumberArg>,
+
+    /// Check whether a number may have left its range on the way: all parties learn that one bit, and where it is set
+    /// there are no results. Each operand of a sum or product is compared with a limit, which costs about as much as two
+    /// ReLUs of all of them (`madrigal model explain --check-range`); the same at all parties
+    #[arg(long, help_heading = "Work")]
+    pub check_range: bool,
 
     /// Who gets the results: `all`, or parties separated by commas
     #[arg(
@@ -101,6 +113,42 @@ pub struct Infer {
     /// Neither weights nor data nor results are in it
     #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath, help_heading = "Statistics")]
     pub report: Option<PathBuf>,
+}
+
+/// How far from zero the numbers of each of a model's inputs may be, as it was calibrated; what are no floats, as far as
+/// they like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranges(pub Vec<f64>);
+
+impl Ranges {
+    /// Under this name a model's file says so.
+    pub const NOTE: &str = "madrigal.ranges";
+
+    /// Those of the model's file, if it has any.
+    pub fn of(model: &Model) -> Result<Option<Self>, String> {
+        let Some(note) = model.note(Self::NOTE) else {
+            return Ok(None);
+        };
+        let read = |word: &str| {
+            let number = word.parse::<f64>().ok();
+            number.filter(|number| *number >= 0.0)
+        };
+        let ranges: Option<Vec<f64>> = note.split(',').map(read).collect();
+        match ranges.filter(|ranges| ranges.len() == model.inputs()) {
+            Some(ranges) => Ok(Some(Self(ranges))),
+            None => Err(format!(
+                "the model's {} are no numbers, one for each of its inputs: calibrate it again",
+                Self::NOTE
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Ranges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&numbers.join(","))
+    }
 }
 
 /// A type of numbers with a fixed point.

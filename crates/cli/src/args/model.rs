@@ -92,6 +92,10 @@ pub struct ModelExplain {
     #[arg(long, value_name = "MIX")]
     pub protocol: Option<Mix>,
 
+    /// Compare only mixes in which all parties but one may be corrupted: not R, in which one of the three may be
+    #[arg(long, conflicts_with = "protocol")]
+    pub dishonest_majority: bool,
+
     /// Inputs computed at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: u32,
@@ -107,6 +111,10 @@ pub struct ModelExplain {
     /// 64.16]
     #[arg(long, value_name = "BITS.FRACTION")]
     pub numbers: Option<NumberArg>,
+
+    /// With the check of ranges that `madrigal infer --check-range` does
+    #[arg(long)]
+    pub check_range: bool,
 
     /// Who gets the results: `all`, or parties separated by commas
     #[arg(long, value_name = "all|P,...", default_value = "1")]
@@ -147,8 +155,8 @@ pub struct Calibrate {
     /// 64, are chosen where no result of the sample is further off, and none has its greatest number elsewhere
     #[arg(long, value_name = "DIFFERENCE", default_value_t = 0.01, value_parser = difference)]
     pub error: f64,
-    /// Write the model here, with the numbers that are chosen: `infer`, `compare` and `explain` take them, and `strip`
-    /// keeps them
+    /// Write the model here, with the numbers that are chosen, and how far from zero data may be: `infer`, `compare` and
+    /// `explain` take the numbers, `infer` refuses data that is further, and `strip` keeps both
     #[arg(long, short, value_name = "FILE.onnx", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }

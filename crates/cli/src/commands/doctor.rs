@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use madrigal_kernels::{Kernels, ceilings};
+use madrigal_kernels::{Kernels, Level, ceilings};
 use serde::Serialize;
 
 use super::peers::{self, PeerReport};
@@ -24,6 +24,8 @@ struct DoctorReport {
     /// What `--link` takes: the slowest of the ways to the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     link: Option<String>,
+    /// One sentence: whether one can go on, and what is to be mended before.
+    verdict: String,
 }
 
 #[derive(Serialize)]
@@ -69,10 +71,12 @@ pub fn run(args: Doctor) -> Result<()> {
         None => None,
     };
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let machine = Machine::measure()?;
     let report = DoctorReport {
         madrigal: env!("CARGO_PKG_VERSION"),
         unix_seconds: now.map_or(0, |since| since.as_secs()),
-        machine: Machine::measure()?,
+        verdict: verdict(&machine, peers.as_deref()),
+        machine,
         kernels: kernels(),
         link: peers.as_deref().and_then(link),
         peers,
@@ -102,8 +106,68 @@ pub fn run(args: Doctor) -> Result<()> {
             );
         }
     }
+    text += &format!("\n{}\n", report.verdict);
     print(text.as_bytes())?;
     problem.map_or(Ok(()), Err)
+}
+
+/// A party has a socket for each other one, and files of its own.
+const FEW_FILES: u64 = 256;
+/// Clocks that differ by more, in seconds, soon disagree on whether a certificate is valid.
+const APART: f64 = 60.0;
+/// Where less of the cores is free, runs take longer than they would.
+const BUSY: f64 = 0.8;
+
+/// One sentence that all of the report comes to.
+fn verdict(machine: &Machine, peers: Option<&[PeerReport]>) -> String {
+    let mut wrong = Vec::new();
+    let all = peers.unwrap_or_default();
+    let ill = all.iter().filter(|peer| peer.problem.is_some()).count();
+    if ill > 0 {
+        wrong.push(format!(
+            "{ill} of {} other parties, as told above",
+            all.len()
+        ));
+    }
+    let apart = |peer: &&PeerReport| {
+        let difference = peer.clock_difference_seconds;
+        difference.is_some_and(|seconds| seconds.abs() > APART)
+    };
+    let clocks: Vec<_> = all
+        .iter()
+        .filter(apart)
+        .map(|peer| peer.party.to_string())
+        .collect();
+    if !clocks.is_empty() {
+        let parties = clocks.join(", ");
+        wrong.push(format!(
+            "the clock here or of party {parties}: they are minutes apart"
+        ));
+    }
+    if let Some(files) = machine.open_files.filter(|&files| files < FEW_FILES) {
+        wrong.push(format!(
+            "the limit of open files (`ulimit -n`), which is {files}"
+        ));
+    }
+    let mut slow = Vec::new();
+    if machine.level == Level::Portable.name() {
+        slow.push("AES is computed without the processor's instructions for it".to_owned());
+    }
+    if machine.cores_free < BUSY {
+        slow.push(format!(
+            "other work leaves {:.0} % of the cores",
+            100.0 * machine.cores_free
+        ));
+    }
+    let others = match peers {
+        Some(_) => "this machine and the ways to all other parties are as they should be",
+        None => "this machine is as it should be; --peers looks at the ways to the others",
+    };
+    match (&wrong[..], &slow[..]) {
+        ([], []) => format!("Good to go: {others}."),
+        ([], slow) => format!("Good to go, but slower than need be: {}.", slow.join("; ")),
+        (wrong, _) => format!("Mend first: {}.", wrong.join("; ")),
+    }
 }
 
 /// What the program ends with if not all is well.
@@ -187,6 +251,40 @@ mod tests {
             bytes_per_second,
             clock_difference_seconds: None,
             problem: None,
+        }
+    }
+
+    #[test]
+    fn a_doctor_ends_with_what_is_to_be_done() {
+        let machine = |level, files, free| Machine {
+            processor: None,
+            cores: 2,
+            cores_free: free,
+            level,
+            levels: vec![level],
+            kernels: Vec::new(),
+            loopback_round_trip_seconds: 1e-5,
+            loopback_bytes_per_second: 1e9,
+            open_files: Some(files),
+            hashed_blocks: 1e9,
+            aes_blocks: 1e9,
+        };
+        let well = machine("vaes512", 1024, 1.0);
+        assert!(verdict(&well, None).starts_with("Good to go: this machine"));
+        let mut peers = [way(Some(0.02), Some(1e8)), way(Some(0.02), Some(1e8))];
+        assert!(verdict(&well, Some(&peers)).contains("all other parties"));
+        let slow = verdict(&machine("portable", 1024, 0.5), Some(&peers));
+        assert!(slow.starts_with("Good to go, but"), "{slow}");
+        assert!(slow.contains("AES") && slow.contains("50 %"), "{slow}");
+        peers[1].clock_difference_seconds = Some(-200.0);
+        peers[0].problem = Some("no answer".to_owned().into());
+        let told = verdict(&machine("vaes512", 64, 1.0), Some(&peers));
+        assert!(told.starts_with("Mend first: 1 of 2"), "{told}");
+        for word in ["clock", "ulimit -n"] {
+            assert!(told.contains(word), "{word}: {told}");
+        }
+        for text in [slow, told] {
+            assert_eq!(text.matches('.').count(), 1, "{text}");
         }
     }
 

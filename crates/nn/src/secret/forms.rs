@@ -6,6 +6,7 @@ use madrigal_core::Budget;
 use madrigal_program::{Array, Program, Shape, Tensor as Secret, Type};
 
 use super::error::UnfitError;
+use super::guards::Guards;
 use super::integers::{array, whole};
 use super::layers::Layers;
 use super::masks::Masks;
@@ -86,10 +87,12 @@ pub(super) struct Forms<'a> {
     inputs: Vec<Port>,
     /// Bits after the point beyond the format's that nodes' results have at first.
     more: HashMap<ValueId, u32>,
+    /// Whether numbers leave their ranges, if that is asked for.
+    pub(super) guards: Option<Guards>,
 }
 
 impl<'a> Forms<'a> {
-    pub(super) fn new(graph: &'a Graph, roles: &Roles, format: Format, masks: Masks) -> Self {
+    pub(super) fn new(graph: &'a Graph, roles: &Roles, format: Format, masks: Masks, guarded: bool) -> Self {
         let mut readers = vec![None; graph.values().len()];
         for (place, node) in graph.nodes().iter().enumerate() {
             for id in &node.inputs {
@@ -111,6 +114,7 @@ impl<'a> Forms<'a> {
             masks,
             inputs: Vec::new(),
             more: HashMap::new(),
+            guards: guarded.then(Guards::default),
         };
         for (name, id) in graph.inputs() {
             let ty = &graph.value(*id).ty;
@@ -145,6 +149,16 @@ impl<'a> Forms<'a> {
             self.more.insert(id, more);
         }
         self.made[id.index()] = Some(form);
+    }
+
+    /// Whether all know the weights.
+    pub(super) fn public_model(&self) -> bool {
+        self.public_model
+    }
+
+    /// Who knows them in any case.
+    pub(super) fn owner(&self) -> madrigal_program::Party {
+        self.owner
     }
 
     /// What a value is in the clear, if all know it or its owner does.
@@ -399,9 +413,15 @@ impl<'a> Forms<'a> {
                 ty,
             });
         }
+        self.program.part(None);
+        let limits = self.guards.map(|guards| guards.finish(&mut self.program));
+        let guarded = limits.is_some();
         match self.program.finish() {
             Ok(program) => Ok(Network {
                 program,
+                number: self.format.number,
+                limits: limits.unwrap_or_default(),
+                guarded,
                 weights: self.weights,
                 masks: self.masks,
                 inputs: self.inputs,
@@ -409,7 +429,21 @@ impl<'a> Forms<'a> {
                 more: self.more,
                 layers: layers.layers,
             }),
-            Err(error) => Err(unfit("the program", error.to_string())),
+            Err(error) => {
+                // Where in our source that is tells nobody anything; the node does.
+                let part = error.at.part().and_then(|part| usize::try_from(part).ok());
+                let reason = error.fault.to_string();
+                Err(match part.and_then(|part| layers.layers.get(part)) {
+                    Some(layer) => UnfitError {
+                        nodes: vec![super::Unfit {
+                            node: layer.name.clone(),
+                            operator: layer.operator.clone(),
+                            reason,
+                        }],
+                    },
+                    None => unfit("the whole model", reason),
+                })
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ mod arithmetic;
 mod compare;
 mod error;
 mod forms;
+mod guards;
 mod integers;
 mod layers;
 mod linear;
@@ -31,6 +32,7 @@ mod moves;
 mod network;
 mod planar;
 mod pools;
+mod range;
 mod rows;
 
 use madrigal_program::{Party, Rounding, Type};
@@ -39,6 +41,7 @@ pub use compare::{CompareError, Comparison, LayerDifference, OutputDifference};
 pub use error::{EncodeError, Unfit, UnfitError};
 pub use layers::Layer;
 pub use network::{Network, Shown};
+pub use range::{Leaving, place};
 
 use crate::graph::{Binary, Graph, Node, Op, Unary, ValueId};
 use forms::Forms;
@@ -78,12 +81,32 @@ impl Graph {
         self.masked_on_secrets(roles, format, Masks::of(self, format.number))
     }
 
-    /// The same, with what stands for numbers beyond the type's.
+    /// The same with a check of ranges: all parties learn one bit, whether a number may have left its range
+    /// ([`Network::may_have_left`]). Where that is false, none has. Each operand of a sum or product is compared with a
+    /// limit, which takes about as much as a ReLU of all of them, twice.
+    ///
+    /// # Errors
+    /// All nodes that cannot be computed on secrets, or cannot be checked, and why.
+    pub fn on_secrets_checked(&self, roles: &Roles, format: Format) -> Result<Network, UnfitError> {
+        self.lowered(roles, format, Masks::of(self, format.number), true)
+    }
+
+    /// As [`on_secrets`](Self::on_secrets), with what stands for numbers beyond the type's.
     fn masked_on_secrets(
         &self,
         roles: &Roles,
         format: Format,
         masks: Masks,
+    ) -> Result<Network, UnfitError> {
+        self.lowered(roles, format, masks, false)
+    }
+
+    fn lowered(
+        &self,
+        roles: &Roles,
+        format: Format,
+        masks: Masks,
+        guarded: bool,
     ) -> Result<Network, UnfitError> {
         let number = format.number;
         if Type::fixed(number.bits(), 2 * number.fraction()).is_none() {
@@ -100,7 +123,7 @@ impl Graph {
         let mut lowering = Lowering {
             graph: self,
             format,
-            forms: Forms::new(self, roles, format, masks),
+            forms: Forms::new(self, roles, format, masks, guarded),
             makers: vec![None; self.values.len()],
         };
         for node in &self.nodes {
@@ -112,7 +135,7 @@ impl Graph {
         let mut unfit = Vec::new();
         for node in &self.nodes {
             lowering.forms.program.part(layers.part(node.outputs[0]));
-            match lowering.node(node) {
+            match lowering.guard(node).and_then(|()| lowering.node(node)) {
                 Ok(()) | Err(Stop::Missing) => {}
                 Err(Stop::Reason(reason)) => unfit.push(Unfit {
                     node: node.name.clone(),

@@ -6,6 +6,7 @@ use madrigal_program::{Array, Computation, Inputs, Outputs, Type};
 
 use super::error::EncodeError;
 use super::forms::encoded;
+use super::guards::OwnersLimit;
 use super::layers::Layer;
 use super::masks::Masks;
 use crate::graph::{Graph, Type as ValueType, ValueId};
@@ -47,6 +48,11 @@ pub struct Network {
     /// Bits after the point beyond the format's that nodes' results have at first.
     pub(super) more: HashMap<ValueId, u32>,
     pub(super) layers: Vec<Layer>,
+    pub(super) number: Type,
+    /// What the owner of the weights brings for the check of ranges.
+    pub(super) limits: Vec<OwnersLimit>,
+    /// Whether there is that check: its bit is the last output.
+    pub(super) guarded: bool,
 }
 
 /// How many of a model's numbers all parties know, and how many their owner alone.
@@ -110,6 +116,9 @@ impl Network {
             })?;
             inputs = inputs.with_array(Some(&weight.port), array);
         }
+        for limit in &self.limits {
+            inputs = limit.given(graph, self.number, inputs)?;
+        }
         Ok(inputs)
     }
 
@@ -155,6 +164,14 @@ impl Network {
             (port.name.clone(), tensor)
         };
         self.outputs.iter().zip(outputs.arrays()).map(of).collect()
+    }
+
+    /// Whether a number may have left its range, and results are of no use: of a network that
+    /// [checks that](Graph::on_secrets_checked), as all parties learn it.
+    pub fn may_have_left(&self, outputs: &Outputs) -> Option<bool> {
+        let bit = outputs.arrays().nth(self.outputs.len()).flatten();
+        let bit = bit.filter(|_| self.guarded)?;
+        bit.codes().next().map(|code| code == 1)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Models on secrets: what they mean against the model in the clear, and runs by all parties.
 
 mod comparisons;
+mod guards;
 mod integers;
 mod layers;
 mod masks;

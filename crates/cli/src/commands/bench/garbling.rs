@@ -114,7 +114,7 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
         return Err(Usage::NothingToMeasure { names }.into());
     }
     let kernels = Kernels::detect();
-    let aes = ceilings::measure(kernels).aes.rate;
+    let at_first = ceilings::measure(kernels).aes.rate;
     let watch = Watch::new(1);
     let steps = Steps::new(wanted.len() as u64 * u64::from(args.repeat), args.json);
     let mut lines = Lines::new(args.json);
@@ -143,7 +143,7 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
             }
         };
         watch.look();
-        let cores_free = watch.least();
+        let (aes, cores_free) = (watch.aes(), watch.least());
         for (side, name) in names.iter().enumerate() {
             if is_wanted(&args.only, name) {
                 lines.add(&line(name, side, &runs, lanes, aes, cores_free))?;
@@ -160,7 +160,7 @@ pub fn run(args: &BenchGarbling) -> Result<()> {
             count(args.count.0 as u64),
             args.repeat,
             kernels.level().name(),
-            rate(aes, " AES blocks/s"),
+            rate(at_first, " AES blocks/s"),
         )
         .as_bytes(),
     )

@@ -2,13 +2,15 @@
 //! is here; what is one benchmark's own stands beside it, see [`Own`].
 
 use std::cell::Cell;
+use std::hint::black_box;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use comfy_table::Table;
 use madrigal_core::Phase;
 use madrigal_correlations::{Extension, OtSource};
 use madrigal_kernels::ceilings::Cores;
+use madrigal_kernels::{Block, Kernels};
 use madrigal_net::Session;
 use serde::Serialize;
 
@@ -16,11 +18,15 @@ use crate::exit::Result;
 use crate::numbers::{rate, table};
 use crate::stats::{Spread, print_json_line};
 
-/// Looks whether the threads of a benchmark have the cores to themselves.
+/// Looks whether the threads of a benchmark have the cores to themselves, and what a core's AES does meanwhile: a ceiling
+/// that was measured at another time may be that of another pace of the processor.
 pub(super) struct Watch {
     cores: Cores,
+    kernels: Kernels,
     /// The least that was seen of the name that is measured.
     least: Cell<f64>,
+    /// The most AES blocks in a second of that name.
+    aes: Cell<f64>,
 }
 
 impl Watch {
@@ -29,13 +35,25 @@ impl Watch {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
             cores: Cores::new(threads.min(cores)),
+            kernels: Kernels::detect(),
             least: Cell::new(f64::INFINITY),
+            aes: Cell::new(0.0),
         }
     }
 
-    /// Before and after what is timed; takes about a millisecond.
+    /// Before and after what is timed; takes a few milliseconds.
     pub(super) fn look(&self) {
         self.least.set(self.least.get().min(self.cores.free()));
+        let aes = aes_now(self.kernels);
+        self.aes.set(self.aes.get().max(aes));
+    }
+
+    /// The most AES blocks that a core computed in a second since this was asked last; looks once if nobody has.
+    pub(super) fn aes(&self) -> f64 {
+        if self.aes.get() == 0.0 {
+            self.look();
+        }
+        self.aes.replace(0.0)
     }
 
     /// The least since it was asked last, no more than 1; looks once if nobody has.
@@ -45,6 +63,28 @@ impl Watch {
         }
         self.least.replace(f64::INFINITY).min(1.0)
     }
+}
+
+/// AES blocks per second under one key at this moment: the best of a few slices of a millisecond, as
+/// `madrigal_kernels::ceilings` has them.
+fn aes_now(kernels: Kernels) -> f64 {
+    const BLOCKS: usize = 1024;
+    const SLICES: usize = 5;
+    const SLICE: Duration = Duration::from_millis(1);
+    // Any key takes as long, and nothing is kept secret with this one.
+    let aes = kernels.aes128(Block::ONES);
+    let mut blocks = vec![Block::ONES; BLOCKS];
+    let slice = |_| {
+        let (start, mut done) = (Instant::now(), 0);
+        while start.elapsed() < SLICE {
+            for _ in 0..8 {
+                aes.encrypt_blocks(black_box(&mut blocks));
+            }
+            done += 8 * BLOCKS;
+        }
+        done as f64 / start.elapsed().as_secs_f64()
+    };
+    (0..SLICES).map(slice).fold(0.0, f64::max)
 }
 
 /// All runs of one name. Each does the same.
@@ -89,7 +129,7 @@ pub(super) struct Line<T> {
     pub maximum_per_second: f64,
     pub bytes_per_op: f64,
     pub aes_blocks_per_op: f64,
-    /// What this machine allows at most; `null` where nothing that is known sets a limit.
+    /// What this machine allows at most, measured beside the runs; `null` where nothing that is known sets a limit.
     pub ceiling_per_second: Option<f64>,
     /// How much of the ceiling is reached, 0 to 1.
     pub reached: Option<f64>,
@@ -265,6 +305,22 @@ mod tests {
         let said = "as little as 49 % of a core: rot/iknp, got/128.";
         assert!(crowded.contains(said), "{crowded}");
         assert_eq!(text(&[], true), None);
+    }
+
+    /// A machine that is slow at first and then itself again no longer reaches many times its ceiling.
+    #[test]
+    fn ceilings_are_of_the_time_of_their_row() {
+        let watch = Watch::new(1);
+        watch.aes.set(1.0);
+        watch.look();
+        let beside = watch.aes();
+        assert!(beside > 1e5, "{beside}");
+        let next = watch.aes();
+        assert!(next > 1e5, "{next}");
+        let fast = 2.0 * next;
+        watch.aes.set(fast * 1e6);
+        assert_eq!(watch.aes(), fast * 1e6);
+        assert!(watch.aes() < fast * 1e5);
     }
 
     #[test]

@@ -66,7 +66,18 @@ fn hybrid(work: &Work, loaded: &Loaded, parties: usize, runs: usize) -> Result<H
 fn plan(work: &Work, hybrid: &Hybrid) -> Result<ProgramPlan> {
     let how = &work.how;
     let with = |origin: Option<Origin>| {
-        let usual = hybrid.spec();
+        let mut usual = hybrid.spec();
+        let to: Vec<String> = match &work.to {
+            Receivers::All => (0..usual.graph.parties()).map(|i| i.to_string()).collect(),
+            Receivers::These(to) => to.iter().map(usize::to_string).collect(),
+        };
+        // Flags come before what follows from them.
+        let told = [
+            ("--threads", how.threads.to_string()),
+            ("--to", to.join(",")),
+        ];
+        let told = told.map(|(name, value)| (name.to_owned(), value));
+        usual.also.splice(..0, told);
         let spec = ProgramSpec {
             origin: origin.unwrap_or(usual.origin),
             opening: match how.broadcast {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use madrigal_app::ways::Ways;
 use madrigal_core::Party;
+use madrigal_net::Fact;
 use madrigal_nn::secret::{Format, Network, Roles};
 use madrigal_nn::{Graph, Model as File, Options, Tensor};
 use madrigal_program::lower::Mix;
@@ -26,6 +27,10 @@ pub struct Asked<'a> {
     pub to: &'a Receivers,
     pub public_model: bool,
     pub number: Option<NumberArg>,
+    /// Whether one bit is opened that says if a number may have left its range.
+    pub check_range: bool,
+    /// Whether only mixes are wanted in which all parties but one may be corrupted.
+    pub dishonest_majority: bool,
 }
 
 /// A model as a program.
@@ -34,6 +39,10 @@ pub struct Made {
     pub network: Network,
     pub roles: Roles,
     pub number: Type,
+    /// Those that are compared where none is named.
+    pub mixes: Vec<Mix>,
+    /// What flags say of the program, as the parties compare it.
+    pub asked: Vec<Fact>,
 }
 
 /// The model's file, not looked into yet.
@@ -71,12 +80,17 @@ impl Made {
             number,
             rounding: Rounding::Exact,
         };
-        let network = graph.on_secrets(&roles, format);
+        let network = match asked.check_range {
+            true => graph.on_secrets_checked(&roles, format),
+            false => graph.on_secrets(&roles, format),
+        };
         let network = network.map_err(|error| Unfit::Secret {
             path: path(),
             error,
         })?;
         Ok(Self {
+            asked: facts(&graph, &network, &roles, (number, asked.check_range)),
+            mixes: mixes(parties, asked.dishonest_majority),
             graph,
             network,
             roles,
@@ -90,9 +104,9 @@ impl Made {
         let program = self.network.program();
         let planned = match mix {
             Some(mix) => ways.plan(program, mix, None).map(|planned| (mix, planned)),
-            None => ways.fastest(program, Mix::usual(self.roles.parties)),
+            None => ways.fastest(program, &self.mixes),
         };
-        Ok(planned.map_err(Unfit::Plan)?)
+        Ok(planned.map_err(|error| Unfit::plan(&error, self.network.layers()))?)
     }
 
     /// Of the outputs.
@@ -119,6 +133,47 @@ impl Made {
     pub fn with_data(&self, data: &[Tensor], inputs: Inputs) -> Result<Inputs> {
         Ok((self.network.with_data(data, inputs)).map_err(|error| Unfit::Data { error })?)
     }
+}
+
+/// The usual mixes, or those of them in which all parties but one may be corrupted.
+fn mixes(parties: usize, dishonest_majority: bool) -> Vec<Mix> {
+    let usual = Mix::usual(parties).iter().copied();
+    let wanted = |mix: &Mix| !dishonest_majority || mix.withstands(parties) == parties - 1;
+    usual.filter(wanted).collect()
+}
+
+/// What the parties' flags must agree in, by the flags' names; what comes first can make what follows differ.
+fn facts(
+    graph: &Graph,
+    network: &Network,
+    roles: &Roles,
+    (number, check_range): (Type, bool),
+) -> Vec<Fact> {
+    let to = roles.to.iter().map(|party| party.index().to_string());
+    let batch = graph.inputs().first();
+    let batch = batch.and_then(|(_, id)| graph.value(*id).ty.shape.first());
+    let digest = network.program().digest();
+    let digest: String = digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let architecture = match roles.public_model {
+        true => "a model",
+        false => "an architecture",
+    };
+    [
+        ("--public-model", roles.public_model.to_string()),
+        (
+            "--batch",
+            batch.map_or_else(|| "none".to_owned(), usize::to_string),
+        ),
+        ("--numbers", NumberArg(number).to_string()),
+        ("--to", to.collect::<Vec<_>>().join(",")),
+        ("--check-range", check_range.to_string()),
+        ("--model", format!("{architecture} of digest {digest}")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
 }
 
 fn receivers(to: &Receivers, parties: usize) -> Result<Vec<Party>> {

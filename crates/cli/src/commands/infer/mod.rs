@@ -2,6 +2,7 @@
 
 mod layers;
 pub mod made;
+mod range;
 mod report;
 mod results;
 mod unfit;
@@ -15,13 +16,13 @@ use madrigal_app::figures::{PartyFigures, costs, peak_rss_bytes};
 use madrigal_app::ways::Ways;
 use madrigal_core::Party;
 use madrigal_engine::{Progress, StoreSpec};
-use madrigal_net::Session;
+use madrigal_net::{Fact, Session};
 use madrigal_nn::{Model, Tensor};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Ended, Inputs, Planned};
 use serde::Serialize;
 
-use crate::args::{Infer, Over, TransportArg};
+use crate::args::{Infer, NumberArg, Over, TransportArg};
 use crate::data::Files;
 use crate::exit::{Failure, Result};
 use crate::files::{self, named};
@@ -124,6 +125,8 @@ fn made(
         to: &args.to,
         public_model: args.public_model,
         number: args.numbers,
+        check_range: args.check_range,
+        dishonest_majority: args.dishonest_majority,
     };
     let made = Made::new(model, &asked)?;
     check_files(args, &made.names())?;
@@ -131,7 +134,12 @@ fn made(
 }
 
 fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<Work> {
-    let (mix, planned) = made.plan(&ways(args, &over(args)), args.protocol)?;
+    let (mix, planned) = made.plan(&ways(args, &over(args), &made.asked), args.protocol)?;
+    if args.protocol.is_none() && !args.show.quiet {
+        let parties = made.roles.parties;
+        // Nobody is left to tell if standard error is gone.
+        let _ = writeln!(std::io::stderr(), "{}", chosen(mix, parties));
+    }
     Ok(Work {
         made,
         mix,
@@ -141,24 +149,39 @@ fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<Work> {
     })
 }
 
+/// What is told of a mix that nobody named, before anything runs: what it trusts, above all.
+fn chosen(mix: Mix, parties: usize) -> String {
+    let corrupted = match (mix.withstands(parties), parties) {
+        (1, 2) => "either of the two parties may be corrupted".to_owned(),
+        (1, _) => format!(
+            "at most one of the {parties} parties may be corrupted (--dishonest-majority for more)"
+        ),
+        _ => "all parties but one may be corrupted".to_owned(),
+    };
+    format!(
+        "madrigal: computing in {mix}, the fastest by an estimate (--protocol): {corrupted}, semi-honest"
+    )
+}
+
 fn over(args: &Infer) -> Over {
     let mut over = args.over.clone();
     over.or_network(&args.net.network, args.who.local.is_some());
     over
 }
 
-fn ways<'a>(args: &Infer, over: &'a Over) -> Ways<'a> {
+fn ways<'a>(args: &Infer, over: &'a Over, asked: &'a [Fact]) -> Ways<'a> {
     Ways {
         over,
         threads: args.threads,
         matrices: args.matrices,
         stored: args.ahead.is_stored(),
+        asked,
     }
 }
 
 /// The stores that later runs take correlations from.
 fn store(args: &Infer, planned: &Planned, runs: u32) -> StoreSpec {
-    ways(args, &over(args)).store(planned, runs)
+    ways(args, &over(args), &[]).store(planned, runs)
 }
 
 fn tell_prepared(args: &Infer, done: &Prepared) -> Result<()> {
@@ -183,7 +206,10 @@ fn by_all(args: &Infer, parties: usize) -> Result<()> {
         return tell_prepared(args, &done?);
     }
     let inputs = made.with_weights(&args.model, Inputs::new())?;
-    let inputs = made.with_data(&data.tensors(&made.graph)?, inputs)?;
+    let data = data.tensors(&made.graph)?;
+    range::check(args, &model, &made, &data, true)?;
+    let inputs = made.with_data(&data, inputs)?;
+    drop(data);
     let work = plan(args, made, transport)?;
     let stores = args.ahead.open_all(&work.planned)?;
     let (patience, deadline) = (&args.net.patience, args.net.patience.deadline);
@@ -238,7 +264,9 @@ fn by_one(args: &Infer) -> Result<()> {
         inputs = made.with_weights(&args.model, inputs)?;
     }
     if me == DATA {
-        inputs = made.with_data(&data.tensors(&made.graph)?, inputs)?;
+        let data = data.tensors(&made.graph)?;
+        range::check(args, &model, &made, &data, args.public_model)?;
+        inputs = made.with_data(&data, inputs)?;
     }
     let work = plan(args, made, party.transport())?;
     let planned = &work.planned;
@@ -272,6 +300,13 @@ fn tell(args: &Infer, work: &Work, done: &[(Party, Ended)]) -> Result<()> {
         }
         results = results.or(own);
     }
+    let left = |(_, ended): &(Party, Ended)| work.made.network.may_have_left(&ended.outputs);
+    if done.iter().filter_map(left).any(|left| left) {
+        return Err(Unfit::Left {
+            numbers: NumberArg(work.made.number),
+        }
+        .into());
+    }
     let figures: Vec<PartyFigures> = done
         .iter()
         .map(|(party, ended)| PartyFigures::new(*party, &ended.outcome))
@@ -279,13 +314,6 @@ fn tell(args: &Infer, work: &Work, done: &[(Party, Ended)]) -> Result<()> {
     if !args.show.quiet && !args.show.to_stdout() {
         // Nobody is left to tell if standard error is gone.
         let _ = writeln!(crate::terminal::stderr(), "{}", costs(&figures));
-        if args.protocol.is_none() {
-            let chosen = work.mix;
-            let _ = writeln!(
-                crate::terminal::stderr(),
-                "madrigal: computed in {chosen}, the fastest by an estimate (--protocol)"
-            );
-        }
         if let (None, Some((me, _))) = (&results, done.first()) {
             let _ = writeln!(
                 crate::terminal::stderr(),

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use madrigal_nn::ImportError;
-use madrigal_nn::secret::{EncodeError, UnfitError};
+use madrigal_nn::secret::{EncodeError, Layer, UnfitError};
 use madrigal_program::ExecuteError;
 
+use super::range::Place;
+use crate::args::NumberArg;
 use crate::exit::{Failure, Status};
 use crate::remedies;
 
@@ -35,8 +37,59 @@ pub enum Unfit {
         given: usize,
         found: usize,
     },
-    #[error("{0}; give another --protocol or number of parties")]
-    Plan(ExecuteError),
+    #[error(
+        "--input: the number of input {input:?} in {place} is not among the numbers {numbers}: scale the data, or give numbers more bits with --numbers"
+    )]
+    NoNumber {
+        input: String,
+        place: Place,
+        numbers: NumberArg,
+    },
+    #[error(
+        "--input: the number of input {input:?} in {place}, counted from 0, is further from zero than {range}, for which the model was calibrated: results might wrap around. Calibrate the model with such data (`madrigal model calibrate`), or give numbers more bits with --numbers"
+    )]
+    Beyond {
+        input: String,
+        place: Place,
+        range: f64,
+    },
+    #[error(
+        "{}: with this data, {operator} {node:?} makes a number that is not among the numbers {numbers} ({place} of its result, counted from 0), and would wrap around: scale the data, or give numbers more bits or fewer after the point with --numbers (`madrigal model calibrate` finds some)",
+        path.display()
+    )]
+    Leaving {
+        path: PathBuf,
+        node: String,
+        operator: String,
+        place: Place,
+        numbers: NumberArg,
+    },
+    #[error(
+        "--check-range: a number may have left the range of the numbers {numbers} on the way, so there are no results: scale the data, or give numbers more bits or fewer after the point with --numbers, the same at all parties"
+    )]
+    Left { numbers: NumberArg },
+    #[error("{problem}; give another --protocol or number of parties")]
+    Plan { problem: String },
+}
+
+impl Unfit {
+    /// A network of these layers that cannot be planned. What is wrong with an operator is told with the node that it is
+    /// of.
+    pub fn plan(error: &ExecuteError, layers: &[Layer]) -> Self {
+        let problem = match error {
+            ExecuteError::Program(error) => {
+                let part = error.at.part().and_then(|part| usize::try_from(part).ok());
+                match part.and_then(|part| layers.get(part)) {
+                    Some(Layer { name, operator, .. }) => {
+                        format!("{operator} {name:?}: {}", error.fault)
+                    }
+                    None => error.fault.to_string(),
+                }
+            }
+            error => error.to_string(),
+        };
+        Self::Plan { problem }
+    }
 }
 
 /// The flag that mends it.
@@ -52,6 +105,8 @@ impl madrigal_app::failure::Fault for Unfit {
         match self {
             Self::Import { .. } | Self::File { .. } | Self::Secret { .. } => Status::File,
             Self::Weights { .. } | Self::Data { .. } | Self::OtherBatch { .. } => Status::File,
+            Self::NoNumber { .. } | Self::Beyond { .. } | Self::Leaving { .. } => Status::File,
+            Self::Left { .. } => Status::File,
             _ => Status::Usage,
         }
     }

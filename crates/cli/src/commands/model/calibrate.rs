@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use madrigal_nn::with_note;
-use madrigal_program::Type;
+use madrigal_nn::secret::{Format, Roles};
+use madrigal_nn::{Data, Element, Graph, Tensor, with_note};
+use madrigal_program::{Party, Rounding, Type};
 use serde::Serialize;
 
 use super::compare::{Compared, compared, read};
 use super::wrong;
-use crate::args::{Calibrate, NumberArg};
-use crate::exit::{Failure, Result};
+use crate::args::{Calibrate, NumberArg, Ranges};
+use crate::exit::{Content, Failure, Result};
 use crate::files::{self, Output as Written};
 use crate::models;
 use crate::numbers::table;
@@ -77,7 +78,13 @@ pub fn calibrate(args: &Calibrate) -> Result<()> {
             .map(NumberArg)
             .unwrap_or_default();
         let file = models::bytes(&sample.file)?;
+        let ranges = ranges(&graph, &data, number.0, *spare);
+        let ranges = ranges.map_err(|problem| Content::Model {
+            path: sample.file.clone(),
+            problem,
+        })?;
         let noted = with_note(file, NumberArg::NOTE, &number.to_string());
+        let noted = with_note(noted, Ranges::NOTE, &ranges.to_string());
         files::write_bytes("write the model", path, noted)?;
     }
     if sample.json {
@@ -114,6 +121,58 @@ pub fn calibrate(args: &Calibrate) -> Result<()> {
         }
     }
     print(format!("{all}\n").as_bytes())
+}
+
+/// How far from zero the numbers of each input may be: as far as the sample's, times two to as many of the bits that are
+/// spare as leave no result out of range when the whole sample is as much greater.
+fn ranges(
+    graph: &Graph,
+    data: &[Tensor],
+    number: Type,
+    spare: u32,
+) -> Result<Ranges, Box<dyn std::error::Error + Send + Sync>> {
+    let (model, owner) = (Party::new(0), Party::new(1));
+    let roles = Roles {
+        parties: 2,
+        model,
+        data: owner,
+        to: vec![owner],
+        public_model: false,
+    };
+    let format = Format {
+        number,
+        rounding: Rounding::Exact,
+    };
+    let network = graph.on_secrets(&roles, format)?;
+    let mut factor = 1.0;
+    for _ in 0..spare {
+        let greater: Vec<Tensor> = data.iter().map(|one| times(one, 2.0 * factor)).collect();
+        if network.leaving(graph, number, &greater)?.is_some() {
+            break;
+        }
+        factor *= 2.0;
+    }
+    let end = 2_f64.powi(number.bits() as i32 - 1 - number.fraction() as i32);
+    let range = |tensor: &Tensor| match tensor.element().is_float() {
+        true => {
+            let all = tensor.to_f64().into_iter().map(f64::abs);
+            (factor * all.fold(0.0, f64::max)).min(end)
+        }
+        false => f64::INFINITY,
+    };
+    Ok(Ranges(data.iter().map(range).collect()))
+}
+
+/// Floats times a factor; what are none stays.
+fn times(tensor: &Tensor, factor: f64) -> Tensor {
+    let numbers = || tensor.to_f64().into_iter().map(|number| number * factor);
+    let data = match tensor.element() {
+        Element::F64 => Data::F64(numbers().collect()),
+        element if element.is_float() => Data::F32(numbers().map(|number| number as f32).collect()),
+        _ => return tensor.clone(),
+    };
+    let made = Tensor::new(tensor.element(), tensor.shape().to_vec(), data);
+    made.expect("as many numbers of the same element")
 }
 
 fn unsuited(file: &Path, problem: &'static str) -> Failure {

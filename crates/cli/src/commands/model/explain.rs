@@ -73,6 +73,8 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
             to: &args.to,
             public_model: args.public_model,
             number: args.numbers,
+            check_range: args.check_range,
+            dishonest_majority: args.dishonest_majority,
         },
     )?;
     let mut over = args.over.clone();
@@ -82,11 +84,12 @@ pub fn explain(args: &ModelExplain) -> Result<()> {
         threads: args.threads,
         matrices: args.matrices,
         stored: false,
+        asked: &made.asked,
     };
     let mut mixes: Vec<(Mix, Planned)> = match args.protocol {
         Some(mix) => vec![made.plan(&ways, Some(mix))?],
         None => {
-            let all = ways.each(made.network.program(), Mix::usual(args.among.parties()));
+            let all = ways.each(made.network.program(), &made.mixes);
             let able = all.into_iter();
             let able = able.filter_map(|(mix, planned)| Some((mix, planned.ok()?)));
             able.collect()
@@ -253,7 +256,8 @@ impl Explanation {
     fn compared(&self) -> String {
         let mut mixes = table(&[
             "protocol",
-            "together",
+            "agreed",
+            "here",
             "setup",
             "sends in setup",
             "online",
@@ -265,6 +269,7 @@ impl Explanation {
             let time = |costs: &Costs| costs.seconds.map_or_else(String::new, seconds);
             mixes.add_row([
                 one.protocol.clone(),
+                seconds(one.agreed_seconds),
                 seconds(one.total_seconds),
                 time(&one.setup),
                 bytes(one.setup.bytes_sent),
@@ -276,9 +281,9 @@ impl Explanation {
         }
         format!(
             "{mixes}\n\n\
-             The first is what `madrigal infer` takes without --protocol: the fastest by an estimate at fixed rates, on\n\
-             which all parties agree. Times here are for machines like this one, and may differ from that; bytes and\n\
-             rounds are exact. `--protocol MIX` tells the cost layer by layer.\n"
+             The first is what `madrigal infer` takes without --protocol: that with the least of the agreed times,\n\
+             estimates at fixed rates, which are the same at all parties. All other times are estimates for machines\n\
+             like this one; bytes and rounds are exact. `--protocol MIX` tells the cost layer by layer.\n"
         )
     }
 }

@@ -117,7 +117,7 @@ pub fn run(args: &BenchOt) -> Result<()> {
     for bench in &benches {
         steps.name(&bench.name);
         let measured = (bench.measure)(&plan).map_err(|failure| of_bench(&bench.name, failure))?;
-        lines.add(&measured.line(&bench.name, aes, cores, watch.least()))?;
+        lines.add(&measured.line(&bench.name, watch.aes(), cores, watch.least()))?;
     }
     steps.clear();
     let Some(text) = lines.text() else {

@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::super::measured::{self, Own, Runs, per_second};
 use super::Setting;
 use crate::args::TransportArg;
-use crate::machine::Machine;
+use crate::exit::{Failure, Result};
+use crate::machine::{Machine, loopback};
 use crate::numbers::{rate, seconds};
 
 /// One run of one party.
@@ -84,6 +85,24 @@ impl Ceilings {
             loopback: machine.loopback_bytes_per_second,
             cores: machine.cores,
         }
+    }
+
+    /// The same at another time, for a row that was measured then.
+    pub(super) fn beside(&self, setting: &Setting, aes: f64) -> Result<Self> {
+        let loopback = match setting.transport {
+            TransportArg::Memory => self.loopback,
+            _ => {
+                let measured = loopback();
+                measured
+                    .map_err(Failure::system("cannot measure the loopback interface"))?
+                    .1
+            }
+        };
+        Ok(Self {
+            aes,
+            loopback,
+            cores: self.cores,
+        })
     }
 
     /// The lower one of the limits in operations per second, and what sets it.

@@ -84,7 +84,8 @@ pub fn run(args: &BenchR3) -> Result<()> {
         watch.look();
         let measured = (workload.measure)(&setting)?;
         watch.look();
-        lines.add(&measured.line(name, &setting, &ceilings, watch.least()))?;
+        let beside = ceilings.beside(&setting, watch.aes())?;
+        lines.add(&measured.line(name, &setting, &beside, watch.least()))?;
     }
     steps.clear();
     let Some(text) = lines.text() else {

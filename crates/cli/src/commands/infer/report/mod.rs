@@ -67,6 +67,10 @@ impl Run<'_> {
             "none" => "as it is".to_owned(),
             shaped => format!("made to behave like {shaped}"),
         };
+        let check = match self.args.check_range {
+            true => "one bit was opened to all parties: no number has left its range",
+            false => "none (--check-range)",
+        };
         vec![
             ("protocol", format!("{}{chosen}", self.work.mix)),
             (
@@ -87,6 +91,7 @@ impl Run<'_> {
             ("phases", planned.plan.phases().to_string()),
             ("threads of each party", self.args.threads.to_string()),
             ("network", network),
+            ("check of ranges", check.to_owned()),
             ("madrigal", env!("CARGO_PKG_VERSION").to_owned()),
         ]
     }

@@ -192,6 +192,8 @@ fn program(path: &Path, bits: u32) -> Result<(Made, Measured)> {
             to: &Receivers::These(vec![1]),
             public_model: false,
             number: Some(NumberArg(number)),
+            check_range: false,
+            dishonest_majority: false,
         },
     )?;
     let mut random = Random::new()?;

@@ -1,0 +1,114 @@
+//! Data that numbers with a fixed point cannot hold, or that would lead to such: its owner refuses it before anything is
+//! sent, as far as it can see that.
+
+use std::fmt;
+use std::path::Path;
+
+use madrigal_nn::secret::place;
+use madrigal_nn::{Model as File, Tensor};
+
+use super::made::Made;
+use super::unfit::Unfit;
+use crate::args::{Infer, NumberArg, Ranges};
+use crate::exit::Result;
+
+/// Where in its input a number stands; counted from 0, as results are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place(Vec<usize>);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0[..] {
+            [] => f.write_str("its number"),
+            [row] => write!(f, "row {row}"),
+            [row, column] => write!(f, "row {row}, column {column}"),
+            [row, rest @ ..] => write!(f, "row {row}, element {rest:?}"),
+        }
+    }
+}
+
+/// Holds data against the type of numbers, against what the model was calibrated for, and, where the weights are here
+/// too, against what the model makes of it. It is told where a number stands, not what it is.
+pub fn check(
+    args: &Infer,
+    file: &File,
+    made: &Made,
+    data: &[Tensor],
+    weights_are_here: bool,
+) -> Result<()> {
+    let ranges = Ranges::of(file).map_err(|problem| Unfit::File {
+        path: args.model.clone(),
+        problem,
+    })?;
+    let number = made.number;
+    let numbers = NumberArg(number);
+    // Those of other numbers say nothing of these.
+    let noted = NumberArg::or_of(None, file).ok();
+    let ranges = ranges.filter(|_| noted == Some(number));
+    let end = 2_f64.powi(number.bits() as i32 - 1 - number.fraction() as i32);
+    for (at, ((name, id), tensor)) in made.graph.inputs().iter().zip(data).enumerate() {
+        let ty = &made.graph.value(*id).ty;
+        if !ty.element.is_float() || tensor.shape() != ty.shape {
+            // Another shape is told where data is encoded.
+            continue;
+        }
+        let values = tensor.to_f64();
+        let find = |fits: &dyn Fn(f64) -> bool| {
+            let found = values.iter().position(|&value| !fits(value));
+            found.map(|at| Place(place(tensor.shape(), at)))
+        };
+        if let Some(place) = find(&|value| value.abs() < end) {
+            let input = name.clone();
+            return Err(Unfit::NoNumber {
+                input,
+                place,
+                numbers,
+            }
+            .into());
+        }
+        let range = ranges.as_ref().map(|ranges| ranges.0[at]);
+        let beyond = range.and_then(|range| Some((range, find(&|value| value.abs() <= range)?)));
+        if let Some((range, place)) = beyond {
+            let input = name.clone();
+            return Err(Unfit::Beyond {
+                input,
+                place,
+                range,
+            }
+            .into());
+        }
+    }
+    match weights_are_here {
+        true => leaves(&args.model, made, data),
+        false => Ok(()),
+    }
+}
+
+fn leaves(model: &Path, made: &Made, data: &[Tensor]) -> Result<()> {
+    let leaving = (made.network).leaving(&made.graph, made.number, data);
+    // What does not fit the model is told where data is encoded.
+    match leaving.ok().flatten() {
+        None => Ok(()),
+        Some(leaving) => Err(Unfit::Leaving {
+            path: model.to_owned(),
+            node: leaving.node,
+            operator: leaving.operator,
+            place: Place(leaving.place),
+            numbers: NumberArg(made.number),
+        }
+        .into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    #[test]
+    fn places_are_told_as_tables_have_them() {
+        let told = |place: &[usize]| Place(place.to_vec()).to_string();
+        assert_eq!(told(&[3]), "row 3");
+        assert_eq!(told(&[3, 2]), "row 3, column 2");
+        assert_eq!(told(&[3, 0, 5, 7]), "row 3, element [0, 5, 7]");
+    }
+}

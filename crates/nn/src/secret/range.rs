@@ -1,0 +1,90 @@
+//! Where a number leaves its range on data that is there in the clear, with the weights: seen before anything is sent.
+
+use madrigal_program::Type;
+
+use super::Network;
+use crate::error::EvaluateError;
+use crate::graph::{Graph, Node, ValueId};
+use crate::tensor::Tensor;
+
+/// A node in which a number leaves its range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// Its name.
+    pub node: String,
+    /// What it computes.
+    pub operator: String,
+    /// The first such element of its result, by its places along the axes.
+    pub place: Vec<usize>,
+}
+
+/// What stands for infinity in a model, as in masks, is no number that data leads to.
+const INFINITE: f64 = 1e30;
+
+impl Network {
+    /// The first node whose result leaves the range of numbers of this type on data, by the model in the clear: what a
+    /// number there wraps around to has nothing to do with the model's. Sums within a node are not looked at.
+    ///
+    /// # Errors
+    /// Data that does not fit the model.
+    pub fn leaving(
+        &self,
+        graph: &Graph,
+        number: Type,
+        data: &[Tensor],
+    ) -> Result<Option<Leaving>, EvaluateError> {
+        let mut found = None;
+        let mut see = |of: &Graph, node: &Node, id: ValueId, tensor: &Tensor| {
+            if found.is_some() || !of.value(id).ty.element.is_float() {
+                return;
+            }
+            let more = self.more.get(&id).copied().unwrap_or(0);
+            let limit = limit(number, number.fraction() + more);
+            let beyond = |value: &f64| (limit..INFINITE).contains(&value.abs());
+            if let Some(at) = tensor.to_f64().iter().position(beyond) {
+                found = Some(Leaving {
+                    node: node.name.clone(),
+                    operator: node.operator.clone(),
+                    place: place(tensor.shape(), at),
+                });
+            }
+        };
+        graph.evaluate_with(data, &mut see)?;
+        Ok(found)
+    }
+}
+
+/// The magnitude from which on numbers with so many bits after the point are out of a type's range.
+fn limit(number: Type, fraction: u32) -> f64 {
+    2_f64.powi(number.bits() as i32 - 1 - fraction as i32)
+}
+
+/// An element's places along the axes.
+pub fn place(shape: &[usize], at: usize) -> Vec<usize> {
+    let mut rest = at;
+    let mut places: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|&length| {
+            let place = rest % length.max(1);
+            rest /= length.max(1);
+            place
+        })
+        .collect();
+    places.reverse();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn elements_have_places_along_the_axes() {
+        let all: Vec<_> = (0..6).map(|at| place(&[3, 2], at)).collect();
+        let [a, b, c, d, e, f] = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]];
+        assert_eq!(all, [a, b, c, d, e, f]);
+        assert_eq!(place(&[], 0), []);
+        assert_eq!(place(&[2, 3, 4], 23), [1, 2, 3]);
+    }
+}
