@@ -1,7 +1,7 @@
 //! What correlations are said to take of a core, beside what is exact of them.
 
-use madrigal_core::time::Rates;
 use madrigal_core::Party;
+use madrigal_core::time::Rates;
 use madrigal_correlations::{Extension, Kind, Needs, OtCosts, SupplyCosts, Width};
 
 fn seconds(kind: Kind, count: usize) -> f64 {

@@ -187,7 +187,13 @@ fn an_estimate_says_what_each_operation_costs() {
     assert!(operations.iter().all(source), "{operations:?}");
     assert!(told["total_seconds"].as_f64().unwrap() > 0.1);
     let text = run("explain --network wan --mix A+B").unwrap();
-    for words in ["operation", "sends", "online", "commands.rs:", "setup: about"] {
+    for words in [
+        "operation",
+        "sends",
+        "online",
+        "commands.rs:",
+        "setup: about",
+    ] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(!text.contains("compiled"), "{text}");

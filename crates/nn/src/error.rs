@@ -156,7 +156,7 @@ pub enum Fault {
     /// A tensor would be larger than allowed.
     #[error(
         "it makes a tensor of shape {shape:?}: more than {limit} elements in all are not allowed; use a smaller batch, \
-         or raise the limit"
+         or raise `Limits::elements`"
     )]
     TooLarge {
         /// The dimensions.
@@ -183,7 +183,7 @@ pub enum Fault {
     },
     /// What is computed of constants alone takes too long.
     #[error(
-        "computing constants takes more than {limit} multiplications: simplify the model first, or raise the limit"
+        "computing constants takes more than {limit} multiplications: simplify the model first, or raise `Limits::work`"
     )]
     TooMuchWork {
         /// What is allowed.
@@ -366,7 +366,7 @@ impl std::fmt::Display for Problem {
             } => write!(
                 f,
                 "input {input:?} has the shape {shape:?}: more than {limit} elements are not allowed; use a smaller \
-                 batch, or raise the limit"
+                 batch, or raise `Limits::elements`"
             ),
             Problem::NoSuchInput { input, known } => {
                 write!(f, "there is no input {input:?}; there are: {}", list(known))

@@ -62,7 +62,9 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// The file is longer than allowed.
-    #[error("the file has {found} bytes, and {limit} are allowed: raise the limit")]
+    #[error(
+        "the file has {found} bytes, and {limit} are allowed: take a smaller model, or raise `Limits::bytes`"
+    )]
     TooLong {
         /// Bytes of the file.
         found: usize,
@@ -70,7 +72,9 @@ pub enum ReadError {
         limit: usize,
     },
     /// More nodes, tensors, names and attributes than allowed.
-    #[error("the file has more than {limit} nodes, tensors, names and attributes: raise the limit")]
+    #[error(
+        "the file has more than {limit} nodes, tensors, names and attributes: simplify the model, or raise `Limits::parts`"
+    )]
     TooManyParts {
         /// What is allowed.
         limit: usize,

@@ -26,7 +26,9 @@ pub enum TensorFault {
     #[error("one of its dimensions {0:?} is below 0: the file is damaged")]
     Dimension(Vec<i64>),
     /// More elements than allowed.
-    #[error("it has the dimensions {shape:?}, and {limit} elements are allowed: raise the limit")]
+    #[error(
+        "it has the dimensions {shape:?}, and {limit} elements are allowed: split it, or raise `Limits::elements`"
+    )]
     TooLarge {
         /// Its dimensions.
         shape: Vec<i64>,

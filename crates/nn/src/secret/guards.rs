@@ -284,31 +284,26 @@ impl Lowering<'_> {
                 (true, false) => self.guarded(y, products(x, None)),
                 (_, true) => self.guarded(x, products(y, None)),
             },
-            Binary::Div => match right {
-                Some(one) if one.len() == 1 => {
+            Binary::Div => match self.forms.single(y) {
+                Some(divisor) if self.shape(y).len() <= self.shape(x).len() => {
                     let number = self.format.number;
                     let room = number.bits() as i32 - number.fraction() as i32 - 4;
-                    let quotient = most * one.to_f64()[0].abs();
+                    let quotient = most * divisor.abs();
                     self.guarded(x, Limit::Code(2_f64.powi(room).min(quotient)))
                 }
-                Some(_) => {
+                _ if right.is_some() => {
                     let number = self.format.number;
                     let more = number.fraction() / 2;
                     let fits = number.bits() > 2 * number.fraction() + more + 16;
                     self.guarded(x, products(y, Some(if fits { more } else { 0 })))
                 }
-                None => self.unguarded(),
+                _ => self.unguarded(),
             },
-            Binary::Pow => {
-                let exponent = right
-                    .filter(|one| one.len() == 1)
-                    .map(|one| one.to_f64()[0]);
-                match exponent {
-                    Some(1.0) => Ok(()),
-                    Some(2.0) => self.guarded(x, Limit::Code(most.sqrt())),
-                    _ => self.unguarded(),
-                }
-            }
+            Binary::Pow => match self.forms.single(y) {
+                Some(1.0) => Ok(()),
+                Some(2.0) => self.guarded(x, Limit::Code(most.sqrt())),
+                _ => self.unguarded(),
+            },
             Binary::And | Binary::Or | Binary::Xor | Binary::Equal => Ok(()),
             Binary::Less | Binary::LessOrEqual | Binary::Min | Binary::Max => Ok(()),
             Binary::Mod { .. } => self.unguarded(),
@@ -322,7 +317,13 @@ impl Lowering<'_> {
                 let rule = Rule::Added { weights, more };
                 self.held_against(&secret, Limit::Owners(rule))
             }
-            Form::Integer(secret) => self.compared(&secret, greatest(self.format.number) / 2.0),
+            Form::Integer(_) if self.graph.value(weights).owned => self.unguarded(),
+            Form::Integer(secret) => {
+                let constant = self.forms.constant(weights).map(Tensor::to_f64);
+                let constant = constant.unwrap_or_default().into_iter().map(f64::abs);
+                let limit = greatest(self.format.number) - constant.fold(0.0, f64::max);
+                self.compared(&secret, limit)
+            }
             Form::Truth(_) => Ok(()),
         }
     }
@@ -372,14 +373,14 @@ impl Lowering<'_> {
             Limit::Owners(rule) => rule,
         };
         let constants = rule.constants();
-        let single = |id: &ValueId| self.forms.constant(*id).is_some_and(|one| one.len() <= 1);
         if constants
             .iter()
             .any(|id| self.forms.constant(*id).is_none())
         {
             return self.unguarded();
         }
-        if self.forms.public_model() || constants.iter().all(single) {
+        let graph = self.graph;
+        if self.forms.public_model() || constants.iter().all(|id| !graph.value(*id).owned) {
             let code = rule.limit(self.graph, self.format.number);
             return self.compared(secret, code);
         }

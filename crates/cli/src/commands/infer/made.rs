@@ -152,6 +152,7 @@ fn facts(
     let to = roles.to.iter().map(|party| party.index().to_string());
     let batch = graph.inputs().first();
     let batch = batch.and_then(|(_, id)| graph.value(*id).ty.shape.first());
+    // People compare a few digits; the plan's facts have all that depends on it.
     let digest = network.program().digest();
     let digest: String = digest[..8]
         .iter()
