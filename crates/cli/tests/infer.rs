@@ -93,7 +93,7 @@ fn the_mix_that_is_chosen_is_what_explain_shows_as_fastest() {
     let own = format!("{}/minionn_mnist.onnx", digits());
     let mut models = vec![(own, "--batch 6", "A+B")];
     if let Some(shared) = crate::known_answers::shared_data() {
-        let folder = shared.join("data/models");
+        let folder = shared.with_file_name("models");
         let model = |name: &str| folder.join(name).join(format!("{name}.onnx"));
         let model = |name| model(name).display().to_string();
         models.push((model("minionn_cifar10"), "", "A+B"));
@@ -442,7 +442,7 @@ fn samples_tell_which_numbers_suffice() {
         madrigal(path, &written)
             .good()
             .stdout
-            .contains("in the model")
+            .contains("chosen, in")
     );
     madrigal(path, "model strip whole.onnx --output bare.onnx").good();
     for model in ["whole.onnx", "bare.onnx"] {
