@@ -5,31 +5,36 @@ use std::io::IsTerminal as _;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use indicatif::{BinaryBytes, HumanCount, HumanDuration};
 
-/// The columns that a table may take where nothing says how many there are.
-const COLUMNS: u16 = 80;
-
-/// The columns that tables may take: as `COLUMNS` says, or the terminal that they go to.
-fn columns() -> u16 {
+/// The columns that tables may take: as `COLUMNS` says, or the terminal that they go to. What goes to a file or a pipe
+/// keeps each row on one line.
+fn columns() -> Option<u16> {
     let said = std::env::var("COLUMNS").ok();
-    if let Some(said) = said.and_then(|said| said.trim().parse().ok()) {
-        return said;
-    }
-    let terminal = match std::io::stdout().is_terminal() {
-        true => console::Term::stdout(),
-        false => console::Term::stderr(),
+    let said = said.and_then(|said| said.trim().parse().ok());
+    let terminal = || {
+        let terminal = std::io::stdout().is_terminal();
+        let size = terminal.then(|| console::Term::stdout().size_checked());
+        size.flatten().map(|(_, wide)| wide)
     };
-    terminal.size_checked().map_or(COLUMNS, |(_, wide)| wide)
+    said.or_else(terminal)
 }
 
-/// A table that can be pasted into a document, numbers to the right. What does not fit the terminal, or 80 columns, goes
-/// to further lines of its row; more columns are allowed by the environment's `COLUMNS`.
+/// A table that can be pasted into a document, numbers to the right. On a terminal, what does not fit goes to further lines
+/// of its row.
 pub fn table(header: &[&str]) -> Table {
+    table_within(header, columns())
+}
+
+/// The same in so many columns at most.
+pub fn table_within(header: &[&str], columns: Option<u16>) -> Table {
     let mut table = Table::new();
     table
         .load_preset(presets::ASCII_MARKDOWN)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(columns())
         .set_header(header.iter().copied());
+    if let Some(columns) = columns {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(columns);
+    }
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }

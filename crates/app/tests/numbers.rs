@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use madrigal_app::flags::duration;
-use madrigal_app::numbers::{counted, rate, table};
+use madrigal_app::numbers::{counted, rate, table_within};
 
 #[test]
 fn numbers_as_people_write_them() {
@@ -38,7 +38,7 @@ fn tables_fit_eighty_columns() {
         "online",
         "sends online",
     ];
-    let mut wide = table(&header);
+    let mut wide = table_within(&header, Some(80));
     for row in 0..3 {
         let first =
             format!("a_node_with_a_long_name_{row}/of_a_module/that_is_within_another  MatMul");
@@ -60,7 +60,7 @@ fn tables_fit_eighty_columns() {
             .all(|line| line.starts_with('|') && line.ends_with('|')),
         "{text}"
     );
-    let narrow = table(&["a", "b"]).to_string();
+    let narrow = table_within(&["a", "b"], Some(80)).to_string();
     assert!(narrow.lines().all(|line| line.len() < 20), "{narrow}");
 }
 
