@@ -92,7 +92,13 @@ pub(super) struct Forms<'a> {
 }
 
 impl<'a> Forms<'a> {
-    pub(super) fn new(graph: &'a Graph, roles: &Roles, format: Format, masks: Masks, guarded: bool) -> Self {
+    pub(super) fn new(
+        graph: &'a Graph,
+        roles: &Roles,
+        format: Format,
+        masks: Masks,
+        guarded: bool,
+    ) -> Self {
         let mut readers = vec![None; graph.values().len()];
         for (place, node) in graph.nodes().iter().enumerate() {
             for id in &node.inputs {

@@ -12,7 +12,8 @@
 //! multiplied neither is beyond the root of the greatest number, by the number of terms. Sums, and numbers that get more
 //! bits after the point, have limits that all know.
 //!
-//! Comparisons, choices, maxima, what moves elements, and functions that are constant far from zero leave no range. What
+//! Integers wrap around as the model's do. Comparisons, choices, maxima, what moves elements, and functions that are constant
+//! far from zero leave no range. What
 //! has no rule here is refused: better no check than one that says less than it seems to.
 
 use madrigal_program::{Array, Everyone, Inputs, Shape, Tensor as Secret, Type};
@@ -48,11 +49,10 @@ pub(super) enum Rule {
         layout: Layout,
         bias: Option<ValueId>,
     },
-    /// Products with weights, or with their inverses of so many bits more after the point.
-    Products {
-        weights: ValueId,
-        inverse: Option<u32>,
-    },
+    /// Products with weights.
+    Products { weights: ValueId },
+    /// Products with weights, or with their inverses, that are computed in more bits than results have.
+    Fine { weights: ValueId, inverse: bool },
     /// Sums with weights of so many bits more after the point.
     Added { weights: ValueId, more: u32 },
 }
@@ -74,7 +74,8 @@ impl Rule {
     fn constants(&self) -> Vec<ValueId> {
         match self {
             Self::Sums { weights, bias, .. } => std::iter::once(*weights).chain(*bias).collect(),
-            Self::Products { weights, .. } | Self::Added { weights, .. } => vec![*weights],
+            Self::Products { weights } | Self::Fine { weights, .. } => vec![*weights],
+            Self::Added { weights, .. } => vec![*weights],
         }
     }
 
@@ -100,11 +101,15 @@ impl Rule {
                 let codes = numbers(*weights).into_iter().map(code(fraction));
                 (most - bias) / layout.greatest_sum(shape, codes).max(1.0)
             }
-            Self::Products { weights, inverse } => {
-                let (bits, inverted) = (fraction + inverse.unwrap_or(0), inverse.is_some());
+            Self::Products { weights } => {
                 let own = numbers(*weights).into_iter();
-                let own = own.map(|one| if inverted { 1.0 / one } else { one });
-                most / largest(&mut own.map(code(bits))).max(1.0)
+                most / largest(&mut own.map(code(fraction))).max(1.0)
+            }
+            Self::Fine { weights, inverse } => {
+                let own = numbers(*weights).into_iter();
+                let own = own.map(|one| if *inverse { 1.0 / one } else { one });
+                // A unit is lost where the result is rounded.
+                (most - 1.0) / largest(&mut own.map(f64::abs)).max(1.0)
             }
             Self::Added { weights, more } => {
                 let own = numbers(*weights).into_iter();
@@ -154,6 +159,11 @@ fn decoded(code: f64, element: Type) -> f64 {
     below(code) / 2_f64.powi(element.fraction() as i32)
 }
 
+/// The limit of products that are computed in more bits.
+fn finely(weights: ValueId, inverse: bool) -> Limit {
+    Limit::Owners(Rule::Fine { weights, inverse })
+}
+
 /// What of its operands a node is compared with.
 enum Limit {
     Code(f64),
@@ -187,6 +197,15 @@ impl Lowering<'_> {
                 }
                 _ => self.unguarded(),
             },
+            Op::Binary(Binary::Mul) if self.forms.masks.is_product(node) => self.unguarded(),
+            Op::Binary(Binary::Mul) if node.operator == "BatchNormalization" => {
+                let float = self.graph.value(first).ty.element.is_float();
+                let [left, right] = [0, 1].map(|at| self.forms.constant(inputs[at]).is_some());
+                match !left && right && float && number.bits() <= 64 {
+                    true => self.guarded(first, finely(inputs[1], false)),
+                    false => self.guard_binary(Binary::Mul, inputs),
+                }
+            }
             Op::Binary(binary) => self.guard_binary(*binary, inputs),
             Op::MatMul => {
                 let bias = inputs.get(2).copied();
@@ -248,7 +267,14 @@ impl Lowering<'_> {
             Op::Concat { .. } => self.guard_alike(inputs, most),
             Op::Cast { to } => match self.forms.form(first)? {
                 Form::Integer(integer) if to.is_float() => {
-                    self.compared(&integer, most / 2_f64.powf(fraction))
+                    let ty = integer.element();
+                    let limit = most / 2_f64.powf(fraction);
+                    let sign = i32::from(ty.is_signed());
+                    match limit < 2_f64.powi(ty.bits() as i32 - sign) {
+                        true => self.compared(&integer, limit),
+                        // None of the type is beyond it.
+                        false => Ok(()),
+                    }
                 }
                 _ => Ok(()),
             },
@@ -269,7 +295,7 @@ impl Lowering<'_> {
         let most = greatest(self.format.number);
         let (x, y) = (inputs[0], inputs[1]);
         let [left, right] = [x, y].map(|id| self.forms.constant(id));
-        let products = |weights, inverse| Limit::Owners(Rule::Products { weights, inverse });
+        let products = |weights| Limit::Owners(Rule::Products { weights });
         match binary {
             Binary::Add | Binary::Sub => match (left.is_some(), right.is_some()) {
                 (false, false) => self.guard_alike(inputs, most / 2.0),
@@ -281,8 +307,8 @@ impl Lowering<'_> {
                     self.guarded(x, Limit::Code(most.sqrt()))?;
                     self.guarded(y, Limit::Code(most.sqrt()))
                 }
-                (true, false) => self.guarded(y, products(x, None)),
-                (_, true) => self.guarded(x, products(y, None)),
+                (true, false) => self.guarded(y, products(x)),
+                (_, true) => self.guarded(x, products(y)),
             },
             Binary::Div => match self.forms.single(y) {
                 Some(divisor) if self.shape(y).len() <= self.shape(x).len() => {
@@ -291,12 +317,10 @@ impl Lowering<'_> {
                     let quotient = most * divisor.abs();
                     self.guarded(x, Limit::Code(2_f64.powi(room).min(quotient)))
                 }
-                _ if right.is_some() => {
-                    let number = self.format.number;
-                    let more = number.fraction() / 2;
-                    let fits = number.bits() > 2 * number.fraction() + more + 16;
-                    self.guarded(x, products(y, Some(if fits { more } else { 0 })))
+                _ if right.is_some() && self.format.number.bits() <= 64 => {
+                    self.guarded(x, finely(y, true))
                 }
+                _ if self.graph.value(x).ty.element.is_integer() => Ok(()),
                 _ => self.unguarded(),
             },
             Binary::Pow => match self.forms.single(y) {
@@ -317,14 +341,7 @@ impl Lowering<'_> {
                 let rule = Rule::Added { weights, more };
                 self.held_against(&secret, Limit::Owners(rule))
             }
-            Form::Integer(_) if self.graph.value(weights).owned => self.unguarded(),
-            Form::Integer(secret) => {
-                let constant = self.forms.constant(weights).map(Tensor::to_f64);
-                let constant = constant.unwrap_or_default().into_iter().map(f64::abs);
-                let limit = greatest(self.format.number) - constant.fold(0.0, f64::max);
-                self.compared(&secret, limit)
-            }
-            Form::Truth(_) => Ok(()),
+            Form::Integer(_) | Form::Truth(_) => Ok(()),
         }
     }
 
@@ -342,7 +359,7 @@ impl Lowering<'_> {
         };
         let most = forms.iter().map(bits).max().unwrap_or(0);
         for form in &forms {
-            if !matches!(form, Form::Truth(_)) {
+            if matches!(form, Form::Number(..)) {
                 let grown = 2_f64.powi((most - bits(form)) as i32);
                 self.compared(form.secret(), limit / grown)?;
             }
@@ -353,8 +370,8 @@ impl Lowering<'_> {
     /// A number, with whatever bits it has after the point.
     fn guarded_as_it_is(&mut self, id: ValueId, limit: f64) -> Lowered<()> {
         match self.forms.form(id)? {
-            Form::Truth(_) => Ok(()),
-            form => self.compared(form.secret(), limit),
+            Form::Number(secret, _) => self.compared(&secret, limit),
+            Form::Integer(_) | Form::Truth(_) => Ok(()),
         }
     }
 
@@ -362,7 +379,7 @@ impl Lowering<'_> {
     fn guarded(&mut self, id: ValueId, limit: Limit) -> Lowered<()> {
         let secret = match self.forms.form(id)? {
             Form::Number(..) => self.forms.number(id)?,
-            Form::Integer(_) | Form::Truth(_) => return self.unguarded(),
+            Form::Integer(_) | Form::Truth(_) => return Ok(()),
         };
         self.held_against(&secret, limit)
     }
@@ -411,7 +428,11 @@ impl Lowering<'_> {
         if secret.shape().elements() == 0 {
             return;
         }
-        let beyond = limit.less(secret).or(&secret.less(&limit.negate()));
+        let above = limit.less(secret);
+        let beyond = match secret.element().is_signed() {
+            true => above.or(&secret.less(&limit.negate())),
+            false => above,
+        };
         let any = beyond.flatten().any(0);
         if let Some(guards) = &mut self.forms.guards {
             guards.beyond.push(any);

@@ -1,10 +1,12 @@
 //! Where a number leaves its range on data that is there in the clear, with the weights: seen before anything is sent.
 
+use std::collections::HashSet;
+
 use madrigal_program::Type;
 
 use super::Network;
 use crate::error::EvaluateError;
-use crate::graph::{Graph, Node, ValueId};
+use crate::graph::{Binary, Graph, Node, Op, Reduction, ValueId};
 use crate::tensor::Tensor;
 
 /// A node in which a number leaves its range.
@@ -34,8 +36,20 @@ impl Network {
         data: &[Tensor],
     ) -> Result<Option<Leaving>, EvaluateError> {
         let mut found = None;
+        let mut masked = HashSet::new();
+        let end = limit(number, number.fraction());
         let mut see = |of: &Graph, node: &Node, id: ValueId, tensor: &Tensor| {
             if found.is_some() || !of.value(id).ty.element.is_float() {
+                return;
+            }
+            let is_masked = |id: &ValueId| {
+                let constant = of.value(*id).constant.as_ref();
+                let beyond = |one: &Tensor| one.to_f64().iter().any(|value| value.abs() >= end);
+                masked.contains(id) || constant.is_some_and(|one| beyond(one))
+            };
+            // Something else stands for what is beyond the type in the model itself.
+            if passes_masks(&node.op) && node.inputs.iter().any(is_masked) {
+                masked.insert(id);
                 return;
             }
             let more = self.more.get(&id).copied().unwrap_or(0);
@@ -51,6 +65,21 @@ impl Network {
         };
         graph.evaluate_with(data, &mut see)?;
         Ok(found)
+    }
+}
+
+/// Whether a result may have the masks of its operands.
+fn passes_masks(op: &Op) -> bool {
+    match op {
+        Op::Binary(binary) => matches!(
+            binary,
+            Binary::Add | Binary::Sub | Binary::Mul | Binary::Min | Binary::Max
+        ),
+        Op::Reduce { by, .. } => matches!(by, Reduction::Max | Reduction::Min),
+        Op::Select | Op::Clip { .. } | Op::Gather { .. } | Op::Reshape { .. } => true,
+        Op::Transpose { .. } | Op::Slice { .. } | Op::Expand { .. } => true,
+        Op::Pad { .. } | Op::Concat { .. } => true,
+        _ => false,
     }
 }
 

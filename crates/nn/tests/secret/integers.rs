@@ -364,8 +364,14 @@ fn data_is_converted_exactly_or_refused() {
             "element 1: the number is no",
         ),
         (tensor(&[3], &[0.0, 1.0, 256.0]), "from 0 to 255"),
-        (tensor(&[3], &[f32::NAN, 1.0, 2.0]), "element 0: the number is no"),
-        (vector(Element::I64, &[1, 2, -1]), "element 2: the number is no"),
+        (
+            tensor(&[3], &[f32::NAN, 1.0, 2.0]),
+            "element 0: the number is no",
+        ),
+        (
+            vector(Element::I64, &[1, 2, -1]),
+            "element 2: the number is no",
+        ),
     ] {
         let data = [wrong];
         let error = network

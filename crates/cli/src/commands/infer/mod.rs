@@ -138,7 +138,7 @@ fn plan(args: &Infer, made: Made, transport: TransportArg) -> Result<Work> {
     if args.protocol.is_none() && !args.show.quiet {
         let parties = made.roles.parties;
         // Nobody is left to tell if standard error is gone.
-        let _ = writeln!(std::io::stderr(), "{}", chosen(mix, parties));
+        let _ = writeln!(crate::terminal::stderr(), "{}", chosen(mix, parties));
     }
     Ok(Work {
         made,
