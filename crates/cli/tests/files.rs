@@ -212,7 +212,7 @@ fn nothing_foreign_commands_the_terminal() {
         fs::write(path.join("m.onnx"), model).unwrap();
         said(&["model", "check", "m.onnx"], 3);
     }
-    write(path, hostile, "no circuit");
+    write(path, hostile, "no\ncircuit\n");
     let circuit = format!("0={hostile}");
     said(
         &[
@@ -243,7 +243,7 @@ fn lanes_that_no_memory_holds_are_refused() {
         &format!("1048576 1048576\n0\n1 1048576\n\n{gates}"),
     );
     let lanes = "--lanes 1073741824";
-    let parts = ["1,073,741,824 lanes take 128 TiB", "--lanes"];
+    let parts = ["1,073,741,824 lanes take 131072 GiB", "--lanes"];
     madrigal(path, &format!("circuit eval ones {lanes}")).bad(2, &parts);
     let run = "run --circuit ones --local 2 --transport memory";
     madrigal(path, &format!("{run} {lanes}")).bad(2, &parts);
