@@ -233,6 +233,12 @@ pub enum Error {
         /// Whether that party blames the network, or a machine that is lost or slow.
         network: bool,
     },
+    /// This party was told to stop, by a signal for instance.
+    #[error("this party was stopped by {by}")]
+    Stopped {
+        /// What stopped it.
+        by: String,
+    },
     /// This session was closed, or this job given up, from our side.
     #[error("the job was ended here: {reason}")]
     Ended {
@@ -289,6 +295,7 @@ impl Error {
             | Self::Late { .. }
             | Self::Deadline { .. }
             | Self::Mixed { .. }
+            | Self::Stopped { .. }
             | Self::Aborted { network: true, .. } => Blame::Network,
             Self::Frame {
                 problem: FrameError::Checksum { .. } | FrameError::Truncated { .. },
@@ -335,6 +342,7 @@ impl Error {
             | Self::Tally { peer, .. }
             | Self::Aborted { peer, .. } => Some(*peer),
             Self::Deadline { .. }
+            | Self::Stopped { .. }
             | Self::Store { .. }
             | Self::Correlations { .. }
             | Self::Short { .. }

@@ -432,7 +432,7 @@ mod tests {
             include_str!("../../../schema/WIRE.md").contains(&said),
             "{said}"
         );
-        assert_eq!(checksum, [0xfd, 0x7f, 0x36, 0x9f]);
+        assert_eq!(checksum, [0xf1, 0xef, 0x61, 0x8f]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ use crate::fingerprint::Fingerprint;
 
 mod pem;
 mod validity;
+pub use rustls::pki_types::UnixTime;
 pub use validity::{DEFAULT_VALIDITY_DAYS, Validity};
 pub(crate) use validity::{certified_fingerprint, check_self_signed, inspect, utc};
 
@@ -73,7 +74,15 @@ impl Identity {
     /// # Errors
     /// The key file is missing, readable by others, or holds no Ed25519 key.
     pub fn renew_from_key(key: &Path, validity: Validity) -> Result<Self, IdentityError> {
-        Self::certify(read_key(key)?, validity)
+        Self::from_key(key, KeyMode::Private, validity)
+    }
+
+    /// A key that is kept without a certificate, with one that is made for it now. The file may be a pipe.
+    ///
+    /// # Errors
+    /// The key file is missing, open to others than `mode` allows, or holds no Ed25519 key.
+    pub fn from_key(key: &Path, mode: KeyMode, validity: Validity) -> Result<Self, IdentityError> {
+        Self::certify(read_key(key, mode)?, validity)
     }
 
     fn certify(key: Key, validity: Validity) -> Result<Self, IdentityError> {
@@ -103,7 +112,15 @@ impl Identity {
     /// # Errors
     /// A file is missing, damaged, or (the key) readable by others; the two files do not match.
     pub fn load(files: &IdentityFiles) -> Result<Self, IdentityError> {
-        let key = read_key(&files.key)?;
+        Self::load_with(files, KeyMode::Private)
+    }
+
+    /// As [`Identity::load`], with a key file that is as open to others as `mode` allows.
+    ///
+    /// # Errors
+    /// As [`Identity::load`].
+    pub fn load_with(files: &IdentityFiles, mode: KeyMode) -> Result<Self, IdentityError> {
+        let key = read_key(&files.key, mode)?;
         let file = open(&files.certificate)?;
         let pem = read_limited(file, &files.certificate)?;
         let damaged = || IdentityError::DamagedCertificate {
@@ -128,7 +145,8 @@ impl Identity {
     }
 
     /// Writes both files, the key with mode 0600. An existing key is never overwritten: it may be
-    /// the one that the other parties have pinned.
+    /// the one that the other parties have pinned. Where a file cannot be written, as when the disk is full,
+    /// neither is left.
     ///
     /// # Errors
     /// The key file exists already, or a file cannot be written.
@@ -146,10 +164,15 @@ impl Identity {
                 },
                 _ => file_error(&files.key, source),
             })?;
-        file.write_all(pem.as_bytes())
+        let written = file
+            .write_all(pem.as_bytes())
             .and_then(|()| file.sync_all())
-            .map_err(|source| file_error(&files.key, source))?;
-        self.save_certificate(&files.certificate)
+            .map_err(|source| file_error(&files.key, source));
+        let saved = written.and_then(|()| self.save_certificate(&files.certificate));
+        saved.inspect_err(|_| {
+            // It is ours, and nobody knows it yet. What cannot be removed either is told by what failed first.
+            let _ = fs::remove_file(&files.key);
+        })
     }
 
     /// Writes or replaces the certificate; a reader sees the old one or the new one, whole.
@@ -162,7 +185,10 @@ impl Identity {
         let partial = PathBuf::from(partial);
         fs::write(&partial, self.certificate_pem())
             .and_then(|()| fs::rename(&partial, path))
-            .map_err(|source| file_error(path, source))
+            .map_err(|source| {
+                let _ = fs::remove_file(&partial);
+                file_error(path, source)
+            })
     }
 
     /// The certificate as PEM; it is public.
@@ -202,6 +228,17 @@ impl fmt::Debug for Identity {
             .field("validity", &self.validity)
             .finish_non_exhaustive()
     }
+}
+
+/// To whom a key file may be open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyMode {
+    /// To its owner alone.
+    #[default]
+    Private,
+    /// Others may read it, and nobody but its owner may write it: as the secrets of containers are, which a
+    /// system hands out with a mode of its own. Who else is on that machine then decides who has the key.
+    Readable,
 }
 
 /// Where an [`Identity`] is kept.
@@ -251,20 +288,27 @@ impl rcgen::SigningKey for Key {
     }
 }
 
-fn read_key(path: &Path) -> Result<Key, IdentityError> {
+fn read_key(path: &Path, allowed: KeyMode) -> Result<Key, IdentityError> {
     let file = open(path)?;
-    // Asked of the open file, so that nobody can swap it in between.
+    // Asked of the open file, so that nobody can swap it in between. A pipe is read once, by who has it.
     #[cfg(unix)]
     {
         let metadata = file.metadata().map_err(|source| file_error(path, source))?;
         let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(IdentityError::KeyReadable {
-                path: path.to_owned(),
-                mode,
-            });
+        let path = path.to_owned();
+        match allowed {
+            _ if !metadata.is_file() => {}
+            KeyMode::Private if mode & 0o077 != 0 => {
+                return Err(IdentityError::KeyReadable { path, mode });
+            }
+            KeyMode::Readable if mode & 0o022 != 0 => {
+                return Err(IdentityError::KeyWritable { path, mode });
+            }
+            _ => {}
         }
     }
+    #[cfg(not(unix))]
+    let _ = allowed;
     let pem = Zeroizing::new(read_limited(file, path)?);
     let damaged = || IdentityError::DamagedKey {
         path: path.to_owned(),
@@ -333,6 +377,14 @@ pub enum IdentityError {
     /// Others than the owner can get at the private key.
     #[error("the private key {} is open to other users (mode {mode:04o}, expected 0600); run `chmod 600 {}`, and replace the key if others may have read it", path.display(), path.display())]
     KeyReadable {
+        /// The key file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// Others than the owner can change the private key.
+    #[error("the private key {} can be written by other users (mode {mode:04o}, expected 0444 or less); run `chmod go-w {}`, and replace the key if others may have changed it", path.display(), path.display())]
+    KeyWritable {
         /// The key file.
         path: PathBuf,
         /// Its permission bits.

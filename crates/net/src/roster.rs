@@ -4,8 +4,8 @@
 //! use madrigal_net::roster::Roster;
 //!
 //! let roster = Roster::parse(r#"
-//! ## The first [[party]] is party 0. Order and keys are the same in everybody's file; addresses
-//! ## may differ where a party is reached by another way.
+//! ## The first [[party]] is party 0. Order and keys are the same in everybody's file, and so are
+//! ## addresses: where a party must be reached by another way, runs need a name (`--session`).
 //!
 //! [[party]]
 //! name = "alice"

@@ -20,6 +20,9 @@ pub const DEFAULT_VALIDITY_DAYS: u32 = 365;
 /// made a moment ago.
 const CLOCK_SKEW: Duration = Duration::from_secs(3600);
 
+/// So long before the end of a certificate its owner hears of it.
+const SOON: Duration = Duration::from_secs(30 * 86_400);
+
 /// 9999-12-31 23:59:59 UTC, the last second that X.509 can say (RFC 5280, section 4.1.2.5).
 const LAST_SECOND: u64 = 253_402_300_799;
 
@@ -86,6 +89,12 @@ impl Validity {
     /// Whether `now` lies in the period.
     pub fn contains(&self, now: UnixTime) -> bool {
         (self.not_before..=self.not_after).contains(&now.as_secs())
+    }
+
+    /// Whether it is time to renew: of the period no more than 30 days are left, nor more than a third.
+    pub fn ends_soon(&self, now: UnixTime) -> bool {
+        let left = self.not_after.saturating_sub(now.as_secs());
+        left <= SOON.as_secs().min((self.not_after - self.not_before) / 3)
     }
 
     /// Both ends as the certificate's writer wants them.
