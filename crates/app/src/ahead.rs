@@ -170,6 +170,7 @@ impl Ahead {
         let bars = Bars::new(1, quiet);
         let observe = |progress: Progress| bars.update(0, progress.into());
         bars.meeting();
+        let party = party.with_quiet(quiet);
         let made = party.in_session(async |session| {
             bars.met();
             Ok(new.run(session, JOB, deadline, &observe).await?)

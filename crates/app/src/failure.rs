@@ -15,6 +15,7 @@ use madrigal_net::transport::ConnectError;
 use serde::{Deserialize, Serialize};
 
 use crate::remedies::{self, with};
+use crate::stop::{self, Signal};
 
 /// Outcome of every command.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
@@ -33,6 +34,12 @@ pub enum Status {
     Network = 4,
     /// Another party's program, version, key or behaviour.
     Peer = 5,
+    /// The terminal has gone: SIGHUP.
+    Hangup = 129,
+    /// Ctrl-C: SIGINT.
+    Interrupted = 130,
+    /// SIGTERM.
+    Terminated = 143,
 }
 
 impl From<Status> for ExitCode {
@@ -92,6 +99,9 @@ pub enum Failure {
         /// What the system says.
         source: io::Error,
     },
+    /// The process was told to stop before there was a session.
+    #[error("stopped by {0}")]
+    Stopped(Signal),
     /// The operating system refused something that no flag mends.
     #[error("{what}: {source}")]
     System {
@@ -275,6 +285,10 @@ impl Failure {
             },
             Self::Tls(error) => of_tls(error),
             Self::Dealer { failure, .. } => failure.status(),
+            Self::Stopped(signal) => signal.status(),
+            Self::Session(madrigal_net::Error::Stopped { .. }) => {
+                stop::told().map_or(Status::Network, Signal::status)
+            }
             Self::Session(error) => match error.blame() {
                 Blame::Network => Status::Network,
                 Blame::Peer => Status::Peer,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
 use madrigal_engine::MAX_THREADS;
+use madrigal_net::identity::KeyMode;
 use madrigal_net::transport::Profile;
 use serde::{Deserialize, Serialize};
 
@@ -48,7 +49,7 @@ pub fn networks(what: &str, none: &str) -> String {
 #[command(next_help_heading = "Parties")]
 pub struct Who {
     /// Start all N parties on this machine
-    #[arg(long, value_name = "N", value_parser = parties, conflicts_with_all = ["party", "roster", "identity", "listen"])]
+    #[arg(long, value_name = "N", value_parser = parties, conflicts_with_all = ["party", "roster", "identity", "key_file", "listen"])]
     pub local: Option<usize>,
 
     /// Run as party I of --parties
@@ -63,9 +64,45 @@ pub struct Who {
     #[arg(long, value_name = "BASE", value_hint = ValueHint::FilePath)]
     pub identity: Option<PathBuf>,
 
+    /// Where the key is if it is not such a file.
+    #[command(flatten)]
+    pub key: KeyFlags,
+
     /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
     pub listen: Option<String>,
+}
+
+/// Keys that are handed to a party.
+#[derive(Args, Debug, Clone, Default)]
+pub struct KeyFlags {
+    /// Our key alone, from this file or pipe, or fd:N, which is open already; its certificate is made for
+    /// this run
+    #[arg(long, value_name = "FILE", conflicts_with = "identity", value_hint = ValueHint::FilePath)]
+    pub key_file: Option<PathBuf>,
+
+    /// Who may read the file with our key
+    #[arg(long, value_name = "WHO", default_value = "private")]
+    pub key_mode: KeyModeArg,
+}
+
+/// Who may read a key file.
+#[derive(ValueEnum, Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum KeyModeArg {
+    /// Its owner alone
+    #[default]
+    Private,
+    /// Others too, but none may write it: secrets of Kubernetes and Docker
+    Readable,
+}
+
+impl From<KeyModeArg> for KeyMode {
+    fn from(mode: KeyModeArg) -> Self {
+        match mode {
+            KeyModeArg::Private => Self::Private,
+            KeyModeArg::Readable => Self::Readable,
+        }
+    }
 }
 
 /// How the parties reach each other, and how patient they are.

@@ -7,11 +7,13 @@ use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
 use madrigal_core::time::Link;
 use madrigal_net::transport::{Meeting, Profile, Security, Shaped, Transport, connect_observed};
-use madrigal_net::{Session, SessionConfig};
+use madrigal_net::{Error, Session, SessionConfig};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::oneshot;
 
 use crate::failure::{Failure, Result, Usage};
 use crate::flags::Patience;
+use crate::stop;
 
 /// `--network`: what the links are made to behave like.
 #[derive(Debug, Clone, Copy, Default)]
@@ -79,7 +81,7 @@ impl Network {
         transport: impl Transport,
         patience: &Patience,
         name: &str,
-    ) -> LocalBoxFuture<'static, Result<Session>> {
+    ) -> LocalBoxFuture<'static, Result<Open>> {
         match (self.profile, self.later) {
             (None, _) => open(me, parties, transport, patience, name),
             (Some(profile), None) => {
@@ -154,7 +156,7 @@ impl Way<'_> {
 
     /// The session in which all have met. Boxed, as what follows: so it is compiled here, once, and not with
     /// every work.
-    fn meet<'a>(self) -> LocalBoxFuture<'a, Result<Session>>
+    fn meet<'a>(self) -> LocalBoxFuture<'a, Result<Open>>
     where
         Self: 'a,
     {
@@ -170,7 +172,18 @@ impl Way<'_> {
             let limit = patience.connect_timeout;
             let (security, observe) = (self.security, self.observe);
             let met = connect_observed(me, addresses, listener, security, limit, observe);
-            let (transport, parties) = (met.await?, addresses.len());
+            let (tell, told) = oneshot::channel();
+            // Whoever has met us already sees that we are gone.
+            let kept = stop::when_told(|signal| {
+                // If nobody listens any more, they have met.
+                let _ = tell.send(signal);
+            });
+            let transport = tokio::select! {
+                met = met => met?,
+                Ok(signal) = told => return Err(Failure::Stopped(signal)),
+            };
+            drop(kept);
+            let parties = addresses.len();
             let session = network.session(me, parties, transport, patience, self.name);
             session.await
         })
@@ -199,14 +212,19 @@ pub async fn in_session<T>(
     work_in(open(me, parties, transport, patience, "").await?, work).await
 }
 
-/// A session in which all have been greeted.
+/// A session in which all have been greeted, and which ends for all when this process is told to stop.
+struct Open {
+    session: Session,
+    told: stop::Kept,
+}
+
 fn open(
     me: Party,
     parties: usize,
     transport: impl Transport,
     patience: &Patience,
     name: &str,
-) -> LocalBoxFuture<'static, Result<Session>> {
+) -> LocalBoxFuture<'static, Result<Open>> {
     let mut config = SessionConfig::new(me, parties);
     config.name = name.to_owned();
     // We may have met everybody while two others still look for each other.
@@ -219,10 +237,15 @@ fn open(
     greet(Session::new(config, transport))
 }
 
-fn greet(session: Session) -> LocalBoxFuture<'static, Result<Session>> {
+fn greet(session: Session) -> LocalBoxFuture<'static, Result<Open>> {
     Box::pin(async move {
+        let handle = session.clone();
+        let told = stop::when_told(move |signal| {
+            let by = signal.to_string();
+            handle.fail(Error::Stopped { by });
+        });
         match session.greet().await {
-            Ok(()) => Ok(session),
+            Ok(()) => Ok(Open { session, told }),
             Err(error) => {
                 session.close().await;
                 Err(error.into())
@@ -231,8 +254,9 @@ fn greet(session: Session) -> LocalBoxFuture<'static, Result<Session>> {
     })
 }
 
-async fn work_in<T>(session: Session, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
-    let done = work(&session).await;
-    session.close().await;
+async fn work_in<T>(open: Open, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
+    let done = work(&open.session).await;
+    open.session.close().await;
+    drop(open.told);
     done
 }

@@ -103,6 +103,9 @@ pub fn of_identity(error: &IdentityError) -> Option<&'static str> {
     Some(match error {
         IdentityError::Missing { .. } => "`madrigal keygen`, and --renew for the certificate alone",
         IdentityError::DamagedKey { .. } => "`madrigal keygen`",
+        IdentityError::KeyReadable { .. } => {
+            "or allow it with --key-mode readable, as for secrets of Kubernetes and Docker"
+        }
         IdentityError::KeyExists { .. }
         | IdentityError::DamagedCertificate { .. }
         | IdentityError::Mismatch { .. } => RENEW,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use madrigal_core::Party;
 use madrigal_net::Session;
-use madrigal_net::identity::{Identity, IdentityFiles};
+use madrigal_net::identity::{Identity, IdentityFiles, UnixTime, Validity};
 use madrigal_net::roster::{Roster, RosterEntry};
 use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::{Meeting, Security};
 
 use crate::failure::{Failure, Result, Usage};
-use crate::flags::{Net, Patience, TransportArg, Who};
+use crate::flags::{KeyFlags, Net, Patience, TransportArg, Who};
 use crate::progress::say;
 use crate::reach::{Network, Way};
 
@@ -30,6 +30,8 @@ pub struct RemoteParty<'a> {
     identity: Option<PathBuf>,
     threads: usize,
     waits: Waits,
+    /// That of our certificate, if it ends soon.
+    ending: Option<Validity>,
 }
 
 impl<'a> RemoteParty<'a> {
@@ -85,7 +87,7 @@ impl<'a> RemoteParty<'a> {
         let entry = roster
             .party(me)
             .ok_or_else(|| not_listed(me, roster.len(), path))?;
-        let mut base = None;
+        let (mut base, mut validity) = (None, None);
         let security = match net.transport {
             Some(TransportArg::Memory) => {
                 return Err(Usage::LocalTransport {
@@ -96,7 +98,7 @@ impl<'a> RemoteParty<'a> {
             Some(TransportArg::Tcp) if !net.insecure => return Err(Usage::Insecure.into()),
             Some(TransportArg::Tcp) => Security::Clear,
             Some(TransportArg::Tls) | None => {
-                let identity = load_identity(who.identity.as_deref(), &entry.name)?;
+                let identity = load_identity(who.identity.as_deref(), &who.key, &entry.name)?;
                 let owner = roster.by_key(&identity.fingerprint());
                 if let Some(owner) = owner.filter(|&owner| owner != me) {
                     return Err(match parties {
@@ -106,12 +108,18 @@ impl<'a> RemoteParty<'a> {
                     }
                     .into());
                 }
-                base = Some(identity_base(who.identity.as_deref(), &entry.name));
+                if who.key.key_file.is_none() {
+                    base = Some(identity_base(who.identity.as_deref(), &entry.name));
+                    validity = Some(identity.validity());
+                }
                 Security::Tls(TlsParty::presenting(&identity, Arc::clone(&roster), me)?)
             }
         };
         let listener = listen(who.listen.as_deref(), entry)?;
         let waits = Waits::new(&roster, parties);
+        let now = UnixTime::now();
+        let validity = validity.filter(|validity: &Validity| validity.ends_soon(now));
+        let ending = validity.filter(|validity| validity.contains(now));
         Ok(Self {
             me,
             parties,
@@ -123,6 +131,7 @@ impl<'a> RemoteParty<'a> {
             identity: base,
             threads: 1,
             waits,
+            ending,
         })
     }
 
@@ -207,6 +216,15 @@ impl<'a> RemoteParty<'a> {
                 "{objection} (the others are told as they come)"
             ));
         }
+        if let Some(validity) = self.ending.filter(|_| !self.waits.quiet) {
+            say(format_args!(
+                "our certificate is valid from {validity}: renew it in time with `madrigal keygen --renew`; key and fingerprint stay"
+            ));
+        }
+        let work = async |session: &Session| {
+            self.waits.compare_clocks(session);
+            work(session).await
+        };
         let done = match (way.in_session(work), objection) {
             (Err(Failure::Connect(_)), Some(objection)) => Err(objection.into()),
             (result, _) => result,
@@ -214,6 +232,9 @@ impl<'a> RemoteParty<'a> {
         done.map_err(|failure: Failure| failure.naming(dealer))
     }
 }
+
+/// Clocks that differ by more seconds than this are told.
+const CLOCKS: u64 = 120;
 
 /// What a party says while it waits.
 struct Waits {
@@ -232,6 +253,24 @@ impl Waits {
         Self {
             names: roster.parties().iter().enumerate().map(name).collect(),
             quiet: false,
+        }
+    }
+
+    /// A certificate is judged by each party's own clock, so one that is wrong is told before it matters.
+    fn compare_clocks(&self, session: &Session) {
+        for party in session.me().others(session.parties()) {
+            let (Some(ahead), Some(name)) =
+                (session.clock_ahead(party), self.names.get(party.index()))
+            else {
+                continue;
+            };
+            if !self.quiet && ahead.unsigned_abs() > CLOCKS {
+                let way = if ahead > 0 { "ahead of" } else { "behind" };
+                let minutes = ahead.unsigned_abs() / 60;
+                say(format_args!(
+                    "the clock of {name} is {minutes} min {way} ours: set the one that is wrong, certificates are judged by it"
+                ));
+            }
         }
     }
 
@@ -274,12 +313,26 @@ fn with_dealer(roster: &Roster, path: &Path) -> Result<Roster> {
     })?)
 }
 
-/// Reads `BASE.key` and `BASE.crt`; without a base, those that bear the party's name.
+/// Reads `BASE.key` and `BASE.crt`; without a base, those that bear the party's name. Or the key that was
+/// handed over alone, with a certificate for a day, which is more than parties take to meet.
 ///
 /// # Errors
 /// Files that are missing or wrong.
-pub fn load_identity(base: Option<&Path>, name: &str) -> Result<Identity> {
-    Ok(Identity::load(&identity_files(&identity_base(base, name)))?)
+pub fn load_identity(base: Option<&Path>, key: &KeyFlags, name: &str) -> Result<Identity> {
+    let mode = key.key_mode.into();
+    Ok(match &key.key_file {
+        Some(file) => Identity::from_key(&descriptor(file), mode, Validity::days(1)?)?,
+        None => Identity::load_with(&identity_files(&identity_base(base, name)), mode)?,
+    })
+}
+
+/// What `fd:N` stands for.
+fn descriptor(file: &Path) -> PathBuf {
+    let number = file.to_str().and_then(|text| text.strip_prefix("fd:"));
+    match number.filter(|number| number.parse::<u32>().is_ok()) {
+        Some(number) => Path::new("/dev/fd").join(number),
+        None => file.to_owned(),
+    }
 }
 
 fn identity_base(flag: Option<&Path>, name: &str) -> PathBuf {
@@ -288,9 +341,16 @@ fn identity_base(flag: Option<&Path>, name: &str) -> PathBuf {
 
 /// The two files of an identity.
 pub fn identity_files(base: &Path) -> IdentityFiles {
-    let directory = base.parent().unwrap_or(Path::new(""));
-    let name = base.file_name().unwrap_or_default().to_string_lossy();
-    IdentityFiles::in_directory(directory, &name)
+    // Whatever bytes its name has.
+    let with = |ending| {
+        let mut path = base.as_os_str().to_owned();
+        path.push(ending);
+        path.into()
+    };
+    IdentityFiles {
+        key: with(".key"),
+        certificate: with(".crt"),
+    }
 }
 
 /// Listens where the flag says, or on the port of our address: on loopback if the address is

@@ -73,6 +73,7 @@ pub(crate) fn as_one<H>(made: &Made<'_, H>, party: RemoteParty<'_>) -> Result<St
     let bars = Bars::new(1, flags.quiet);
     let observe = |progress: Progress| bars.update(0, progress.into());
     bars.meeting();
+    let party = party.with_quiet(flags.quiet);
     let ended = party.in_session(async |session| {
         bars.met();
         let ended = planned.run(session, 1, given, deadline, &observe).await;

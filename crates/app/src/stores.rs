@@ -15,8 +15,10 @@ use crate::failure::{Content, Failure, Result};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreFiles {
     /// Holds the store and nothing else.
+    #[serde(with = "crate::paths")]
     pub directory: PathBuf,
     /// The file with the key that it is encrypted under.
+    #[serde(with = "crate::paths")]
     pub key: PathBuf,
 }
 

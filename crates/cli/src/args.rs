@@ -45,7 +45,8 @@ Exit status:
   2  wrong usage: a flag or an argument
   3  a given file is missing, malformed, or cannot be written
   4  the network: a party lost, silent, slow, or out of reach
-  5  another party: its program, its version, its key, or its behaviour";
+  5  another party: its program, its version, its key, or its behaviour
+129, 130, 143  stopped by SIGHUP, SIGINT (Ctrl-C) or SIGTERM: the other parties were told";
 
 /// Secure multi-party computation: several parties compute on data that none of them shows.
 #[derive(Parser, Debug)]

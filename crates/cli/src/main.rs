@@ -22,12 +22,13 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
 
-use madrigal_app::{machine, numbers, progress, rates, reach, remote, stores, terminal};
+use madrigal_app::{machine, numbers, progress, rates, reach, remote, stop, stores, terminal};
 
 use args::{Cli, Command};
 use exit::{Failure, Usage};
 
 fn main() -> ExitCode {
+    stop::watch();
     let child = local::child::is_one();
     let command = (!child).then(|| parse().command);
     if let Err(error) = madrigal_kernels::level_from_env() {

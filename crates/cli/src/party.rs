@@ -145,6 +145,7 @@ impl Prepared {
         let bars = Bars::new(1, quiet);
         let observe = |progress: Progress| bars.update(0, progress.into());
         bars.meeting();
+        let party = party.with_quiet(quiet);
         let done = party.in_session(async |session| {
             bars.met();
             self.work(session, runs, &observe).await

@@ -13,7 +13,7 @@ const SHA_256: &[u8] = include_bytes!("../circuits/sha256.txt");
 /// Where a circuit comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
-    File(PathBuf),
+    File(#[serde(with = "madrigal_app::paths")] PathBuf),
     /// AES-128 of one block, built in.
     Aes,
     /// One SHA-256 compression, built in.

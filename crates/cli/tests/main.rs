@@ -21,6 +21,8 @@ mod known_answers;
 mod layers;
 mod models;
 mod parties;
+mod signals;
+mod splices;
 mod statistics;
 mod stores;
 mod trials;

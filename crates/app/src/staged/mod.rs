@@ -103,6 +103,7 @@ where
 
     /// Does what the process's arguments say; what went wrong is on standard error.
     pub fn main(self) -> ExitCode {
+        crate::stop::watch();
         let matches = arguments::of_process(self.command());
         arguments::told(self.name, self.perform(&matches))
     }

@@ -60,6 +60,7 @@ where
         let bars = Bars::new(1, self.flags.quiet);
         let observe = |progress: Progress| bars.update(0, progress.into());
         bars.meeting();
+        let party = party.with_quiet(self.flags.quiet);
         let ended = party.in_session(async |session| {
             bars.met();
             self.party(session, Some(me), &observe).await

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use madrigal_app::flags::{Net, duration, listen_address};
+use madrigal_app::flags::{KeyFlags, Net, duration, listen_address};
 
 use super::EXIT_STATUS;
 
@@ -21,6 +21,9 @@ pub struct Dealer {
     /// Our key and certificate: BASE.key and BASE.crt [default: our name in parties.toml]
     #[arg(long, value_name = "BASE", value_hint = ValueHint::FilePath)]
     pub identity: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub key: KeyFlags,
 
     /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address)]
@@ -70,6 +73,9 @@ pub struct Doctor {
     /// Our key and certificate: BASE.key and BASE.crt
     #[arg(long, value_name = "BASE", requires = "peers", value_hint = ValueHint::FilePath)]
     pub identity: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub key: KeyFlags,
 
     /// Where to listen [default: the port of our address in parties.toml, on all interfaces]
     #[arg(long, value_name = "HOST:PORT", value_parser = listen_address, requires = "peers")]

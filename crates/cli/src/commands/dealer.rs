@@ -8,6 +8,7 @@ use madrigal_engine::serve;
 use crate::args::{Dealer, Who};
 use crate::exit::{Failure, Result};
 use crate::remote::RemoteParty;
+use crate::stop;
 
 /// Between two tries to meet the parties, at first and at most. Parties that are started anew wait
 /// longer than that for their dealer.
@@ -20,14 +21,19 @@ pub fn run(args: Dealer) -> Result<()> {
         party: None,
         roster: Some(args.roster),
         identity: args.identity,
+        key: args.key,
         listen: args.listen,
     };
     let mut pause = PAUSE;
     let mut told = String::new();
     loop {
-        let dealer = RemoteParty::dealer(&who, &args.net)?;
+        let dealer = RemoteParty::dealer(&who, &args.net)?.with_quiet(args.quiet);
         let deadline = args.net.patience.deadline;
         let done = dealer.in_session(async |session| Ok(serve(session, deadline).await?));
+        // Between two sessions a signal ends the process at once.
+        if done.is_err() && stop::told().is_some() {
+            return done.map(drop);
+        }
         let served = done.is_ok();
         let news = match done {
             Ok(jobs) => format!("jobs served: {jobs}"),

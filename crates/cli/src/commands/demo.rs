@@ -327,7 +327,7 @@ fn encrypt_with_others(args: &AesCtr) -> Result<()> {
         let outcome = prepared.work(session, runs, &observe).await?;
         Ok((prepared.plan()?.clone(), outcome))
     };
-    let done = party.in_session(work);
+    let done = party.with_quiet(args.show.quiet).in_session(work);
     bars.clear();
     let (plan, outcome) = done?;
     let statistics = Statistics::new(&plan, transport, &args.net.network, &[outcome.figures]);

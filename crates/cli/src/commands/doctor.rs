@@ -100,6 +100,17 @@ pub fn run(args: Doctor) -> Result<()> {
                 text += &format!("\nparty {} `{}`: {text_of}\n", peer.party, peer.name);
             }
         }
+        for peer in peers {
+            // A certificate is judged by each party's own clock.
+            let off = peer.clock_difference_seconds.map_or(0.0, f64::abs);
+            if off > 120.0 {
+                let (party, name) = (peer.party, &peer.name);
+                text += &format!(
+                    "\nThe clocks of party {party} `{name}` and this machine differ by {:.0} min: set the one that is wrong.\n",
+                    off / 60.0
+                );
+            }
+        }
         if let Some(link) = &report.link {
             text += &format!(
                 "\nAs measured from here, runs may say `--link {link}`; all parties must say the same.\n"

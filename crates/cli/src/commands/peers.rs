@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use madrigal_core::domains::DOCTOR;
-use madrigal_net::identity::Identity;
+use madrigal_net::identity::{Identity, UnixTime};
 use madrigal_net::roster::{Roster, RosterEntry, RosterError, RosterProblem};
 use madrigal_net::tls::{Link, TlsError, TlsParty, handshake};
 use rustls::{ConnectionCommon, SideData};
@@ -24,6 +24,7 @@ use serde::Serialize;
 
 use crate::args::Doctor;
 use crate::exit::{Failure, Result, Status, Usage};
+use crate::progress::say;
 use crate::remote::{identity_files, listen, load_identity};
 use madrigal_app::failure::of_tls;
 
@@ -89,7 +90,13 @@ type News = (Option<usize>, Result<Found, Problem>);
 
 pub fn examine(path: &Path, args: &Doctor) -> Result<Vec<PeerReport>> {
     let roster = Arc::new(Roster::load(path).map_err(unread)?);
-    let identity = identity(args.identity.as_deref(), &roster)?;
+    let identity = identity(args, &roster)?;
+    if args.key.key_file.is_none() && identity.validity().ends_soon(UnixTime::now()) {
+        say(format_args!(
+            "our certificate is valid from {}: renew it in time with `madrigal keygen --renew`; key and fingerprint stay",
+            identity.validity()
+        ));
+    }
     let tls = TlsParty::new(&identity, Arc::clone(&roster))?;
     let me = tls.party();
     let entries = roster.parties();
@@ -186,16 +193,17 @@ impl PeerReport {
 }
 
 /// Our identity: the one named, or the one whose key file bears a name of the roster.
-fn identity(base: Option<&Path>, roster: &Roster) -> Result<Identity> {
-    if base.is_some() {
-        return load_identity(base, "");
+fn identity(args: &Doctor, roster: &Roster) -> Result<Identity> {
+    let (base, key) = (args.identity.as_deref(), &args.key);
+    if base.is_some() || key.key_file.is_some() {
+        return load_identity(base, key, "");
     }
     let mut here = roster
         .parties()
         .iter()
         .filter(|entry| identity_files(Path::new(&entry.name)).key.exists());
     match (here.next(), here.next()) {
-        (Some(entry), None) => load_identity(None, &entry.name),
+        (Some(entry), None) => load_identity(None, key, &entry.name),
         _ => Err(Usage::WhoAmI.into()),
     }
 }

@@ -131,7 +131,11 @@ fn take_part() -> Result<(Outcome, bool)> {
             return;
         }
         reported.set(Instant::now());
-        let _ = wire::send(&mut io::stdout().lock(), &Event::Progress(progress.into()));
+        let told = wire::send(&mut io::stdout().lock(), &Event::Progress(progress.into()));
+        if told.is_err() {
+            // The starter has gone, and with it whoever wants the result.
+            std::process::exit(1);
+        }
     };
     let runs = Runs {
         first_job: 1,

@@ -19,6 +19,7 @@ use crate::exit::{Ending, Failure, Result, Status};
 use crate::numbers::hex;
 use crate::progress::Bars;
 use crate::stats::PartyFigures;
+use crate::stop::{self, Signal};
 
 /// After one party has failed, the others have this long to say what they know.
 const GRACE: Duration = Duration::from_secs(5);
@@ -28,6 +29,8 @@ enum News {
     Event(Event),
     /// The result that a `Done` announced.
     Result(Vec<u8>),
+    /// The starter was told to stop; of no process.
+    Stopped(Signal),
     /// It will say nothing more.
     Gone,
 }
@@ -35,6 +38,9 @@ enum News {
 pub(super) fn run(local: &mut LocalRun<'_>, bars: &Bars) -> Result<LocalOutcome> {
     let (sender, news) = mpsc::channel();
     let mut processes = Processes(Vec::new());
+    let stopped = sender.clone();
+    // If nobody listens any more, the run is over.
+    let _kept = stop::when_told(move |signal| drop(stopped.send((0, News::Stopped(signal)))));
     for me in 0..local.task.parties() + local.task.helpers() {
         processes.start(local, me, sender.clone())?;
     }
@@ -106,12 +112,12 @@ impl Processes {
         if let Some(stdout) = stdout {
             thread::spawn(move || listen(me, BufReader::new(stdout), &news));
         }
-        // If it has died already, its end is told as such.
         if let Some(stdin) = &mut self.0[me].stdin {
-            let _ = wire::send(stdin, &assignment)
+            let sent = wire::send(stdin, &assignment)
                 .and_then(|()| stdin.write_all(circuit.unwrap_or_default()))
                 .and_then(|()| stdin.write_all(input.map_or(&[], |input| &input.text)))
                 .and_then(|()| stdin.flush());
+            unless_gone(sent)?;
         }
         Ok(())
     }
@@ -136,6 +142,7 @@ impl Processes {
                     .into());
                 }
                 News::Gone => return Err(self.died(party).into()),
+                News::Stopped(signal) => return Err(Failure::Stopped(signal)),
                 News::Event(_) | News::Result(_) => {}
             }
         }
@@ -146,7 +153,7 @@ impl Processes {
         };
         for process in &mut self.0 {
             if let Some(stdin) = &mut process.stdin {
-                let _ = wire::send(stdin, &meeting);
+                unless_gone(wire::send(stdin, &meeting))?;
             }
         }
         Ok(())
@@ -185,6 +192,7 @@ impl Processes {
                     });
                 }
                 News::Event(Event::Ready { .. }) => {}
+                News::Stopped(signal) => return Err(Failure::Stopped(signal)),
                 News::Gone => {
                     gone[party] = true;
                     let told = failed.iter().any(|failed| failed.party.index() == party);
@@ -222,6 +230,14 @@ impl Processes {
     }
 }
 
+/// What came of telling a process something. If it has died already, its end is told as such.
+fn unless_gone(sent: io::Result<()>) -> Result<()> {
+    match sent {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        sent => sent.map_err(Failure::system("cannot tell a party's process what to do")),
+    }
+}
+
 impl Drop for Processes {
     fn drop(&mut self) {
         for process in &mut self.0 {
@@ -255,16 +271,19 @@ fn listen(party: usize, mut from: impl io::BufRead, news: &Sender<(usize, News)>
         };
         // The result first: after `Done` a party is complete.
         if let Some(length) = announced {
-            match wire::receive_bytes(&mut from, length) {
-                Ok(output) => {
-                    let _ = news.send((party, News::Result(output)));
-                }
-                Err(_) => break,
+            let Ok(output) = wire::receive_bytes(&mut from, length) else {
+                break;
+            };
+            if news.send((party, News::Result(output))).is_err() {
+                break;
             }
         }
-        let _ = news.send((party, News::Event(event)));
+        if news.send((party, News::Event(event))).is_err() {
+            break;
+        }
     }
-    let _ = news.send((party, News::Gone));
+    // If nobody listens any more, the run is over.
+    drop(news.send((party, News::Gone)));
 }
 
 fn receive(

@@ -118,6 +118,7 @@ fn by_one(args: &Run, loaded: &Loaded) -> Result<()> {
     let bars = Bars::new(1, args.show.quiet);
     let observe = |progress: Progress| bars.update(0, progress.into());
     bars.meeting();
+    let party = party.with_quiet(args.show.quiet);
     let done = party.in_session(async |session| {
         bars.met();
         let done = run_program(session, 1, &plan, given, deadline, &observe).await;

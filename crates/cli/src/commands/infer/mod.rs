@@ -281,6 +281,7 @@ fn by_one(args: &Infer) -> Result<()> {
     let bars = Bars::new(1, args.show.quiet);
     let observe = |progress: Progress| bars.update(0, progress.into());
     bars.meeting();
+    let party = party.with_quiet(args.show.quiet);
     let done = party.in_session(async |session| {
         bars.met();
         Ok(planned.run(session, 1, given, deadline, &observe).await?)

@@ -1,0 +1,195 @@
+//! Being told to stop: on SIGTERM, SIGINT (Ctrl-C) and SIGHUP a party gives up what it does, tells the others,
+//! wipes its secrets and ends with the status that shells expect, 128 and the signal's number. So it also ends
+//! as the first process of a container, which the system ends by no signal that it does not handle.
+//!
+//! A signal that is ignored when the program starts, as `nohup` and shells have it, stays ignored. Whoever has
+//! nothing that must end in good order ends at once, and so does, on a second signal or after some
+//! seconds, who does not come to its end.
+
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::process;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+
+use crate::failure::Status;
+use crate::progress::say;
+
+/// What has been told has this long to end in good order.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A signal that ends a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// The terminal has gone.
+    Hangup,
+    /// Ctrl-C.
+    Interrupt,
+    /// The usual one.
+    Terminate,
+}
+
+impl Signal {
+    const ALL: [Self; 3] = [Self::Hangup, Self::Interrupt, Self::Terminate];
+
+    /// The exit status of who is ended by it.
+    pub fn status(self) -> Status {
+        match self {
+            Self::Hangup => Status::Hangup,
+            Self::Interrupt => Status::Interrupted,
+            Self::Terminate => Status::Terminated,
+        }
+    }
+
+    /// Its number.
+    fn number(self) -> u32 {
+        self.status() as u32 - 128
+    }
+}
+
+impl std::fmt::Display for Signal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Hangup => "SIGHUP",
+            Self::Interrupt => "SIGINT",
+            Self::Terminate => "SIGTERM",
+        })
+    }
+}
+
+/// Those who are to be told, and what they were told.
+struct State {
+    told: Option<Signal>,
+    next: u64,
+    waiting: BTreeMap<u64, Box<dyn FnOnce(Signal) + Send>>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State {
+    told: None,
+    next: 0,
+    waiting: BTreeMap::new(),
+});
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The signal that this process was told to stop by, if it was.
+pub fn told() -> Option<Signal> {
+    state().told
+}
+
+/// Has `tell` called, once, when the process is told to stop, while what this gives is kept; at once if it was
+/// told already. It must not wait.
+pub fn when_told(tell: impl FnOnce(Signal) + Send + 'static) -> Kept {
+    let mut state = state();
+    if let Some(signal) = state.told {
+        drop(state);
+        tell(signal);
+        return Kept(None);
+    }
+    let number = state.next;
+    state.next += 1;
+    state.waiting.insert(number, Box::new(tell));
+    Kept(Some(number))
+}
+
+/// Keeps a place among those that are told.
+#[derive(Debug)]
+#[must_use = "who drops it is not told"]
+pub struct Kept(Option<u64>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let tell = self.0.and_then(|number| state().waiting.remove(&number));
+        // What it holds may ask for the state when it goes.
+        drop(tell);
+    }
+}
+
+/// Watches for signals from now on. A program calls it first of all; a library's user has handlers of its own.
+pub fn watch() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let thread = thread::Builder::new().name("signals".to_owned());
+        // Without such a thread, signals do what they do by default.
+        let _ = thread.spawn(wait);
+    });
+}
+
+#[cfg(unix)]
+fn wait() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(runtime) = Builder::new_current_thread().enable_all().build() else {
+        return;
+    };
+    let ignored = ignored();
+    runtime.block_on(async {
+        let heard = Signal::ALL.into_iter().filter_map(|one| {
+            let kind = match one {
+                Signal::Hangup => SignalKind::hangup(),
+                Signal::Interrupt => SignalKind::interrupt(),
+                Signal::Terminate => SignalKind::terminate(),
+            };
+            let ignored = ignored >> (one.number() - 1) & 1 == 1;
+            Some((one, (!ignored).then(|| signal(kind).ok()).flatten()?))
+        });
+        let mut heard: Vec<_> = heard.collect();
+        let mut next = async || {
+            poll_fn(|task| {
+                let came = heard
+                    .iter_mut()
+                    .find_map(|(one, stream)| stream.poll_recv(task).is_ready().then_some(*one));
+                came.map_or(Poll::Pending, Poll::Ready)
+            })
+            .await
+        };
+        let first = next().await;
+        if tell(first) {
+            let _ = tokio::time::timeout(GRACE, next()).await;
+        }
+        say(format_args!("stopped by {first}"));
+        process::exit(first.status() as i32);
+    });
+}
+
+#[cfg(not(unix))]
+fn wait() {
+    let Ok(runtime) = Builder::new_current_thread().enable_all().build() else {
+        return;
+    };
+    runtime.block_on(async {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            if tell(Signal::Interrupt) {
+                let _ = tokio::time::timeout(GRACE, tokio::signal::ctrl_c()).await;
+            }
+            process::exit(Signal::Interrupt.status() as i32);
+        }
+    });
+}
+
+/// Tells all; whether there was anybody.
+fn tell(signal: Signal) -> bool {
+    let waiting = {
+        let mut state = state();
+        state.told = Some(signal);
+        std::mem::take(&mut state.waiting)
+    };
+    let anybody = !waiting.is_empty();
+    waiting.into_values().for_each(|tell| tell(signal));
+    anybody
+}
+
+/// The signals that were ignored when the program began, a bit for each from the first on: where the system
+/// says so.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
