@@ -24,18 +24,17 @@ fn a_party_that_is_stopped_tells_the_others() {
     let directory = adder();
     let path = directory.path();
     roster(path, 2);
-    for (signal, name, status) in [("-TERM", "SIGTERM", 143), ("-INT", "SIGINT", 130)] {
-        // Slow enough to be stopped in the middle.
-        let running = [
-            party(path, 0, "--input a --network 2s"),
-            party(path, 1, "--input b --network 2s"),
-        ];
-        std::thread::sleep(Duration::from_millis(1500));
-        send(signal, &running[1]);
-        let [zero, one] = running.map(Running::end);
-        one.bad(status, &["stopped by", name]);
-        zero.bad(4, &["party 1 gave up", "stopped by", name]);
-    }
+    // Not SIGINT: what runs tests in the background has it ignored, and so it stays.
+    // Slow enough to be stopped in the middle.
+    let running = [
+        party(path, 0, "--input a --network 2s"),
+        party(path, 1, "--input b --network 2s"),
+    ];
+    std::thread::sleep(Duration::from_millis(1500));
+    send("-TERM", &running[1]);
+    let [zero, one] = running.map(Running::end);
+    one.bad(143, &["stopped by", "SIGTERM"]);
+    zero.bad(4, &["party 1 gave up", "stopped by", "SIGTERM"]);
 }
 
 /// Whether it waits for others, for its turn, or for children, which end too.

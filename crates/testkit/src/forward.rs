@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
 /// Passes every connection that comes to `from` on to the address `to`, for as long as the process lives.
 ///
@@ -11,8 +12,12 @@ use std::thread;
 pub fn forward(from: TcpListener, to: String) {
     thread::spawn(move || {
         for near in from.incoming().flatten() {
-            let Ok(far) = TcpStream::connect(&to) else {
-                continue;
+            // Nobody may listen there yet: whoever dials is to wait, not to be turned away.
+            let far = loop {
+                match TcpStream::connect(&to) {
+                    Ok(far) => break far,
+                    Err(_) => thread::sleep(Duration::from_millis(20)),
+                }
             };
             let twice = |stream: &TcpStream| stream.try_clone().expect("a second handle");
             let (back, forth) = ((twice(&far), twice(&near)), (near, far));
