@@ -92,18 +92,19 @@ impl Options {
                 .or_insert_with(|| shape.to_vec());
             return Ok(());
         };
-        let pairs = sizes.iter().zip(shape).enumerate();
+        let pairs = sizes.iter().zip(shape);
         let fits = sizes.len() == shape.len();
         if !fits || self.shapes.contains_key(input) {
             return Ok(());
         }
         if pairs
             .clone()
+            .enumerate()
             .any(|(axis, (own, &size))| !own.takes(axis, size))
         {
             return Ok(());
         }
-        for (_, (own, &found)) in pairs {
+        for (own, &found) in pairs {
             let Size::Open(name) = *own else { continue };
             if name.is_empty() {
                 continue;
