@@ -11,6 +11,7 @@ mod csv;
 mod damaged;
 mod differential;
 mod graphs;
+mod hostile;
 #[cfg(feature = "png")]
 mod image;
 mod malformed;
