@@ -225,7 +225,7 @@ fn a_file_that_is_named_again_and_again_counts_each_time() {
 /// Stages that each take one bit of a thousand took all of them: of a program with many stages, gigabytes.
 #[test]
 fn bits_that_stages_take_from_each_other_are_bounded() {
-    let (bits, stages) = (2000u64, 400);
+    let (bits, stages) = (400u64, 300);
     let array = HyccType::bool().array(bits);
     let mut flat = HyccModule::new("mpc_main");
     let inputs = flat.input("INPUT_A", 0, &array, 1);
@@ -254,7 +254,7 @@ fn bits_that_stages_take_from_each_other_are_bounded() {
         let flat = linked.flatten().unwrap();
         Hybrid::new(&flat, &Options::default(), 2, 1, &[Party::new(0)]).map(drop)
     };
-    let refused = planned(8 << 20).unwrap_err().to_string();
+    let refused = planned(4 << 20).unwrap_err().to_string();
     assert!(
         refused.contains("stages take more and more bits"),
         "{refused}"
