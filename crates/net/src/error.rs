@@ -380,6 +380,7 @@ impl Error {
             | Self::Session { .. }
             | Self::Run { .. }
             | Self::Mixed { .. }
+            | Self::Stopped { .. }
             | Self::Ungreeted
             | Self::Reused { .. } => false,
         }
