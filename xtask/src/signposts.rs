@@ -5,7 +5,7 @@
 //! the file mentions that name.
 //!
 //! And tests/main.rs of each crate leads to every file beside it and to every example with tests: what it
-//! does not name is not run.
+//! does not name is not run. Nor are tests in a library whose manifest says `test = false`.
 
 use std::path::{Path, PathBuf};
 
@@ -74,6 +74,18 @@ fn unlisted(package: &Path) -> Result<Vec<String>, std::io::Error> {
         let tested = list.contains(&format!("\"../examples/{name}\"")) || manifest.contains(&own);
         if !tested && std::fs::read_to_string(&file)?.contains("#[test]") {
             wrong.push(format!("{}: no module for examples/{name}", main.display()));
+        }
+    }
+    let library = manifest.split("\n[").find(|part| part.starts_with("lib]"));
+    if library.is_some_and(|part| part.contains("\ntest = false")) {
+        let source = package.join("src");
+        for file in crate::domains::sources(&source)? {
+            if std::fs::read_to_string(&file)?.contains("#[cfg(test)]") {
+                let file = file.display();
+                wrong.push(format!(
+                    "{file}: its tests are not run, since [lib] says `test = false`"
+                ));
+            }
         }
     }
     Ok(wrong)
@@ -168,9 +180,13 @@ mod tests {
         assert_eq!(unlisted(&package).unwrap(), [""; 0]);
         write("tests/forgotten.rs", "#[test]");
         write("examples/tested.rs", "#[test]");
+        write("src/own/tested.rs", "#[cfg(test)]");
+        assert_eq!(unlisted(&package).unwrap().len(), 2);
+        write("Cargo.toml", "[package]\n\n[lib]\n# None.\ntest = false\n");
         let found = unlisted(&package).unwrap();
         std::fs::remove_dir_all(&package).unwrap();
-        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[2].contains("tested.rs: its tests"), "{found:?}");
         assert!(found[0].ends_with("no `mod forgotten;`"), "{found:?}");
         assert!(found[1].ends_with("examples/tested.rs"), "{found:?}");
     }

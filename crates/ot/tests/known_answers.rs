@@ -66,8 +66,8 @@ fn messages_and_keys() {
         ("S", "95aa8a0a5cda55a6"),
         ("R", "68b5bd0a0caff693"),
         ("base keys", "0389be742015e536"),
-        ("u", "b453f340f8ac90ca"),
-        ("random blocks", "9340fac69fea1e48"),
+        ("u", "f83ec882de1935dd"),
+        ("random blocks", "55f77c19133fe31c"),
     ];
     assert_eq!(
         found,

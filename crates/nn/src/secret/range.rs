@@ -37,23 +37,22 @@ impl Network {
     ) -> Result<Option<Leaving>, EvaluateError> {
         let mut found = None;
         let mut masked = HashSet::new();
-        let end = limit(number, number.fraction());
         let mut see = |of: &Graph, node: &Node, id: ValueId, tensor: &Tensor| {
             if found.is_some() || !of.value(id).ty.element.is_float() {
                 return;
             }
+            let more = self.more.get(&id).copied().unwrap_or(0);
+            let limit = limit(number, number.fraction() + more);
             let is_masked = |id: &ValueId| {
                 let constant = of.value(*id).constant.as_ref();
-                let beyond = |one: &Tensor| one.to_f64().iter().any(|value| value.abs() >= end);
+                let beyond = |one: &Tensor| one.to_f64().iter().any(|value| value.abs() >= limit);
                 masked.contains(id) || constant.is_some_and(|one| beyond(one))
             };
-            // Something else stands for what is beyond the type in the model itself.
+            // Something else stands for what is beyond the result's numbers in the model itself.
             if passes_masks(&node.op) && node.inputs.iter().any(is_masked) {
                 masked.insert(id);
                 return;
             }
-            let more = self.more.get(&id).copied().unwrap_or(0);
-            let limit = limit(number, number.fraction() + more);
             let beyond = |value: &f64| (limit..INFINITE).contains(&value.abs());
             if let Some(at) = tensor.to_f64().iter().position(beyond) {
                 found = Some(Leaving {
