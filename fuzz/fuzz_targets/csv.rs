@@ -1,7 +1,7 @@
 //! Tables of numbers.
 #![no_main]
 
-use madrigal_nn::{Data, Element, Tensor, csv};
+use madrigal_nn::{Element, Type, csv};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let table = match csv::read(bytes) {
@@ -14,13 +14,12 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         }
     };
     let shape = vec![table.lines(), table.columns()];
-    let numbers = table.clone().into_input("x", &shape);
-    let numbers = numbers.expect("it fits its own shape");
-    assert!(numbers.iter().all(|number| number.is_finite()));
+    let element = Element::F64;
+    let tensor = table.clone().into_input("x", &Type { element, shape });
+    let tensor = tensor.expect("it fits its own shape, and floats of 64 bits hold its numbers");
+    assert!(tensor.to_f64().iter().all(|number| number.is_finite()));
     // What is written is read as the same, the sign of 0 too.
     let bits = |numbers: &[f64]| numbers.iter().map(|one| one.to_bits()).collect::<Vec<_>>();
-    let tensor =
-        Tensor::new(Element::F64, shape, Data::F64(numbers)).expect("as many as its shape has");
     let again = csv::read(csv::write(&tensor).as_bytes()).expect("what was written can be read");
     assert_eq!(
         (again.lines(), again.columns()),

@@ -132,8 +132,8 @@ fn unregistered(text: &str) -> Vec<String> {
 
 /// Whether a file is the code of one of these crates.
 fn is_of(name: &Path, crates: &[&str]) -> bool {
-    let of = |it: &&str| name.starts_with(Path::new("crates").join(it).join("src"));
-    crates.iter().any(|it| of(&it))
+    let of = |it: &str| name.starts_with(Path::new("crates").join(it).join("src"));
+    crates.iter().any(|it| of(it))
 }
 
 /// A file's code, without the tests at its end, line by line.
@@ -165,8 +165,8 @@ fn cut(name: &Path, text: &str) -> Vec<String> {
     let lines = lines(text);
     let wrong = |(number, line): (usize, &&str)| {
         // All of it, `[..]`, is no part.
-        let part = |part: &&str| line.split(*part).skip(1).any(|rest| !rest.starts_with(']'));
-        let cuts = !line.starts_with("//") && CUT.iter().any(|it| part(&it));
+        let part = |part: &str| line.split(part).skip(1).any(|rest| !rest.starts_with(']'));
+        let cuts = !line.starts_with("//") && CUT.iter().any(|it| part(it));
         cuts.then(|| format!("{}: {line}", number + 1))
     };
     lines.iter().enumerate().filter_map(wrong).collect()

@@ -215,7 +215,8 @@ fn same(found: &Tensor, right: &Value, expected: &Value) -> Option<String> {
     let pairs = found.to_f64().into_iter().zip(numbers);
     for (place, (found, number)) in pairs.enumerate() {
         let number = number.as_f64().unwrap();
-        if !((found - number).abs() <= allowed(expected, number)) {
+        let near = (found - number).abs() <= allowed(expected, number);
+        if !near {
             return Some(format!("element {place} is {found}, not {number}"));
         }
     }

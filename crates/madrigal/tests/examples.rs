@@ -202,24 +202,21 @@ fn each_record_is_scored_by_its_own_rule() {
     let score = |at: usize| {
         let (income, debt, age, late) = (income[at], debt[at], age[at], late[at]);
         let strict = rules[at] / 4 + 1;
-        match rules[at] {
-            rule => match rule % 4 {
-                0 => income * 100 / (debt + late * strict + 1),
-                1 => age * 300 / (debt * 100 * strict / (income + 1) + 10),
-                2 => {
-                    let (points, minus) =
-                        (income * 3 + age * 2 + 500, debt * 2 * strict + late * 25);
-                    if points > minus {
-                        points - minus
-                    } else {
-                        late.min(1)
-                    }
+        match rules[at] % 4 {
+            0 => income * 100 / (debt + late * strict + 1),
+            1 => age * 300 / (debt * 100 * strict / (income + 1) + 10),
+            2 => {
+                let (points, minus) = (income * 3 + age * 2 + 500, debt * 2 * strict + late * 25);
+                if points > minus {
+                    points - minus
+                } else {
+                    late.min(1)
                 }
-                _ => {
-                    let square = (income.max(80) - 80).pow(2) + debt.pow(2) * strict + late.pow(2);
-                    1000 - square.isqrt().min(1000)
-                }
-            },
+            }
+            _ => {
+                let square = (income.max(80) - 80).pow(2) + debt.pow(2) * strict + late.pow(2);
+                1000 - square.isqrt().min(1000)
+            }
         }
     };
     let scores: Vec<String> = (0..6).map(|at| score(at).to_string()).collect();

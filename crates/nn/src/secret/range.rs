@@ -102,17 +102,3 @@ pub fn place(shape: &[usize], at: usize) -> Vec<usize> {
     places.reverse();
     places
 }
-
-#[cfg(test)]
-mod tests {
-    use super::place;
-
-    #[test]
-    fn elements_have_places_along_the_axes() {
-        let all: Vec<_> = (0..6).map(|at| place(&[3, 2], at)).collect();
-        let [a, b, c, d, e, f] = [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]];
-        assert_eq!(all, [a, b, c, d, e, f]);
-        assert_eq!(place(&[], 0), []);
-        assert_eq!(place(&[2, 3, 4], 23), [1, 2, 3]);
-    }
-}

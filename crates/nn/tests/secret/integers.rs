@@ -346,9 +346,10 @@ fn data_is_converted_exactly_or_refused() {
     let graph = net.import().unwrap();
     let network = lowered(&graph, &roles(2));
     let taken = tensor(&[3], &[0.0, 100.0, 255.0]);
-    let outputs = network
-        .program()
-        .simulate(&given(&network, &graph, &[taken.clone()]));
+    let outputs =
+        network
+            .program()
+            .simulate(&given(&network, &graph, std::slice::from_ref(&taken)));
     let results = network.results(&outputs.unwrap());
     assert_eq!(
         results[0].1.as_ref().unwrap().as_ints(),
