@@ -233,3 +233,32 @@ fn aes_takes_half_as_many_sums_as_ands() {
         assert!(program.kept() < 128, "{}", program.kept());
     }
 }
+
+/// With sums in the place of products two ANDs become one, of which the first to stand there is the last to be
+/// needed. It ran when that one was due, and what read it before had an XOR in its place: wrong results in R.
+#[test]
+fn ands_that_become_one_run_when_the_first_of_them_is_needed() {
+    let mut builder = Builder::new("two ways to add");
+    let wires = builder.input(10);
+    let [a, b, c, d, e, f, g, h, r, y] = wires[..] else {
+        unreachable!("so many were made");
+    };
+    let (p, q) = (builder.and(a, b), builder.and(c, d));
+    let sum = builder.xor(p, q);
+    let left = builder.xor(sum, r);
+    let late = builder.and(left, y);
+    let other = builder.xor(q, r);
+    let right = builder.xor(p, other);
+    let early = builder.and(right, y);
+    // A chain that makes the second one urgent, and the first one not.
+    let chain = [e, f, g]
+        .into_iter()
+        .fold(early, |sum, wire| builder.and(sum, wire));
+    let both = builder.xor(late, h);
+    let result = builder.and(chain, both);
+    // They are read later, too, so that no row is free once the AND has run, which would have it run ahead.
+    builder.output(&[result, chain, right, y]);
+    let netlist = builder.finish();
+    // Five products after the sum of the first two, of which two are one.
+    assert_eq!(sums_of(&netlist, 1 << 10, 1), 6);
+}

@@ -266,7 +266,9 @@ impl<'a> Emitter<'a> {
             let dst = self.come(lit);
             self.local.push(LocalOp::Not { dst, a });
         } else {
-            let (a, b) = self.operands(lit);
+            let Node::Xor(a, b) = self.graph.nodes[lit.node()] else {
+                unreachable!("ANDs and sums run in their layers, before what reads them");
+            };
             let rows = (self.row[a.index()], self.row[b.index()]);
             self.read(a);
             self.read(b);

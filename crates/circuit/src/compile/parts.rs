@@ -7,7 +7,7 @@
 //! as they come.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::cut::Separation;
 use super::graph::{Graph, Lit, Node};
@@ -322,6 +322,9 @@ impl Parts {
         let [mut whole, mut rest, mut part] = [(); 3].map(|()| Values::none(nodes));
         to.nodes.reserve_exact(nodes);
         let mut products = vec![Lit::ZERO; nodes];
+        // The layer of each new AND. With sums in the place of products two ANDs can turn out to be one: it runs when
+        // the first of them is needed.
+        let mut layer_of: BTreeMap<usize, u32> = BTreeMap::new();
         (0..=graph.input_bits).for_each(|node| whole.set(node, Lit::of(node)));
         for (node, &kind) in graph.nodes.iter().enumerate() {
             if !self.live[node] {
@@ -343,7 +346,9 @@ impl Parts {
                     let there = to.nodes.len();
                     let made = to.and(a, b);
                     if made.node() >= there {
-                        due[level as usize - 1].ands.push(made);
+                        layer_of.insert(made.node(), level - 1);
+                    } else if let Some(layer) = layer_of.get_mut(&made.node()) {
+                        *layer = (level - 1).min(*layer);
                     }
                     whole.set(node, made);
                 }
@@ -372,6 +377,9 @@ impl Parts {
                 let sum = part.of(Lit::of(self.part[node] as usize));
                 whole.set(node, to.xor(sum, rest.of(Lit::of(node))));
             }
+        }
+        for (and, layer) in layer_of {
+            due[layer as usize].ands.push(Lit::of(and));
         }
         to.outputs = graph.outputs.iter().map(|&lit| whole.of(lit)).collect();
         self.cones(graph, cuts, &products, &part, &mut due);
