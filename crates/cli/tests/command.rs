@@ -144,7 +144,7 @@ pub fn write(directory: &Path, name: &str, text: &str) {
 
 /// A port that is free now and that nobody gets who does not ask for it by number: below those that a
 /// system hands out, and another one for each call.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = std::process::id() * 64 + NEXT.fetch_add(1, Relaxed);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use madrigal_testkit::forward;
 
-use crate::command::{Ended, SUM, adder, roster, start, write};
+use crate::command::{Ended, SUM, adder, free_port, roster, start, write};
 
 /// Two runs by the parties of one list, and who forwards connections to party `crossed` of one to the other.
 /// How all parties of both end.
@@ -14,10 +14,10 @@ fn spliced(path: &Path, parties: usize, crossed: Option<usize>, rest: &str) -> V
     let list = std::fs::read_to_string(path.join("parties.toml")).unwrap();
     let bind = || TcpListener::bind("127.0.0.1:0").unwrap();
     let address = |listener: &TcpListener| listener.local_addr().unwrap().to_string();
-    // Ports that are free now, where parties listen; others dial those in between.
+    // Where parties listen; others dial those in between.
     let inside = [(); 2].map(|()| {
-        let free: Vec<_> = (0..parties).map(|_| bind()).collect();
-        free.iter().map(address).collect::<Vec<_>>()
+        let free = (0..parties).map(|_| format!("127.0.0.1:{}", free_port()));
+        free.collect::<Vec<_>>()
     });
     let mut running = Vec::new();
     for run in 0..2 {
