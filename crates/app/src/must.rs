@@ -38,7 +38,7 @@ pub(crate) struct Rule {
     pub(crate) why: &'static str,
 }
 
-/// The same once the public numbers are known.
+/// A condition on one owner's inputs, once the program's public numbers are known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Required {
     pub(crate) input: &'static str,

@@ -24,7 +24,7 @@ pub fn table(header: &[&str]) -> Table {
     table_within(header, columns())
 }
 
-/// The same in so many columns at most.
+/// A table whose rows take at most `columns` characters; without a limit where it is `None`.
 pub fn table_within(header: &[&str], columns: Option<u16>) -> Table {
     let mut table = Table::new();
     table

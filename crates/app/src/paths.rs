@@ -16,7 +16,7 @@ enum Written {
 /// For `serde(with)`.
 ///
 /// # Errors
-/// Those of the serializer.
+/// Fails where the serializer does.
 pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     let text = path.to_str().map(str::to_owned);
     let bytes = || Written::Bytes(path.as_os_str().as_encoded_bytes().to_vec());
@@ -26,7 +26,7 @@ pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
 /// For `serde(with)`.
 ///
 /// # Errors
-/// Those of the deserializer; bytes where the system has paths that are none.
+/// Fails where the deserializer does, and on paths in bytes where the system has none.
 pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<PathBuf, D::Error> {
     Ok(match Written::deserialize(from)? {
         Written::Text(text) => text.into(),

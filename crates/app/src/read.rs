@@ -19,7 +19,7 @@ pub fn read_file(action: &'static str, path: &Path) -> Result<Vec<u8>> {
     read_at_most(path, MOST).map_err(Failure::file(action, path))
 }
 
-/// The same for standard input.
+/// Reads standard input to its end, up to the same limit as a file.
 pub(crate) fn read_standard_input(action: &'static str) -> Result<Vec<u8>> {
     let read = up_to(&mut io::stdin().lock(), 0, MOST);
     read.map_err(Failure::file(action, Path::new("-")))

@@ -141,7 +141,7 @@ impl<'a> RemoteParty<'a> {
         Self { threads, ..self }
     }
 
-    /// The same, saying nothing while it waits for the others.
+    /// Sets whether the party says nothing while it waits for the others.
     #[must_use]
     pub fn with_quiet(mut self, quiet: bool) -> Self {
         self.waits.quiet = quiet;
@@ -244,7 +244,7 @@ struct Waits {
 }
 
 impl Waits {
-    /// Of the first of a roster, and a dealer if there is one more.
+    /// Names the first `parties` of a roster, and a dealer if the roster has one entry more.
     fn new(roster: &Roster, parties: usize) -> Self {
         let name = |(at, entry): (usize, &RosterEntry)| match at < parties {
             true => format!("party {at} `{}`", entry.name),

@@ -441,7 +441,7 @@ impl Assembler {
     }
 }
 
-/// Numbers so many inner wires, which come after all others, so that the outputs are the last wires again.
+/// Renumbers the `inner` wires behind all others to stand before the outputs, which are then the last wires again.
 fn with_inner(mut netlist: Netlist, inner: u32) -> Result<Netlist, HeaderError> {
     let (wires, outputs) = (netlist.wires, netlist.output_wires());
     if outputs.start < netlist.input_bits() {

@@ -138,7 +138,7 @@ impl Content {
 }
 
 impl Content {
-    /// The shape of an input of these sizes that has it, with so many images; none if that cannot be told.
+    /// Gives the shape that an input of these sizes takes from `count` images; `None` if they do not decide it.
     fn shape(&self, sizes: Option<&[Size<'_>]>, count: usize) -> Option<Vec<usize>> {
         match (self, sizes) {
             (Self::Array(array), _) => Some(array.shape().to_vec()),

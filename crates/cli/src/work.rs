@@ -271,8 +271,8 @@ pub fn check_correlations(how: &How) -> Result<()> {
     Err(Usage::NoCorrelations { flag, why }.into())
 }
 
-/// Refuses so many lanes of so many bits where this machine has no memory for them, before it is asked for in parts: one
-/// that does not get a part ends without a word.
+/// Refuses `lanes` lanes of `bits` bits each where this machine has no memory for all of them. They are allocated in parts
+/// later, and a program that does not get a part ends without a word.
 pub fn check_room(lanes: u64, bits: u64) -> Result<()> {
     let bytes = lanes.div_ceil(64).saturating_mul(8).saturating_mul(bits);
     let room = usize::try_from(bytes).is_ok_and(|bytes| {

@@ -44,7 +44,7 @@ pub struct Spent {
 }
 
 impl Budget {
-    /// A budget of so many bytes.
+    /// Makes a budget of `limit` bytes.
     pub fn new(limit: u64) -> Budget {
         Budget {
             state: Arc::new(State {

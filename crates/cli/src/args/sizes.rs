@@ -17,7 +17,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// With so many inputs computed at once, if that is known.
+    /// Gives the options of the import; `batch` is the number of inputs computed at once, if it is known.
     pub fn options(&self, batch: Option<usize>) -> Options {
         Options {
             batch,

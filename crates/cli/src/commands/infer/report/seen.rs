@@ -34,9 +34,9 @@ pub enum Saw {
     Own,
     Yes,
     No,
-    /// It read so many of these numbers in its own file.
+    /// The party read this many of the numbers in its own file.
     Read(u64),
-    /// Not by the run; what its own file had, this page's party does not know.
+    /// The run did not show the numbers; this page's party does not know what the other's file had.
     NotByRun,
 }
 
