@@ -1,6 +1,5 @@
 //! What a program costs, for each operation, before it runs.
 
-use comfy_table::Table;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_engine::{OperationEstimate, PlanTime, ProgramPlan};
@@ -8,7 +7,7 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Result};
 use crate::made::Made;
-use crate::numbers::{bytes, count, counted, seconds, table};
+use crate::numbers::{Table, bytes, count, counted, seconds, table};
 use crate::rates;
 use crate::reach::Network;
 use crate::run::{origin, saving};

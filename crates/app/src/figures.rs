@@ -8,7 +8,7 @@ use madrigal_engine::{Outcome, PhaseReport};
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Failure, Result};
-use crate::numbers::{bytes, count, seconds, table};
+use crate::numbers::{Table, bytes, count, seconds, table};
 use crate::terminal::Plain;
 
 /// One phase of one party in one run.
@@ -77,7 +77,7 @@ impl PartyFigures {
 }
 
 /// What parties have spent, for people.
-pub fn costs(parties: &[PartyFigures]) -> comfy_table::Table {
+pub fn costs(parties: &[PartyFigures]) -> Table {
     let mut table = table(&[
         "party", "phase", "time", "sent", "received", "messages", "rounds",
     ]);

@@ -6,13 +6,12 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Instant;
 
-use comfy_table::Table;
 use madrigal_kernels::ceilings::Cores;
 use madrigal_kernels::{Kernels, Level, ceilings};
 use serde::Serialize;
 
 use crate::failure::{Failure, Result};
-use crate::numbers::{rate, seconds, table};
+use crate::numbers::{Table, rate, seconds, table};
 
 /// One measured limit.
 #[derive(Debug, Clone, Serialize)]

@@ -1,12 +1,15 @@
 //! How numbers are written for people.
 
+use std::fmt;
 use std::io::IsTerminal as _;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Width, presets};
 use indicatif::{BinaryBytes, HumanCount, HumanDuration};
 
-/// The columns that tables may take: as `COLUMNS` says, or the terminal that they go to. What goes to a file or a pipe
-/// keeps each row on one line.
+/// Columns that tables take where neither `COLUMNS` nor a terminal says another number.
+const WIDTH: u16 = 80;
+
+/// The columns that `COLUMNS` names, or that the terminal has on which tables are printed.
 fn columns() -> Option<u16> {
     let said = std::env::var("COLUMNS").ok();
     let said = said.and_then(|said| said.trim().parse().ok());
@@ -18,27 +21,107 @@ fn columns() -> Option<u16> {
     said.or_else(terminal)
 }
 
-/// A table that can be pasted into a document, numbers to the right. On a terminal, what does not fit goes to further lines
-/// of its row.
+/// A table that can be pasted into a document, numbers to the right, within the width of the terminal or 80 columns.
 pub fn table(header: &[&str]) -> Table {
+    table_within(header, Some(columns().unwrap_or(WIDTH)))
+}
+
+/// A table that has each row on one line where no terminal or `COLUMNS` limits it: for reports with many columns.
+pub fn wide_table(header: &[&str]) -> Table {
     table_within(header, columns())
 }
 
 /// A table whose rows take at most `columns` characters; without a limit where it is `None`.
 pub fn table_within(header: &[&str], columns: Option<u16>) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::ASCII_MARKDOWN)
+    let mut rows = comfy_table::Table::new();
+    rows.load_preset(presets::ASCII_MARKDOWN)
         .set_header(header.iter().copied());
-    if let Some(columns) = columns {
-        table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(columns);
-    }
-    for column in table.column_iter_mut().skip(1) {
+    for column in rows.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    table
+    Table { rows, columns }
+}
+
+/// Rows under a header. What does not fit goes to further lines of its row; where not even the words fit, each row becomes
+/// a list of its cells.
+#[derive(Clone, Debug)]
+pub struct Table {
+    rows: comfy_table::Table,
+    columns: Option<u16>,
+}
+
+impl Table {
+    /// Characters that the longest unbroken word of a column has, the most first: longer ones are names, which may be
+    /// broken before a row becomes a list.
+    const WORDS: [usize; 4] = [32, 24, 16, 10];
+
+    /// Adds a row.
+    pub fn add_row<T: Into<Row>>(&mut self, row: T) -> &mut Self {
+        self.rows.add_row(row);
+        self
+    }
+
+    fn count(&self) -> usize {
+        self.rows.column_iter().count()
+    }
+
+    /// The texts of a column, the header's first.
+    fn texts(&self, column: usize) -> Vec<String> {
+        let rows = self.rows.header().into_iter().chain(self.rows.row_iter());
+        let cells = rows.filter_map(|row| row.cell_iter().nth(column));
+        cells.map(comfy_table::Cell::content).collect()
+    }
+
+    /// The longest word of each column, of which no more than `most` characters stay together.
+    fn words(&self, most: usize) -> Vec<u16> {
+        let longest = |column| {
+            let texts = self.texts(column);
+            let words = texts.iter().flat_map(|text| text.split_whitespace());
+            let longest = words.map(|word| word.chars().count()).max();
+            longest.unwrap_or(0).clamp(1, most) as u16
+        };
+        (0..self.count()).map(longest).collect()
+    }
+
+    /// Each row as lines that name what they tell.
+    fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<Vec<String>> =
+            (0..self.count()).map(|column| self.texts(column)).collect();
+        for row in 1..=self.rows.row_count() {
+            for (column, texts) in columns.iter().enumerate() {
+                let text = texts.get(row).map_or("", |text| text);
+                let begin = if column == 0 { "- " } else { "  " };
+                match (&texts[0][..], text) {
+                    (_, "") => {}
+                    ("", text) => writeln!(f, "{begin}{text}")?,
+                    (name, text) => writeln!(f, "{begin}{name}: {text}")?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(width) = self.columns else {
+            return self.rows.fmt(f);
+        };
+        // A border and a space on each side of every cell.
+        let fits = |words: &Vec<u16>| words.iter().map(|word| word + 3).sum::<u16>() < width;
+        let words = Self::WORDS.map(|most| self.words(most));
+        let Some(words) = words.into_iter().find(fits) else {
+            return self.list(f);
+        };
+        let mut rows = self.rows.clone();
+        rows.set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(width);
+        for (column, word) in rows.column_iter_mut().zip(words) {
+            // The padding counts.
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(word + 2)));
+        }
+        rows.fmt(f)
+    }
 }
 
 /// Bytes, with a binary prefix.

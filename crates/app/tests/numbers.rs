@@ -64,6 +64,28 @@ fn tables_fit_eighty_columns() {
     assert!(narrow.lines().all(|line| line.len() < 20), "{narrow}");
 }
 
+/// Words stay whole: a size is "1.00 MiB" on two lines of a cell, and not "1.0" and "0 MiB".
+#[test]
+fn words_of_narrow_tables_stay_whole() {
+    let header = ["layer", "operator", "sends in setup", "rounds"];
+    let row = ["conv_1", "Transpose", "1023.99 MiB", "1,234"];
+    for columns in 30..90 {
+        let mut narrow = table_within(&header, Some(columns));
+        narrow.add_row(row);
+        let text = narrow.to_string();
+        for word in header.iter().chain(&row).flat_map(|cell| cell.split(' ')) {
+            assert!(text.contains(word), "{columns} columns, {word}:\n{text}");
+        }
+    }
+    // What has no room as a table is a list.
+    let mut narrow = table_within(&header, Some(30));
+    narrow.add_row(row);
+    assert_eq!(
+        narrow.to_string(),
+        "- layer: conv_1\n  operator: Transpose\n  sends in setup: 1023.99 MiB\n  rounds: 1,234\n"
+    );
+}
+
 #[test]
 fn times_have_units() {
     assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));

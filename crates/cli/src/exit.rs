@@ -60,11 +60,6 @@ pub enum Usage {
         flag: &'static str,
         why: &'static str,
     },
-    #[error("{variable} is {found:?}: give a number of MiB, as in 1024")]
-    Mebibytes {
-        variable: &'static str,
-        found: String,
-    },
     #[error("--correlations store needs --store DIR, which `madrigal precompute` makes")]
     NoStore,
     #[error("--correlations store is for `madrigal run`, which has --store; give another origin")]

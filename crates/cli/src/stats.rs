@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use comfy_table::Table;
 use madrigal_core::PhaseCost;
 use madrigal_engine::{Circuit, Plan, Report, StoreReport};
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,7 @@ pub use madrigal_app::figures::{
     PhaseFigures, peak_rss_bytes, print, print_bytes, print_json, print_json_line, print_with,
 };
 
-use crate::numbers::{bytes, count, hex, seconds, table};
+use crate::numbers::{Table, bytes, count, hex, seconds, table};
 
 /// One party in one run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]

@@ -33,6 +33,7 @@ pub fn start(directory: &Path, line: &str) -> Running {
     let child = Command::new(env!("CARGO_BIN_EXE_madrigal"))
         .args(line.split_whitespace())
         .current_dir(directory)
+        .env_remove("COLUMNS")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -39,6 +39,9 @@ fn a_mix_is_explained_layer_by_layer() {
     ] {
         assert!(told.stdout.contains(part), "{part}: {told}");
     }
+    // Also where no terminal says how wide it is.
+    let mut tables = told.stdout.lines().filter(|line| line.starts_with('|'));
+    assert!(tables.all(|line| line.chars().count() <= 80), "{told}");
     let told = json(&madrigal(path, &format!("{line} --json")).good().stdout);
     let mix = &told["mixes"][0];
     let known = json(

@@ -10,6 +10,7 @@ mod dealer_view;
 mod faults;
 mod known;
 mod limits;
+mod names;
 mod numbers;
 mod own;
 mod packets;

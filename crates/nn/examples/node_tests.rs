@@ -40,9 +40,10 @@ const BEFORE: &str = "\
 ## What a file may ask for
 
 Reading a model, importing it and making a program of it takes at most 50 bytes of memory for each byte of its files and
-256 MiB more: its parts, constants that are computed of others, and lists of places that planning keeps. `MADRIGAL_MODEL_MEMORY`
-gives another number of MiB (in the library `Limits::memory`). What asks for more is refused with the node that does so. What is
-computed on data is not counted: its size follows from the batch, 2^29 elements at most for each value. A name has at most 4,096
+256 MiB more: its parts, constants that are computed of others, and lists of places that planning keeps. `--file-memory`
+gives another size (in the library `Limits::memory`). What asks for more is refused with the node that does so. Values that are
+computed of data and needed at the same time take as much again at most, at 16 bytes for each element, and 400 bytes for each
+element of the inputs. A value has at most 2^29 elements. A name has at most 4,096
 bytes, a file 2 GiB and a million parts. Models are regular files; data in other files lies in the model's folder, and no link
 leads elsewhere but to the folder of the file that the model's own name is a link to.
 

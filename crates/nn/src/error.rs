@@ -166,8 +166,7 @@ pub enum Fault {
     },
     /// A tensor that is computed of constants, or an operator that is made of the node, takes more memory than allowed.
     #[error(
-        "it makes {shape:?}: {spent}; use a smaller batch, or allow more (MADRIGAL_MODEL_MEMORY in MiB, in the \
-         library Limits::memory)"
+        "it makes {shape:?}: {spent}; use a smaller batch, or allow more (--file-memory, in the library Limits::memory)"
     )]
     Memory {
         /// The dimensions.

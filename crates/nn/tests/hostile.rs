@@ -43,6 +43,22 @@ fn files() -> Vec<(&'static str, Net)> {
             .node(&format!("c{next} = Concat(c{step}, c{step})"))
             .int("axis", 0);
     }
+    let mut doubled_data = Net::new(18).input("c0", &[4]);
+    for step in 0..26 {
+        let next = step + 1;
+        doubled_data = doubled_data
+            .node(&format!("c{next} = Concat(c{step}, c{step})"))
+            .int("axis", 0);
+    }
+    // Each of them is small, and all of them are needed at the end.
+    let all: Vec<String> = (0..64).map(|step| format!("m{step}")).collect();
+    let mut many = Net::new(18)
+        .input("x", &[1])
+        .ints("large", &[1 << 20])
+        .node("e = Expand(x, large)");
+    for one in &all {
+        many = many.node(&format!("{one} = Mul(e, e)"));
+    }
     let mut gathered = base().ints("places", &[-1; 1 << 16]);
     for step in 0..2000 {
         gathered = gathered
@@ -176,6 +192,26 @@ fn files() -> Vec<(&'static str, Net)> {
                 .tensor(number("k", 5))
                 .node("y i = TopK(x, k)"),
         ),
+        (
+            "expanded data",
+            Net::new(18)
+                .input("x", &[1])
+                .ints("huge", &[1 << 28])
+                .node("e = Expand(x, huge)")
+                .node("y = Relu(e)"),
+        ),
+        ("doubled data", doubled_data.node("y = ReduceMax(c26)")),
+        (
+            "outer product",
+            Net::new(18)
+                .input("a", &[1 << 14, 1])
+                .input("b", &[1, 1 << 14])
+                .node("y = MatMul(a, b)"),
+        ),
+        (
+            "held at once",
+            many.node(&format!("y = Sum({})", all.join(", "))),
+        ),
         ("gathered", gathered),
         ("factors", factors.node("y = Relu(m300)")),
     ]
@@ -242,7 +278,7 @@ fn small_files_take_no_more_memory_than_is_declared() {
         assert!(peak <= most, "{name}: {peak}");
         // What is refused names the node, the sizes and what to do.
         if !["gathered", "factors"].contains(&name) {
-            let parts = ["node_", "MiB", "MADRIGAL_MODEL_MEMORY"];
+            let parts = ["node_", "MiB", "--file-memory"];
             assert!(
                 parts.iter().all(|part| error.contains(part)),
                 "{name}: {error}"

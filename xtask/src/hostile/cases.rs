@@ -175,7 +175,7 @@ fn hycc(seeds: &Path) -> Found<Vec<Case>> {
         rest = more;
     }
     files.push(("p/p.cmb".to_owned(), bundle.into_bytes()));
-    let line = "explain --hycc p --program-memory 64MiB";
+    let line = "explain --hycc p --file-memory 64MiB";
     Ok(vec![Case::new("modules", &files, line)])
 }
 

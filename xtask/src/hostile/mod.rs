@@ -29,7 +29,7 @@ const FLOOR: u64 = 16 << 20;
 const PER_BYTE: u64 = 50;
 /// What the limit of address space leaves for what is no memory: stacks and arenas of threads.
 const SLACK: u64 = 256 << 20;
-/// What a HyCC program may take, as `--program-memory` says here.
+/// What a HyCC program may take, as `--file-memory` says here.
 const PROGRAM: u64 = 64 << 20;
 /// No command takes longer, on files of some kilobytes.
 const PATIENCE: Duration = Duration::from_secs(60);

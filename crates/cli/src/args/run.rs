@@ -126,7 +126,7 @@ pub struct Hycc {
         requires = "hycc",
         conflicts_with = "circuit"
     )]
-    pub program_memory: Size,
+    pub file_memory: Size,
 
     /// Protocol of garbled circuits: Y2 between two parties, or Y [default: Y2 for two parties, else Y]
     #[arg(

@@ -1,7 +1,9 @@
-//! Sizes that a model leaves open.
+//! Sizes that a model leaves open, and the memory that it may take.
 
 use clap::Args;
 use madrigal_nn::Options;
+
+use super::Size;
 
 /// The flags.
 #[derive(Args, Debug, Clone, Default)]
@@ -14,6 +16,11 @@ pub struct Sizes {
     /// data]
     #[arg(long = "shape", value_name = "NAME=SIZES", value_parser = shape)]
     pub shapes: Vec<(String, Vec<usize>)>,
+
+    /// Memory that the model may take beside 50 bytes for each byte of its files: a short file may ask for much [default:
+    /// 256MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub file_memory: Option<Size>,
 }
 
 impl Sizes {

@@ -9,7 +9,7 @@ use super::peers::{self, PeerReport};
 use crate::args::Doctor;
 use crate::exit::{Ending, Failure, Result};
 use crate::machine::Machine;
-use crate::numbers::{rate, seconds, table};
+use crate::numbers::{Table, rate, seconds, table};
 use crate::stats::{print, print_json};
 
 #[derive(Serialize)]
@@ -51,7 +51,7 @@ fn kernels() -> Vec<KernelReport> {
     report.collect()
 }
 
-fn kernels_table(kernels: &[KernelReport]) -> comfy_table::Table {
+fn kernels_table(kernels: &[KernelReport]) -> Table {
     let mut table = table(&["kernel", "rate", "of what is allowed", "bound by"]);
     for one in kernels {
         table.add_row([
@@ -211,7 +211,7 @@ fn two_digits(value: f64) -> u64 {
     ((value / scale).round() * scale) as u64
 }
 
-fn peers_table(peers: &[PeerReport]) -> comfy_table::Table {
+fn peers_table(peers: &[PeerReport]) -> Table {
     let mut table = table(&[
         "party",
         "name",

@@ -5,6 +5,7 @@
 
 mod activations;
 mod arithmetic;
+mod at_once;
 mod builder;
 mod constants;
 mod fuse;
@@ -218,7 +219,11 @@ impl Model {
             sources,
             attributes,
         };
-        Ok((fuse::clean(graph), trace))
+        let graph = fuse::clean(graph);
+        at_once::check(&graph).map_err(|problem| ImportError {
+            problems: vec![problem],
+        })?;
+        Ok((graph, trace))
     }
 }
 

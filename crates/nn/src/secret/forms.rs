@@ -328,8 +328,7 @@ impl<'a> Forms<'a> {
     pub(super) fn take(&self, bytes: u64) -> Lowered<()> {
         self.budget.take(bytes).map_err(|spent| {
             Stop::Reason(format!(
-                "planning it: {spent}; use a smaller batch, or allow more (MADRIGAL_MODEL_MEMORY in MiB, in the library \
-                 Limits::memory)"
+                "planning it: {spent}; use a smaller batch, or allow more (--file-memory, in the library Limits::memory)"
             ))
         })
     }

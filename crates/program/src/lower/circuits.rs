@@ -13,12 +13,17 @@ use super::lowering::{Lowering, Native, Result};
 use super::steps::{Action, Held, Places, Slot};
 use super::{Domain, Sharing};
 use crate::element::Type;
+use crate::error::Fault;
 use crate::ir::{Binary, Extreme, Node, Op, Reduction, Value};
 use crate::shape::{Shape, View};
 
 /// How many numbers are added up, and how many bits joined, by one circuit at most.
 const ADDED: usize = 8;
 const JOINED: usize = 64;
+
+/// Products of one node that are kept at once where numbers are bits: of 32 bits, they take 0.5 GiB a party for each
+/// operand and for themselves.
+const MOST_PRODUCTS: usize = 1 << 27;
 
 impl Lowering<'_> {
     /// The results of an operation, as bits.
@@ -402,6 +407,7 @@ impl Lowering<'_> {
             let len = sort.shape.elements();
             return Ok(vec![self.filled_with(0, sort.element, len, Domain::Bits)]);
         }
+        let count = self.products(node, &[batch, m, n, k])?;
         let strides = [[m * k, k, 0, 1], [k * n, 0, 1, n]];
         let mut operands = Vec::new();
         for (&input, strides) in node.inputs.iter().zip(strides) {
@@ -418,7 +424,7 @@ impl Lowering<'_> {
             });
         }
         let op = BitOp::Binary(Binary::Mul, sort.element);
-        let products = self.bit_op(op, operands, batch * m * n * k)[0];
+        let products = self.bit_op(op, operands, count)[0];
         Ok(vec![self.bits_sum(products, [batch * m * n, k, 1])?])
     }
 
@@ -426,28 +432,120 @@ impl Lowering<'_> {
     fn bits_convolution(&mut self, node: &Node, convolution: &Convolution) -> Result<Vec<Slot>> {
         let sort = &node.outputs[0];
         let (element, len) = (sort.element, sort.shape.elements());
-        let terms: Vec<_> = (0..len).flat_map(|at| convolution.terms(at)).collect();
-        if terms.is_empty() {
+        let count = self.products(node, &[len, convolution.window()])?;
+        if count == 0 {
             return Ok(vec![self.filled_with(0, element, len, Domain::Bits)]);
         }
-        let mut gathered = |value: Value, place: &dyn Fn(usize, Option<usize>) -> Option<usize>| {
-            let slot = self.bits_slot(value)?;
-            let count = self.len(value);
-            let zero = self.filled_with(0, self.element(value), 1, Domain::Bits);
-            let places = terms.iter().map(|&(filter, image)| place(filter, image));
-            let places = Places::Rows {
-                rows: 1,
-                from: count + 1,
-                places: places.map(|place| place.unwrap_or(count)).collect(),
-            };
-            let padded = self.join(&[slot, zero], 1);
-            Ok(Operand::Slot(self.gather(padded, places)))
+        let Convolution {
+            images,
+            groups,
+            channels,
+            filters,
+            filter: [height, width],
+            stride: [down, right],
+            dilation: [apart_down, apart_right],
+            padding: [[above, below], [before, after]],
+            ..
+        } = *convolution;
+        let [image_rows, image_columns] = convolution.image;
+        let [rows, columns] = [above + image_rows + below, before + image_columns + after];
+        let (deep, each) = (channels / groups, filters / groups);
+        let image = match rows * columns == image_rows * image_columns {
+            true => self.bits_slot(node.inputs[1])?,
+            false => self.padded(node.inputs[1], convolution)?,
         };
-        let filters = gathered(node.inputs[0], &|filter, _| Some(filter))?;
-        let images = gathered(node.inputs[1], &|_, image| image)?;
+        let filter = self.bits_slot(node.inputs[0])?;
+        let [out_rows, out_columns] = convolution.output();
+        // [images, groups, filters, rows, columns, channels, filter's rows, filter's columns] of both.
+        let shape = Shape::of(vec![
+            images,
+            groups,
+            each,
+            out_rows,
+            out_columns,
+            deep,
+            height,
+            width,
+        ]);
+        let window = convolution.window();
+        let plane = rows * columns;
+        let views = [
+            (
+                filter,
+                [0, each * window, window, 0, 0, height * width, width, 1],
+            ),
+            (
+                image,
+                [
+                    channels * plane,
+                    deep * plane,
+                    0,
+                    down * columns,
+                    right,
+                    plane,
+                    apart_down * columns,
+                    apart_right,
+                ],
+            ),
+        ];
+        let operands = views.map(|(slot, strides)| {
+            let view = View {
+                shape: shape.clone(),
+                strides: strides.map(|stride| stride as isize).into(),
+                offset: 0,
+            };
+            Operand::Slot(self.gather(slot, Places::View(view)))
+        });
         let op = BitOp::Binary(Binary::Mul, element);
-        let products = self.bit_op(op, vec![filters, images], terms.len())[0];
-        Ok(vec![self.bits_sum(products, [len, terms.len() / len, 1])?])
+        let products = self.bit_op(op, operands.into(), count)[0];
+        Ok(vec![self.bits_sum(products, [len, window, 1])?])
+    }
+
+    /// The images of a convolution with the zeros around them.
+    fn padded(&mut self, images: Value, convolution: &Convolution) -> Result<Slot> {
+        let slot = self.bits_slot(images)?;
+        let zero = self.filled_with(0, self.element(images), 1, Domain::Bits);
+        let joined = self.join(&[slot, zero], 1);
+        let [[above, below], [before, after]] = convolution.padding;
+        let [rows, columns] = convolution.image;
+        let nothing = self.len(images);
+        let mut places = Vec::new();
+        for plane in 0..convolution.images * convolution.channels {
+            for row in 0..above + rows + below {
+                for column in 0..before + columns + after {
+                    let row = row.checked_sub(above).filter(|&row| row < rows);
+                    let column = column.checked_sub(before).filter(|&at| at < columns);
+                    let inside = row.zip(column);
+                    places.push(inside.map_or(nothing, |(row, column)| {
+                        (plane * rows + row) * columns + column
+                    }));
+                }
+            }
+        }
+        let places = Places::Rows {
+            rows: 1,
+            from: nothing + 1,
+            places: places.into(),
+        };
+        Ok(self.gather(joined, places))
+    }
+
+    /// How many products a node makes in bits, where it keeps all of them before it adds.
+    ///
+    /// # Errors
+    /// [`Fault::Lengths`] if they are more than [`MOST_PRODUCTS`].
+    fn products(&self, node: &Node, lengths: &[usize]) -> Result<usize> {
+        let count = (lengths.iter()).try_fold(1_usize, |all, &length| all.checked_mul(length));
+        count
+            .filter(|&count| count <= MOST_PRODUCTS)
+            .ok_or_else(|| {
+                let what = format!(
+                    "all of its products are kept at once where numbers are bits, and there are more than \
+                     {MOST_PRODUCTS}; use a mix that has A, alpha or R, or smaller matrices"
+                );
+                let operator = node.op.to_string();
+                self.fault(Fault::Lengths { operator, what })
+            })
     }
 
     fn bits_look_up(&mut self, node: &Node) -> Result<Vec<Slot>> {

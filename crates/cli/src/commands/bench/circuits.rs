@@ -13,7 +13,7 @@ use crate::args::{BenchCircuit, Patience};
 use crate::exit::{Failure, Result};
 use crate::local::LocalRun;
 use crate::machine::Machine;
-use crate::numbers::{counted, rate, seconds, table};
+use crate::numbers::{counted, rate, seconds, wide_table};
 use crate::source::Source;
 use crate::stats::{PartyStatistics, Spread, Statistics, print, print_json};
 use crate::work::{Input, Job, Own, Task};
@@ -227,7 +227,7 @@ impl BenchReport {
 
     fn text(&self) -> String {
         let statistics = &self.statistics;
-        let mut results = table(&["", "result", "ceiling of one thread", "reached"]);
+        let mut results = wide_table(&["", "result", "ceiling of one thread", "reached"]);
         for one in &self.results {
             results.add_row([
                 one.what.to_owned(),

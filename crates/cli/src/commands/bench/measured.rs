@@ -6,7 +6,6 @@ use std::hint::black_box;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use comfy_table::Table;
 use madrigal_core::Phase;
 use madrigal_correlations::{Extension, OtSource};
 use madrigal_kernels::ceilings::Cores;
@@ -15,7 +14,7 @@ use madrigal_net::Session;
 use serde::Serialize;
 
 use crate::exit::Result;
-use crate::numbers::{rate, table};
+use crate::numbers::{Table, rate, wide_table};
 use crate::stats::{Spread, print_json_line};
 
 /// Looks whether the threads of a benchmark have the cores to themselves, and what a core's AES does meanwhile: a ceiling
@@ -190,7 +189,7 @@ impl<T: Own> Lines<T> {
     pub(super) fn new(json: bool) -> Self {
         Self {
             json,
-            table: table(T::HEADER),
+            table: wide_table(T::HEADER),
             crowded: Vec::new(),
             own: std::marker::PhantomData,
         }

@@ -25,7 +25,7 @@ fn remedy(error: &LoadError) -> &'static str {
         | LoadError::Read {
             source: FileError::TooLong { .. },
             ..
-        } => "; give it more with --program-memory, if you trust who wrote it",
+        } => "; give it more with --file-memory, if you trust who wrote it",
         _ => "",
     }
 }
@@ -33,7 +33,7 @@ fn remedy(error: &LoadError) -> &'static str {
 /// Parties that a program is not for.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}; {remedy}", remedy = match .0 {
-    HybridError::Memory(_) => "give it more with --program-memory, if you trust who wrote it",
+    HybridError::Memory(_) => "give it more with --file-memory, if you trust who wrote it",
     _ => "correct --local, --parties, --to, --lanes, --garbled or --bits",
 })]
 pub struct Parties(pub HybridError);

@@ -22,7 +22,7 @@ pub use run::run;
 fn read(work: &Work) -> Result<Loaded> {
     let path = work.hycc.hycc.as_deref().unwrap_or(Path::new(""));
     let limits = Limits {
-        bytes: work.hycc.program_memory.0,
+        bytes: work.hycc.file_memory.0,
         ..Limits::default()
     };
     let loaded = load(path, work.hycc.bundle.as_deref(), &limits);

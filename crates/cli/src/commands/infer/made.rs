@@ -11,7 +11,7 @@ use madrigal_program::lower::Mix;
 use madrigal_program::{Inputs, Planned, Rounding, Type};
 
 use super::unfit::Unfit;
-use crate::args::{NumberArg, Receivers};
+use crate::args::{NumberArg, Receivers, Sizes};
 use crate::exit::{Result, Usage};
 use crate::models;
 
@@ -46,8 +46,8 @@ pub struct Made {
 }
 
 /// The model's file, not looked into yet.
-pub fn read(path: &Path) -> Result<File> {
-    models::open(path, |error| {
+pub fn read(path: &Path, sizes: &Sizes) -> Result<File> {
+    models::open(path, sizes, |error| {
         let problem = error.to_string();
         let path = path.to_owned();
         Unfit::File { path, problem }.into()

@@ -195,7 +195,7 @@ fn by_all(args: &Infer, parties: usize) -> Result<()> {
     check_files(args, &[])?;
     let network = Network::parse(&args.net.network)?;
     let data = Files::read(&args.inputs, &args.pixels)?;
-    let model = made::read(&args.model)?;
+    let model = made::read(&args.model, &args.sizes)?;
     let batch = batch(args, &model, &data)?;
     let made = made(args, parties, &model, batch, &data)?;
     let transport = args.net.transport.unwrap_or(TransportArg::Tcp);
@@ -247,7 +247,7 @@ fn by_one(args: &Infer) -> Result<()> {
         return Err(Unfit::Foreign { me: me.index() }.into());
     }
     let data = Files::read(&args.inputs, &args.pixels)?;
-    let model = made::read(&args.model)?;
+    let model = made::read(&args.model, &args.sizes)?;
     let batch = batch(args, &model, &data)?;
     if batch.is_none() && !args.sizes.is_given() {
         return Err(Unfit::Batch.into());

@@ -77,7 +77,7 @@ pub fn calibrate(args: &Calibrate) -> Result<()> {
         let number = Type::fixed(bits, fraction)
             .map(NumberArg)
             .unwrap_or_default();
-        let file = models::bytes(&sample.file)?;
+        let file = models::bytes(&sample.file, &sample.sizes)?;
         let ranges = ranges(&graph, &data, number.0, *spare);
         let ranges = ranges.map_err(|problem| Content::Model {
             path: sample.file.clone(),

@@ -46,7 +46,7 @@ pub(super) struct Layer {
 pub(super) fn read(sample: &Sample) -> Result<(Model, Graph, Vec<Tensor>)> {
     let data = Files::read(&sample.inputs, &sample.pixels)?;
     let file = &sample.file;
-    let model = super::model(file)?;
+    let model = super::model(file, &sample.sizes)?;
     let mut options = sample.sizes.options(data.batch(model.inputs()));
     let told = data.tell_sizes(&model, &mut options);
     told.map_err(|error| wrong(file, error))?;

@@ -65,7 +65,7 @@ struct Layer {
 pub fn explain(args: &ModelExplain) -> Result<()> {
     let network = Network::parse(&args.network)?;
     let made = Made::new(
-        &read(&args.file)?,
+        &read(&args.file, &args.sizes)?,
         &Asked {
             model: &args.file,
             parties: args.among.parties(),

@@ -68,8 +68,7 @@ pub fn run(command: Model) -> Result<()> {
             public_model,
             json,
         } => {
-            let options = options(batch, &sizes);
-            let info = read(&file, &options, numbers, public_model)?;
+            let info = read(&file, batch, &sizes, numbers, public_model)?;
             match json {
                 true => print_json(&info),
                 false => print(info.text().as_bytes()),
@@ -80,7 +79,7 @@ pub fn run(command: Model) -> Result<()> {
             batch,
             sizes,
             output,
-        } => strip(&file, &options(batch, &sizes), &output),
+        } => strip(&file, batch, &sizes, &output),
         Model::Compare {
             sample,
             numbers,
@@ -105,18 +104,18 @@ fn wrong(file: &Path, problem: impl std::error::Error + Send + Sync + 'static) -
 }
 
 /// A model, with what is in files beside it.
-fn model(file: &Path) -> Result<Onnx> {
-    models::open(file, |error| wrong(file, error))
+fn model(file: &Path, sizes: &Sizes) -> Result<Onnx> {
+    models::open(file, sizes, |error| wrong(file, error))
 }
 
-fn strip(file: &Path, options: &Options, output: &Path) -> Result<()> {
+fn strip(file: &Path, batch: Option<u32>, sizes: &Sizes, output: &Path) -> Result<()> {
     let written = Output {
         flag: "--output",
         action: "write the model",
         path: Some(output),
     };
     files::check([file], &[written])?;
-    let stripped = model(file)?.without_weights(options);
+    let stripped = model(file, sizes)?.without_weights(&options(batch, sizes));
     let stripped = stripped.map_err(|error| wrong(file, error))?;
     files::write_bytes("write the model", output, &stripped.file)?;
     print(left(&stripped).as_bytes())
@@ -154,12 +153,15 @@ fn left(stripped: &Stripped) -> String {
 /// What a model consists of, if `infer` can compute it: it becomes a program, and its weights numbers of the type.
 fn read(
     file: &Path,
-    options: &Options,
+    batch: Option<u32>,
+    sizes: &Sizes,
     numbers: Option<NumberArg>,
     public_model: bool,
 ) -> Result<Info> {
-    let model = model(file)?;
-    let graph = model.import(options).map_err(|error| wrong(file, error))?;
+    let model = model(file, sizes)?;
+    let graph = model
+        .import(&options(batch, sizes))
+        .map_err(|error| wrong(file, error))?;
     let number = NumberArg::or_of(numbers, &model);
     let number = number.map_err(|problem| wrong(file, std::io::Error::other(problem)))?;
     let (owner, data) = (Party::new(0), Party::new(1));

@@ -17,7 +17,7 @@ use super::measured::is_wanted;
 use crate::args::BenchBranches;
 use crate::exit::{Failure, Result, Usage};
 use crate::machine::Machine;
-use crate::numbers::{bytes, count, rate, seconds, table};
+use crate::numbers::{bytes, count, rate, seconds, wide_table};
 use crate::progress::Steps;
 use crate::reach::Network;
 use crate::stats::{Spread, print, print_json_line};
@@ -103,7 +103,7 @@ pub fn run(args: &BenchBranches) -> Result<()> {
     let machine = Machine::measure()?;
     let steps = Steps::new(wanted.len() as u64, args.json);
     let mut rows = (!args.json).then(|| {
-        table(&[
+        wide_table(&[
             "name",
             "setup, sent by one",
             "total, sent by one",

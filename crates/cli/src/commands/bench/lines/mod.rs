@@ -8,7 +8,6 @@
 mod measure;
 mod rows;
 
-use comfy_table::Table;
 use serde::Serialize;
 
 use self::measure::{Measured, Measurement};
@@ -16,7 +15,7 @@ use self::rows::{Row, Rule};
 use super::measured::is_wanted;
 use crate::args::BenchLines;
 use crate::exit::{Failure, Result, Usage};
-use crate::numbers::{bytes, seconds, table};
+use crate::numbers::{Table, bytes, seconds, wide_table};
 use crate::progress::Steps;
 use crate::stats::{print, print_json_line};
 
@@ -109,7 +108,7 @@ struct Line {
 }
 
 fn header() -> Table {
-    table(&[
+    wide_table(&[
         "name",
         "line",
         "phase",

@@ -16,7 +16,7 @@ use super::super::branches::{Setting, Way, measure, network};
 use crate::args::{BenchPaper, TransportArg};
 use crate::exit::{Failure, Result, Usage};
 use crate::files;
-use crate::numbers::table;
+use crate::numbers::wide_table;
 use crate::progress::Steps;
 use crate::reach::Network;
 use crate::stats::{Spread, print, print_json_line};
@@ -87,7 +87,7 @@ pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
     if args.json {
         return points.iter().try_for_each(print_json_line);
     }
-    let mut rows = table(&["what", "way", "at", "ours", "the paper's"]);
+    let mut rows = wide_table(&["what", "way", "at", "ours", "the paper's"]);
     for point in &points {
         rows.add_row([
             point.what.to_owned(),

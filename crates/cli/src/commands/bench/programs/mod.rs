@@ -7,7 +7,6 @@
 pub(super) mod measure;
 pub(super) mod workloads;
 
-use comfy_table::Table;
 use madrigal_circuit::Goal;
 use madrigal_core::PhaseCost;
 use serde::Serialize;
@@ -16,7 +15,7 @@ use super::measured::{is_wanted, per_second};
 use crate::args::{BenchPrograms, TransportArg};
 use crate::exit::{Result, Usage};
 use crate::machine::Machine;
-use crate::numbers::{bytes, rate, seconds, table};
+use crate::numbers::{Table, bytes, rate, seconds, wide_table};
 use crate::progress::Steps;
 use crate::rates;
 use crate::reach::Network;
@@ -125,7 +124,7 @@ struct Parts {
 }
 
 fn header() -> Table {
-    table(&[
+    wide_table(&[
         "name",
         "total",
         "least",

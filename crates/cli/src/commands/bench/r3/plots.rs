@@ -11,7 +11,7 @@ use super::{Setting, TRANSPORTS, circuits};
 use crate::args::BenchR3;
 use crate::exit::{Failure, Result};
 use crate::files;
-use crate::numbers::{rate, seconds, table};
+use crate::numbers::{rate, seconds, wide_table};
 use crate::progress::Steps;
 use crate::stats::print;
 
@@ -48,7 +48,7 @@ pub(super) fn write(args: &BenchR3, directory: &Path) -> Result<()> {
     };
     let jobs = TRANSPORTS.len() * (loads.len() + scaling.len());
     let steps = Steps::new(jobs as u64, args.json);
-    let mut shown = table(&[
+    let mut shown = wide_table(&[
         "transport",
         "threads",
         "blocks in a job",

@@ -4,7 +4,6 @@
 
 mod workloads;
 
-use comfy_table::Table;
 use madrigal_circuit::Goal;
 use madrigal_core::PhaseCost;
 use serde::Serialize;
@@ -15,7 +14,7 @@ use super::programs::{ceilings, least};
 use crate::args::BenchTensors;
 use crate::exit::{Failure, Result, Usage};
 use crate::machine::Machine;
-use crate::numbers::{bytes, seconds, table};
+use crate::numbers::{Table, bytes, seconds, wide_table};
 use crate::progress::Steps;
 use crate::rates;
 use crate::reach::Network;
@@ -101,7 +100,7 @@ struct Line<'a> {
 }
 
 fn header() -> Table {
-    table(&[
+    wide_table(&[
         "name",
         "total",
         "least",

@@ -20,7 +20,7 @@ use serde::Serialize;
 use super::super::super::measured::is_wanted;
 use crate::args::BenchPaper;
 use crate::exit::{Failure, Result, Usage};
-use crate::numbers::table;
+use crate::numbers::wide_table;
 use crate::stats::{print, print_json_line};
 
 const A: Sharing = Sharing::Arithmetic;
@@ -303,7 +303,7 @@ pub(super) fn run(args: &BenchPaper) -> Result<()> {
         let names = names.join(", ");
         return Err(Usage::NothingToMeasure { names }.into());
     }
-    let mut rows = table(&[
+    let mut rows = wide_table(&[
         "row",
         "parties",
         "setup bits",

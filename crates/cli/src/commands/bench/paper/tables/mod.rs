@@ -26,7 +26,7 @@ use super::super::programs::workloads::{Made, Random, Recorded};
 use crate::args::{BenchPaper, PaperArg, TransportArg};
 use crate::exit::{Failure, Result, Usage};
 use crate::machine::Machine;
-use crate::numbers::{rate, table};
+use crate::numbers::{rate, wide_table};
 use crate::progress::Steps;
 use crate::rates;
 use crate::reach::Network;
@@ -137,7 +137,7 @@ pub(super) fn run(args: &BenchPaper, number: u8) -> Result<()> {
     if args.json {
         return Ok(());
     }
-    let mut table = table(&[
+    let mut table = wide_table(&[
         "row",
         "parties",
         "network",

@@ -10,7 +10,7 @@ use madrigal_program::{Inputs, Type};
 use super::super::super::programs::measure::{Times, measure_gates};
 use super::super::super::programs::workloads::{Made as Measured, Random};
 use super::{Bench, Row, gates};
-use crate::args::{NumberArg, Receivers};
+use crate::args::{NumberArg, Receivers, Sizes};
 use crate::commands::infer::made::{Asked, Made, read};
 use crate::exit::{Failure, Result};
 use crate::stats::Spread;
@@ -179,7 +179,7 @@ pub(super) fn rows(bench: &Bench<'_>, model: &Path) -> Result<Vec<Row>> {
 
 /// The network, and it on random data, with weights of one party and data of the other.
 fn program(path: &Path, bits: u32) -> Result<(Made, Measured)> {
-    let file = read(path)?;
+    let file = read(path, &Sizes::default())?;
     // As much after the point as the trained networks need: 10 bits of 32, 18 of 64.
     let number = Type::fixed(bits, bits / 4 + 2);
     let number = number.ok_or_else(|| Failure::bug(format!("no numbers of {bits} bits")))?;
