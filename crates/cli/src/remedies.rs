@@ -2,8 +2,8 @@
 //! `madrigal_app::remedies`.
 
 use madrigal_engine::PlanError;
-use madrigal_nn::secret::{CompareError, EncodeError};
-use madrigal_nn::{ImportError, Problem};
+use madrigal_nn::secret::{CompareError, EncodeError, UnfitError};
+use madrigal_nn::{Fault, ImportError, Problem, ReadError};
 
 pub use madrigal_app::remedies::with;
 
@@ -17,8 +17,8 @@ pub fn of_plan(error: &PlanError) -> Option<&'static str> {
     })
 }
 
-/// What is to be said of sizes that a model leaves open, and of numbers that a type does not have; nothing else of a model
-/// is mended by a flag.
+/// What is to be said of sizes that a model leaves open, of memory that it asks for, and of numbers that a type does not
+/// have; nothing else of a model is mended by a flag.
 pub fn of_model(error: &(dyn std::error::Error + 'static)) -> &'static str {
     let encoded = match error.downcast_ref::<CompareError>() {
         Some(CompareError::Encode(error)) => Some(error),
@@ -37,8 +37,53 @@ pub fn of_model(error: &(dyn std::error::Error + 'static)) -> &'static str {
                 | Problem::Given { .. }
         )
     };
-    match problems.is_some_and(|error| error.problems.iter().any(open)) {
-        true => "; see --batch, --dim and --shape",
-        false => "",
+    let large = |problem: &Problem| {
+        let Problem::Node { fault, .. } = problem else {
+            return false;
+        };
+        matches!(fault, Fault::Memory { .. })
+    };
+    let any =
+        |of: &dyn Fn(&Problem) -> bool| problems.is_some_and(|error| error.problems.iter().any(of));
+    let planned = error.downcast_ref::<UnfitError>();
+    let planned = planned.is_some_and(|error| error.nodes.iter().any(|node| node.spent.is_some()));
+    let read = matches!(
+        error.downcast_ref::<ReadError>(),
+        Some(ReadError::Memory(_))
+    );
+    match (any(&open), any(&large) || planned || read) {
+        (true, _) => "; see --batch, --dim and --shape",
+        (false, true) => "; see --batch and --file-memory",
+        (false, false) => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use madrigal_core::Budget;
+
+    use super::*;
+
+    #[test]
+    fn models_that_ask_for_memory_name_the_flag() {
+        let Err(spent) = Budget::new(1).take(2) else {
+            panic!("two bytes of one");
+        };
+        let fault = Fault::Memory {
+            shape: vec![1 << 28],
+            spent,
+        };
+        let (node, operator) = ("e".to_owned(), "Expand".to_owned());
+        let large = ImportError {
+            problems: vec![Problem::Node {
+                node,
+                operator,
+                fault,
+            }],
+        };
+        let flags = "; see --batch and --file-memory";
+        assert_eq!(of_model(&large), flags);
+        assert_eq!(of_model(&ReadError::Memory(spent)), flags);
+        assert_eq!(of_model(&ImportError { problems: vec![] }), "");
     }
 }

@@ -165,9 +165,7 @@ pub enum Fault {
         limit: usize,
     },
     /// A tensor that is computed of constants, or an operator that is made of the node, takes more memory than allowed.
-    #[error(
-        "it makes {shape:?}: {spent}; use a smaller batch, or allow more (--file-memory, in the library Limits::memory)"
-    )]
+    #[error("it makes {shape:?}: {spent}; use a smaller batch, or raise `Limits::memory`")]
     Memory {
         /// The dimensions.
         shape: Vec<usize>,

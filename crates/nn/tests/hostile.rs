@@ -278,7 +278,7 @@ fn small_files_take_no_more_memory_than_is_declared() {
         assert!(peak <= most, "{name}: {peak}");
         // What is refused names the node, the sizes and what to do.
         if !["gathered", "factors"].contains(&name) {
-            let parts = ["node_", "MiB", "--file-memory"];
+            let parts = ["node_", "MiB", "Limits::memory"];
             assert!(
                 parts.iter().all(|part| error.contains(part)),
                 "{name}: {error}"

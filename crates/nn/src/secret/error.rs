@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use madrigal_core::budget::Spent;
+
 use crate::tensor::HeldError;
 
 /// A node that cannot be computed on secrets.
@@ -13,6 +15,8 @@ pub struct Unfit {
     pub operator: String,
     /// Why, and what to do.
     pub reason: String,
+    /// The budget that it overdraws, if that is why.
+    pub spent: Option<Spent>,
 }
 
 /// All of them.

@@ -326,11 +326,7 @@ impl<'a> Forms<'a> {
 
     /// Takes what lists of places, or numbers that all know, take of memory while the program is planned.
     pub(super) fn take(&self, bytes: u64) -> Lowered<()> {
-        self.budget.take(bytes).map_err(|spent| {
-            Stop::Reason(format!(
-                "planning it: {spent}; use a smaller batch, or allow more (--file-memory, in the library Limits::memory)"
-            ))
-        })
+        self.budget.take(bytes).map_err(Stop::Memory)
     }
 
     /// The same for lists of so many places.
@@ -391,6 +387,7 @@ impl<'a> Forms<'a> {
                 node: node.into(),
                 operator: "output".into(),
                 reason,
+                spent: None,
             }],
         };
         let mut outputs = Vec::new();
@@ -405,6 +402,7 @@ impl<'a> Forms<'a> {
             let secret = match found {
                 Ok(secret) => secret,
                 Err(Stop::Reason(reason)) => return Err(unfit(name, reason)),
+                Err(Stop::Memory(spent)) => return Err(unfit(name, super::too_large(&spent))),
                 Err(Stop::Missing) => return Err(unfit(name, "nothing makes it".into())),
             };
             let port = format!("output {name}");
@@ -444,6 +442,7 @@ impl<'a> Forms<'a> {
                             node: layer.name.clone(),
                             operator: layer.operator.clone(),
                             reason,
+                            spent: None,
                         }],
                     },
                     None => unfit("the whole model", reason),

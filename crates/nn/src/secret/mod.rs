@@ -35,6 +35,7 @@ mod pools;
 mod range;
 mod rows;
 
+use madrigal_core::budget::Spent;
 use madrigal_program::{Party, Rounding, Type};
 
 pub use compare::{CompareError, Comparison, LayerDifference, OutputDifference};
@@ -117,6 +118,7 @@ impl Graph {
                     node: "all".into(),
                     operator: "numbers".into(),
                     reason,
+                    spent: None,
                 }],
             });
         }
@@ -141,6 +143,13 @@ impl Graph {
                     node: node.name.clone(),
                     operator: node.operator.clone(),
                     reason,
+                    spent: None,
+                }),
+                Err(Stop::Memory(spent)) => unfit.push(Unfit {
+                    node: node.name.clone(),
+                    operator: node.operator.clone(),
+                    reason: too_large(&spent),
+                    spent: Some(spent),
                 }),
             }
         }
@@ -157,9 +166,15 @@ enum Stop {
     Missing,
     /// It cannot be done on secrets.
     Reason(String),
+    /// It takes more memory than the file may.
+    Memory(Spent),
 }
 
 type Lowered<T> = Result<T, Stop>;
+
+fn too_large(spent: &Spent) -> String {
+    format!("planning it: {spent}; use a smaller batch, or raise `Limits::memory`")
+}
 
 /// What cannot be done, in words.
 fn cannot<T>(reason: impl Into<String>) -> Lowered<T> {

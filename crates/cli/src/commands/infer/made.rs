@@ -14,6 +14,7 @@ use super::unfit::Unfit;
 use crate::args::{NumberArg, Receivers, Sizes};
 use crate::exit::{Result, Usage};
 use crate::models;
+use crate::remedies;
 
 /// Who owns the model, and who the data.
 pub const MODEL: Party = Party::new(0);
@@ -48,7 +49,7 @@ pub struct Made {
 /// The model's file, not looked into yet.
 pub fn read(path: &Path, sizes: &Sizes) -> Result<File> {
     models::open(path, sizes, |error| {
-        let problem = error.to_string();
+        let problem = format!("{error}{}", remedies::of_model(&error));
         let path = path.to_owned();
         Unfit::File { path, problem }.into()
     })

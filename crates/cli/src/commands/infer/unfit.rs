@@ -17,7 +17,7 @@ pub enum Unfit {
     Import { path: PathBuf, error: ImportError },
     #[error("{}: {problem}", path.display())]
     File { path: PathBuf, problem: String },
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {error}{}", path.display(), remedies::of_model(error))]
     Secret { path: PathBuf, error: UnfitError },
     #[error("{}: {error}{}", path.display(), remedy(error))]
     Weights { path: PathBuf, error: EncodeError },
