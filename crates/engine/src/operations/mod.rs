@@ -16,6 +16,8 @@
 
 mod alpha;
 mod arithmetic_gmw;
+mod backend;
+mod backends;
 mod beta;
 mod bmr;
 mod boolean_gmw;
@@ -26,6 +28,7 @@ mod local;
 mod masks;
 mod matrices;
 mod netlist;
+mod registry;
 mod repeat;
 mod replicated;
 mod replicated_rings;
@@ -54,6 +57,10 @@ use crate::sort::{Element, Sharing, Sort};
 
 pub use alpha::{AlphaTool, MulBits};
 pub use arithmetic_gmw::ArithmeticGmwTool;
+pub use backend::{
+    Backend, Bits, Chain, Circuits, DynOperation, Edges, Keeping, Numbers, RingOperations,
+};
+pub use backends::ALL as BACKENDS;
 pub use beta::BetaTool;
 pub use bmr::{BmrTool, ComposeKeys, FromKeys, ToKeys};
 pub use boolean_gmw::BooleanGmwTool;
