@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 
 use madrigal_core::{Party, PartyError};
+use madrigal_engine::Mismatch;
 use thiserror::Error;
 
 use crate::element::Type;
@@ -337,6 +338,14 @@ pub enum Fault {
         found: &'static str,
         /// The mix.
         mix: String,
+    },
+    /// Values that the operation of a protocol does not take.
+    #[error("{operator}: {problem}")]
+    Operation {
+        /// The operator.
+        operator: String,
+        /// What the operation says.
+        problem: Mismatch,
     },
     /// A list that an operation takes none of.
     #[error("{operator}: {what}")]

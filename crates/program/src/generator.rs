@@ -456,7 +456,7 @@ impl Cook {
             8 => self.keep(row.reverse(axis).flatten()),
             _ => {
                 let sharing = match (self.recipe.bits, self.yes()) {
-                    (Sharing::Replicated, _) => Sharing::Replicated,
+                    (Sharing::R, _) => Sharing::R,
                     (_, true) => self.recipe.ring,
                     (bits, false) => bits,
                 };

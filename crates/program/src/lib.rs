@@ -45,10 +45,10 @@
 //! that protocols do ([`lower`]).
 
 mod array;
+mod clear;
 mod computation;
 mod element;
 mod error;
-mod execute;
 mod function;
 #[cfg(feature = "generator")]
 pub mod generator;
@@ -67,9 +67,9 @@ pub use array::{Array, IntoArray};
 pub use computation::{Computation, InputPort, OutputPort};
 pub use element::{Bits, Fixed, FixedWord, Integer, Number, Plain, Signed, Type, Unsigned};
 pub use error::{Fault, ProgramError, Source};
-pub use execute::{Executable, ExecuteError};
 pub use ir::Rounding;
 pub use local::LocalError;
+pub use lower::{Executable, ExecuteError};
 #[doc(no_inline)]
 pub use madrigal_core::Party;
 pub use opening::{Everyone, Open, Opened, Receivers};

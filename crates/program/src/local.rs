@@ -6,7 +6,7 @@ use madrigal_engine::RunError;
 use thiserror::Error;
 
 use crate::computation::Computation;
-use crate::execute::ExecuteError;
+use crate::lower::ExecuteError;
 use crate::lower::Mix;
 use crate::simulate::{InputError, Inputs, Outputs};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_core::time::Rates;
-use madrigal_engine::operations::Gated;
+use madrigal_engine::operations::{Backend, Gated};
 use madrigal_engine::{
     Given, Means, Outcome, ProgramPlan, ProgramSpec, Progress, RunError, run_program,
 };
@@ -14,9 +14,9 @@ use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
 
 use crate::computation::Computation;
-use crate::execute::{Executable, ExecuteError};
 use crate::local::LocalError;
-use crate::lower::{Conditional, Kept, Lowered, Mix, Sharing, Way};
+use crate::lower::{Conditional, Kept, Lowered, Mix, Way};
+use crate::lower::{Executable, ExecuteError};
 use crate::simulate::{InputError, Inputs, Outputs};
 
 /// A program with its plan.
@@ -161,7 +161,7 @@ impl Computation {
                 best.take(fastest, ());
             }
         }
-        if mix.bits() == Sharing::Beta {
+        if Backend::of(mix.bits()).bits().pairs {
             let (goal, lowered) = (plain.goal(), plain.with().in_pairs());
             // What does not fit in pairs may fit without.
             if let Ok(made) = planned(goal, &lowered) {

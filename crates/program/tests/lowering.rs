@@ -1,9 +1,14 @@
-//! What programs become against what they mean: the steps in the clear, and the oracle.
+//! What programs become against what they mean: the protocols' outputs, and the oracle.
 
 use madrigal_circuit::Goal;
+use madrigal_engine::{Given, Means, Origin, ProgramPlan, ProgramSpec, run_program, serve};
+use madrigal_net::transport::mesh;
+use madrigal_net::{Session, SessionConfig, block_on};
 use madrigal_program::generator::Recipe;
 use madrigal_program::lower::{Action, Mix, Sharing, Step};
-use madrigal_program::{Array, Computation, Fault, Inputs, Party, Program, Secret};
+use madrigal_program::{
+    Array, Computation, Executable, Fault, Inputs, Outputs, Party, Program, Secret,
+};
 
 use crate::random::Random;
 
@@ -19,7 +24,7 @@ const MIXES: [(Mix, usize); 6] = [
 
 const GOALS: [Goal; 2] = [Goal::Size, Goal::Depth];
 
-/// The program's steps give what the oracle gives.
+/// The parties get what the oracle gives.
 #[track_caller]
 pub(crate) fn agrees(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goal, what: &str) {
     let expected = program.simulate(inputs).expect("inputs as declared");
@@ -27,19 +32,68 @@ pub(crate) fn agrees(program: &Computation, inputs: &Inputs, mix: Mix, goal: Goa
         Ok(lowered) => lowered,
         Err(error) => panic!("{what} in {mix}: {error}"),
     };
-    let found = lowered
-        .evaluate(program, inputs, 1)
-        .expect("inputs as declared");
+    let executable = lowered.executable().expect("a mix that can be");
+    let ended = with_dealer(program, inputs, &executable);
     let codes = |array: Option<&Array>| array.map(|array| array.codes().collect::<Vec<_>>());
-    for (number, (found, expected)) in found.arrays().zip(expected.arrays()).enumerate() {
-        assert_eq!(
-            codes(found),
-            codes(expected),
-            "output {number} of {what} in {mix}, {goal:?}:\n{}\n{}",
-            program.describe().join("\n"),
-            lowered.describe().join("\n"),
-        );
+    for party in &ended {
+        let arrays = party.arrays().zip(expected.arrays());
+        for (number, (found, expected)) in arrays.enumerate() {
+            let Some(found) = found else { continue };
+            assert_eq!(
+                codes(Some(found)),
+                codes(expected),
+                "output {number} of {what} in {mix}, {goal:?}:\n{}\n{}",
+                program.describe().join("\n"),
+                lowered.describe().join("\n"),
+            );
+        }
     }
+}
+
+/// Runs a program as all of its parties and a dealer, which spares each run its base OTs.
+fn with_dealer(program: &Computation, inputs: &Inputs, executable: &Executable) -> Vec<Outputs> {
+    let parties = program.parties();
+    let dealt = ProgramPlan::new(ProgramSpec {
+        origin: Origin::Dealer,
+        ..executable.spec()
+    });
+    // A dealer has no correlated OTs, which garbled circuits need.
+    let (plan, all) = match dealt {
+        Ok(plan) => (plan, parties + 1),
+        Err(_) => (executable.plan().expect("a plan that can be"), parties),
+    };
+    let party = |me: Party, transport| -> Option<Outputs> {
+        block_on(async {
+            let session = Session::new(SessionConfig::new(me, all), transport);
+            session.greet().await.expect("all are there");
+            let outputs = if me.index() < parties {
+                let given = Given {
+                    inputs: (executable.given(program, inputs, me)).expect("inputs as declared"),
+                    means: Means::default(),
+                };
+                let done = run_program(&session, 1, &plan, given, None, &|_| {}).await;
+                let done = done.unwrap_or_else(|error| panic!("{me}: {error}"));
+                Some(executable.outputs(&done.outputs))
+            } else {
+                let served = serve(&session, None).await;
+                served.expect("parties that end their job");
+                None
+            };
+            session.close().await;
+            outputs
+        })
+    };
+    let party = &party;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = Party::all(all)
+            .zip(mesh(all))
+            .map(|(me, transport)| scope.spawn(move || party(me, transport)))
+            .collect();
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended
+            .filter_map(|party| party.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }
 
 #[test]
@@ -85,13 +139,22 @@ fn steps(parties: usize, mix: Mix, program: impl FnOnce(&mut Program)) -> Vec<St
 /// ANDs of each circuit.
 fn ands(steps: &[Step]) -> Vec<u64> {
     let count = |step: &Step| match &step.action {
-        Action::Netlist(netlist) => {
+        Action::Circuit(netlist) => {
             let stats = netlist.stats();
             Some(stats.and + stats.or)
         }
         _ => None,
     };
     steps.iter().filter_map(count).collect()
+}
+
+/// Steps that are an operation of a protocol whose name begins so.
+fn operations(steps: &[Step], name: &str) -> usize {
+    let named = steps.iter().filter(|step| match &step.action {
+        Action::Operation(operation) => operation.name().starts_with(name),
+        _ => false,
+    });
+    named.count()
 }
 
 fn count(steps: &[Step], wanted: fn(&Action) -> bool) -> usize {
@@ -148,7 +211,7 @@ fn among_three_servers_ring_elements_are_tested_as_they_are() {
             p.open(result, BOB);
         })
     };
-    let tests = |found: &[Step]| count(found, |action| matches!(action, Action::Test(..)));
+    let tests = |found: &[Step]| operations(found, "negative/") + operations(found, "zero/");
     // The signs of a, of b and of a - b, and a choice.
     let found = compare(|a, b| a.lt(b));
     assert_eq!((tests(&found), ands(&found)), (3, vec![1]));
@@ -168,7 +231,7 @@ fn absolute_values_of_ring_elements_are_products_with_a_sign() {
             p.open((a * b).abs() + 1, BOB);
         })
     };
-    let times = |found: &[Step]| count(found, |action| matches!(action, Action::BitTimes));
+    let times = |found: &[Step]| operations(found, "bit-times/");
     for (found, circuits) in [
         (absolute(2, Mix::AB), vec![63]),
         (absolute(2, Mix::ALPHA_BETA), vec![63]),
@@ -185,10 +248,10 @@ fn absolute_values_of_ring_elements_are_products_with_a_sign() {
 fn absolute_values_convert_nothing_unasked() {
     let found = steps(2, Mix::AB.manual(), |p| {
         let x = p.input::<i64>(ALICE, 9);
-        p.open((x << 1).abs().to(Sharing::Arithmetic), BOB);
+        p.open((x << 1).abs().to(Sharing::A), BOB);
     });
-    let times = count(&found, |action| matches!(action, Action::BitTimes));
-    let composed = count(&found, |action| matches!(action, Action::Compose { .. }));
+    let times = operations(&found, "bit-times/");
+    let composed = operations(&found, "compose/");
     assert_eq!((times, composed), (0, 1));
 }
 
@@ -201,29 +264,17 @@ fn a_distance_is_computed_in_the_ring_and_its_minimum_on_bits() {
         p.open((least, place), BOB);
     };
     let found = steps(2, Mix::AB, program);
-    assert_eq!(count(&found, |action| matches!(action, Action::Square)), 1);
-    assert_eq!(
-        count(&found, |action| matches!(action, Action::Split { .. })),
-        1
-    );
+    assert_eq!(operations(&found, "square/"), 1);
+    assert_eq!(operations(&found, "addends/"), 1);
     // Adding up the shares, then a circuit for each halving.
     assert_eq!(
-        count(&found, |action| matches!(action, Action::Netlist(_))),
+        count(&found, |action| matches!(action, Action::Circuit(_))),
         1 + 8
     );
-    assert_eq!(
-        count(&found, |action| matches!(action, Action::Compose { .. })),
-        0
-    );
+    assert_eq!(operations(&found, "compose/"), 0);
     // Among three servers a sum of squares costs what one product does.
     let found = steps(3, Mix::R, program);
-    assert_eq!(
-        count(&found, |action| matches!(
-            action,
-            Action::Dot { length: 16 }
-        )),
-        1
-    );
+    assert_eq!(operations(&found, "dot/1 in R of vectors of 16"), 1);
 }
 
 #[test]
@@ -283,7 +334,7 @@ fn without_conversions_of_its_own_a_mix_names_the_line_that_needs_one() {
         p.open(less, BOB);
         line
     });
-    let (found, wanted) = (Sharing::Arithmetic, Sharing::Boolean);
+    let (found, wanted) = (Sharing::A, Sharing::B);
     assert!(
         matches!(fault, Fault::Sharing { found: a, wanted: b, .. } if (a, b) == (found, wanted))
     );
@@ -295,11 +346,11 @@ fn without_conversions_of_its_own_a_mix_names_the_line_that_needs_one() {
         p.open(product, BOB);
         line
     });
-    assert!(matches!(fault, Fault::Sharing { found, .. } if found == Sharing::Boolean));
+    assert!(matches!(fault, Fault::Sharing { found, .. } if found == Sharing::B));
     let mut p = Program::new(3);
     let (x, y) = (p.input::<u32>(ALICE, 5), p.input::<u32>(BOB, 5));
-    let least = x.min(&y).to(Sharing::Arithmetic);
-    let product = (x.square() * least).to(Sharing::Boolean);
+    let least = x.min(&y).to(Sharing::A);
+    let product = (x.square() * least).to(Sharing::B);
     let bit = product.lt(100);
     p.open(bit.select(x, 0), BOB);
     let program = p.finish().expect("a program that can be");
@@ -356,32 +407,27 @@ fn a_sharing_that_a_mix_does_not_have_is_refused() {
     let fault = refused(Mix::R, |p| {
         let x = p.input::<u32>(ALICE, 5);
         let line = line!() + 1;
-        let x = x.to(Sharing::Arithmetic);
+        let x = x.to(Sharing::A);
         p.open(x, BOB);
         line
     });
-    assert!(matches!(fault, Fault::NotInMix { wanted, .. } if wanted == Sharing::Arithmetic));
+    assert!(matches!(fault, Fault::NotInMix { wanted, .. } if wanted == Sharing::A));
 }
 
 #[test]
 fn what_the_program_says_of_a_value_holds_for_what_is_computed_with_it() {
     let found = steps(2, Mix::AB, |p| {
-        let x = p.input::<u32>(ALICE, 5).to(Sharing::Boolean);
+        let x = p.input::<u32>(ALICE, 5).to(Sharing::B);
         p.open(&x * &x + x, BOB);
     });
-    assert_eq!(
-        count(&found, |action| matches!(
-            action,
-            Action::Square | Action::Linear { .. }
-        )),
-        0
-    );
+    let sums = count(&found, |action| matches!(action, Action::Linear { .. }));
+    assert_eq!((operations(&found, "square/"), sums), (0, 0));
     assert_eq!(ands(&found).len(), 1);
     let found = steps(2, Mix::B, |p| {
-        let x = p.input::<u32>(ALICE, 5).to(Sharing::Arithmetic);
+        let x = p.input::<u32>(ALICE, 5).to(Sharing::A);
         p.open(&x * &x + x, BOB);
     });
-    assert_eq!(count(&found, |action| matches!(action, Action::Square)), 1);
+    assert_eq!(operations(&found, "square/"), 1);
     assert_eq!(ands(&found), []);
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn runs_with(
         Ok(lowered) => lowered,
         Err(error) => panic!("{what} in {mix}: {error}"),
     };
-    if mix.bits() == Sharing::Beta {
+    if mix.bits() == Sharing::BETA {
         let what = format!("{what}, two layers in a round,");
         runs_lowered(program, &lowered.in_pairs(), inputs, goal, &what, adjust);
     }

@@ -198,7 +198,7 @@ fn opened_values_decide_how_many_stages_there_are() {
     let seed = seed();
     for (parties, mix, sharing) in [
         (2, Mix::AB, None),
-        (2, Mix::AB, Some(Sharing::Boolean)),
+        (2, Mix::AB, Some(Sharing::B)),
         (3, Mix::R, None),
         (5, Mix::B, None),
     ] {

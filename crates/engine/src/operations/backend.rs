@@ -82,6 +82,9 @@ pub struct Bits {
     pub test: Option<fn(Predicate, Depth) -> DynOperation>,
     /// Makes bits of the numbers that add up to ring elements, in another way than by their shares in B.
     pub split: Option<fn(ring: Sharing, negated: bool) -> DynOperation>,
+    /// Sharings of ring elements that the numbers which become bits are shared anew from: they are others than the parties'
+    /// shares.
+    pub shares_anew: &'static [Sharing],
     /// Makes shares of ring elements in A of bits, where the protocol needs no bits in B for it.
     pub compose: Option<fn(Width, signed: bool) -> DynOperation>,
 }
@@ -140,8 +143,6 @@ pub trait RingOperations: Send + Sync {
     fn known_product(&self, product: Product, side: Side, owner: Party) -> Option<DynOperation>;
     /// Makes bits of the numbers that add up to elements, in the sharing of bits that conversions go to.
     fn addends(&self, parties: usize, negated: bool) -> DynOperation;
-    /// Counts the numbers that add up to an element.
-    fn addend_count(&self, parties: usize) -> usize;
     /// Makes ring elements of bits in the sharing of bits that conversions come from.
     fn compose(&self, width: Width, signed: bool) -> DynOperation;
     /// Multiplies bits, in the sharing of bits that conversions come from, with elements.
@@ -207,10 +208,6 @@ impl<P: Rings> RingOperations for Of<P> {
 
     fn addends(&self, parties: usize, negated: bool) -> DynOperation {
         Arc::new(Addends::<P>::new(parties, negated))
-    }
-
-    fn addend_count(&self, parties: usize) -> usize {
-        P::addend_count(parties)
     }
 
     fn compose(&self, width: Width, signed: bool) -> DynOperation {

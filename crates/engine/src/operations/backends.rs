@@ -81,6 +81,7 @@ pub static ALL: [Backend; 7] = [
             branches: Err("for in R an AND sends one bit already"),
             test: Some(|predicate: Predicate, depth: Depth| Arc::new(Test::new(predicate, depth))),
             split: None,
+            shares_anew: &[],
             compose: None,
         }),
         numbers: Some(Numbers {
@@ -113,6 +114,7 @@ pub static ALL: [Backend; 7] = [
             branches: Ok(()),
             test: None,
             split: None,
+            shares_anew: &[],
             compose: None,
         }),
         numbers: None,
@@ -135,6 +137,7 @@ pub static ALL: [Backend; 7] = [
             branches: Err("for in Y tables of branches are not stacked"),
             test: None,
             split: None,
+            shares_anew: &[],
             compose: Some(|width: Width, signed| Arc::new(ComposeKeys::new(width, signed))),
         }),
         numbers: None,
@@ -160,6 +163,7 @@ pub static ALL: [Backend; 7] = [
                 true => Arc::new(SplitLabels::<AlphaTool>::new(negated)),
                 false => Arc::new(SplitLabels::<ArithmeticGmwTool>::new(negated)),
             }),
+            shares_anew: &[Sharing::A],
             compose: Some(|width: Width, signed| {
                 Arc::new(ComposeLabels::<HalfGates>::new(width, signed))
             }),
@@ -184,6 +188,7 @@ pub static ALL: [Backend; 7] = [
             branches: Err("for in beta each AND's masks are multiplied ahead"),
             test: None,
             split: None,
+            shares_anew: &[],
             compose: None,
         }),
         numbers: None,

@@ -70,22 +70,22 @@ impl Backend {
         self.kept.from.iter().map(|make| make()).collect()
     }
 
-    /// Makes bits, in this protocol, of the numbers that add up to ring elements in `ring`, and counts them.
-    pub fn split(&self, ring: &Self, parties: usize, negated: bool) -> (Chain, usize) {
+    /// Makes bits, in this protocol, of the numbers that add up to ring elements in `ring`, all but the first one
+    /// negated if so.
+    pub fn split(&self, ring: &Self, parties: usize, negated: bool) -> Chain {
         let numbers = ring.numbers();
         if let Some(split) = self.bits().split {
-            return (vec![split(ring.sharing, negated)], parties);
+            return vec![split(ring.sharing, negated)];
         }
         if numbers.with.first() == Some(&self.sharing) {
-            let addends = numbers.rings.addends(parties, negated);
-            return (vec![addends], numbers.rings.addend_count(parties));
+            return vec![numbers.rings.addends(parties, negated)];
         }
         // All numbers become bits of this protocol in one message.
         let kept = Self::of(ring.kept.sharing).numbers();
         let mut chain = ring.to_kept();
         chain.push(kept.rings.addends(parties, negated));
         chain.extend(self.from_kept());
-        (chain, kept.rings.addend_count(parties))
+        chain
     }
 
     /// Makes ring elements, in this protocol, of bits in `bits`.

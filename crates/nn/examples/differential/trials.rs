@@ -161,7 +161,7 @@ impl Trial {
         let run = || {
             let lowered = made.program.lower(self.mix, self.goal);
             let lowered = lowered.map_err(|error| format!("it is not lowered: {error}"))?;
-            if self.mix.bits() == Sharing::Beta && self.seed.is_multiple_of(2) {
+            if self.mix.bits() == Sharing::BETA && self.seed.is_multiple_of(2) {
                 return self.run_lowered(made, &lowered.in_pairs(), shares);
             }
             self.run_lowered(made, &lowered, shares)

@@ -64,7 +64,8 @@ pub(super) fn ring_can(graph: &Graph, node: &Node, mix: Mix) -> bool {
         Op::Unary(Unary::ShiftLeft(_)) => true,
         // Exactly, a ring of shares that add up cannot do it without bits.
         Op::Truncate { rounding, .. } => {
-            mix.bits() == super::Sharing::Replicated || *rounding == Rounding::Probabilistic
+            let exact = mix.numbers().is_some_and(|numbers| numbers.exact_quotients);
+            exact || *rounding == Rounding::Probabilistic
         }
         op => is_arithmetic(op) && !bool,
     }
@@ -96,7 +97,7 @@ fn of_inputs(
 ) -> Vec<Wants> {
     let bits = Wants::one(Domain::Bits);
     let inputs = node.inputs.len();
-    let ring = mix.arithmetic().has_ring() && ring_can(graph, node, mix);
+    let ring = mix.arithmetic_is_in_a_ring() && ring_can(graph, node, mix);
     match &node.op {
         Op::To(sharing) => vec![Wants::one(Domain::of(*sharing, mix)); inputs],
         Op::Cast(element) => {
@@ -140,7 +141,7 @@ fn of_inputs(
 /// Where a value that nothing has computed yet will be: a guess for the state of loops.
 pub(super) fn guess(graph: &Graph, value: Value, mix: Mix, rings: bool) -> Domain {
     let node = graph.maker(value);
-    let ring = mix.arithmetic().has_ring();
+    let ring = mix.arithmetic_is_in_a_ring();
     match &node.op {
         _ if graph.sort(value).element.is_bool() => Domain::Bits,
         Op::To(sharing) => Domain::of(*sharing, mix),

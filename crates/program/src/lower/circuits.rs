@@ -5,13 +5,13 @@ use std::sync::Arc;
 use madrigal_circuit::Goal;
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::Convolution;
-use madrigal_engine::operations::{Depth, Predicate};
+use madrigal_engine::operations::{Depth, DynOperation, Predicate};
 
+use super::Domain;
 use super::bits::BitOp;
 use super::draft::Operand;
 use super::lowering::{Lowering, Native, Result};
-use super::steps::{Action, Held, Places, Slot};
-use super::{Domain, Sharing};
+use super::steps::{Places, Slot};
 use crate::element::Type;
 use crate::error::Fault;
 use crate::ir::{Binary, Extreme, Node, Op, Reduction, Value};
@@ -20,6 +20,9 @@ use crate::shape::{Shape, View};
 /// How many numbers are added up, and how many bits joined, by one circuit at most.
 const ADDED: usize = 8;
 const JOINED: usize = 64;
+
+/// Makes a protocol's own test of ring elements.
+type Tester = fn(Predicate, Depth) -> DynOperation;
 
 /// Products of one node that are kept at once where numbers are bits: of 32 bits, they take 0.5 GiB a party for each
 /// operand and for themselves.
@@ -67,18 +70,20 @@ impl Lowering<'_> {
         let (element, len) = (self.element(a), self.len(a));
         let by_shares = self.by_shares(a, b);
         match binary {
-            Binary::Equal if by_shares && self.tests(a, b) => {
-                let difference = self.difference(a, b)?;
-                Ok(vec![self.test(Predicate::Zero, difference)?])
-            }
-            Binary::Less if by_shares && self.tests(a, b) => self.less_of_signs(a, b),
             Binary::Equal if by_shares => {
+                if let Some(test) = self.tests(a, b) {
+                    let difference = self.difference(a, b)?;
+                    return Ok(vec![self.test(test, Predicate::Zero, difference)?]);
+                }
                 // That a - b is 0 says that one share is the negative of what the others add up to.
                 let difference = self.difference(a, b)?;
                 let shares = self.split(difference, true)?;
                 Ok(self.bit_op(BitOp::IsSum, slots(&shares), len))
             }
-            Binary::Less if by_shares => self.less_of_shares(a, b),
+            Binary::Less if by_shares => match self.tests(a, b) {
+                Some(test) => self.less_of_signs(test, a, b),
+                None => self.less_of_shares(a, b),
+            },
             Binary::Min | Binary::Max if by_shares => {
                 let (less, greater) = (self.less_of_shares(a, b)?[0], [a, b]);
                 let chosen = match binary {
@@ -143,14 +148,15 @@ impl Lowering<'_> {
 
     /// Whether elements of the values' rings are tested as they are: by a protocol for it, unless there are bits of them,
     /// of which a circuit takes no more.
-    fn tests(&self, a: Value, b: Value) -> bool {
+    fn tests(&self, a: Value, b: Value) -> Option<Tester> {
         let has_bits = |value: &Value| {
             self.graph.uniform(*value).is_none() && self.form(*value).bits.is_some()
         };
-        self.mix.bits() == Sharing::Replicated && ![a, b].iter().any(has_bits)
+        let test = self.backend(Domain::Bits).bits().test;
+        test.filter(|_| ![a, b].iter().any(has_bits))
     }
 
-    fn test(&mut self, predicate: Predicate, x: Slot) -> Result<Slot> {
+    fn test(&mut self, test: Tester, predicate: Predicate, x: Slot) -> Result<Slot> {
         self.may_convert(Domain::Ring, Domain::Bits)?;
         let depth = match self.goal {
             Goal::Size => Depth::Ripple,
@@ -159,18 +165,17 @@ impl Lowering<'_> {
         if let Some(&known) = self.tested.get(&(x, predicate)) {
             return Ok(known);
         }
-        let bit = self.bits_of(1, self.draft.held(x).len);
-        let bit = self.action(Action::Test(predicate, depth), &[x], bit);
+        let bit = self.operation(test(predicate, depth), &[x])?;
         self.tested.insert((x, predicate), bit);
         Ok(bit)
     }
 
     /// Whether ring elements are less than zero as signed numbers.
     pub(super) fn negative(&mut self, x: Slot) -> Result<Slot> {
-        if self.mix.bits() == Sharing::Replicated {
-            return self.test(Predicate::Negative, x);
+        if let Some(test) = self.backend(Domain::Bits).bits().test {
+            return self.test(test, Predicate::Negative, x);
         }
-        let (bits, len) = (self.width(x), self.draft.held(x).len);
+        let (bits, len) = (self.width(x), self.draft.sort(x).len);
         let addends = slots(&self.addends(x)?);
         let zeros = vec![Operand::Uniform(0, bits); addends.len()];
         let operands = [&addends[..], &zeros, &addends].concat();
@@ -178,10 +183,10 @@ impl Lowering<'_> {
     }
 
     /// Whether a < b, from the signs of both and of their difference; that of a alone where b is zero.
-    fn less_of_signs(&mut self, a: Value, b: Value) -> Result<Vec<Slot>> {
+    fn less_of_signs(&mut self, test: Tester, a: Value, b: Value) -> Result<Vec<Slot>> {
         let (signed, len) = (self.element(a).is_signed(), self.len(a));
         let difference = self.difference(a, b)?;
-        let difference = self.test(Predicate::Negative, difference)?;
+        let difference = self.test(test, Predicate::Negative, difference)?;
         if signed && self.graph.uniform(b) == Some(0) {
             return Ok(vec![difference]);
         }
@@ -191,7 +196,7 @@ impl Lowering<'_> {
                 Some(code) => Operand::Uniform(code >> (self.element(value).bits() - 1), 1),
                 None => {
                     let ring = self.ring_slot(value)?;
-                    Operand::Slot(self.test(Predicate::Negative, ring)?)
+                    Operand::Slot(self.test(test, Predicate::Negative, ring)?)
                 }
             });
         }
@@ -229,13 +234,12 @@ impl Lowering<'_> {
                 Reduction::And => element.mask(),
                 _ => 0,
             };
-            return Ok(vec![self.filled_with(code, element, len, Domain::Bits)]);
+            return Ok(vec![self.filled_with(code, element, len, Domain::Bits)?]);
         }
         let x = self.bits_slot(node.inputs[0])?;
         let (op, arity) = match reduction {
             Reduction::Xor => {
-                let held = self.bits_of(element.bits(), len);
-                return Ok(vec![self.action(Action::Sum(sizes), &[x], held)]);
+                return Ok(vec![self.sums(x, sizes, false)?]);
             }
             Reduction::Sum => return Ok(vec![self.bits_sum(x, sizes)?]),
             Reduction::Product => (BitOp::Binary(Binary::Mul, element), 2),
@@ -405,7 +409,12 @@ impl Lowering<'_> {
         let k = self.shape(node.inputs[0]).axes()[2];
         if k == 0 {
             let len = sort.shape.elements();
-            return Ok(vec![self.filled_with(0, sort.element, len, Domain::Bits)]);
+            return Ok(vec![self.filled_with(
+                0,
+                sort.element,
+                len,
+                Domain::Bits,
+            )?]);
         }
         let count = self.products(node, &[batch, m, n, k])?;
         let strides = [[m * k, k, 0, 1], [k * n, 0, 1, n]];
@@ -434,7 +443,7 @@ impl Lowering<'_> {
         let (element, len) = (sort.element, sort.shape.elements());
         let count = self.products(node, &[len, convolution.window()])?;
         if count == 0 {
-            return Ok(vec![self.filled_with(0, element, len, Domain::Bits)]);
+            return Ok(vec![self.filled_with(0, element, len, Domain::Bits)?]);
         }
         let Convolution {
             images,
@@ -504,7 +513,7 @@ impl Lowering<'_> {
     /// The images of a convolution with the zeros around them.
     fn padded(&mut self, images: Value, convolution: &Convolution) -> Result<Slot> {
         let slot = self.bits_slot(images)?;
-        let zero = self.filled_with(0, self.element(images), 1, Domain::Bits);
+        let zero = self.filled_with(0, self.element(images), 1, Domain::Bits)?;
         let joined = self.join(&[slot, zero], 1);
         let [[above, below], [before, after]] = convolution.padding;
         let [rows, columns] = convolution.image;
@@ -556,7 +565,7 @@ impl Lowering<'_> {
         let sort = &node.outputs[0];
         let (element, len) = (sort.element, sort.shape.elements());
         if len == 0 || entries == 0 {
-            return Ok(vec![self.filled_with(0, element, len, Domain::Bits)]);
+            return Ok(vec![self.filled_with(0, element, len, Domain::Bits)?]);
         }
         let count = self.len(places);
         if let (Some(array), 1) = (self.graph.constant(table), batch) {
@@ -583,12 +592,8 @@ impl Lowering<'_> {
             Operand::Slot(self.gather(slot, Places::View(view)))
         });
         let masked = self.bit_op(BitOp::Mask, operands.into(), shape.elements())[0];
-        let held = Held {
-            len,
-            ..self.draft.held(masked).clone()
-        };
         let sizes = [len, entries, 1];
-        Ok(vec![self.action(Action::Sum(sizes), &[masked], held)])
+        Ok(vec![self.sums(masked, sizes, false)?])
     }
 }
 

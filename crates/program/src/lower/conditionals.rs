@@ -6,12 +6,12 @@ use madrigal_circuit::branches::{Draft, index_bits};
 use madrigal_circuit::{Builder, Wire};
 use madrigal_engine::operations::Scheme;
 
-use super::Way;
 use super::bits::BitOp;
 use super::branches::circuits;
 use super::draft::Operand;
 use super::lowering::{Lowering, Result};
 use super::steps::{Action, Places, Slot};
+use super::{Domain, Way};
 use crate::ir::Node;
 use crate::shape::{Shape, View};
 
@@ -49,10 +49,10 @@ impl Lowering<'_> {
             rest = after;
         }
         let branching = draft.finish(&values).expect("wires of its own");
-        let held = node.outputs.iter();
-        let held = held.map(|sort| self.bits_of(sort.element.bits(), lanes));
+        let outputs = node.outputs.iter();
+        let outputs = outputs.map(|sort| self.shared(Domain::Bits, sort.element.bits(), lanes));
+        let outputs = outputs.collect();
         let action = Action::Branches(Arc::new(branching), Way::Shared(Scheme::Merged));
-        let outputs = held.collect();
         let first = self
             .draft
             .action(action, &operands, outputs, &name, self.at);

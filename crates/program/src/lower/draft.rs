@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Builder, Goal, Netlist, Wire};
 
-use super::Sharing;
+use madrigal_engine::{Element, Sharing, Sort};
+
 use super::bits::BitOp;
-use super::steps::{Action, Body, Element, Held, Slot, Step};
+use super::steps::{Action, Body, Slot, Step};
 use crate::error::Source;
 
 /// What a step of a draft does.
@@ -34,7 +35,7 @@ pub(super) enum Operand {
 struct Node {
     work: Work,
     inputs: Vec<Operand>,
-    outputs: Vec<Held>,
+    outputs: Vec<Sort>,
     label: String,
     at: Source,
 }
@@ -60,7 +61,7 @@ impl Draft {
         &mut self,
         action: Action,
         inputs: &[Slot],
-        outputs: Vec<Held>,
+        outputs: Vec<Sort>,
         label: &str,
         at: Source,
     ) -> Slot {
@@ -78,28 +79,28 @@ impl Draft {
         at: Source,
     ) -> Vec<Slot> {
         let width = |input: &Operand| match input {
-            Operand::Slot(slot) => self.held(*slot).element.bits(),
+            Operand::Slot(slot) => self.sort(*slot).element.bits() as u32,
             Operand::Uniform(_, bits) => *bits,
         };
         let widths: Vec<u32> = inputs.iter().map(width).collect();
         let outputs = op.widths(&widths).into_iter();
-        let outputs = outputs.map(|bits| Held::shared(sharing, Element::Bits(bits), len));
+        let outputs = outputs.map(|bits| Sort::new(sharing, Element::Bits(bits as usize), len));
         let outputs: Vec<_> = outputs.collect();
         let (count, label) = (outputs.len() as u32, op.name());
         let first = self.push(Work::Bits(op), inputs, outputs, label, at);
         (0..count).map(|output| Slot { output, ..first }).collect()
     }
 
-    /// What a slot holds.
-    pub(super) fn held(&self, slot: Slot) -> &Held {
-        &self.nodes[slot.step as usize].outputs[slot.output as usize]
+    /// The sort of a slot.
+    pub(super) fn sort(&self, slot: Slot) -> Sort {
+        self.nodes[slot.step as usize].outputs[slot.output as usize]
     }
 
     fn push(
         &mut self,
         work: Work,
         inputs: Vec<Operand>,
-        outputs: Vec<Held>,
+        outputs: Vec<Sort>,
         label: String,
         at: Source,
     ) -> Slot {
@@ -144,9 +145,9 @@ impl Draft {
                     for (output, &from) in (0..).zip(&made.outputs) {
                         moved.insert(from, Slot { step, output });
                     }
-                    let outputs = made.outputs.iter().map(|&slot| self.held(slot).clone());
+                    let outputs = made.outputs.iter().map(|&slot| self.sort(slot));
                     body.steps.push(Step {
-                        action: Action::Netlist(made.netlist),
+                        action: Action::Circuit(made.netlist),
                         inputs: made.inputs.iter().map(|slot| moved[slot]).collect(),
                         outputs: outputs.collect(),
                         label: made.label,
@@ -346,7 +347,7 @@ impl Draft {
                         .entry(slot)
                         .or_insert_with(|| {
                             inputs.push(slot);
-                            builder.input(self.held(slot).element.bits())
+                            builder.input(self.sort(slot).element.bits() as u32)
                         })
                         .clone(),
                 });

@@ -1,10 +1,15 @@
 //! Values in the forms that steps take: shared ring elements, shared bits.
 
+use std::sync::Arc;
+
+use madrigal_engine::operations::{Backend, Narrow, Row};
+
+use super::Domain;
 use super::bits::BitOp;
 use super::draft::Operand;
 use super::lowering::{Lowering, Native, Result};
-use super::steps::{Action, Held, Places, Slot};
-use super::{Domain, Sharing};
+use super::steps::{Action, Places, Slot};
+use super::vectors::width;
 use crate::element::Type;
 use crate::error::Fault;
 use crate::ir::{Node, Op, Value};
@@ -17,7 +22,7 @@ impl Lowering<'_> {
             return Ok(slot);
         }
         let slot = match self.graph.uniform(value) {
-            Some(code) => self.filled(code, value, Domain::Ring),
+            Some(code) => self.filled(code, value, Domain::Ring)?,
             None if form.lazy => self.lazy_ring(value)?,
             None if form.public.is_some() => {
                 let public = self.public_slot(value)?;
@@ -44,7 +49,7 @@ impl Lowering<'_> {
             return Ok(slot);
         }
         let slot = match self.graph.uniform(value) {
-            Some(code) => self.filled(code, value, Domain::Bits),
+            Some(code) => self.filled(code, value, Domain::Bits)?,
             None if form.lazy && form.ring.is_none() => self.lazy_bits(value)?,
             None => {
                 let ring = self.ring_slot(value)?;
@@ -65,16 +70,18 @@ impl Lowering<'_> {
     /// Bits as ring elements of a type's width, the highest one as a sign where they are signed.
     pub(super) fn compose(&mut self, bits: Slot, to: Type, signed: bool) -> Result<Slot> {
         self.may_convert(Domain::Bits, Domain::Ring)?;
-        let held = self.ring_of(to.bits(), self.draft.held(bits).len);
         // Of as many bits as the ring has the sign says nothing.
-        let signed = signed && self.draft.held(bits).element.bits() < to.bits();
-        Ok(self.action(Action::Compose { signed }, &[bits], held))
+        let signed = signed && self.width(bits) < to.bits();
+        let from = Backend::of(self.draft.sort(bits).sharing);
+        let ring = self.backend(Domain::Ring);
+        let chain = ring.compose(from, width(to.bits()), signed);
+        Ok(self.chain(chain, &[bits])?[0])
     }
 
     /// Ring elements as bits.
     fn added_up(&mut self, ring: Slot) -> Result<Slot> {
         let addends = self.addends(ring)?;
-        let len = self.draft.held(ring).len;
+        let len = self.draft.sort(ring).len;
         let operands = addends.into_iter().map(Operand::Slot).collect();
         Ok(self.bit_op(BitOp::AddUp, operands, len)[0])
     }
@@ -90,20 +97,14 @@ impl Lowering<'_> {
         if let Some(addends) = self.splits.get(&(ring, negated)) {
             return Ok(addends.clone());
         }
-        let held = self.draft.held(ring);
-        let count = match self.mix.bits() {
-            Sharing::Replicated => 2,
-            _ => self.parties,
-        };
-        let addend = self.bits_of(held.element.bits(), held.len);
-        let split = Action::Split { negated };
-        let operator = split.to_string();
-        let first = self
-            .draft
-            .action(split, &[ring], vec![addend; count], &operator, self.at);
-        let addends: Vec<_> = (0..count as u32)
-            .map(|output| Slot { output, ..first })
-            .collect();
+        let from = Backend::of(self.draft.sort(ring).sharing);
+        let chain = self
+            .backend(Domain::Bits)
+            .split(from, self.parties, negated);
+        let operator = std::mem::replace(&mut self.operator, "split".into());
+        let addends = self.chain(chain, &[ring]);
+        self.operator = operator;
+        let addends = addends?;
         self.splits.insert((ring, negated), addends.clone());
         Ok(addends)
     }
@@ -142,8 +143,9 @@ impl Lowering<'_> {
                 if to.bits() == from.bits() {
                     return Ok(ring);
                 }
-                let held = self.ring_of(to.bits(), len);
-                Ok(self.action(Action::Narrow, &[ring], held))
+                let sort = self.shared(Domain::Ring, to.bits(), len);
+                let narrow = Arc::new(Narrow::new(width(to.bits())));
+                Ok(self.action(Action::Move(narrow), &[ring], sort))
             }
             Op::Binary(_) | Op::Unary(_) => self.on_ring(node),
             _ if self.native(value) == Native::Bits && len < self.len(node.inputs[0]) => {
@@ -229,13 +231,9 @@ impl Lowering<'_> {
                 Ok(self.join(&operands, before))
             }
             Op::Row(axis) => {
-                let sizes = from.around(*axis);
+                let [_, count, inner] = from.around(*axis);
                 let index = self.public_slot(node.inputs[1])?;
-                let held = Held {
-                    len: sizes[0] * sizes[2],
-                    ..self.draft.held(first).clone()
-                };
-                Ok(self.action(Action::Row(sizes), &[first, index], held))
+                self.operation(Arc::new(Row { count, inner }), &[first, index])
             }
             op => unreachable!("{op} does more than move elements"),
         }

@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use madrigal_engine::Width;
 use madrigal_engine::operations::{Formula, Formulas, Gated};
+use madrigal_engine::{Sharing, Width};
 
 use super::branches::{Feed, MAX_NUMBERS, around, count, feeds, moved};
 use super::lowering::{Lowering, Result};
 use super::steps::{Action, Places, Slot};
-use super::{Domain, Mix, Sharing};
+use super::{Domain, Mix};
 use crate::ir::{Binary, Graph, Node, Op, Reduction, Unary, Value};
 use crate::lower::bits::BitOp;
 use crate::shape::{Shape, View};
@@ -37,9 +37,9 @@ fn formulas(node: &Node, mix: Mix) -> Option<RingBranches> {
     let Op::Choose(branches) = &node.op else {
         return None;
     };
-    // The number of the active branch is wanted in B, which garbled bits become without a message.
-    let sharings = [Sharing::Boolean, Sharing::Garbled, Sharing::GarbledByOne];
-    if mix.arithmetic() != Sharing::Arithmetic || !sharings.contains(&mix.bits()) {
+    // Bits become the number of the active branch as they become kept: in B, without a message.
+    let numbers = mix.numbers()?;
+    if !numbers.branches || !numbers.with.contains(&mix.bits()) {
         return None;
     }
     let shape = &node.outputs[0].shape;
@@ -57,7 +57,8 @@ fn formulas(node: &Node, mix: Mix) -> Option<RingBranches> {
         return None;
     }
     let branches = branches.iter();
-    let branches = branches.map(|branch| Lane::new(&feeds, shape, bits).run(branch));
+    let branches =
+        branches.map(|branch| Lane::new(&feeds, shape, bits, mix.arithmetic()).run(branch));
     let branches: Option<Vec<Formula>> = branches.collect();
     let branches = branches?;
     let steps: usize = branches.iter().map(|branch| branch.steps().len()).sum();
@@ -81,6 +82,8 @@ struct Lane<'a> {
     /// Of the conditional.
     shape: &'a Shape,
     bits: u32,
+    /// The sharing that the numbers are in anyway.
+    ring: Sharing,
     formula: Formula,
     values: HashMap<Value, Vec<Number>>,
     /// Of each argument its numbers.
@@ -88,7 +91,7 @@ struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    fn new(feeds: &[Feed], shape: &'a Shape, bits: u32) -> Self {
+    fn new(feeds: &[Feed], shape: &'a Shape, bits: u32, ring: Sharing) -> Self {
         let mut arguments: HashMap<usize, Vec<Number>> = HashMap::new();
         for (place, feed) in (0..).zip(feeds) {
             let numbers = arguments.entry(feed.input).or_default();
@@ -97,6 +100,7 @@ impl<'a> Lane<'a> {
         Self {
             shape,
             bits,
+            ring,
             formula: Formula::new(feeds.len() as u32),
             values: HashMap::new(),
             arguments,
@@ -149,7 +153,7 @@ impl<'a> Lane<'a> {
             }
             // Between types of one width, and to where it is anyway.
             Op::Cast(_) if graph.sort(node.inputs[0]).element.bits() == self.bits => of(0)?,
-            Op::To(Sharing::Arithmetic) => of(0)?,
+            &Op::To(sharing) if sharing == self.ring => of(0)?,
             Op::Unary(Unary::Negate) => self.each(&of(0)?, |lane, x| lane.scaled(x, u128::MAX)),
             Op::Unary(Unary::ShiftLeft(by)) => {
                 let factor = 1_u128.checked_shl(*by).unwrap_or(0);
@@ -261,7 +265,9 @@ impl Lowering<'_> {
             };
             operands.push(self.gather(slot, Places::View(view)));
         }
-        let outputs = vec![self.ring_of(bits, lanes); node.outputs.len()];
+        let kept = self.backend(Domain::Bits).to_kept();
+        operands[0] = self.chain(kept, &operands[..1])?[0];
+        let outputs = vec![self.shared(Domain::Ring, bits, lanes); node.outputs.len()];
         let name = format!("choice among {count} branches");
         let action = Action::Formulas(Arc::new(formulas), Gated::Triples);
         let first = self

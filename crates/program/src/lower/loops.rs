@@ -6,7 +6,9 @@ use super::Domain;
 use super::choose;
 use super::draft::Circuits;
 use super::lowering::{Lowering, Result};
-use super::steps::{Action, Held, Slot};
+use madrigal_engine::Sort;
+
+use super::steps::{Action, Slot};
 use crate::ir::{Graph, Node, Op};
 
 /// How an operand goes into a body.
@@ -77,8 +79,7 @@ impl Lowering<'_> {
                 Way::Shared(Domain::Bits) => self.bits_slot(outer)?,
             };
             operands.push(slot);
-            let held = self.draft.held(slot).clone();
-            inner.set_argument(argument, number, way, held);
+            inner.set_argument(argument, number, way, self.draft.sort(slot));
         }
         let mut outputs = Vec::new();
         inner.nodes(circuits)?;
@@ -92,17 +93,12 @@ impl Lowering<'_> {
             });
         }
         for &slot in &after {
-            outputs.push(inner.draft.held(slot).clone());
+            outputs.push(inner.draft.sort(slot));
         }
         let body = Arc::new(inner.draft.finish(&after, self.goal, circuits));
-        let operator = self.operator.clone();
-        let action = Action::Repeat { count, body };
-        let first = self
-            .draft
-            .action(action, &operands, outputs, &operator, self.at);
-        for (output, domain) in (0..).zip(states) {
-            let slot = Slot { output, ..first };
-            let form = &mut self.forms[number][output as usize];
+        let slots = self.actions(Action::Repeat { count, body }, &operands, outputs);
+        for ((output, slot), domain) in slots.into_iter().enumerate().zip(states) {
+            let form = &mut self.forms[number][output];
             match domain {
                 Domain::Ring => form.ring = Some(slot),
                 Domain::Bits => form.bits = Some(slot),
@@ -112,12 +108,12 @@ impl Lowering<'_> {
     }
 
     /// Gives each use of an argument its form.
-    fn set_argument(&mut self, argument: usize, number: usize, way: Way, held: Held) {
+    fn set_argument(&mut self, argument: usize, number: usize, way: Way, sort: Sort) {
         let at = self.at;
         let label = Op::Argument(argument).to_string();
         let slot = self
             .draft
-            .action(Action::Argument(number), &[], vec![held], &label, at);
+            .action(Action::Argument(number), &[], vec![sort], &label, at);
         for (node, leaf) in (0..).zip(self.graph.nodes()) {
             if leaf.op != Op::Argument(argument) {
                 continue;

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use madrigal_circuit::Goal;
-use madrigal_engine::operations::Predicate;
+use madrigal_engine::Sharing;
+use madrigal_engine::operations::{Backend, Predicate};
 
 use super::choose::{self, Wants};
 use super::draft::{Circuits, Draft};
 use super::ranges::Ranges;
-use super::steps::{Action, Body, Held, Holding, Slot};
-use super::{Domain, Mix, Sharing};
+use super::steps::{Body, Slot};
+use super::{Domain, Mix};
 use crate::computation::{InputPort, KeptPort, OutputPort};
 use crate::element::Type;
 use crate::error::{Fault, ProgramError, Source};
@@ -146,12 +147,8 @@ impl<'a> Lowering<'a> {
                 Native::Free if self.element(value).is_bool() => self.bits_slot(value)?,
                 _ => self.ring_slot(value)?,
             };
-            let held = Held {
-                holding: Holding::Clear(port.to.clone()),
-                ..self.draft.held(shared).clone()
-            };
-            let action = Action::Open(port.to.clone());
-            results.push(self.action(action, &[shared], held));
+            let backend = Backend::of(self.draft.sort(shared).sharing);
+            results.push(self.operation(backend.edges.open(&port.to), &[shared])?);
         }
         for (cell, &value) in kept.iter().zip(&self.graph.results()[outputs.len()..]) {
             self.at = cell.at;
@@ -268,7 +265,7 @@ impl<'a> Lowering<'a> {
             _ if self.element(value).is_bool() => false,
             Native::Ring => true,
             Native::Bits => false,
-            Native::Free => wants.ring && !wants.bits && self.mix.arithmetic().has_ring(),
+            Native::Free => wants.ring && !wants.bits && self.mix.arithmetic_is_in_a_ring(),
         };
         if self.is_public(value) {
             self.public_slot(value)?;
@@ -294,7 +291,7 @@ impl<'a> Lowering<'a> {
 
     /// What a sharing that the program asks for holds.
     fn wanted(&self, wanted: Sharing) -> Result<Domain> {
-        let own = match wanted.has_ring() {
+        let own = match Backend::of(wanted).numbers.is_some() {
             true => self.mix.ring(),
             false => self.mix.bits(),
         };
@@ -307,7 +304,7 @@ impl<'a> Lowering<'a> {
 
     fn choose(&self, number: usize, node: &Node, explicit: Option<Domain>) -> Domain {
         let ring_can = choose::ring_can(self.graph, node, self.mix);
-        let has_ring = self.mix.arithmetic().has_ring();
+        let has_ring = self.mix.arithmetic_is_in_a_ring();
         let natives: Vec<Native> = node
             .inputs
             .iter()

@@ -3,52 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use madrigal_engine::Sharing;
+use madrigal_engine::operations::{BACKENDS, Backend, Numbers};
 use thiserror::Error;
-
-/// How a value is shared among the parties.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Sharing {
-    /// `A`: shares that add up to the value modulo 2^l, one for each party (arithmetic GMW).
-    Arithmetic,
-    /// `B`: for each bit shares whose XOR is the bit, one for each party (Boolean GMW).
-    Boolean,
-    /// `R`: three components, of which each of three parties has two; of a ring where arithmetic is done,
-    /// of bits where not.
-    Replicated,
-    /// `Y`: labels of circuits that all parties garble together (BMR): a constant number of rounds.
-    Garbled,
-    /// `Y2`: labels of circuits that party 0 garbles and party 1 evaluates.
-    GarbledByOne,
-    /// `alpha`: a public part and shares of a mask that add up, between two parties (ABY2.0).
-    Alpha,
-    /// `beta`: the same of bits.
-    Beta,
-}
-
-impl Sharing {
-    const LETTERS: [(&'static str, Self); 7] = [
-        ("A", Self::Arithmetic),
-        ("B", Self::Boolean),
-        ("R", Self::Replicated),
-        ("Y", Self::Garbled),
-        ("Y2", Self::GarbledByOne),
-        ("alpha", Self::Alpha),
-        ("beta", Self::Beta),
-    ];
-
-    /// Whether it has ring elements: replicated sharing has both.
-    pub const fn has_ring(self) -> bool {
-        matches!(self, Self::Arithmetic | Self::Replicated | Self::Alpha)
-    }
-}
-
-impl fmt::Display for Sharing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let letter = Self::LETTERS.iter().find(|(_, sharing)| sharing == self);
-        f.write_str(letter.map_or("", |(letter, _)| letter))
-    }
-}
 
 /// Which sharing does arithmetic (sums, products) and which does the rest (comparisons, bits, shifts).
 ///
@@ -75,40 +32,39 @@ pub struct Mix {
 
 impl Mix {
     /// `A+B`: arithmetic by addition, the rest by bits; for any number of parties.
-    pub const AB: Self = Self::of(Sharing::Arithmetic, Sharing::Boolean);
+    pub const AB: Self = Self::of(Sharing::A, Sharing::B);
     /// `B`: circuits for everything; for any number of parties.
-    pub const B: Self = Self::of(Sharing::Boolean, Sharing::Boolean);
+    pub const B: Self = Self::of(Sharing::B, Sharing::B);
     /// `R`: three servers.
-    pub const R: Self = Self::of(Sharing::Replicated, Sharing::Replicated);
+    pub const R: Self = Self::of(Sharing::R, Sharing::R);
 
     /// `A+Y`: arithmetic by addition, the rest in circuits that all parties garble.
-    pub const AY: Self = Self::of(Sharing::Arithmetic, Sharing::Garbled);
+    pub const AY: Self = Self::of(Sharing::A, Sharing::Y);
     /// `Y`: circuits that all parties garble, for everything.
-    pub const Y: Self = Self::of(Sharing::Garbled, Sharing::Garbled);
+    pub const Y: Self = Self::of(Sharing::Y, Sharing::Y);
     /// `A+Y2`: two parties; arithmetic by addition, the rest in circuits that party 0 garbles.
-    pub const AY2: Self = Self::of(Sharing::Arithmetic, Sharing::GarbledByOne);
+    pub const AY2: Self = Self::of(Sharing::A, Sharing::Y2);
     /// `Y2`: two parties, circuits that party 0 garbles, for everything.
-    pub const Y2: Self = Self::of(Sharing::GarbledByOne, Sharing::GarbledByOne);
+    pub const Y2: Self = Self::of(Sharing::Y2, Sharing::Y2);
 
     /// `alpha+beta`: two parties; setup knows the program, and online a product opens its result alone.
-    pub const ALPHA_BETA: Self = Self::of(Sharing::Alpha, Sharing::Beta);
+    pub const ALPHA_BETA: Self = Self::of(Sharing::ALPHA, Sharing::BETA);
     /// `alpha+Y2`: two parties; masked arithmetic, the rest in circuits that party 0 garbles.
-    pub const ALPHA_Y2: Self = Self::of(Sharing::Alpha, Sharing::GarbledByOne);
+    pub const ALPHA_Y2: Self = Self::of(Sharing::ALPHA, Sharing::Y2);
     /// `beta`: two parties, circuits on masked bits for everything.
-    pub const BETA: Self = Self::of(Sharing::Beta, Sharing::Beta);
+    pub const BETA: Self = Self::of(Sharing::BETA, Sharing::BETA);
 
-    const ALL: [Self; 10] = [
-        Self::AB,
-        Self::B,
-        Self::R,
-        Self::AY,
-        Self::Y,
-        Self::AY2,
-        Self::Y2,
-        Self::ALPHA_BETA,
-        Self::ALPHA_Y2,
-        Self::BETA,
-    ];
+    /// All mixes, by the records of the protocols: each protocol of ring elements with the sharings of bits that it has
+    /// conversions for, and each protocol of bits for everything.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let pairs = BACKENDS.iter().flat_map(|ring| {
+            let with = ring.numbers.iter().flat_map(|numbers| numbers.with);
+            with.map(|&bits| Self::of(ring.sharing, bits))
+        });
+        let alone = BACKENDS.iter().filter(|backend| backend.bits.is_some());
+        let alone = alone.map(|backend| Self::of(backend.sharing, backend.sharing));
+        pairs.chain(alone.filter(|mix| !mix.arithmetic_is_in_a_ring()))
+    }
 
     /// The mixes that so many parties can compute products and comparisons in without a circuit for each product, those
     /// that are the fastest more often first.
@@ -148,21 +104,29 @@ impl Mix {
         self.bits
     }
 
+    /// Whether sums and products are done on ring elements, and not by circuits.
+    pub fn arithmetic_is_in_a_ring(self) -> bool {
+        self.numbers().is_some()
+    }
+
+    /// What the protocol of sums and products does with ring elements, if these are not done by circuits.
+    pub(crate) fn numbers(self) -> Option<&'static Numbers> {
+        Backend::of(self.arithmetic).numbers.as_ref()
+    }
+
     /// What ring elements are in, also where they are only asked for by name.
-    pub const fn ring(self) -> Sharing {
-        match (self.arithmetic, self.bits) {
-            (ring, _) if ring.has_ring() => ring,
-            (_, Sharing::Beta) => Sharing::Alpha,
-            _ => Sharing::Arithmetic,
+    pub fn ring(self) -> Sharing {
+        match self.arithmetic_is_in_a_ring() {
+            true => self.arithmetic,
+            false => Backend::of(self.bits).bits().ring,
         }
     }
 
     /// How many of so many parties may be corrupted together, semi-honest, before they learn what is another one's.
-    pub const fn withstands(self, parties: usize) -> usize {
-        match (self.arithmetic, self.bits) {
-            (Sharing::Replicated, _) | (_, Sharing::Replicated) => 1,
-            _ => parties - 1,
-        }
+    pub fn withstands(self, parties: usize) -> usize {
+        let both = [self.arithmetic, self.bits].map(|sharing| Backend::of(sharing));
+        let least = both.map(|backend| backend.withstands(parties));
+        least[0].min(least[1])
     }
 
     /// Whether conversions must be written in the program.
@@ -188,7 +152,7 @@ impl fmt::Display for Mix {
 
 /// A text that names no mix.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{found:?} is no mix of sharings; there are {}", Mix::ALL.map(|mix| mix.to_string()).join(", "))]
+#[error("{found:?} is no mix of sharings; there are {}", Mix::all().map(|mix| mix.to_string()).collect::<Vec<_>>().join(", "))]
 pub struct MixError {
     /// The text.
     pub found: String,
@@ -198,8 +162,8 @@ impl FromStr for Mix {
     type Err = MixError;
 
     fn from_str(text: &str) -> Result<Self, MixError> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|mix| mix.to_string() == text)
+        Self::all()
+            .find(|mix| mix.to_string() == text)
             .ok_or_else(|| MixError { found: text.into() })
     }
 }

@@ -23,12 +23,13 @@ mod choose;
 mod circuits;
 mod conditionals;
 mod draft;
+mod executable;
 mod forms;
 mod formulas;
+mod known;
 mod loops;
 mod lowering;
 mod mix;
-mod plain;
 mod ranges;
 mod ring;
 mod stages;
@@ -37,16 +38,19 @@ mod vectors;
 mod ways;
 
 use madrigal_circuit::Goal;
+use madrigal_engine::operations::Backend;
 
 use crate::computation::Computation;
 use crate::error::ProgramError;
 use crate::ir::{Graph, Node, Op};
 
 pub(crate) use bits::one_hot;
-pub use mix::{Mix, MixError, Sharing};
+pub use executable::{Executable, ExecuteError};
+pub use madrigal_engine::Sharing;
+pub use mix::{Mix, MixError};
 #[cfg(feature = "generator")]
 pub(crate) use ranges::{Range, all, of_outputs, ranges_of};
-pub use steps::{Action, Body, Element, Held, Holding, Lowered, Places, Slot, Step};
+pub use steps::{Action, Body, Lowered, Places, Slot, Step};
 pub use ways::{Conditional, Way, Why};
 
 use draft::Circuits;
@@ -62,13 +66,12 @@ enum Domain {
 impl Domain {
     /// What a sharing holds; one that holds both, what arithmetic is done on.
     fn of(sharing: Sharing, mix: Mix) -> Self {
-        match sharing {
-            Sharing::Arithmetic | Sharing::Alpha => Self::Ring,
-            Sharing::Boolean | Sharing::Garbled | Sharing::GarbledByOne | Sharing::Beta => {
-                Self::Bits
-            }
-            Sharing::Replicated if mix.arithmetic() == sharing => Self::Ring,
-            Sharing::Replicated => Self::Bits,
+        let backend = Backend::of(sharing);
+        match (&backend.numbers, &backend.bits) {
+            (Some(_), None) => Self::Ring,
+            (None, _) => Self::Bits,
+            _ if mix.arithmetic() == sharing => Self::Ring,
+            _ => Self::Bits,
         }
     }
 }
@@ -114,9 +117,10 @@ impl Computation {
         kept: Kept,
     ) -> Result<Lowered, ProgramError> {
         let graph = self.graph().without_maps().optimised();
+        let shares = Backend::of(mix.bits()).bits().branches;
         let mut multiplexed = Vec::new();
         let mut keep = |_: &Graph, node: &Node| {
-            let bits = mix.bits() == Sharing::Boolean;
+            let bits = shares.is_ok();
             let keep = kept.rings() && formulas::is_on_rings(node, mix)
                 || kept.bits() && bits && branches::circuits(node, goal).is_some();
             if let (Op::Choose(branches), false) = (&node.op, keep) {
@@ -125,10 +129,10 @@ impl Computation {
                     branches: branches.len(),
                     elements: node.outputs[0].shape.elements(),
                     way: Way::Multiplexed,
-                    why: match (bits, kept) {
-                        (false, _) => Some(Why::Sharing(mix.bits())),
-                        (true, Kept::Both) => Some(Why::Form),
-                        (true, _) => Some(Why::Slower),
+                    why: match (shares, kept) {
+                        (Err(why), _) => Some(Why::Sharing(why)),
+                        (Ok(()), Kept::Both) => Some(Why::Form),
+                        (Ok(()), _) => Some(Why::Slower),
                     },
                 });
             }

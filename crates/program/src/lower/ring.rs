@@ -1,15 +1,21 @@
 //! Operations on ring elements.
 
+use std::sync::Arc;
+
+use madrigal_circuit::Builder;
+use madrigal_core::{MatrixShape, Product};
+use madrigal_engine::operations::{Backend, RingOperations, ShiftShares, SumAxis};
+
+use super::Domain;
 use super::bits::BitOp;
 use super::draft::Operand;
 use super::lowering::{Lowering, Native, Result};
 use super::ranges::{Range, Ranges};
-use super::steps::{Action, Element, Places, Slot};
-use super::{Domain, Sharing};
+use super::steps::{Action, Places, Slot};
+use super::vectors::width;
 use crate::element::Type;
 use crate::ir::{Binary, Node, Op, Reduction, Rounding, Unary, Value};
 use crate::shape::{Shape, View};
-use madrigal_core::{MatrixShape, Product};
 
 impl Lowering<'_> {
     /// Whether a product of two secrets is of use to one sum alone, which then takes both together.
@@ -20,8 +26,10 @@ impl Lowering<'_> {
         let factor = |value: Value| self.graph.uniform(value).is_none() && !self.is_public(value);
         match node.op {
             Op::Binary(Binary::Mul) => summed && node.inputs.iter().all(|&value| factor(value)),
-            // Of shares that add up, a square costs less than a product.
-            Op::Unary(Unary::Square) => summed && self.mix.bits() == Sharing::Replicated,
+            // Where a square costs less than a product, it waits for no sum.
+            Op::Unary(Unary::Square) => {
+                summed && self.backend(Domain::Ring).numbers().squares_are_products
+            }
             _ => false,
         }
     }
@@ -29,7 +37,7 @@ impl Lowering<'_> {
     pub(super) fn on_ring(&mut self, node: &Node) -> Result<Slot> {
         let sort = &node.outputs[0];
         let (bits, len) = (sort.element.bits(), sort.shape.elements());
-        let held = self.ring_of(bits, len);
+        let made = self.shared(Domain::Ring, bits, len);
         let mask = sort.element.mask();
         let minus = |code: u128| code.wrapping_neg() & mask;
         match &node.op {
@@ -51,7 +59,7 @@ impl Lowering<'_> {
             }
             Op::Unary(Unary::Square) => {
                 let x = self.ring_slot(node.inputs[0])?;
-                Ok(self.action(Action::Square, &[x], held))
+                self.operation(self.rings().square(), &[x])
             }
             Op::Binary(binary @ (Binary::Add | Binary::Sub)) => {
                 let factor = if *binary == Binary::Sub { mask } else { 1 };
@@ -77,18 +85,17 @@ impl Lowering<'_> {
             Op::Reduce(_, axis) => {
                 let sizes = self.shape(node.inputs[0]).around(*axis);
                 if sizes[1] == 0 {
-                    return Ok(self.filled_with(1, sort.element, len, Domain::Ring));
+                    return self.filled_with(1, sort.element, len, Domain::Ring);
                 }
                 let x = self.ring_slot(node.inputs[0])?;
-                self.tree(x, sizes, 2, |lowering, parts, len| {
-                    let held = lowering.ring_of(bits, len);
-                    Ok(lowering.action(Action::Mul, parts, held))
+                self.tree(x, sizes, 2, |lowering, parts, _| {
+                    lowering.operation(lowering.rings().mul(), parts)
                 })
             }
             Op::PrefixSums(axis) => {
                 let sizes = self.shape(node.inputs[0]).around(*axis);
                 let x = self.ring_slot(node.inputs[0])?;
-                Ok(self.action(Action::PrefixSums(sizes), &[x], held))
+                self.sums(x, sizes, true)
             }
             Op::MatMul | Op::Convolve(_) => {
                 let product = match (&node.op, sort.shape.axes()) {
@@ -117,7 +124,7 @@ impl Lowering<'_> {
                 } else {
                     self.ring_slot(b)
                 }?;
-                Ok(self.action(Action::Product(product), &[a, b], held))
+                Ok(self.action(Action::Product(product), &[a, b], made))
             }
             Op::Truncate { by, rounding } => {
                 let x = self.ring_slot(node.inputs[0])?;
@@ -127,7 +134,7 @@ impl Lowering<'_> {
                     let range = ranges.of(node.inputs[0]);
                     return self.quotient(x, by, range);
                 }
-                Ok(self.action(Action::Truncate { by, rounding }, &[x], held))
+                self.truncated(x, by, rounding == Rounding::Exact)
             }
             Op::Select => self.ring_select(node),
             Op::LookUp => self.ring_look_up(node),
@@ -137,19 +144,17 @@ impl Lowering<'_> {
 
     /// Whether a quotient comes of two parties' shares and of carries.
     pub(super) fn takes_carries(&self, by: u32, x: Slot) -> bool {
-        self.sums_of_two() && (1..self.draft.held(x).element.bits()).contains(&by)
+        self.sums_of_two() && (1..self.width(x)).contains(&by)
     }
 
     /// Whether ring elements are sums of two parties' shares.
     pub(super) fn sums_of_two(&self) -> bool {
-        let additive = [Sharing::Arithmetic, Sharing::Alpha];
-        // From A to Y2 the numbers that add up are others than the parties' shares.
-        let shares = [self.mix.arithmetic(), self.mix.bits()]
-            != [Sharing::Arithmetic, Sharing::GarbledByOne];
-        self.parties == 2
-            && shares
-            && additive.contains(&self.mix.arithmetic())
-            && !self.mix.is_manual()
+        let ring = Backend::of(self.mix.arithmetic());
+        let bits = self.backend(Domain::Bits).bits();
+        let sums = ring.numbers.as_ref().is_some_and(|numbers| {
+            numbers.sums_of_shares && !bits.shares_anew.contains(&ring.sharing)
+        });
+        self.parties == 2 && sums && !self.mix.is_manual()
     }
 
     /// A signed quotient by 2^by, rounded down, of x = s_0 + s_1 with l bits, whose sign is known or not. Of the shares
@@ -168,8 +173,7 @@ impl Lowering<'_> {
     /// and 2^(l - 2), for by <= l - 2: then `x + 2^(l - 2)` is not negative, less than 2^(l - 1), and has a quotient
     /// greater by 2^(l - 2 - by).
     fn quotient(&mut self, x: Slot, by: u32, range: Range) -> Result<Slot> {
-        let len = self.draft.held(x).len;
-        let l = self.draft.held(x).element.bits();
+        let (l, len) = (self.width(x), self.draft.sort(x).len);
         let mask = u128::MAX >> (128 - l);
         let quarter = 1_i128 << (l - 2);
         let more = match range {
@@ -188,9 +192,18 @@ impl Lowering<'_> {
             None => BitOp::Carries(by),
         };
         let bits = self.bit_op(op, shares, len);
-        let held = self.draft.held(x).clone();
-        let operands = [&[x], &bits[..]].concat();
-        let quotient = self.action(Action::Quotient { by }, &operands, held);
+        let ring = self.backend(Domain::Ring);
+        let mut chain = ring.to_kept();
+        chain.push(Arc::new(ShiftShares::new(by as usize)));
+        chain.extend(ring.from_kept());
+        let mut terms = vec![(self.chain(chain, &[x])?[0], 1)];
+        for (at, &carry) in bits.iter().enumerate() {
+            let chain = ring.compose(self.backend(Domain::Bits), width(l), false);
+            let high = (1_u128 << (l - 1 - by)).wrapping_neg() & mask;
+            let factor = if at == 0 { 1 } else { high };
+            terms.push((self.chain(chain, &[carry])?[0], factor));
+        }
+        let quotient = self.linear(&terms, 0);
         Ok(match more {
             None | Some(0) => quotient,
             Some(more) => {
@@ -204,8 +217,56 @@ impl Lowering<'_> {
     pub(super) fn linear(&mut self, terms: &[(Slot, u128)], constant: u128) -> Slot {
         let inputs: Vec<_> = terms.iter().map(|&(slot, _)| slot).collect();
         let factors = terms.iter().map(|&(_, factor)| factor).collect();
-        let held = self.draft.held(inputs[0]).clone();
-        self.action(Action::Linear { factors, constant }, &inputs, held)
+        let sort = self.draft.sort(inputs[0]);
+        self.action(Action::Linear { factors, constant }, &inputs, sort)
+    }
+
+    /// The operations of the protocol that computes on ring elements.
+    pub(super) fn rings(&self) -> &'static dyn RingOperations {
+        self.backend(Domain::Ring).numbers().rings
+    }
+
+    /// The sums along the middle one of three axes, or of the first 1, 2, 3, ... elements there.
+    pub(super) fn sums(
+        &mut self,
+        x: Slot,
+        [_, count, inner]: [usize; 3],
+        prefixes: bool,
+    ) -> Result<Slot> {
+        let sums = SumAxis {
+            count,
+            inner,
+            prefixes,
+        };
+        self.operation(Arc::new(sums), &[x])
+    }
+
+    /// A signed quotient by 2^by without carries of the shares.
+    fn truncated(&mut self, x: Slot, by: u32, exact: bool) -> Result<Slot> {
+        let ring = self.backend(Domain::Ring);
+        let own = (ring.numbers().truncate)(by as usize, exact, self.parties);
+        match own {
+            Some(chain) => Ok(self.chain(chain, &[x])?[0]),
+            None => self.shifted(x, by),
+        }
+    }
+
+    /// An exact quotient by 2^by on bits, in the sharing that conversions go to directly, and back.
+    fn shifted(&mut self, x: Slot, by: u32) -> Result<Slot> {
+        let bits = self.width(x) as usize;
+        let rings = self.rings();
+        let parts = self.chain(vec![rings.addends(self.parties, false)], &[x])?;
+        let mut builder = Builder::new("quotient");
+        let numbers: Vec<_> = parts.iter().map(|_| builder.input(bits as u32)).collect();
+        let sum = numbers
+            .into_iter()
+            .reduce(|sum, number| builder.add(&sum, &number));
+        let sum = sum.expect("there are parties");
+        let shifted = builder.sign_extend(&sum[by as usize..], bits);
+        builder.output(&shifted);
+        let sort = self.draft.sort(parts[0]);
+        let quotient = self.action(Action::Circuit(Arc::new(builder.finish())), &parts, sort);
+        self.operation(rings.compose(width(bits as u32), false), &[quotient])
     }
 
     fn ring_product(&mut self, a: Value, b: Value) -> Result<Slot> {
@@ -222,22 +283,29 @@ impl Lowering<'_> {
         } else {
             self.ring_slot(b)
         }?;
-        let held = self.draft.held(x).clone();
-        Ok(self.action(Action::Mul, &[x, y], held))
+        let public = self.draft.sort(y).sharing.is_public(self.parties);
+        let operation = match public {
+            true => self.rings().mul_public(),
+            false => self.rings().mul(),
+        };
+        self.operation(operation, &[x, y])
     }
 
     fn ring_sum(&mut self, node: &Node, axis: usize) -> Result<Slot> {
         let summed = node.inputs[0];
         let shape = self.shape(summed);
         let sizes = shape.around(axis);
-        let held = self.ring_of(node.outputs[0].element.bits(), sizes[0] * sizes[2]);
+        if sizes[1] == 0 {
+            let sort = &node.outputs[0];
+            return self.filled_with(0, sort.element, sort.shape.elements(), Domain::Ring);
+        }
         let maker = self.graph.maker(summed);
         let form = self.form(summed);
         let waits = form.lazy && form.ring.is_none();
         let product = matches!(maker.op, Op::Binary(Binary::Mul) | Op::Unary(Unary::Square));
         if !waits || !product {
             let x = self.ring_slot(summed)?;
-            return Ok(self.action(Action::Sum(sizes), &[x], held));
+            return self.sums(x, sizes, false);
         }
         let [before, length, after] = sizes;
         let mut operands = Vec::new();
@@ -255,7 +323,7 @@ impl Lowering<'_> {
             };
             operands.push(self.gather(x, Places::View(view)));
         }
-        Ok(self.action(Action::Dot { length }, &operands, held))
+        self.operation(self.rings().dot(length), &operands)
     }
 
     fn ring_select(&mut self, node: &Node) -> Result<Slot> {
@@ -294,15 +362,17 @@ impl Lowering<'_> {
     }
 
     fn inverted(&mut self, bit: Slot) -> Slot {
-        let len = self.draft.held(bit).len;
+        let len = self.draft.sort(bit).len;
         let not = BitOp::Unary(Unary::Not, Type::BOOL);
         self.bit_op(not, vec![Operand::Slot(bit)], len)[0]
     }
 
     /// A bit times a ring element: an operation of its own, not a conversion.
     pub(super) fn bit_times(&mut self, bit: Slot, x: Slot) -> Result<Slot> {
-        let held = self.draft.held(x).clone();
-        Ok(self.action(Action::BitTimes, &[bit, x], held))
+        let ring = self.backend(Domain::Ring);
+        let chain = ring.bits_for_products(Backend::of(self.draft.sort(bit).sharing));
+        let bit = self.chain(chain, &[bit])?[0];
+        self.operation(self.rings().bit_times(), &[bit, x])
     }
 
     /// A bit as 0 or 1 in a type's ring; by an operation that is there to choose, not to convert.
@@ -322,7 +392,7 @@ impl Lowering<'_> {
         let element = node.outputs[0].element;
         let len = node.outputs[0].shape.elements();
         if entries == 0 {
-            return Ok(self.filled_with(0, element, len, Domain::Ring));
+            return self.filled_with(0, element, len, Domain::Ring);
         }
         let hot = self.one_hot(places, entries)?;
         let hot = self.number_of(hot, element)?;
@@ -336,8 +406,8 @@ impl Lowering<'_> {
             columns: width,
         };
         let product = Product::Matrices(batch, shape);
-        let held = self.ring_of(element.bits(), len);
-        Ok(self.action(Action::Product(product), &[hot, table], held))
+        let made = self.shared(Domain::Ring, element.bits(), len);
+        Ok(self.action(Action::Product(product), &[hot, table], made))
     }
 
     /// For each place of a value the one-hot code of `entries` bits, side by side.
@@ -400,8 +470,6 @@ impl Lowering<'_> {
 
     /// Bits of an element of a vector.
     pub(super) fn width(&self, slot: Slot) -> u32 {
-        match self.draft.held(slot).element {
-            Element::Bits(bits) | Element::Ring(bits) => bits,
-        }
+        self.draft.sort(slot).element.bits() as u32
     }
 }

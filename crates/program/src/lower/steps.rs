@@ -6,91 +6,13 @@ use std::sync::Arc;
 
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
-use madrigal_core::Party;
-use madrigal_engine::operations::{Depth, Formulas, Gated, Predicate};
+use madrigal_engine::operations::{Formulas, Gated};
+use madrigal_engine::{Operation, Sort};
 
-use crate::array::Array;
 use crate::computation::OutputPort;
 use crate::error::Source;
-use crate::ir::Rounding;
-use crate::lower::{Conditional, Mix, Sharing, Way};
+use crate::lower::{Conditional, Mix, Way};
 use crate::shape::View;
-
-/// Who has what of a vector.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Holding {
-    /// All know it.
-    Public,
-    /// These parties know it, in order.
-    Clear(Vec<Party>),
-    /// It is shared.
-    Shared(Sharing),
-}
-
-/// What a vector consists of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Element {
-    /// So many bits, each in a plane of its own, the lowest first.
-    Bits(u32),
-    /// Numbers of Z_2^l, for l of 8, 16, 32, 64 or 128 bits.
-    Ring(u32),
-}
-
-impl Element {
-    /// Bits of an element.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::Bits(bits) | Self::Ring(bits) => bits,
-        }
-    }
-}
-
-/// A vector's holding, element, and length in elements.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Held {
-    /// Who has what of it.
-    pub holding: Holding,
-    /// What it consists of.
-    pub element: Element,
-    /// How many elements it has.
-    pub len: usize,
-}
-
-impl Held {
-    pub(crate) fn shared(sharing: Sharing, element: Element, len: usize) -> Self {
-        Self {
-            holding: Holding::Shared(sharing),
-            element,
-            len,
-        }
-    }
-
-    pub(crate) fn public(element: Element, len: usize) -> Self {
-        Self {
-            holding: Holding::Public,
-            element,
-            len,
-        }
-    }
-}
-
-impl fmt::Display for Held {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.holding {
-            Holding::Public => f.write_str("public")?,
-            Holding::Clear(to) => {
-                let to: Vec<_> = to.iter().map(ToString::to_string).collect();
-                write!(f, "clear to {}", to.join(", "))?;
-            }
-            Holding::Shared(sharing) => sharing.fmt(f)?,
-        }
-        match self.element {
-            Element::Bits(bits) => write!(f, " bits {bits}")?,
-            Element::Ring(bits) => write!(f, " ring {bits}")?,
-        }
-        write!(f, " x {}", self.len)
-    }
-}
 
 /// A result of a step: which step, and which of its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -143,113 +65,46 @@ impl Places {
     }
 }
 
-/// What a step does. Vectors of one step have one sharing and one length unless it says otherwise, and what
-/// is said of elements holds for each.
+/// What a step does.
 ///
 /// A tensor stands in a vector row by row. Where axes matter it is seen as one of three, `[before, length,
 /// after]`, with element `(i, j, k)` at `(i * length + j) * after + k`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Action {
-    /// No operands: the program's input of this number, clear to its owner, as ring elements or as bits.
-    /// One that both are wanted of is there twice.
+    /// Takes the program's input of this number, clear to its owner, as ring elements or as bits. An input that is wanted
+    /// in both forms is there twice.
     Input(usize),
-    /// No operands: the value of this number that an earlier stage has kept, as ring elements or bits. Masks or labels
-    /// are made of shares.
+    /// Takes the value of this number that an earlier stage has kept.
     Taken(usize),
-    /// Kept for later stages: a shared vector in `A`, `B` or `R`. Costs nothing but for masks and labels.
-    Keep,
-    /// No operands: a public vector.
-    Public(Arc<Array>),
-    /// No operands: in a loop's body, its operand of this number.
+    /// Takes, in a loop's body, its operand of this number.
     Argument(usize),
-    /// No operands: in a loop's body, how many times it was run before; one public ring element.
+    /// Counts, in a loop's body, how many times it was run before: one public ring element.
     Counter,
-    /// A clear vector of one party's, or a public one, becomes shared; the latter without a message.
+    /// Shares a clear vector of one party's, or a public one.
     Share,
-    /// Shared bits or ring elements at these places. Costs nothing.
-    Gather(Places),
-    /// Bits or ring elements: of each of `rows` rows first that of the first operand, then that of the
-    /// second, and so on. Operands have lengths of their own. Costs nothing.
-    Join {
-        /// How many rows all operands have.
-        rows: usize,
-    },
-    /// Of `[before, length, after]`, bits or ring elements, those at the place of the middle axis that the
-    /// second operand names, one public ring element below `length`. Costs nothing.
-    Row([usize; 3]),
-    /// Ring elements: the sum of all operands, each times its factor, and a public number. Costs nothing.
+    /// Moves elements, of shared or clear vectors alike, without a message.
+    Move(Arc<dyn Operation>),
+    /// Adds ring elements, each times its factor, and a public number.
     Linear {
         /// What each operand is multiplied with, modulo 2^l.
         factors: Vec<u128>,
         /// What is added to each element.
         constant: u128,
     },
-    /// Ring elements: their product. If the second is public it costs nothing.
-    Mul,
-    /// Ring elements: their square.
-    Square,
-    /// Ring elements `[n, length]` of two operands: the sum of products of each row, n of them.
-    Dot {
-        /// Elements of a row.
-        length: usize,
-    },
-    /// Ring elements of two operands: products of matrices `[batch, m, k]` and `[batch, k, n]`, or
-    /// convolutions of filters and images. If either is public it costs nothing.
+    /// Multiplies matrices `[batch, m, k]` and `[batch, k, n]`, or convolves filters and images.
     Product(Product),
-    /// `[before, length, after]`: the sums along the middle axis, `[before, after]`; of bits the XOR, bit
-    /// by bit. Costs nothing.
-    Sum([usize; 3]),
-    /// Ring elements `[before, length, after]`: the sums of the first 1, 2, 3, ... along the middle axis.
-    /// Costs nothing.
-    PrefixSums([usize; 3]),
-    /// Ring elements: the lowest bits of each, in a smaller ring. Costs nothing.
-    Narrow,
-    /// Ring elements as signed numbers: divided by 2^by and rounded.
-    Truncate {
-        /// Bits that go.
-        by: u32,
-        /// Which way.
-        rounding: Rounding,
-    },
-    /// Ring elements as signed numbers: divided by 2^by and rounded down, by two or three bits more of each: the carries
-    /// of the sum of two parties' shares out of its lowest `by` bits and into its highest bit, and that bit,
-    /// unless it is known to be 0.
-    Quotient {
-        /// Bits that go.
-        by: u32,
-    },
-    /// Ring elements of l bits: numbers of l bits that add up to each modulo 2^l, shared by bits without a
-    /// message because for each there is a party, or there are two in `R`, that know it. In `A` the share
-    /// of each party in order; in `R` v_0 + v_1 and v_2.
-    Split {
-        /// Whether all but the first are the numbers' negatives, so that the first less the others is the
-        /// element.
-        negated: bool,
-    },
-    /// Ring elements in `R`: whether each is less than zero as a signed number, or is zero; one bit.
-    Test(Predicate, Depth),
-    /// Bits: what the circuit makes of each element. Its inputs are the operands, in order, its outputs the
+    /// Carries out an operation of a protocol.
+    Operation(Arc<dyn Operation>),
+    /// Evaluates a circuit on each element. Its inputs are the operands, in order, its outputs the results.
+    Circuit(Arc<Netlist>),
+    /// Evaluates a circuit with secret branches on each element. Its inputs are the operands, in order, its outputs the
     /// results.
-    Netlist(Arc<Netlist>),
-    /// Bits: what a circuit with secret branches makes of each element. Its inputs are the operands, in order,
-    /// its outputs the results.
     Branches(Arc<Branching>, Way),
-    /// Ring elements: what that branch makes of the other operands whose number the first operand, bits, has;
-    /// zeros where there is none of that number.
+    /// Evaluates on ring elements the branch that the first operand, bits, names; gives zeros where it names none.
     Formulas(Arc<Formulas>, Gated),
-    /// Bits b_0, b_1, ... of each element to the ring element that is the sum of 2^i b_i; the highest one
-    /// counts negative where they are a signed number.
-    Compose {
-        /// Whether the highest bit is a sign.
-        signed: bool,
-    },
-    /// One bit and a ring element: their product.
-    BitTimes,
-    /// A shared vector to these parties, in the clear.
-    Open(Vec<Party>),
-    /// The body so many times, one after the other: its first operands are the state, which its results
-    /// replace; the others are the same each time. Gives the state at the end.
+    /// Runs the body so many times, one after the other. Its first operands are the state, which its results replace; the
+    /// others are the same each time. Gives the state at the end.
     Repeat {
         /// How many times.
         count: usize,
@@ -259,22 +114,22 @@ pub enum Action {
 }
 
 /// An action with its operands.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Step {
     /// What is done.
     pub action: Action,
-    /// With what.
+    /// The operands.
     pub inputs: Vec<Slot>,
-    /// What comes out.
-    pub outputs: Vec<Held>,
-    /// The operations of the program that it does, in words.
+    /// The sorts of the results.
+    pub outputs: Vec<Sort>,
+    /// The operations of the program that the step does, in words.
     pub label: String,
-    /// Where the last of them was asked for.
+    /// Where the last of these was asked for.
     pub at: Source,
 }
 
 /// Steps in an order in which they can be done, and what comes of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Body {
     /// The steps.
     pub steps: Vec<Step>,
@@ -283,8 +138,8 @@ pub struct Body {
 }
 
 impl Body {
-    /// What a slot holds.
-    pub fn held(&self, slot: Slot) -> &Held {
+    /// The sort of a slot.
+    pub fn sort(&self, slot: Slot) -> &Sort {
         &self.steps[slot.step as usize].outputs[slot.output as usize]
     }
 }
@@ -333,7 +188,7 @@ impl Lowered {
         [all.len() - rings, rings]
     }
 
-    /// The same where circuits on masked bits, in [`Sharing::Beta`], do two layers of ANDs in a round wherever they can:
+    /// The same where circuits on masked bits, in [`Sharing::BETA`](madrigal_engine::Sharing::BETA), do two layers of ANDs in a round wherever they can:
     /// for lines with long round trips, at the price of more correlations and a round more in setup.
     #[must_use]
     pub fn in_pairs(&self) -> Self {
@@ -440,18 +295,11 @@ impl fmt::Display for Action {
         match self {
             Self::Input(number) => write!(f, "input {number}"),
             Self::Taken(number) => write!(f, "kept value {number}"),
-            Self::Keep => f.write_str("keep"),
-            Self::Public(_) => f.write_str("public"),
             Self::Argument(number) => write!(f, "argument {number}"),
             Self::Counter => f.write_str("counter"),
             Self::Share => f.write_str("share"),
-            Self::Gather(_) => f.write_str("gather"),
-            Self::Join { rows } => write!(f, "join {rows} rows"),
-            Self::Row(sizes) => write!(f, "row of {sizes:?}"),
+            Self::Move(operation) | Self::Operation(operation) => f.write_str(&operation.name()),
             Self::Linear { .. } => f.write_str("linear"),
-            Self::Mul => f.write_str("product"),
-            Self::Square => f.write_str("square"),
-            Self::Dot { length } => write!(f, "dot products of {length}"),
             Self::Product(Product::Matrices(batch, shape)) => {
                 let MatrixShape {
                     rows,
@@ -463,15 +311,7 @@ impl fmt::Display for Action {
             Self::Product(Product::Convolution(convolution)) => {
                 write!(f, "convolution of {convolution}")
             }
-            Self::Sum(sizes) => write!(f, "sum of {sizes:?}"),
-            Self::PrefixSums(sizes) => write!(f, "prefix sums of {sizes:?}"),
-            Self::Narrow => f.write_str("narrow"),
-            Self::Truncate { by, .. } => write!(f, "truncate by {by}"),
-            Self::Quotient { by } => write!(f, "quotient by 2^{by} of shares and carries"),
-            Self::Split { .. } => f.write_str("split"),
-            Self::Test(Predicate::Negative, _) => f.write_str("sign"),
-            Self::Test(Predicate::Zero, _) => f.write_str("test for zero"),
-            Self::Netlist(netlist) => {
+            Self::Circuit(netlist) => {
                 let stats = netlist.stats();
                 write!(
                     f,
@@ -482,11 +322,14 @@ impl fmt::Display for Action {
             }
             Self::Branches(_, way) => write!(f, "branches, {way}"),
             Self::Formulas(..) => f.write_str("branches, on ring elements"),
-            Self::Compose { .. } => f.write_str("compose"),
-            Self::BitTimes => f.write_str("bit times number"),
-            Self::Open(_) => f.write_str("open"),
             Self::Repeat { count, .. } => write!(f, "repeat {count} times"),
         }
+    }
+}
+
+impl fmt::Debug for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,12 +1,20 @@
 //! Steps that make vectors: inputs, public ones, and elements that move.
 
+use std::sync::Arc;
+
+use madrigal_engine::operations::{
+    Backend, Chain, Concat, DynOperation, Layout, Public, Rearrange,
+};
+use madrigal_engine::{Element, Sharing, Sort, Width};
+
+use super::Domain;
 use super::bits::BitOp;
 use super::draft::Operand;
 use super::lowering::{Lowering, Result};
-use super::steps::{Action, Element, Held, Holding, Places, Slot};
-use super::{Domain, Sharing};
+use super::steps::{Action, Places, Slot};
 use crate::array::{Array, Words};
 use crate::element::Type;
+use crate::error::Fault;
 use crate::ir::{Op, Value};
 use crate::shape::{Shape, View};
 
@@ -29,10 +37,11 @@ impl Lowering<'_> {
             return Ok(slot);
         }
         let node = self.graph.maker(value);
-        let held = Held::public(Element::Ring(self.element(value).bits()), self.len(value));
+        let element = Domain::Ring.element(self.element(value).bits());
+        let sort = Sort::new(Sharing::PUBLIC, element, self.len(value));
         let slot = match &node.op {
-            Op::Constant(array) => self.action(Action::Public(array.clone()), &[], held),
-            Op::Counter => self.action(Action::Counter, &[], held),
+            Op::Constant(array) => self.public(array, sort)?,
+            Op::Counter => self.action(Action::Counter, &[], sort),
             _ => {
                 let mut operands = Vec::new();
                 for &input in &node.inputs {
@@ -47,27 +56,27 @@ impl Lowering<'_> {
 
     /// A constant or a counter as public bits.
     pub(super) fn public_bits(&mut self, value: Value) -> Result<Slot> {
-        let held = Held::public(Element::Bits(self.element(value).bits()), self.len(value));
-        let action = match self.graph.constant(value) {
-            Some(array) => Action::Public(array.clone()),
-            None => Action::Counter,
-        };
-        Ok(self.action(action, &[], held))
+        let element = Domain::Bits.element(self.element(value).bits());
+        let sort = Sort::new(Sharing::PUBLIC, element, self.len(value));
+        match self.graph.constant(value) {
+            Some(array) => self.public(array, sort),
+            None => Ok(self.action(Action::Counter, &[], sort)),
+        }
+    }
+
+    /// An array that is part of the program.
+    fn public(&mut self, array: &Array, sort: Sort) -> Result<Slot> {
+        let value = Public::new(crate::clear::shares(array, sort));
+        self.operation(Arc::new(value), &[])
     }
 
     pub(super) fn input(&mut self, number: usize, domain: Domain) -> Slot {
         let port = &self.ports.inputs[number];
         let bits = port.sort.element.bits();
-        let held = Held {
-            holding: Holding::Clear(vec![port.owner]),
-            element: match domain {
-                Domain::Ring => Element::Ring(bits),
-                Domain::Bits => Element::Bits(bits),
-            },
-            len: port.sort.shape.elements(),
-        };
+        let (clear, len) = (Sharing::clear(&[port.owner]), port.sort.shape.elements());
+        let sort = Sort::new(clear, domain.element(bits), len);
         let at = std::mem::replace(&mut self.at, port.at);
-        let clear = self.action(Action::Input(number), &[], held);
+        let clear = self.action(Action::Input(number), &[], sort);
         let shared = self.share(clear, domain);
         self.at = at;
         shared
@@ -75,15 +84,12 @@ impl Lowering<'_> {
 
     /// A clear or public vector as a shared one.
     pub(super) fn share(&mut self, clear: Slot, domain: Domain) -> Slot {
-        let held = Held {
-            holding: Holding::Shared(self.sharing(domain)),
-            ..self.draft.held(clear).clone()
-        };
-        self.action(Action::Share, &[clear], held)
+        let sort = self.draft.sort(clear).shared(self.sharing(domain));
+        self.action(Action::Share, &[clear], sort)
     }
 
     /// A vector of one number, in the shape and type of a value.
-    pub(super) fn filled(&mut self, code: u128, like: Value, domain: Domain) -> Slot {
+    pub(super) fn filled(&mut self, code: u128, like: Value, domain: Domain) -> Result<Slot> {
         let (element, len) = (self.element(like), self.len(like));
         self.filled_with(code, element, len, domain)
     }
@@ -94,43 +100,73 @@ impl Lowering<'_> {
         element: Type,
         len: usize,
         domain: Domain,
-    ) -> Slot {
+    ) -> Result<Slot> {
         let words = Words::collect(element, std::iter::once(code));
         let array = Array::new(element, Shape::of(vec![1]), words);
-        let bits = element.bits();
-        let element = match domain {
-            Domain::Ring => Element::Ring(bits),
-            Domain::Bits => Element::Bits(bits),
-        };
-        let one = self.action(Action::Public(array.into()), &[], Held::public(element, 1));
+        let sort = Sort::new(Sharing::PUBLIC, domain.element(element.bits()), 1);
+        let one = self.public(&array, sort)?;
         let many = Shape::of(vec![len]);
         let view = View::broadcast(&Shape::of(vec![1]), &many);
         let shared = self.share(one, domain);
-        self.gather(shared, Places::View(view))
+        Ok(self.gather(shared, Places::View(view)))
     }
 
     /// The sharing that holds ring elements or bits.
     pub(super) fn sharing(&self, domain: Domain) -> Sharing {
-        match (self.mix.bits(), domain) {
-            (Sharing::Replicated, _) => Sharing::Replicated,
-            (_, Domain::Ring) => self.mix.ring(),
-            (bits, Domain::Bits) => bits,
+        match domain {
+            Domain::Ring => self.mix.ring(),
+            Domain::Bits => self.mix.bits(),
         }
     }
 
-    pub(super) fn ring_of(&self, bits: u32, len: usize) -> Held {
-        Held::shared(self.sharing(Domain::Ring), Element::Ring(bits), len)
+    /// The record of the protocol that computes on ring elements or bits.
+    pub(super) fn backend(&self, domain: Domain) -> &'static Backend {
+        Backend::of(self.sharing(domain))
     }
 
-    pub(super) fn bits_of(&self, bits: u32, len: usize) -> Held {
-        Held::shared(self.sharing(Domain::Bits), Element::Bits(bits), len)
+    /// The sort of shared ring elements or bits.
+    pub(super) fn shared(&self, domain: Domain, bits: u32, len: usize) -> Sort {
+        Sort::new(self.sharing(domain), domain.element(bits), len)
+    }
+
+    /// An operation with one result, in the words of the operation at hand.
+    pub(super) fn operation(&mut self, operation: DynOperation, inputs: &[Slot]) -> Result<Slot> {
+        Ok(self.chain(vec![operation], inputs)?[0])
+    }
+
+    /// Operations that follow each other; gives the results of the last one, or the inputs where there is none.
+    pub(super) fn chain(&mut self, chain: Chain, inputs: &[Slot]) -> Result<Vec<Slot>> {
+        let mut slots = inputs.to_vec();
+        for operation in chain {
+            let sorts: Vec<Sort> = slots.iter().map(|&slot| self.draft.sort(slot)).collect();
+            let outputs = operation.sorts(&sorts, self.parties);
+            let outputs = outputs.map_err(|problem| {
+                let operator = self.operator.clone();
+                self.fault(Fault::Operation { operator, problem })
+            })?;
+            slots = self.actions(Action::Operation(operation), &slots, outputs);
+        }
+        Ok(slots)
+    }
+
+    /// A step with several results, in the words of the operation at hand.
+    pub(super) fn actions(
+        &mut self,
+        action: Action,
+        inputs: &[Slot],
+        outputs: Vec<Sort>,
+    ) -> Vec<Slot> {
+        let count = outputs.len() as u32;
+        let operator = self.operator.clone();
+        let first = self
+            .draft
+            .action(action, inputs, outputs, &operator, self.at);
+        (0..count).map(|output| Slot { output, ..first }).collect()
     }
 
     /// A step with one result, in the words of the operation at hand.
-    pub(super) fn action(&mut self, action: Action, inputs: &[Slot], output: Held) -> Slot {
-        let operator = self.operator.clone();
-        self.draft
-            .action(action, inputs, vec![output], &operator, self.at)
+    pub(super) fn action(&mut self, action: Action, inputs: &[Slot], output: Sort) -> Slot {
+        self.actions(action, inputs, vec![output])[0]
     }
 
     pub(super) fn bit_op(&mut self, op: BitOp, inputs: Vec<Operand>, len: usize) -> Vec<Slot> {
@@ -140,11 +176,14 @@ impl Lowering<'_> {
 
     /// Elements of a vector, itself where they are all in order.
     pub(super) fn gather(&mut self, x: Slot, places: Places) -> Slot {
-        let held = self.draft.held(x).clone();
+        let sort = self.draft.sort(x);
         let len = places.len();
         match &places {
-            Places::View(view) if len == held.len && view.is_prefix() => x,
-            _ => self.action(Action::Gather(places), &[x], Held { len, ..held }),
+            Places::View(view) if len == sort.len && view.is_prefix() => x,
+            _ => {
+                let moved = Rearrange::new(layout(&places));
+                self.action(Action::Move(Arc::new(moved)), &[x], sort.of_len(len))
+            }
         }
     }
 
@@ -153,9 +192,43 @@ impl Lowering<'_> {
         if let [part] = parts {
             return *part;
         }
-        let lens = parts.iter().map(|&part| self.draft.held(part).len);
-        let len = lens.sum();
-        let held = self.draft.held(parts[0]).clone();
-        self.action(Action::Join { rows }, parts, Held { len, ..held })
+        let lens = parts.iter().map(|&part| self.draft.sort(part).len);
+        let sort = self.draft.sort(parts[0]).of_len(lens.sum());
+        self.action(Action::Move(Arc::new(Concat { rows })), parts, sort)
+    }
+}
+
+impl Domain {
+    /// An element of so many bits.
+    pub(super) fn element(self, bits: u32) -> Element {
+        match self {
+            Self::Ring => Element::Ring(width(bits)),
+            Self::Bits => Element::Bits(bits as usize),
+        }
+    }
+}
+
+/// The ring of so many bits.
+pub(super) fn width(bits: u32) -> Width {
+    let found = Width::ALL
+        .into_iter()
+        .find(|width| width.bits() == bits as usize);
+    found.expect("rings have 8, 16, 32, 64 or 128 bits")
+}
+
+/// Places as the engine has them.
+fn layout(places: &Places) -> Layout {
+    match places {
+        Places::View(view) => Layout::Grid {
+            start: view.offset,
+            axes: (view.shape.axes().iter().copied())
+                .zip(view.strides.iter().copied())
+                .collect(),
+        },
+        Places::Rows { .. } => {
+            let index =
+                |at: usize| u32::try_from(at).expect("a shape has fewer than 2^32 elements");
+            Layout::Picked(places.indices().into_iter().map(index).collect())
+        }
     }
 }

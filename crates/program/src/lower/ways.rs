@@ -4,7 +4,6 @@ use std::fmt;
 
 use madrigal_engine::operations::{Gated, Scheme};
 
-use super::Sharing;
 use crate::error::Source;
 
 /// How a conditional on secrets is computed.
@@ -56,8 +55,8 @@ pub struct Conditional {
 /// Why all branches of a conditional are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
-    /// In the sharing that bits are in it would save nothing, or is not done.
-    Sharing(Sharing),
+    /// The sharing that bits are in saves nothing by it, or does not do it; in words.
+    Sharing(&'static str),
     /// A branch does more than is done to each element by itself, or is too large for a circuit.
     Form,
     /// To share it takes longer on this line.
@@ -67,15 +66,7 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Sharing(Sharing::Replicated) => {
-                f.write_str("for in R an AND sends one bit already")
-            }
-            Self::Sharing(sharing @ (Sharing::Garbled | Sharing::GarbledByOne)) => {
-                write!(f, "for in {sharing} tables of branches are not stacked")
-            }
-            Self::Sharing(sharing) => {
-                write!(f, "for in {sharing} each AND's masks are multiplied ahead")
-            }
+            Self::Sharing(why) => f.write_str(why),
             Self::Form => f.write_str(
                 "for a branch does more than is done to each element by itself, or is too large",
             ),

@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use crate::computation::{Computation, OutputPort};
 use crate::error::{Fault, ProgramError};
-use crate::execute::ExecuteError;
+use crate::lower::ExecuteError;
 use crate::lower::Mix;
 use crate::planned::Planned;
 use crate::program::Program;

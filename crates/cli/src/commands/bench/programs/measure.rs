@@ -77,7 +77,7 @@ impl Ready {
             let executable = lowered.executable().map_err(Failure::bug)?;
             let mut spec = executable.spec();
             (spec.threads, spec.line) = (setting.threads, line);
-            if setting.online && mix.bits() == Sharing::GarbledByOne {
+            if setting.online && mix.bits() == Sharing::Y2 {
                 (spec.phases, spec.memory) = (Some(Phases::Sequential), FOR_TABLES);
             }
             let planned = |spec| ProgramPlan::new(spec).map_err(Failure::bug);
@@ -104,7 +104,7 @@ impl Ready {
             false => one,
         };
         let best = faster(ready(Goal::Size, false)?, ready(Goal::Depth, false)?);
-        if mix.bits() != Sharing::Beta {
+        if mix.bits() != Sharing::BETA {
             return Ok(best);
         }
         let goal = best.goal;

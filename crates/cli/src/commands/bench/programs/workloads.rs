@@ -99,28 +99,28 @@ pub(super) fn all() -> Vec<Workload> {
             ops: Some(1000),
             beyond_base_ots: true,
             ..Workload::new("b2a/u32/n2", ab2, |random, parties| {
-                conversions(random, parties, [Sharing::Boolean, Sharing::Arithmetic])
+                conversions(random, parties, [Sharing::B, Sharing::A])
             })
         },
         Workload {
             ops: Some(1000),
             beyond_base_ots: true,
             ..Workload::new("a2b/u32/n2", ab2, |random, parties| {
-                conversions(random, parties, [Sharing::Arithmetic, Sharing::Boolean])
+                conversions(random, parties, [Sharing::A, Sharing::B])
             })
         },
         Workload {
             ops: Some(1000),
             beyond_base_ots: true,
             ..Workload::new("y2a/u32/n2", ay2, |random, parties| {
-                conversions(random, parties, [Sharing::Garbled, Sharing::Arithmetic])
+                conversions(random, parties, [Sharing::Y, Sharing::A])
             })
         },
         Workload {
             ops: Some(1000),
             beyond_base_ots: true,
             ..Workload::new("a2y/u32/n2", ay2, |random, parties| {
-                conversions(random, parties, [Sharing::Arithmetic, Sharing::Garbled])
+                conversions(random, parties, [Sharing::A, Sharing::Y])
             })
         },
         Workload {
@@ -226,7 +226,7 @@ fn comparisons(random: &mut Random, parties: usize) -> Recorded {
     let mut p = Program::new(parties);
     let [x, y] = [SERVER, CLIENT].map(|owner| {
         let number = p.input::<u64>(owner, [COUNT]);
-        number.to(Sharing::Arithmetic)
+        number.to(Sharing::A)
     });
     let _ = p.open(x.lt(&y), CLIENT);
     let inputs = Inputs::new();

@@ -261,7 +261,7 @@ fn on_shared<T: Number>(
 ) -> std::result::Result<Made, ProgramError> {
     let mut p = Program::new(parties);
     let mut input = |party| p.input::<T>(Party::new(party), [x.len()]);
-    if mix.arithmetic().has_ring() {
+    if mix.arithmetic_is_in_a_ring() {
         let sum = input(0) + input(1);
         p.open(function(&sum).to(mix.ring()), Everyone);
         let inputs = Inputs::new().with(x).with(y);

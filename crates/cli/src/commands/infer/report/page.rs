@@ -147,7 +147,7 @@ mod tests {
                 public_model: false,
                 shown: [1, 2],
                 trained: 2,
-                sharings: [Sharing::Arithmetic, Sharing::Boolean],
+                sharings: [Sharing::A, Sharing::B],
                 transport: TransportArg::Tcp,
                 local: true,
                 me: None,

@@ -165,7 +165,7 @@ impl Scene {
     }
 
     fn corruption(&self) -> String {
-        let who = match self.sharings.contains(&Sharing::Replicated) {
+        let who = match self.sharings.contains(&Sharing::R) {
             true => "no two of the three parties put together what they have".to_owned(),
             false if self.parties == 2 => "neither party deviates from the protocol".to_owned(),
             false => format!(
@@ -229,7 +229,7 @@ mod tests {
             public_model: false,
             shown: [3, 1000],
             trained: 0,
-            sharings: [Sharing::Replicated; 2],
+            sharings: [Sharing::R; 2],
             transport: TransportArg::Tls,
             local: false,
             me: Some(2),
@@ -294,7 +294,7 @@ mod tests {
         assert!(three.contains("Party 2 wrote") && !three.contains("one process"));
         let two = Scene {
             parties: 2,
-            sharings: [Sharing::Alpha, Sharing::Beta],
+            sharings: [Sharing::ALPHA, Sharing::BETA],
             transport: TransportArg::Tcp,
             local: true,
             me: None,
@@ -310,7 +310,7 @@ mod tests {
         }
         let four = Scene {
             parties: 4,
-            sharings: [Sharing::Arithmetic, Sharing::Boolean],
+            sharings: [Sharing::A, Sharing::B],
             ..scene()
         };
         assert!(four.notes()[0].contains("all 3 others together"));

@@ -23,9 +23,9 @@ use crate::exit::{Failure, Result, Usage};
 use crate::numbers::wide_table;
 use crate::stats::{print, print_json_line};
 
-const A: Sharing = Sharing::Arithmetic;
-const B: Sharing = Sharing::Boolean;
-const Y: Sharing = Sharing::Garbled;
+const A: Sharing = Sharing::A;
+const B: Sharing = Sharing::B;
+const Y: Sharing = Sharing::Y;
 
 /// Operations side by side.
 const COUNT: usize = 1 << 14;

@@ -14,9 +14,9 @@ const BITS: usize = 1_000_000;
 const NUMBERS: usize = 100_000;
 const CONVERSIONS: usize = 1000;
 
-const A: Sharing = Sharing::Arithmetic;
-const B: Sharing = Sharing::Boolean;
-const Y: Sharing = Sharing::Garbled;
+const A: Sharing = Sharing::A;
+const B: Sharing = Sharing::B;
+const Y: Sharing = Sharing::Y;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();

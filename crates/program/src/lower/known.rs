@@ -21,7 +21,9 @@
 use madrigal_core::Party;
 use madrigal_engine::operations::Side;
 
-use crate::lower::{Action, Body, Element, Held, Holding, Sharing, Slot};
+use madrigal_engine::{Element, Sharing, Sort};
+
+use super::steps::{Action, Body, Slot};
 
 /// What is clear in a body.
 pub(super) struct Marks {
@@ -45,8 +47,8 @@ impl Marks {
             let of = |slot: &Slot| known[slot.step as usize];
             let in_a = step.outputs.first().is_some_and(is_in_a);
             known.push(match step.action {
-                Action::Share if in_a => owner(body.held(step.inputs[0])),
-                Action::Gather(_) | Action::Join { .. } | Action::Narrow if in_a => {
+                Action::Share if in_a => owner(body.sort(step.inputs[0]), parties),
+                Action::Move(_) if in_a => {
                     let first = step.inputs.first().and_then(of);
                     first.filter(|_| step.inputs.iter().all(|slot| of(slot) == first))
                 }
@@ -58,7 +60,7 @@ impl Marks {
                 continue;
             }
             let operands = [Side::Left, Side::Right].into_iter().zip(&step.inputs);
-            let all_shared = step.inputs.iter().all(|&slot| is_in_a(body.held(slot)));
+            let all_shared = step.inputs.iter().all(|&slot| is_in_a(body.sort(slot)));
             let mut found = operands.filter_map(|(side, &slot)| {
                 let owner = known[slot.step as usize]?;
                 Some((side, owner, slot))
@@ -107,16 +109,12 @@ impl Marks {
 }
 
 /// The only party that knows a clear value.
-fn owner(held: &Held) -> Option<Party> {
-    match &held.holding {
-        Holding::Clear(to) => match to[..] {
-            [owner] => Some(owner),
-            _ => None,
-        },
-        _ => None,
-    }
+fn owner(sort: &Sort, parties: usize) -> Option<Party> {
+    let mut holders = Party::all(parties).filter(|&party| sort.sharing.is_known_to(party));
+    let owner = holders.next()?;
+    holders.next().is_none().then_some(owner)
 }
 
-fn is_in_a(held: &Held) -> bool {
-    held.holding == Holding::Shared(Sharing::Arithmetic) && matches!(held.element, Element::Ring(_))
+fn is_in_a(sort: &Sort) -> bool {
+    sort.sharing == Sharing::A && matches!(sort.element, Element::Ring(_))
 }

@@ -7,7 +7,7 @@ use crate::array::{Array, Words, with};
 use crate::element::Type;
 
 /// An array as a clear value.
-pub(super) fn held(array: &Array, sort: Sort) -> Shares {
+pub(crate) fn shares(array: &Array, sort: Sort) -> Shares {
     debug_assert_eq!(array.words().len(), sort.len);
     match sort.element {
         Element::Ring(width) => with_ring!(width, T => {
@@ -25,7 +25,7 @@ pub(super) fn held(array: &Array, sort: Sort) -> Shares {
 }
 
 /// The elements of a clear value.
-pub(super) fn words(value: &Shares, element: Type) -> Words {
+pub(crate) fn words(value: &Shares, element: Type) -> Words {
     match value.sort().element {
         Element::Ring(width) => with_ring!(width, T => {
             let elements = value.component::<T>(0).iter();
