@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Goal, Netlist};
 use madrigal_core::Party;
-use madrigal_engine::operations::{
-    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, BooleanGmwTool, Branch,
-    Compose, Concat, Dot, FromKeys, FromLabels, Linear, Mask, MatrixProduct, Mul, MulPublic,
-    Narrow, Open, Public, Rearrange, Repeat, ReplicatedTool, RingBranch, Row, ShiftShares,
-    SplitLabels, Square, SumAxis, Test, Truncate, TruncateLocally, Unmask, YaoTool,
-};
 use madrigal_engine::{
-    Circuit, Element, Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Shares,
-    Sharing, Sort, Value, Width,
+    Element, Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Shares, Sharing,
+    Sort, Value, Width,
+};
+use madrigal_operations::{
+    Addends, AlphaTool, ArithmeticGmwTool, BetaTool, BitTimes, BmrTool, BooleanGmwTool, Branch,
+    Circuit, Compose, Concat, Dot, FromKeys, FromLabels, Linear, Mask, MatrixProduct, Mul,
+    MulPublic, Narrow, Open, Public, Rearrange, Repeat, ReplicatedTool, RingBranch, Row,
+    ShiftShares, SplitLabels, Square, SumAxis, Test, Truncate, TruncateLocally, Unmask, YaoTool,
 };
 
 use crate::array::Array;
@@ -420,8 +420,8 @@ impl Making {
             }
             Action::Truncate { by, rounding } if out.sharing == Sharing::R => {
                 let rounding = match rounding {
-                    Rounding::Exact => madrigal_engine::operations::Rounding::Exact,
-                    Rounding::Probabilistic => madrigal_engine::operations::Rounding::Probabilistic,
+                    Rounding::Exact => madrigal_operations::Rounding::Exact,
+                    Rounding::Probabilistic => madrigal_operations::Rounding::Probabilistic,
                 };
                 Arc::new(Truncate::new(*by as usize, rounding))
             }

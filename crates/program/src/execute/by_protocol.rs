@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::operations::{
-    AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, ComposeKeys,
+use madrigal_engine::{Operation, Sharing, Sort, Width};
+use madrigal_operations::{
+    AlphaTool, ArithmeticGmwTool, BetaTool, BmrTool, Boolean, BooleanGmwTool, Circuit, ComposeKeys,
     ComposeLabels, Constant, FromKeys, FromLabels, HalfGates, Layout, Mask, Netlist, Protocol,
     ReplicatedTool, Share, ToKeys, ToLabels, Unmask, YaoTool,
 };
-use madrigal_engine::{Circuit, Operation, Sharing, Sort, Width};
 
 use crate::lower::{self, Places};
 

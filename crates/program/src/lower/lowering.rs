@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use madrigal_circuit::Goal;
-use madrigal_engine::operations::Predicate;
+use madrigal_operations::Predicate;
 
 use super::choose::{self, Wants};
 use super::draft::{Circuits, Draft};

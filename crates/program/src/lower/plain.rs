@@ -4,7 +4,7 @@ use madrigal_core::Product;
 use std::sync::Arc;
 
 use madrigal_circuit::{Netlist, Rows};
-use madrigal_engine::operations::Predicate;
+use madrigal_operations::Predicate;
 
 use super::steps::{Action, Body, Element, Held, Lowered, Places, Step};
 use crate::array::{Array, Words};

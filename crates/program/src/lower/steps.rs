@@ -7,7 +7,7 @@ use std::sync::Arc;
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
 use madrigal_core::Party;
-use madrigal_engine::operations::{Depth, Formulas, Gated, Predicate};
+use madrigal_operations::{Depth, Formulas, Gated, Predicate};
 
 use crate::array::Array;
 use crate::computation::OutputPort;
