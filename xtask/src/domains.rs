@@ -31,12 +31,13 @@ const CALLS: [&str; 12] = [
 ];
 
 /// Crates whose generators have secret keys, of which a session has many.
-const KEYED: [&str; 7] = [
+const KEYED: [&str; 8] = [
     "correlations",
     "engine",
     "garbling",
     "lattice",
     "net",
+    "operations",
     "ot",
     "protocols",
 ];

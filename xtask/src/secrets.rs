@@ -19,7 +19,7 @@ const NO_PLANT: &str = "plant:none";
 /// Frames of our own that are shown of a report.
 const FRAMES: usize = 5;
 
-/// Runs crates/engine/examples/secrets under Memcheck: first the planted leaks, each of which must be found
+/// Runs crates/operations/examples/secrets under Memcheck: first the planted leaks, each of which must be found
 /// where it is, then all paths, or those whose name contains one of `words`.
 pub(crate) fn secrets(words: &[&str]) -> Outcome {
     if let Some(word) = words.iter().find(|word| word.starts_with('-')) {
@@ -31,7 +31,7 @@ pub(crate) fn secrets(words: &[&str]) -> Outcome {
     need_valgrind()?;
     // Optimised as what users run is: a compiler that optimises less makes other branches.
     run(cargo()
-        .args(["build", "--release", "--package", "madrigal-engine"])
+        .args(["build", "--release", "--package", "madrigal-operations"])
         .args(["--features", "madrigal-kernels/marks"])
         .args(["--example", "secrets"]))?;
     let program = target_folder().join("release/examples/secrets");
@@ -154,7 +154,8 @@ impl Watched {
             return Ok(());
         }
         let function = self.name.trim_start_matches(PLANT);
-        let at = format!("secrets::plants::{function} (crates/engine/examples/secrets/plants.rs:");
+        let at =
+            format!("secrets::plants::{function} (crates/operations/examples/secrets/plants.rs:");
         let mut places = self
             .reports
             .iter()

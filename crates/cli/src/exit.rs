@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use madrigal_app::failure::Fault;
 use madrigal_core::budget::Size;
 use madrigal_core::{Party, PartyError};
-use madrigal_engine::PlanError;
+use madrigal_operations::circuit_job::PlanError;
 
 pub use madrigal_app::failure::{Failure, Result, Status};
 
@@ -155,7 +155,7 @@ pub enum Usage {
         path: PathBuf,
     },
     #[error("{}", with(.0, remedies::of_plan(.0)))]
-    Plan(madrigal_engine::PlanError),
+    Plan(madrigal_operations::circuit_job::PlanError),
     #[error("party {party} of the demonstration needs {flag}: {why}")]
     DemoFlag {
         party: usize,

@@ -8,8 +8,10 @@ use madrigal_circuit::Rows;
 use madrigal_circuit::values::Lines;
 use madrigal_core::Party;
 use madrigal_correlations::store::Store;
-use madrigal_engine::{Brought, Circuit, Means, Origin, Plan, Precomputation, Progress, run};
+use madrigal_engine::{Means, Origin, Precomputation, Progress};
 use madrigal_net::Session;
+use madrigal_operations::Circuit;
+use madrigal_operations::circuit_job::{Brought, Plan, run};
 use sha2::{Digest, Sha256};
 
 use crate::args::Patience;

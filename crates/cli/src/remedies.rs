@@ -1,9 +1,9 @@
 //! The flags that mend what an error of this program's own rooms is about; others are in
 //! `madrigal_app::remedies`.
 
-use madrigal_engine::PlanError;
 use madrigal_nn::secret::{CompareError, EncodeError, UnfitError};
 use madrigal_nn::{Fault, ImportError, Problem, ReadError};
+use madrigal_operations::circuit_job::PlanError;
 
 pub use madrigal_app::remedies::with;
 

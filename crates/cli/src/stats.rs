@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use madrigal_core::PhaseCost;
-use madrigal_engine::{Circuit, Plan, Report, StoreReport};
+use madrigal_engine::StoreReport;
+use madrigal_operations::Circuit;
+use madrigal_operations::circuit_job::{Plan, Report};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{Show, TransportArg};

@@ -8,9 +8,9 @@ use madrigal_circuit::{Netlist, Rows, values};
 use madrigal_core::time::Rates;
 use madrigal_core::{Party, Zeroizing};
 use madrigal_correlations::Needs;
-use madrigal_engine::{
-    Choice, Circuit, JobSpec, Matrices, Opening, Origin, Phases, Plan, Protocol, Scheme, StoreSpec,
-};
+use madrigal_engine::{Choice, Matrices, Opening, Origin, Phases, StoreSpec};
+use madrigal_operations::Circuit;
+use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, Scheme};
 use serde::{Deserialize, Serialize};
 
 use crate::args::{

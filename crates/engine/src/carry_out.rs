@@ -16,7 +16,7 @@ use crate::board::Board;
 use crate::error::RunError;
 use crate::graph::{Graph, Node};
 use crate::operation::{Early, Prepared, Strand, Turn};
-use crate::plan::Phases;
+use crate::phases::Phases;
 use crate::program::ProgramPlan;
 use crate::report::{PhaseReport, Progress};
 use crate::schedule::{Schedule, Task};
@@ -92,8 +92,11 @@ pub fn run_program<'a>(
     })
 }
 
-/// The same, with other facts that parties agree on: among them a digest of the plan's.
-pub(crate) fn run_with_facts<'a>(
+/// Runs a plan as [`run_program`] does, with other facts that parties agree on: among them a digest of the plan's.
+///
+/// # Errors
+/// As [`run_program`].
+pub fn run_with_facts<'a>(
     session: &'a Session,
     id: u32,
     plan: &'a ProgramPlan,

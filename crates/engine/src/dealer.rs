@@ -13,7 +13,7 @@ use madrigal_correlations::{Origin, deal};
 use madrigal_net::{Error, Session};
 
 use crate::carry_out::SETUP;
-use crate::plan::CORRELATIONS;
+use crate::program::CORRELATIONS;
 
 /// Deals for the jobs of `session`, one after the other, until another party has left; gives their
 /// number. The dealer is the session's last party, and the plans of the others name

@@ -124,7 +124,7 @@ impl Graph {
         value
     }
 
-    /// An argument of a body, see [`Repeat`](crate::operations::Repeat).
+    /// An argument of a body, see [`Repeat`](crate::Repeat).
     pub fn argument(&mut self, sort: Sort) -> Value {
         let value = self.push(None, Vec::new(), vec![sort], "argument".into());
         self.inputs.push(value);

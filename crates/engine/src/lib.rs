@@ -1,32 +1,31 @@
-//! Plans and runs jobs: what a circuit needs and costs, the setup and online phases in sequence or
-//! interleaved, lane blocks that overlap, statistics.
+//! Plans and runs programs: graphs of [operations](Operation) on values, what they need and cost, the setup and online
+//! phases in sequence or interleaved, blocks of elements that overlap, statistics.
 //!
-//! A [`Plan`] is made from a [`JobSpec`] without any network, is the same at all parties, and knows
-//! the exact number of triples, rounds, messages and bytes. [`run`] carries it out in a session.
+//! A [`ProgramPlan`] is made from a [`ProgramSpec`] without any network, is the same at all parties, and knows
+//! the exact number of triples, rounds, messages and bytes. [`run_program`] carries it out in a session. What the
+//! operations do is in the crate `madrigal-operations`, or in a user's own.
 #![cfg_attr(
     feature = "store",
     doc = "\nA [`Precomputation`] fills stores of correlations, which later jobs use."
 )]
 
-mod arena;
 mod bill;
 mod board;
 mod carry_out;
-mod circuit;
 mod dealer;
+#[cfg(test)]
+mod declared;
 mod error;
 mod explain;
 mod graph;
 mod groups;
 mod operation;
-pub mod operations;
-mod plan;
+mod phases;
 mod policy;
 mod program;
-mod protocol;
 mod regions;
+mod repeat;
 mod report;
-mod run;
 mod schedule;
 mod shares;
 mod sort;
@@ -40,20 +39,20 @@ mod trace;
 mod trial;
 
 pub use bill::Bill;
-pub use carry_out::{Given, Outcome, TaskReport, evaluate_program, run_program};
-pub use circuit::Circuit;
+pub use carry_out::{Given, Outcome, TaskReport, evaluate_program, run_program, run_with_facts};
 pub use dealer::serve;
 pub use error::RunError;
 pub use explain::OperationEstimate;
 pub use graph::{Graph, GraphError, Value};
 pub use groups::GroupEstimate;
 pub use operation::{Early, Mismatch, Operation, Prepared, Tool, Turn};
-pub use plan::{JobSpec, Phases, Plan, PlanError, TRIPLE_MEMORY};
+pub use phases::Phases;
 pub use policy::{DeepestFirst, FirstCome, LayerByLayer, Policy, Ready, Soonest};
-pub use program::{OperationCost, ProgramError, ProgramPlan, ProgramSpec};
-pub use protocol::Protocol;
-pub use report::{PhaseReport, Progress, Report};
-pub use run::{Brought, evaluate, run};
+pub use program::{
+    CORRELATIONS, OperationCost, ProgramError, ProgramPlan, ProgramSpec, TRIPLE_MEMORY,
+};
+pub use repeat::Repeat;
+pub use report::{PhaseReport, Progress};
 pub use shares::{Held, Shares};
 pub use sort::{Element, Sharing, Sort};
 pub use stages::{KeptShares, StageOutcome, Stages};
@@ -63,5 +62,4 @@ pub use time::PlanTime;
 pub use trial::{Trial, TrialTimes};
 
 pub use madrigal_correlations::{Choice, Extension, MAX_THREADS, Matrices, Means, Origin, Width};
-pub use madrigal_garbling::Scheme;
 pub use madrigal_protocols::Opening;

@@ -12,7 +12,6 @@ use madrigal_kernels::Block;
 use madrigal_net::{Context, Error, Result};
 use madrigal_protocols::Opening;
 
-use crate::arena::Arena;
 use crate::bill::Bill;
 use crate::board::Board;
 use crate::shares::Shares;
@@ -202,8 +201,8 @@ pub(crate) struct Strand {
     contexts: [Context; 2],
     opening: Opening,
     tools: [HashMap<TypeId, Box<dyn Any + Send>>; 2],
-    /// Rows of the last circuit, for the next one.
-    arena: Option<Arena>,
+    /// Memory that operations leave for the next one, by its type.
+    scratch: HashMap<TypeId, Box<dyn Any + Send>>,
 }
 
 impl Strand {
@@ -213,7 +212,7 @@ impl Strand {
             contexts,
             opening,
             tools: Default::default(),
-            arena: None,
+            scratch: HashMap::new(),
         }
     }
 
@@ -278,8 +277,8 @@ impl<'a> Turn<'a> {
         self.stock
     }
 
-    /// The same, of whatever type.
-    pub(crate) fn kept(&mut self) -> Option<Box<dyn Any + Send>> {
+    /// Takes what was [prepared](Operation::prepare), if it was, whatever its type.
+    pub fn kept(&mut self) -> Option<Box<dyn Any + Send>> {
         self.prepared.take()
     }
 
@@ -315,14 +314,17 @@ impl<'a> Turn<'a> {
         self.context.fail(Error::Ended { reason })
     }
 
-    /// Rows for a circuit, with whatever an earlier one left there.
-    pub(crate) fn arena(&mut self) -> Arena {
-        self.strand.arena.take().unwrap_or_default()
+    /// Takes the memory of this type that an earlier operation left, with whatever is in it; else makes some.
+    pub fn scratch<T: Default + Send + 'static>(&mut self) -> T {
+        let left = self.strand.scratch.remove(&TypeId::of::<T>());
+        let left = left.and_then(|left| left.downcast().ok());
+        left.map_or_else(T::default, |left| *left)
     }
 
-    /// Gives them back.
-    pub(crate) fn keep_arena(&mut self, arena: Arena) {
-        self.strand.arena = Some(arena);
+    /// Leaves memory for the next operation that [takes](Self::scratch) some of this type.
+    pub fn keep_scratch<T: Send + 'static>(&mut self, scratch: T) {
+        let scratch = Box::new(scratch);
+        self.strand.scratch.insert(TypeId::of::<T>(), scratch);
     }
 
     /// The protocol at work, and the correlations of this call: just what the bill asks for.

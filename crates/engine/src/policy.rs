@@ -110,37 +110,38 @@ impl Policy for LayerByLayer {
 mod tests {
     use madrigal_core::Party;
     use madrigal_core::time::Link;
-    use madrigal_correlations::Width;
     use madrigal_protocols::Opening;
 
     use super::*;
-    use crate::operations::{ArithmeticGmwTool, Share, Square};
+    use crate::declared::Declared;
     use crate::schedule::{Limits, Schedule};
     use crate::{Element, Graph, Sharing, Sort};
 
-    /// In which order operations begin: five squares, each of the one before, and ten of their own.
+    /// In which order operations begin: five that open something, each of what the one before made, and ten
+    /// of their own.
     fn order(policy: &dyn Policy) -> Vec<&'static str> {
         let owner = Party::new(0);
+        let declared = |layers| Declared { layers, triples: 0 };
         let mut graph = Graph::new(2);
         let input = |graph: &mut Graph| {
-            let sort = Sort::new(Sharing::clear(&[owner]), Element::Ring(Width::W64), 4);
+            let sort = Sort::new(Sharing::clear(&[owner]), Element::Bits(1), 4);
             let value = graph.input(sort);
-            graph.add_one(Share::<ArithmeticGmwTool>::new(owner), &[value])
+            graph.add_one(declared(0), &[value])
         };
         let mut names = std::collections::HashMap::new();
-        let mut square = |graph: &mut Graph, value, name| {
-            let made = graph.add_one(Square::<ArithmeticGmwTool>::new(), &[value]);
+        let mut layer = |graph: &mut Graph, value, name| {
+            let made = graph.add_one(declared(1), &[value]);
             names.insert(graph.len() as u32 - 1, name);
-            made.expect("a ring's")
+            made.expect("a value for a value")
         };
-        let mut deep = input(&mut graph).expect("a ring's");
+        let mut deep = input(&mut graph).expect("a value for a value");
         for name in ["first", "second", "third", "fourth", "fifth"] {
-            deep = square(&mut graph, deep, name);
+            deep = layer(&mut graph, deep, name);
         }
         graph.output(deep);
         for _ in 0..10 {
-            let x = input(&mut graph).expect("a ring's");
-            let x = square(&mut graph, x, "wide");
+            let x = input(&mut graph).expect("a value for a value");
+            let x = layer(&mut graph, x, "wide");
             graph.output(x);
         }
         let limits = Limits {

@@ -11,10 +11,16 @@ use madrigal_protocols::Opening;
 use sha2::{Digest, Sha256};
 
 use crate::graph::{Graph, Node};
-use crate::plan::{Phases, TRIPLE_MEMORY};
+use crate::phases::Phases;
 use crate::policy::{Policy, Soonest};
 use crate::schedule::{Ahead, Limits, Price, Schedule};
 use crate::sort::Sort;
+
+/// The usual limit for a party's triples: 160 MiB.
+pub const TRIPLE_MEMORY: usize = 160 << 20;
+
+/// The fact that names the origin of the correlations.
+pub const CORRELATIONS: &str = "correlations";
 
 /// What is to be computed and how.
 #[derive(Debug, Clone)]
@@ -69,7 +75,6 @@ pub struct ProgramPlan {
 
 /// Why a program cannot be planned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum ProgramError {
     /// Too few or too many parties.
     #[error("a program is for 2 to {most} parties, not {parties}")]
@@ -452,10 +457,7 @@ impl ProgramPlan {
         let spec = &self.spec;
         vec![
             ("parties".to_owned(), spec.graph.parties().to_string()),
-            (
-                crate::plan::CORRELATIONS.to_owned(),
-                spec.origin.to_string(),
-            ),
+            (CORRELATIONS.to_owned(), spec.origin.to_string()),
         ]
     }
 
@@ -478,7 +480,7 @@ impl ProgramPlan {
             ("line", line),
             ("broadcast", spec.opening.to_string()),
             ("operations", spec.graph.len().to_string()),
-            (crate::plan::CORRELATIONS, spec.origin.to_string()),
+            (CORRELATIONS, spec.origin.to_string()),
             ("phases", self.phases.to_string()),
             ("memory for correlations", spec.memory.to_string()),
             ("policy", spec.policy.name()),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use madrigal_circuit::Rows;
 use madrigal_core::{Phase, PhaseCost};
 
 /// One phase of one party, measured.
@@ -12,21 +11,6 @@ pub struct PhaseReport {
     pub time: Duration,
     /// What the counters say.
     pub spent: PhaseCost,
-}
-
-/// A job that has ended well.
-#[derive(Debug)]
-pub struct Report {
-    /// The output values, a row for each bit; `None` at parties that do not get them.
-    pub outputs: Option<Rows>,
-    /// Before the inputs.
-    pub setup: PhaseReport,
-    /// From the inputs on.
-    pub online: PhaseReport,
-    /// From the opening of the job to its finish at all parties.
-    pub total: Duration,
-    /// Bytes sent with headers and control messages.
-    pub wire_bytes_sent: u64,
 }
 
 /// How far a job is.

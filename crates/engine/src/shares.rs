@@ -277,11 +277,11 @@ impl Shares {
         }
     }
 
-    /// Those of the rows of a plane from one on, row by row.
+    /// Labels of the rows of a plane from one on, row by row.
     ///
     /// # Panics
     /// As [`label_row`](Self::label_row).
-    pub(crate) fn label_rows_from(&self, plane: usize, row: usize) -> &[Block] {
+    pub fn label_rows_from(&self, plane: usize, row: usize) -> &[Block] {
         match &self.data {
             Data::Labels(rows, labels) => {
                 &labels[(plane * rows + row) * self.sort.len..(plane + 1) * rows * self.sort.len]
@@ -294,7 +294,7 @@ impl Shares {
     ///
     /// # Panics
     /// If there are none, or several rows.
-    pub(crate) fn only_labels(&self) -> &[Block] {
+    pub fn only_labels(&self) -> &[Block] {
         match &self.data {
             Data::Labels(1, labels) => labels,
             _ => panic!("{self:?} holds no labels of one row"),
@@ -322,7 +322,8 @@ impl Shares {
     }
 
     /// Zeros of the same sort, but for the number of elements.
-    pub(crate) fn blank(&self, len: usize) -> Self {
+    #[must_use]
+    pub fn blank(&self, len: usize) -> Self {
         let sort = self.sort.of_len(len);
         match &self.data {
             Data::Labels(rows, _) => {
@@ -362,17 +363,17 @@ impl Shares {
     }
 
     /// All planes as bytes.
-    pub(crate) fn plane_bytes(&self) -> &[u8] {
+    pub fn plane_bytes(&self) -> &[u8] {
         kernels::words_as_bytes(self.words())
     }
 
     /// All planes as bytes, to be written.
-    pub(crate) fn plane_bytes_mut(&mut self) -> &mut [u8] {
+    pub fn plane_bytes_mut(&mut self) -> &mut [u8] {
         kernels::words_as_bytes_mut(self.words_mut())
     }
 
     /// Adds the elements of a value with one component to `hash`, without padding.
-    pub(crate) fn hash_into(&self, hash: &mut impl sha2::Digest) {
+    pub fn hash_into(&self, hash: &mut impl sha2::Digest) {
         match self.sort.element {
             Element::Bits(planes) => {
                 for plane in 0..planes {
@@ -426,7 +427,10 @@ impl Shares {
     }
 
     /// Writes elements of another value of this sort from element `at` on.
-    pub(crate) fn put(&mut self, at: usize, from: &Self, range: Range<usize>) {
+    ///
+    /// # Panics
+    /// If the sorts differ in more than the number of elements, or the elements are not there.
+    pub fn put(&mut self, at: usize, from: &Self, range: Range<usize>) {
         assert_eq!(self.sort.of_len(0), from.sort.of_len(0), "one sort");
         if range.is_empty() {
             return;

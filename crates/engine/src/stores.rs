@@ -58,7 +58,6 @@ use madrigal_correlations::{
 };
 use madrigal_net::{Error, Fact, Session};
 
-use crate::plan::Plan;
 use crate::program::ProgramPlan;
 use crate::report::{PhaseReport, Progress};
 use crate::time::{JOB_ROUNDS, bills};
@@ -234,16 +233,6 @@ impl Precomputation {
             },
             wire_bytes_sent: session.wire_bytes_sent() - wire_bytes,
         })
-    }
-}
-
-impl Plan {
-    /// As [`ProgramPlan::check_store`].
-    ///
-    /// # Errors
-    /// [`StoreError::Few`].
-    pub fn check_store(&self, store: &Store, times: u32) -> Result<(), StoreError> {
-        self.program().check_store(store, times)
     }
 }
 

@@ -77,37 +77,26 @@ impl Schedule {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use madrigal_circuit::Builder;
     use madrigal_core::Party;
     use madrigal_core::time::Link;
 
     use super::*;
-    use crate::operations::{BooleanGmwTool, Netlist, Share};
+    use crate::declared::Declared;
     use crate::policy::Soonest;
     use crate::schedule::{Ahead, Limits};
-    use crate::{Circuit, Element, Graph, Opening, Sharing, Sort};
+    use crate::{Element, Graph, Opening, Sharing, Sort};
 
-    /// x & y, then that ^ y & x, of many lanes: blocks with two layers.
+    /// Two layers on a value of many lanes, which are in blocks.
     fn schedule(lanes: usize, latency: f64) -> Schedule {
-        let mut builder = Builder::new("chain");
-        let [x, y] = [0; 2].map(|_| builder.input(1)[0]);
-        let first = builder.and(x, y);
-        let second = builder.xor(first, y);
-        let second = builder.and(second, x);
-        builder.output(&[second]);
-        let circuit = Arc::new(Circuit::new(&builder.finish()));
         let mut graph = Graph::new(2);
-        let mut input = |party| {
-            let owner = Party::new(party);
-            let sort = Sort::new(Sharing::clear(&[owner]), Element::Bits(1), lanes);
-            let value = graph.input(sort);
-            graph.add_one(Share::<BooleanGmwTool>::new(owner), &[value])
+        let sort = Sort::new(Sharing::clear(&[Party::new(0)]), Element::Bits(1), lanes);
+        let value = graph.input(sort);
+        let layers = Declared {
+            layers: 2,
+            triples: 1,
         };
-        let [x, y] = [0, 1].map(|party| input(party).expect("bits"));
-        let made = graph.add_one(Netlist::<BooleanGmwTool>::new(circuit, 1), &[x, y]);
-        graph.output(made.expect("bits for bits"));
+        let made = graph.add_one(layers, &[value]);
+        graph.output(made.expect("a value for a value"));
         let limits = Limits {
             opening: Opening::Direct,
             threads: 1,
@@ -157,8 +146,14 @@ mod tests {
         let mut graph = Graph::new(2);
         let sort = Sort::new(Sharing::clear(&[Party::new(0)]), Element::Bits(1), 10);
         let value = graph.input(sort);
-        let shared = graph.add_one(Share::<BooleanGmwTool>::new(Party::new(0)), &[value]);
-        graph.output(shared.expect("bits"));
+        let made = graph.add_one(
+            Declared {
+                layers: 0,
+                triples: 0,
+            },
+            &[value],
+        );
+        graph.output(made.expect("a value for a value"));
         let limits = Limits {
             opening: Opening::Direct,
             threads: 1,

@@ -4,7 +4,7 @@ use madrigal_core::time::{Bill, Link, Order, Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
 use madrigal_correlations::{Needs, SupplyCosts};
 
-use crate::plan::Phases;
+use crate::phases::Phases;
 use crate::program::ProgramPlan;
 use crate::schedule::{Task, seconds};
 use crate::stream::StreamTime;

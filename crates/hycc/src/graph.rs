@@ -7,8 +7,8 @@ use madrigal_circuit::hycc::{Flat, Op};
 use madrigal_circuit::{Builder, Goal, Wire};
 use madrigal_core::Party;
 use madrigal_core::budget::{Budget, Spent};
-use madrigal_engine::operations::{Addends, ArithmeticGmwTool, Compose, Linear, Mul, Square};
-use madrigal_engine::{Circuit, Element, Graph, GraphError, Sharing, Sort, Value, Width};
+use madrigal_engine::{Element, Graph, GraphError, Sharing, Sort, Value, Width};
+use madrigal_operations::{Addends, ArithmeticGmwTool, Circuit, Compose, Linear, Mul, Square};
 
 use crate::nodes::{Making, Place, netlist, open_bits, open_words, share_bits, share_words};
 use crate::stages::{BitProtocol, Group, Options, Stages, operands};

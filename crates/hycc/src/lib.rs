@@ -17,7 +17,7 @@
 //! ```no_run
 //! use madrigal_circuit::Limits;
 //! use madrigal_core::Party;
-//! use madrigal_engine::ProgramPlan;
+//! use madrigal_engine::{ProgramPlan};
 //! use madrigal_hycc::{Hybrid, Options, Values, load};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use madrigal_core::Party;
-use madrigal_engine::operations::{
-    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Concat, FromKeys, FromLabels, HalfGates, Layout,
-    Netlist, Open, Rearrange, Share, ToKeys, ToLabels, YaoTool,
+use madrigal_engine::{Graph, GraphError, Operation, Value};
+use madrigal_operations::{
+    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Circuit, Concat, FromKeys, FromLabels, HalfGates,
+    Layout, Netlist, Open, Rearrange, Share, ToKeys, ToLabels, YaoTool,
 };
-use madrigal_engine::{Circuit, Graph, GraphError, Operation, Value};
 
 use crate::stages::BitProtocol;
 

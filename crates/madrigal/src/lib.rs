@@ -77,18 +77,28 @@
 pub use madrigal_app as app;
 pub use madrigal_circuit as circuit;
 pub use madrigal_correlations as correlations;
-pub use madrigal_engine as engine;
 pub use madrigal_hycc as hycc;
 pub use madrigal_net as net;
 pub use madrigal_program as program;
 
 pub use madrigal_core::{Cost, MAX_PARTIES, Party, PartyError, Phase, PhaseCost, Ring};
 pub use madrigal_engine::{
-    Brought, Choice, Circuit, Extension, Given, JobSpec, MAX_THREADS, Matrices, Means, Opening,
-    Origin, Outcome, PhaseReport, Phases, Plan, PlanError, Precomputation, ProgramError,
-    ProgramPlan, ProgramSpec, Progress, Protocol, Report, RunError, StoreReport, StoreSpec,
-    TRIPLE_MEMORY, evaluate, run, run_program, serve,
+    Choice, Extension, Given, MAX_THREADS, Matrices, Means, Opening, Origin, Outcome, PhaseReport,
+    Phases, Precomputation, ProgramError, ProgramPlan, ProgramSpec, Progress, RunError,
+    StoreReport, StoreSpec, TRIPLE_MEMORY, run_program, serve,
 };
+pub use madrigal_operations::Circuit;
+pub use madrigal_operations::circuit_job::{
+    Brought, JobSpec, Plan, PlanError, Protocol, Report, evaluate, run,
+};
+
+/// Graphs of operations, planned and run; the [operations](engine::operations) themselves; jobs of one circuit.
+pub mod engine {
+    pub use madrigal_engine::*;
+    pub use madrigal_operations as operations;
+    pub use madrigal_operations::Circuit;
+    pub use madrigal_operations::circuit_job::*;
+}
 
 /// What the README shows is compiled and run.
 #[cfg(doctest)]

@@ -24,15 +24,15 @@ mod source;
 pub use source::SourceCheck;
 
 use madrigal_core::{Cost, Party, Ring};
-use madrigal_engine::operations::{
-    ArithmeticGmwTool, BooleanGmwTool, Open, Protocol, ReplicatedTool, Share,
-};
 use madrigal_engine::{
     Element, Given, Graph, GraphError, Opening, Operation, Origin, Phases, ProgramPlan,
     ProgramSpec, RunError, Shares, Sharing, Sort, Value, evaluate_program, with_ring,
 };
 use madrigal_net::transport::Fault;
 use madrigal_net::{Context, Error};
+use madrigal_operations::{
+    ArithmeticGmwTool, BooleanGmwTool, Open, Protocol, ReplicatedTool, Share,
+};
 use madrigal_testkit::{World, impatient, must_end_well, run_with_fault, seed, uncounted};
 
 /// What is checked: an operation with the sorts of its inputs.

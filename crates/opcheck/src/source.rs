@@ -2,9 +2,9 @@
 
 use madrigal_core::{Cost, MatrixShape, Party, Phase, Product, Ring};
 use madrigal_correlations::{Kind, Means, Needs, Origin, Strings, Supply, Width};
-use madrigal_engine::operations::{ArithmeticGmwTool, Mul};
 use madrigal_engine::{Element, Sharing, Sort, with_ring};
 use madrigal_net::{Error, Result};
+use madrigal_operations::{ArithmeticGmwTool, Mul};
 use madrigal_testkit::{World, seed, uncounted};
 use std::sync::Arc;
 

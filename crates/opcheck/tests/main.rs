@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use madrigal_core::Party;
-use madrigal_engine::operations::{ArithmeticGmwTool, Mul};
 use madrigal_engine::{Bill, Element, Mismatch, Operation, Shares, Sharing, Sort, Turn, Width};
 use madrigal_net::Result;
 use madrigal_opcheck::{Case, Check};
+use madrigal_operations::{ArithmeticGmwTool, Mul};
 
 /// What is wrong with a product.
 #[derive(Clone, Copy, PartialEq)]

@@ -6,12 +6,12 @@ use std::time::Duration;
 use madrigal_circuit::Goal;
 use madrigal_core::Party;
 use madrigal_core::time::Rates;
-use madrigal_engine::operations::{Backend, Gated};
 use madrigal_engine::{
     Given, Means, Outcome, ProgramPlan, ProgramSpec, Progress, RunError, run_program,
 };
 use madrigal_net::transport::mesh;
 use madrigal_net::{Session, SessionConfig, block_on};
+use madrigal_operations::{Backend, Gated};
 
 use crate::computation::Computation;
 use crate::local::LocalError;

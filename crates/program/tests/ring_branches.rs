@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout)] // helpers of tests
 
 use madrigal_circuit::Goal;
-use madrigal_engine::operations::Backend;
+use madrigal_operations::Backend;
 use madrigal_program::lower::{Action, Body, Lowered, Mix, Way, Why};
 use madrigal_program::{Computation, Everyone, Inputs, Party, Program, Secret};
 use madrigal_testkit::seed;

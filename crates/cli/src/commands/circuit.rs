@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use madrigal_circuit::branches::Random;
 use madrigal_circuit::{Format, Netlist, Rows, values};
-use madrigal_engine::Circuit as Compiled;
+use madrigal_operations::Circuit as Compiled;
 use serde::Serialize;
 
 use crate::args::{Circuit, FormatArg};

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use madrigal_app::read::read_file;
 use madrigal_core::{Party, Zeroizing};
-use madrigal_engine::{Circuit, Progress};
+use madrigal_engine::Progress;
 use madrigal_net::Session;
+use madrigal_operations::Circuit;
 
 use crate::args::{AesCtr, CorrelationsArg, Demo, How, ProtocolArg, TransportArg};
 use crate::exit::{Content, Failure, Result, Usage};

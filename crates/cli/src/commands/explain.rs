@@ -5,8 +5,10 @@ use std::sync::Arc;
 use madrigal_app::explain::{Operation, operations, operations_table};
 use madrigal_core::time::{Rates, Time};
 use madrigal_core::{Party, Phase, PhaseCost};
-use madrigal_engine::{Choice, Circuit, Origin, Plan, PlanTime};
+use madrigal_engine::{Choice, Origin, PlanTime};
 use madrigal_net::transport::Profile;
+use madrigal_operations::Circuit;
+use madrigal_operations::circuit_job::Plan;
 use serde::Serialize;
 
 use crate::args::Explain;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use madrigal_circuit::Format;
-use madrigal_engine::Circuit;
+use madrigal_operations::Circuit;
 
 use crate::args::{CorrelationsArg, InputFile, Receivers, Run, TransportArg};
 use crate::exit::{Result, Usage};

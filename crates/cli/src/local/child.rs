@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use madrigal_core::{Party, Zeroizing};
-use madrigal_engine::{Circuit, serve};
+use madrigal_engine::serve;
 use madrigal_net::identity::{Identity, Validity};
 use madrigal_net::roster::Roster;
 use madrigal_net::tls::TlsParty;
 use madrigal_net::transport::Security;
+use madrigal_operations::Circuit;
 use sha2::{Digest, Sha256};
 
 use super::wire::{self, Assignment, Event, Meeting};

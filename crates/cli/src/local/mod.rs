@@ -10,7 +10,7 @@ use madrigal_app::failure::first_cause;
 
 use std::sync::Arc;
 
-use madrigal_engine::Circuit;
+use madrigal_operations::Circuit;
 
 use crate::args::{Patience, TransportArg};
 use crate::exit::{Failure, Result};

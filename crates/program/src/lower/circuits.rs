@@ -5,7 +5,7 @@ use std::sync::Arc;
 use madrigal_circuit::Goal;
 use madrigal_circuit::blocks::sorting_network;
 use madrigal_core::Convolution;
-use madrigal_engine::operations::{Depth, DynOperation, Predicate};
+use madrigal_operations::{Depth, DynOperation, Predicate};
 
 use super::Domain;
 use super::bits::BitOp;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::branches::{Draft, index_bits};
 use madrigal_circuit::{Builder, Wire};
-use madrigal_engine::operations::Scheme;
+use madrigal_operations::Scheme;
 
 use super::bits::BitOp;
 use super::branches::circuits;

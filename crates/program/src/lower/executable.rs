@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Goal, Netlist};
 use madrigal_core::Party;
-use madrigal_engine::operations::{Backend, Branch, Repeat, RingBranch, RingOperations};
 use madrigal_engine::{
-    Circuit, Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Shares, Sharing,
+    Graph, GraphError, KeptShares, Operation, ProgramPlan, ProgramSpec, Repeat, Shares, Sharing,
     Sort, Value,
 };
+use madrigal_operations::{Backend, Branch, Circuit, RingBranch, RingOperations};
 
 use super::known::Marks;
 use super::steps::{Action, Body, Lowered, Slot, Step};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use madrigal_engine::operations::{Backend, Narrow, Row};
+use madrigal_operations::{Backend, Narrow, Row};
 
 use super::Domain;
 use super::bits::BitOp;

@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use madrigal_engine::operations::{Formula, Formulas, Gated};
 use madrigal_engine::{Sharing, Width};
+use madrigal_operations::{Formula, Formulas, Gated};
 
 use super::branches::{Feed, MAX_NUMBERS, around, count, feeds, moved};
 use super::lowering::{Lowering, Result};

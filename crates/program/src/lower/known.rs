@@ -19,7 +19,7 @@
 //! whichever model of this architecture comes. So the second way is taken.
 
 use madrigal_core::Party;
-use madrigal_engine::operations::Side;
+use madrigal_operations::Side;
 
 use madrigal_engine::{Element, Sharing, Sort};
 

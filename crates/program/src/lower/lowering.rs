@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::Goal;
 use madrigal_engine::Sharing;
-use madrigal_engine::operations::{Backend, Predicate};
+use madrigal_operations::{Backend, Predicate};
 
 use super::choose::{self, Wants};
 use super::draft::{Circuits, Draft};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use madrigal_engine::Sharing;
-use madrigal_engine::operations::{BACKENDS, Backend, Numbers};
+use madrigal_operations::{BACKENDS, Backend, Numbers};
 use thiserror::Error;
 
 /// Which sharing does arithmetic (sums, products) and which does the rest (comparisons, bits, shifts).

@@ -38,7 +38,7 @@ mod vectors;
 mod ways;
 
 use madrigal_circuit::Goal;
-use madrigal_engine::operations::Backend;
+use madrigal_operations::Backend;
 
 use crate::computation::Computation;
 use crate::error::ProgramError;

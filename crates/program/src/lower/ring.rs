@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use madrigal_circuit::Builder;
 use madrigal_core::{MatrixShape, Product};
-use madrigal_engine::operations::{Backend, RingOperations, ShiftShares, SumAxis};
+use madrigal_operations::{Backend, RingOperations, ShiftShares, SumAxis};
 
 use super::Domain;
 use super::bits::BitOp;

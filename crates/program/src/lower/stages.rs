@@ -1,7 +1,7 @@
 //! What goes from one stage of a run to later ones.
 
 use madrigal_engine::Element;
-use madrigal_engine::operations::Backend;
+use madrigal_operations::Backend;
 
 use super::Domain;
 use super::lowering::{Lowering, Native, Result};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use madrigal_circuit::Netlist;
 use madrigal_circuit::branches::Branching;
-use madrigal_engine::operations::{Formulas, Gated};
 use madrigal_engine::{Operation, Sort};
+use madrigal_operations::{Formulas, Gated};
 
 use crate::computation::OutputPort;
 use crate::error::Source;

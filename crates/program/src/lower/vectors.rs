@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use madrigal_engine::operations::{
-    Backend, Chain, Concat, DynOperation, Layout, Public, Rearrange,
-};
 use madrigal_engine::{Element, Sharing, Sort, Width};
+use madrigal_operations::{Backend, Chain, Concat, DynOperation, Layout, Public, Rearrange};
 
 use super::Domain;
 use super::bits::BitOp;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use madrigal_engine::operations::{Gated, Scheme};
+use madrigal_operations::{Gated, Scheme};
 
 use crate::error::Source;
 

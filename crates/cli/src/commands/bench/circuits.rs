@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Rows, values};
 use madrigal_core::Zeroizing;
-use madrigal_engine::Circuit;
 use madrigal_kernels::{Block, Prg};
+use madrigal_operations::Circuit;
 use serde::Serialize;
 
 use crate::args::{BenchCircuit, Patience};

@@ -6,13 +6,13 @@ use madrigal_circuit::Rows;
 use madrigal_circuit::branches::{Branching, Step};
 use madrigal_core::{Party, PhaseCost};
 use madrigal_correlations::{Extension, Kind};
-use madrigal_engine::operations::{BooleanGmwTool, Branch, Netlist, Open, Scheme, Share};
 use madrigal_engine::{
-    Circuit, Element, Given, Graph, Operation, Origin, ProgramPlan, ProgramSpec, Shares, Sharing,
-    Sort, run_program,
+    Element, Given, Graph, Operation, Origin, ProgramPlan, ProgramSpec, Shares, Sharing, Sort,
+    run_program,
 };
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
+use madrigal_operations::{BooleanGmwTool, Branch, Circuit, Netlist, Open, Scheme, Share};
 
 use super::super::measured::base_ots;
 use crate::args::{Patience, TransportArg};

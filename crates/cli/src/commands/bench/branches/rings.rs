@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use madrigal_correlations::Width;
-use madrigal_engine::operations::{
-    ArithmeticGmwTool, BitTimes, BooleanGmwTool, Formula, Formulas, Gated, Layout, Linear, Mul,
-    Open, Rearrange, RingBranch, Share,
-};
 use madrigal_engine::{Element, Graph, GraphError, Origin, ProgramPlan, ProgramSpec, Shares};
 use madrigal_engine::{Sharing, Sort, Value};
 use madrigal_kernels::{Block, Prg};
+use madrigal_operations::{
+    ArithmeticGmwTool, BitTimes, BooleanGmwTool, Formula, Formulas, Gated, Layout, Linear, Mul,
+    Open, Rearrange, RingBranch, Share,
+};
 
 use madrigal_circuit::Rows;
 use madrigal_circuit::branches::index_bits;
@@ -135,7 +135,7 @@ fn all(
                 let own = picked(graph, kept, rows(&own))?;
                 let rest = picked(graph, kept, rows(&rest))?;
                 let sum = graph.add_one(Linear::<A>::sum(), &[own, these])?;
-                let join = madrigal_engine::operations::Concat { rows: 1 };
+                let join = madrigal_operations::Concat { rows: 1 };
                 kept = graph.add_one(join, &[sum, rest])?;
             }
         }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use madrigal_core::time::{Link, Rates, Time};
 use madrigal_core::{Party, Phase};
-use madrigal_engine::{Circuit, Plan};
+use madrigal_operations::Circuit;
+use madrigal_operations::circuit_job::Plan;
 
 use super::rows::{Row, Rule};
 use crate::args::{Patience, TransportArg};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use madrigal_circuit::Builder;
 use madrigal_circuit::branches::{Branching, Random};
 use madrigal_correlations::Extension;
-use madrigal_engine::operations::Scheme;
+use madrigal_operations::Scheme;
 use plotters::prelude::*;
 use serde::Serialize;
 

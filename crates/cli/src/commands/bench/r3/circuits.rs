@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use madrigal_circuit::{Limits, Netlist, Rows};
 use madrigal_core::Party;
-use madrigal_engine::{Circuit, JobSpec, Plan, Protocol, run};
 use madrigal_kernels::{Block, Prg};
 use madrigal_net::Session;
+use madrigal_operations::Circuit;
+use madrigal_operations::circuit_job::{JobSpec, Plan, Protocol, run};
 use madrigal_protocols::replicated::PARTIES;
 
 use super::ceilings::{Measured, Part};

@@ -6,12 +6,12 @@
 use madrigal_circuit::Goal;
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, PhaseCost};
-use madrigal_engine::operations::{
-    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Compose, FromKeys, Open, Protocol, Share, ToKeys,
-};
 use madrigal_engine::{
     Element, Extension, Graph, GraphError, Matrices, Operation, Origin, ProgramPlan, ProgramSpec,
     Sharing as Shared, Sort, Width,
+};
+use madrigal_operations::{
+    ArithmeticGmwTool, BmrTool, BooleanGmwTool, Compose, FromKeys, Open, Protocol, Share, ToKeys,
 };
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Computation, Everyone, Plain, Program, ProgramError, Secret};

@@ -1,7 +1,7 @@
 //! Table 7: single operations and conversions.
 
 use madrigal_core::Party;
-use madrigal_engine::operations::{BmrTool, BooleanGmwTool, FromKeys, ToKeys};
+use madrigal_operations::{BmrTool, BooleanGmwTool, FromKeys, ToKeys};
 use madrigal_program::lower::{Mix, Sharing};
 use madrigal_program::{Bits, Everyone, Inputs, Plain, Program, Secret, Unsigned};
 

@@ -1,0 +1,231 @@
+//! What each protocol can do, for whoever plans programs: one record for each, in one list.
+//!
+//! A record says how a protocol shares, between how many parties, what it computes, and which operations do that. The
+//! planner of typed programs asks these records and nothing else, so a protocol that has a record can be named in mixes,
+//! flags and reports. `backends.rs` has the records; `registry.rs`
+//! finds them, and says which operations lead from one protocol to another.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use madrigal_core::{Party, Product};
+use madrigal_correlations::Width;
+
+use crate::circuit::Circuit;
+use crate::convert::{Addends, BitTimes, Compose};
+use crate::edges::{Constant, Open, Share};
+use crate::matrices::MatrixProduct;
+use crate::netlist::Netlist;
+use crate::protocol::{Boolean, Protocol, Rings};
+use crate::replicated::Predicate;
+use crate::ring::{Dot, Linear, Mul, MulPublic, Square};
+use madrigal_engine::Operation;
+use madrigal_engine::Sharing;
+use madrigal_protocols::arithmetic::Side;
+use madrigal_protocols::replicated::Depth;
+
+/// An operation, as graphs hold it.
+pub type DynOperation = Arc<dyn Operation>;
+
+/// Operations that follow each other: each takes all results of the one before.
+pub type Chain = Vec<DynOperation>;
+
+/// A protocol as the planner of programs sees it.
+pub struct Backend {
+    /// How the protocol shares values; its name is the protocol's.
+    pub sharing: Sharing,
+    /// What the protocol is, in half a sentence for people.
+    pub about: &'static str,
+    /// How many parties can run the protocol.
+    pub parties: RangeInclusive<usize>,
+    /// Whether one corrupted party is all that the protocol withstands, however many compute.
+    pub honest_majority: bool,
+    /// How values are kept between the stages of a run.
+    pub kept: Keeping,
+    /// Operations that bring values in and out.
+    pub edges: &'static dyn Edges,
+    /// What the protocol does with bits, if it computes on bits.
+    pub bits: Option<Bits>,
+    /// What the protocol does with ring elements, if it computes on these.
+    pub numbers: Option<Numbers>,
+}
+
+/// How values of a protocol are kept for later jobs: as shares that are the same thing in every job.
+pub struct Keeping {
+    /// The sharing that values are kept in.
+    pub sharing: Sharing,
+    /// Makes kept shares of values; nothing where values are kept as they are.
+    pub to: Option<fn() -> DynOperation>,
+    /// Makes values of kept shares; nothing where values are kept as they are.
+    pub from: Option<fn() -> DynOperation>,
+}
+
+impl Keeping {
+    /// Values are kept as they are.
+    pub const fn as_it_is(sharing: Sharing) -> Self {
+        Self {
+            sharing,
+            to: None,
+            from: None,
+        }
+    }
+}
+
+/// What a protocol does with bits.
+pub struct Bits {
+    /// Operations that evaluate circuits.
+    pub circuits: &'static dyn Circuits,
+    /// The sharing of ring elements that a program in this protocol alone uses where it asks for some.
+    pub ring: Sharing,
+    /// Whether circuits can do two layers of ANDs in a round.
+    pub pairs: bool,
+    /// Whether branches of a conditional share their cost; if not, why not.
+    pub branches: Result<(), &'static str>,
+    /// The test of ring elements for a sign or for zero that needs no circuit.
+    pub test: Option<fn(Predicate, Depth) -> DynOperation>,
+    /// Makes bits of the numbers that add up to ring elements, in another way than by their shares in B.
+    pub split: Option<fn(ring: Sharing, negated: bool) -> DynOperation>,
+    /// Sharings of ring elements that the numbers which become bits are shared anew from: they are others than the parties'
+    /// shares.
+    pub shares_anew: &'static [Sharing],
+    /// Makes shares of ring elements in A of bits, where the protocol needs no bits in B for it.
+    pub compose: Option<fn(Width, signed: bool) -> DynOperation>,
+}
+
+/// What a protocol does with ring elements.
+pub struct Numbers {
+    /// Operations on ring elements.
+    pub rings: &'static dyn RingOperations,
+    /// The sharings of bits that a mix may have beside this one; the first one is what conversions go to directly.
+    pub with: &'static [Sharing],
+    /// Whether an exact quotient by a power of two needs no bits.
+    pub exact_quotients: bool,
+    /// Whether ring elements of two parties are sums of one share of each, which carries tell all about.
+    pub sums_of_shares: bool,
+    /// Whether a square costs as much as a product, so that a sum of squares is a dot product.
+    pub squares_are_products: bool,
+    /// Whether branches of sums and products share their cost.
+    pub branches: bool,
+    /// Makes quotients by powers of two, rounded as asked, among so many parties, if the protocol has operations for it.
+    pub truncate: fn(by: usize, exact: bool, parties: usize) -> Option<Chain>,
+}
+
+/// Operations that bring values in and out.
+pub trait Edges: Send + Sync {
+    /// Shares a value of a party's.
+    fn share(&self, owner: Party) -> DynOperation;
+
+    /// Shares a value that all know.
+    fn constant(&self) -> DynOperation;
+
+    /// Opens values to parties.
+    fn open(&self, to: &[Party]) -> DynOperation;
+}
+
+/// Operations that evaluate circuits.
+pub trait Circuits: Send + Sync {
+    /// Evaluates a circuit; `alone` is the number of elements, for its estimate of memory.
+    fn circuit(&self, circuit: Arc<Circuit>, alone: usize) -> DynOperation;
+}
+
+/// Operations on ring elements.
+pub trait RingOperations: Send + Sync {
+    /// Adds values, each times a factor, and a constant.
+    fn linear(&self, factors: Vec<u128>, constant: u128) -> DynOperation;
+    /// Multiplies with values that all know.
+    fn mul_public(&self) -> DynOperation;
+    /// Multiplies two values.
+    fn mul(&self) -> DynOperation;
+    /// Squares a value.
+    fn square(&self) -> DynOperation;
+    /// Multiplies and adds rows of `length` elements.
+    fn dot(&self, length: usize) -> DynOperation;
+    /// Multiplies matrices, or convolves images.
+    fn product(&self, product: Product) -> DynOperation;
+    /// Multiplies matrices, or convolves images, where one party knows an operand; nothing where that saves nothing.
+    fn known_product(&self, product: Product, side: Side, owner: Party) -> Option<DynOperation>;
+    /// Makes bits of the numbers that add up to elements, in the sharing of bits that conversions go to.
+    fn addends(&self, parties: usize, negated: bool) -> DynOperation;
+    /// Makes ring elements of bits in the sharing of bits that conversions come from.
+    fn compose(&self, width: Width, signed: bool) -> DynOperation;
+    /// Multiplies bits, in the sharing of bits that conversions come from, with elements.
+    fn bit_times(&self) -> DynOperation;
+}
+
+/// The operations of a protocol, by its [`Tool`](madrigal_engine::Tool).
+pub(super) struct Of<P>(PhantomData<fn() -> P>);
+
+impl<P> Of<P> {
+    pub(super) const NEW: Self = Self(PhantomData);
+}
+
+impl<P: Protocol> Edges for Of<P> {
+    fn share(&self, owner: Party) -> DynOperation {
+        Arc::new(Share::<P>::new(owner))
+    }
+
+    fn constant(&self) -> DynOperation {
+        Arc::new(Constant::<P>::new())
+    }
+
+    fn open(&self, to: &[Party]) -> DynOperation {
+        Arc::new(Open::<P>::new(to.to_vec()))
+    }
+}
+
+impl<P: Boolean> Circuits for Of<P> {
+    fn circuit(&self, circuit: Arc<Circuit>, alone: usize) -> DynOperation {
+        Arc::new(Netlist::<P>::new(circuit, alone))
+    }
+}
+
+impl<P: Rings> RingOperations for Of<P> {
+    fn linear(&self, factors: Vec<u128>, constant: u128) -> DynOperation {
+        Arc::new(Linear::<P>::new(factors, constant))
+    }
+
+    fn mul_public(&self) -> DynOperation {
+        Arc::new(MulPublic::<P>::new())
+    }
+
+    fn mul(&self) -> DynOperation {
+        Arc::new(Mul::<P>::new())
+    }
+
+    fn square(&self) -> DynOperation {
+        Arc::new(Square::<P>::new())
+    }
+
+    fn dot(&self, length: usize) -> DynOperation {
+        Arc::new(Dot::<P>::new(length))
+    }
+
+    fn product(&self, product: Product) -> DynOperation {
+        Arc::new(MatrixProduct::<P>::of(product))
+    }
+
+    fn known_product(&self, product: Product, side: Side, owner: Party) -> Option<DynOperation> {
+        let known = || MatrixProduct::<P>::of(product).known(side, owner);
+        P::takes_known(2).then(|| Arc::new(known()) as DynOperation)
+    }
+
+    fn addends(&self, parties: usize, negated: bool) -> DynOperation {
+        Arc::new(Addends::<P>::new(parties, negated))
+    }
+
+    fn compose(&self, width: Width, signed: bool) -> DynOperation {
+        Arc::new(Compose::<P>::new(width, signed))
+    }
+
+    fn bit_times(&self) -> DynOperation {
+        Arc::new(BitTimes::<P>::new())
+    }
+}
+
+impl fmt::Debug for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Backend").field(&self.sharing).finish()
+    }
+}

@@ -1,0 +1,77 @@
+//! The operations of each protocol, and what a protocol does to have them.
+//!
+//! Graphs of operations are planned and run by the crate `madrigal-engine`; [`circuit_job`] has those of one circuit.
+//!
+//! | operation | of values in | in |
+//! |---|---|---|
+//! | inputs, openings, public constants | every sharing | `edges.rs` |
+//! | Boolean circuits | every [`Boolean`] protocol | `netlist.rs` |
+//! | circuits with secret branches | B | `branches/` |
+//! | secret branches of sums and products | A, with the number of the active one in B | `ring_branches/` |
+//! | sums, products, dot products | A, R, alpha | `ring.rs` |
+//! | products of matrices, convolutions; in A of two parties with an operand that one of them knows | A, R, alpha | `matrices.rs` |
+//! | signs, tests for zero, quotients by powers of two | R | `replicated/` |
+//! | loops | every sharing | [`Repeat`], of the engine |
+//! | conversions | A to B, B to A, within R, between alpha and beta; between B and Y2, Y2 to A; between B and Y, Y to A; between A and alpha, B and beta | `convert.rs`; `yao/`; `bmr/`; `masks.rs` |
+//! | rearrangements, broadcasts | every sharing | `local.rs` |
+//! | sums along an axis | every sharing | `sums.rs` |
+//!
+//! What each protocol can do is in one record for each, [`Backend`].
+
+mod aby2;
+mod arena;
+mod arithmetic_gmw;
+mod backend;
+mod backends;
+mod bmr;
+mod boolean_gmw;
+mod branches;
+mod circuit;
+pub mod circuit_job;
+mod convert;
+mod edges;
+mod local;
+mod masks;
+mod matrices;
+mod netlist;
+mod protocol;
+mod registry;
+mod replicated;
+mod ring;
+mod ring_branches;
+mod shared;
+mod sums;
+mod truncate;
+mod yao;
+
+use madrigal_engine::with_ring;
+
+pub use aby2::{AlphaTool, BetaTool, MulBits};
+pub use arena::Arena;
+pub use arithmetic_gmw::ArithmeticGmwTool;
+pub use backend::{
+    Backend, Bits, Chain, Circuits, DynOperation, Edges, Keeping, Numbers, RingOperations,
+};
+pub use backends::ALL as BACKENDS;
+pub use bmr::{BmrTool, ComposeKeys, FromKeys, ToKeys};
+pub use boolean_gmw::BooleanGmwTool;
+pub use branches::{Branch, BranchTool, Scheme};
+pub use circuit::Circuit;
+pub use convert::{Addends, BitTimes, Compose};
+pub use edges::{Constant, Open, Public, Share};
+pub use local::{Concat, Layout, Narrow, Rearrange, Row};
+pub use madrigal_engine::Repeat;
+pub use madrigal_protocols::arithmetic::Side;
+pub use madrigal_protocols::replicated::Depth;
+pub use masks::{Mask, Masked, Unmask};
+pub use matrices::MatrixProduct;
+pub use netlist::Netlist;
+pub use protocol::{Boolean, Kept, KnownProduct, Protocol, Rings, Step};
+pub use replicated::{Predicate, ReplicatedTool, Rounding, Test, Truncate};
+pub use ring::{Dot, Linear, Mul, MulPublic, Square};
+pub use ring_branches::{Formula, FormulaStep, Formulas, Gated, RingBranch, RingBranchTool};
+pub use sums::SumAxis;
+pub use truncate::{ShiftShares, TruncateLocally};
+pub use yao::{
+    ComposeLabels, FromLabels, Garbling, HalfGates, SplitLabels, ThreeHalves, ToLabels, YaoTool,
+};

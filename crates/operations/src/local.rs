@@ -1,0 +1,496 @@
+//! What every sharing can do without a message: elements in another order, or of a smaller ring.
+
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+use madrigal_core::{Digest256, Ring, Zeroizing, bits, domains};
+use madrigal_correlations::Width;
+use madrigal_engine::{Bill, Element, Mismatch, Operation, Prepared, Shares, Sort, Turn};
+use madrigal_net::Result;
+
+use crate::masks::locally;
+use crate::shared::{masks_flow, only};
+
+/// Where the elements of a result come from.
+#[derive(Debug, Clone)]
+pub enum Layout {
+    /// A grid: for each axis, from the outermost to the innermost, how many steps there are and how far
+    /// each goes (0 repeats, a negative one goes back), from the first element on. Slices, transposed
+    /// matrices, broadcasts and reversals are grids.
+    Grid {
+        /// The first element.
+        start: usize,
+        /// Steps, and elements from one to the next.
+        axes: Vec<(usize, isize)>,
+    },
+    /// Elements by their numbers.
+    Picked(Arc<[u32]>),
+}
+
+impl Layout {
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Grid { axes, .. } => {
+                let steps = axes.iter().map(|axis| axis.0);
+                if steps.clone().any(|steps| steps == 0) {
+                    return 0;
+                }
+                steps.fold(1, usize::saturating_mul)
+            }
+            Self::Picked(picked) => picked.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether all of them are among `len` elements.
+    fn fits(&self, len: usize) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        match self {
+            Self::Grid { start, axes } => {
+                let (mut low, mut high) = (*start as i128, *start as i128);
+                for &(steps, stride) in axes {
+                    let far = (steps as i128 - 1) * stride as i128;
+                    low += far.min(0);
+                    high += far.max(0);
+                }
+                low >= 0 && high < len as i128
+            }
+            Self::Picked(picked) => picked.iter().all(|&at| (at as usize) < len),
+        }
+    }
+
+    /// Calls `run` with the first element, the step and the number of steps of each run of the innermost
+    /// axis, in order.
+    fn runs(&self, mut run: impl FnMut(usize, isize, usize)) {
+        if self.is_empty() {
+            return;
+        }
+        let (start, axes) = match self {
+            Self::Picked(picked) => {
+                return picked.iter().for_each(|&at| run(at as usize, 1, 1));
+            }
+            Self::Grid { start, axes } => (*start, axes),
+        };
+        let Some((&(count, stride), outer)) = axes.split_last() else {
+            return run(start, 1, 1);
+        };
+        let mut places = vec![0; outer.len()];
+        let mut at = start as isize;
+        loop {
+            run(at as usize, stride, count);
+            let mut axis = outer.len();
+            loop {
+                let Some(next) = axis.checked_sub(1) else {
+                    return;
+                };
+                axis = next;
+                let (steps, stride) = outer[axis];
+                places[axis] += 1;
+                at += stride;
+                if places[axis] < steps {
+                    break;
+                }
+                at -= stride * steps as isize;
+                places[axis] = 0;
+            }
+        }
+    }
+}
+
+/// Elements in another order, some of them perhaps several times or not at all.
+#[derive(Debug)]
+pub struct Rearrange(Layout);
+
+impl Rearrange {
+    /// In this order.
+    pub const fn new(layout: Layout) -> Self {
+        Self(layout)
+    }
+
+    fn of(&self, value: &Shares) -> Shares {
+        let sort = value.sort().of_len(self.0.len());
+        if !value.is_known() {
+            return Shares::unknown(sort);
+        }
+        let mut out = value.blank(self.0.len());
+        let components = 0..sort.sharing.components();
+        match sort.element {
+            Element::Bits(planes) if sort.sharing.has_labels() => {
+                for (plane, row) in
+                    (0..planes).flat_map(|p| (0..value.label_rows()).map(move |r| (p, r)))
+                {
+                    let from = value.label_row(plane, row);
+                    let mut to = out.label_row_mut(plane, row).iter_mut();
+                    self.0.runs(|start, stride, count| {
+                        let mut at = start as isize;
+                        for to in to.by_ref().take(count) {
+                            *to = from[at as usize];
+                            at += stride;
+                        }
+                    });
+                }
+            }
+            Element::Ring(width) => crate::with_ring!(width, T => {
+                for component in components {
+                    let from = value.component::<T>(component);
+                    let mut to = out.component_mut::<T>(component).iter_mut();
+                    self.0.runs(|start, stride, count| {
+                        let mut at = start as isize;
+                        for to in to.by_ref().take(count) {
+                            *to = from[at as usize];
+                            at += stride;
+                        }
+                    });
+                }
+            }),
+            Element::Bits(planes) => {
+                let mut buffer = Zeroizing::new(vec![0; bits::bytes_for(value.len())]);
+                for plane in 0..planes {
+                    for component in components.clone() {
+                        let from = value.plane(plane, component);
+                        let to = out.plane_mut(plane, component);
+                        let mut next = 0;
+                        self.0.runs(|start, stride, count| {
+                            if stride == 1 && count > 8 {
+                                bits::take(from, start, &mut buffer, count);
+                                bits::put(to, next, &buffer, count);
+                                next += count;
+                                return;
+                            }
+                            let mut at = start as isize;
+                            for first in (0..count).step_by(64) {
+                                // In a register: bits of one byte would wait for each other in memory.
+                                let (mut word, some) = (0_u64, (count - first).min(64));
+                                for place in 0..some {
+                                    let (byte, bit) = (at as usize / 8, at as usize % 8);
+                                    word |= u64::from(from[byte] >> bit & 1) << place;
+                                    at += stride;
+                                }
+                                bits::put(to, next, &word.to_le_bytes(), some);
+                                next += some;
+                            }
+                        });
+                    }
+                }
+            }
+        }
+        out
+    }
+}
+
+impl Operation for Rearrange {
+    fn name(&self) -> String {
+        match &self.0 {
+            Layout::Grid { start, axes } => {
+                let axis = |(steps, stride): &(usize, isize)| format!("{steps}*{stride}");
+                let axes: Vec<_> = axes.iter().map(axis).collect();
+                format!("rearrange/1 from {start} by {}", axes.join(","))
+            }
+            Layout::Picked(picked) => {
+                use sha2::{Digest, Sha256};
+                let mut hash = Sha256::new_with_prefix(domains::PICKED);
+                picked.iter().for_each(|at| hash.update(at.to_le_bytes()));
+                let digest = Digest256::from(hash.finalize());
+                format!("rearrange/1 {} picked ({digest})", picked.len())
+            }
+        }
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        let value = only(inputs)?;
+        if !self.0.fits(value.len) {
+            return Err(Mismatch::new(format!(
+                "{value} has not all of these elements"
+            )));
+        }
+        Ok(vec![value.of_len(self.0.len())])
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(4 * inputs[0].of_len(self.0.len()).bytes() as u64);
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        locally(|| vec![self.of(&inputs[0])])
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(std::future::ready(Ok(vec![self.of(&inputs[0])])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(only(inputs)?)])
+    }
+}
+
+/// Of each of so many rows first that of the first value, then that of the second, and so on; values one
+/// after the other where there is one row.
+#[derive(Debug)]
+pub struct Concat {
+    /// How many rows all values have.
+    pub rows: usize,
+}
+
+impl Concat {
+    fn of(&self, values: &[&Shares]) -> Shares {
+        if self.rows == 1 {
+            return Shares::concat(values);
+        }
+        let len = values.iter().map(|value| value.len()).sum();
+        let sort = values[0].sort().of_len(len);
+        if values.iter().any(|value| !value.is_known()) {
+            return Shares::unknown(sort);
+        }
+        let like = values.iter().find(|value| !value.is_empty());
+        let mut out = like.unwrap_or(&values[0]).blank(len);
+        let mut at = 0;
+        for row in 0..self.rows {
+            for value in values {
+                let each = value.len() / self.rows;
+                out.put(at, value, row * each..(row + 1) * each);
+                at += each;
+            }
+        }
+        out
+    }
+}
+
+impl Operation for Concat {
+    fn name(&self) -> String {
+        format!("concat/1 of {} rows", self.rows)
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        let Some(first) = inputs.first() else {
+            return Err(Mismatch::new("no value given"));
+        };
+        if let Some(other) = inputs.iter().find(|sort| sort.of_len(0) != first.of_len(0)) {
+            return Err(Mismatch::new(format!("{first} before {other}")));
+        }
+        let rows = |sort: &Sort| self.rows > 0 && sort.len.is_multiple_of(self.rows);
+        if let Some(other) = inputs.iter().find(|sort| !rows(sort)) {
+            return Err(Mismatch::new(format!("{other} in {} rows", self.rows)));
+        }
+        let len = inputs.iter().map(|sort| sort.len).sum();
+        Ok(vec![first.of_len(len)])
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(inputs.iter().map(|sort| 2 * sort.bytes() as u64).sum());
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+        locally(|| vec![self.of(&all)])
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let all: Vec<&Shares> = inputs.iter().map(Arc::as_ref).collect();
+        Box::pin(std::future::ready(Ok(vec![self.of(&all)])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(inputs)])
+    }
+}
+
+/// Of three axes, what is at a place of the middle one that all know when it is read.
+#[derive(Debug)]
+pub struct Row {
+    /// Elements of the middle axis.
+    pub count: usize,
+    /// Elements of the innermost axis.
+    pub inner: usize,
+}
+
+impl Row {
+    fn of(&self, value: &Shares, place: &Shares) -> Result<Shares, Mismatch> {
+        let Element::Ring(width) = place.sort().element else {
+            return Err(Mismatch::new("a place is a number"));
+        };
+        let place = crate::with_ring!(width, T => place.component::<T>(0)[0].to_u128());
+        if place >= self.count as u128 {
+            return Err(Mismatch::new(format!(
+                "no place {place} among {}",
+                self.count
+            )));
+        }
+        let layout = Layout::Grid {
+            start: place as usize * self.inner,
+            axes: vec![
+                (
+                    value.len() / (self.count * self.inner),
+                    (self.count * self.inner) as isize,
+                ),
+                (self.inner, 1),
+            ],
+        };
+        Ok(Rearrange(layout).of(value))
+    }
+}
+
+impl Operation for Row {
+    fn name(&self) -> String {
+        format!("row/1 of {} with {} inside", self.count, self.inner)
+    }
+
+    fn sorts(&self, inputs: &[Sort], parties: usize) -> Result<Vec<Sort>, Mismatch> {
+        let [value, place] = inputs else {
+            return Err(Mismatch::new("a value and a place wanted"));
+        };
+        if !place.sharing.is_public(parties) || place.len != 1 {
+            return Err(Mismatch::new(format!("{place} is no public place")));
+        }
+        let each = self.count.checked_mul(self.inner).filter(|&each| each > 0);
+        match each {
+            Some(each) if value.len.is_multiple_of(each) => {
+                Ok(vec![value.of_len(value.len / self.count)])
+            }
+            _ => Err(Mismatch::new(format!(
+                "{value} has no axes of {} and {} elements",
+                self.count, self.inner
+            ))),
+        }
+    }
+
+    fn is_lane_wise(&self) -> bool {
+        false
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch((2 * inputs[0].bytes() / self.count) as u64);
+    }
+
+    fn online<'a>(
+        &'a self,
+        turn: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        let row = self.of(&inputs[0], &inputs[1]);
+        let row = row
+            .map(|row| vec![row])
+            .map_err(|problem| turn.refuse(&problem));
+        Box::pin(std::future::ready(row))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(inputs[0], inputs[1])?])
+    }
+}
+
+/// Elements of a smaller ring: what is left modulo its size.
+#[derive(Debug)]
+pub struct Narrow(Width);
+
+impl Narrow {
+    /// Into this ring.
+    pub const fn new(width: Width) -> Self {
+        Self(width)
+    }
+
+    fn of(&self, value: &Shares) -> Shares {
+        let sort = Sort {
+            element: Element::Ring(self.0),
+            ..*value.sort()
+        };
+        if !value.is_known() {
+            return Shares::unknown(sort);
+        }
+        let mut out = Shares::zeros(sort);
+        let Element::Ring(from) = value.sort().element else {
+            unreachable!("checked by sorts");
+        };
+        crate::with_ring!(from, F => crate::with_ring!(self.0, T => {
+            for component in 0..sort.sharing.components() {
+                let elements = value.component::<F>(component).iter();
+                let to = out.component_mut::<T>(component).iter_mut();
+                to.zip(elements).for_each(|(to, from)| *to = T::from_u128(from.to_u128()));
+            }
+        }));
+        out
+    }
+}
+
+impl Operation for Narrow {
+    fn name(&self) -> String {
+        format!("narrow/1 to u{}", self.0.bits())
+    }
+
+    fn sorts(&self, inputs: &[Sort], _: usize) -> Result<Vec<Sort>, Mismatch> {
+        let value = only(inputs)?;
+        match value.element {
+            Element::Ring(width) if width >= self.0 => Ok(vec![Sort {
+                element: Element::Ring(self.0),
+                ..*value
+            }]),
+            _ => Err(Mismatch::new(format!("{value} is not of a larger ring"))),
+        }
+    }
+
+    fn bill(&self, inputs: &[Sort], bill: &mut Bill) {
+        bill.touch(2 * inputs[0].bytes() as u64);
+    }
+
+    fn prepares(&self, inputs: &[Sort]) -> bool {
+        masks_flow(inputs)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Prepared>> {
+        locally(|| vec![self.of(&inputs[0])])
+    }
+
+    fn online<'a>(
+        &'a self,
+        _: &'a mut Turn<'_>,
+        inputs: Vec<Arc<Shares>>,
+    ) -> LocalBoxFuture<'a, Result<Vec<Shares>>> {
+        Box::pin(std::future::ready(Ok(vec![self.of(&inputs[0])])))
+    }
+
+    fn plain(&self, inputs: &[&Shares]) -> Result<Vec<Shares>, Mismatch> {
+        Ok(vec![self.of(only(inputs)?)])
+    }
+}
