@@ -1,6 +1,6 @@
 //! The arrows of a crate: from each file to those whose items it uses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::Parser;
@@ -164,6 +164,27 @@ impl Walker<'_> {
         }
     }
 
+    /// Names that a macro is given and goes on to with a path of its own.
+    fn given(&mut self, tokens: &TokenStream, reaches: &BTreeSet<Vec<String>>) {
+        for tree in tokens.clone() {
+            match tree {
+                TokenTree::Group(group) => self.given(&group.stream(), reaches),
+                TokenTree::Ident(ident) => {
+                    for reach in reaches {
+                        let mut path = reach.clone();
+                        path.push(plain(&ident));
+                        for place in self.source.resolve(0, &[], &path) {
+                            if let Place::Thing(..) = place {
+                                self.place(&place, ident.span().start().line);
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn statements(&mut self, statements: &[Stmt]) {
         let mut block = Block::new();
         for statement in statements {
@@ -282,6 +303,10 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         match call.path.get_ident() {
             Some(name) => self.bare_macro(&plain(name), name.span().start().line),
             None => self.visit_path(&call.path),
+        }
+        let name = call.path.segments.last().map(|last| plain(&last.ident));
+        if let Some(reaches) = name.and_then(|name| self.source.reaches.get(&name)) {
+            self.given(&call.tokens, reaches);
         }
         self.tokens(&call.tokens);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::visit::Visit;
 use syn::{Attribute, Item, Meta, UseTree, Visibility};
 
@@ -20,6 +20,8 @@ pub(crate) struct Source {
     pub(crate) functions: HashMap<(usize, String, String), BTreeSet<usize>>,
     /// Files that define a macro of this name.
     pub(crate) macros: HashMap<String, BTreeSet<usize>>,
+    /// Modules that a macro reaches into for a name that it is given, as `$crate::portable::$kernel`.
+    pub(crate) reaches: HashMap<String, BTreeSet<Vec<String>>>,
 }
 
 #[derive(Debug)]
@@ -102,7 +104,9 @@ impl Source {
         });
         let mut macros = Macros::default();
         macros.visit_file(&tree);
-        for name in macros.0 {
+        for (name, tokens) in macros.0 {
+            let reaches = self.reaches.entry(name.clone()).or_default();
+            reached(&tokens, reaches);
             self.macros.entry(name).or_default().insert(file);
         }
         let (folder, last) = name.rsplit_once('/').unwrap_or(("", name));
@@ -198,13 +202,45 @@ impl Source {
     }
 }
 
-/// Names of macros, also of those inside functions.
+/// Macros by their names, also those inside functions.
 #[derive(Default)]
-struct Macros(Vec<String>);
+struct Macros(Vec<(String, TokenStream)>);
 
 impl<'ast> Visit<'ast> for Macros {
     fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
-        self.0.extend(item.ident.as_ref().map(plain));
+        let name = item.ident.as_ref().map(plain);
+        self.0
+            .extend(name.map(|name| (name, item.mac.tokens.clone())));
+    }
+}
+
+/// Paths of this crate that a macro goes on from with a name that it is given.
+fn reached(tokens: &TokenStream, found: &mut BTreeSet<Vec<String>>) {
+    let mut path: Vec<String> = Vec::new();
+    let mut colons = 0;
+    for tree in tokens.clone() {
+        match tree {
+            TokenTree::Punct(sign) if sign.as_char() == ':' => colons += 1,
+            TokenTree::Punct(sign) if sign.as_char() == '$' && colons == 2 => {
+                if path.first().is_some_and(|first| first == "crate") {
+                    found.insert(path.clone());
+                }
+                path.clear();
+            }
+            TokenTree::Ident(ident) => {
+                if colons != 2 {
+                    path.clear();
+                }
+                path.push(plain(&ident));
+                colons = 0;
+            }
+            other => {
+                path.clear();
+                if let TokenTree::Group(group) = other {
+                    reached(&group.stream(), found);
+                }
+            }
+        }
     }
 }
 

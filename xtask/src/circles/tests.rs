@@ -118,6 +118,25 @@ fn code_in_macros_counts_and_macros_do() {
 }
 
 #[test]
+fn names_that_a_macro_goes_on_to_count() {
+    let files = [
+        ("src/lib.rs", "mod m; mod a; mod low;"),
+        (
+            "src/m.rs",
+            "macro_rules! call { ($l:expr, $f:ident($($e:expr),*)) => { match $l { _ => $crate::low::$f($($e),*) } } }\n\
+             pub(crate) use call;",
+        ),
+        (
+            "src/a.rs",
+            "use crate::m::call;\npub fn a() { let one = 1; call!(2, f(one)) }",
+        ),
+        ("src/low/mod.rs", "mod b; pub use b::f;"),
+        ("src/low/b.rs", "pub fn f(_: u8) {}"),
+    ];
+    assert_eq!(told(&files), ["a.rs -> m.rs: call", "a.rs -> low/b.rs: f"]);
+}
+
+#[test]
 fn code_for_tests_does_not_count() {
     let files = [
         ("src/lib.rs", "mod a; mod b;"),
