@@ -1,6 +1,7 @@
 //! What needs no running: form, lints, documentation, licences.
 
 use crate::Outcome;
+use crate::circles::finished;
 use crate::codegen::codegen;
 use crate::domains::domains;
 use crate::features::features;
@@ -15,6 +16,7 @@ pub(crate) fn lint() -> Outcome {
     signposts()?;
     domains()?;
     neutral()?;
+    finished()?;
     features()?;
     deny()?;
     run(cargo().args([

@@ -5,6 +5,7 @@
     reason = "a program for the terminal"
 )]
 
+mod circles;
 mod codegen;
 mod differential;
 mod domains;
@@ -25,15 +26,17 @@ mod soak;
 mod suites;
 mod test;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
+
+pub(crate) use process::{Outcome, root};
 
 const HELP: &str = "\
 cargo xtask CHORE
 
   test                  all tests, then the kernels and what rests on them at each lower level
-  lint                  format, generated code, signposts, separators, words, licences, clippy,
-                        documentation
+  lint                  format, generated code, signposts, separators, words, circles, licences,
+                        clippy, documentation
+  circles [CRATE]       the circles of files that use each other, in all crates or one, shortest first
   readme                run what README.md tells its reader to run
   codegen [--check]     write the code generated from schema/ again; or fail if it is not current
   fuzz [--seconds N] [TARGET...]
@@ -63,14 +66,14 @@ cargo xtask CHORE
   soak [--minutes N]    repeat the tests of faults with fresh seeds for N minutes (10)
 ";
 
-type Outcome = Result<(), Box<dyn std::error::Error>>;
-
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words[..] {
         ["test"] => test::test(),
         ["lint"] => lint::lint(),
+        ["circles"] => circles::circles(None),
+        ["circles", name] => circles::circles(Some(name)),
         ["readme"] => readme::readme(),
         ["codegen"] => codegen::codegen(false),
         ["codegen", "--check"] => codegen::codegen(true),
@@ -96,8 +99,4 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }

@@ -4,7 +4,13 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::{Outcome, root};
+/// What a chore comes to.
+pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// The folder of the whole project.
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
 
 /// The cargo that started us, in the root of the repository.
 pub(crate) fn cargo() -> Command {

@@ -1,6 +1,5 @@
 //! The arguments of commands that are programs: flags, public numbers, who takes part.
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
@@ -14,6 +13,7 @@ use crate::failure::{Failure, Fault, Result, Status};
 use crate::flags::{Net, Who, threads};
 use crate::inputs::InputFlag;
 use crate::over::Over;
+use crate::public_numbers::Numbers;
 use crate::remote::RemoteParty;
 use crate::ways::{MatricesArg, Ways};
 
@@ -26,37 +26,6 @@ Exit status:
   3  a given file is missing, malformed, or cannot be written
   4  the network: a party lost, silent, slow, or out of reach
   5  another party: its program, its version, its key, or its behaviour";
-
-/// The public numbers that a program depends on, by the flags that give them.
-#[derive(Debug, Clone, Default)]
-pub struct Numbers {
-    pub(crate) parties: usize,
-    pub(crate) by_name: BTreeMap<&'static str, usize>,
-}
-
-impl Numbers {
-    /// How many parties there are.
-    pub fn parties(&self) -> usize {
-        self.parties
-    }
-
-    /// A number, by its name.
-    ///
-    /// # Panics
-    /// If the command has no such number.
-    pub fn get(&self, name: &str) -> usize {
-        let known = self.by_name.get(name);
-        *known.unwrap_or_else(|| panic!("the command has a number {name:?}"))
-    }
-
-    /// What parties compare of them before anything that follows from them.
-    pub(crate) fn facts(&self) -> Vec<Fact> {
-        let numbers = self.by_name.iter();
-        numbers
-            .map(|(name, value)| (format!("--{name}"), value.to_string()))
-            .collect()
-    }
-}
 
 /// A number's flag.
 pub(crate) struct Number {

@@ -7,10 +7,11 @@ use clap::{ArgMatches, Command};
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Outputs, Program};
 
-use crate::arguments::{self, Named, Number, Numbers, Unsound, What};
+use crate::arguments::{self, Named, Number, Unsound, What};
 use crate::failure::{Failure, Result};
 use crate::made::{Made, Tell};
 use crate::must::{Must, Required, Rule};
+use crate::public_numbers::Numbers;
 use crate::{check, explain, run};
 
 type Build<H> = dyn Fn(&mut Program, &Numbers) -> H;

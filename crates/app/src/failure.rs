@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use madrigal_core::Party;
 use madrigal_correlations::store::StoreError;
@@ -12,41 +11,13 @@ use madrigal_net::identity::IdentityError;
 use madrigal_net::roster::RosterError;
 use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
-use serde::{Deserialize, Serialize};
 
 use crate::remedies::{self, with};
+pub use crate::status::Status;
 use crate::stop::{self, Signal};
 
 /// Outcome of every command.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
-
-/// The exit statuses; `--help` lists them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// A fault of this program or machine.
-    Internal = 1,
-    /// A flag or an argument.
-    Usage = 2,
-    /// A file.
-    File = 3,
-    /// A party lost, silent, slow, or out of reach.
-    Network = 4,
-    /// Another party's program, version, key or behaviour.
-    Peer = 5,
-    /// The terminal has gone: SIGHUP.
-    Hangup = 129,
-    /// Ctrl-C: SIGINT.
-    Interrupted = 130,
-    /// SIGTERM.
-    Terminated = 143,
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        Self::from(status as u8)
-    }
-}
 
 /// A failure that a command adds to those that all have.
 pub trait Fault: std::error::Error + Send + Sync + 'static {

@@ -5,9 +5,10 @@ use madrigal_net::Fact;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Outputs, Planned};
 
-use crate::arguments::{Flags, Numbers, Unsound};
+use crate::arguments::{Flags, Unsound};
 use crate::failure::Result;
 use crate::must::Required;
+use crate::public_numbers::Numbers;
 use crate::ways::Ways;
 
 pub(crate) type Tell<H> = dyn Fn(&H, &Outputs, &Numbers) -> String;

@@ -7,7 +7,7 @@
 use madrigal_core::Zeroizing;
 use madrigal_program::Array;
 
-use crate::arguments::Numbers;
+use crate::public_numbers::Numbers;
 
 /// What must hold of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

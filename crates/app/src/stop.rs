@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use tokio::runtime::Builder;
 
-use crate::failure::Status;
 use crate::progress::say;
+use crate::status::Status;
 
 /// What has been told has this long to end in good order.
 const GRACE: Duration = Duration::from_secs(10);

@@ -21,11 +21,7 @@ use crate::{Kernels, portable};
 
 mod tables;
 
-pub(crate) use tables::{Factor, Modulus, Twiddles};
-
-/// The bits of a limb: what IFMA multiplies.
-pub(crate) const LIMB: u32 = 52;
-pub(crate) const LIMB_MASK: u64 = (1 << LIMB) - 1;
+pub(crate) use tables::{Factor, LIMB, LIMB_MASK, Modulus, Twiddles};
 
 /// The most products of [`Sums`] between carries: their low limbs fill 64 bits.
 const PRODUCTS: u32 = 1 << (64 - LIMB);

@@ -11,12 +11,12 @@ use madrigal_program::{Array, StageError, StageReport, Stages};
 use serde::Serialize;
 
 use super::{How, Staging};
-use crate::arguments::Numbers;
 use crate::check::Wrong;
 use crate::everyone::everyone;
 use crate::failure::{Failure, Result};
 use crate::flags::TransportArg;
 use crate::numbers::counted;
+use crate::public_numbers::Numbers;
 use crate::reach::Network;
 use crate::run::saving;
 

@@ -9,10 +9,10 @@ use madrigal_program::{OutputPort, Planned, StageError, StageReport, Stages};
 use serde::Serialize;
 
 use super::Staging;
-use crate::arguments::Numbers;
 use crate::explain::{Costs, Operation, operations};
 use crate::failure::{Failure, Result};
 use crate::numbers::{bytes, count, counted, seconds, table};
+use crate::public_numbers::Numbers;
 use crate::rates;
 use crate::reach::Network;
 use crate::run::origin;

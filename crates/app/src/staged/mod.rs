@@ -16,9 +16,10 @@ use madrigal_core::Party;
 use madrigal_program::lower::Mix;
 use madrigal_program::{Computation, Inputs, StageError, Stages};
 
-use crate::arguments::{self, Flags, Named, Number, Numbers, Unsound, What};
+use crate::arguments::{self, Flags, Named, Number, Unsound, What};
 use crate::failure::{Failure, Result};
 use crate::inputs::{self, Given};
+use crate::public_numbers::Numbers;
 
 /// Programs that run one after another, as opened values decide, as a command: one function of a run of
 /// [`Stages`] makes all parties on this machine, one real party, an estimate and a test.

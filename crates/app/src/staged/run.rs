@@ -11,13 +11,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Staging;
-use crate::arguments::Numbers;
 use crate::everyone::everyone;
 use crate::failure::{Failure, Result};
 use crate::figures::{PartyFigures, PhaseFigures, costs};
 use crate::flags::TransportArg;
 use crate::numbers::counted;
 use crate::progress::Bars;
+use crate::public_numbers::Numbers;
 use crate::reach::Network;
 use crate::remote::RemoteParty;
 use crate::run::json;

@@ -17,17 +17,6 @@ impl Builder {
         self.sum(a, b, zero, a.len() + 1)
     }
 
-    /// The sum of any numbers of one width, modulo 2^width, 0 of none: added up in columns first, so that
-    /// one carry chain serves them all. As many ANDs as so many sums less one at most.
-    pub fn add_all(&mut self, numbers: &[Vec<Wire>]) -> Vec<Wire> {
-        let width = numbers.first().map_or(0, Vec::len);
-        for number in numbers {
-            same_width(&numbers[0], number);
-        }
-        let column = |bit: usize| numbers.iter().map(|number| number[bit]).collect();
-        self.add_columns((0..width).map(column).collect())
-    }
-
     /// `a + b + carry` modulo 2^width.
     pub fn add_with_carry(&mut self, a: &[Wire], b: &[Wire], carry: Wire) -> Vec<Wire> {
         self.sum(a, b, carry, a.len())

@@ -21,6 +21,7 @@
 mod adders;
 mod aes;
 mod carries;
+mod columns;
 mod compare;
 mod divide;
 pub mod float;

@@ -1,28 +1,12 @@
 //! Programs that no compiler wrote, gate by gate.
 
-use madrigal_core::budget::Budget;
-
 use super::bundle::BitSharing;
-use super::flatten::{Flat, Op};
+use super::flat::{Flat, Op};
 use super::module::{Input, Variable};
 use super::types::Type;
-use crate::bristol::Limits;
 use crate::netlist::{Gate, Netlist};
 
 impl Flat {
-    /// A program without anything in it.
-    pub fn new() -> Self {
-        Self {
-            nodes: Vec::new(),
-            inputs: Vec::new(),
-            input_nodes: Vec::new(),
-            outputs: Vec::new(),
-            output_nodes: Vec::new(),
-            operands: Vec::new(),
-            budget: Budget::new(Limits::default().bytes),
-        }
-    }
-
     /// An input: an array of so many signed integers of `width` bits, which are words in protocol A. Their nodes.
     ///
     /// # Panics
@@ -125,12 +109,6 @@ impl Flat {
     fn common_width(&self, a: u32, b: u32) -> u8 {
         assert_eq!(self.width(a), self.width(b), "widths of two words");
         self.width(a)
-    }
-}
-
-impl Default for Flat {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

@@ -12,6 +12,7 @@
 
 mod bundle;
 mod error;
+mod flat;
 mod flatten;
 mod link;
 mod make;
@@ -22,7 +23,7 @@ mod types;
 
 pub use bundle::{BitSharing, Bundle, Entry};
 pub use error::{BundleError, LinkError, ModuleError, ModuleErrorKind};
-pub use flatten::{Flat, Node, Op};
+pub use flat::{Flat, Node, Op};
 pub use link::Linked;
 pub use module::{Call, Gate, Input, Module, Variable};
 pub use types::{Leaf, Type};

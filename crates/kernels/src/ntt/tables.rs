@@ -1,7 +1,10 @@
 //! The constants of a transform.
 
-use super::LIMB;
 use crate::opaque::opaque_word;
+
+/// The bits of a limb: what IFMA multiplies.
+pub(crate) const LIMB: u32 = 52;
+pub(crate) const LIMB_MASK: u64 = (1 << LIMB) - 1;
 
 /// A factor known beforehand, with what multiplies by it without a division (Shoup).
 #[derive(Clone, Copy)]

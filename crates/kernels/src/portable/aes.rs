@@ -6,8 +6,8 @@
 //! that the compiler can make vectors of them.
 
 use core::array::from_fn;
-use core::ops::{BitAnd, BitXor, BitXorAssign, Not};
 
+use super::planes::{Plane, Planes};
 use super::sbox::sub_bytes;
 use super::transpose::transpose_8_words;
 use crate::Block;
@@ -18,12 +18,6 @@ const WORDS: usize = 4;
 
 /// Blocks that go through the cipher at once in bulk.
 pub(super) const WIDE: usize = 4 * WORDS;
-
-/// One bit of every byte of `4 * W` blocks.
-#[derive(Clone, Copy)]
-pub(super) struct Plane<const W: usize>([u64; W]);
-
-type Planes<const W: usize> = [Plane<W>; 8];
 
 pub(crate) fn encrypt(keys: &RoundKeys, blocks: &mut [Block]) {
     let keys: [Planes<1>; 11] = from_fn(|round| to_planes(&[[keys[round]; 4]]));
@@ -174,44 +168,6 @@ fn gather(x: u64) -> u32 {
     let x = x & 0x00ff_00ff_00ff_00ff;
     let x = (x | x >> 8) & 0x0000_ffff_0000_ffff;
     (x | x >> 16) as u32
-}
-
-impl<const W: usize> Plane<W> {
-    #[inline(always)]
-    fn rotate_rows(self, rows: u32) -> Self {
-        Self(self.0.map(|x| x.rotate_right(16 * rows)))
-    }
-}
-
-impl<const W: usize> BitXor for Plane<W> {
-    type Output = Self;
-    #[inline(always)]
-    fn bitxor(self, other: Self) -> Self {
-        Self(from_fn(|i| self.0[i] ^ other.0[i]))
-    }
-}
-
-impl<const W: usize> BitXorAssign for Plane<W> {
-    #[inline(always)]
-    fn bitxor_assign(&mut self, other: Self) {
-        *self = *self ^ other;
-    }
-}
-
-impl<const W: usize> BitAnd for Plane<W> {
-    type Output = Self;
-    #[inline(always)]
-    fn bitand(self, other: Self) -> Self {
-        Self(from_fn(|i| self.0[i] & other.0[i]))
-    }
-}
-
-impl<const W: usize> Not for Plane<W> {
-    type Output = Self;
-    #[inline(always)]
-    fn not(self) -> Self {
-        Self(self.0.map(|x| !x))
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod garble;
 mod lanes;
 mod lpn;
 pub(crate) mod ntt;
+mod planes;
 mod rings;
 mod rows;
 mod sbox;

@@ -1,7 +1,7 @@
 //! The S-box of AES as a circuit of 113 gates, by Boyar and Peralta: "A depth-16 circuit for the AES
 //! S-box" (ePrint 2011/332). The names are theirs; bit 0 in their numbering is the highest.
 
-use super::aes::Plane;
+use super::planes::Plane;
 
 /// Applies the S-box to every byte of the state, given as planes, lowest bit first.
 #[inline(always)]

@@ -4,7 +4,7 @@
 
 use core::mem::{ManuallyDrop, transmute_copy};
 
-use super::Masks;
+use super::masks::Masks;
 use crate::Kernels;
 use crate::dispatch::dispatch;
 
