@@ -1,4 +1,4 @@
-//! What a file may make us take of memory, and the one way in which files that others wrote are read.
+//! Bounds on the memory that a file may make us take, and the one way in which files that others wrote are read.
 //!
 //! A file of a hundred bytes can ask for gigabytes: a tensor of 2^29 elements, one module that is called 2^28 times. So
 //! whoever reads a file, and whoever makes something of it, takes the bytes off one [`Budget`] *before* it allocates
@@ -54,7 +54,7 @@ impl Budget {
         }
     }
 
-    /// The budget of a file of so many bytes: [`FLOOR`], and [`PER_BYTE`] for each of them.
+    /// Makes the budget of a file of `length` bytes: [`FLOOR`], and [`PER_BYTE`] for each of them.
     pub fn of_file(length: usize) -> Budget {
         Budget::new(FLOOR.saturating_add(PER_BYTE.saturating_mul(length as u64)))
     }
@@ -84,10 +84,10 @@ impl Budget {
         })
     }
 
-    /// Takes what so many values of a type take side by side.
+    /// Takes the bytes of `count` values of a type side by side.
     ///
     /// # Errors
-    /// As [`Budget::take`].
+    /// [`Spent`] in the same cases as [`Budget::take`].
     pub fn take_of<T>(&self, count: usize) -> Result<(), Spent> {
         self.take((count as u64).saturating_mul(size_of::<T>() as u64))
     }
@@ -128,7 +128,7 @@ pub enum FileError {
         /// Bytes that it may have.
         limit: u64,
     },
-    /// What the system says.
+    /// Error of the operating system.
     #[error(transparent)]
     System(#[from] io::Error),
 }
@@ -142,7 +142,7 @@ impl From<FileError> for io::Error {
     }
 }
 
-/// What a file is, where it is no regular one.
+/// Names the kind of a file that is no regular one.
 fn other(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;

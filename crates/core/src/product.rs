@@ -47,7 +47,7 @@ pub struct Convolution {
     pub channels: usize,
     /// Rows and columns of an image.
     pub image: [usize; 2],
-    /// How many filters there are in all groups, hence channels of the output.
+    /// Number of filters in all groups, hence of channels of the output.
     pub filters: usize,
     /// Rows and columns of a filter.
     pub filter: [usize; 2],
@@ -105,7 +105,7 @@ impl Convolution {
         ]
     }
 
-    /// What has these [`numbers`](Self::numbers).
+    /// Makes the convolution that has these [`numbers`](Self::numbers).
     pub const fn from_numbers(numbers: [usize; 16]) -> Self {
         let [
             images,
@@ -170,11 +170,11 @@ impl Convolution {
             .unwrap_or_else(|| panic!("{self:?} is no convolution"))
     }
 
-    /// The same as products of matrices, one for each group: the group's filters, row by row, times what each output
+    /// Gives the convolution as products of matrices, one for each group: the group's filters, row by row, times what each output
     /// sums over, a column for each position of each image.
     ///
     /// # Panics
-    /// As [`output`](Self::output).
+    /// If there is no output, see [`output`](Self::output).
     pub fn matrices(&self) -> MatrixShape {
         MatrixShape {
             rows: self.filters / self.groups,
@@ -205,11 +205,11 @@ impl Convolution {
         ])
     }
 
-    /// What output number `output` sums up: places of filters and images, and only zeros where there is none of an
+    /// Gives the terms of output number `output`: places of filters and images, and only zeros where there is none of an
     /// image.
     ///
     /// # Panics
-    /// As [`output`](Self::output).
+    /// If there is no output, see [`output`](Self::output).
     pub fn terms(&self, output: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
         let [_, columns] = self.output();
         let (positions, window) = (self.positions(), self.window());
@@ -267,7 +267,7 @@ impl Convolution {
         }
     }
 
-    /// Of one image, from position `first` on: the columns `part` of `out`, whose rows have `width`.
+    /// Unfolds one image, from position `first` on, into the columns `part` of `out`, whose rows have `width`.
     fn unfold_image<T: Ring>(
         &self,
         group: usize,
@@ -312,7 +312,7 @@ impl Convolution {
 /// Products that sum up, of two operands that lie row by row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Product {
-    /// So many pairs of matrices of one shape: all left ones, all right ones, all products one after the other.
+    /// Pairs of matrices of one shape, and their number: all left ones, all right ones, all products one after the other.
     Matrices(usize, MatrixShape),
     /// Filters on the left, images on the right.
     Convolution(Convolution),
@@ -349,10 +349,10 @@ impl Product {
             .unwrap_or_else(|| panic!("{self:?} cannot be computed"))
     }
 
-    /// The same as so many independent products of matrices of one shape.
+    /// Gives the independent products of matrices of one shape that the product consists of, and their number.
     ///
     /// # Panics
-    /// As [`Convolution::output`].
+    /// If there is no output, see [`Convolution::output`].
     pub fn pieces(&self) -> (usize, MatrixShape) {
         match self {
             Self::Matrices(count, shape) => (*count, *shape),
@@ -360,7 +360,7 @@ impl Product {
         }
     }
 
-    /// Of so many pairs of matrices, one and their number: what is alike is made together. A convolution is one.
+    /// Gives the number of products that are made together, and one of them: all pairs of matrices, or one convolution.
     pub fn alike(&self) -> (usize, Self) {
         match self {
             Self::Matrices(count, shape) => (*count, Self::Matrices(1, *shape)),

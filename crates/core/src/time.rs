@@ -43,7 +43,7 @@ pub const GROWTH: u64 = 4;
 /// long, so much of what is known to come may be under way from the beginning.
 pub const FIRST_PACE: u64 = 160_000_000;
 
-/// What one core of a machine does in a second, if it does nothing else.
+/// Rates of one core of a machine that does nothing else: what it does in a second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rates {
     /// Blocks of AES-128, as protocols compute them.
@@ -71,7 +71,7 @@ pub struct Rates {
 
 impl Rates {
     /// One core of a Zen 5 processor with VAES-512, to scale what was not measured on another machine.
-    /// It is what docs/BENCHMARKS.md has the rates of; bytes and messages go through memory, and
+    /// docs/NETWORKS.md has these rates; bytes and messages go through memory, and
     /// `hop` is that of its loopback interface.
     pub const ZEN_5: Self = Self {
         aes_blocks: 2.5e9,
@@ -87,7 +87,7 @@ impl Rates {
         hop: 30e-6,
     };
 
-    /// Those of a machine that takes no time: what is left is the network's.
+    /// Rates of a machine that takes no time: the time that is left is the network's.
     pub const UNBOUNDED: Self = Self {
         aes_blocks: f64::INFINITY,
         base_ots: f64::INFINITY,
@@ -101,7 +101,7 @@ impl Rates {
         hop: 0.0,
     };
 
-    /// Those of who has this part of a core, 0 to 1.
+    /// Scales the rates to a party that has this part of a core, 0 to 1.
     #[must_use]
     pub fn of_part(self, part: f64) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Rates {
     }
 }
 
-/// What a party computes beside AES blocks, in units that a machine has rates for.
+/// Work of a party beside AES blocks, in units that a machine has rates for.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Work {
     /// Base OTs, each side of each by itself.
@@ -172,7 +172,7 @@ impl Work {
 pub struct Link {
     /// Seconds from one end to the other.
     pub latency: f64,
-    /// Of each direction; `None`: as many as come.
+    /// Bandwidth of each direction; `None`: as many bytes as come.
     pub bytes_per_second: Option<f64>,
 }
 
@@ -189,9 +189,9 @@ impl Link {
 /// Work that goes on in one way from its beginning to its end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bill {
-    /// What one party spends.
+    /// Cost of one party.
     pub cost: PhaseCost,
-    /// What it computes besides.
+    /// Work of the party besides.
     pub work: Work,
     /// Links that its bytes are spread over evenly.
     pub links: usize,
@@ -204,7 +204,7 @@ pub struct Bill {
 /// How messages wait for each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// So many chains are under way at once, for each thread; in each, no message is sent before the last
+    /// Chains that are under way at once, for each thread; in each, no message is sent before the last
     /// one has arrived.
     Chains(usize),
     /// Whatever is ready is sent.
@@ -278,8 +278,8 @@ fn first_window(round_trip: f64) -> f64 {
     (FIRST_PACE as f64 * round_trip).clamp(FIRST_WINDOW as f64, LARGEST_WINDOW as f64)
 }
 
-/// How long a channel stands still because the `window` that it begins with is too small, where `bytes`
-/// would take so many seconds otherwise.
+/// Computes how long a channel stands still because the `window` that it begins with is too small, where `bytes`
+/// would take `seconds` otherwise.
 fn growing(bytes: f64, seconds: f64, round_trip: f64, window: f64) -> f64 {
     let pace = bytes / seconds.max(f64::MIN_POSITIVE);
     let largest = LARGEST_WINDOW as f64;
@@ -370,7 +370,7 @@ mod tests {
             bill(Order::Chains(1000)).time(&MACHINE, &link).total,
             0.0110,
         );
-        // What is sent follows what is computed; then the rounds.
+        // Bytes are sent after they are computed; then come the rounds.
         close(bill(Order::Stream).time(&MACHINE, &link).total, 0.0210);
         let twice = time.then(time);
         close(twice.total, 0.062);

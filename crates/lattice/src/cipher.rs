@@ -89,7 +89,7 @@ impl<'a> Encryption<'a> {
 
 /// Ciphertexts of a peer, by their values: public to whoever has them.
 pub(crate) struct Ciphertexts {
-    /// Of each ciphertext.
+    /// Body of each ciphertext.
     pub(crate) bodies: Vec<Vec<u64>>,
     pub(crate) publics: Vec<Vec<u64>>,
 }

@@ -1,4 +1,4 @@
-//! What hides the factors is there, and as large as it should be: the product comes out right without.
+//! Tests that the masks that hide the factors are there, and as large as they should be: the product comes out right without.
 
 use madrigal_kernels::Block;
 use madrigal_kernels::meter::metered;

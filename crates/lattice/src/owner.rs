@@ -47,7 +47,7 @@ impl Owner {
         })
     }
 
-    /// What a [`Responder`](crate::Responder) starts from: an encryption of zero.
+    /// Makes the key that a [`Responder`](crate::Responder) starts from: an encryption of zero.
     pub fn public_key(&mut self) -> Vec<u8> {
         let mut message = Vec::new();
         let Self {

@@ -198,7 +198,7 @@ fn signed<T: Ring>(x: T) -> i64 {
 /// cache, and each ciphertext comes there once for all of them.
 const TILE: usize = 2;
 
-/// What products are computed in.
+/// Memory in which products are computed.
 struct Work {
     moduli: &'static [Modulus],
     /// Zero between uses.

@@ -9,7 +9,7 @@ use madrigal_engine::{Bill, Element, Mismatch, Operation, Shares, Sharing, Sort,
 use madrigal_net::Result;
 use madrigal_opcheck::{Case, Check};
 
-/// What is wrong with a product.
+/// Faults of a product.
 #[derive(Clone, Copy, PartialEq)]
 enum Wrong {
     Nothing,

@@ -1,4 +1,4 @@
-//! What becomes of a session to which a fault happens.
+//! Runs a session to which a fault happens, and tells how it ends.
 
 use std::any::Any;
 use std::fmt;
@@ -39,9 +39,9 @@ pub struct Ending {
 /// A session to which a fault happened.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What happened.
+    /// Fault that was to happen.
     pub fault: Fault,
-    /// Whether it did: the session may have ended before.
+    /// Whether the fault happened: the session may have ended before.
     pub fired: bool,
     /// How each party ended.
     pub endings: Vec<Ending>,
@@ -96,7 +96,7 @@ where
     run_with_fault_over(world, transports, fault, limit, program, right)
 }
 
-/// The same over any transports.
+/// Runs [`run_with_fault`] over any transports.
 pub fn run_with_fault_over<T, F>(
     world: &World,
     transports: Vec<impl Transport>,
@@ -116,7 +116,7 @@ where
     run_parties(world, transports, fault, limit, run, right)
 }
 
-/// The same for what runs as many jobs of a session as it likes.
+/// Runs a session with a fault in which the parties run as many jobs as they like.
 pub fn run_session_with_fault<T, F>(
     world: &World,
     fault: Fault,
@@ -197,7 +197,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
 }
 
 impl Trial {
-    /// What is wrong with how the session ended, if anything is: a party that hung, panicked or had
+    /// Says what is wrong with how the session ended, if anything is: a party that hung, panicked or had
     /// a wrong result; an error where there was no reason for one; the blame on a party that did
     /// nothing. That a party ends well is always right: it may have been done before the fault.
     pub fn complaint(&self) -> Option<String> {
