@@ -170,11 +170,11 @@ impl Convolution {
             .unwrap_or_else(|| panic!("{self:?} is no convolution"))
     }
 
-    /// Gives the convolution as products of matrices, one for each group: the group's filters, row by row, times what each output
+    /// Gives products of matrices, one for each group: the group's filters, row by row, times the elements that each output
     /// sums over, a column for each position of each image.
     ///
     /// # Panics
-    /// If there is no output, see [`output`](Self::output).
+    /// If there is no such convolution, see [`output`](Self::output).
     pub fn matrices(&self) -> MatrixShape {
         MatrixShape {
             rows: self.filters / self.groups,
@@ -209,7 +209,7 @@ impl Convolution {
     /// image.
     ///
     /// # Panics
-    /// If there is no output, see [`output`](Self::output).
+    /// If there is no such convolution, see [`output`](Self::output).
     pub fn terms(&self, output: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
         let [_, columns] = self.output();
         let (positions, window) = (self.positions(), self.window());
@@ -352,7 +352,7 @@ impl Product {
     /// Gives the independent products of matrices of one shape that the product consists of, and their number.
     ///
     /// # Panics
-    /// If there is no output, see [`Convolution::output`].
+    /// If there is no such convolution, see [`Convolution::output`].
     pub fn pieces(&self) -> (usize, MatrixShape) {
         match self {
             Self::Matrices(count, shape) => (*count, *shape),

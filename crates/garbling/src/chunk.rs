@@ -15,7 +15,7 @@ pub struct Program<'p> {
     walk: Arc<Walk>,
 }
 
-/// What a walk over labels needs to know of a circuit beside the circuit.
+/// Facts about a circuit that a walk over labels needs beside the circuit.
 #[derive(Debug)]
 pub struct Walk {
     local: Fused,
@@ -58,12 +58,12 @@ impl<'p> Program<'p> {
         }
     }
 
-    /// The same from a circuit and what [`walk`](Self::walk) gave of it, in no time.
+    /// Makes the same program again from a circuit and the [`walk`](Self::walk) of it, in no time.
     pub fn again(layered: &'p Layered, walk: Arc<Walk>) -> Self {
         Self { layered, walk }
     }
 
-    /// What was made of the circuit: to be kept beside it.
+    /// Gives the walk that was made of the circuit: to be kept beside it.
     pub fn walk(&self) -> Arc<Walk> {
         Arc::clone(&self.walk)
     }

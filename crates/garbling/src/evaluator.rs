@@ -12,7 +12,7 @@ use crate::shape::Shape;
 
 /// Evaluates a garbled circuit, chunk by chunk, for one block of lanes at a time.
 ///
-/// Its rows hold the labels that the wires have.
+/// Rows hold the labels that the wires have.
 pub struct Evaluator {
     hash: GateHash,
     arena: Arena,

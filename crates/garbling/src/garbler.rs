@@ -14,7 +14,7 @@ use crate::shape::Shape;
 
 /// Garbles a circuit, chunk by chunk, for one block of lanes at a time.
 ///
-/// Its rows hold the labels of 0.
+/// Rows hold the labels of 0.
 pub struct Garbler {
     hash: GateHash,
     offset: Offset,
@@ -111,7 +111,7 @@ impl fmt::Debug for Garbler {
 /// The coins of three halves: two bits for each AND, one AES block for each piece.
 struct Coins {
     prg: Prg,
-    /// Those of a chunk.
+    /// Coins of a chunk.
     drawn: Vec<Block>,
     used: usize,
 }
@@ -125,7 +125,7 @@ impl Coins {
         }
     }
 
-    /// Draws for so many pieces.
+    /// Draws coins for a number of pieces.
     fn draw(&mut self, pieces: usize) {
         if pieces > self.drawn.len() {
             self.drawn.wipe();

@@ -1,4 +1,4 @@
-//! What the evaluator sees says nothing: labels, colours and tables look random, whatever the inputs.
+//! Labels, colours and tables that the evaluator sees look random, whatever the inputs.
 
 use madrigal_circuit::{Layered, Rows};
 use madrigal_garbling::{Block, Scheme, colours};

@@ -42,9 +42,9 @@ impl From<Spent> for MakeError {
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
     pub(crate) graph: Graph,
-    /// Of each of the graph's inputs the nodes: words, or bits as planes.
+    /// Nodes of each of the graph's inputs: words, or bits as planes.
     pub(crate) inputs: Vec<Vec<u32>>,
-    /// Of each output's nodes, where they are.
+    /// Places of each output's nodes.
     pub(crate) outputs: Vec<Vec<Piece>>,
 }
 
@@ -488,7 +488,7 @@ impl Lowering<'_> {
             for term in 0..factors.len() {
                 inputs.push(self.gather(sums.iter().map(|(_, terms)| terms[term]))?);
             }
-            // As numbers with signs, which are shorter to tell.
+            // Numbers are written with signs, which are shorter to tell.
             let signed = |number: u64| {
                 let above = 64 - u32::from(width);
                 i128::from((number << above) as i64 >> above) as u128
@@ -502,7 +502,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What a word is a sum of. A sum without a value of its own is asked for once.
+    /// Gives the sum that a word is. A sum without a value of its own is asked for once.
     fn form(&mut self, node: u32) -> Form {
         if let Some(constant) = self.known(node) {
             let terms = Vec::new();

@@ -67,7 +67,7 @@ fn receiver(channel: &mut impl Channel, rng: &mut SeededRng, choices: &[u8]) -> 
     Ok(response.keys.to_vec())
 }
 
-/// The same in one round: the messages cross, for twice the bytes. It is an instance of its own.
+/// Gives the instance for base OTs in one round, which is another one: the messages cross, for twice the bytes.
 const CROSSING: Instance = Instance {
     stream: 1,
     ..CONTEXT

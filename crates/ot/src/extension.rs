@@ -1,4 +1,4 @@
-//! What all OT extensions have in common.
+//! Interface that all OT extensions have in common.
 //!
 //! An extension turns a few base OTs into any number of *rows*: the sender's q_i and the receiver's
 //! t_i with q_i = t_i ^ r_i Delta for the receiver's choice bits r_i. What becomes of the rows is
@@ -15,7 +15,7 @@
 //! the same last block, is out of step, and what comes after is wrong without a word. Let the parties
 //! agree on the numbers beforehand.
 //!
-//! What else is exchanged depends on the extension and is done by its own methods: a message of the
+//! Other messages depend on the extension and belong to its own methods: a message of the
 //! receiver's at the start (SoftSpoken), or a message of the sender's whenever
 //! [`available`](ExtensionSender::available) runs out ([silent](crate::silent::QueuedSender)).
 //!
@@ -67,8 +67,7 @@ pub trait ExtensionSender {
     ///
     /// # Errors
     /// [`OtError::MessageLength`] for the message, [`OtError::ArgumentLength`] unless there are `m`
-    /// rows, [`OtError::Exhausted`] if fewer are [`available`](Self::available). The state has not
-    /// moved then.
+    /// rows, [`OtError::Exhausted`] if fewer are [`available`](Self::available). The state is then unchanged.
     fn extend(&mut self, message: &[u8], m: usize, rows: &mut [Block]) -> Result<Tweaks, OtError>;
 
     /// Counterpart of [`ExtensionReceiver::extend_random`].

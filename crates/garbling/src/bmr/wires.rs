@@ -1,4 +1,4 @@
-//! What a party knows of shared wires, in blocks of lanes.
+//! Shares and keys that a party has of shared wires, in blocks of lanes.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -15,7 +15,7 @@ use crate::label::{Offset, colours};
 pub struct Keys(Aligned<Block>);
 
 impl Keys {
-    /// So many zero blocks.
+    /// Makes `len` zero blocks.
     pub fn zeros(len: usize) -> Self {
         Self(Aligned::zeros(len))
     }
@@ -59,7 +59,7 @@ pub struct WireSetup {
 }
 
 impl WireSetup {
-    /// So many wires with mask 0 and keys zero: those of the constant 0.
+    /// Makes `rows` wires with mask 0 and keys zero: those of the constant 0.
     pub fn new(rows: usize, lanes: usize) -> Self {
         Self {
             masks: Rows::new(rows, lanes),
@@ -74,7 +74,7 @@ impl WireSetup {
         Self::random_with(rows, lanes, masked, fill)
     }
 
-    /// As [`random`](Self::random), from any source of random bytes: it is asked for the keys first,
+    /// Draws wires as [`random`](Self::random) does, from any source of random bytes: it is asked for the keys first,
     /// `16 rows lanes` bytes, then, if `masked`, for the masks, [`Rows::stride`] bytes for each row.
     pub fn random_with(
         rows: usize,
@@ -107,7 +107,7 @@ impl WireSetup {
         &self.masks
     }
 
-    /// The same, to be written.
+    /// Gives the masks, to be written.
     pub fn masks_mut(&mut self) -> &mut Rows {
         &mut self.masks
     }
@@ -120,7 +120,7 @@ impl WireSetup {
         &self.zero[row * self.lanes()..][..self.lanes()]
     }
 
-    /// The same, to be written. Their lowest bits are zero.
+    /// Gives the keys of 0 of a wire, to be written. Their lowest bits are zero.
     ///
     /// # Panics
     /// If there is no such wire.
@@ -189,7 +189,7 @@ pub struct ActiveKeys {
 }
 
 impl ActiveKeys {
-    /// So many wires with keys zero: those of the constant 0.
+    /// Makes `rows` wires with keys zero: those of the constant 0.
     pub fn new(parties: usize, rows: usize, lanes: usize) -> Self {
         Self {
             parties,
@@ -223,7 +223,7 @@ impl ActiveKeys {
         &self.keys[row * width..][..width]
     }
 
-    /// The same, to be written.
+    /// Gives the active keys of a wire, to be written.
     ///
     /// # Panics
     /// If there is no such wire.

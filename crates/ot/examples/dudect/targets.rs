@@ -1,4 +1,4 @@
-//! What is timed: every step that holds a choice, an index or Delta.
+//! Times every step that holds a choice, an index or Delta.
 
 use std::hint::black_box;
 

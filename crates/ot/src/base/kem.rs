@@ -203,7 +203,7 @@ impl KemReceiver {
         for (i, ((secret, pair), sent)) in self.secrets.iter().zip(pairs).zip(sent).enumerate() {
             let choice = bit(&self.choices, i);
             let (zero, one) = pair.split_at(CIPHERTEXT_BYTES);
-            // Which of the two it is tells the choice.
+            // The place of the chosen one among the two tells the choice.
             let mut chosen = Zeroizing::new([0u8; CIPHERTEXT_BYTES]);
             for (chosen, (zero, one)) in chosen.iter_mut().zip(zero.iter().zip(one)) {
                 *chosen = u8::conditional_select(zero, one, Choice::from(choice));
@@ -394,7 +394,7 @@ mod tests {
 
     impl rand_core::TryCryptoRng for Counting {}
 
-    /// What a vector takes of a stream does not depend on the stream. By rejection it did.
+    /// A vector takes an amount of the stream that does not depend on the stream. By rejection it did.
     #[test]
     fn vectors_take_as_much_whatever_they_are() {
         for seed in 0..100 {
