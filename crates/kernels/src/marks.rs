@@ -27,7 +27,7 @@ pub fn public<T: ?Sized>(value: &mut T) {
     let _ = value;
 }
 
-/// How many bits of `value`'s memory are marked as secret. Nothing where marks have no effect: without
+/// Counts the bits of `value`'s memory that are marked as secret. Nothing where marks have no effect: without
 /// the feature, on another processor than x86-64, or where no Memcheck looks on.
 #[must_use]
 pub fn secret_bits<T: ?Sized>(value: &T) -> Option<usize> {
@@ -49,7 +49,7 @@ mod requests {
     pub(super) const MAKE_MEM_UNDEFINED: usize = FIRST + 1;
     pub(super) const MAKE_MEM_DEFINED: usize = FIRST + 2;
     const GET_VBITS: usize = FIRST + 8;
-    /// What `GET_VBITS` answers when it has written the bits.
+    /// Answer of `GET_VBITS` when it has written the bits.
     const WRITTEN: usize = 1;
 
     // Never inlined: to its callers this may change `value`.

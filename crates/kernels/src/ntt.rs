@@ -30,7 +30,7 @@ pub(crate) const LIMB_MASK: u64 = (1 << LIMB) - 1;
 /// The most products of [`Sums`] between carries: their low limbs fill 64 bits.
 const PRODUCTS: u32 = 1 << (64 - LIMB);
 
-/// Which code runs.
+/// Code that runs.
 #[derive(Clone, Copy)]
 enum Path {
     Portable,

@@ -19,7 +19,7 @@ pub struct Masks<'a> {
     pub near: [&'a [u8]; 2],
     /// h_0 and h_1 of the higher bit, after a shift down.
     pub far: [&'a [u8]; 2],
-    /// That shift, in bits: two products may share a word, because few bits of it count.
+    /// Shift of `far`, in bits: two products may share a word, because few bits of it count.
     pub far_down: usize,
 }
 
@@ -229,7 +229,7 @@ pub fn replicated_products<T: Ring>(x: [&[T]; 2], y: [&[T]; 2], minus: &[T], z: 
     Kernels::detect().replicated_products(x, y, minus, z);
 }
 
-/// The same summed up: `z[j]` gains the sum over the `length` elements from `j * length` on of
+/// Sums up replicated products: `z[j]` gains the sum over the `length` elements from `j * length` on of
 /// `x[0] * (y[0] + y[1]) + x[1] * y[0]`.
 pub fn replicated_dots<T: Ring>(x: [&[T]; 2], y: [&[T]; 2], length: usize, z: &mut [T]) {
     Kernels::detect().replicated_dots(x, y, length, z);
@@ -256,7 +256,7 @@ pub fn beaver_products<T: Ring>(z: &mut [T], triples: [&[T]; 3], opened: [&[T]; 
     Kernels::detect().beaver_products(z, triples, opened, leader);
 }
 
-/// The same for squares, from pairs `[a, c]`, c = a^2, and d = x - a: `z = c + 2 d a`, and for the
+/// Makes squares, from pairs `[a, c]`, c = a^2, and d = x - a: `z = c + 2 d a`, and for the
 /// leader also `+ d^2`.
 pub fn beaver_squares<T: Ring>(z: &mut [T], pairs: [&[T]; 2], opened: &[T], leader: bool) {
     Kernels::detect().beaver_squares(z, pairs, opened, leader);

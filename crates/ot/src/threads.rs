@@ -82,8 +82,8 @@ impl<S: ExtensionSender + Send> ThreadedSender<S> {
     /// Extends on all threads as [`ExtensionSender::extend_blocks`] does on one.
     ///
     /// # Errors
-    /// [`OtError`] in the cases named there, and [`OtError::ArgumentLength`] without instances. When a part fails, the instances
-    /// are out of step: give all of them up.
+    /// [`OtError`] in the cases named there, and [`OtError::ArgumentLength`] without instances. When a part fails, the
+    /// instances are out of step: give all of them up.
     pub fn extend_blocks(
         &mut self,
         message: &[u8],

@@ -1,4 +1,4 @@
-//! What to keep of each half of a block, where the processor has no masks of its own: as a vector that has ones in
+//! Chooses the halves of a block to keep, where the processor has no masks of its own: by a vector that has ones in
 //! the halves that are not to be kept.
 
 /// Defines `Choice` for one level, with what [`three`](super::three) does with it. The module has expanded
@@ -24,7 +24,7 @@ macro_rules! masked_choices {
             hold(test_bits(x, load(bit)))
         }
 
-        /// That, and with the halves of blocks swapped.
+        /// Gives the choices of a bit, and those with the halves of blocks swapped.
         #[inline]
         #[target_feature(enable = $features)]
         fn choices_at(x: Vector, bit: &[u8; VECTOR]) -> [Choice; 2] {

@@ -75,7 +75,7 @@ macro_rules! three {
             }
         }
 
-        /// What is the same for all ANDs that are garbled.
+        /// Values that are the same for all ANDs that are garbled.
         struct GarbledThree {
             offset: Vector,
             sigma_offset: Vector,
@@ -111,7 +111,7 @@ macro_rules! three {
         #[target_feature(enable = $features)]
         fn label_parts(outer: Vector, others: Vector) -> (Vector, Vector) {
             let own = sum_of_three(outer, others, swap_halves(others));
-            // What is shared is the sum of own's halves.
+            // The shared value is the sum of own's halves.
             (own, xor_vectors(own, swap_halves(own)))
         }
 

@@ -24,7 +24,7 @@ struct Factors {
     quotients: Vector,
 }
 
-/// What every operation needs, in every lane.
+/// Constants that every operation needs, in every lane.
 #[derive(Clone, Copy)]
 struct Constants {
     p: Vector,
@@ -277,7 +277,7 @@ impl<'a> Inner<'a> {
         }
     }
 
-    /// Those of each pair of vectors among the 64 elements.
+    /// Gives the factors of each pair of vectors among the 64 elements.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn at(&self, block: usize) -> [[Vector; 3]; 4] {

@@ -92,7 +92,7 @@ macro_rules! join_rows {
             }
         }
         if !$last {
-            // Of eight rows these are below 8, 3, 2, 5/4 and 3/2; of four the first two below 4 and
+            // Bounds of eight rows: these are below 8, 3, 2, 5/4 and 3/2; of four the first two below 4 and
             // 3/2, of two the first below 2; the others below 1.
             let large = if $rows == 8 { 5 } else { $rows / 2 };
             for i in 0..large {
@@ -132,7 +132,7 @@ fn split_pass<const ROWS: usize, const FIRST: bool>(
     }
 }
 
-/// The same for the inverse, where the last stage has `groups` groups; the last of all leaves integers.
+/// Runs a pass of the inverse, where the last stage has `groups` groups; the last of all leaves integers.
 #[target_feature(enable = "avx2,fma")]
 fn join_pass<const ROWS: usize, const LAST: bool>(
     values: &mut [Words],
@@ -227,7 +227,7 @@ impl<'a> Inner<'a> {
         }
     }
 
-    /// Those of pair `i` of vectors among the 32 elements.
+    /// Gives the factors of pair `i` of vectors among the 32 elements.
     #[inline]
     #[target_feature(enable = "avx2,fma")]
     fn at(&self, block: usize, i: usize) -> [Vector; 2] {
