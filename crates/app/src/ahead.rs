@@ -59,12 +59,12 @@ impl Fault for Nothing {
 /// Stores as they were made.
 #[derive(Serialize, Debug)]
 pub struct Prepared {
-    /// The same at all parties.
+    /// Name of the store, the same at all parties.
     store: String,
     directory: PathBuf,
-    /// That the stores suffice for.
+    /// Number of runs that the stores suffice for.
     runs: u32,
-    /// What they hold, as `--triples` of `madrigal precompute` writes it.
+    /// Correlations that they hold, as `--triples` of `madrigal precompute` writes it.
     correlations: String,
     /// On each party's disk.
     store_bytes: u64,
@@ -250,7 +250,7 @@ impl Stores {
         Ok(Self(stores))
     }
 
-    /// That of a party, if correlations come from stores: by its number where all parties are here, else 0.
+    /// Takes the store of a party, if correlations come from stores: by its number where all parties are here, else 0.
     pub fn take(&self, place: usize) -> Option<Store> {
         lock(self.0.get(place)?).take()
     }

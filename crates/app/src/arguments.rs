@@ -35,7 +35,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// How many parties there are.
+    /// Number of parties.
     pub fn parties(&self) -> usize {
         self.parties
     }
@@ -49,7 +49,7 @@ impl Numbers {
         *known.unwrap_or_else(|| panic!("the command has a number {name:?}"))
     }
 
-    /// What parties compare of them before anything that follows from them.
+    /// Gives the facts that parties compare of them before anything that follows from them.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let numbers = self.by_name.iter();
         numbers
@@ -66,7 +66,7 @@ pub(crate) struct Number {
     pub(crate) most: usize,
 }
 
-/// What a command does with its program.
+/// Actions of a command with its program.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Compute it, with --local or --party
@@ -78,7 +78,7 @@ pub(crate) enum What {
     Check,
 }
 
-/// What circuits save.
+/// Goals of circuits.
 #[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
 enum CircuitsArg {
     /// What takes less time over --link
@@ -176,7 +176,7 @@ impl Unsound {
 }
 
 impl Flags {
-    /// What circuits are to save, if that is not left to the plan.
+    /// Goal of circuits, if it is not left to the plan.
     pub(crate) fn goal(&self) -> Option<Goal> {
         match self.circuits {
             CircuitsArg::Auto => None,
@@ -202,7 +202,7 @@ pub(crate) struct Named<'a> {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) numbers: &'a [Number],
-    /// How many parties it has where no flag says so.
+    /// Number of parties that it has where no flag says so.
     pub(crate) parties: usize,
 }
 
@@ -237,7 +237,7 @@ impl Named<'_> {
         }
     }
 
-    /// What the flags say.
+    /// Reads the flags.
     pub(crate) fn flags(&self, matches: &ArgMatches) -> Result<Flags> {
         madrigal_kernels::level_from_env().map_err(|error| {
             Failure::other(Unsound::Plan {
@@ -291,7 +291,7 @@ impl Named<'_> {
     }
 }
 
-/// What a process's arguments are, or its end: help, or one that is wrong.
+/// Reads a process's arguments, or ends it: with help, or because one is wrong.
 pub(crate) fn of_process(command: Command) -> ArgMatches {
     match command.try_get_matches() {
         Ok(matches) => matches,
@@ -299,7 +299,7 @@ pub(crate) fn of_process(command: Command) -> ArgMatches {
     }
 }
 
-/// The same of arguments that are given, for tests.
+/// Reads arguments that are given, for tests.
 pub(crate) fn of_words<A: Into<std::ffi::OsString> + Clone>(
     command: Command,
     arguments: impl IntoIterator<Item = A>,

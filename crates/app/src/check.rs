@@ -13,7 +13,7 @@ use crate::inputs;
 use crate::made::Made;
 use crate::run::saving;
 
-/// What was compared, as JSON has it.
+/// Report of what was compared, as JSON has it.
 #[derive(Serialize)]
 struct Report {
     program: &'static str,

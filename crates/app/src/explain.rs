@@ -1,4 +1,4 @@
-//! What a program costs, for each operation, before it runs.
+//! Tells the cost of a program, for each operation, before it runs.
 
 use madrigal_core::time::{Link, Rates};
 use madrigal_core::{Party, Phase, PhaseCost};
@@ -25,7 +25,7 @@ struct Explanation {
     network: String,
     threads: usize,
     phases: String,
-    /// Of the party that has most of each.
+    /// Costs of setup, of the party that has most of each.
     setup: Costs,
     online: Costs,
     total_seconds: f64,
@@ -55,7 +55,7 @@ struct Considered {
     bytes_sent: u64,
 }
 
-/// What a phase costs.
+/// Costs of a phase.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Costs {
     /// Messages that wait for each other.
@@ -83,11 +83,11 @@ pub struct Operation {
     pub makes: Vec<String>,
     /// Blocks of elements that it is done in.
     pub blocks: usize,
-    /// What it uses up, by kind.
+    /// Correlations that it uses up, by kind.
     pub correlations: String,
-    /// What these cost, made by themselves.
+    /// Costs of these correlations, made by themselves.
     pub setup: Costs,
-    /// What it costs online; rounds are those of the operation by itself.
+    /// Costs of the operation online; rounds are those of the operation by itself.
     pub online: Costs,
 }
 
@@ -138,7 +138,7 @@ impl Operation {
     }
 }
 
-/// What each operation of a plan costs the party that it costs most, with times if it is known at which rates
+/// Gives each operation of a plan with the cost at the party that it costs most, with times if it is known at which rates
 /// and over which links.
 pub fn operations(plan: &ProgramPlan, surroundings: Option<(&Rates, &Link)>) -> Vec<Operation> {
     let (rates, link) = surroundings.unwrap_or((

@@ -1,4 +1,4 @@
-//! What a command ends with: one sentence on standard error, and a status that scripts rely on.
+//! Failures that a command ends with: one sentence on standard error, and a status that scripts rely on.
 
 use std::fmt;
 use std::io;
@@ -64,11 +64,11 @@ pub enum Failure {
     /// A file cannot be opened, read or written.
     #[error("cannot {action} {}: {source}; check the path and its permissions", path.display())]
     File {
-        /// What was to be done, as in "read the input".
+        /// Action that failed, as in "read the input".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// A file holds something else than it should.
@@ -88,7 +88,7 @@ pub enum Failure {
     Dealer {
         /// The dealer's number.
         dealer: Party,
-        /// What went wrong.
+        /// Failure of the dealer.
         failure: Box<Self>,
     },
     /// The port is taken, or not ours to take.
@@ -96,7 +96,7 @@ pub enum Failure {
     Listen {
         /// Where.
         address: String,
-        /// What the system says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The process was told to stop before there was a session.
@@ -105,9 +105,9 @@ pub enum Failure {
     /// The operating system refused something that no flag mends.
     #[error("{what}: {source}")]
     System {
-        /// What it was asked for.
+        /// Request to the operating system.
         what: &'static str,
-        /// What it says.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// This program is wrong.
@@ -116,12 +116,12 @@ pub enum Failure {
         /// How it showed.
         what: String,
     },
-    /// What one command alone knows.
+    /// Failure that one command alone knows.
     #[error("{0}")]
     Other(Box<dyn Fault>),
 }
 
-/// What is wrong with the flags.
+/// Errors in the flags.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Usage {
@@ -135,7 +135,7 @@ pub enum Usage {
     NotListed {
         /// The number that was given.
         party: usize,
-        /// How many there are.
+        /// Number of parties.
         parties: usize,
         /// The list.
         roster: PathBuf,
@@ -153,7 +153,7 @@ pub enum Usage {
     OtherKey {
         /// The party that runs here.
         party: usize,
-        /// Whose key it is.
+        /// Party whose key it is.
         owner: usize,
     },
     /// The dealer's key at a party.
@@ -169,7 +169,7 @@ pub enum Usage {
         "the key is that of party {owner} in the list of parties, not of the dealer; give the dealer's with --identity"
     )]
     NotDealersKey {
-        /// Whose key it is.
+        /// Party whose key it is.
         owner: usize,
     },
     /// A transport that does not leave the process.
@@ -177,7 +177,7 @@ pub enum Usage {
         "--transport {transport} is for parties of one process, as of `run --local`; real parties use tls, or tcp with --insecure"
     )]
     LocalTransport {
-        /// Its name.
+        /// Name of the transport.
         transport: &'static str,
     },
     /// TCP between machines.
@@ -214,7 +214,7 @@ pub enum Content {
     Store {
         /// Where it is.
         directory: PathBuf,
-        /// What is wrong with it.
+        /// Problem of the store.
         problem: StoreError,
     },
     /// A directory with one party's store was asked for.
@@ -222,7 +222,7 @@ pub enum Content {
     Stores {
         /// Where they are.
         directory: PathBuf,
-        /// How many.
+        /// Number of parties.
         parties: usize,
     },
     /// Stores of another number of parties.
@@ -230,9 +230,9 @@ pub enum Content {
     StoreParties {
         /// Where they are.
         directory: PathBuf,
-        /// How many.
+        /// Number of stores that were found.
         found: usize,
-        /// How many there should be.
+        /// Number of stores that there should be.
         parties: usize,
     },
 }
@@ -253,7 +253,7 @@ impl Failure {
         move |source| Self::System { what, source }
     }
 
-    /// What cannot be.
+    /// Makes the failure for a case that cannot be.
     pub fn bug(what: impl fmt::Display) -> Self {
         Self::Bug {
             what: what.to_string(),
@@ -313,7 +313,7 @@ impl Failure {
         }
     }
 
-    /// Whether it only echoes what another party suffered: of several failures, the one that is no
+    /// Whether the failure only echoes what another party suffered: of several failures, the one that is no
     /// echo is told.
     pub fn is_echo(&self) -> bool {
         use madrigal_net::Error;
@@ -359,7 +359,7 @@ through_content!(
     IdentityError
 );
 
-/// What went wrong in a job.
+/// Makes the failure of an error in a job.
 impl From<madrigal_engine::RunError> for Failure {
     fn from(error: madrigal_engine::RunError) -> Self {
         match error {
@@ -381,7 +381,7 @@ pub fn of_tls(error: &TlsError) -> Status {
     }
 }
 
-/// Of several parties' failures, the one that explains the others: the first that is no echo.
+/// Picks the one of several parties' failures that explains the others: the first that is no echo.
 pub fn first_cause<T>(failures: Vec<T>, is_echo: impl Fn(&T) -> bool) -> Option<T> {
     let at = failures
         .iter()

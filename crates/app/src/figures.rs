@@ -1,4 +1,4 @@
-//! What a phase has cost, for people and for scripts, and how both are told.
+//! Tells the cost of a phase, to people and to scripts.
 
 use std::fs;
 use std::io::Write as _;
@@ -48,10 +48,10 @@ impl From<&PhaseReport> for PhaseFigures {
     }
 }
 
-/// What one party has spent in one run of a program.
+/// Cost of one party in one run of a program.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct PartyFigures {
-    /// Which one.
+    /// Number of the party.
     pub party: usize,
     /// Before any input was needed.
     pub setup: PhaseFigures,
@@ -76,7 +76,7 @@ impl PartyFigures {
     }
 }
 
-/// What parties have spent, for people.
+/// Makes a table of parties' costs, for people.
 pub fn costs(parties: &[PartyFigures]) -> Table {
     let mut table = table(&[
         "party", "phase", "time", "sent", "received", "messages", "rounds",
@@ -112,7 +112,7 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     print_as_json(&text)
 }
 
-/// The same on one line.
+/// Prints a value as JSON on one line.
 ///
 /// # Errors
 /// Standard output that cannot be written to.

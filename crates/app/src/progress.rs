@@ -61,7 +61,7 @@ struct Shown {
 }
 
 impl Bars {
-    /// Of so many parties; shown on terminals alone.
+    /// Makes the bars of `parties` parties; shown on terminals alone.
     pub fn new(parties: usize, quiet: bool) -> Self {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let all = MultiProgress::new();
@@ -184,7 +184,7 @@ impl Last {
 pub struct Steps(Option<ProgressBar>);
 
 impl Steps {
-    /// Of so many steps; shown on terminals alone.
+    /// Makes a bar of `steps` steps; shown on terminals alone.
     pub fn new(steps: u64, quiet: bool) -> Self {
         let shown = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let wide = "{bar:30} {pos} of {len}: {wide_msg}";
@@ -196,7 +196,7 @@ impl Steps {
         Self(shown)
     }
 
-    /// What is being done; the name may be foreign.
+    /// Sets the name of what is being done; the name may be foreign.
     pub fn name(&self, name: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(plain(name).into_owned());

@@ -20,12 +20,12 @@ use crate::stop;
 pub struct Network {
     /// `None`: as they are.
     pub profile: Option<Profile>,
-    /// What they are like so long after the session began.
+    /// Time after which the links change, counted from the session's beginning, and their profile then.
     pub later: Option<(Duration, Profile)>,
 }
 
 impl Network {
-    /// What does not change.
+    /// Makes a network that does not change.
     pub const fn new(profile: Option<Profile>) -> Self {
         Self {
             profile,
@@ -50,7 +50,7 @@ impl Network {
         })
     }
 
-    /// What plans are to expect of it: of one that changes, what it begins with.
+    /// Gives the link that plans are to expect: of a network that changes, what it begins with.
     pub fn link(self) -> Link {
         self.profile.map_or_else(Link::default, |profile| Link {
             latency: profile.latency.as_secs_f64(),
@@ -114,9 +114,9 @@ pub struct Way<'a> {
     pub addresses: &'a [String],
     /// Where this party listens, already.
     pub listener: TcpListener,
-    /// What protects the links.
+    /// Protection of the links.
     pub security: &'a Security,
-    /// What the links are made to behave like.
+    /// Network that the links are made to behave like.
     pub network: Network,
     /// How long to wait for what.
     pub patience: &'a Patience,

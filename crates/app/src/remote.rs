@@ -19,7 +19,7 @@ use crate::reach::{Network, Way};
 /// This party among the others.
 pub struct RemoteParty<'a> {
     me: usize,
-    /// How many of the roster compute; a dealer comes after them.
+    /// Number of the roster's parties that compute; a dealer comes after them.
     parties: usize,
     roster: Arc<Roster>,
     security: Security,
@@ -30,7 +30,7 @@ pub struct RemoteParty<'a> {
     identity: Option<PathBuf>,
     threads: usize,
     waits: Waits,
-    /// That of our certificate, if it ends soon.
+    /// Validity of our certificate, if it ends soon.
     ending: Option<Validity>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> RemoteParty<'a> {
         })
     }
 
-    /// The same, computing on this many threads.
+    /// Makes the same party compute on this many threads.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
         Self { threads, ..self }
@@ -153,12 +153,12 @@ impl<'a> RemoteParty<'a> {
         self.me
     }
 
-    /// How many compute.
+    /// Number of parties that compute.
     pub fn parties(&self) -> usize {
         self.parties
     }
 
-    /// What the parties talk over.
+    /// Transport that the parties talk over.
     pub fn transport(&self) -> TransportArg {
         match self.security {
             Security::Clear => TransportArg::Tcp,
@@ -236,7 +236,7 @@ impl<'a> RemoteParty<'a> {
 /// Clocks that differ by more seconds than this are told.
 const CLOCKS: u64 = 120;
 
-/// What a party says while it waits.
+/// Messages of a party while it waits.
 struct Waits {
     /// How each of the others is called.
     names: Vec<String>,
@@ -326,7 +326,7 @@ pub fn load_identity(base: Option<&Path>, key: &KeyFlags, name: &str) -> Result<
     })
 }
 
-/// What `fd:N` stands for.
+/// Gives the path that `fd:N` stands for.
 fn descriptor(file: &Path) -> PathBuf {
     let number = file.to_str().and_then(|text| text.strip_prefix("fd:"));
     match number.filter(|number| number.parse::<u32>().is_ok()) {

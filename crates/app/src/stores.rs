@@ -112,7 +112,7 @@ impl StoreFiles {
 /// what a process has left that was killed.
 pub struct Unfinished {
     files: StoreFiles,
-    /// What was not there before.
+    /// Paths that were not there before.
     new: Vec<PathBuf>,
     /// Directories above the store's that were not there before, the innermost first.
     new_parents: Vec<PathBuf>,
@@ -152,7 +152,7 @@ pub fn check_local(directory: &Path, parties: usize) -> Result<()> {
     .into())
 }
 
-/// How many parties of a local run have a store here.
+/// Counts the parties of a local run that have a store here.
 fn local_parties(directory: &Path) -> usize {
     let there = |me: &usize| StoreFiles::local(directory, *me).directory.is_dir();
     (0..MAX_PARTIES).take_while(there).count()

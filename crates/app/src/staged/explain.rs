@@ -1,4 +1,4 @@
-//! What stages cost, each exactly, on the way that some inputs take.
+//! Tells the cost of stages, each exactly, on the way that some inputs take.
 
 use std::cell::RefCell;
 

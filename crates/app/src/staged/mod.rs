@@ -88,7 +88,7 @@ where
         self
     }
 
-    /// How many parties it has where no flag says so; 2 if this is not called.
+    /// Sets the number of parties where no flag says so; 2 if this is not called.
     #[must_use]
     pub fn parties(self, parties: usize) -> Self {
         Self { parties, ..self }
@@ -178,7 +178,7 @@ struct Staging<'a, D> {
 struct How {
     mix: Option<Mix>,
     goal: Option<Goal>,
-    /// Whose inputs are read, if not all.
+    /// Party whose inputs are read, if not all are.
     me: Option<Party>,
     /// Whether inputs that are not given are random.
     random: bool,
@@ -241,7 +241,7 @@ where
                 let remedy = "leave it out, or correct its name";
                 return Err(Failure::other(Unsound::Plan { problem, remedy }));
             }
-            // What was computed is of use all the same. All parties here have the same flags.
+            // The results so far are of use all the same. All parties here have the same flags.
             if how.me.is_some() || first {
                 let _ = writeln!(crate::terminal::stderr(), "{}: note: {problem}", self.name);
             }

@@ -1,9 +1,9 @@
 //! Transposition of a 128-row strip where the processor multiplies 8x8 bit matrices (GFNI), which `vaes512` asks
 //! for; and that of vectors of 32 bytes, for processors that have it without AVX-512, as Intel's for clients.
 //!
-//! The steps are those of [`crate::vector::unpack`], whose words for index bits are used here, but a vector begins as half vectors of
-//! two rows, 64 apart, so that reading spares a step, and ends as whole rows; and the bit matrices take one
-//! instruction. A tile is half a vector of each of the 128 rows.
+//! The steps are those of [`crate::vector::unpack`], whose words for index bits are used here, but a vector begins as
+//! half vectors of two rows, 64 apart, so that reading spares a step, and ends as whole rows; and the bit matrices take
+//! one instruction. A tile is half a vector of each of the 128 rows.
 
 use core::arch::x86_64::*;
 
