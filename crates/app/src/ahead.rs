@@ -59,7 +59,7 @@ impl Fault for Nothing {
 /// Stores as they were made.
 #[derive(Serialize, Debug)]
 pub struct Prepared {
-    /// Name of the store, the same at all parties.
+    /// Identifier of the store, the same at all parties.
     store: String,
     directory: PathBuf,
     /// Number of runs that the stores suffice for.

@@ -1,4 +1,4 @@
-//! What goes wrong between parties. Every error says who, what was expected, what came, and what to
+//! Errors between parties. Every error says who, what was expected, what came, and what to
 //! do next; all of them end a job, none of them leads to an output.
 
 use std::time::Duration;
@@ -30,13 +30,13 @@ pub enum Error {
     /// The connection is gone.
     #[error("lost {peer}{}: {reason}; see why its program ended or its machine is out of reach, then start the job again", waiting(.step, .missing))]
     Lost {
-        /// Whose connection.
+        /// Party whose connection was lost.
         peer: Party,
         /// The step that waited for it, if one did.
         step: Option<String>,
         /// Bytes that step still expected.
         missing: usize,
-        /// What the transport reported.
+        /// Reason that the transport reported.
         reason: String,
     },
     /// Nothing at all came from a party for too long.
@@ -80,7 +80,7 @@ pub enum Error {
     Late {
         /// Who is late.
         peer: Party,
-        /// What it should have done.
+        /// Action that it should have done.
         what: &'static str,
         /// The time it had.
         after: Duration,
@@ -90,15 +90,15 @@ pub enum Error {
     Deadline {
         /// The time the job was given.
         after: Duration,
-        /// What it was waiting for, in words.
+        /// Messages that it was waiting for, in words.
         culprits: String,
     },
     /// Bytes that are not a frame, or a damaged one.
     #[error("{peer} sent {problem}")]
     Frame {
-        /// Whose connection brought it.
+        /// Party whose connection brought it.
         peer: Party,
-        /// What is wrong with it.
+        /// Problem of the frame.
         problem: FrameError,
     },
     /// A control message that cannot be.
@@ -106,7 +106,7 @@ pub enum Error {
     Control {
         /// Who sent it.
         peer: Party,
-        /// What is wrong with it.
+        /// Problem of the message.
         problem: &'static str,
     },
     /// A message of another length than the step defines.
@@ -130,7 +130,7 @@ pub enum Error {
         peer: Party,
         /// Where it arrived.
         step: String,
-        /// What is wrong with it.
+        /// Problem of the step.
         problem: String,
     },
     /// More than the flow control allows.
@@ -152,7 +152,7 @@ pub enum Error {
         peer: Party,
         /// Our version.
         ours: u32,
-        /// Its version.
+        /// Version of the peer.
         theirs: u32,
         /// The program it says it runs.
         software: String,
@@ -164,7 +164,7 @@ pub enum Error {
     Session {
         /// The other side.
         peer: Party,
-        /// Which fact differs.
+        /// Name of the fact that differs.
         what: &'static str,
         /// The fact here.
         ours: String,
@@ -200,7 +200,7 @@ pub enum Error {
     Program {
         /// The other side.
         peer: Party,
-        /// Which fact differs.
+        /// Name of the fact that differs.
         what: String,
         /// The fact here.
         ours: String,
@@ -214,7 +214,7 @@ pub enum Error {
     Tally {
         /// The other side.
         peer: Party,
-        /// What was asked for.
+        /// Name of what was asked for.
         what: String,
         /// How much of it, here.
         ours: String,
@@ -226,9 +226,9 @@ pub enum Error {
     Aborted {
         /// Who gave up.
         peer: Party,
-        /// Its reason, in its words.
+        /// Reason of the peer, in its words.
         reason: String,
-        /// Whose fault it is as far as that party knows.
+        /// Party whose fault it is as far as the peer knows.
         culprit: Option<Party>,
         /// Whether that party blames the network, or a machine that is lost or slow.
         network: bool,
@@ -236,7 +236,7 @@ pub enum Error {
     /// This party was told to stop, by a signal for instance.
     #[error("this party was stopped by {by}")]
     Stopped {
-        /// What stopped it.
+        /// Signal, or whatever stopped it.
         by: String,
     },
     /// This session was closed, or this job given up, from our side.
@@ -248,15 +248,15 @@ pub enum Error {
     /// This party cannot make or use its correlation store.
     #[error("correlation store: {problem}")]
     Store {
-        /// What is wrong, and what to do.
+        /// Problem of the store, and what to do.
         problem: String,
     },
     /// A source of correlations of the caller's own cannot go on.
     #[error("correlations by `{name}`: {problem}")]
     Correlations {
-        /// Which source.
+        /// Name of the source.
         name: String,
-        /// What is wrong, and what to do.
+        /// Problem of the source, and what to do.
         problem: String,
     },
     /// An operation takes more correlations than its bill declares.
@@ -264,22 +264,22 @@ pub enum Error {
         "{wanted} {what} wanted, and {left} left of what was declared: an operation's bill must declare all that it takes"
     )]
     Short {
-        /// Of which kind.
+        /// Kind of the correlations.
         what: String,
-        /// How many are taken.
+        /// Number of items that are taken.
         wanted: usize,
-        /// How many there are.
+        /// Number of items that there are.
         left: usize,
     },
     /// A job was opened before the greeting was over.
     #[error("no job can be opened before Session::greet has returned")]
     Ungreeted,
-    /// The same job number or step was opened twice.
+    /// A job number or step that was opened twice.
     #[error(
         "{what} is in use already: each job number is used once, from 1 on, and each step of a job; give a second use a step of its own (Context::step)"
     )]
     Reused {
-        /// What was opened twice.
+        /// Number or step that was opened twice.
         what: String,
     },
 }

@@ -84,7 +84,7 @@ async fn exchange_both(
         }
         return Ok(received);
     }
-    // What comes before all is sent is received all the same after it, as far as rounds are concerned.
+    // Messages that come before all is sent are received after it all the same, as far as rounds are concerned.
     let receive = receives.into_iter().map(async |(from, expected)| {
         let context = from.context().clone();
         let beside = context.beside();

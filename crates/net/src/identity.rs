@@ -59,11 +59,11 @@ impl Identity {
         Self::certify(Key { pair, pkcs8 }, validity)
     }
 
-    /// The same key with a new certificate: its [`Fingerprint`] stays, so no other party has to
+    /// Makes a new certificate for the same key: its [`Fingerprint`] stays, so no other party has to
     /// change its `parties.toml`.
     ///
     /// # Errors
-    /// As [`Identity::generate`].
+    /// [`IdentityError`] in the same cases as [`Identity::generate`].
     pub fn renew(self, validity: Validity) -> Result<Self, IdentityError> {
         Self::certify(self.key, validity)
     }
@@ -115,10 +115,10 @@ impl Identity {
         Self::load_with(files, KeyMode::Private)
     }
 
-    /// As [`Identity::load`], with a key file that is as open to others as `mode` allows.
+    /// Loads as [`Identity::load`] does a key file that is as open to others as `mode` allows.
     ///
     /// # Errors
-    /// As [`Identity::load`].
+    /// [`IdentityError`] in the same cases as [`Identity::load`].
     pub fn load_with(files: &IdentityFiles, mode: KeyMode) -> Result<Self, IdentityError> {
         let key = read_key(&files.key, mode)?;
         let file = open(&files.certificate)?;
@@ -201,7 +201,7 @@ impl Identity {
         &self.certificate
     }
 
-    /// What the other parties pin.
+    /// Gives the fingerprint that the other parties pin.
     pub fn fingerprint(&self) -> Fingerprint {
         self.key.fingerprint()
     }
@@ -379,7 +379,7 @@ pub enum IdentityError {
     KeyReadable {
         /// The key file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits of the key file.
         mode: u32,
     },
     /// Others than the owner can change the private key.
@@ -387,7 +387,7 @@ pub enum IdentityError {
     KeyWritable {
         /// The key file.
         path: PathBuf,
-        /// Its permission bits.
+        /// Permission bits of the key file.
         mode: u32,
     },
     /// A key would be overwritten.

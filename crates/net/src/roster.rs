@@ -197,7 +197,7 @@ impl Roster {
         self.dealer.as_ref()
     }
 
-    /// The same parties and, as the last of them, the dealer: those who meet for jobs that have one.
+    /// Gives the same parties and, as the last of them, the dealer: those who meet for jobs that have one.
     /// `None` if there is no dealer.
     #[must_use]
     pub fn with_dealer(&self) -> Option<Self> {
@@ -209,7 +209,7 @@ impl Roster {
         })
     }
 
-    /// How many parties there are.
+    /// Number of parties.
     #[allow(clippy::len_without_is_empty, reason = "a roster is never empty")]
     pub fn len(&self) -> usize {
         self.parties.len()
@@ -272,7 +272,7 @@ pub fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name.chars().all(plain)
 }
 
-/// What [`Roster::new`] demands; an error comes with the party at fault, if it is one.
+/// Checks the demands of [`Roster::new`]; an error comes with the party at fault, if it is one.
 fn check(parties: &[RosterEntry]) -> Result<(), (Option<usize>, RosterProblem)> {
     if !(MIN_PARTIES..=MAX_PARTIES).contains(&parties.len()) {
         let got = parties.len();
@@ -326,7 +326,7 @@ pub struct RosterError {
     pub file: Option<PathBuf>,
     /// The line, counted from 1, when it is known.
     pub line: Option<usize>,
-    /// What is wrong with it.
+    /// Problem of the roster.
     pub problem: RosterProblem,
 }
 
@@ -359,7 +359,7 @@ impl std::error::Error for RosterError {
     }
 }
 
-/// What is wrong with a roster. Parties are counted from 0.
+/// Problems of a roster. Parties are counted from 0.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RosterProblem {
@@ -372,7 +372,7 @@ pub enum RosterProblem {
     /// Not TOML, or not the fields of a roster.
     #[error("{message}; each party is a `[[party]]` section with `name`, `address` and `key`")]
     Syntax {
-        /// What the reader expected and found.
+        /// Message of the reader: what it expected and found.
         message: String,
     },
     /// Too few or too many parties.
@@ -396,9 +396,9 @@ pub enum RosterProblem {
     Address {
         /// The party.
         party: usize,
-        /// Its name.
+        /// Name of the party.
         name: String,
-        /// What is wrong with it.
+        /// Problem of the address.
         source: AddressError,
     },
     /// A malformed key fingerprint.
@@ -406,21 +406,21 @@ pub enum RosterProblem {
     Key {
         /// The party.
         party: usize,
-        /// Its name.
+        /// Name of the party.
         name: String,
-        /// What is wrong with it.
+        /// Problem of the fingerprint.
         source: FingerprintError,
     },
-    /// Two parties share what must be each one's own.
+    /// Two parties share a value that must be each party's own.
     #[error(
         "party {party} `{name}` has the same {field} as party {first}; each party needs its own"
     )]
     Duplicate {
         /// The later party.
         party: usize,
-        /// Its name.
+        /// Name of the party.
         name: String,
-        /// What they share.
+        /// Field that they share.
         field: Field,
         /// The earlier party.
         first: usize,

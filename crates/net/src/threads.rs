@@ -10,7 +10,7 @@ use madrigal_kernels::meter;
 use crate::context::Context;
 use crate::error::{Error, Result};
 
-/// What comes from the threads.
+/// Messages from the threads.
 enum Said<E, R> {
     Told(E),
     /// AES blocks that no context counted there.

@@ -1,4 +1,4 @@
-//! What happens side by side in one session: other handles, other threads, messages that come in an
+//! Tests events side by side in one session: other handles, other threads, messages that come in an
 //! unlucky order.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -120,7 +120,7 @@ fn closing_ends_what_other_handles_wait_for() {
     }
 }
 
-/// What is woken by a failure may close the session there and then.
+/// A task that is woken by a failure may close the session there and then.
 #[test]
 fn a_failure_may_close_the_session_from_within() {
     struct Closes(Mutex<Option<Session>>);
@@ -366,7 +366,7 @@ fn who_does_not_look_at_what_is_there_blames_nobody() {
     block_on(talk()).unwrap();
 }
 
-/// What a party said before its end is heard before its end, also by one that begins just then.
+/// Messages that a party sent before its end are heard before its end, also by one that begins just then.
 #[test]
 fn what_came_early_comes_before_the_end() {
     /// Lets the other party close as soon as the first of what came early is handed in.

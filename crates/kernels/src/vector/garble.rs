@@ -217,8 +217,8 @@ macro_rules! garble {
             wipe(&mut inputs);
         }
 
-        /// Computes the part of a vector of half-gates that is known before the hashes, those of the labels with an odd bit in the first
-        /// place: the inputs of these; for the generator's half of the table and for the product, what both
+        /// Computes the part of a vector of half-gates that is known before the hashes, those of the labels with an odd bit
+        /// in the first place: the inputs of these; for the generator's half of the table and for the product, what both
         /// have beside the permutation's values. That is for the product, where the first labels' hashes
         /// are the halves of the product but for R where both of 0 are even,
         /// `x ^ y ^ (R if both are even) ^ (R if the second is)`, the last of which comes in with the generator's.

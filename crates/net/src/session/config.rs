@@ -1,4 +1,4 @@
-//! What a session is made of.
+//! Settings of a session.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::frame::{FRAME_COST, MAX_PAYLOAD, WIRE_VERSION};
 pub struct SessionConfig {
     /// Who we are.
     pub me: Party,
-    /// How many parties there are, at least 2.
+    /// Number of parties, at least 2.
     pub parties: usize,
     /// Name of the session, up to 64 bytes, the same at all parties and another one in each session
     /// that these parties have at the same time. It keeps connections of two such sessions apart that are

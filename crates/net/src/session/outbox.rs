@@ -1,4 +1,4 @@
-//! What we say: frames gather for each peer and leave together.
+//! Frames that we send: they gather for each peer and leave together.
 
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
@@ -12,7 +12,7 @@ use crate::transport::Packet;
 /// Frames gather until this many bytes wait for one peer, or until the party waits for something.
 const FLUSH_BYTES: usize = 64 * 1024;
 
-/// Of work that gathers side by side, so many bytes are worth a packet of their own: they travel while the
+/// Bytes of work that gathers side by side that are worth a packet of their own: they travel while the
 /// rest is computed.
 const LONG_BYTES: usize = 8 * 1024;
 

@@ -72,7 +72,7 @@ impl Shared {
         .await
     }
 
-    /// As [`control`](Self::control), for as long as it takes.
+    /// Waits as [`control`](Self::control) does, for as long as it takes.
     pub(crate) async fn control_idly<T>(&self, mut look: impl FnMut() -> Option<T>) -> T {
         loop {
             let until = Instant::now() + Duration::from_secs(3600);

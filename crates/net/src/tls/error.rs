@@ -1,4 +1,4 @@
-//! What went wrong on a TLS connection, whose fault it is, and what to do.
+//! Errors of a TLS connection, whose fault they are, and what to do.
 
 use std::fmt;
 use std::io;
@@ -16,7 +16,7 @@ use crate::identity::{Validity, utc};
 pub struct Peer {
     /// The party. On an accepted connection whose handshake is not complete, only a claim.
     pub party: Option<usize>,
-    /// Its name in the roster.
+    /// Name of the peer in the roster.
     pub name: Option<String>,
     /// Whether this side dialed.
     pub dialed: bool,
@@ -61,7 +61,7 @@ pub enum TlsError {
         key: Fingerprint,
         /// Who we are.
         party: usize,
-        /// Whose key it is.
+        /// Party whose key it is.
         owner: usize,
     },
     /// Our own certificate cannot be accepted by anybody.
@@ -114,9 +114,9 @@ pub enum TlsError {
     /// The peer's certificate is too old.
     #[error("the certificate of {peer} expired on {}, and by our clock it is {}; that party renews it and restarts (its fingerprint stays), or the clocks must be set", utc(*not_after), utc(*now))]
     Expired {
-        /// Whose certificate it is.
+        /// Peer whose certificate it is.
         peer: Box<Peer>,
-        /// Its last second.
+        /// Last second of the certificate.
         not_after: UnixTime,
         /// Our clock.
         now: UnixTime,
@@ -124,9 +124,9 @@ pub enum TlsError {
     /// The peer's certificate begins in the future.
     #[error("the certificate of {peer} is valid only from {}, and by our clock it is {}; compare the clocks of both machines", utc(*not_before), utc(*now))]
     NotYetValid {
-        /// Whose certificate it is.
+        /// Peer whose certificate it is.
         peer: Box<Peer>,
-        /// Its first second.
+        /// First second of the certificate.
         not_before: UnixTime,
         /// Our clock.
         now: UnixTime,
@@ -136,9 +136,9 @@ pub enum TlsError {
         "the certificate of {peer} is unusable: {source}; that party renews it and restarts (its fingerprint stays)"
     )]
     BadCertificate {
-        /// Whose certificate it is.
+        /// Peer whose certificate it is.
         peer: Box<Peer>,
-        /// What rustls found.
+        /// Error that rustls found.
         source: Error,
     },
     /// The peer showed no certificate.
@@ -176,7 +176,7 @@ pub enum TlsError {
     Refused {
         /// Who refused.
         peer: Box<Peer>,
-        /// Its alert.
+        /// Alert of the peer.
         alert: AlertDescription,
     },
     /// No common version, cipher or protocol.
@@ -186,7 +186,7 @@ pub enum TlsError {
     Incompatible {
         /// The other side.
         peer: Box<Peer>,
-        /// What rustls found.
+        /// Error that rustls found.
         source: Error,
     },
     /// The bytes are no TLS.
@@ -196,7 +196,7 @@ pub enum TlsError {
     NotTls {
         /// The other side.
         peer: Box<Peer>,
-        /// What rustls found.
+        /// Error that rustls found.
         source: Error,
     },
     /// A record failed its authentication.
@@ -214,7 +214,7 @@ pub enum TlsError {
     Protocol {
         /// The other side.
         peer: Box<Peer>,
-        /// What rustls found.
+        /// Error that rustls found.
         source: Error,
     },
     /// The connection ended without a goodbye.

@@ -14,7 +14,7 @@ pub(super) fn provider() -> CryptoProvider {
     })
 }
 
-/// Whose code TLS is at the level in use ([`madrigal_kernels::level`]).
+/// Names the libraries whose code TLS uses at the level in use ([`madrigal_kernels::level`]).
 pub fn libraries() -> &'static str {
     if ring_is_faster(level()) {
         "rustls with aws-lc-rs, ciphers by ring"

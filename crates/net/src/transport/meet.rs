@@ -49,7 +49,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// A party that waits for longer than this says for whom.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// What happens while the parties look for each other.
+/// Events while the parties look for each other.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Meeting<'a> {
@@ -95,13 +95,13 @@ pub fn connect<'a>(
     connect_observed(me, addresses, listener, security, patience, &|_| {})
 }
 
-/// As [`connect`], and tells `observe` what happens meanwhile.
+/// Connects as [`connect`] does, and tells `observe` what happens meanwhile.
 ///
 /// # Errors
-/// As [`connect`].
+/// [`ConnectError`] in the same cases as [`connect`].
 ///
 /// # Panics
-/// As [`connect`].
+/// In the same cases as [`connect`].
 pub fn connect_observed<'a>(
     me: Party,
     addresses: &'a [String],
@@ -251,7 +251,7 @@ impl Ours<'_> {
                     Err(_) => sleep(Duration::from_millis(10)).await,
                 },
                 Some((from, newcomer)) = newcomers.next() => match newcomer {
-                    // Of a second connection of the same party nothing is kept: the first one counts.
+                    // A second connection of the same party is not kept: the first one counts.
                     Ok(newcomer) => met.extend(self.came(newcomer.peer).then_some(newcomer)),
                     Err(error) if of_a_stranger(&error) => {
                         strangers.note(from.ip(), error, |why, last| {
@@ -285,7 +285,7 @@ impl Ours<'_> {
     async fn receive_patiently(&self, stream: TcpStream, from: &str) -> Result<Met, ConnectError> {
         let mut line = Line::new(stream, from)?;
         let parties = self.parties();
-        // What the key proves; nothing that the other side says makes up for it.
+        // Party that the key proves; nothing that the other side says makes up for it.
         let mut proved = None;
         if let Security::Tls(tls) = self.security {
             let (connection, link) = tls.accept(from)?;

@@ -1,4 +1,4 @@
-//! What a network is like: its latency and bandwidth, by name or by value.
+//! Profiles of networks: latency and bandwidth, by name or by value.
 
 use std::fmt;
 use std::str::FromStr;
@@ -85,7 +85,7 @@ impl Profile {
         }
     }
 
-    /// The same with packets that overtake each other by up to `jitter`.
+    /// Makes the same network with packets that overtake each other by up to `jitter`.
     #[must_use]
     pub const fn with_jitter(self, jitter: Duration) -> Self {
         Self { jitter, ..self }

@@ -1,4 +1,4 @@
-//! What each side of a fresh connection says first.
+//! Cards: the first message of each side of a fresh connection.
 
 use madrigal_core::{Party, domains};
 

@@ -1,4 +1,4 @@
-//! What can go wrong before the parties have met.
+//! Errors before the parties have met.
 
 use std::io;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub enum ConnectError {
         peer: Party,
         /// Where.
         address: String,
-        /// Which fact differs.
+        /// Name of the fact that differs.
         what: &'static str,
         /// The fact here.
         ours: String,
@@ -65,7 +65,7 @@ pub enum ConnectError {
         me: Party,
         /// The number it gave.
         claimed: u8,
-        /// How many parties there are.
+        /// Number of parties.
         parties: usize,
     },
     /// Somebody has proved to be on the list, but not to be one of those who meet.
@@ -75,9 +75,9 @@ pub enum ConnectError {
     Outsider {
         /// Where from.
         address: String,
-        /// Its place in the list.
+        /// Place of the address in the list.
         index: usize,
-        /// How many meet.
+        /// Number of parties that meet.
         parties: usize,
     },
     /// The other side speaks something else.
@@ -88,13 +88,13 @@ pub enum ConnectError {
     Foreign {
         /// Where.
         address: String,
-        /// What came.
+        /// Text of what came.
         got: String,
     },
     /// The operating system refused something.
     #[error("{what}: {source}")]
     System {
-        /// What we were doing.
+        /// Action that failed.
         what: String,
         /// The system's reason.
         source: io::Error,
@@ -122,7 +122,7 @@ impl ConnectError {
     }
 }
 
-/// What else makes this fact differ.
+/// Hint about what else makes this fact differ.
 fn dealers(what: &str) -> &'static str {
     if what == PARTIES {
         ", with its dealer or without (a dealer is one party more)"

@@ -1,4 +1,4 @@
-//! Those who have dialed us and have not shown yet who they are: so many at most, and of one place no more
+//! Newcomers: those who have dialed us and have not shown yet who they are. Their number is bounded, and no place has more
 //! than its share.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable, Future};
 use futures_util::stream::FuturesUnordered;
 
-/// How many may be there at once, beside the parties: each has a descriptor and some tens of kilobytes.
+/// Number of newcomers that may be there at once, beside the parties: each has a descriptor and some tens of kilobytes.
 const MOST: usize = 128;
 
 /// Connections on which nobody has shown yet who is there. Where there is no room for one more, the oldest of
@@ -21,7 +21,7 @@ pub(super) struct Newcomers<'a, T> {
     next: u64,
 }
 
-/// Whose introduction is over, how it ended unless it was pushed out.
+/// A newcomer whose introduction is over, and how it ended unless it was pushed out.
 type Done<T> = (u64, SocketAddr, Option<T>);
 
 struct Held {

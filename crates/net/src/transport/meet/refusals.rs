@@ -7,9 +7,9 @@ use std::net::IpAddr;
 use super::error::ConnectError;
 use crate::tls::TlsError;
 
-/// How many refusals are told as they happen.
+/// Number of refusals that are told as they happen.
 const TOLD: usize = 8;
-/// How many are kept for the end.
+/// Number of refusals that are kept for the end.
 const KEPT: usize = 3;
 
 #[derive(Default)]
@@ -19,7 +19,7 @@ pub(super) struct Refusals {
     kept: Vec<ConnectError>,
 }
 
-/// What was wrong, without its particulars.
+/// Kind of a refusal, without its particulars.
 type Kind = (Discriminant<ConnectError>, Option<Discriminant<TlsError>>);
 
 impl Refusals {
