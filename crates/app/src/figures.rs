@@ -105,7 +105,7 @@ pub fn costs(parties: &[PartyFigures]) -> Table {
 /// Prints an object on several lines.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string_pretty(value).map_err(Failure::bug)?;
     text.push('\n');
@@ -115,7 +115,7 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 /// Prints a value as JSON on one line.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print_json_line(value: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_string(value).map_err(Failure::bug)?;
     text.push('\n');
@@ -132,7 +132,7 @@ fn print_as_json(text: &str) -> Result<()> {
 /// Writes to standard output. A reader that has gone wants no more: that is no error.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print(text: &[u8]) -> Result<()> {
     print_with(&|out| out.write_all(text))
 }
@@ -140,7 +140,7 @@ pub fn print(text: &[u8]) -> Result<()> {
 /// Writes to standard output what `write` makes, as [`print()`] does.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print_with(write: &dyn Fn(&mut dyn std::io::Write) -> std::io::Result<()>) -> Result<()> {
     printed(|out| {
         let mut out = Plain::new(out);
@@ -151,7 +151,7 @@ pub fn print_with(write: &dyn Fn(&mut dyn std::io::Write) -> std::io::Result<()>
 /// Writes bytes to standard output as they are: what this program has made for others, as a script for a shell.
 ///
 /// # Errors
-/// Standard output that cannot be written to.
+/// [`Failure`]: standard output that cannot be written to.
 pub fn print_bytes(bytes: &[u8]) -> Result<()> {
     printed(|out| out.write_all(bytes).and_then(|()| out.flush()))
 }

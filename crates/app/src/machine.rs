@@ -57,7 +57,7 @@ impl Machine {
     /// Measures for about a second.
     ///
     /// # Errors
-    /// A system without a loopback interface.
+    /// [`Failure`]: a system without a loopback interface.
     pub fn measure() -> Result<Self> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let kernels = Kernels::detect();

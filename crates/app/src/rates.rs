@@ -31,7 +31,7 @@ const ZEN_5_COPY: f64 = 20e9;
 /// Two threads work at a time: what they share, such as memory and the units of one core, each has less of.
 ///
 /// # Errors
-/// A system without a loopback interface; what ends a trial.
+/// [`Failure`]: a system without a loopback interface; what ends a trial.
 pub fn measure(trial: Option<&Trial>) -> Result<Rates> {
     measure_together(trial, 2)
 }

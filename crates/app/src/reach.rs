@@ -61,7 +61,7 @@ impl Network {
     /// Does `work` in a session over a transport that is there already, shaped by the profile.
     ///
     /// # Errors
-    /// Those of the session, and of `work`.
+    /// [`Failure`] of the session, and of `work`.
     pub async fn in_session<T>(
         self,
         me: Party,
@@ -134,7 +134,7 @@ impl Way<'_> {
     /// threads of their own, as many as there are links at most.
     ///
     /// # Errors
-    /// Parties that do not meet; those of the session, and of `work`.
+    /// [`Failure`]: parties that do not meet; those of the session, and of `work`.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let runtime = self.runtime()?;
         runtime.block_on(async { work_in(self.meet().await?, work).await })
@@ -201,7 +201,7 @@ fn to_tokio(listener: TcpListener) -> Result<tokio::net::TcpListener> {
 /// parties are told before it returns.
 ///
 /// # Errors
-/// Those of the session, and of `work`.
+/// [`Failure`] of the session, and of `work`.
 pub async fn in_session<T>(
     me: Party,
     parties: usize,

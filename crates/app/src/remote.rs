@@ -38,7 +38,7 @@ impl<'a> RemoteParty<'a> {
     /// Reads roster and key, and listens: one of the parties that compute, with a dealer or without.
     ///
     /// # Errors
-    /// Files that are missing or wrong, flags that do not go together, a port that is taken.
+    /// [`Failure`]: files that are missing or wrong, flags that do not go together, a port that is taken.
     pub fn new(who: &Who, net: &'a Net, helpers: usize) -> Result<Self> {
         let (Some(me), Some(path)) = (who.party, &who.roster) else {
             return Err(Usage::NobodyHere.into());
@@ -59,7 +59,7 @@ impl<'a> RemoteParty<'a> {
     /// The dealer.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`Failure`] in the same cases as [`new`](Self::new).
     pub fn dealer(who: &Who, net: &'a Net) -> Result<Self> {
         let path = who.roster.as_deref().ok_or(Usage::NobodyHere)?;
         let roster = Roster::load(path)?;
@@ -189,7 +189,7 @@ impl<'a> RemoteParty<'a> {
     /// they must refuse: a party that stays away leaves them waiting without a reason.
     ///
     /// # Errors
-    /// Parties that do not meet; those of the session, and of `work`.
+    /// [`Failure`]: parties that do not meet; those of the session, and of `work`.
     pub fn in_session<T>(self, work: impl AsyncFnOnce(&Session) -> Result<T>) -> Result<T> {
         let addresses = self.addresses();
         // After those who compute; to itself it is no news.
@@ -317,7 +317,7 @@ fn with_dealer(roster: &Roster, path: &Path) -> Result<Roster> {
 /// handed over alone, with a certificate for a day, which is more than parties take to meet.
 ///
 /// # Errors
-/// Files that are missing or wrong.
+/// [`Failure`]: files that are missing or wrong.
 pub fn load_identity(base: Option<&Path>, key: &KeyFlags, name: &str) -> Result<Identity> {
     let mode = key.key_mode.into();
     Ok(match &key.key_file {
@@ -357,7 +357,7 @@ pub fn identity_files(base: &Path) -> IdentityFiles {
 /// loopback, else on all interfaces.
 ///
 /// # Errors
-/// A port that is taken, or not ours.
+/// [`Failure`]: a port that is taken, or not ours.
 pub fn listen(flag: Option<&str>, entry: &RosterEntry) -> Result<TcpListener> {
     let port = entry.address.port();
     let wanted = match flag {

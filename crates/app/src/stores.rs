@@ -50,7 +50,7 @@ impl StoreFiles {
     /// Opens the store.
     ///
     /// # Errors
-    /// No store is there, its key is another one, or it is damaged.
+    /// [`Failure`]: no store is there, its key is another one, or it is damaged.
     pub fn open(&self) -> Result<Store> {
         Store::open(&self.directory, &self.load_key()?).map_err(self.failed())
     }
@@ -58,7 +58,7 @@ impl StoreFiles {
     /// Makes the directory of a new store.
     ///
     /// # Errors
-    /// Those of [`Precomputation::new`].
+    /// [`Failure`] in the same cases as [`Precomputation::new`].
     pub fn make(&self, spec: StoreSpec) -> Result<Precomputation> {
         let key = self.load_or_make_key()?;
         Precomputation::new(spec, &self.directory, &key).map_err(self.failed())
@@ -67,7 +67,7 @@ impl StoreFiles {
     /// The key of a store that is there.
     ///
     /// # Errors
-    /// It is missing or damaged.
+    /// [`Failure`] if the key is missing or damaged.
     pub fn load_key(&self) -> Result<StoreKey> {
         StoreKey::load(&self.key).map_err(|problem| {
             let directory = self.directory.clone();
@@ -138,7 +138,7 @@ impl Drop for Unfinished {
 /// `directory` holds the stores of `parties` parties on this machine, if any at all.
 ///
 /// # Errors
-/// It holds those of more or fewer.
+/// [`Failure`] if it holds stores of more or fewer parties.
 pub fn check_local(directory: &Path, parties: usize) -> Result<()> {
     let found = local_parties(directory);
     if found == 0 || found == parties {

@@ -62,7 +62,7 @@ impl Ways<'_> {
     /// of equal ones the first is taken.
     ///
     /// # Errors
-    /// Why the last mix cannot be, if none can.
+    /// [`ExecuteError`] of the last mix, if none can be planned.
     ///
     /// # Panics
     /// If no mix is given.
@@ -114,7 +114,7 @@ impl Ways<'_> {
     /// Plans a program. What makes its correlations is chosen once it is known how many are needed.
     ///
     /// # Errors
-    /// Those of [`Computation::plan`].
+    /// [`ExecuteError`] in the same cases as [`Computation::plan`].
     pub fn plan(
         &self,
         program: &Computation,

@@ -127,7 +127,7 @@ impl Layered {
     /// bit and gives one per output bit.
     ///
     /// # Errors
-    /// If `inputs` does not have [`Layered::input_bits`] rows.
+    /// [`ShapeError`] if `inputs` does not have [`Layered::input_bits`] rows.
     pub fn interpret(&self, inputs: &Rows) -> Result<Rows, ShapeError> {
         let mut arena = Rows::arena(self.rows(), self.input_bits(), &self.inputs, inputs)?;
         let mut results = Rows::new(self.widest_layer(), inputs.lanes());

@@ -140,7 +140,7 @@ impl Netlist {
     /// several parties as one.
     ///
     /// # Errors
-    /// If the widths have another sum than those of the circuit.
+    /// [`WidthsError`] if the widths have another sum than those of the circuit.
     pub fn with_inputs(mut self, widths: &[u32]) -> Result<Self, WidthsError> {
         let found = widths.iter().map(|&width| u64::from(width)).sum();
         let expected = u64::from(self.input_bits());

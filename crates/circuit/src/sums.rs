@@ -141,7 +141,7 @@ impl Sums {
     /// per output bit.
     ///
     /// # Errors
-    /// If `inputs` has not as many rows as there are input bits.
+    /// [`ShapeError`] if `inputs` has not as many rows as there are input bits.
     pub fn interpret(&self, inputs: &Rows) -> Result<Rows, ShapeError> {
         let input_bits = self.input_bits as usize;
         let mut arena = Rows::arena(self.rows(), input_bits, &self.inputs, inputs)?;

@@ -220,7 +220,7 @@ pub fn read(
 /// Writes rows as lines, one per lane, each with a number per value. `widths` are those of the values.
 ///
 /// # Errors
-/// If there is not one row per bit of all values together.
+/// [`ShapeError`] if there is not one row per bit of all values together.
 pub fn write(rows: &Rows, widths: &[u32]) -> Result<Vec<u8>, ShapeError> {
     let lines = Lines::new(rows, widths)?;
     let mut text = Vec::with_capacity(lines.bytes());
@@ -241,7 +241,7 @@ impl<'a> Lines<'a> {
     /// Rows as lines; `widths` are those of the values.
     ///
     /// # Errors
-    /// If there is not one row per bit of all values together.
+    /// [`ShapeError`] if there is not one row per bit of all values together.
     pub fn new(rows: &'a Rows, widths: &[u32]) -> Result<Self, ShapeError> {
         let width: u64 = widths.iter().map(|&width| u64::from(width)).sum();
         if width != rows.rows() as u64 {
@@ -268,7 +268,7 @@ impl<'a> Lines<'a> {
     /// Writes all lines.
     ///
     /// # Errors
-    /// Those of `to`.
+    /// [`io::Error`] of `to`.
     pub fn write_to(&self, to: &mut (impl io::Write + ?Sized)) -> io::Result<()> {
         self.blocks(|block| to.write_all(block))
     }

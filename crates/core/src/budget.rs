@@ -72,7 +72,7 @@ impl Budget {
     /// Takes bytes off, before they are allocated.
     ///
     /// # Errors
-    /// If there are not as many left; then none is taken.
+    /// [`Spent`] if there are not as many left; then none is taken.
     pub fn take(&self, bytes: u64) -> Result<(), Spent> {
         let state = &self.state;
         let taken = |left: u64| left.checked_sub(bytes);
@@ -169,7 +169,7 @@ fn other(kind: FileType) -> Option<&'static str> {
 /// Reads a regular file of at most `limit` bytes.
 ///
 /// # Errors
-/// If it is of another kind (a device, a pipe, a folder), longer, or cannot be read.
+/// [`FileError`] if it is of another kind (a device, a pipe, a folder), longer, or cannot be read.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
     let regular = |found: fs::Metadata| match other(found.file_type()) {
         None => Ok(found.len()),

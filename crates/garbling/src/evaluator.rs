@@ -40,7 +40,7 @@ impl Evaluator {
     /// Sets the labels of an input, a label for each lane.
     ///
     /// # Errors
-    /// If there is another number of labels than of lanes.
+    /// [`GarblingError`] if there is another number of labels than of lanes.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.

@@ -49,7 +49,7 @@ impl Garbler {
     /// Sets the labels of 0 of an input, a label for each lane.
     ///
     /// # Errors
-    /// If there is another number of labels than of lanes.
+    /// [`GarblingError`] if there is another number of labels than of lanes.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.
@@ -65,7 +65,8 @@ impl Garbler {
     /// Garbles the next chunk, and writes its table.
     ///
     /// # Errors
-    /// If `table` has not [`Shape::table_bytes`] of the chunk's ANDs, or the numbers of pieces are used up.
+    /// [`GarblingError`] if `table` has not [`Shape::table_bytes`] of the chunk's ANDs, or the numbers of pieces are used
+    /// up.
     pub fn garble(&mut self, chunk: &Chunk<'_>, table: &mut [u8]) -> Result<(), GarblingError> {
         let shape = self.arena.shape();
         let due = shape.table_bytes(chunk.ands.len());

@@ -69,7 +69,7 @@ impl Planes {
     /// `first`.
     ///
     /// # Errors
-    /// If lengths do not fit.
+    /// [`GarblingError`] if lengths do not fit.
     pub fn garble<T: Ring>(
         &self,
         (instance, first): (Instance, u64),
@@ -115,7 +115,7 @@ impl Planes {
     /// ones give wrong shares.
     ///
     /// # Errors
-    /// If lengths do not fit.
+    /// [`GarblingError`] if lengths do not fit.
     pub fn evaluate<T: Ring>(
         &self,
         (instance, first): (Instance, u64),

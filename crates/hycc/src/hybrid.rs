@@ -320,7 +320,7 @@ impl Hybrid {
     /// memory. For trials and tests: one process then knows all inputs.
     ///
     /// # Errors
-    /// Values that are missing, before anything runs; what goes wrong between the parties.
+    /// [`LocalError`]: values that are missing, before anything runs; what goes wrong between the parties.
     pub fn run_locally(
         &self,
         plan: &ProgramPlan,

@@ -55,7 +55,7 @@ impl Responder {
     /// number: see [`Owner::new`](crate::Owner::new).
     ///
     /// # Errors
-    /// A key that is none.
+    /// [`LatticeError`] if `key` is no key.
     ///
     /// # Panics
     /// Unless `bits` is 8, 16, 32 or 64.
@@ -74,7 +74,7 @@ impl Responder {
     /// Reads a request.
     ///
     /// # Errors
-    /// One that is none.
+    /// [`LatticeError`] if it is no request.
     ///
     /// # Panics
     /// If the layout is of another width.

@@ -69,7 +69,7 @@ impl Context {
     /// Opens the channels to all peers for this step, in the order of [`peers`](Context::peers).
     ///
     /// # Errors
-    /// As [`channel`](Context::channel).
+    /// [`Error`] in the same cases as [`channel`](Context::channel).
     pub fn channels(&self) -> Result<Vec<Channel>> {
         self.peers().map(|peer| self.channel(peer)).collect()
     }
@@ -134,7 +134,7 @@ impl Sender {
     /// sent a part of the message: see [`Receiver::recv`].
     ///
     /// # Errors
-    /// The job's failure, if it has failed.
+    /// [`Error`]: the job's failure, if it has failed.
     pub async fn send(&mut self, message: impl Into<Bytes>) -> Result<()> {
         let mut rest: Bytes = message.into();
         let end = &self.0;

@@ -50,7 +50,7 @@ impl Identity {
     /// A new key from the operating system's randomness, with a certificate valid for `validity`.
     ///
     /// # Errors
-    /// The cryptographic library refused to make the key or the certificate.
+    /// [`IdentityError`]: the cryptographic library refused to make the key or the certificate.
     pub fn generate(validity: Validity) -> Result<Self, IdentityError> {
         let pair = Ed25519KeyPair::generate().map_err(|_| IdentityError::Cryptography)?;
         // Version 1 of PKCS#8, which other tools read too; version 2 adds only the public key.
@@ -72,7 +72,7 @@ impl Identity {
     /// Nothing is written; see [`Identity::save_certificate`].
     ///
     /// # Errors
-    /// The key file is missing, readable by others, or holds no Ed25519 key.
+    /// [`IdentityError`]: the key file is missing, readable by others, or holds no Ed25519 key.
     pub fn renew_from_key(key: &Path, validity: Validity) -> Result<Self, IdentityError> {
         Self::from_key(key, KeyMode::Private, validity)
     }
@@ -80,7 +80,7 @@ impl Identity {
     /// A key that is kept without a certificate, with one that is made for it now. The file may be a pipe.
     ///
     /// # Errors
-    /// The key file is missing, open to others than `mode` allows, or holds no Ed25519 key.
+    /// [`IdentityError`]: the key file is missing, open to others than `mode` allows, or holds no Ed25519 key.
     pub fn from_key(key: &Path, mode: KeyMode, validity: Validity) -> Result<Self, IdentityError> {
         Self::certify(read_key(key, mode)?, validity)
     }
@@ -110,7 +110,7 @@ impl Identity {
     /// read too: whoever uses it checks the dates.
     ///
     /// # Errors
-    /// A file is missing, damaged, or (the key) readable by others; the two files do not match.
+    /// [`IdentityError`]: a file is missing, damaged, or (the key) readable by others; the two files do not match.
     pub fn load(files: &IdentityFiles) -> Result<Self, IdentityError> {
         Self::load_with(files, KeyMode::Private)
     }
@@ -149,7 +149,7 @@ impl Identity {
     /// neither is left.
     ///
     /// # Errors
-    /// The key file exists already, or a file cannot be written.
+    /// [`IdentityError`]: the key file exists already, or a file cannot be written.
     pub fn save(&self, files: &IdentityFiles) -> Result<(), IdentityError> {
         let pem = Zeroizing::new(pem::encode(pem::PRIVATE_KEY, &self.key.pkcs8));
         let mut options = OpenOptions::new();
@@ -178,7 +178,7 @@ impl Identity {
     /// Writes or replaces the certificate; a reader sees the old one or the new one, whole.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// [`IdentityError`]: the file cannot be written.
     pub fn save_certificate(&self, path: &Path) -> Result<(), IdentityError> {
         let mut partial = path.as_os_str().to_owned();
         partial.push(".partial");

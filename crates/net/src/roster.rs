@@ -80,8 +80,7 @@ impl Roster {
     /// A roster of these parties.
     ///
     /// # Errors
-    /// Too few or too many parties, a name that is malformed, or a name, address or key given
-    /// twice.
+    /// [`RosterError`]: too few or too many parties, a name that is malformed, or a name, address or key given twice.
     pub fn new(parties: Vec<RosterEntry>) -> Result<Self, RosterError> {
         check(&parties).map_err(|(_, problem)| RosterError::from(problem))?;
         Ok(Self {
@@ -93,7 +92,7 @@ impl Roster {
     /// Parties `party0`, `party1`, ... with these addresses and keys, for runs on one machine.
     ///
     /// # Errors
-    /// As [`Roster::new`].
+    /// [`RosterError`] in the same cases as [`Roster::new`].
     pub fn local(
         parties: impl IntoIterator<Item = (Address, Fingerprint)>,
     ) -> Result<Self, RosterError> {
@@ -108,7 +107,7 @@ impl Roster {
     /// Reads the text of a `parties.toml`. Never panics, whatever the text.
     ///
     /// # Errors
-    /// The text is no TOML, has unknown or missing fields, malformed values, or parties that
+    /// [`RosterError`]: the text is no TOML, has unknown or missing fields, malformed values, or parties that
     /// [`Roster::new`] refuses; the error tells the line.
     pub fn parse(text: &str) -> Result<Self, RosterError> {
         let line_of = |offset: usize| {
@@ -174,7 +173,7 @@ impl Roster {
     /// Reads a `parties.toml`.
     ///
     /// # Errors
-    /// The file cannot be read, or [`Roster::parse`] refuses its text.
+    /// [`RosterError`]: the file cannot be read, or [`Roster::parse`] refuses its text.
     pub fn load(path: &Path) -> Result<Self, RosterError> {
         let in_file = |error: RosterError| RosterError {
             file: Some(path.to_owned()),

@@ -88,7 +88,7 @@ impl TlsParty {
     /// The roster's party that has this identity's key, with the system's clock.
     ///
     /// # Errors
-    /// The roster does not list the key, or the certificate is not valid now.
+    /// [`TlsError`]: the roster does not list the key, or the certificate is not valid now.
     pub fn new(identity: &Identity, roster: Arc<Roster>) -> Result<Self, TlsError> {
         Self::with_clock(identity, roster, Arc::new(DefaultTimeProvider))
     }
@@ -193,7 +193,7 @@ impl TlsParty {
     /// A connection to `party`, to be driven over a stream that leads to its address.
     ///
     /// # Errors
-    /// `party` is this party or not in the roster.
+    /// [`TlsError`]: `party` is this party or not in the roster.
     pub fn dial(&self, party: usize) -> Result<(ClientConnection, Link), TlsError> {
         let (config, link) = self.dial_config(party)?;
         let connection = ClientConnection::new(config, server_name()).map_err(TlsError::Setup)?;
@@ -239,7 +239,7 @@ impl TlsParty {
     /// errors.
     ///
     /// # Errors
-    /// The cryptographic library refused.
+    /// [`TlsError`]: the cryptographic library refused.
     pub fn accept(&self, from: &str) -> Result<(ServerConnection, Link), TlsError> {
         let (config, link) = self.accept_config(from)?;
         let connection = ServerConnection::new(config).map_err(TlsError::Setup)?;

@@ -156,7 +156,7 @@ impl std::fmt::Debug for Table {
 /// Reads a table. Memory follows the text's length: eight bytes for a number, which has at least two with its comma.
 ///
 /// # Errors
-/// If it is no text, is empty, has anything but finite numbers, or lines of different length.
+/// [`CsvError`] if it is no text, is empty, has anything but finite numbers, or lines of different length.
 pub fn read(file: &[u8]) -> Result<Table, CsvError> {
     let text = std::str::from_utf8(file).map_err(|error| {
         let (before, rest) = file.split_at(error.valid_up_to());
@@ -232,7 +232,7 @@ impl Table {
     /// batch, with all its elements, the last dimension's side by side. Integers are exact.
     ///
     /// # Errors
-    /// If there are more lines or columns, or fewer, or a number is none of the input's elements.
+    /// [`CsvError`] if there are more lines or columns, or fewer, or a number is none of the input's elements.
     pub fn into_input(self, name: &str, ty: &Type) -> Result<Tensor, CsvError> {
         let shape = &ty.shape[..];
         let lines = shape.first().copied().unwrap_or(1);

@@ -188,7 +188,7 @@ impl std::fmt::Debug for Image {
 /// Reads an image. Memory follows what the file can hold, at most [`MOST_PIXELS`], not what its header announces.
 ///
 /// # Errors
-/// If it is no such file, or has too many pixels.
+/// [`ImageError`] if it is no such file, or has too many pixels.
 pub fn read(file: &[u8]) -> Result<Image, ImageError> {
     if !file.starts_with(MAGIC) {
         return Err(ImageError::Magic);
@@ -278,7 +278,7 @@ impl Image {
     /// Its numbers by channel, row and column, with a scaling for each channel.
     ///
     /// # Errors
-    /// If there are more scalings or fewer, or one of them makes a number infinite.
+    /// [`ImageError`] if there are more scalings or fewer, or one of them makes a number infinite.
     pub fn numbers(&self, scalings: &[Scaling]) -> Result<Vec<f64>, ImageError> {
         self.numbers_in(Layout::Planes, scalings)
     }
@@ -331,7 +331,7 @@ impl Image {
     /// by channel, row and column.
     ///
     /// # Errors
-    /// If the input takes other sizes, or as [`Image::numbers`].
+    /// [`ImageError`] if the input takes other sizes, or as [`Image::numbers`].
     pub fn for_input(
         &self,
         name: &str,

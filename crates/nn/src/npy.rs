@@ -52,7 +52,7 @@ pub enum NpyError {
 /// Reads a file. Memory follows its length, not what its header announces.
 ///
 /// # Errors
-/// If it is no such file, or has elements that are not supported.
+/// [`NpyError`] if it is no such file, or has elements that are not supported.
 pub fn read(file: &[u8]) -> Result<Tensor, NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
     let (&[major, _minor], rest) = rest.split_first_chunk::<2>().ok_or(NpyError::Cut)?;

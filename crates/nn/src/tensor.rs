@@ -274,7 +274,7 @@ impl Tensor {
     /// its precision.
     ///
     /// # Errors
-    /// If the number of elements is not that of the shape, or `data` is not what holds such elements.
+    /// [`TensorError`] if the number of elements is not that of the shape, or `data` is not what holds such elements.
     pub fn new(element: Element, shape: Vec<usize>, data: Data) -> Result<Tensor, TensorError> {
         let Some(expected) = elements(&shape) else {
             return Err(TensorError::Overflow { shape });
@@ -318,7 +318,7 @@ impl Tensor {
     /// A tensor of `float32`.
     ///
     /// # Errors
-    /// If the number of elements is not that of the shape.
+    /// [`TensorError`] if the number of elements is not that of the shape.
     pub fn f32(shape: Vec<usize>, values: Vec<f32>) -> Result<Tensor, TensorError> {
         Tensor::new(Element::F32, shape, Data::F32(values))
     }
@@ -326,7 +326,7 @@ impl Tensor {
     /// A tensor of `int64`.
     ///
     /// # Errors
-    /// If the number of elements is not that of the shape.
+    /// [`TensorError`] if the number of elements is not that of the shape.
     pub fn i64(shape: Vec<usize>, values: Vec<i64>) -> Result<Tensor, TensorError> {
         Tensor::new(Element::I64, shape, Data::Int(values))
     }
@@ -334,7 +334,7 @@ impl Tensor {
     /// A tensor of Booleans.
     ///
     /// # Errors
-    /// If the number of elements is not that of the shape.
+    /// [`TensorError`] if the number of elements is not that of the shape.
     pub fn bool(shape: Vec<usize>, values: Vec<bool>) -> Result<Tensor, TensorError> {
         Tensor::new(Element::Bool, shape, Data::Bool(values))
     }
@@ -436,7 +436,7 @@ impl Tensor {
     /// exactly.
     ///
     /// # Errors
-    /// If one of them is no integer of that type.
+    /// [`HeldError`] if one of them is no integer of that type.
     pub fn converted(&self, to: Element) -> Result<Tensor, HeldError> {
         if to == self.element {
             return Ok(self.clone());

@@ -73,7 +73,7 @@ pub trait ExtensionSender {
     /// Counterpart of [`ExtensionReceiver::extend_random`].
     ///
     /// # Errors
-    /// As [`extend`](Self::extend).
+    /// [`OtError`] in the same cases as [`extend`](Self::extend).
     fn extend_random(
         &mut self,
         message: &[u8],
@@ -87,7 +87,7 @@ pub trait ExtensionSender {
     /// piece by piece.
     ///
     /// # Errors
-    /// As [`extend`](Self::extend); `out` has room for `m` OTs.
+    /// [`OtError`] in the same cases as [`extend`](Self::extend); `out` has room for `m` OTs.
     fn extend_masks(
         &mut self,
         choices: Choices,
@@ -118,7 +118,7 @@ pub trait ExtensionSender {
     /// [`extend_masks`](Self::extend_masks) for given choices and bits.
     ///
     /// # Errors
-    /// As there.
+    /// [`OtError`] in the same cases as [`extend_masks`](Self::extend_masks).
     fn extend_bits(
         &mut self,
         message: &[u8],
@@ -132,7 +132,7 @@ pub trait ExtensionSender {
     /// [`extend_masks`](Self::extend_masks) for given choices and blocks.
     ///
     /// # Errors
-    /// As there.
+    /// [`OtError`] in the same cases as [`extend_masks`](Self::extend_masks).
     fn extend_blocks(
         &mut self,
         message: &[u8],
@@ -181,7 +181,7 @@ pub trait ExtensionReceiver {
     /// choices come from unless the extension has its own.
     ///
     /// # Errors
-    /// As [`extend`](Self::extend).
+    /// [`OtError`] in the same cases as [`extend`](Self::extend).
     fn extend_random(
         &mut self,
         rng: &mut dyn CryptoRng,
@@ -199,7 +199,7 @@ pub trait ExtensionReceiver {
     /// of [`ExtensionSender::extend_masks`].
     ///
     /// # Errors
-    /// As [`extend`](Self::extend); `out` has room for `m` OTs.
+    /// [`OtError`] in the same cases as [`extend`](Self::extend); `out` has room for `m` OTs.
     fn extend_masks(
         &mut self,
         mut choices: Chosen<'_>,
@@ -233,7 +233,7 @@ pub trait ExtensionReceiver {
     /// [`extend_masks`](Self::extend_masks) for given choices and bits.
     ///
     /// # Errors
-    /// As there.
+    /// [`OtError`] in the same cases as [`extend_masks`](Self::extend_masks).
     fn extend_bits(
         &mut self,
         choices: &[u8],
@@ -247,7 +247,7 @@ pub trait ExtensionReceiver {
     /// [`extend_masks`](Self::extend_masks) for given choices and blocks.
     ///
     /// # Errors
-    /// As there.
+    /// [`OtError`] in the same cases as [`extend_masks`](Self::extend_masks).
     fn extend_blocks(
         &mut self,
         choices: &[u8],

@@ -136,7 +136,7 @@ impl World {
     /// Runs `program` as party `me` on this thread, in a session and a job of its own.
     ///
     /// # Errors
-    /// That of the first thing that fails.
+    /// [`madrigal_net::Error`] of the first thing that fails.
     pub fn run_one<T, F>(
         &self,
         me: Party,

@@ -112,7 +112,7 @@ where
     /// gives what would be printed. For tests.
     ///
     /// # Errors
-    /// Arguments that are wrong, and all else that goes wrong.
+    /// [`Failure`]: arguments that are wrong, and all else that goes wrong.
     pub fn run<A: Into<OsString> + Clone>(
         &self,
         arguments: impl IntoIterator<Item = A>,

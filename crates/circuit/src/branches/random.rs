@@ -39,7 +39,7 @@ impl Random {
     /// more gates than there are pairs, a gate reads a wire and the sum of two. A wire that no gate reads goes into an output by XOR, so that every gate counts.
     ///
     /// # Errors
-    /// If there are not so many different gates: too few inputs for so many gates.
+    /// [`RandomError`] if there are not so many different gates: too few inputs for so many gates.
     pub fn netlist(&self, name: &str, seed: u64) -> Result<Netlist, RandomError> {
         let mut random = Numbers(Prg::new(Block::new(seed, 0x6272_616e)));
         let mut builder = Builder::new(name);
@@ -105,7 +105,7 @@ impl Random {
     /// A conditional of such branches, all different: its first value is the number of the active one.
     ///
     /// # Errors
-    /// As [`netlist`](Self::netlist); and if there can be no such conditional.
+    /// [`RandomError`] in the same cases as [`netlist`](Self::netlist); and if there can be no such conditional.
     pub fn conditional(&self, branches: usize, seed: u64) -> Result<Branching, RandomError> {
         let mut made = Vec::new();
         for branch in 0..branches {

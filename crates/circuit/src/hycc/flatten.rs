@@ -74,7 +74,7 @@ impl Linked {
     /// has bits; the bits of these are shared as where they go to.
     ///
     /// # Errors
-    /// Bits at a call that make no word of a width that there is.
+    /// [`LinkError`]: bits at a call that make no word of a width that there is.
     pub fn flatten(&self) -> Result<Flat, LinkError> {
         let (main, sharing) = &self.modules[self.main];
         let mut flat = Flat {

@@ -71,7 +71,7 @@ impl Evaluation {
     /// Sets the active keys of an input: of each party for all lanes, party by party.
     ///
     /// # Errors
-    /// If there is another number of keys.
+    /// [`GarblingError`] if there is another number of keys.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.
@@ -89,7 +89,7 @@ impl Evaluation {
     /// ahead. Any bytes give keys; wrong ones give wrong keys.
     ///
     /// # Errors
-    /// If there are too few columns or one is too short, or the numbers of pieces are used up.
+    /// [`GarblingError`] if there are too few columns or one is too short, or the numbers of pieces are used up.
     pub fn evaluate(
         &mut self,
         chunk: &Chunk<'_>,

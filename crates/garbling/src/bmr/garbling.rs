@@ -104,7 +104,7 @@ impl Garbling {
     /// Sets our keys of 0 of an input bit, one for each lane, in a row; and its rows, if there are ANDs.
     ///
     /// # Errors
-    /// If there is another number of keys, or there are too few OTs.
+    /// [`GarblingError`] if there is another number of keys, or there are too few OTs.
     ///
     /// # Panics
     /// If there is no such row; so do the other methods.
@@ -151,8 +151,8 @@ impl Garbling {
     /// Garbles the next chunk: our shares of its columns, one for each party.
     ///
     /// # Errors
-    /// If there is not a column of [`Shape::column_bytes`] for each party, or [`Shape::products`] of the block
-    /// are not there, or the numbers of pieces are used up.
+    /// [`GarblingError`] if there is not a column of [`Shape::column_bytes`] for each party, or
+    /// [`Shape::products`] of the block are not there, or the numbers of pieces are used up.
     pub fn garble(
         &mut self,
         chunk: &Chunk<'_>,

@@ -45,7 +45,7 @@ impl Hashed {
     /// instance ([`Shape::hashed_rows`]).
     ///
     /// # Errors
-    /// If lengths do not fit.
+    /// [`GarblingError`] if lengths do not fit.
     pub fn new(
         program: &Program<'_>,
         (instance, first): (Instance, u64),
@@ -118,7 +118,7 @@ impl Hashed {
     /// Makes the message to a peer, a plane: which of our bits is to be multiplied with its.
     ///
     /// # Errors
-    /// If `masks` are of another circuit.
+    /// [`GarblingError`] if `masks` are of another circuit.
     pub fn message(&self, place: usize, masks: &MaskWalk) -> Result<Vec<u8>, GarblingError> {
         let [_, b] = masks.operands();
         check_length("bytes of a plane", self.share.len(), b.len())?;
@@ -131,7 +131,7 @@ impl Hashed {
     /// `flips` go through the circuit as masks do: our own, and the sum of all peers'.
     ///
     /// # Errors
-    /// If something is no plane.
+    /// [`GarblingError`] if something is no plane.
     pub fn share(
         self,
         masks: &MaskWalk,

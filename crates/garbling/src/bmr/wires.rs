@@ -137,7 +137,7 @@ impl WireSetup {
     /// The wires of several parts, one after the other: of all inputs of a circuit, for one.
     ///
     /// # Errors
-    /// If they differ in lanes.
+    /// [`GarblingError`] if they differ in lanes.
     pub fn concat(parts: &[&Self]) -> Result<Self, GarblingError> {
         let lanes = parts.first().map_or(0, |part| part.lanes());
         let mut all = Self::new(parts.iter().map(|part| part.rows()).sum(), lanes);
@@ -158,7 +158,7 @@ impl WireSetup {
     /// Our active keys of the wires, row by row, for public colours.
     ///
     /// # Errors
-    /// If `colours` have another shape.
+    /// [`GarblingError`] if `colours` have another shape.
     pub fn activate(&self, offset: &Offset, colours: &Rows) -> Result<Keys, GarblingError> {
         check_length("rows of colours", self.rows(), colours.rows())?;
         check_length("lanes of colours", self.lanes(), colours.lanes())?;
@@ -235,7 +235,7 @@ impl ActiveKeys {
     /// Sets all keys of one party, 16 bytes for each wire and lane, wire by wire.
     ///
     /// # Errors
-    /// If there is another number of bytes.
+    /// [`GarblingError`] if there is another number of bytes.
     ///
     /// # Panics
     /// If there is no such party.
@@ -267,7 +267,7 @@ impl ActiveKeys {
     /// The wires of several parts, one after the other.
     ///
     /// # Errors
-    /// If they differ in parties or lanes.
+    /// [`GarblingError`] if they differ in parties or lanes.
     pub fn concat(parts: &[&Self]) -> Result<Self, GarblingError> {
         let (parties, lanes) = parts
             .first()

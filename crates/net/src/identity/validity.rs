@@ -37,8 +37,8 @@ impl Validity {
     /// From one point in time to another; fractions of a second are dropped.
     ///
     /// # Errors
-    /// The end does not follow the beginning, or lies beyond the year 9999. Times before 1970 count
-    /// as 1970.
+    /// [`IdentityError`]: the end does not follow the beginning, or lies beyond the year 9999. Times before
+    /// 1970 count as 1970.
     pub fn new(not_before: SystemTime, not_after: SystemTime) -> Result<Self, IdentityError> {
         let seconds = |at: SystemTime| {
             at.duration_since(SystemTime::UNIX_EPOCH)
@@ -50,7 +50,7 @@ impl Validity {
     /// From now (an hour ago, for clocks that differ) and for `days` days.
     ///
     /// # Errors
-    /// `days` is 0 or leads beyond the year 9999.
+    /// [`IdentityError`]: `days` is 0 or leads beyond the year 9999.
     pub fn days(days: u32) -> Result<Self, IdentityError> {
         let now = UnixTime::now().as_secs();
         let not_after = now.saturating_add(u64::from(days) * 86_400);

@@ -121,7 +121,7 @@ impl Model {
     /// Makes a graph of primitive operators of the model.
     ///
     /// # Errors
-    /// All that is wrong, unsupported, or not known, at once.
+    /// [`ImportError`]: all that is wrong, unsupported, or not known, at once.
     pub fn import(&self, options: &Options) -> Result<Graph, ImportError> {
         Ok(self.import_traced(options)?.0)
     }

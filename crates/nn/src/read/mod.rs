@@ -160,7 +160,8 @@ impl Model {
     /// As [`Model::read`], of a file in `folder` that may have the data of tensors in files beside it.
     ///
     /// # Errors
-    /// As [`Model::read`]; or if one of the files cannot be read, or holds less than the model says.
+    /// [`ReadError`] in the same cases as [`Model::read`]; or if one of the files cannot be read, or holds less
+    /// than the model says.
     pub fn read_beside(
         file: impl Into<Bytes>,
         folder: &Path,
@@ -177,7 +178,7 @@ impl Model {
     /// lie where that leads, too.
     ///
     /// # Errors
-    /// As [`Model::read_beside`].
+    /// [`ReadError`] in the same cases as [`Model::read_beside`].
     pub fn read_at(
         file: impl Into<Bytes>,
         path: &Path,
@@ -213,7 +214,7 @@ impl Model {
     /// Memory follows the file's length and `limits`, not what it announces.
     ///
     /// # Errors
-    /// If it is no ONNX file, too large, or uses parts of the format that are not supported.
+    /// [`ReadError`] if it is no ONNX file, too large, or uses parts of the format that are not supported.
     pub fn read(file: impl Into<Bytes>, limits: &Limits) -> Result<Model, ReadError> {
         let file: Bytes = file.into();
         if file.len() > limits.bytes {
@@ -308,7 +309,7 @@ impl SparseTensor {
 /// Reads a file that holds one tensor, as ONNX's own tests keep them (`.pb`).
 ///
 /// # Errors
-/// If it is no tensor, is too large, or has elements that are not supported.
+/// [`StoredTensorError`] if it is no tensor, is too large, or has elements that are not supported.
 pub fn read_tensor(
     file: impl Into<Bytes>,
     limits: &Limits,

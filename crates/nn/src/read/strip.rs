@@ -72,7 +72,7 @@ impl Model {
     /// the file serves for others, too.
     ///
     /// # Errors
-    /// If the model cannot be imported, if what is trained decides on the network, or a tensor is both.
+    /// [`StripError`] if the model cannot be imported, if what is trained decides on the network, or a tensor is both.
     pub fn without_weights(&self, options: &Options) -> Result<Stripped, StripError> {
         let (whole, trace) = self.import_traced(options)?;
         let fates: BTreeMap<Source, Fate> = trace.sources.into_iter().collect();

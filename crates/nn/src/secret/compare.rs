@@ -107,7 +107,7 @@ impl Graph {
     /// The model on data, with a fixed point and in the clear: how far apart each node's results are.
     ///
     /// # Errors
-    /// What cannot be computed on secrets, and data that does not fit.
+    /// [`CompareError`]: what cannot be computed on secrets, and data that does not fit.
     pub fn compare(&self, format: Format, data: &[Tensor]) -> Result<Comparison, CompareError> {
         let roles = Roles {
             parties: 2,
@@ -183,7 +183,7 @@ impl Graph {
     /// node is not looked at: [`compare`](Self::compare) does.
     ///
     /// # Errors
-    /// Data that does not fit.
+    /// [`EvaluateError`]: data that does not fit.
     pub fn calibrated(
         &self,
         bits: u32,

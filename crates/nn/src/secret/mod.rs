@@ -77,7 +77,7 @@ impl Graph {
     /// The model as a program.
     ///
     /// # Errors
-    /// All nodes that cannot be computed on secrets, and why.
+    /// [`UnfitError`]: all nodes that cannot be computed on secrets, and why.
     pub fn on_secrets(&self, roles: &Roles, format: Format) -> Result<Network, UnfitError> {
         self.masked_on_secrets(roles, format, Masks::of(self, format.number))
     }
@@ -87,7 +87,7 @@ impl Graph {
     /// limit, which takes about as much as a ReLU of all of them, twice.
     ///
     /// # Errors
-    /// All nodes that cannot be computed on secrets, or cannot be checked, and why.
+    /// [`UnfitError`]: all nodes that cannot be computed on secrets, or cannot be checked, and why.
     pub fn on_secrets_checked(&self, roles: &Roles, format: Format) -> Result<Network, UnfitError> {
         self.lowered(roles, format, Masks::of(self, format.number), true)
     }

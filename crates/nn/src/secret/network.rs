@@ -93,7 +93,7 @@ impl Network {
     /// The weights, as the model's owner brings them, beside other inputs.
     ///
     /// # Errors
-    /// Weights that the type of numbers does not have.
+    /// [`EncodeError`]: weights that the type of numbers does not have.
     pub fn with_weights(&self, graph: &Graph, mut inputs: Inputs) -> Result<Inputs, EncodeError> {
         for weight in &self.weights {
             let Some(tensor) = &graph.value(weight.value).constant else {
@@ -125,7 +125,7 @@ impl Network {
     /// The data, in the order of the model's inputs, beside other inputs.
     ///
     /// # Errors
-    /// Data of other shapes, or that the type of numbers does not have.
+    /// [`EncodeError`]: data of other shapes, or that the type of numbers does not have.
     pub fn with_data(&self, data: &[Tensor], mut inputs: Inputs) -> Result<Inputs, EncodeError> {
         if data.len() != self.inputs.len() {
             return Err(EncodeError::Count {

@@ -28,7 +28,7 @@ impl Network {
     /// number there wraps around to has nothing to do with the model's. Sums within a node are not looked at.
     ///
     /// # Errors
-    /// Data that does not fit the model.
+    /// [`EvaluateError`]: data that does not fit the model.
     pub fn leaving(
         &self,
         graph: &Graph,

@@ -113,7 +113,7 @@ impl QueuedSender {
     /// of the same numbers: a message of the right length does not prove that.
     ///
     /// # Errors
-    /// None that a correct build gives.
+    /// [`OtError`]: none that a correct build gives.
     pub fn offer(&mut self, m: usize) -> Result<Vec<u8>, OtError> {
         let mut message = vec![0; self.silent.message_len(m)];
         let mut rows = self.queue.room(m);

@@ -94,7 +94,7 @@ impl Aby2 {
     /// [`bit_pairs_bytes`] each way.
     ///
     /// # Errors
-    /// Those of the network, and a peer's string with bits past its end.
+    /// [`madrigal_net::Error`] of the network, and a peer's string with bits past its end.
     ///
     /// # Panics
     /// If there are other numbers of rows: a plan was wrong.

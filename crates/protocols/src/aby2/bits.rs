@@ -16,7 +16,7 @@ impl Aby2 {
     /// have there is unspecified. So with all operations here.
     ///
     /// # Errors
-    /// Those of the network, and a peer's string with bits past its end; so do all operations here.
+    /// [`madrigal_net::Error`] of the network, and a peer's string with bits past its end; so do all operations here.
     ///
     /// # Panics
     /// If a string has another length, or there are fewer triples: a plan was wrong. So do all operations

@@ -85,7 +85,7 @@ impl Aby2 {
     /// Opens the channel of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channel`]; another number of parties than two.
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channel`]; another number of parties than two.
     pub fn new(context: Context) -> Result<Self> {
         if context.parties() != PARTIES {
             let parties = context.parties();

@@ -30,7 +30,7 @@ impl Aby2 {
     /// (Beaver, as [`ArithmeticGmw::mul`](crate::arithmetic::ArithmeticGmw::mul)): 2 n elements each way.
     ///
     /// # Errors
-    /// Those of the network; so with all operations.
+    /// [`madrigal_net::Error`] of the network; so with all operations.
     ///
     /// # Panics
     /// If vectors differ in length, or there are fewer correlations: a plan was wrong. So do all operations

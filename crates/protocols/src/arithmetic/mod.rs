@@ -73,7 +73,7 @@ impl ArithmeticGmw {
     /// Opens the channels of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn new(context: Context, opening: Opening) -> Result<Self> {
         Ok(Self {
             channels: context.channels()?,
@@ -94,7 +94,7 @@ impl ArithmeticGmw {
     /// The elements that `share` shares, for the parties in `to`; `None` for the others.
     ///
     /// # Errors
-    /// Those of the network; so with all operations.
+    /// [`madrigal_net::Error`] of the network; so with all operations.
     pub async fn open<T: Ring>(
         &mut self,
         share: &[T],

@@ -56,7 +56,7 @@ impl Bmr {
     /// each way; `choices` are ours, packed, the same with all.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there is another number of OTs or of inputs: a plan was wrong.

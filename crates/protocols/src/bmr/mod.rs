@@ -132,7 +132,7 @@ impl Bmr {
     /// of a job.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn open(context: Context, opening: Opening, offset: &Offset) -> Result<Self> {
         let sums = match context.parties() {
             2 => Vec::new(),
@@ -187,7 +187,7 @@ impl Bmr {
     /// Shares an input, which its owner passes, a row for each wire.
     ///
     /// # Errors
-    /// Those of the network; that a peer's keys have not the colours that the owner sent.
+    /// [`madrigal_net::Error`] of the network, or if a peer's keys lack the colours that the owner sent.
     ///
     /// # Panics
     /// If the owner passes no input, or one of another shape.
@@ -217,7 +217,7 @@ impl Bmr {
     /// active keys. All have masked `part`, which nothing else has used.
     ///
     /// # Errors
-    /// Those of the network; that a peer's keys have not the opened colours.
+    /// [`madrigal_net::Error`] of the network, or if a peer's keys lack the opened colours.
     ///
     /// # Panics
     /// If `share` has another shape than `part`.
@@ -257,7 +257,7 @@ impl Bmr {
     /// the setup phase, since it depends on nothing else.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open_masks(&mut self, part: &WireSetup, to: &[Party]) -> Result<Option<Rows>> {
         let (rows, lanes) = (part.rows(), part.lanes());
         let share = pack(part.masks());

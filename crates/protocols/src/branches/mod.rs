@@ -306,7 +306,7 @@ impl Branches {
     /// Opens the channels of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn new(context: Context, opening: Opening) -> Result<Self> {
         Ok(Self {
             gmw: BooleanGmw::new(context.clone(), opening)?,
@@ -344,7 +344,7 @@ impl Branches {
     /// Opens a string of masked bits to all.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open(&mut self, masked: &[u8], count: usize) -> Result<Bits> {
         if count == 0 {
             return Ok(Bits::default());
@@ -356,7 +356,7 @@ impl Branches {
     /// Random codes and masks for conditionals, for so many lanes each.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If `stock` has not what they [need](Wanted::needs): a plan was wrong.

@@ -145,7 +145,7 @@ impl RingBranches {
     /// Opens the channels of steps of `context`.
     ///
     /// # Errors
-    /// Those of [`Context::channels`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channels`].
     pub fn new(context: &Context, opening: Opening) -> Result<Self> {
         Ok(Self {
             branches: Branches::new(context.step("choice"), opening)?,
@@ -172,7 +172,7 @@ impl RingBranches {
     /// Opens masked elements to all.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open<T: Ring>(&mut self, masked: &mut [T]) -> Result<()> {
         let everyone = self.everyone.clone();
         let opened = self.numbers.open_strings(masked, &mut [], &everyone);
@@ -182,7 +182,7 @@ impl RingBranches {
     /// Shares of x y, element by element: see [`ArithmeticGmw::mul`].
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn mul<T: Ring>(
         &mut self,
         triples: &mut RingTriples<T>,
@@ -196,7 +196,7 @@ impl RingBranches {
     /// Opens masked elements to all, and in the same message whole bytes of masked bits.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open_both<T: Ring>(&mut self, masked: &mut [T], bits: &mut [u8]) -> Result<()> {
         let everyone = self.everyone.clone();
         let opened = self.numbers.open_strings(masked, bits, &everyone);
@@ -206,7 +206,7 @@ impl RingBranches {
     /// A random code with its masks, for so many lanes.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If `stock` has not what it [needs](RingWanted::needs): a plan was wrong.

@@ -38,7 +38,7 @@ impl ReplicatedRings {
     /// The highest bit of each element: whether it is negative in two's complement.
     ///
     /// # Errors
-    /// Those of the network; so with all operations here.
+    /// [`madrigal_net::Error`] of the network; so with all operations here.
     pub async fn negative<'a, T: Ring>(
         &mut self,
         x: impl Into<RingView<'a, T>>,

@@ -31,7 +31,7 @@ impl ReplicatedRings {
     /// Each bit as a ring element, 0 or 1, row by row.
     ///
     /// # Errors
-    /// Those of the network; so with all operations here.
+    /// [`madrigal_net::Error`] of the network; so with all operations here.
     pub async fn inject<T: Ring>(&mut self, bits: &BitShares) -> Result<RingShares<T>> {
         let (rows, count) = (bits.rows, bits.count);
         if rows == 0 {

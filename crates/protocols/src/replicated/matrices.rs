@@ -21,7 +21,7 @@ impl ReplicatedRings {
     /// round, an element per output.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If the batches have not the product's [lengths](Product::lengths).

@@ -56,7 +56,7 @@ impl ReplicatedRings {
     /// x / 2^`by`, rounded down, for signed x: exact for all x, and nobody learns anything.
     ///
     /// # Errors
-    /// Those of the network; so with all operations here.
+    /// [`madrigal_net::Error`] of the network; so with all operations here.
     ///
     /// # Panics
     /// Unless `by` is below l.

@@ -46,7 +46,7 @@ impl Yao {
     /// evaluator's.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If the garbler gives fewer labels or bits.
@@ -76,7 +76,7 @@ impl Yao {
     /// evaluator's masked bits, then `zero ^ q ^ d R` for each, which is its label under its own row.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there are fewer labels, bits or rows.
@@ -118,7 +118,7 @@ impl Yao {
     /// lanes of a wire, and `outputs` takes those of an output.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn garble<'i>(
         &mut self,
         program: &Program<'_>,
@@ -182,7 +182,7 @@ impl Yao {
     /// gives the labels of some lanes of a wire, `outputs` takes those of an output. No message.
     ///
     /// # Errors
-    /// None but for what is our own doing.
+    /// [`madrigal_net::Error`] for our own mistakes alone.
     pub fn evaluate_garbled<'i>(
         &self,
         program: &Program<'_>,
@@ -229,7 +229,7 @@ impl Yao {
     /// else nothing.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn tell_colours(
         &mut self,
         zero: &[Block],
@@ -253,7 +253,7 @@ impl Yao {
     /// something, if it gets the values.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open_told(
         &mut self,
         labels: &[Block],

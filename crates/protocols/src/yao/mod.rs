@@ -107,7 +107,7 @@ impl Yao {
     /// Opens the channel of `context`, which is for two parties. Both name the same scheme.
     ///
     /// # Errors
-    /// Those of [`Context::channel`].
+    /// [`madrigal_net::Error`] in the same cases as [`Context::channel`].
     pub fn new(context: Context, scheme: Scheme) -> Result<Self> {
         let peer = if context.me() == GARBLER {
             EVALUATOR
@@ -159,7 +159,7 @@ impl Yao {
     /// (packed; what is past the last bit is ignored), from as many `rows` of correlated OTs. One round.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there are fewer bits or rows.
@@ -201,7 +201,7 @@ impl Yao {
     /// What the labels stand for, packed, at those of the two to whom it is told. One round.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn open(
         &mut self,
         labels: &[Block],
@@ -237,7 +237,7 @@ impl Yao {
     /// takes those of an output. Tables go from the garbler to the evaluator.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     pub async fn evaluate<'i>(
         &mut self,
         program: &Program<'_>,

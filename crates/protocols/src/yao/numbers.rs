@@ -32,7 +32,7 @@ impl Yao {
     /// labels are of no use yet. One message.
     ///
     /// # Errors
-    /// Those of the network.
+    /// [`madrigal_net::Error`] of the network.
     ///
     /// # Panics
     /// If there is another number of labels than of bits, or a number has more bits than T.
@@ -72,7 +72,7 @@ impl Yao {
     /// Our shares of the numbers, from the labels that the bits have. No message.
     ///
     /// # Errors
-    /// None but for what is our own doing.
+    /// [`madrigal_net::Error`] for our own mistakes alone.
     ///
     /// # Panics
     /// As [`project`](Self::project).
