@@ -240,7 +240,7 @@ impl Convolution {
     /// matrix of [`matrices`](Self::matrices), or a part of it.
     ///
     /// # Panics
-    /// As [`output`](Self::output), and if a length does not fit.
+    /// In the same cases as [`output`](Self::output), and if a length does not fit.
     pub fn unfold<T: Ring>(
         &self,
         group: usize,
@@ -371,7 +371,7 @@ impl Product {
     /// Products of elements.
     ///
     /// # Panics
-    /// As [`Convolution::output`].
+    /// In the same cases as [`Convolution::output`].
     pub fn multiplications(&self) -> usize {
         let (count, shape) = self.pieces();
         count * shape.rows * shape.inner * shape.columns

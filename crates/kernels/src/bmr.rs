@@ -7,7 +7,7 @@
 //! colour, and their lowest bit is the colour itself.
 //!
 //! # The table
-//! Of an AND with operands a, b and result w there is a *column* for each party j, three blocks `T_1`,
+//! An AND with operands a, b and result w has a *column* for each party j, three blocks `T_1`,
 //! `T_a`, `T_b`, such that for colours alpha, beta and the active keys of all parties i
 //!
 //! `k^j_w = T_1 ^ alpha T_a ^ beta (T_b ^ k^j_a) ^ F(k^1_a) ^ F'(k^1_b) ^ .. ^ F(k^N_a) ^ F'(k^N_b)`.
@@ -34,7 +34,7 @@
 //! the piece, the operand, the column, and the party whose key it is: no pair of key and tweak comes twice.
 //!
 //! # Security
-//! What is needed: everything that an honest party P_i masks with a hash of a key other than the active one
+//! The argument needs the following: everything that an honest party P_i masks with a hash of a key other than the active one
 //! must look random to all others together (circular correlation robustness for naturally derived keys). They
 //! know, of each wire, the active key k; the other is `k ^ R`, and the hash's input `sigma(k) ^ t ^ sigma(R)`.
 //! The masked value depends on R in turn (circularity), but only so far: in P_i's own column the products of R

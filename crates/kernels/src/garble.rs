@@ -281,7 +281,7 @@ impl GateHash {
     /// tables make the labels of the products, `c`.
     ///
     /// # Panics
-    /// As [`Self::garble`].
+    /// In the same cases as [`Self::garble`].
     pub fn evaluate(
         &mut self,
         scheme: Scheme,

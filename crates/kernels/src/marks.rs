@@ -73,7 +73,7 @@ mod requests {
     /// Gives Valgrind's answer, 0 where there is no Valgrind.
     ///
     /// # Safety
-    /// What the request writes, it may write.
+    /// The request writes only memory that it may write.
     unsafe fn ask(request: [usize; 6]) -> usize {
         let mut answer = 0_usize;
         // SAFETY: to a processor, these instructions rotate a register by 128 bits in all and swap

@@ -86,7 +86,7 @@ impl Kernels {
     /// [`Ntt::new`] at this handle's level.
     ///
     /// # Panics
-    /// As [`Ntt::new`].
+    /// In the same cases as [`Ntt::new`].
     #[must_use]
     pub fn ntt(self, prime: u64, n: usize) -> Ntt {
         let (forward, inverse) = tables::twiddles(prime, n);
@@ -111,7 +111,7 @@ impl Kernels {
     /// [`Sums::new`] at this handle's level.
     ///
     /// # Panics
-    /// As [`Sums::new`].
+    /// In the same cases as [`Sums::new`].
     #[must_use]
     pub fn sums(self, n: usize) -> Sums {
         tables::check_degree(n);

@@ -65,7 +65,7 @@ pub(crate) struct Window {
     /// Bytes in total that the sender may have sent, as it was told.
     granted: u64,
     room: Arc<Room>,
-    /// The sender has said that it may send no more than this in total; 0 if it has not, or could since.
+    /// Total beyond which the sender may send no more, as it has said; 0 if it has not said so, or could since.
     blocked: u64,
     /// Since when it may not and we wait.
     still: Option<Instant>,

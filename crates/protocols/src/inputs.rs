@@ -56,7 +56,7 @@ impl InputSharing {
         Party::all(context.parties()).map(of).collect()
     }
 
-    /// Whose inputs these are.
+    /// Party whose inputs these are.
     pub fn owner(&self) -> Party {
         self.owner
     }

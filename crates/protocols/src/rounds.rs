@@ -24,7 +24,7 @@ impl Rounds {
         }
     }
 
-    /// So many rounds of each party so far.
+    /// Makes the count of the rounds of each party so far.
     pub fn at(rounds: &[u64]) -> Self {
         Self {
             heard: rounds.to_vec(),

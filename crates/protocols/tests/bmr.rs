@@ -101,7 +101,7 @@ fn tables_longer_than_a_window() {
     }
 }
 
-/// A gate of so many lanes is one message, here of two windows: whoever sends takes what comes meanwhile.
+/// A gate of many lanes is one message, here of two windows: whoever sends takes what comes meanwhile.
 #[test]
 fn messages_longer_than_a_window() {
     let seed = seed();

@@ -33,7 +33,7 @@ fn origins() -> [Origin; 4] {
     [one, other, Origin::Dealer, Origin::Store]
 }
 
-/// What `count` triples are in a store.
+/// Needs of `count` triples.
 fn needs(count: usize) -> Needs {
     let mut needs = Needs::new();
     needs.bit_triples(count);

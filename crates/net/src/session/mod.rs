@@ -232,8 +232,8 @@ impl Session {
         Box::pin(Job::open(session, id, facts, own, deadline))
     }
 
-    /// Opens a job as [`job`](Self::job) does, where the session's first `parties` parties, of which we are one, also agree on `own`
-    /// facts. The others, who help without computing, are not told these, nor of anything else that would show them:
+    /// Opens a job as [`job`](Self::job) does, where the session's first `parties` parties, of which we are one, also agree on
+    /// `own` facts. The others, who help without computing, are not told these, nor of anything else that would show them:
     /// digests of constants, of which a guess could be tested. They [attend](Self::attend) with `facts` alone.
     ///
     /// # Errors

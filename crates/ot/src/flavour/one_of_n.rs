@@ -12,7 +12,7 @@
 //! *field*, (r ^ j) * Delta is as uniform as Delta.
 //!
 //! # Security
-//! As for the other [flavours](super), with correlation robustness for offsets c * Delta with public
+//! The argument is that of the other [flavours](super), with correlation robustness for offsets c * Delta with public
 //! non-zero c of F: with several c per row, where KK13 (Kolesnikov, Kumaresan, Crypto 2013) has
 //! code words. MMO has it in the ideal-cipher model for the same reason as for the one offset Delta:
 //! the cipher's inputs are t ^ c * Delta, each of them uniform given all that the receiver knows; two

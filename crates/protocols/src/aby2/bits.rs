@@ -68,7 +68,7 @@ impl Aby2 {
         self.add_up_bits(z, count).await
     }
 
-    /// The same before it is opened: our share of the public part, without a message.
+    /// Computes our share of the public part of an AND before it is opened, without a message.
     pub fn and_shares(&self, public: [&[u8]; 2], masks: [&[u8]; 2], kept: &[u8], z: &mut [u8]) {
         let ([x, y], [a, b]) = (public, masks);
         kernels::beaver_bits(z, a, b, kept, x, y, self.leads());
@@ -131,7 +131,7 @@ impl Aby2 {
         Ok(())
     }
 
-    /// That a peer's string has no bits past its end.
+    /// Checks that a peer's string has no bits past its end.
     pub(super) fn ends(&self, string: &[u8], count: usize) -> Result<()> {
         if bits::tail_is_clear(string, count) {
             return Ok(());

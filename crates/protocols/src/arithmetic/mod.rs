@@ -169,7 +169,7 @@ impl ArithmeticGmw {
         Ok(())
     }
 
-    /// The same for elements.
+    /// Opens differences of elements.
     async fn open_differences<T: Ring>(&mut self, differences: &mut [T]) -> Result<()> {
         let bytes = rings::as_bytes_mut(differences);
         self.open_masked(&rings::add_strings::<T>, bytes).await

@@ -65,10 +65,10 @@ use crate::Opening;
 use crate::gmw::{BooleanGmw, InputSharing, LEADER};
 
 /// Bytes of one column that are garbled at a time, at most, and that a message has at least, where a circuit
-/// has so many.
+/// has as many.
 pub const CHUNK: usize = 64 << 10;
 
-/// What is wrong if a length does not fit: what comes from others has been checked.
+/// Message of a panic where a length does not fit: what comes from others has been checked.
 const FITS: &str = "lengths are checked where they come from";
 
 /// The operations of one piece of work, on channels of its own. What runs in the setup phase and what runs
@@ -76,7 +76,7 @@ const FITS: &str = "lengths are checked where they come from";
 pub struct Bmr {
     context: Context,
     channels: Vec<Channel>,
-    /// Of columns that have been added up; between two parties there are none.
+    /// Channels of columns that have been added up; between two parties there are none.
     sums: Vec<Channel>,
     opening: Opening,
     offset: Offset,
@@ -88,7 +88,7 @@ pub struct Bmr {
     instance: Instance,
     /// The number of the next piece of the instance.
     next: u64,
-    /// That of the next row that is hashed.
+    /// Number of the next row that is hashed.
     next_row: u64,
     /// Their memory serves one block of lanes after the other.
     garbling: Option<Garbling>,

@@ -133,7 +133,7 @@ impl ReplicatedBits {
             .await
     }
 
-    /// The same for the bits of all rows: each row in whole bytes, with zeros beyond its end.
+    /// Opens the bits of all rows: each row in whole bytes, with zeros beyond its end.
     pub(super) async fn open_rows(
         &mut self,
         shares: &BitShares,
@@ -224,7 +224,7 @@ impl ReplicatedBits {
 pub struct ReplicatedInputs {
     context: Context,
     neighbours: Neighbours,
-    /// Of our own inputs; of those of the next party.
+    /// Masks of our own inputs; masks of the next party's.
     masks: [Generator; 2],
 }
 

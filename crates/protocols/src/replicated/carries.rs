@@ -34,7 +34,7 @@ pub enum Depth {
 const RIPPLE_FROM: usize = 1 << 16;
 
 impl Depth {
-    /// What suits a batch of `count` elements.
+    /// Gives the depth that suits a batch of `count` elements.
     pub fn of_batch(count: usize) -> Self {
         if count >= RIPPLE_FROM {
             Self::Ripple
@@ -56,7 +56,7 @@ pub(super) struct Addends {
 /// Rows of one component.
 pub(super) enum Part {
     Own(Zeroizing<Vec<u8>>),
-    /// As they came from or go to another party.
+    /// Bits as they came from or go to another party.
     Message(Bytes),
 }
 
@@ -208,7 +208,7 @@ impl ReplicatedBits {
     }
 }
 
-/// How many rows of ANDs each round takes.
+/// Number of rows of ANDs in each round.
 pub(super) fn and_rows(targets: &[usize], depth: Depth) -> Vec<usize> {
     match depth {
         Depth::Ripple => vec![1; targets.last().copied().unwrap_or(0)],
@@ -230,7 +230,7 @@ enum Pass {
     Row(Row),
 }
 
-/// What a row of ANDs makes.
+/// Result of a row of ANDs.
 #[derive(Clone, Copy)]
 enum And {
     /// The carry of a bit above a carry, or above none.
@@ -299,7 +299,7 @@ impl Plan {
 
     /// Sklansky's tree, with the segments that several carries need made once.
     fn of_many(targets: &[usize]) -> Self {
-        // Of each segment, whether its p is needed beside its g.
+        // Segments, each with whether its p is needed beside its g.
         let mut segments = BTreeMap::new();
         for &target in targets {
             require(&mut segments, (0, target), false);

@@ -22,7 +22,7 @@ use super::carries::{Addends, Part, Second};
 use super::{BitShares, Depth, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
-/// What x_0 + x_1 and x_2 are of.
+/// A number that is split into x_0 + x_1 and x_2.
 #[derive(Clone, Copy)]
 pub(super) struct Split<'a, T: Ring> {
     pub(super) x: RingView<'a, T>,

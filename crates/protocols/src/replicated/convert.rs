@@ -233,7 +233,7 @@ fn known_to_first<T: Ring>(me: Party, bits: &BitShares) -> Zeroizing<Vec<T>> {
     u
 }
 
-/// That, written to as many elements.
+/// Writes the first operand of each bit to an element.
 fn first_bits<T: Ring>(bits: &BitShares, u: &mut [T]) {
     let mut both = bits.components[0].clone();
     kernels::xor_into(&mut both, &bits.components[1]);

@@ -129,7 +129,7 @@ fn pairs<T: Ring>(x: RingView<'_, T>, y: RingView<'_, T>, product: &Product) -> 
     products
 }
 
-/// The same of convolutions, of which some columns at a time are unfolded.
+/// Multiplies as convolutions do, of which some columns at a time are unfolded.
 fn convolved<T: Ring>(
     filters: RingView<'_, T>,
     images: RingView<'_, T>,

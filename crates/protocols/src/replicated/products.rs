@@ -35,7 +35,7 @@ impl ReplicatedRings {
         self.strand.mul(x, y).await
     }
 
-    /// The same into shares that exist, of which nothing is kept: for long streams of batches, which
+    /// Multiplies into shares that exist, of which nothing is kept: for long streams of batches, which
     /// then take no new memory.
     ///
     /// # Errors

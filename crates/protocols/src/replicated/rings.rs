@@ -30,9 +30,9 @@ const BLOCK_BITS: usize = 1 << 20;
 /// A batch is any number of elements. Long ones travel in pieces of 64 KiB, or through circuits in
 /// blocks side by side; the number of rounds does not depend on that.
 pub struct ReplicatedRings {
-    /// What goes in one step after the other.
+    /// Strand of the work that goes in one step after the other.
     pub(super) strand: ReplicatedBits,
-    /// What goes side by side.
+    /// Strands of the work that goes side by side.
     pub(super) ways: Vec<ReplicatedBits>,
     pub(super) depth: Option<Depth>,
 }
@@ -166,7 +166,7 @@ impl ReplicatedRings {
         self.side_by_side(blocks, work).await
     }
 
-    /// The same, where `work` writes the components of a block's elements.
+    /// Makes elements in blocks, where `work` writes the components of a block's elements.
     pub(super) async fn made_in_blocks<T: Ring>(
         &mut self,
         count: usize,
