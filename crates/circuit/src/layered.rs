@@ -187,7 +187,7 @@ impl Words {
 }
 
 impl Rows {
-    /// So many rows, with the input wires of a program in the first ones.
+    /// Makes `rows` rows, with the input wires of a program in the first ones.
     pub(crate) fn arena(
         rows: usize,
         input_bits: usize,

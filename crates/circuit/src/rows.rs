@@ -26,7 +26,7 @@ impl Rows {
         }
     }
 
-    /// Bytes from one row to the next for so many lanes: a multiple of 8.
+    /// Bytes from one row to the next for `lanes` lanes: a multiple of 8.
     pub const fn stride_for(lanes: usize) -> usize {
         lanes.div_ceil(64) * 8
     }

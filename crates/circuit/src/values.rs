@@ -7,8 +7,8 @@
 //! so that every value has its place on the line.
 //!
 //! Inputs are secrets: digits are decoded without branches or indices that depend on them, errors
-//! tell a place and never a digit (what is no digit, only where one's own data is asked for), and working space is wiped. The number of digits that are written
-//! for a value is not hidden.
+//! tell a place and never a digit (a wrong character only where the party's own data is asked for), and working space
+//! is wiped. The number of digits that are written for a value is not hidden.
 
 use std::convert::Infallible;
 use std::io;
@@ -134,16 +134,16 @@ pub enum ValuesError {
         name: String,
         /// The line, counted from 1.
         line: u64,
-        /// What is too many.
+        /// Name of what is too many.
         what: &'static str,
-        /// How many there are.
+        /// Number that there is.
         found: u64,
-        /// How many are allowed.
+        /// Number that is allowed.
         limit: u64,
     },
 }
 
-/// What some editors put before a text in UTF-8; [`read`] skips it.
+/// Bytes that some editors put before a text in UTF-8; [`read`] skips them.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Lanes that are decoded before they are transposed: a multiple of 64, small enough for the cache.
@@ -231,7 +231,7 @@ pub fn write(rows: &Rows, widths: &[u32]) -> Result<Vec<u8>, ShapeError> {
     Ok(text)
 }
 
-/// What [`write()`] makes, written as it is made: in memory are 1,024 lines of it at a time.
+/// Output of [`write()`], written as it is made: in memory are 1,024 lines of it at a time.
 pub struct Lines<'a> {
     rows: &'a Rows,
     layout: Layout,
@@ -477,7 +477,7 @@ enum Wrong {
     Value(usize, What),
 }
 
-/// What a digit that is none is called.
+/// Name of a digit that is none.
 const CHARACTER: &str = "a character";
 
 enum What {
@@ -487,10 +487,10 @@ enum What {
 }
 
 impl What {
-    /// Of a token that is no number: its first character that is no digit.
+    /// Makes the error of a token that is no number: its first character that is no digit.
     fn digit(token: &[u8]) -> Self {
         let at = token.iter().position(|&digit| nibble(digit) > 15);
-        // As long as any character.
+        // Bytes of the longest character.
         let rest = token[at.unwrap_or(0)..].iter().take(4).copied();
         let text = String::from_utf8_lossy(&rest.collect::<Vec<u8>>()).into_owned();
         let found: String = text.chars().take(1).collect();

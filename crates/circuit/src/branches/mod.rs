@@ -54,7 +54,7 @@ pub struct Branching {
 pub enum Step {
     /// A netlist.
     Circuit {
-        /// What it computes.
+        /// Netlist that it computes.
         netlist: Arc<Netlist>,
         /// The wires that it reads, for all its input values together.
         inputs: Vec<u32>,
@@ -71,7 +71,7 @@ pub enum Step {
     },
 }
 
-/// Bits of the number of one of so many branches.
+/// Bits of the number of one of `branches` branches.
 pub const fn index_bits(branches: usize) -> usize {
     match branches {
         0 | 1 => 0,
@@ -104,7 +104,7 @@ pub enum BranchError {
     Inputs {
         /// `netlist` or `branch`.
         what: &'static str,
-        /// Its name.
+        /// Name of the netlist or branch.
         name: String,
         /// Bits that it has.
         expected: usize,
@@ -335,7 +335,7 @@ impl Branching {
         draft.finish(&values)
     }
 
-    /// What messages call it.
+    /// Name of it in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -365,7 +365,7 @@ impl Branching {
         &self.results
     }
 
-    /// How many conditionals stand in each other.
+    /// Number of conditionals that stand in each other.
     pub fn nesting(&self) -> usize {
         self.nesting
     }

@@ -1,4 +1,4 @@
-//! Which rows values lie in, and when each operation is done.
+//! Chooses the rows that values lie in, and when each operation is done.
 
 use std::sync::Arc;
 
@@ -63,11 +63,11 @@ pub(super) struct Emitter<'a> {
     /// Whether they run ahead of their layer.
     pub(super) ahead: bool,
     local: Vec<LocalOp>,
-    /// What is there of it, but for the local operations.
+    /// Program as far as it is there, but for the local operations.
     program: Layered,
 }
 
-/// What a layer has become.
+/// Result of a layer.
 pub(super) struct Done {
     /// Local operations until then.
     pub(super) local: u32,
@@ -129,7 +129,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// What comes after the last layer.
+    /// Emits the rest after the last layer.
     pub(super) fn finish(mut self) -> Layered {
         self.settle();
         let graph = self.graph;
@@ -207,7 +207,7 @@ impl<'a> Emitter<'a> {
             self.arrive(lit, dst);
         }
         let rows: Vec<u32> = sums.iter().map(|&lit| self.come(lit)).collect();
-        // Of what nothing reads, once all have theirs.
+        // Rows of sums that nothing reads are freed, once all have theirs.
         let unread = sums.iter().zip(&rows);
         let unread = unread.filter(|(lit, _)| self.uses[lit.index()] == 0);
         self.free.extend(unread.map(|(_, &row)| row));

@@ -17,7 +17,7 @@ pub enum BitSharing {
 }
 
 impl BitSharing {
-    /// What the name of a module's file says: `NAME@bool_depth.circ` is for GMW, all others for garbled
+    /// Reads the sharing off the name of a module's file: `NAME@bool_depth.circ` is for GMW, all others for garbled
     /// circuits; words are shared arithmetically wherever they are.
     pub fn of_file(path: &str) -> Self {
         match path.strip_suffix(".circ").unwrap_or(path) {
@@ -38,7 +38,7 @@ impl BitSharing {
 /// A module of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its file, from the bundle's folder.
+    /// Path of its file, from the bundle's folder.
     pub path: String,
     /// How its bits are shared: as the line says, else as the file's name does.
     pub sharing: BitSharing,

@@ -9,7 +9,7 @@ use super::error::LinkError;
 use super::link::{Linked, Target};
 use super::module::{Gate, Input, Item, Module, Variable};
 
-/// What a node computes. Operands are nodes before it.
+/// Operations of a node. Operands are nodes before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the operands are in the variant's line")]
 pub enum Op {
@@ -57,11 +57,11 @@ pub struct Node {
 pub struct Flat {
     /// Each after its operands.
     pub nodes: Vec<Node>,
-    /// What goes in.
+    /// Inputs of the program.
     pub inputs: Vec<Input>,
     /// For each input its nodes: those of its bits and words in order.
     pub input_nodes: Vec<Vec<u32>>,
-    /// What comes out.
+    /// Outputs of the program.
     pub outputs: Vec<Variable>,
     /// For each output its nodes.
     pub output_nodes: Vec<Vec<u32>>,
@@ -159,14 +159,14 @@ struct Called<'a> {
     module: &'a Module,
     place: usize,
     sharing: BitSharing,
-    /// Of each of its wires that are known so far.
+    /// Nodes of each of its wires that are known so far.
     nodes: Vec<u32>,
-    /// How many of its gates and calls have begun.
+    /// Number of its gates and calls that have begun.
     next: usize,
 }
 
 impl Called<'_> {
-    /// What a number of bits makes, for which there is no word.
+    /// Makes the error of a number of bits for which there is no word.
     fn word(&self) -> impl Fn(u32) -> LinkError {
         let file = self.module.file();
         move |bits| LinkError::Word {
@@ -229,7 +229,7 @@ impl Called<'_> {
         Ok(None)
     }
 
-    /// What a call is given, one for each input of the callee.
+    /// Gives the arguments of a call, one for each input of the callee.
     fn arguments(&self, call: usize, target: &Target) -> Vec<Vec<u32>> {
         let call = &self.module.calls()[call];
         let wires = |&argument: &usize| self.of(&call.from[argument]);
@@ -268,7 +268,7 @@ impl Called<'_> {
 }
 
 impl Flat {
-    /// What may be taken to plan it, beyond what each of its nodes takes.
+    /// Budget for planning it, beyond what each of its nodes takes.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }

@@ -33,7 +33,7 @@ pub struct Linked {
     pub(super) main: usize,
     /// For each module, for each of its calls.
     pub(super) targets: Vec<Vec<Target>>,
-    /// What may still be taken, beside the modules, their wires and calls.
+    /// Budget that is left, beside the modules, their wires and calls.
     pub(super) budget: Budget,
 }
 
@@ -113,7 +113,7 @@ impl Linked {
             .map(|(module, sharing)| (module, *sharing))
     }
 
-    /// That calls come to an end, and before too many wires or calls.
+    /// Checks that calls come to an end, and before too many wires or calls.
     fn measure(&self, limits: &Limits) -> Result<(), LinkError> {
         const NEW: usize = usize::MAX;
         const OPEN: usize = usize::MAX - 1;

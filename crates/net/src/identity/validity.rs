@@ -91,7 +91,7 @@ impl Validity {
         (self.not_before..=self.not_after).contains(&now.as_secs())
     }
 
-    /// Whether it is time to renew: no more than 30 days of the period are left, nor more than a third.
+    /// Says that it is time to renew: at most 30 days of the period are left, and at most a third of it.
     pub fn ends_soon(&self, now: UnixTime) -> bool {
         let left = self.not_after.saturating_sub(now.as_secs());
         left <= SOON.as_secs().min((self.not_after - self.not_before) / 3)
