@@ -23,7 +23,7 @@ use madrigal_nn::{
 };
 use prost::Message as _;
 
-/// As ONNX's own runner compares floats.
+/// Tolerances with which ONNX's own runner compares floats.
 const RELATIVE: f64 = 1e-3;
 const ABSOLUTE: f64 = 1e-7;
 
@@ -35,7 +35,7 @@ enum Outcome {
     Unsupported(String),
 }
 
-/// What is said of models before the table.
+/// Text about models before the table.
 const BEFORE: &str = "\
 ## What a file may ask for
 

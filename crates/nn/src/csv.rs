@@ -32,7 +32,7 @@ pub enum CsvError {
         /// The byte.
         byte: u8,
     },
-    /// What stands between two commas is no number.
+    /// Text between two commas that is no number.
     #[error(
         "line {line}, column {column}: {found} is no number; expected numbers separated by commas{}",
         header(*.line)
@@ -63,9 +63,9 @@ pub enum CsvError {
     Ragged {
         /// The line.
         line: usize,
-        /// How many numbers the first line has.
+        /// Numbers that the first line has.
         expected: usize,
-        /// How many this one has.
+        /// Numbers that this one has.
         found: usize,
     },
     /// A number that the input's elements do not have.
@@ -89,9 +89,9 @@ pub enum CsvError {
         wanted(.shape)
     )]
     Fit {
-        /// How many lines.
+        /// Number of lines.
         lines: usize,
-        /// How many numbers each has.
+        /// Numbers that each line has.
         columns: usize,
         /// The input's name.
         name: String,
@@ -122,7 +122,7 @@ fn header(line: usize) -> &'static str {
     }
 }
 
-/// As in 1 of 784 (1 x 28 x 28).
+/// Writes the numbers that a shape wants, as in 1 of 784 (1 x 28 x 28).
 fn wanted(shape: &[usize]) -> String {
     let one = shape.get(1..).unwrap_or(&[]);
     let lines = shape.first().unwrap_or(&1);
@@ -213,12 +213,12 @@ pub fn read(file: &[u8]) -> Result<Table, CsvError> {
 }
 
 impl Table {
-    /// How many lines, at least 1.
+    /// Number of lines, at least 1.
     pub fn lines(&self) -> usize {
         self.numbers.len() / self.columns
     }
 
-    /// How many numbers each line has, at least 1.
+    /// Number of numbers of each line, at least 1.
     pub fn columns(&self) -> usize {
         self.columns
     }

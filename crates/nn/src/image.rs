@@ -32,15 +32,15 @@ pub enum ImageError {
     /// The file ends before the last pixel.
     #[error("the PNG image ends before its last pixel: it is damaged")]
     Cut,
-    /// What the decoder says is wrong with the file.
+    /// Message of the decoder about a damaged file.
     #[error("the PNG image is damaged: {0}")]
     Damaged(String),
     /// Too many pixels.
     #[error("{width} x {height} pixels; at most {most} are read: scale the image", most = MOST_PIXELS)]
     Size {
-        /// How many in a row.
+        /// Pixels in a row.
         width: u32,
-        /// How many rows.
+        /// Number of rows.
         height: u32,
     },
     /// More pixels than the file can have.
@@ -48,9 +48,9 @@ pub enum ImageError {
         "the PNG image announces {width} x {height} pixels, which its {found} bytes cannot hold: it is damaged"
     )]
     Short {
-        /// How many in a row.
+        /// Pixels in a row.
         width: u32,
-        /// How many rows.
+        /// Number of rows.
         height: u32,
         /// The file's length in bytes.
         found: usize,
@@ -69,9 +69,9 @@ pub enum ImageError {
         "there are {found} scalings, and the image's channels are {expected}: give one for each"
     )]
     Scalings {
-        /// How many channels there are.
+        /// Number of channels.
         expected: usize,
-        /// How many scalings came.
+        /// Number of scalings that came.
         found: usize,
     },
     /// A scaling that makes a byte infinite.
@@ -82,7 +82,7 @@ pub enum ImageError {
     Infinite {
         /// A value that occurs in the image, from 0 to 255.
         value: f64,
-        /// Its channel, counted from 1.
+        /// Channel of the number, counted from 1.
         channel: usize,
         /// The channel's scaling.
         scaling: Scaling,
@@ -94,11 +94,11 @@ pub enum ImageError {
         kind(*.channels), wanted(.shape)
     )]
     Fit {
-        /// How many channels the image has.
+        /// Number of channels of the image.
         channels: usize,
-        /// How many rows.
+        /// Number of rows.
         height: usize,
-        /// How many pixels in a row.
+        /// Pixels in a row.
         width: usize,
         /// The input's name.
         name: String,
@@ -125,7 +125,7 @@ fn kind(channels: usize) -> &'static str {
     }
 }
 
-/// As in 3 x 4 x 4, and 2 of them.
+/// Writes the sizes that a shape wants, as in 3 x 4 x 4, and 2 of them.
 fn wanted(shape: &[usize]) -> String {
     let one = sizes(shape.get(1..).unwrap_or(&[]));
     match shape.first() {
@@ -137,11 +137,11 @@ fn wanted(shape: &[usize]) -> String {
 /// How the bytes of a channel become numbers: `(byte * factor - mean) / deviation`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
-    /// What bytes are multiplied with.
+    /// Factor that bytes are multiplied with.
     pub factor: f64,
-    /// What is subtracted then.
+    /// Number that is subtracted then.
     pub mean: f64,
-    /// What the difference is divided by.
+    /// Number that the difference is divided by.
     pub deviation: f64,
 }
 
@@ -252,22 +252,22 @@ pub fn read(file: &[u8]) -> Result<Image, ImageError> {
 }
 
 impl Image {
-    /// How many channels: 1 of grey, or 3 of red, green and blue.
+    /// Number of channels: 1 of grey, or 3 of red, green and blue.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// How many pixels in a row.
+    /// Pixels in a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Its dimensions in a layout.
+    /// Dimensions of the image in a layout.
     pub fn sizes(&self, layout: Layout) -> [usize; 3] {
         match layout {
             Layout::Planes => [self.channels, self.height, self.width],
@@ -275,7 +275,7 @@ impl Image {
         }
     }
 
-    /// Its numbers by channel, row and column, with a scaling for each channel.
+    /// Numbers of the image by channel, row and column, with a scaling for each channel.
     ///
     /// # Errors
     /// [`ImageError`] if there are more scalings or fewer, or one of them makes a number infinite.
@@ -283,7 +283,7 @@ impl Image {
         self.numbers_in(Layout::Planes, scalings)
     }
 
-    /// The same in a layout.
+    /// Numbers of the image in a layout.
     fn numbers_in(&self, layout: Layout, scalings: &[Scaling]) -> Result<Vec<f64>, ImageError> {
         if scalings.len() != self.channels {
             return Err(ImageError::Scalings {
@@ -326,8 +326,8 @@ impl Image {
         }
     }
 
-    /// Its numbers for an input of this name and shape, whose first dimension is the batch and must be 1: by channel, row
-    /// and column, or, where that does not fit, with the channels last; without channels if it is grey; or all in a row,
+    /// Numbers of the image for an input of this name and shape, whose first dimension is the batch and must be 1: by channel,
+    /// row and column, or, where that does not fit, with the channels last; without channels if it is grey; or all in a row,
     /// by channel, row and column.
     ///
     /// # Errors

@@ -42,9 +42,9 @@ pub enum NpyError {
     /// Another number of bytes than the shape asks for.
     #[error("the .npy file's shape asks for {expected} bytes of data, and there are {found}")]
     Length {
-        /// What the shape asks for.
+        /// Bytes that the shape asks for.
         expected: usize,
-        /// What is there.
+        /// Bytes that are there.
         found: usize,
     },
 }
@@ -103,7 +103,7 @@ pub fn read(file: &[u8]) -> Result<Tensor, NpyError> {
     Ok(crate::evaluate::transpose(axes, &mirrored, &to))
 }
 
-/// What follows a key of the header, a Python dictionary.
+/// Gives the text after a key of the header, a Python dictionary.
 fn after<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let quotes = [format!("'{key}'"), format!("\"{key}\"")];
     let (at, found) = quotes

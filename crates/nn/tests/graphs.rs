@@ -1,4 +1,4 @@
-//! What an import makes: versions brought together, constants computed, normalisations folded.
+//! Tests the results of an import: versions brought together, constants computed, normalisations folded.
 
 use madrigal_nn::{Graph, Op, Tensor, proto, supported_operators};
 
@@ -110,7 +110,7 @@ fn softmax_changed_its_meaning() {
     assert_eq!(run(9, 2), run(13, 2));
 }
 
-/// As torch writes `x.view(x.size(0), -1)`.
+/// Chains as torch writes `x.view(x.size(0), -1)`.
 #[test]
 fn chains_of_shapes_are_computed() {
     let net = Net::new(13)

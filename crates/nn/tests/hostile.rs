@@ -12,7 +12,7 @@ use prost::Message as _;
 use crate::common::{Net, floats, ints};
 use crate::secret::{FORMAT, roles};
 
-/// What reading, importing, lowering and planning may take beside the declared budget: the process itself, and what
+/// Memory that reading, importing, lowering and planning may take beside the declared budget: the process itself, and what
 /// is computed with while a constant is made.
 const BESIDE: u64 = 32 << 20;
 
@@ -31,7 +31,7 @@ fn number(name: &str, value: i64) -> proto::Tensor {
     }
 }
 
-/// What a hundred bytes can ask for, by name.
+/// Files of a hundred bytes that ask for much, by name.
 fn files() -> Vec<(&'static str, Net)> {
     let image = || Net::new(18).input("x", &[1, 1, 2, 2]);
     let mut doubled = base()
@@ -276,7 +276,7 @@ fn small_files_take_no_more_memory_than_is_declared() {
         println!("{name}: {length} bytes, {} MiB, {error}", peak >> 20);
         let most = limits.memory + PER_BYTE * length + BESIDE;
         assert!(peak <= most, "{name}: {peak}");
-        // What is refused names the node, the sizes and what to do.
+        // The refusal names the node, the sizes and what to do.
         if !["gathered", "factors"].contains(&name) {
             let parts = ["node_", "MiB", "Limits::memory"];
             assert!(

@@ -1,4 +1,4 @@
-//! What serves no output of a model, which exporters leave behind; and forms that old and other exporters write.
+//! Tests parts that serve no output of a model, which exporters leave behind; and forms that old and other exporters write.
 
 use madrigal_nn::{Limits, Model, Options, Problem};
 use prost::Message as _;

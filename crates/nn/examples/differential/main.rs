@@ -38,7 +38,7 @@ differential [--programs N] [--seed S] [--first I] [--mix MIX] [--keep-going]
   --keep-going   go on after one that failed
 ";
 
-/// How many there were, and how fast.
+/// Tells the number of trials, and how fast they were.
 fn told_of(tally: &Tally, time: Duration) -> String {
     let Tally {
         programs,

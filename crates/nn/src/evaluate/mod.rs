@@ -102,7 +102,7 @@ impl Graph {
         held.collect()
     }
 
-    /// Its outputs for these inputs, in the order of [`Graph::inputs`] and [`Graph::outputs`].
+    /// Computes the outputs for these inputs, in the order of [`Graph::inputs`] and [`Graph::outputs`].
     ///
     /// Floats are computed in the precision of their elements, sums of many in any order; integers modulo two to
     /// their width.
@@ -114,7 +114,7 @@ impl Graph {
         self.evaluate_with(inputs, &mut ())
     }
 
-    /// As [`Graph::evaluate`], while `observer` sees every node's result.
+    /// Computes as [`Graph::evaluate`] does, while `observer` sees every node's result.
     ///
     /// # Errors
     /// [`EvaluateError`] in the same cases as [`Graph::evaluate`].

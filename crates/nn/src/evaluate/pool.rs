@@ -5,12 +5,12 @@ use super::strided::{split, strides};
 use crate::graph::{Type, Window};
 use crate::tensor::{Data, Element, Tensor};
 
-/// What lies under the kernel at one place.
+/// Elements under the kernel at one place.
 #[derive(Default)]
 struct Under {
-    /// Which elements of a channel.
+    /// Places of the elements in a channel.
     offsets: Vec<usize>,
-    /// How many elements a mean is of.
+    /// Number of elements that a mean is of.
     counted: usize,
 }
 

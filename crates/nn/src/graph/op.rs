@@ -51,7 +51,7 @@ pub enum Unary {
     },
     /// The opposite of a Boolean.
     Not,
-    /// Whether it is not a number.
+    /// Whether the operand is not a number.
     IsNan,
 }
 
@@ -77,11 +77,11 @@ pub enum Binary {
     Min,
     /// The larger one.
     Max,
-    /// Of Booleans.
+    /// And of Booleans.
     And,
-    /// Of Booleans.
+    /// Or of Booleans.
     Or,
-    /// Of Booleans.
+    /// Exclusive or of Booleans.
     Xor,
     /// Gives Booleans.
     Equal,
@@ -106,7 +106,7 @@ pub struct Window {
     pub after: Vec<usize>,
 }
 
-/// What a dimension is reduced by.
+/// Operations that a dimension is reduced by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The sum.
@@ -160,7 +160,7 @@ pub enum Op {
         window: Window,
         /// Elements of bias alone added behind.
         extra: Vec<usize>,
-        /// As of Conv.
+        /// Groups, as of Conv.
         groups: usize,
     },
     /// The greatest element under the kernel; what was added does not count.
@@ -175,7 +175,7 @@ pub enum Op {
     },
     /// Along some axes.
     Reduce {
-        /// What is computed.
+        /// Operation of the reduction.
         by: Reduction,
         /// In ascending order.
         axes: Vec<usize>,
@@ -192,7 +192,7 @@ pub enum Op {
     /// The greatest or least elements along an axis, in order, the first of equal ones first; and their places in
     /// `int64`.
     TopK {
-        /// How many.
+        /// Number of elements.
         count: usize,
         /// Along which axis.
         axis: usize,
@@ -228,7 +228,7 @@ pub enum Op {
         /// If not, the mean is taken to be 0 (RMS normalisation).
         center: bool,
     },
-    /// The same elements, in the same order.
+    /// Puts the same elements, in the same order, into another shape.
     Reshape {
         /// The new dimensions.
         shape: Vec<usize>,
@@ -255,7 +255,7 @@ pub enum Op {
     /// `inputs[0]` at the places `inputs[1]` of an axis, whose dimensions replace that axis. Places may be negative,
     /// and then count from the end, unless they are a constant.
     Gather {
-        /// Which axis.
+        /// Axis along which elements are taken.
         axis: usize,
     },
     /// Broadcast.

@@ -65,7 +65,7 @@ fn batch(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.add(x, shift)?])
 }
 
-/// As in training: each channel by the mean and the variance that it has in this batch.
+/// Normalises as in training: each channel by the mean and the variance that it has in this batch.
 fn by_own_statistics(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let shape = b.shape(x).to_vec();

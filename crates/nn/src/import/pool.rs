@@ -22,11 +22,11 @@ pub(super) const TABLE: Table = &[
 /// How sizes are rounded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Padding {
-    /// What no place of the kernel reaches is left over.
+    /// Padding that leaves over what no place of the kernel reaches.
     Floor,
     /// Another place of the kernel, if it begins within the data or what was added before.
     Ceil,
-    /// Of a transposed convolution, which chooses its padding itself.
+    /// Padding of a transposed convolution, which chooses it itself.
     Transposed,
 }
 

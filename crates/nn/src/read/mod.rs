@@ -68,7 +68,7 @@ pub enum ReadError {
     TooLong {
         /// Bytes of the file.
         found: usize,
-        /// What is allowed.
+        /// Number of bytes that is allowed.
         limit: usize,
     },
     /// More nodes, tensors, names and attributes than allowed.
@@ -76,7 +76,7 @@ pub enum ReadError {
         "the file has more than {limit} nodes, tensors, names and attributes: simplify the model, or raise `Limits::parts`"
     )]
     TooManyParts {
-        /// What is allowed.
+        /// Number of parts that is allowed.
         limit: usize,
     },
     /// A name is longer than any that somebody would give.
@@ -84,10 +84,10 @@ pub enum ReadError {
         "the file has a name of {found} bytes, and {LONGEST_NAME} are allowed: give shorter names"
     )]
     Name {
-        /// Its bytes.
+        /// Number of bytes of the name.
         found: usize,
     },
-    /// What the file has takes more memory than allowed.
+    /// Parts of the file that take more memory than allowed.
     #[error("the file has too many parts for its length: {0}")]
     Memory(Spent),
     /// It is no ONNX file, or a damaged one.
@@ -98,9 +98,9 @@ pub enum ReadError {
         "cannot read {path}: {error}; tensors' data lies beside the model, under the name that was saved"
     )]
     Unreadable {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What the system says.
+        /// Error of the operating system.
         error: String,
     },
     /// A tensor's data is said to be where it cannot be.
@@ -110,9 +110,9 @@ pub enum ReadError {
     External {
         /// The tensor's name.
         tensor: String,
-        /// What the model says.
+        /// Text that the model says.
         place: String,
-        /// What it should say.
+        /// Text that it should say.
         expected: &'static str,
     },
     /// It has no graph.
@@ -135,9 +135,9 @@ pub enum ReadError {
     /// The file uses a part of the format that is not supported.
     #[error("the file has {what}, which is not supported: {advice}")]
     Unsupported {
-        /// Which part.
+        /// Name of the part.
         what: &'static str,
-        /// What to do.
+        /// Advice: what to do.
         advice: &'static str,
     },
 }
@@ -157,7 +157,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// As [`Model::read`], of a file in `folder` that may have the data of tensors in files beside it.
+    /// Reads as [`Model::read`] does a file in `folder` that may have the data of tensors in files beside it.
     ///
     /// # Errors
     /// [`ReadError`] in the same cases as [`Model::read`]; or if one of the files cannot be read, or holds less
@@ -174,7 +174,7 @@ impl Model {
         Ok(model)
     }
 
-    /// As [`Model::read_beside`], of the file that was read at `path`, which may be a link: then the data of tensors may
+    /// Reads as [`Model::read_beside`] does the file that was read at `path`, which may be a link: then the data of tensors may
     /// lie where that leads, too.
     ///
     /// # Errors
@@ -262,7 +262,7 @@ impl Model {
         self.opset
     }
 
-    /// How many inputs the model has, weights left out.
+    /// Number of inputs of the model, weights left out.
     pub fn inputs(&self) -> usize {
         let weights = self.weights();
         let inputs = self.graph.input.iter();
@@ -286,14 +286,14 @@ impl Model {
     }
 }
 
-/// Of a sparse tensor its values, which bear its name.
+/// Values of a sparse tensor, which bear its name.
 #[derive(Clone, PartialEq, prost::Message)]
 struct SparseTensor {
     #[prost(message, optional, tag = "1")]
     values: Option<SparseValues>,
 }
 
-/// Of these the name.
+/// Name of these values.
 #[derive(Clone, PartialEq, prost::Message)]
 struct SparseValues {
     #[prost(string, tag = "8")]

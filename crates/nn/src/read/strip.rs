@@ -17,11 +17,11 @@ use crate::tensor::{Data, Element, Tensor};
 pub struct Stripped {
     /// The file.
     pub file: Vec<u8>,
-    /// What can still be read in it, beside names, operators and shapes.
+    /// Parts that can still be read in it, beside names, operators and shapes.
     pub readable: Vec<Readable>,
     /// Tensors whose numbers are all 0 in it.
     pub tensors: usize,
-    /// How many numbers these have.
+    /// Numbers in these tensors.
     pub numbers: u64,
 }
 
@@ -30,9 +30,9 @@ pub struct Stripped {
 pub struct Readable {
     /// The name of the tensor, or of the node and its attribute.
     pub name: String,
-    /// What it is: elements and shape, or the type of an attribute.
+    /// Kind of the part: elements and shape, or the type of an attribute.
     pub kind: String,
-    /// How many numbers; of text, bytes.
+    /// Number of numbers; of text, bytes.
     pub count: u64,
 }
 
@@ -65,7 +65,7 @@ pub enum StripError {
 impl Model {
     /// The model as a file for those who are to know its architecture alone.
     ///
-    /// What was trained is found from the result of the [import](Self::import): all tensors that weights are made of,
+    /// Weights are found from the result of the [import](Self::import): all tensors that weights are made of,
     /// whatever they are in the file, are 0, and what serves no output is gone, as are texts about the model. Integers,
     /// Booleans and single numbers without dimensions that the network reads as such stay, and so do attributes, names, and
     /// of the [notes](Self::note) Madrigal's own; [`Stripped::readable`] tells them. The options are those of an import;

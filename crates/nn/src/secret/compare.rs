@@ -1,4 +1,4 @@
-//! What becomes of a model's numbers when they have a fixed point, on sample data.
+//! Compares a model's numbers with a fixed point with those in the clear, on sample data.
 
 use madrigal_program::{InputError, Inputs, Mistake, Overflow, Party, Type};
 
@@ -13,7 +13,7 @@ use crate::tensor::Tensor;
 pub struct Comparison {
     /// The model's outputs, in its order.
     pub outputs: Vec<OutputDifference>,
-    /// Its nodes that make floats, in order.
+    /// Differences of the nodes that make floats, in order.
     pub layers: Vec<LayerDifference>,
     /// Operations in which a number left its range, in order, as the program names them; sums within a node, too.
     pub overflows: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Comparison {
 /// An output in both ways.
 #[derive(Clone, Debug)]
 pub struct OutputDifference {
-    /// Its name.
+    /// Name of the output.
     pub name: String,
     /// The greatest magnitude in the clear.
     pub greatest: f64,
@@ -30,7 +30,7 @@ pub struct OutputDifference {
     pub largest_error: f64,
     /// Rows, along the first axis, of an output of two axes or more.
     pub rows: usize,
-    /// How many of these have their greatest number elsewhere.
+    /// Number of these rows that have their greatest number elsewhere.
     pub changed: usize,
 }
 
@@ -39,7 +39,7 @@ pub struct OutputDifference {
 pub struct LayerDifference {
     /// The name of the model's node.
     pub name: String,
-    /// Its operator.
+    /// Operator of the node.
     pub operator: String,
     /// The greatest magnitude in the clear.
     pub greatest: f64,
@@ -56,7 +56,7 @@ pub enum CompareError {
     /// It cannot be computed on secrets.
     #[error(transparent)]
     Unfit(#[from] UnfitError),
-    /// Its weights, or the data, are no such numbers.
+    /// Weights or data that are no such numbers.
     #[error(transparent)]
     Encode(#[from] EncodeError),
     /// The data does not fit the model.
@@ -84,7 +84,7 @@ fn room(number: Type, fraction: u32, greatest: f64) -> f64 {
     f64::from(number.bits() - 1 - fraction) - greatest.max(f64::MIN_POSITIVE).log2()
 }
 
-/// Of the numbers that count.
+/// Gives the greatest of the numbers that count, without their signs.
 fn greatest(tensor: &Tensor, counts: impl Fn(f64) -> bool) -> f64 {
     let numbers = tensor.to_f64().into_iter();
     let numbers = numbers.filter(|&number| counts(number));
@@ -178,8 +178,8 @@ impl Graph {
         })
     }
 
-    /// Of types with so many bits one with many bits after the point in which no result of the model on data comes nearer
-    /// to the range's end than by `spare` bits; `None` if there is none with 4 bits or more. What is summed up within a
+    /// Chooses, among types with `bits` bits, one with many bits after the point in which no result of the model on data comes
+    /// nearer to the range's end than by `spare` bits; `None` if there is none with 4 bits or more. What is summed up within a
     /// node is not looked at: [`compare`](Self::compare) does.
     ///
     /// # Errors

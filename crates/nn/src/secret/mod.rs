@@ -52,7 +52,7 @@ use masks::Masks;
 /// Who brings and learns what, and how numbers are kept.
 #[derive(Clone, Debug)]
 pub struct Roles {
-    /// How many parties compute.
+    /// Number of parties that compute.
     pub parties: usize,
     /// Who knows the weights.
     pub model: Party,
@@ -82,7 +82,7 @@ impl Graph {
         self.masked_on_secrets(roles, format, Masks::of(self, format.number))
     }
 
-    /// The same with a check of ranges: all parties learn one bit, whether a number may have left its range
+    /// Lowers the graph with a check of ranges: all parties learn one bit, whether a number may have left its range
     /// ([`Network::may_have_left`]). Where that is false, none has. Each operand of a sum or product is compared with a
     /// limit, which takes about as much as a ReLU of all of them, twice.
     ///
@@ -92,7 +92,7 @@ impl Graph {
         self.lowered(roles, format, Masks::of(self, format.number), true)
     }
 
-    /// As [`on_secrets`](Self::on_secrets), with what stands for numbers beyond the type's.
+    /// Lowers as [`on_secrets`](Self::on_secrets) does, with numbers that stand for those beyond the type's.
     fn masked_on_secrets(
         &self,
         roles: &Roles,
@@ -176,7 +176,7 @@ fn too_large(spent: &Spent) -> String {
     format!("planning it: {spent}; use a smaller batch, or raise `Limits::memory`")
 }
 
-/// What cannot be done, in words.
+/// Gives the error that something cannot be done, in words.
 fn cannot<T>(reason: impl Into<String>) -> Lowered<T> {
     Err(Stop::Reason(reason.into()))
 }

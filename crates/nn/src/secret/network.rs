@@ -16,7 +16,7 @@ use crate::tensor::{Data, Tensor};
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     pub(super) name: String,
-    /// Its name in the program.
+    /// Name of the input in the program.
     pub(super) port: String,
     pub(super) element: Type,
     pub(super) ty: ValueType,
@@ -41,7 +41,7 @@ pub(super) struct Weight {
 pub struct Network {
     pub(super) program: Computation,
     pub(super) weights: Vec<Weight>,
-    /// What stands for numbers that the type does not have.
+    /// Numbers that stand for those which the type does not have.
     pub(super) masks: Masks,
     pub(super) inputs: Vec<Port>,
     pub(super) outputs: Vec<Port>,
@@ -49,13 +49,13 @@ pub struct Network {
     pub(super) more: HashMap<ValueId, u32>,
     pub(super) layers: Vec<Layer>,
     pub(super) number: Type,
-    /// What the owner of the weights brings for the check of ranges.
+    /// Limits that the owner of the weights brings for the check of ranges.
     pub(super) limits: Vec<OwnersLimit>,
     /// Whether there is that check: its bit is the last output.
     pub(super) guarded: bool,
 }
 
-/// How many of a model's numbers all parties know, and how many their owner alone.
+/// Counts of a model's numbers: those that all parties know, and those that their owner alone knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Shown {
     /// Constants that are part of the program.
@@ -77,7 +77,7 @@ impl Network {
         &self.layers
     }
 
-    /// How many of the numbers that the model's nodes read are whose, each counted once.
+    /// Counts the numbers that the model's nodes read by who knows them, each once.
     pub fn shown(&self, graph: &Graph) -> Shown {
         let own: BTreeSet<ValueId> = self.weights.iter().map(|weight| weight.value).collect();
         let mut shown = Shown::default();

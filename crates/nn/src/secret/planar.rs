@@ -27,7 +27,7 @@ pub(super) fn along_two(values: &[usize], missing: usize) -> Lowered<[usize; 2]>
     }
 }
 
-/// That so many elements, as the product of these numbers, can be put together.
+/// Checks that as many elements as the product of these numbers can be put together.
 pub(super) fn fits(sizes: &[usize]) -> Lowered<()> {
     let product = sizes
         .iter()
@@ -51,7 +51,7 @@ impl Planar {
         })
     }
 
-    /// As a convolution has it.
+    /// Gives the moves as a convolution has them.
     pub(super) fn moves(&self, groups: usize) -> Moves {
         Moves {
             groups,

@@ -49,7 +49,7 @@ fn scaled(data: &[Tensor], factor: f32) -> Vec<Tensor> {
     data.iter().map(of).collect()
 }
 
-/// As data grows, numbers wrap around sooner or later: never without the bit, and no ordinary data with it.
+/// Data that grows makes numbers wrap around sooner or later: never without the bit, and no ordinary data with it.
 #[test]
 fn no_number_leaves_its_range_without_the_bit() {
     let mut random = Random::new();
