@@ -7,6 +7,7 @@ use crate::features::features;
 use crate::neutral::neutral;
 use crate::process::{cargo, run, target_folder, works};
 use crate::signposts::signposts;
+use crate::wording::wording;
 
 /// Checks everything, the quickest first.
 pub(crate) fn lint() -> Outcome {
@@ -15,6 +16,7 @@ pub(crate) fn lint() -> Outcome {
     signposts()?;
     domains()?;
     neutral()?;
+    wording()?;
     features()?;
     deny()?;
     run(cargo().args([

@@ -24,6 +24,7 @@ mod signposts;
 mod soak;
 mod suites;
 mod test;
+mod wording;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
