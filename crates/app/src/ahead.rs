@@ -66,10 +66,10 @@ pub struct Prepared {
     runs: u32,
     /// Correlations that they hold, as `--triples` of `madrigal precompute` writes it.
     correlations: String,
-    /// On each party's disk.
+    /// Bytes on each party's disk.
     store_bytes: u64,
     seconds: f64,
-    /// By the party that sent most, of those here.
+    /// Bytes sent by the party that sent most, of those here.
     bytes_sent: u64,
 }
 
@@ -210,7 +210,7 @@ fn make(files: &StoreFiles, spec: &StoreSpec) -> Result<Precomputation> {
 }
 
 impl Prepared {
-    /// For people.
+    /// Tells people what was made.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let runs = match self.runs {

@@ -185,7 +185,7 @@ impl Flags {
         }
     }
 
-    /// How it is to be computed.
+    /// Gives the ways in which it is to be computed.
     pub(crate) fn ways<'a>(&'a self, asked: &'a [Fact]) -> Ways<'a> {
         Ways {
             over: &self.over,
@@ -197,7 +197,7 @@ impl Flags {
     }
 }
 
-/// Who a command is.
+/// Names of a command.
 pub(crate) struct Named<'a> {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,

@@ -23,7 +23,7 @@ struct Report {
     seed: u64,
     /// Mixes in which all was right.
     right: Vec<String>,
-    /// Where numbers leave their ranges on inputs that were all given.
+    /// Places where numbers leave their ranges on inputs that were all given.
     overflows: Vec<String>,
 }
 

@@ -32,7 +32,7 @@ struct Explanation {
     memory_bytes: usize,
     /// Conditionals on secrets, and how they are computed.
     conditionals: Vec<String>,
-    /// Where their branches share their cost, what it would be without that.
+    /// Costs without sharing, where the conditionals' branches share their cost.
     multiplexed: Option<Multiplexed>,
     /// The ways to compute conditionals that were compared, of which the fastest was taken.
     considered: Vec<Considered>,
@@ -50,7 +50,7 @@ struct Multiplexed {
 #[derive(Serialize)]
 struct Considered {
     how: &'static str,
-    /// On this line, at the rates by which all parties choose alike.
+    /// Seconds on this line, at the rates by which all parties choose alike.
     seconds: f64,
     bytes_sent: u64,
 }
@@ -77,7 +77,7 @@ pub struct Costs {
 pub struct Operation {
     /// The operation, as parties compare it.
     pub name: String,
-    /// Where in the source it comes from, and what it is there.
+    /// Place in the source that it comes from, and what it is there.
     pub source: String,
     /// The sorts of what it makes.
     pub makes: Vec<String>,

@@ -54,7 +54,7 @@ pub trait Fault: std::error::Error + Send + Sync + 'static {
     fn status(&self) -> Status;
 }
 
-/// Why there is no right result.
+/// Reasons why there is no right result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -94,7 +94,7 @@ pub enum Failure {
     /// The port is taken, or not ours to take.
     #[error("cannot listen at {address}: {source}; {}", listen_hint(.source))]
     Listen {
-        /// Where.
+        /// Address.
         address: String,
         /// Error of the operating system.
         source: io::Error,
@@ -110,10 +110,10 @@ pub enum Failure {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// This program is wrong.
+    /// A fault of this program itself.
     #[error("a fault of madrigal: {what}; please report it with this text")]
     Bug {
-        /// How it showed.
+        /// Sign by which it showed.
         what: String,
     },
     /// Failure that one command alone knows.
@@ -212,7 +212,7 @@ pub enum Content {
     /// A correlation store.
     #[error("the correlation store {}: {}", directory.display(), with(problem, remedies::of_store(problem)))]
     Store {
-        /// Where it is.
+        /// Directory of the store.
         directory: PathBuf,
         /// Problem of the store.
         problem: StoreError,
@@ -220,7 +220,7 @@ pub enum Content {
     /// A directory with one party's store was asked for.
     #[error("{} holds the stores of {parties} parties on this machine; give one party's, {}", directory.display(), directory.join("party0").display())]
     Stores {
-        /// Where they are.
+        /// Directory of the stores.
         directory: PathBuf,
         /// Number of parties.
         parties: usize,
@@ -228,7 +228,7 @@ pub enum Content {
     /// Stores of another number of parties.
     #[error("{} holds the stores of {found} parties, not of {parties}; give --local {found}, or make stores for {parties} parties elsewhere", directory.display())]
     StoreParties {
-        /// Where they are.
+        /// Directory of the stores.
         directory: PathBuf,
         /// Number of stores that were found.
         found: usize,
@@ -238,7 +238,7 @@ pub enum Content {
 }
 
 impl Failure {
-    /// For `map_err` on what a file operation returns.
+    /// Gives a function for `map_err` on what a file operation returns.
     pub fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File {
@@ -248,7 +248,7 @@ impl Failure {
         }
     }
 
-    /// For `map_err` on what the system returns.
+    /// Gives a function for `map_err` on what the system returns.
     pub fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
     }

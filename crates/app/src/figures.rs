@@ -29,7 +29,7 @@ pub struct PhaseFigures {
 }
 
 impl PhaseFigures {
-    /// From what the counters say.
+    /// Makes the figures of a phase from what the counters say.
     pub fn new(seconds: f64, cost: &PhaseCost) -> Self {
         Self {
             seconds,
@@ -53,18 +53,18 @@ impl From<&PhaseReport> for PhaseFigures {
 pub struct PartyFigures {
     /// Number of the party.
     pub party: usize,
-    /// Before any input was needed.
+    /// Figures before any input was needed.
     pub setup: PhaseFigures,
-    /// With inputs.
+    /// Figures with inputs.
     pub online: PhaseFigures,
-    /// From the opening of the job to its finish at all parties.
+    /// Seconds from the opening of the job to its finish at all parties.
     pub total_seconds: f64,
-    /// With headers and control messages.
+    /// Bytes sent with headers and control messages.
     pub wire_bytes_sent: u64,
 }
 
 impl PartyFigures {
-    /// From what the engine tells.
+    /// Makes the figures of a party from what the engine tells.
     pub fn new(party: Party, outcome: &Outcome) -> Self {
         Self {
             party: party.index(),

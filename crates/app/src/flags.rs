@@ -14,7 +14,7 @@ pub const SHAPED: &str = "\
 Make the links between the parties behave like this network: every message arrives half a round trip \
 later, and each direction of each link carries no more than the bandwidth";
 
-/// And what `none` stands for.
+/// Meaning of `none` in [`networks`].
 pub const UNSHAPED: &str = "the links as they are";
 
 /// The help of a flag that takes a network's profile: `what`, then each name

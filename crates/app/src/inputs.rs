@@ -79,7 +79,7 @@ enum Problem {
     },
 }
 
-/// How an input was given.
+/// Tells how an input was given.
 fn given(name: &str, path: Option<&Path>) -> String {
     match path {
         Some(path) => format!("{}, the input {name}", path.display()),

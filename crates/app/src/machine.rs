@@ -24,12 +24,12 @@ pub struct Limit {
     pub unit: &'static str,
 }
 
-/// This machine.
+/// Limits of this machine.
 #[derive(Debug, Clone, Serialize)]
 pub struct Machine {
     /// Name that the processor gives itself, where the system tells.
     pub processor: Option<String>,
-    /// Those that this process may use.
+    /// Number of cores that this process may use.
     pub cores: usize,
     /// Work of the slowest of as many threads while all were at work, as a share of what one does alone, 0 to 1.
     pub cores_free: f64,
@@ -41,7 +41,7 @@ pub struct Machine {
     pub kernels: Vec<Limit>,
     /// Round trip of a byte through TCP.
     pub loopback_round_trip_seconds: f64,
-    /// In one direction.
+    /// Bytes a second through TCP, in one direction.
     pub loopback_bytes_per_second: f64,
     /// Open files that a process may have, where the system tells.
     pub open_files: Option<u64>,
@@ -84,7 +84,7 @@ impl Machine {
         })
     }
 
-    /// For people.
+    /// Makes a table for people.
     pub fn table(&self) -> Table {
         let mut table = table(&["", "this machine"]);
         let mut row = |name: &str, value: String| {

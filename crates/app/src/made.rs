@@ -37,7 +37,7 @@ impl<H> Made<'_, H> {
         self.flags.goal()
     }
 
-    /// How it is to be computed.
+    /// Gives the ways in which it is to be computed.
     pub(crate) fn ways(&self) -> Ways<'_> {
         self.flags.ways(&self.asked)
     }

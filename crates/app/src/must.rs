@@ -57,7 +57,7 @@ impl Rule {
 }
 
 impl Must {
-    /// In words, of elements.
+    /// Tells the condition in words, of elements.
     pub(crate) fn told(self) -> String {
         match self {
             Self::AtMost(most) => format!("at most {most}"),

@@ -54,7 +54,7 @@ pub struct Over {
 }
 
 impl Over {
-    /// If no link was named, takes the network that the parties are made to feel for it, or else
+    /// Takes the network that the parties are made to feel, if no link was named, or else
     /// that of this machine where they all run here.
     pub fn or_network(&mut self, network: &str, here: bool) {
         if self.link.is_some() {

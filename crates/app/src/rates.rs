@@ -88,7 +88,7 @@ pub fn measure_together(trial: Option<&Trial>, parties: usize) -> Result<Rates> 
     Ok(trial.rates(rates, &times, parties))
 }
 
-/// On two threads at a time.
+/// Measures on two threads at a time.
 fn beside<T: Send>(work: impl Fn() -> Result<T> + Sync) -> Result<[T; 2]> {
     thread::scope(|scope| {
         let other = scope.spawn(&work);

@@ -108,17 +108,17 @@ fn split_change(text: &str) -> Option<(&str, (Duration, &str))> {
 
 /// One party's way to the others over TCP.
 pub struct Way<'a> {
-    /// This party.
+    /// Number of this party.
     pub me: Party,
-    /// Where party `i` listens.
+    /// Addresses where the parties listen, by their numbers.
     pub addresses: &'a [String],
-    /// Where this party listens, already.
+    /// Listener of this party, which listens already.
     pub listener: TcpListener,
     /// Protection of the links.
     pub security: &'a Security,
     /// Network that the links are made to behave like.
     pub network: Network,
-    /// How long to wait for what.
+    /// Times to wait.
     pub patience: &'a Patience,
     /// Threads that the party computes with.
     pub threads: usize,

@@ -10,7 +10,7 @@ use madrigal_net::tls::TlsError;
 use madrigal_net::transport::ConnectError;
 
 const RENEW: &str = "`madrigal keygen --renew`";
-/// How stores are made.
+/// Way to make stores.
 const STORES: &str = "`madrigal precompute --triples ... --store DIR` makes stores at all parties; so does --prepare where a command has it";
 
 /// The error, and in brackets what is to be changed.
@@ -45,7 +45,7 @@ pub fn of_store(error: &StoreError) -> Option<&'static str> {
     })
 }
 
-/// Where the parties' flags differ.
+/// Flags in which the parties may differ.
 fn of_fact(what: &str) -> Option<&'static str> {
     Some(match what {
         "protocol" => "protocol: see --protocol",

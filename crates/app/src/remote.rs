@@ -16,7 +16,7 @@ use crate::flags::{KeyFlags, Net, Patience, TransportArg, Who};
 use crate::progress::say;
 use crate::reach::{Network, Way};
 
-/// This party among the others.
+/// A party on this machine, among others on theirs.
 pub struct RemoteParty<'a> {
     me: usize,
     /// Number of the roster's parties that compute; a dealer comes after them.
@@ -148,7 +148,7 @@ impl<'a> RemoteParty<'a> {
         self
     }
 
-    /// This party's number.
+    /// Number of this party.
     pub fn me(&self) -> usize {
         self.me
     }
@@ -166,7 +166,7 @@ impl<'a> RemoteParty<'a> {
         }
     }
 
-    /// Where each party is dialed.
+    /// Addresses at which the parties are dialed.
     pub fn addresses(&self) -> Vec<String> {
         self.roster
             .parties()
@@ -180,7 +180,7 @@ impl<'a> RemoteParty<'a> {
         self.identity.as_deref()
     }
 
-    /// How patient it is.
+    /// Times that it waits.
     pub fn patience(&self) -> &'a Patience {
         &self.net.patience
     }
@@ -238,7 +238,7 @@ const CLOCKS: u64 = 120;
 
 /// Messages of a party while it waits.
 struct Waits {
-    /// How each of the others is called.
+    /// Names of the others.
     names: Vec<String>,
     quiet: bool,
 }

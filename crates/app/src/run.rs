@@ -45,7 +45,7 @@ pub(crate) fn saving(goal: Goal) -> &'static str {
     }
 }
 
-/// Where correlations come from, if any are used.
+/// Tells where correlations come from, if any are used.
 pub(crate) fn origin(plan: &ProgramPlan) -> String {
     match plan.needs().is_empty() {
         true => "none".to_owned(),

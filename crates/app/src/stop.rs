@@ -61,7 +61,7 @@ impl std::fmt::Display for Signal {
     }
 }
 
-/// Those who are to be told, and what they were told.
+/// Tasks that are to be told, and what they were told.
 struct State {
     told: Option<Signal>,
     next: u64,

@@ -82,7 +82,7 @@ impl StoreFiles {
         StoreKey::load_or_make(&self.key).map_err(self.failed())
     }
 
-    /// Before a new store is made here.
+    /// Prepares the directory before a new store is made here.
     pub fn new_store(self) -> Unfinished {
         // A key beside an identity may be that of other stores by then.
         let own_key = beside(&self.directory, "key") == self.key;
@@ -101,7 +101,7 @@ impl StoreFiles {
         }
     }
 
-    /// For `map_err`: names the directory.
+    /// Gives a function for `map_err` that names the directory.
     pub fn failed(&self) -> impl FnOnce(StoreError) -> Failure {
         let directory = self.directory.clone();
         move |problem| Content::Store { directory, problem }.into()

@@ -7,7 +7,7 @@ use std::io::{self, Stderr, Write};
 
 use madrigal_core::text::{is_plain, own_data_was_kept};
 
-/// How a character that is not plain is written.
+/// Forms in which a character that is not plain is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// Escapes as in `\u{1b}`.

@@ -27,7 +27,7 @@ fn numbers_as_people_write_them() {
     );
 }
 
-/// Before, tables with many columns or long cells were as wide as they liked.
+/// Tables with many columns or long cells fit 80 columns; before, they were as wide as they liked.
 #[test]
 fn tables_fit_eighty_columns() {
     let header = [

@@ -116,13 +116,13 @@ impl fmt::Display for Size {
     }
 }
 
-/// Why a file was not read.
+/// Reasons why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// It is no regular file: one of another kind may never end, or never begin.
+    /// A file that is no regular one: one of another kind may never end, or never begin.
     #[error("it is {0}, and only regular files are read: copy what it has into one")]
     Kind(&'static str),
-    /// It is longer than it may be.
+    /// A file that is longer than it may be.
     #[error("it is longer than {}", Size(*limit))]
     TooLong {
         /// Bytes that it may have.

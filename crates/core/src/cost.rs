@@ -96,9 +96,9 @@ impl AddAssign for PhaseCost {
 /// Cost of one party in both phases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
-    /// Before the inputs are needed.
+    /// Cost before the inputs are needed.
     pub setup: PhaseCost,
-    /// From the inputs on.
+    /// Cost from the inputs on.
     pub online: PhaseCost,
 }
 

@@ -51,9 +51,9 @@ pub struct Convolution {
     pub filters: usize,
     /// Rows and columns of a filter.
     pub filter: [usize; 2],
-    /// By how many rows and columns the filter moves.
+    /// Rows and columns by which the filter moves.
     pub stride: [usize; 2],
-    /// How far apart the rows and columns of the image are that a filter meets.
+    /// Distances of the rows and columns of the image that a filter meets.
     pub dilation: [usize; 2],
     /// Rows of zeros above and below, columns of zeros left and right.
     pub padding: [[usize; 2]; 2],
@@ -377,7 +377,7 @@ impl Product {
         count * shape.rows * shape.inner * shape.columns
     }
 
-    /// Where the left matrix of a piece lies in the left operand.
+    /// Gives the place of the left matrix of a piece in the left operand.
     pub fn left(&self, piece: usize) -> Range<usize> {
         let [left, ..] = self.pieces().1.lengths();
         piece * left..(piece + 1) * left
@@ -397,8 +397,8 @@ impl Product {
         }
     }
 
-    /// Where columns `from..` of row `row` of a piece's product begin in the result, and how many of them are there one
-    /// after the other.
+    /// Gives the place in the result where columns `from..` of row `row` of a piece's product begin, and how many of them are
+    /// there one after the other.
     pub fn run(&self, piece: usize, row: usize, from: usize) -> (usize, usize) {
         let (_, shape) = self.pieces();
         match self {

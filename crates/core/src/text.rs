@@ -52,7 +52,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 static SHOWN: AtomicBool = AtomicBool::new(false);
 static KEPT: AtomicBool = AtomicBool::new(false);
 
-/// From now on, messages of this process tell [`OwnData`]: somebody has asked for it.
+/// Has messages of this process tell [`OwnData`] from now on: somebody has asked for it.
 pub fn show_own_data() {
     SHOWN.store(true, Ordering::Relaxed);
 }

@@ -35,9 +35,9 @@ use crate::PhaseCost;
 
 /// Bytes that may be under way on a channel at first.
 pub const FIRST_WINDOW: u64 = 4 << 20;
-/// And at most.
+/// Bytes that may be under way on a channel at most.
 pub const LARGEST_WINDOW: u64 = 64 << 20;
-/// By how much a window grows at a time.
+/// Factor by which a window grows at a time.
 pub const GROWTH: u64 = 4;
 /// Bytes per second that a line is taken to carry before it has shown what it does: where its round trip is
 /// long, so much of what is known to come may be under way from the beginning.
@@ -64,7 +64,7 @@ pub struct Rates {
     pub network_bytes: f64,
     /// Messages sent.
     pub messages: f64,
-    /// Not a rate: seconds from a message's sending to its receiver's work, over a network without
+    /// Seconds (no rate) from a message's sending to its receiver's work, over a network without
     /// any latency.
     pub hop: f64,
 }
@@ -138,7 +138,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// This, `times` times.
+    /// Gives this work `times` times.
     #[must_use]
     pub fn times(self, times: f64) -> Self {
         Self {
@@ -197,11 +197,11 @@ pub struct Bill {
     pub links: usize,
     /// Threads that share its computing.
     pub threads: usize,
-    /// How its messages wait for each other.
+    /// Order in which its messages wait for each other.
     pub order: Order,
 }
 
-/// How messages wait for each other.
+/// Ways in which messages wait for each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     /// Chains that are under way at once, for each thread; in each, no message is sent before the last
@@ -219,9 +219,9 @@ pub struct Time {
     pub computing: f64,
     /// The fullest link at work.
     pub sending: f64,
-    /// For messages that have to arrive before others can be sent, and for windows that are too small.
+    /// Time for messages that have to arrive before others can be sent, and for windows that are too small.
     pub waiting: f64,
-    /// From the beginning to the end.
+    /// Time from the beginning to the end.
     pub total: f64,
 }
 
@@ -237,7 +237,7 @@ impl Bill {
         }
     }
 
-    /// How long it takes, by the model that the source of this module explains.
+    /// Estimates the time that it takes, by the model that the source of this module explains.
     pub fn time(&self, rates: &Rates, link: &Link) -> Time {
         let PhaseCost {
             rounds,
@@ -300,7 +300,7 @@ fn growing(bytes: f64, seconds: f64, round_trip: f64, window: f64) -> f64 {
 }
 
 impl Time {
-    /// This and then `next`.
+    /// Gives the bill of this and then `next`.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         Self {

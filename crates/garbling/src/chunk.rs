@@ -19,7 +19,7 @@ pub struct Program<'p> {
 #[derive(Debug)]
 pub struct Walk {
     local: Fused,
-    /// For each AND, whether no later one of its layer reads the row that it writes.
+    /// Says for each AND whether no later one of its layer reads the row that it writes.
     at_once: Vec<bool>,
 }
 
@@ -113,11 +113,11 @@ impl<'p> Program<'p> {
 /// Local operations, then ANDs of one layer: all of them, or a part.
 #[derive(Debug, Clone, Copy)]
 pub struct Chunk<'p> {
-    /// To be done in order, before the ANDs.
+    /// Operations to be done in order, before the ANDs.
     pub local: LabelOps<'p>,
     /// ANDs; none in the last chunk of a circuit, which is its tail and has no table.
     pub ands: &'p [And],
-    /// For each of them, whether it may write its row at once: no later one of the layer reads it.
+    /// Says for each of them whether it may write its row at once: no later one of the layer reads it.
     pub at_once: &'p [bool],
     /// Whether these are the last ANDs of their layer. Only then may the layer's other ANDs write their rows.
     pub ends_layer: bool,

@@ -1,6 +1,6 @@
 //! Errors, and the party through whom they come.
 
-/// Who caused an error.
+/// Party that caused an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The peer sent something that no honest peer of the same version and plan sends.

@@ -11,7 +11,7 @@ use madrigal_kernels::{LabelOps, LabelProgram};
 #[derive(Debug)]
 pub(crate) struct Fused {
     program: LabelProgram,
-    /// Where each layer's operations end.
+    /// Ends of each layer's operations.
     ends: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ fn sum(op: &LocalOp, rows: usize) -> [u32; 3] {
     }
 }
 
-/// How often what each local operation writes is read before something else is written there.
+/// Counts how often the value that each local operation writes is read before something else is written there.
 fn uses(layered: &Layered) -> Vec<u32> {
     let mut uses = vec![0; layered.local_count()];
     // Operation that wrote the value of each row, if one did; those of inputs and ANDs do not count.

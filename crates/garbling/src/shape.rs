@@ -20,7 +20,7 @@ const LANES_OF_A_BLOCK: core::ops::RangeInclusive<usize> = 32..=128;
 /// lanes or more, up to 64 lanes of one gate; with fewer, the lanes of `64 / lanes` gates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// How ANDs are garbled.
+    /// Scheme by which ANDs are garbled.
     pub scheme: Scheme,
     /// Rows of the arena, of labels that are alive.
     pub rows: usize,

@@ -19,7 +19,7 @@ const MOST_TERMS: usize = 256;
 /// Bytes for each bit that a circuit takes from another: of the circuit, and of what is noted of it.
 const IMPORTED: u64 = 64;
 
-/// Why there are no operations.
+/// Reasons why there are no operations.
 #[derive(Debug)]
 pub(crate) enum MakeError {
     Graph(GraphError),
@@ -48,12 +48,12 @@ pub(crate) struct Made {
     pub(crate) outputs: Vec<Vec<Piece>>,
 }
 
-/// Where an output's bit or word is.
+/// Places of an output's bit or word.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Piece {
-    /// It follows from constants.
+    /// A value that follows from constants.
     Known { value: u64, width: u8 },
-    /// In the graph's output of this number: a word, or, of bits, a plane.
+    /// A place in the graph's output of this number: a word, or, of bits, a plane.
     At {
         output: usize,
         place: usize,
@@ -61,12 +61,12 @@ pub(crate) enum Piece {
     },
 }
 
-/// Where a group's bits go.
+/// Targets of a group's bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
-    /// To gates in this protocol; to words by way of B.
+    /// Gates in this protocol; words are reached by way of B.
     Gates(BitProtocol),
-    /// To the parties that get outputs: nothing else may be among them.
+    /// Parties that get outputs: nothing else may be among the targets.
     Output,
 }
 
@@ -95,7 +95,7 @@ struct Lowering<'a> {
     words: HashMap<u32, Place>,
     /// Sums that are part of a single other one.
     forms: HashMap<u32, Form>,
-    /// How often a word is read; once more where that is not by a sum.
+    /// Number of times that a word is read; once more where that is not by a sum.
     uses: Vec<u8>,
 }
 
@@ -143,7 +143,7 @@ impl Lowering<'_> {
         self.flat.nodes[node as usize].width
     }
 
-    /// Who reads what.
+    /// Counts the reads of each node by its readers.
     fn find_uses(&mut self) {
         for at in 0..self.flat.nodes.len() {
             let Some(group) = self.stages.groups[at] else {

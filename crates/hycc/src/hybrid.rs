@@ -65,7 +65,7 @@ pub enum HybridError {
         "the outputs are for {to:?}, and there are {parties} parties, from 0 on; name one of these at least"
     )]
     Receivers {
-        /// Who would get them.
+        /// Parties that would get them.
         to: Vec<usize>,
         /// Number of parties.
         parties: usize,

@@ -33,7 +33,7 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
 }
 
-/// Why there is no program.
+/// Reasons why there is no program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -56,7 +56,7 @@ pub enum LoadError {
         bundle: PathBuf,
         /// Line of the bundle.
         line: u64,
-        /// Where that leads.
+        /// Path that the line leads to.
         path: PathBuf,
     },
     /// Modules that take too much memory together, before any of them is called.
@@ -233,7 +233,7 @@ fn within(folder: &Path, named: &Path, by: By) -> Result<PathBuf, LoadError> {
 /// A program's modules while they are read.
 struct Modules<'a> {
     limits: &'a Limits,
-    /// For files and what they become: a bundle may name one that is large again and again.
+    /// Budget for files and what they become: a bundle may name one that is large again and again.
     budget: Budget,
     modules: Vec<(Module, BitSharing)>,
     files: Vec<PathBuf>,

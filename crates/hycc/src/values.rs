@@ -34,7 +34,7 @@ pub enum ValuesError {
         name: String,
         /// Type of the variable.
         ty: String,
-        /// Where, counted from 1.
+        /// Number of the run, counted from 1.
         run: usize,
         /// Number of runs.
         runs: usize,

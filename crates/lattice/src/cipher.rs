@@ -16,7 +16,7 @@ pub(crate) fn zero(moduli: &[Modulus]) -> Poly {
     Zeroizing::new(vec![0; moduli.len() * N])
 }
 
-/// By prime: the modulus and its part of a polynomial.
+/// Goes through a polynomial by prime: the modulus and its part of the polynomial.
 pub(crate) fn by_prime<'a>(
     moduli: &'static [Modulus],
     poly: &'a mut [u64],

@@ -1,6 +1,6 @@
 //! Errors in messages.
 
-/// Why a message cannot be taken. It is the peer's fault; what was computed so far is of no use.
+/// Reasons why a message cannot be taken. It is the peer's fault; what was computed so far is of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LatticeError {

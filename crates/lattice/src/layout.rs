@@ -332,7 +332,7 @@ fn cut(range: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
         .map(move |start| start..end.min(start + size))
 }
 
-/// How long the pieces of `size` elements are that have `each` but for the last one, and how many there are of a
+/// Gives the lengths of the pieces of `size` elements that have `each` but for the last one, and how many there are of a
 /// length.
 fn lengths(size: usize, each: usize) -> Vec<(usize, usize)> {
     let all = [(each, size / each), (size % each, 1)];

@@ -24,7 +24,7 @@ pub(crate) struct Params {
     decode: Vec<Decode>,
 }
 
-/// For one of the kept primes.
+/// Factors of decoding for one of the kept primes.
 struct Decode {
     /// (q / p)^-1 mod p.
     inverse: u64,
@@ -36,7 +36,7 @@ struct Decode {
 const WHOLE: usize = 113;
 
 impl Params {
-    /// For products mod 2^bits: 8, 16, 32 or 64.
+    /// Makes the parameters for products mod 2^bits: 8, 16, 32 or 64.
     pub(crate) fn new(bits: usize) -> Option<Self> {
         let (primes, kept) = match bits {
             8 => (2, 1),
@@ -132,7 +132,7 @@ impl Params {
         self.low((rounded >> (WHOLE - self.bits)) as u64)
     }
 
-    /// From residues modulo all primes to those of round(x / r) modulo the kept ones, r the product of the
+    /// Turns residues modulo all primes into those of round(x / r) modulo the kept ones, r the product of the
     /// others: `residues` has `len` of each prime, and what was of the others is meaningless after.
     pub(crate) fn shrink(&self, residues: &mut [u64], len: usize) {
         self.drop_primes(residues, len, |modulus, rest, top, inverse| {

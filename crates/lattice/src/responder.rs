@@ -31,7 +31,7 @@ impl std::fmt::Debug for Responder {
 pub struct Asked {
     layout: Layout,
     stripe: usize,
-    /// By ciphertext.
+    /// Ranges by ciphertext.
     inner: Vec<Range<usize>>,
     ciphertexts: Ciphertexts,
 }
@@ -51,8 +51,8 @@ impl Responder {
         Some([bytes, 1 + uniform + crate::sample::SMALL_BLOCKS, uniform])
     }
 
-    /// With the owner's public key, and a secret uniform seed that is used for nothing else, with its public
-    /// number: see [`Owner::new`](crate::Owner::new).
+    /// Makes the responder with the owner's public key, and a secret uniform seed that is used for nothing else, with its
+    /// public number: see [`Owner::new`](crate::Owner::new).
     ///
     /// # Errors
     /// [`LatticeError`] if `key` is no key.
@@ -204,7 +204,7 @@ struct Work {
     /// Zero between uses.
     plain: Zeroizing<Vec<i64>>,
     values: Poly,
-    /// By block of the tile, by half of the ciphertext, by prime.
+    /// Sums by block of the tile, by half of the ciphertext, by prime.
     sums: [[Vec<Sums>; 2]; TILE],
 }
 

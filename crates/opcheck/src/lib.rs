@@ -328,7 +328,7 @@ fn plan(spec: ProgramSpec) -> ProgramPlan {
 type MakeShare = fn(Party) -> Arc<dyn Operation>;
 type MakeOpen = fn(Vec<Party>) -> Arc<dyn Operation>;
 
-/// How values come into a sharing and out of it; `None` for clear ones.
+/// Gives the operations by which values come into a sharing and out of it; `None` for clear ones.
 fn edges(sharing: Sharing) -> Option<(MakeShare, MakeOpen)> {
     fn of<P: Protocol>() -> Option<(MakeShare, MakeOpen)> {
         Some((

@@ -42,7 +42,7 @@ impl Channel for TcpStream {
 
 const OTS: usize = 128;
 
-/// Who takes which part, and in which session: the hashes are bound to it, so an identifier must
+/// Names of the parties' parts and of their session: the hashes are bound to it, so an identifier must
 /// never come twice. The parties agree on it when they meet.
 const CONTEXT: Instance = Instance {
     session: [0x2a; 32],

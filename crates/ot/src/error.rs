@@ -45,7 +45,7 @@ impl fmt::Display for Message {
     }
 }
 
-/// Who caused an error.
+/// Party that caused an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The peer sent something that no honest peer of the same version and plan sends.
@@ -166,7 +166,7 @@ pub enum OtError {
 }
 
 impl OtError {
-    /// Who caused the error.
+    /// Says who caused the error.
     pub fn fault(&self) -> Fault {
         match self {
             OtError::MessageLength { .. }

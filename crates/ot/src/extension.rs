@@ -162,7 +162,7 @@ pub trait ExtensionReceiver {
     /// Cost of rows for `m` OTs with given choices.
     fn cost(&self, m: usize) -> Cost;
 
-    /// For `m` OTs with the given packed choices (`ceil(m / 8)` bytes), writes the message to send
+    /// Extends to `m` OTs with the given packed choices (`ceil(m / 8)` bytes): writes the message to send
     /// ([`message_len`](Self::message_len) bytes) and the rows t_i.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ pub trait ExtensionReceiver {
         rows: &mut [Block],
     ) -> Result<Tweaks, OtError>;
 
-    /// For `m` OTs with random choices, writes the choices, the message to send
+    /// Extends to `m` OTs with random choices: writes the choices, the message to send
     /// ([`random_message_len`](Self::random_message_len) bytes) and the rows t_i. `rng` is where the
     /// choices come from unless the extension has its own.
     ///
@@ -195,7 +195,7 @@ pub trait ExtensionReceiver {
         self.extend(choices, m, message, rows)
     }
 
-    /// For `m` OTs, writes the message to send and the mask that each choice selects: the counterpart
+    /// Extends to `m` OTs: writes the message to send and the mask that each choice selects: the counterpart
     /// of [`ExtensionSender::extend_masks`].
     ///
     /// # Errors
@@ -259,7 +259,7 @@ pub trait ExtensionReceiver {
     }
 }
 
-/// Who chooses, as the sender knows it.
+/// Choices of the OTs, as the sender knows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choices {
     /// The receiver.
@@ -268,7 +268,7 @@ pub enum Choices {
     Random,
 }
 
-/// Who chooses, as the receiver knows it: packed choices (`ceil(m / 8)` bytes).
+/// Choices of the OTs, as the receiver knows them: packed choices (`ceil(m / 8)` bytes).
 pub enum Chosen<'a> {
     /// We do.
     Given(&'a [u8]),
@@ -299,7 +299,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Where the sender's two masks of each OT go.
+/// Places of the sender's two masks of each OT.
 pub enum Pairs<'a> {
     /// A bit each, packed (`ceil(m / 8)` bytes).
     Bits([&'a mut [u8]; 2]),
@@ -338,7 +338,7 @@ impl Pairs<'_> {
     }
 }
 
-/// Where the receiver's mask of each OT goes.
+/// Places of the receiver's mask of each OT.
 pub enum Selected<'a> {
     /// A bit, packed (`ceil(m / 8)` bytes).
     Bits(&'a mut [u8]),

@@ -29,7 +29,7 @@ fn parts(m: usize, threads: usize) -> impl Iterator<Item = Range<usize>> {
         .map(move |start| start..m.min(start + each))
 }
 
-/// Without instances nothing would be done, and what is there would pass for keys.
+/// Checks that there are instances: without any nothing would be done, and what is there would pass for keys.
 fn check_instances<E>(instances: &[E]) -> Result<(), OtError> {
     check_argument("instances", instances.len().max(1), instances.len())
 }
@@ -131,8 +131,8 @@ impl<R: ExtensionReceiver + Send> ThreadedReceiver<R> {
     /// Extends on all threads as [`ExtensionReceiver::extend_blocks`] does on one.
     ///
     /// # Errors
-    /// [`OtError`] in the cases named there, and [`OtError::ArgumentLength`] without instances. When a part fails, the instances
-    /// are out of step: give all of them up.
+    /// [`OtError`] in the cases named there, and [`OtError::ArgumentLength`] without instances. When a part fails, the
+    /// instances are out of step: give all of them up.
     pub fn extend_blocks(
         &mut self,
         choices: &[u8],

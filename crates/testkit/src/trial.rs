@@ -12,25 +12,25 @@ use madrigal_net::{Blame, Context, Error, Result, Session, block_on};
 
 use crate::World;
 
-/// How one party ended.
+/// Ends of one party.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// With the right result.
+    /// The right result.
     Right,
-    /// With another one: the worst that can happen.
+    /// Another result: the worst that can happen.
     Wrong,
-    /// With an error.
+    /// An error.
     Error(Error),
-    /// Not at all within the time limit.
+    /// No end within the time limit.
     TimedOut,
-    /// With a panic, which said this.
+    /// A panic, which said this.
     Panicked(String),
 }
 
-/// How one party of a [`Trial`] ended, and when.
+/// End of one party of a [`Trial`], and its time.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// How.
+    /// Outcome of the party.
     pub outcome: Outcome,
     /// Time from the start of all parties; for one that did not end, the time limit.
     pub after: Duration,
@@ -43,7 +43,7 @@ pub struct Trial {
     pub fault: Fault,
     /// Whether the fault happened: the session may have ended before.
     pub fired: bool,
-    /// How each party ended.
+    /// End of each party.
     pub endings: Vec<Ending>,
 }
 

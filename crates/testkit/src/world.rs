@@ -9,7 +9,7 @@ use madrigal_kernels::meter::metered;
 use madrigal_net::transport::{Transport, mesh};
 use madrigal_net::{Context, Result, Session, SessionConfig, block_on};
 
-/// How a test's parties are set up.
+/// Setup of a test's parties.
 #[derive(Clone, Debug)]
 pub struct World {
     parties: usize,

@@ -28,7 +28,7 @@ struct Explanation {
     /// Inputs that were random, by name.
     random: Vec<String>,
     seed: u64,
-    /// Those that these inputs lead to: on others there may be more, or others.
+    /// Stages that these inputs lead to: on others there may be more, or others.
     stages: Vec<Stage>,
 }
 

@@ -173,7 +173,7 @@ struct Staging<'a, D> {
     drive: &'a D,
 }
 
-/// How one run of stages is done.
+/// Way in which one run of stages is done.
 #[derive(Clone, Copy)]
 struct How {
     mix: Option<Mix>,

@@ -40,7 +40,7 @@ pub(crate) struct Piece<'a> {
     /// The place of the first of the others among those that wait.
     first: usize,
     pub lanes: Range<usize>,
-    /// Where it begins in its chunk, counted in ANDs and lanes.
+    /// Place where it begins in its chunk, counted in ANDs and lanes.
     pub at: usize,
 }
 
@@ -246,7 +246,7 @@ impl Arena {
 }
 
 impl Results {
-    /// For those results of a chunk that wait. How many of their layer there have been before.
+    /// Makes room for those results of a chunk that wait. Gives how many of their layer there have been before.
     fn make_room(&mut self, chunk: &Chunk<'_>) -> usize {
         let before = self.rows.len();
         let ands = chunk.ands.iter().zip(chunk.at_once);

@@ -25,7 +25,7 @@ pub struct Products<'a> {
     pub ots: &'a [PeerRows<'a>],
     /// Bits to be multiplied by our offset in our own column: with the corrections of all peers.
     pub own: &'a Choices,
-    /// Where each peer has flipped its choices for inputs, a plane of inputs each.
+    /// Flips that each peer has made in its choices for inputs, a plane of inputs each.
     pub flips: &'a [&'a [u8]],
 }
 

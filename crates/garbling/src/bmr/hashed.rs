@@ -35,7 +35,7 @@ impl fmt::Debug for PeerRows<'_> {
 pub struct Hashed {
     /// The sum of all peers' hashes of what we received and of what we sent.
     share: Zeroizing<Vec<u8>>,
-    /// For each peer the sum of both hashes of what it was sent.
+    /// Sums, for each peer, of both hashes of what it was sent.
     both: Vec<Zeroizing<Vec<u8>>>,
 }
 
@@ -195,7 +195,7 @@ struct Work {
     done: usize,
     /// Rows that were received from each peer, then rows that were sent.
     buffers: Vec<Keys>,
-    /// For each peer, the hash of what was sent and of what was received.
+    /// Hashes, for each peer, of what was sent and of what was received.
     hashes: Vec<[RowHash; 2]>,
     made: Hashed,
 }

@@ -72,7 +72,7 @@ pub use masks::{BlockSeed, Choices, MaskWalk};
 pub use shape::{Instance, Shape};
 pub use wires::{ActiveKeys, Keys, WireSetup};
 
-/// For each AND and lane: the colour's coefficients that are secret.
+/// Number of the colour's coefficients that are secret, for each AND and lane.
 pub const COEFFICIENTS: usize = 3;
 
 /// Correlated OTs in each direction for each AND and lane: one for the result's mask, one for the product of the

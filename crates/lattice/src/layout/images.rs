@@ -30,7 +30,7 @@ use madrigal_core::Convolution;
 use super::{Cuts, lengths};
 use crate::modulus::N;
 
-/// How images are cut.
+/// A way to cut images.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Images {
     convolution: Convolution,

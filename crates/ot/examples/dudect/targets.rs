@@ -22,7 +22,7 @@ type Prepare = Box<dyn Fn(&mut Draw, bool) -> Result<Work, OtError>>;
 
 pub(crate) struct Target {
     pub(crate) name: &'static str,
-    /// For the class of the fixed secret, or of random ones.
+    /// Prepares the class of the fixed secret, or of random ones.
     pub(crate) prepare: Prepare,
 }
 

@@ -279,7 +279,7 @@ impl Vector {
     }
 }
 
-/// From below 2 q to below q, without a branch.
+/// Reduces a number below 2 q to one below q, without a branch.
 fn reduce(x: u16) -> u16 {
     let difference = x.wrapping_sub(MODULUS);
     difference.wrapping_add(MODULUS & (difference >> 15).wrapping_neg())
@@ -311,7 +311,7 @@ fn sample(bytes: &[u8; SAMPLE_BYTES]) -> Vector {
     }))
 }
 
-/// From below 2^32 q to below q, by Barrett's reduction rather than by a division, whose time may
+/// Reduces a number below 2^32 q to one below q, by Barrett's reduction rather than by a division, whose time may
 /// depend on the number.
 fn reduce_wide(x: u64) -> u16 {
     const INVERSE: u128 = (1 << 64) / MODULUS as u128;

@@ -147,10 +147,10 @@ pub struct SilentParams {
 }
 
 impl SilentParams {
-    /// For 10^5 to 10^6 OTs: 2.7 bits of communication per OT in the long run, and 60 KB at the
+    /// Parameters for 10^5 to 10^6 OTs: 2.7 bits of communication per OT in the long run, and 60 KB at the
     /// start.
     pub const SMALL: Self = Self::new(&[FIRST, MIDDLE]);
-    /// For 10^6 OTs and more: 0.74 bits of communication per OT in the long run, and 0.14 MB at the
+    /// Parameters for 10^6 OTs and more: 0.74 bits of communication per OT in the long run, and 0.14 MB at the
     /// start.
     pub const LARGE: Self = Self::new(&[FIRST, MIDDLE, MAIN]);
 
