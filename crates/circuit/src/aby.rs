@@ -83,7 +83,7 @@ impl Netlist {
 struct Reading<'a> {
     limits: &'a Limits,
     builder: Builder,
-    /// By the file's numbers.
+    /// Wires by the file's numbers.
     wires: HashMap<i64, Wire>,
     inputs: u32,
     values: u32,

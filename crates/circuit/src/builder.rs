@@ -20,7 +20,7 @@ pub enum Goal {
     Depth,
 }
 
-/// How a wire is made.
+/// Ways to make a wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Node {
     Input,
@@ -200,7 +200,7 @@ impl Builder {
         }
     }
 
-    /// At least two of three; one AND.
+    /// Says whether at least two of three are 1; one AND.
     pub fn majority(&mut self, a: Wire, b: Wire, c: Wire) -> Wire {
         let (ac, bc) = (self.xor(a, c), self.xor(b, c));
         let both = self.and(ac, bc);

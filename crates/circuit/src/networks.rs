@@ -22,7 +22,7 @@ pub struct CarryNetwork {
 /// One AND.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CarryStep {
-    /// From 0; what a step rests on is of earlier layers.
+    /// Number of the layer, from 0; what a step rests on is of earlier layers.
     pub layer: u32,
     /// Bit that it makes.
     pub makes: CarryBit,
@@ -109,7 +109,7 @@ enum Below {
 
 const AT_ONCE: Below = Below::Carry { after: 0 };
 
-/// How a task is done with the fewest ANDs.
+/// Way in which a task is done with the fewest ANDs.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     ands: usize,
@@ -127,7 +127,7 @@ impl Task {
         }
     }
 
-    /// After how many layers it must be known whether the block passes a carry on, if ever.
+    /// Number of layers after which it must be known whether the block passes a carry on, if ever.
     fn passes(self) -> Option<u32> {
         match self.below {
             Below::Block { passes } => passes,

@@ -9,7 +9,7 @@ use crate::layered::{Layer, Layered, LocalOp};
 /// Layers of a program that go together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rounds {
-    /// For each round what its second layer takes of its first one, if it has two.
+    /// Results that the second layer of each round takes of its first one, if it has two.
     rounds: Vec<Option<Takes>>,
 }
 
@@ -40,7 +40,7 @@ pub struct Round<'a> {
 }
 
 impl Takes {
-    /// These, in the order of their ANDs.
+    /// Makes the list of these, in the order of their ANDs.
     pub fn new(operands: [Vec<Take>; 2], overwritten: Vec<u32>) -> Self {
         let [first, second] = &operands;
         let mut both = Vec::new();
@@ -138,7 +138,7 @@ pub(crate) enum Part {
     /// No result.
     None,
     One(u32),
-    /// In ascending order.
+    /// Two results, in ascending order.
     Two(u32, u32),
     /// More results, or perhaps more.
     Many,
@@ -166,7 +166,7 @@ impl Part {
         }
     }
 
-    /// These, unless there are many.
+    /// Gives these results, unless there are many.
     pub(crate) fn few(self) -> Option<impl Iterator<Item = u32>> {
         let of = match self {
             Self::None => [None, None],

@@ -114,7 +114,7 @@ impl fmt::Debug for Rows {
     }
 }
 
-/// For tests: compares without regard to timing.
+/// Compares without regard to timing, for tests.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows && self.lanes == other.lanes && self.bytes == other.bytes

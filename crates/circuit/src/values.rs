@@ -22,7 +22,7 @@ use zeroize::Zeroize;
 use crate::error::ShapeError;
 use crate::rows::Rows;
 
-/// How much text [`read`] accepts.
+/// Limits of the text that [`read`] accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValueLimits {
     /// Most lanes, that is lines.
@@ -304,7 +304,7 @@ fn count_lines(text: &[u8]) -> usize {
     }
 }
 
-/// Where each value stands: on a lane, in whole bytes, and among the rows.
+/// Layout of each value: on a lane, in whole bytes, and among the rows.
 struct Layout {
     values: Vec<Place>,
     /// Bytes of a lane.

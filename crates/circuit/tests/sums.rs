@@ -234,7 +234,7 @@ fn aes_takes_half_as_many_sums_as_ands() {
     }
 }
 
-/// With sums in the place of products two ANDs become one, of which the first to stand there is the last to be
+/// Two ANDs become one with sums in the place of products, of which the first to stand there is the last to be
 /// needed. It ran when that one was due, and what read it before had an XOR in its place: wrong results in R.
 #[test]
 fn ands_that_become_one_run_when_the_first_of_them_is_needed() {

@@ -116,7 +116,7 @@ pub(crate) struct Column<'a> {
     pub b: &'a [Block],
     /// Part of the column's tweaks beside those of its ANDs.
     pub tweak: Block,
-    /// For `T_1`, `T_a`, `T_b`.
+    /// Rows for `T_1`, `T_a`, `T_b`.
     pub rows: [&'a [Block]; 3],
     /// Keys of 0 of the own column; empty in others.
     pub zero: &'a [Block],

@@ -13,7 +13,7 @@ pub(crate) use against::REGISTER_BLOCKS;
 pub use against::{Against, Bound, measure_kernels};
 pub use cores::Cores;
 
-/// How long each measurement takes.
+/// Time of each measurement.
 const BUDGET: Duration = Duration::from_millis(50);
 
 /// The shortest time that counts as a measurement: many calls of most kernels.

@@ -102,7 +102,7 @@ impl FromStr for Level {
     }
 }
 
-/// Why [`LEVEL_VARIABLE`] cannot be followed.
+/// Reasons why [`LEVEL_VARIABLE`] cannot be followed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LevelError {
     /// The variable's value names no level.

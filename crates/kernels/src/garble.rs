@@ -143,7 +143,7 @@ pub(crate) fn split_range(range: Range<usize>, unit: usize) -> [Range<usize>; 2]
     [range.start..middle, middle..range.end]
 }
 
-/// How an AND is garbled.
+/// Schemes by which an AND is garbled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// 32 bytes for an AND; four hashes to garble it, two to evaluate it.

@@ -154,7 +154,7 @@ impl Ntt {
         false
     }
 
-    /// In place: from coefficients in [0, p), lowest first, to the values at the odd powers of the
+    /// Transforms in place: from coefficients in [0, p), lowest first, to the values at the odd powers of the
     /// root in [0, p): value j belongs to the power 2 rev(j) + 1, with rev(j) the log2 n bits of j
     /// reversed.
     ///
@@ -165,7 +165,7 @@ impl Ntt {
         follow!(self.path, forward(values, &self.forward, &self.modulus));
     }
 
-    /// In place: from the values that [`Ntt::forward`] gives back to the coefficients in [0, p), the
+    /// Transforms back in place: from the values that [`Ntt::forward`] gives to the coefficients in [0, p), the
     /// factor 1 / n included.
     pub fn inverse(&self, values: &mut [u64]) {
         self.check("inverse", values.len());

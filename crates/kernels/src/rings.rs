@@ -279,7 +279,7 @@ pub fn add_flipped<T: Ring>(z: &mut [T], r: &[T], bits: &[u8], one: T, up: usize
     Kernels::detect().add_flipped(z, r, bits, one, up);
 }
 
-/// Where bit j of `bits` is set, `z[j]` becomes `x[j] - z[j]`. Without a branch.
+/// Makes `z[j]` become `x[j] - z[j]` where bit j of `bits` is set. Without a branch.
 pub fn flip_from<T: Ring>(z: &mut [T], x: &[T], bits: &[u8]) {
     Kernels::detect().flip_from(z, x, bits);
 }

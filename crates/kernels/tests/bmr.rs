@@ -31,7 +31,7 @@ struct Party {
     a: Vec<Block>,
     b: Vec<Block>,
     c: Vec<Block>,
-    /// For each column: shares of the products of the column's offset with the three coefficients.
+    /// Shares, for each column, of the products of the column's offset with the three coefficients.
     rows: Vec<[Vec<Block>; 3]>,
     /// Bits that its own column's rows lack.
     bits: [u64; 3],

@@ -19,9 +19,9 @@ use crate::frame::{Frame, Header, Kind, MAX_PAYLOAD, message_cost};
 /// one after the other through the channel or side by side through its halves.
 #[derive(Debug)]
 pub struct Channel {
-    /// To the peer.
+    /// Sender to the peer.
     pub tx: Sender,
-    /// From the peer.
+    /// Receiver from the peer.
     pub rx: Receiver,
 }
 

@@ -68,7 +68,7 @@ impl Context {
         }
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.job.session.me()
     }

@@ -10,14 +10,14 @@ use crate::frame::FrameError;
 /// Outcome of everything that waits for another party.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Who has to act on an error; programs map it to exit statuses.
+/// Parties that have to act on an error; programs map them to exit statuses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blame {
     /// The network or a machine: lost, silent or slow.
     Network,
     /// The other party's program, configuration or behaviour.
     Peer,
-    /// This party's own files.
+    /// Files of this party itself.
     Files,
     /// The caller: the interface was used against its contract.
     Caller,
@@ -42,9 +42,9 @@ pub enum Error {
     /// Nothing at all came from a party for too long.
     #[error("{peer} has been silent for {:.1} s{}; check that its machine runs and the network to it works, or allow it more time", .after.as_secs_f64(), waiting(.step, .missing))]
     Silent {
-        /// Who is silent.
+        /// Party that is silent.
         peer: Party,
-        /// For how long.
+        /// Time for which it is silent.
         after: Duration,
         /// The step that waits for it, if one does.
         step: Option<String>,
@@ -54,31 +54,31 @@ pub enum Error {
     /// A party lives, but does not send what a step waits for.
     #[error("{peer} is alive but sent nothing for step `{step}` in {:.1} s, {missing} bytes are missing; look at that party's log, or allow it more time", .after.as_secs_f64())]
     Stalled {
-        /// Who should have sent.
+        /// Party that should have sent.
         peer: Party,
         /// The waiting step.
         step: String,
         /// Bytes it still expects.
         missing: usize,
-        /// How long it has waited.
+        /// Time that the party has waited.
         after: Duration,
     },
     /// A party lives, but takes nothing of what a step sends.
     #[error("{peer} is alive but took nothing from step `{step}` in {:.1} s, with {missing} bytes still to send; look at that party's log, or allow it more time", .after.as_secs_f64())]
     Backlog {
-        /// Who should have received.
+        /// Party that should have received.
         peer: Party,
         /// The sending step.
         step: String,
         /// Bytes that wait to go.
         missing: usize,
-        /// How long they have waited.
+        /// Time that its messages have waited.
         after: Duration,
     },
     /// A party did not say what it should have said by now.
     #[error("{peer} did not {what} within {:.1} s; see whether it was started with the same options and reports an error", .after.as_secs_f64())]
     Late {
-        /// Who is late.
+        /// Party that is late.
         peer: Party,
         /// Action that it should have done.
         what: &'static str,
@@ -104,7 +104,7 @@ pub enum Error {
     /// A control message that cannot be.
     #[error("{peer} sent a control message with {problem}: it runs a faulty or foreign program")]
     Control {
-        /// Who sent it.
+        /// Party that sent the message.
         peer: Party,
         /// Problem of the message.
         problem: &'static str,
@@ -114,9 +114,9 @@ pub enum Error {
         "{peer} sent {got} bytes in step `{step}` where the protocol has {expected}: it asks for other amounts or with other options than we do, or it runs a faulty program or another version"
     )]
     Length {
-        /// Who sent it.
+        /// Party that sent the message.
         peer: Party,
-        /// Where it arrived.
+        /// Step where the message arrived.
         step: String,
         /// Bytes the protocol defines.
         expected: usize,
@@ -126,9 +126,9 @@ pub enum Error {
     /// A message whose content the protocol does not allow.
     #[error("{peer} sent an impossible message in step `{step}`: {problem}")]
     Content {
-        /// Who sent it.
+        /// Party that sent the message.
         peer: Party,
-        /// Where it arrived.
+        /// Step where the message arrived.
         step: String,
         /// Problem of the step.
         problem: String,
@@ -136,9 +136,9 @@ pub enum Error {
     /// More than the flow control allows.
     #[error("{peer} floods us{}: it may have {allowed} bytes under way and sent more; it runs a faulty program", in_step(.step))]
     Flood {
-        /// Who floods.
+        /// Party that floods.
         peer: Party,
-        /// Where, if the step is known here.
+        /// Step that is flooded, if it is known here.
         step: Option<String>,
         /// The permitted number of bytes.
         allowed: u64,
@@ -180,9 +180,9 @@ pub enum Error {
         peer: Party,
         /// The one of the two that is dialed.
         dialed: Party,
-        /// Where it is dialed, here.
+        /// Address at which it is dialed, here.
         ours: String,
-        /// Where it is dialed, there.
+        /// Address at which it is dialed, there.
         theirs: String,
     },
     /// The connections are of several sessions of the same parties.
@@ -216,15 +216,15 @@ pub enum Error {
         peer: Party,
         /// Name of what was asked for.
         what: String,
-        /// How much of it, here.
+        /// Quantity here.
         ours: String,
-        /// How much of it there.
+        /// Quantity there.
         theirs: String,
     },
     /// Another party gave up.
     #[error("{peer} gave up: {reason}")]
     Aborted {
-        /// Who gave up.
+        /// Party that gave up.
         peer: Party,
         /// Reason of the peer, in its words.
         reason: String,
@@ -233,19 +233,19 @@ pub enum Error {
         /// Whether that party blames the network, or a machine that is lost or slow.
         network: bool,
     },
-    /// This party was told to stop, by a signal for instance.
+    /// A signal for instance told this party to stop.
     #[error("this party was stopped by {by}")]
     Stopped {
         /// Signal, or whatever stopped it.
         by: String,
     },
-    /// This session was closed, or this job given up, from our side.
+    /// A session that was closed, or a job that was given up, from our side.
     #[error("the job was ended here: {reason}")]
     Ended {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// This party cannot make or use its correlation store.
+    /// A correlation store that this party cannot make or use.
     #[error("correlation store: {problem}")]
     Store {
         /// Problem of the store, and what to do.
@@ -285,7 +285,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Who has to act.
+    /// Says who has to act.
     pub fn blame(&self) -> Blame {
         match self {
             Self::Lost { .. }

@@ -56,7 +56,7 @@ struct Receiving {
     consumed: u64,
     window: Window,
     waker: Option<Waker>,
-    /// Since when a receiver waits, and for how many bytes.
+    /// Time since when a receiver waits, and the bytes that it waits for.
     waiting: Option<(Instant, usize)>,
     /// Whether that wait may last.
     idle: bool,
@@ -75,9 +75,9 @@ struct Sending {
     waiting: Option<(Instant, usize)>,
 }
 
-/// Why a frame could not be taken.
+/// Reasons why a frame could not be taken.
 pub(crate) enum Refused {
-    /// Beyond the window.
+    /// A frame beyond the window.
     Flood { allowed: u64 },
     /// A credit for bytes that were never sent.
     Credit,
@@ -85,7 +85,7 @@ pub(crate) enum Refused {
 
 /// Answers to a wish to send a frame.
 pub(crate) enum Reserved {
-    /// It may be sent, with this sequence number.
+    /// The frame may be sent, with this sequence number.
     Place(u32),
     /// The peer has to take something first; the waker is called then. It is to hear that this limit
     /// holds us up, unless it was told.
@@ -100,7 +100,7 @@ pub(crate) enum Reserved {
 pub(crate) enum Taken {
     /// The next one; what it permits the peer to have sent in total, where it is time to say so.
     Frame { frame: Frame, credit: Option<u64> },
-    /// It is not here yet; the waker is called then.
+    /// The frame is not here yet; the waker is called then.
     Nothing,
     /// See [`Inner::given_up`].
     GivenUp,

@@ -68,9 +68,9 @@ pub struct Header {
 /// One frame.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it belongs.
+    /// Header, which says where the frame belongs.
     pub header: Header,
-    /// At most [`MAX_PAYLOAD`] bytes.
+    /// Payload of at most [`MAX_PAYLOAD`] bytes.
     pub payload: Bytes,
 }
 
@@ -81,7 +81,7 @@ impl std::fmt::Debug for Frame {
     }
 }
 
-/// Why bytes are not a frame.
+/// Reasons why bytes are not a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The first byte is not that of a frame.
@@ -384,7 +384,7 @@ mod tests {
             prop_assert!(decode_packet(wire.into()).is_err());
         }
 
-        /// Where the transport vouches for the bytes, the header is still checked.
+        /// The header is still checked where the transport vouches for the bytes.
         #[test]
         fn frames_without_a_checksum_of_payloads(frame in frames(), at in 0..28usize, bit in 0u8..8) {
             let read = |header: &[u8]| {

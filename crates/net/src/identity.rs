@@ -206,7 +206,7 @@ impl Identity {
         self.key.fingerprint()
     }
 
-    /// When the certificate is accepted.
+    /// Period in which the certificate is accepted.
     pub fn validity(&self) -> Validity {
         self.validity
     }
@@ -230,18 +230,18 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// To whom a key file may be open.
+/// Users to whom a key file may be open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyMode {
-    /// To its owner alone.
+    /// The file's owner alone.
     #[default]
     Private,
-    /// Others may read it, and nobody but its owner may write it: as the secrets of containers are, which a
+    /// Other users may read it, and nobody but its owner may write it: as the secrets of containers are, which a
     /// system hands out with a mode of its own. Who else is on that machine then decides who has the key.
     Readable,
 }
 
-/// Where an [`Identity`] is kept.
+/// Files where an [`Identity`] is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityFiles {
     /// The private key, PEM, mode 0600.
@@ -350,7 +350,7 @@ fn file_error(path: &Path, source: io::Error) -> IdentityError {
     }
 }
 
-/// Why an identity could not be made, read or written.
+/// Reasons why an identity could not be made, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IdentityError {
@@ -374,7 +374,7 @@ pub enum IdentityError {
         /// The file.
         path: PathBuf,
     },
-    /// Others than the owner can get at the private key.
+    /// Users other than the owner can get at the private key.
     #[error("the private key {} is open to other users (mode {mode:04o}, expected 0600); run `chmod 600 {}`, and replace the key if others may have read it", path.display(), path.display())]
     KeyReadable {
         /// The key file.
@@ -382,7 +382,7 @@ pub enum IdentityError {
         /// Permission bits of the key file.
         mode: u32,
     },
-    /// Others than the owner can change the private key.
+    /// Users other than the owner can change the private key.
     #[error("the private key {} can be written by other users (mode {mode:04o}, expected 0444 or less); run `chmod go-w {}`, and replace the key if others may have changed it", path.display(), path.display())]
     KeyWritable {
         /// The key file.

@@ -50,9 +50,9 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// One party, as the others know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RosterEntry {
-    /// For people: letters, digits, `-`, `_` and `.`.
+    /// Name for people: letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// Where the other parties dial it.
+    /// Address at which the other parties dial it.
     pub address: Address,
     /// The key that its certificate must have.
     pub key: Fingerprint,
@@ -191,7 +191,7 @@ impl Roster {
         sections.join("\n")
     }
 
-    /// Who deals correlations, if the file has a `[dealer]`.
+    /// Entry of the dealer of correlations, if the file has a `[dealer]`.
     pub fn dealer(&self) -> Option<&RosterEntry> {
         self.dealer.as_ref()
     }
@@ -318,7 +318,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Why a roster was refused, and where.
+/// Reason why a roster was refused, and where.
 #[derive(Debug)]
 pub struct RosterError {
     /// The file, when there is one.
@@ -368,7 +368,7 @@ pub enum RosterProblem {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// Not TOML, or not the fields of a roster.
+    /// A text that is not TOML, or has other fields than a roster.
     #[error("{message}; each party is a `[[party]]` section with `name`, `address` and `key`")]
     Syntax {
         /// Message of the reader: what it expected and found.

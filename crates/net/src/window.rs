@@ -29,7 +29,7 @@ const MOST: u64 = madrigal_core::time::GROWTH;
 /// Bytes, about, up to which frames that are sent together come together.
 const PACKET: u64 = 64 << 10;
 
-/// How much the windows of all channels with one peer may have grown, together.
+/// Bytes by which the windows of all channels with one peer may have grown, together.
 #[derive(Debug)]
 pub(crate) struct Room {
     left: AtomicU64,
@@ -67,7 +67,7 @@ pub(crate) struct Window {
     room: Arc<Room>,
     /// Total beyond which the sender may send no more, as it has said; 0 if it has not said so, or could since.
     blocked: u64,
-    /// Since when it may not and we wait.
+    /// Time since when the sender may not send and we wait.
     still: Option<Instant>,
     turn: Option<Turn>,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Window {
 struct Turn {
     since: Instant,
     arrived: u64,
-    /// How long nothing came because of the window.
+    /// Time in which nothing came because of the window.
     still: Duration,
 }
 
@@ -101,7 +101,7 @@ impl Window {
         self.granted
     }
 
-    /// So much was consumed in all. What the sender is now permitted in total, where it is time to say
+    /// Notes that `total` bytes were consumed in all. Gives the total that the sender is now permitted, where it is time to say
     /// so.
     pub(crate) fn consumed(&mut self, total: u64) -> Option<u64> {
         let allowed = total + self.bytes;

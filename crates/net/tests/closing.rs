@@ -174,7 +174,7 @@ fn who_sends_rubbish_hears_why_it_is_refused() {
     assert!(said.contains("party 1 sent "), "{said}");
 }
 
-/// Without TLS the checksum of a frame is of its payload, too.
+/// The checksum of a frame is of its payload, too, without TLS.
 #[test]
 fn a_payload_damaged_on_the_way_is_noticed() {
     let header = Header {

@@ -302,7 +302,7 @@ fn greeting_may_be_broken_off_and_begun_again() {
     assert!(ids[0] == ids[1] && ids[1] == ids[2]);
 }
 
-/// Who computes on the thread of its sockets hears nothing, and must not take the others for dead
+/// A party that computes on the thread of its sockets hears nothing, and must not take the others for dead
 /// when it looks again.
 #[test]
 fn who_has_heard_nothing_while_it_computed_waits_before_it_blames() {
@@ -405,7 +405,7 @@ fn what_came_early_comes_before_the_end() {
     assert!(matches!(heard, Err(Error::Aborted { .. })), "{heard:?}");
 }
 
-/// Also where nobody waited for anything before, so that no watchdog had to look.
+/// The job fails also where nobody waited for anything before, so that no watchdog had to look.
 #[test]
 fn a_job_that_took_longer_than_its_deadline_has_failed() {
     let sessions = sessions::<2>(&world(2));
@@ -425,7 +425,7 @@ fn a_job_that_took_longer_than_its_deadline_has_failed() {
     }
 }
 
-/// Who opens many jobs at once waits for the others to open some.
+/// A party that opens many jobs at once waits for the others to open some.
 #[test]
 fn any_number_of_jobs_may_be_opened_at_once() {
     let [a, b] = sessions(&world(2));

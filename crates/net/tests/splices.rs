@@ -191,8 +191,8 @@ fn runs_at_the_same_time_do_not_hinder_each_other() {
     }
 }
 
-/// Before, nothing that two parties compared belonged to one run: each of both computed with the other run's
-/// partner, with exit 0.
+/// Two runs compute nothing. Before, nothing that two parties compared belonged to one run: each of both computed with the
+/// other run's partner, with exit 0.
 #[test]
 fn two_runs_of_two_parties_that_are_forwarded_crosswise_compute_nothing() {
     for secure in [true, false] {

@@ -281,7 +281,7 @@ fn two_layers_in_one_round() {
     }
 }
 
-/// Without `alone`, what is taken is XORed with something that was there before.
+/// Checks two layers. Without `alone`, what is taken is XORed with something that was there before.
 fn two_layers(seed: u64, takes: &Takes, ands: [usize; 2], lanes: usize, alone: bool) {
     let counts = ands.map(|ands| ands * lanes);
     let [first_bytes, second_bytes] = counts.map(bits::bytes_for);
@@ -756,7 +756,7 @@ for_all_widths! {
     bits_times_bits_as_elements => bits_times_bits([1, 2, 7, 8, 17, 100, 1000]);
 }
 
-/// From A and B one message of what is masked, and back none.
+/// Conversions from A and B take one message of what is masked, and back none.
 #[test]
 fn between_masked_and_plain_shares() {
     let seed = seed();
@@ -828,7 +828,7 @@ fn padding_that_is_not_zero_is_refused() {
     );
 }
 
-/// So are those of the flips of pairs of bits, and a message of another length.
+/// Flips of pairs of bits past the end are refused, and a message of another length.
 #[test]
 fn flips_past_the_end_are_refused() {
     let whole = bit_pairs_bytes::<u8>(SECOND, 3);

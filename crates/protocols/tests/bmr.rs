@@ -174,8 +174,8 @@ fn messages_are_long() {
     }
 }
 
-/// Where an output is the XOR of two parties' inputs, its mask is shared among all three parties at random:
-/// whoever is sent the shares learns the sum, and neither input.
+/// Masks of inputs are shared among all. The mask of an output that is the XOR of two parties' inputs is shared among all three
+/// parties at random: whoever is sent the shares learns the sum, and neither input.
 #[test]
 fn masks_of_inputs_are_shared_among_all() {
     let seed = seed();

@@ -26,7 +26,7 @@ fn plain(seed: u64, owner: Party, count: usize) -> Vec<u8> {
     plain
 }
 
-/// Where triples come from.
+/// Origins of triples.
 fn origins() -> [Origin; 4] {
     let ot = [Extension::default(), Extension::IKNP].map(Origin::ot);
     let [one, other] = ot;

@@ -61,7 +61,7 @@ fn ands_of_just_half_a_window() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
 }
 
-/// In however many pieces: each product is offered once, the parties' parts are shares of what was added, and
+/// Cross terms may come in any pieces: each product is offered once, the parties' parts are shares of what was added, and
 /// both neighbours have drawn as much as for one string.
 #[test]
 fn cross_terms_lie_on_shares_of_zero() {

@@ -448,7 +448,7 @@ fn truncations_cost_what_the_table_says() {
     assert_eq!(cost(&random, tree), (16.0, 1));
 }
 
-/// How often a probabilistic truncation rounds up, and how often it is wrong, in a ring so narrow that
+/// Counts how often a probabilistic truncation rounds up, and how often it is wrong, in a ring so narrow that
 /// both are seen.
 #[test]
 fn probabilistic_truncation_is_as_bad_as_it_says() {

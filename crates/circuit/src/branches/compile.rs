@@ -27,7 +27,7 @@ pub struct Guarded {
     layers: Vec<Ends>,
 }
 
-/// Where a layer ends in each list.
+/// Places where a layer ends in each list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Ends {
     local: usize,
@@ -61,7 +61,7 @@ pub struct Conditional {
     pub inputs: Vec<u32>,
     /// The row that is to be 1 where a branch is active, for each branch that needs one.
     pub active: Vec<Option<u32>>,
-    /// For each branch, which inputs it reads (places in `inputs`), and the rows that they go to.
+    /// Inputs that each branch reads (places in `inputs`), and the rows that they go to.
     pub gated: Vec<Vec<(u32, u32)>>,
     /// The rows of each branch's outputs when it is left, where branches are not gated.
     pub outputs: Vec<Vec<u32>>,

@@ -30,7 +30,7 @@ pub(super) struct Levels {
 /// Nodes that are alive, and from and until when.
 struct Window {
     alive: Vec<bool>,
-    /// Before which layer a node can be there at the earliest, and must be there.
+    /// Layer before which a node can be there at the earliest, and must be there.
     first: Vec<u32>,
     needed: Vec<u32>,
     enter: Vec<u32>,
@@ -333,7 +333,7 @@ impl Nodes {
         done
     }
 
-    /// By branch: the last layer in which each of its ANDs can be done; nothing where branches are not gated.
+    /// Gives, by branch, the last layer in which each of its ANDs can be done; nothing where branches are not gated.
     fn due(&self, window: &Window) -> Vec<Vec<u32>> {
         let mut due = vec![Vec::new(); self.guards.len()];
         if self.form == Form::Free {
@@ -422,7 +422,7 @@ impl Nodes {
 
 /// Gates that read each node, twice those that read it twice.
 struct Readers {
-    /// Where each node's readers end.
+    /// Ends of each node's readers.
     ends: Vec<u32>,
     all: Vec<u32>,
 }
@@ -467,7 +467,7 @@ impl Readers {
     }
 }
 
-/// By each layer as many ANDs as the branch with the most deadlines by then must have done.
+/// Computes, by each layer, as many ANDs as the branch with the most deadlines by then must have done.
 fn least_profile(depth: usize, due: &[Vec<u32>], guards: std::ops::Range<u32>) -> Vec<usize> {
     let mut most = vec![0usize; depth];
     for guard in guards {

@@ -79,7 +79,7 @@ pub const fn index_bits(branches: usize) -> usize {
     }
 }
 
-/// Why circuits do not fit together.
+/// Reasons why circuits do not fit together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BranchError {

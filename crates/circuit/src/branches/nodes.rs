@@ -59,7 +59,7 @@ pub(super) struct Choice {
     /// The bits that say which branch is active.
     pub(super) code: Vec<u32>,
     pub(super) inputs: Vec<u32>,
-    /// Where branches are not gated: the outputs of each.
+    /// Outputs of each branch, where branches are not gated.
     pub(super) outputs: Vec<Vec<u32>>,
 }
 

@@ -19,7 +19,7 @@ mod write;
 
 use crate::netlist::MAX_WIRES;
 
-/// How large a netlist a reader accepts. Memory grows with the text itself, never with what a header
+/// Limits of the netlist that a reader accepts. Memory grows with the text itself, never with what a header
 /// announces; input widths alone cost no text, so they have a limit of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

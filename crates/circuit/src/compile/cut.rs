@@ -83,7 +83,7 @@ impl Separation {
             .collect()
     }
 
-    /// From the source, over edges that have something left; none if the sink is not reached.
+    /// Computes distances from the source, over edges that have something left; none if the sink is not reached.
     fn distances(&self) -> Option<Vec<u32>> {
         let mut distance = vec![u32::MAX; self.of.len()];
         distance[SOURCE] = 0;

@@ -7,7 +7,7 @@ use crate::layered::{And, Layered, LocalOp};
 
 const NONE: u32 = u32::MAX;
 
-/// Who reads each literal: `of[starts[lit]..starts[lit + 1]]`. A reader is named by the literal it makes.
+/// Readers of each literal: `of[starts[lit]..starts[lit + 1]]`. A reader is named by the literal it makes.
 struct Readers {
     starts: Vec<u32>,
     of: Vec<Lit>,
@@ -60,7 +60,7 @@ pub(super) struct Emitter<'a> {
     events: Vec<Lit>,
     /// ANDs that an event pointed to.
     candidates: Vec<Lit>,
-    /// Whether they run ahead of their layer.
+    /// Whether local operations run ahead of their layer.
     pub(super) ahead: bool,
     local: Vec<LocalOp>,
     /// Program as far as it is there, but for the local operations.

@@ -65,12 +65,12 @@ pub(super) struct Graph {
     pub(super) nodes: Vec<Node>,
     pub(super) input_bits: usize,
     pub(super) outputs: Vec<Lit>,
-    /// Where no two gates are to be the same.
+    /// Gates by their operands, where no two gates are to be the same.
     distinct: Option<Distinct>,
 }
 
 impl Graph {
-    /// Without gates or outputs.
+    /// Makes a graph without gates or outputs.
     pub(super) fn with_inputs(input_bits: usize) -> Self {
         Self {
             nodes: vec![Node::Leaf; 1 + input_bits],
@@ -80,13 +80,13 @@ impl Graph {
         }
     }
 
-    /// Without what tells which gates are there.
+    /// Makes the graph forget which gates are there.
     pub(super) fn forgetting(mut self) -> Self {
         self.distinct = None;
         self
     }
 
-    /// From here on no gate is made that is there.
+    /// Has the graph make no gate that is there, from here on.
     pub(super) fn distinct(mut self) -> Self {
         self.distinct = Some(Distinct::default());
         self
@@ -239,7 +239,7 @@ impl Graph {
         Lit::of(self.nodes.len() - 1)
     }
 
-    /// How often each literal is read by what reaches an output or a sum.
+    /// Counts how often each literal is read by what reaches an output or a sum.
     pub(super) fn uses(&self) -> Vec<u32> {
         let mut uses = vec![0; 2 * self.nodes.len()];
         self.outputs.iter().for_each(|lit| uses[lit.index()] += 1);

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::graph::{Graph, Lit, Node};
 use crate::rounds::Part;
 
-/// When a node is there, in rounds of two layers.
+/// Time when a node is there, in rounds of two layers.
 #[derive(Debug, Clone, Copy)]
 struct There {
     /// Number of rounds after which it is there.

@@ -30,7 +30,7 @@ pub(super) struct Due {
     pub(super) products: Vec<Lit>,
     /// Sums of these products, in the order of `cones`.
     pub(super) sums: Vec<Lit>,
-    /// How.
+    /// Ways in which the sums are made.
     pub(super) cones: Cones,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Cones {
     products: usize,
     /// Operands of those that follow, each of which comes before.
     xors: Vec<[u32; 2]>,
-    /// Those that are sent.
+    /// Sums that are sent.
     pub(super) sums: Vec<u32>,
 }
 
@@ -80,7 +80,7 @@ impl Summed {
     }
 }
 
-/// When products run.
+/// Schedule of products.
 struct Schedule {
     uses: Vec<u32>,
     /// The layers below each node.

@@ -36,7 +36,7 @@ struct Maker<'a> {
     steps: &'a mut Vec<SumStep>,
     /// Reads still to come of each part.
     uses: Vec<u32>,
-    /// Where what is read more than once is kept.
+    /// Rows where parts that are read more than once are kept.
     kept: Vec<u32>,
     free: Vec<u32>,
     most: u32,

@@ -7,12 +7,12 @@ use crate::values::BYTE_ORDER_MARK;
 /// The most modules of a bundle.
 const MOST: u64 = 1 << 16;
 
-/// How a module's bits are shared.
+/// Ways to share a module's bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BitSharing {
-    /// In Boolean GMW, protocol B.
+    /// Boolean GMW, protocol B.
     Gmw,
-    /// In garbled circuits, protocol Y.
+    /// Garbled circuits, protocol Y.
     Yao,
 }
 
@@ -40,7 +40,7 @@ impl BitSharing {
 pub struct Entry {
     /// Path of its file, from the bundle's folder.
     pub path: String,
-    /// How its bits are shared: as the line says, else as the file's name does.
+    /// Sharing of its bits: as the line says, else as the file's name does.
     pub sharing: BitSharing,
     /// The line, counted from 1.
     pub line: u64,

@@ -9,7 +9,7 @@ use thiserror::Error;
 pub struct ModuleError {
     /// The name that the caller gave the file.
     pub file: String,
-    /// Where, in bytes from its beginning.
+    /// Place of the error, in bytes from the file's beginning.
     pub offset: u64,
     /// Kind of the error at this place.
     pub kind: ModuleErrorKind,
@@ -129,7 +129,7 @@ pub enum ModuleErrorKind {
         "the arguments of a call of {callee:?} depend on what it returns; no order of calls will do"
     )]
     Circular {
-        /// Who is called.
+        /// Module that is called.
         callee: String,
     },
 }
@@ -201,7 +201,7 @@ pub enum LinkError {
     NoCallee {
         /// The caller's file.
         file: String,
-        /// Who is called.
+        /// Module that is called.
         callee: String,
     },
     /// Arguments or returns that the callee does not have.
@@ -209,7 +209,7 @@ pub enum LinkError {
     Call {
         /// The caller's file.
         file: String,
-        /// Who is called.
+        /// Module that is called.
         callee: String,
         /// Problem that does not fit.
         problem: String,
@@ -225,9 +225,9 @@ pub enum LinkError {
     /// Calls within calls within calls.
     #[error("calls go {depth} deep, the limit is {limit}; inline some modules")]
     Deep {
-        /// How deep.
+        /// Depth of the calls.
         depth: usize,
-        /// How deep they may go.
+        /// Depth that they may have.
         limit: usize,
     },
     /// Too large when each call has its own gates.

@@ -44,11 +44,11 @@ pub enum Op {
 /// A bit or a word, modulo 2^width.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// How it is computed.
+    /// Operation that computes it.
     pub op: Op,
     /// 1 for bits, else 8, 16, 32 or 64.
     pub width: u8,
-    /// How its module shares bits. Words are in protocol A in any case.
+    /// Sharing of bits in its module. Words are in protocol A in any case.
     pub sharing: BitSharing,
 }
 
@@ -59,11 +59,11 @@ pub struct Flat {
     pub nodes: Vec<Node>,
     /// Inputs of the program.
     pub inputs: Vec<Input>,
-    /// For each input its nodes: those of its bits and words in order.
+    /// Nodes of each input: those of its bits and words in order.
     pub input_nodes: Vec<Vec<u32>>,
     /// Outputs of the program.
     pub outputs: Vec<Variable>,
-    /// For each output its nodes.
+    /// Nodes of each output.
     pub output_nodes: Vec<Vec<u32>>,
     pub(super) operands: Vec<u32>,
     pub(super) budget: Budget,

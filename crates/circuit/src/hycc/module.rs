@@ -33,9 +33,9 @@ pub struct Call {
     pub arguments: Vec<Variable>,
     /// Results of the call.
     pub returns: Vec<Variable>,
-    /// For each argument its wires.
+    /// Wires of each argument.
     pub(super) from: Vec<Vec<u32>>,
-    /// For each return its pins.
+    /// Pins of each return.
     pub(super) to: Vec<Range<u32>>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How deep types may be nested.
+/// Depth to which types may be nested.
 pub(super) const MOST_NESTED: usize = 32;
 
 /// A variable's type. Its bits lie one after the other: the first element or member first, of each number
@@ -36,7 +36,7 @@ pub struct Leaf {
     pub first: usize,
     /// Number of bits.
     pub bits: u32,
-    /// Whether they are a number in two's complement.
+    /// Whether the bits are a number in two's complement.
     pub signed: bool,
 }
 

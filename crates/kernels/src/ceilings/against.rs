@@ -53,7 +53,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// For people.
+    /// Name for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -126,7 +126,7 @@ fn hashed_controls([a, b, sum]: [Block; 3]) -> [u64; 2] {
     [a.hi() ^ sum.hi(), b.lo() ^ sum.hi()]
 }
 
-/// By the evaluator's equations, solved for the label and the table, colours (0, 1), (1, 0) and (0, 0) in turn; that
+/// Garbles by the evaluator's equations, solved for the label and the table, colours (0, 1), (1, 0) and (0, 0) in turn; that
 /// they hold for (1, 1) too is the scheme's secret. `sides` get `G_0` and `G_1`, `rest` gets `G_2`.
 pub(crate) fn garble_three(
     keys: &KeyWindow,

@@ -8,7 +8,7 @@ macro_rules! masked_choices {
     ($features:literal) => {
         type Choice = Vector;
 
-        /// To keep one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
+        /// Chooses one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
         #[inline]
         #[target_feature(enable = $features)]
         fn colours(a: &[u8; VECTOR], b: &[u8; VECTOR]) -> [Choice; 2] {
@@ -16,7 +16,7 @@ macro_rules! masked_choices {
             [each, swap_halves(each)]
         }
 
-        /// To keep a half where it has not the one bit that `bit` has there.
+        /// Chooses a half where it has not the one bit that `bit` has there.
         #[inline]
         #[target_feature(enable = $features)]
         fn choice_at(x: Vector, bit: &[u8; VECTOR]) -> Choice {
@@ -32,14 +32,14 @@ macro_rules! masked_choices {
             [choice, swap_halves(choice)]
         }
 
-        /// To keep what both choices keep, and what neither does.
+        /// Chooses what both choices keep, and what neither does.
         #[inline]
         #[target_feature(enable = $features)]
         fn choice_sum(a: Choice, b: Choice) -> Choice {
             xor_vectors(a, b)
         }
 
-        /// To keep what one choice keeps and the other does not.
+        /// Chooses what one choice keeps and the other does not.
         #[inline]
         #[target_feature(enable = $features)]
         fn choice_difference(a: Choice, b: Choice) -> Choice {

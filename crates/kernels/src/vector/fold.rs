@@ -110,7 +110,7 @@ macro_rules! fold {
             }
         }
 
-        /// These bytes of the first `width` columns, in steps.
+        /// Folds these bytes of the first `width` columns, in steps.
         #[inline]
         #[target_feature(enable = $features)]
         fn steps_of<const C: usize, const STEP: usize>(

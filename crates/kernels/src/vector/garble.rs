@@ -237,7 +237,7 @@ macro_rules! garble {
             [x, y, xor_vectors(by_b, sigma_offset), product]
         }
 
-        /// From the states before the last round, and what was known: the halves of the table, and the product.
+        /// Computes from the states before the last round, and what was known: the halves of the table, and the product.
         #[inline]
         #[target_feature(enable = $features)]
         fn garble_half_last(

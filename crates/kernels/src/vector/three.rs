@@ -105,7 +105,7 @@ macro_rules! three {
             }
         }
 
-        /// From the halves `(A_L, B_R)` and `(B_L, A_R)` of labels what control bits p and q multiply in
+        /// Computes from the halves `(A_L, B_R)` and `(B_L, A_R)` of labels what control bits p and q multiply in
         /// `(p, q) own ^ (q, p) shared`: own is `(A_L ^ A_R ^ B_L, A_R ^ B_L ^ B_R)`, shared `A_L ^ B_R` twice.
         #[inline]
         #[target_feature(enable = $features)]

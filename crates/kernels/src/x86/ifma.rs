@@ -207,7 +207,7 @@ macro_rules! pass {
 pass!(split_pass; split_rows::<ROWS>);
 pass!(join_pass, LAST; join_rows::<ROWS, LAST>);
 
-/// How the stages before the six of [`split_blocks`] are grouped: three at a time, and two where that
+/// Groups the stages before the six of [`split_blocks`]: three at a time, and two where that
 /// leaves no single one.
 fn stages_at_once(left: u32) -> u32 {
     match left {

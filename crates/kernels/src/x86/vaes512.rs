@@ -288,7 +288,7 @@ fn blend_halves(lo: Vector, hi: Vector) -> Vector {
     _mm512_mask_blend_epi64(0xaa, lo, hi)
 }
 
-/// To keep one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
+/// Chooses one half of a block where the lowest bit of a is zero and the other where b's is, and crosswise.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn colours(a: &[u8; 64], b: &[u8; 64]) -> [Choice; 2] {
@@ -300,7 +300,7 @@ fn colours(a: &[u8; 64], b: &[u8; 64]) -> [Choice; 2] {
     ]
 }
 
-/// To keep a word where it has not the one bit that `bit` has there.
+/// Chooses a word where it has not the one bit that `bit` has there.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,vaes")]
 fn choice_at(x: Vector, bit: &[u8; 64]) -> Choice {
@@ -314,14 +314,14 @@ fn choices_at(x: Vector, bit: &[u8; 64]) -> [Choice; 2] {
     [choice_at(x, bit), choice_at(swap_halves(x), bit)]
 }
 
-/// To keep what both choices keep, and what neither does.
+/// Chooses what both choices keep, and what neither does.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn choice_sum(a: Choice, b: Choice) -> Choice {
     _kxnor_mask8(a, b)
 }
 
-/// To keep what one choice keeps and the other does not.
+/// Chooses what one choice keeps and the other does not.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn choice_difference(a: Choice, b: Choice) -> Choice {

@@ -13,14 +13,14 @@ use time::OffsetDateTime;
 use super::IdentityError;
 use crate::fingerprint::Fingerprint;
 
-/// How long a certificate lasts unless the user says otherwise, in days.
+/// Days that a certificate lasts unless the user says otherwise.
 pub const DEFAULT_VALIDITY_DAYS: u32 = 365;
 
 /// Certificates begin this much early, so that a party whose clock is behind accepts one that was
 /// made a moment ago.
 const CLOCK_SKEW: Duration = Duration::from_secs(3600);
 
-/// So long before the end of a certificate its owner hears of it.
+/// Time before the end of a certificate at which its owner hears of it.
 const SOON: Duration = Duration::from_secs(30 * 86_400);
 
 /// 9999-12-31 23:59:59 UTC, the last second that X.509 can say (RFC 5280, section 4.1.2.5).
@@ -34,7 +34,7 @@ pub struct Validity {
 }
 
 impl Validity {
-    /// From one point in time to another; fractions of a second are dropped.
+    /// Makes the period from one point in time to another; fractions of a second are dropped.
     ///
     /// # Errors
     /// [`IdentityError`]: the end does not follow the beginning, or lies beyond the year 9999. Times before
@@ -47,7 +47,7 @@ impl Validity {
         Self::from_seconds(seconds(not_before), seconds(not_after))
     }
 
-    /// From now (an hour ago, for clocks that differ) and for `days` days.
+    /// Makes the period from now (an hour ago, for clocks that differ) and for `days` days.
     ///
     /// # Errors
     /// [`IdentityError`]: `days` is 0 or leads beyond the year 9999.

@@ -132,7 +132,7 @@ impl Session {
         Self { shared }
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.shared.me()
     }
@@ -330,13 +330,13 @@ impl Session {
         self.shared.wire_bytes_sent.load(Relaxed)
     }
 
-    /// How long a message to `peer` and its answer took at best, of a few that follow the greeting; `None`
+    /// Time that a message to `peer` and its answer took at best, of a few that follow the greeting; `None`
     /// until the first answer has come, and with ourselves.
     pub fn round_trip(&self, peer: Party) -> Option<Duration> {
         self.shared.round_trip(peer)
     }
 
-    /// By how many seconds the clock of `peer` was ahead of ours when its greeting came, behind if it is
+    /// Seconds by which the clock of `peer` was ahead of ours when its greeting came, behind if it is
     /// negative; `None` before that, with ourselves, and of who does not say. Messages take their time, so
     /// it is right to a second or two at best.
     pub fn clock_ahead(&self, peer: Party) -> Option<i64> {

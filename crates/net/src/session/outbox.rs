@@ -78,7 +78,7 @@ impl Shared {
         }
     }
 
-    /// To be held from before others can see that there is something to say until it is sent.
+    /// Marks this thread as one that speaks: held from before others can see that there is something to say until it is sent.
     pub(crate) fn speak(&self) -> Speaking<'_> {
         // Sequentially consistent: whoever finds nothing gathered, or a failure, also sees that we
         // are at it.

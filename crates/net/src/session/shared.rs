@@ -53,14 +53,14 @@ pub(crate) struct Peer {
     pub(super) channels: Mutex<Channels>,
     /// Bytes that we keep of steps that we have not opened, as they are counted towards `store`.
     pub(super) early: AtomicU64,
-    /// For the windows of what we receive from it.
+    /// Room for the windows of what we receive from it.
     pub(super) room: Arc<Room>,
     pub(super) gathered: Mutex<Gathered>,
     pub(super) control: Mutex<ControlState>,
     pub(super) seed_half: Zeroizing<[u8; 16]>,
     pub(super) seed: OnceLock<Zeroizing<[u8; 32]>>,
     pub(super) nonce: OnceLock<Vec<u8>>,
-    /// Where we meet it, as far as that tells sessions apart: empty in one that has a name.
+    /// Address where we meet it, as far as that tells sessions apart: empty in one that has a name.
     pub(super) meeting: String,
     /// Clock of the peer minus ours, in seconds.
     pub(super) clock_ahead: OnceLock<i64>,
@@ -109,13 +109,13 @@ pub(super) struct Waiting {
 /// The reason that a job's helper hears for what concerns the computing parties alone.
 const FOR_INSIDERS: &str = "the computing parties ended the job for a reason that they tell each other alone: see their logs";
 
-/// How a job that is open here stands.
+/// State of a job that is open here.
 pub(crate) struct JobState {
     pub(crate) id: u32,
     /// Number of the session's first parties that hear why the job failed; the others hear that it did.
     pub(super) insiders: AtomicUsize,
     pub(super) deadline: Option<(Instant, Duration)>,
-    /// How it ended: finished too, so that it is either finished or failed.
+    /// Error with which it ended: finished too, so that it is either finished or failed.
     pub(super) ended: OnceLock<Error>,
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use madrigal_core::Party;
 use madrigal_kernels::Crc32;
 
-/// By how many of the session's first parties did it, what was done, and in which step: steps may run side by side.
+/// Tallies by how many of the session's first parties did it, what was done, and in which step: steps may run side by side.
 #[derive(Default)]
 pub(super) struct Tallies(BTreeMap<(usize, &'static str), BTreeMap<Arc<str>, Tally>>);
 

@@ -40,11 +40,11 @@ impl fmt::Display for Peer {
     }
 }
 
-/// Why a TLS connection could not be made or kept. "Our" is the side that reports.
+/// Reasons why a TLS connection could not be made or kept. "Our" is the side that reports.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// This party is not in its own roster.
+    /// A roster of this party without itself.
     #[error(
         "our own key {key} is not ours in parties.toml, so the others refuse it; put it into our section as `key`, or start with the key file that belongs to the listed key"
     )]
@@ -52,14 +52,14 @@ pub enum TlsError {
         /// Our key.
         key: Fingerprint,
     },
-    /// This party's roster gives its key to another party.
+    /// A roster of this party that gives its key to another party.
     #[error(
         "our own key {key} is that of party {owner} in parties.toml, not of party {party}; start with the number or the key file that is ours"
     )]
     OwnKeyOfAnother {
         /// Our key.
         key: Fingerprint,
-        /// Who we are.
+        /// Number of this party.
         party: usize,
         /// Party whose key it is.
         owner: usize,
@@ -84,7 +84,7 @@ pub enum TlsError {
     NoSuchPeer {
         /// The party asked for.
         party: usize,
-        /// This party.
+        /// Number of this party.
         own: usize,
         /// Parties in the roster.
         parties: usize,
@@ -106,7 +106,7 @@ pub enum TlsError {
         "{peer} has the key {got}, which our parties.toml gives to no other party; if it is a party of this computation, ask it for its fingerprint by a channel you trust and correct its `key`. If not, nothing is to be done: it was refused"
     )]
     UnknownKey {
-        /// Who connected.
+        /// Peer that connected.
         peer: Box<Peer>,
         /// The key that came.
         got: Fingerprint,
@@ -146,7 +146,7 @@ pub enum TlsError {
         "{peer} presented no certificate, so it is no party of this computation; it was refused, and nothing is to be done unless a party connects through a proxy that ends TLS"
     )]
     NoCertificate {
-        /// Who connected.
+        /// Peer that connected.
         peer: Box<Peer>,
     },
     /// The peer found our certificate outside its dates.
@@ -154,7 +154,7 @@ pub enum TlsError {
         "{peer} refused our certificate because it is stale or not yet valid by that party's clock; ours is valid from {validity}. Renew it and restart (the fingerprint stays); if the dates are right, compare the clocks of both machines"
     )]
     RefusedDates {
-        /// Who refused.
+        /// Peer that refused.
         peer: Box<Peer>,
         /// Our certificate's period.
         validity: Validity,
@@ -164,7 +164,7 @@ pub enum TlsError {
         "{peer} refused our key: its parties.toml has another key for us, or does not list us. Ours is {key}: compare the fingerprints and correct `key` in that party's file, or start with the key file that it expects"
     )]
     RefusedKey {
-        /// Who refused.
+        /// Peer that refused.
         peer: Box<Peer>,
         /// Our key.
         key: Fingerprint,
@@ -174,7 +174,7 @@ pub enum TlsError {
         "{peer} refused the connection with the TLS alert {alert:?}; look for the reason in that party's log"
     )]
     Refused {
-        /// Who refused.
+        /// Peer that refused.
         peer: Box<Peer>,
         /// Alert of the peer.
         alert: AlertDescription,

@@ -13,7 +13,7 @@ pub struct Fault {
     pub kind: FaultKind,
     /// The party that it happens to, or that misbehaves.
     pub party: Party,
-    /// It happens when `party` sends to this one...
+    /// Peer of the fault, which happens when `party` sends to it...
     pub peer: Party,
     /// ...its packet of this number, counted from 0.
     pub at: u32,

@@ -31,7 +31,7 @@ use line::Line;
 use newcomers::Newcomers;
 use refusals::Refusals;
 
-/// How connections are protected.
+/// Protection of connections.
 #[derive(Debug, Clone)]
 pub enum Security {
     /// Nothing: whoever can reach the port can pose as a party, and whoever sees the packets sees
@@ -43,8 +43,8 @@ pub enum Security {
 
 /// A stranger may hold a connection open no longer than this before it has shown who it is.
 const INTRODUCTION: Duration = Duration::from_secs(5);
-/// After a party was refused (under TLS: by its key), or one that speaks as parties do in the clear, the
-/// missing parties have this long to come all the same: who was refused was probably one of them.
+/// Time that the missing parties have to come after a party was refused (under TLS: by its key), or one that speaks as parties
+/// do in the clear, the missing parties have this long to come all the same: who was refused was probably one of them.
 const GRACE: Duration = Duration::from_secs(3);
 /// A party that waits for longer than this says for whom.
 const MOMENT: Duration = Duration::from_secs(2);
@@ -55,13 +55,13 @@ const MOMENT: Duration = Duration::from_secs(2);
 pub enum Meeting<'a> {
     /// Some have not come within a moment: told once.
     Waiting {
-        /// Who has not come.
+        /// Parties that have not come.
         missing: &'a [Party],
     },
     /// Somebody was turned away, and the wait goes on: told a few times at most, and once of those who
     /// come from one place with one fault.
     Refused {
-        /// Why.
+        /// Reason.
         why: &'a ConnectError,
         /// Whether of others, from now on, nothing is told any more.
         last: bool,

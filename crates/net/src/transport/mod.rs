@@ -68,7 +68,7 @@ pub trait Transport: Send + Sync + 'static {
     /// [`Inbox::lost`]; packets to it are dropped.
     fn send(&self, to: Party, packet: Packet);
 
-    /// Where we meet `with`: the address of the one of us that is dialed, as this side knows it. `None` if
+    /// Address where we meet `with`: that of the one of us that is dialed, as this side knows it. `None` if
     /// parties are not dialed. A session without a name compares it, so that connections of two sessions
     /// between the same parties cannot be mixed up. A transport that wraps another one passes the
     /// question on.

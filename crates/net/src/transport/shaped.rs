@@ -36,7 +36,7 @@ struct Line<T> {
 #[derive(Debug)]
 struct State {
     under_way: BinaryHeap<Reverse<Due>>,
-    /// Until when the link to each party is busy.
+    /// Time until which the link to each party is busy.
     busy: Vec<Instant>,
     dice: Dice,
     count: u64,

@@ -43,7 +43,7 @@ pub(super) struct Met {
     pub(super) stream: TcpStream,
     pub(super) tls: Option<rustls::Connection>,
     pub(super) early: BytesMut,
-    /// Where the one of the two that is dialed is reached, as we know it.
+    /// Address at which the one of the two that is dialed is reached, as we know it.
     pub(super) meeting: String,
 }
 

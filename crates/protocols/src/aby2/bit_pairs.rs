@@ -303,7 +303,7 @@ fn correct<T: Ring>(rows: &[Block], offers: &[u8], shares: &mut [T]) {
     }
 }
 
-/// From shares of u, v and w those of the masks and of their products.
+/// Makes from shares of u, v and w those of the masks and of their products.
 fn assembled<T: Ring>(
     masks: [&[u8]; 2],
     pairs: usize,

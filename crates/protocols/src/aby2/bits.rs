@@ -94,7 +94,7 @@ impl Aby2 {
         Ok(public)
     }
 
-    /// From B: the public parts of bits of which we have `share`, under masks of which we have `masks`.
+    /// Converts from B: the public parts of bits of which we have `share`, under masks of which we have `masks`.
     /// ceil(count / 8) bytes each way.
     pub async fn mask_bits(&mut self, share: &[u8], masks: &[u8], count: usize) -> Result<Bits> {
         let mut public = Zeroizing::new(vec![0; bits::bytes_for(count)]);
@@ -141,7 +141,7 @@ impl Aby2 {
     }
 }
 
-/// To B: our share of bits with these public parts and masks, in place of the share of the masks. No message.
+/// Converts to B: our share of bits with these public parts and masks, in place of the share of the masks. No message.
 ///
 /// # Panics
 /// If the strings differ in length.

@@ -109,7 +109,7 @@ impl Aby2 {
         self.channel.count_in(context);
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.context.me()
     }

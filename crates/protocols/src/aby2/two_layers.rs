@@ -27,7 +27,7 @@ pub struct TwoLayers<'a> {
     pub lanes: usize,
     /// Number of ANDs of each layer.
     pub ands: [usize; 2],
-    /// At which bit of the strings of masks and of products each begins.
+    /// Bits of the strings of masks and of products at which each begins.
     pub at: [usize; 2],
 }
 

@@ -28,7 +28,7 @@ pub struct Prepared {
     shape: Shape,
     first: u64,
     seed: BlockSeed,
-    /// For each message.
+    /// Columns of tables for each message.
     tables: Columns,
 }
 

@@ -82,7 +82,7 @@ pub struct Bmr {
     offset: Offset,
     random: Generator,
     gmw: BooleanGmw,
-    /// For each owner the one that shares the masks of its inputs.
+    /// Sharings of the masks of inputs, one for each owner.
     input_masks: Vec<InputSharing>,
     everyone: Vec<Party>,
     instance: Instance,

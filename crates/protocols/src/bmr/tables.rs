@@ -63,7 +63,7 @@ pub(super) struct Parcel<'c> {
     pub bytes: usize,
 }
 
-/// Also chunks without ANDs, which go with what comes before.
+/// Makes parcels, also of chunks without ANDs, which go with what comes before.
 pub(super) fn parcels<'c>(shape: Shape, program: &'c Program<'_>) -> Vec<Parcel<'c>> {
     let mut all: Vec<Parcel<'_>> = Vec::new();
     for chunk in shape.chunks(program, CHUNK) {
@@ -88,14 +88,14 @@ pub(super) type Columns = Vec<Vec<Bytes>>;
 
 /// Shares of a column of a parcel, one or the sum of several.
 enum Summand {
-    /// Ours, which nobody else reads.
+    /// Column of ours, which nobody else reads.
     Own(Vec<u8>),
     /// Column that a peer has sent, or that we send to several.
     Told(Bytes),
 }
 
 impl Summand {
-    /// In memory of one of them, where that is ours.
+    /// Adds in memory of one of them, where that is ours.
     fn add(self, other: Self) -> Self {
         let (mut sum, more) = match (self, other) {
             (Self::Own(sum), Self::Own(more)) => (sum, more.into()),

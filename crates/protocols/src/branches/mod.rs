@@ -102,7 +102,7 @@ impl Wanted {
         ]
     }
 
-    /// Those seeds: of each code.
+    /// Number of those seeds, which each code has.
     fn items(self, parties: usize, lanes: usize) -> usize {
         let kinds = self.dealt(parties).into_iter().filter(|&dealt| dealt);
         kinds.count() * self.codes() * lanes
@@ -331,7 +331,7 @@ impl Branches {
         self.gmw.count_in(context);
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.context.me()
     }

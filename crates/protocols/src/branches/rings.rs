@@ -160,7 +160,7 @@ impl RingBranches {
         self.numbers.count_in(context);
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.branches.me()
     }

@@ -33,7 +33,7 @@ const BYTES: usize = SEED / 8;
 pub(super) const FIRST: usize = 1 + 2 * SEED;
 /// Bits that are opened for an item in the second round; and to P_1, and to P_2.
 pub(super) const SECOND: usize = 2 * SEED;
-/// From how many masks on this is less than vectors as long as the masks.
+/// Number of masks from which on this is less than vectors as long as the masks.
 pub(super) const WORTHWHILE: usize = 4096;
 
 /// Correlations for `items` items.

@@ -63,7 +63,7 @@ impl ReplicatedBits {
         self.neighbours.count_in(context);
     }
 
-    /// This party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs, or sums of these, go on top
+    /// Makes this party's part of fresh sharings of zero, this many bytes; the cross terms of ANDs, or sums of these, go on top
     /// ([`kernels::replicated_carry`]).
     pub fn zeros(&mut self, bytes: usize) -> Draft {
         let mut z = self.spent.draft(bytes);

@@ -19,7 +19,7 @@ use madrigal_net::Result;
 use super::{BitShares, ReplicatedBits};
 use madrigal_core::Zeroizing;
 
-/// How an adder's carries are made.
+/// Ways in which an adder's carries are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
     /// A round per bit and one AND per bit.
@@ -71,11 +71,11 @@ impl std::ops::Deref for Part {
     }
 }
 
-/// Where the rows of a are.
+/// Second operand: where its rows are.
 pub(super) enum Second {
-    /// Those components of t, else zeros.
+    /// These components of t, else zeros.
     Of([bool; 2]),
-    /// By themselves.
+    /// Rows by themselves.
     Rows(BitShares),
 }
 
@@ -244,7 +244,7 @@ enum And {
 /// A tree for some of the carries.
 #[derive(Default)]
 struct Plan {
-    /// By round.
+    /// Levels by round.
     levels: Vec<Vec<And>>,
     /// The row of each carry.
     carries: BTreeMap<usize, Row>,
@@ -267,7 +267,7 @@ impl Plan {
         Row { round, place }
     }
 
-    /// By the best network.
+    /// Plans a few carries by the best network.
     fn of_few(targets: &[usize]) -> Self {
         let network = carry_network(targets);
         let mut plan = Self::default();
@@ -338,7 +338,7 @@ fn level(length: usize) -> usize {
     length.next_power_of_two().trailing_zeros() as usize
 }
 
-/// Where a segment is cut: its lower part is the largest power of two below its length.
+/// Gives the place where a segment is cut: its lower part is the largest power of two below its length.
 fn middle(lo: usize, hi: usize) -> usize {
     lo + (hi - lo).next_power_of_two() / 2
 }

@@ -22,7 +22,7 @@ use super::shares::third;
 use super::{BitShares, PARTIES, ReplicatedBits, ReplicatedRings, RingShares, RingView};
 use madrigal_core::Zeroizing;
 
-/// Only P_0 has inputs.
+/// Counts of inputs where only P_0 has any.
 pub(super) const fn of_first(count: usize) -> [usize; PARTIES] {
     [count, 0, 0]
 }

@@ -105,7 +105,7 @@ impl ReplicatedRings {
     }
 }
 
-/// This party's part of products of pairs of matrices.
+/// Computes this party's part of products of pairs of matrices.
 fn pairs<T: Ring>(x: RingView<'_, T>, y: RingView<'_, T>, product: &Product) -> Zeroizing<Vec<T>> {
     let (count, shape) = product.pieces();
     let [_, right, len] = shape.lengths();

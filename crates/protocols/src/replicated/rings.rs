@@ -70,7 +70,7 @@ impl ReplicatedRings {
         self.depth = depth;
     }
 
-    /// Who we are.
+    /// Number of this party.
     pub fn me(&self) -> Party {
         self.strand.context.me()
     }

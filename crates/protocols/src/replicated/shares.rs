@@ -36,7 +36,7 @@ impl<T: Ring> RingShares<T> {
         shares
     }
 
-    /// From a party's first and second component of each element, as a client sends them.
+    /// Makes shares from a party's first and second component of each element, as a client sends them.
     ///
     /// # Errors
     /// [`SharesError::Lengths`] if there is not one of each.
@@ -201,7 +201,7 @@ impl BitShares {
         }
     }
 
-    /// From a party's components, each of `rows` rows of `ceil(count / 8)` bytes: of
+    /// Makes shares from a party's components, each of `rows` rows of `ceil(count / 8)` bytes: of
     /// [`ReplicatedBits`](super::ReplicatedBits) for one row.
     ///
     /// # Errors

@@ -48,7 +48,7 @@ use madrigal_core::Zeroizing;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     All,
-    /// From -2^{l-2} to 2^{l-2} - 1.
+    /// Numbers from -2^{l-2} to 2^{l-2} - 1.
     Near,
 }
 

@@ -20,7 +20,7 @@ pub struct Garbled {
     scheme: Scheme,
     first: u64,
     lanes: usize,
-    /// For each block of lanes, all of them.
+    /// Tables of each block of lanes, all of them.
     tables: Vec<Vec<u8>>,
 }
 

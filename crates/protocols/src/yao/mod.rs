@@ -364,7 +364,7 @@ fn packed_colours(labels: &[Block]) -> Zeroizing<Vec<u8>> {
     packed
 }
 
-/// Before the first block.
+/// Gives the shape before the first block.
 fn none(scheme: Scheme) -> Shape {
     Shape {
         scheme,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use madrigal_core::Party;
 use madrigal_testkit::Transcript;
 
-/// How often each bit of each message was 1, and in how many runs it was there.
+/// Counts how often each bit of each message was 1, and in how many runs it was there.
 pub type Counts = BTreeMap<(Party, u64, u32), Vec<(u32, u32)>>;
 
 /// The length of each message of the protocol.

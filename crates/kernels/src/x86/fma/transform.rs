@@ -161,7 +161,7 @@ fn join_pass<const ROWS: usize, const LAST: bool>(
     }
 }
 
-/// How the stages before the five of [`split_blocks`] are grouped: three at a time, and two where that
+/// Groups the stages before the five of [`split_blocks`]: three at a time, and two where that
 /// leaves no single one.
 fn stages_at_once(left: u32) -> u32 {
     match left {

@@ -16,7 +16,7 @@ const MOST: usize = 128;
 pub(super) struct Newcomers<'a, T> {
     most: usize,
     all: FuturesUnordered<Pin<Box<dyn Future<Output = Done<T>> + Send + 'a>>>,
-    /// In the order in which they came.
+    /// Newcomers in the order in which they came.
     held: Vec<Held>,
     next: u64,
 }
@@ -76,7 +76,7 @@ impl<'a, T: Send + 'a> Newcomers<'a, T> {
         }
     }
 
-    /// How the next introduction ended; `None` if nobody is there.
+    /// Waits for the next introduction to end, and tells how; `None` if nobody is there.
     pub(super) async fn next(&mut self) -> Option<(SocketAddr, T)> {
         loop {
             let (number, from, ended) = self.all.next().await?;
@@ -88,7 +88,7 @@ impl<'a, T: Send + 'a> Newcomers<'a, T> {
     }
 }
 
-/// Who has one address of IPv6 usually has the 2^64 beside it.
+/// Gives the place of an address: whoever has one address of IPv6 usually has the 2^64 beside it.
 fn place(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -15,7 +15,7 @@ const KEPT: usize = 3;
 #[derive(Default)]
 pub(super) struct Refusals {
     known: HashSet<(IpAddr, Kind)>,
-    /// Those that tell most, of each kind and place the first.
+    /// Refusals that tell most, of each kind and place the first.
     kept: Vec<ConnectError>,
 }
 
@@ -49,7 +49,7 @@ impl Refusals {
         self.kept.truncate(KEPT);
     }
 
-    /// For the end of the wait.
+    /// Gives the refusals that tell most, for the end of the wait.
     pub(super) fn most_telling(self) -> Vec<ConnectError> {
         self.kept
     }

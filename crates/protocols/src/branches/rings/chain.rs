@@ -71,7 +71,7 @@ pub(super) fn openings<T: Ring>(
         .collect()
 }
 
-/// Where the seeds of `of` stand among those of the turn of `turn`.
+/// Gives the place of the seeds of `of` among those of the turn of `turn`.
 fn place(of: Party, turn: Party) -> usize {
     of.index() - usize::from(of > turn)
 }
@@ -111,7 +111,7 @@ impl Turn {
         Ok(Self { of, a, b, c, own })
     }
 
-    /// Where our own seeds stand in each bit's vector, if it is not our turn.
+    /// Gives the place of our own seeds in each bit's vector, if it is not our turn.
     fn own_place(&self, me: Party) -> Range<usize> {
         let first = place(me, self.of) * BYTES;
         first..first + BYTES
