@@ -27,9 +27,9 @@ use prost::Message as _;
 const RELATIVE: f64 = 1e-3;
 const ABSOLUTE: f64 = 1e-7;
 
-/// How a case ended.
+/// Ends of a case.
 enum Outcome {
-    /// With the largest relative error of floats.
+    /// Success, with the largest relative error of floats.
     Passed(f64),
     Failed(String),
     Unsupported(String),

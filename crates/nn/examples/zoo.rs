@@ -76,7 +76,7 @@ fn write(name: &str, folder: &Path) -> Result<(), Failure> {
 struct Random(u64);
 
 impl Random {
-    /// From 0 to 1.
+    /// Draws a number from 0 to 1.
     fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

@@ -12,11 +12,11 @@ use madrigal_core::text::OwnData;
 use crate::graph::Type;
 use crate::tensor::{Data, Element, HeldError, Tensor, elements, own_number, sizes};
 
-/// Why a text is no table, or none that can be read. Lines and columns are counted from 1; a column is a place
+/// Reasons why a text is no table, or none that can be read. Lines and columns are counted from 1; a column is a place
 /// between commas.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CsvError {
-    /// It has no line.
+    /// A text without lines.
     #[error("it is empty; expected a line of numbers for each input")]
     Empty,
     /// A byte that is no text.
@@ -42,7 +42,7 @@ pub enum CsvError {
         line: usize,
         /// The column.
         column: usize,
-        /// How it begins.
+        /// Beginning of the text.
         found: OwnData,
     },
     /// A number that is not finite, or beyond what `f64` holds.
@@ -55,7 +55,7 @@ pub enum CsvError {
         line: usize,
         /// The column.
         column: usize,
-        /// How it begins.
+        /// Beginning of the text.
         found: OwnData,
     },
     /// A line with fewer numbers than the first, or more.
@@ -142,10 +142,10 @@ pub struct Table {
     integers: BTreeMap<usize, i128>,
 }
 
-/// From here on integers are not all floats.
+/// Number from which on integers are not all floats.
 const EXACT: f64 = (1_u64 << 53) as f64;
 
-/// How large it is; the numbers may be secret.
+/// Shows how large the table is; the numbers may be secret.
 impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (lines, columns) = (self.lines(), self.columns);

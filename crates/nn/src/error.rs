@@ -53,7 +53,7 @@ pub enum Fault {
         /// Number of the input.
         index: usize,
     },
-    /// It reads what nothing before it makes.
+    /// A node that reads what nothing before it makes.
     #[error(
         "it reads {name:?}, which nothing before it makes: nodes must follow those that they read"
     )]
@@ -61,7 +61,7 @@ pub enum Fault {
         /// The value.
         name: String,
     },
-    /// It makes what is there already.
+    /// A node that makes what is there already.
     #[error("it makes {name:?}, which is there already: the file is damaged or its exporter wrong")]
     Redefined {
         /// The value.
@@ -218,7 +218,7 @@ fn list(names: &[String]) -> String {
 /// One thing in a model that is wrong or not supported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// With a node.
+    /// A fault of a node.
     Node {
         /// The node's name, or its first output where it has none.
         node: String,
@@ -428,7 +428,7 @@ impl std::fmt::Display for ImportError {
 
 impl std::error::Error for ImportError {}
 
-/// Why a graph cannot be evaluated on what was given.
+/// Reasons why a graph cannot be evaluated on what was given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvaluateError {
     /// Another number of inputs.

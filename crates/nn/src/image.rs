@@ -18,15 +18,15 @@ pub const MOST_PIXELS: u64 = 1 << 26;
 
 /// Bytes that the decoder may take beside the pixels: for a row, and for what the file notes beside its pixels.
 const MEMORY: usize = 16 << 20;
-/// How such files begin.
+/// Bytes that such files begin with.
 const MAGIC: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The most bytes that a byte of the file can become: DEFLATE repeats 258 bytes by two bits at best.
 const INFLATED: u64 = 1032;
 
-/// Why a file is no image, or none that can be read or fits.
+/// Reasons why a file is no image, or none that can be read or fits.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ImageError {
-    /// It does not begin as such files do.
+    /// A file that does not begin as such files do.
     #[error("this is no PNG image: convert it to one")]
     Magic,
     /// The file ends before the last pixel.
@@ -87,7 +87,7 @@ pub enum ImageError {
         /// The channel's scaling.
         scaling: Scaling,
     },
-    /// Other sizes than an input takes.
+    /// An image of other sizes than an input takes.
     #[error(
         "it has {width} x {height} pixels of {} (channels x rows x columns: {channels} x {height} x {width}, or the \
          channels last); the model's input {name:?} takes {}: scale or convert the image",
@@ -134,7 +134,7 @@ fn wanted(shape: &[usize]) -> String {
     }
 }
 
-/// How the bytes of a channel become numbers: `(byte * factor - mean) / deviation`.
+/// Scaling by which the bytes of a channel become numbers: `(byte * factor - mean) / deviation`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
     /// Factor that bytes are multiplied with.
@@ -145,7 +145,7 @@ pub struct Scaling {
     pub deviation: f64,
 }
 
-/// From 0 to 1.
+/// Scales to numbers from 0 to 1.
 impl Default for Scaling {
     fn default() -> Self {
         Self {
@@ -156,12 +156,12 @@ impl Default for Scaling {
     }
 }
 
-/// How an input has the numbers of an image.
+/// Orders in which an input has the numbers of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// By channel, row and column.
+    /// Numbers by channel, row and column.
     Planes,
-    /// By row, column and channel.
+    /// Numbers by row, column and channel.
     Pixels,
 }
 
@@ -177,7 +177,7 @@ pub struct Image {
     bytes: Vec<u8>,
 }
 
-/// How large it is; the pixels may be secret.
+/// Shows how large the image is; the pixels may be secret.
 impl std::fmt::Debug for Image {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (channels, height, width) = (self.channels, self.height, self.width);

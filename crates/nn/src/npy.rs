@@ -10,16 +10,16 @@ use crate::tensor::{Data, Element, Tensor, elements};
 const HEADER: usize = 1 << 16;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Why a file is no array, or none that can be read.
+/// Reasons why a file is no array, or none that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NpyError {
-    /// It does not begin as such files do.
+    /// A file that does not begin as such files do.
     #[error("this is no .npy file: write it with numpy.save")]
     Magic,
     /// A version of the format that does not exist yet.
     #[error("this .npy file has format version {0}; supported: 1 to 3")]
     Version(u8),
-    /// It ends early.
+    /// A file that ends early.
     #[error("the .npy file ends within its header: it is damaged")]
     Cut,
     /// An absurdly long header.

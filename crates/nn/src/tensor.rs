@@ -181,7 +181,7 @@ impl Data {
     }
 }
 
-/// Why a tensor cannot be.
+/// Reasons why a tensor cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TensorError {
     /// The dimensions ask for another number of elements.

@@ -234,7 +234,7 @@ impl Random {
         Random(seed)
     }
 
-    /// From a seed that is told elsewhere.
+    /// Makes a source of random numbers from a seed that is told elsewhere.
     pub(crate) fn seeded(seed: u64) -> Random {
         Random(seed)
     }
@@ -248,7 +248,7 @@ impl Random {
         ((z ^ z >> 31) % bound.max(1) as u64) as usize
     }
 
-    /// Between -1 and 1.
+    /// Draws a number between -1 and 1.
     pub(crate) fn float(&mut self) -> f32 {
         self.below(2001) as f32 / 1000.0 - 1.0
     }

@@ -89,7 +89,7 @@ fn attributes_that_became_inputs() {
     );
 }
 
-/// Before version 13 all dimensions from the axis on are one.
+/// All dimensions from the axis on are one before version 13.
 #[test]
 fn softmax_changed_its_meaning() {
     let x = Random::new().tensor(&[2, 3, 4]);

@@ -238,7 +238,7 @@ fn pooling_counts_as_asked() {
     assert!((found[0] - 10.0 / 9.0).abs() < 1e-6);
 }
 
-/// With one element around, which counts or not.
+/// Pads with one element around, which counts or not.
 fn padded(net: Net, counted: i64) -> Net {
     let net = net.int_list("pads", &[1, 1, 1, 1]);
     net.int("count_include_pad", counted)

@@ -310,7 +310,7 @@ fn strip_tells_what_stays_readable() {
     assert_eq!((bare.tensors, bare.numbers), (2, 9));
 }
 
-/// Where nobody can say what of a model was trained, nothing is handed over.
+/// A model of which nobody can say what was trained is not handed over.
 #[test]
 fn strip_refuses_what_cannot_be_stripped() {
     let refused = |net: &Net| {

@@ -85,7 +85,7 @@ fn what_is_read_is_told() {
     }
 }
 
-/// Who makes a value that is there already is told of it, though nobody reads it.
+/// A node that makes a value which is there already is told of it, though nobody reads it.
 #[test]
 fn a_value_is_made_once() {
     let net = Net::new(13).input("x", &[1]);

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use trials::{MIXES, Tally, trial};
 
-/// How often the count is told.
+/// Time between two reports of the count.
 const EVERY: Duration = Duration::from_secs(20);
 
 const HELP: &str = "\

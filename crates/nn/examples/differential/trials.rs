@@ -156,7 +156,7 @@ impl Trial {
         format!("{self:?}\n{}\n{text}\n{what}", made.what)
     }
 
-    /// By all parties; a panic is an error as others are.
+    /// Runs the program by all parties; a panic is an error as others are.
     fn run(&self, made: &Made, shares: u64) -> Result<(), String> {
         let run = || {
             let lowered = made.program.lower(self.mix, self.goal);

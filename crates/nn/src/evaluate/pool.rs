@@ -15,7 +15,7 @@ struct Under {
 }
 
 impl Under {
-    /// At the place with these indices. Memory follows the data, however large the kernel.
+    /// Sets the elements under the kernel at the place with these indices. Memory follows the data, however large the kernel.
     fn set(
         &mut self,
         window: &Window,

@@ -29,7 +29,7 @@ impl Window {
         places.collect()
     }
 
-    /// From the first to the last element of the kernel along a dimension.
+    /// Distance from the first to the last element of the kernel along a dimension.
     pub(crate) fn extent(&self, axis: usize) -> Option<usize> {
         let gaps = self.kernel[axis].saturating_sub(1);
         gaps.checked_mul(self.dilations[axis])?.checked_add(1)

@@ -17,7 +17,7 @@ pub(super) struct Builder {
     pub(super) nodes: Vec<Node>,
     /// Name and operator of the model's node that is imported now.
     pub(super) label: (String, String),
-    /// Where constants come from.
+    /// Origins of constants.
     pub(super) origins: Origins,
     limits: Limits,
     /// Bytes that may still be taken.

@@ -44,7 +44,7 @@ struct Fusion<'a> {
     own: usize,
     /// Numbers that may still be computed.
     work: usize,
-    /// How often a value is read.
+    /// Number of times that each value is read.
     readers: Vec<usize>,
     /// The node that makes a value.
     maker: Vec<Option<usize>>,

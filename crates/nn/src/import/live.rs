@@ -11,7 +11,7 @@ use crate::proto;
 pub(crate) struct Live<'a> {
     /// Values that an output is, or that a node reads which serves one.
     pub(crate) values: HashSet<&'a str>,
-    /// For each node whether it makes one of them.
+    /// Says for each node whether it makes one of them.
     pub(crate) nodes: Vec<bool>,
 }
 

@@ -164,7 +164,7 @@ fn instance(b: &mut Builder, v: &View<'_>) -> Made {
     Ok(vec![b.add(y, bias)?])
 }
 
-/// Before version 21 scale and bias are of groups, since then of channels.
+/// Imports group normalisation: before version 21 scale and bias are of groups, since then of channels.
 fn group(b: &mut Builder, v: &View<'_>) -> Made {
     let x = v.input(0)?;
     let groups = v.maybe_int("num_groups")?;

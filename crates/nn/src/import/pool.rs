@@ -19,7 +19,7 @@ pub(super) const TABLE: Table = &[
     ("MaxPool", max),
 ];
 
-/// How sizes are rounded.
+/// Ways to round sizes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Padding {
     /// Padding that leaves over what no place of the kernel reaches.
@@ -30,7 +30,7 @@ pub(super) enum Padding {
     Transposed,
 }
 
-/// Where a node's kernel goes over data of this shape; and the padding behind it that is the model's, while the
+/// Gives the window of a node's kernel over data of this shape; and the padding behind it that is the model's, while the
 /// window's may be more for rounding up.
 pub(super) fn window(
     v: &View<'_>,

@@ -31,7 +31,7 @@ pub(super) struct View<'a> {
 
 /// ONNX's numbers for the types of attributes.
 pub(crate) mod kinds {
-    /// Only whether there is one is asked.
+    /// Kind for an attribute of which only whether there is one is asked.
     pub(crate) const NONE: i32 = 0;
     pub(crate) const FLOAT: i32 = 1;
     pub(crate) const INT: i32 = 2;

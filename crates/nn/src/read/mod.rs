@@ -45,7 +45,7 @@ pub struct Limits {
 pub const LONGEST_NAME: usize = 4096;
 
 impl Default for Limits {
-    /// For files of up to 2 GiB: a million parts, tensors of 2^29 elements, 2^34 steps, 256 MiB of memory for what
+    /// Limits for files of up to 2 GiB: a million parts, tensors of 2^29 elements, 2^34 steps, 256 MiB of memory for what
     /// a file asks for without having it.
     fn default() -> Limits {
         Limits {
@@ -58,7 +58,7 @@ impl Default for Limits {
     }
 }
 
-/// Why a file is no model, or none that can be read.
+/// Reasons why a file is no model, or none that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// The file is longer than allowed.
@@ -90,7 +90,7 @@ pub enum ReadError {
     /// Parts of the file that take more memory than allowed.
     #[error("the file has too many parts for its length: {0}")]
     Memory(Spent),
-    /// It is no ONNX file, or a damaged one.
+    /// A file that is no ONNX file, or a damaged one.
     #[error("this is no ONNX file, or a damaged one: {0}")]
     Malformed(String),
     /// The file, or one with data of its tensors, cannot be read.
@@ -115,10 +115,10 @@ pub enum ReadError {
         /// Text that it should say.
         expected: &'static str,
     },
-    /// It has no graph.
+    /// A file without a graph.
     #[error("the file has no graph: it is no ONNX model, or a damaged one")]
     NoGraph,
-    /// It does not say which version of the operators it uses.
+    /// A file that does not say which version of the operators it uses.
     #[error(
         "the file does not say which version of ONNX's operators it uses: export the model again"
     )]

@@ -36,10 +36,10 @@ pub struct Readable {
     pub count: u64,
 }
 
-/// Why a model cannot be handed over without its weights.
+/// Reasons why a model cannot be handed over without its weights.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StripError {
-    /// It cannot be imported, so nobody knows which of its numbers are weights.
+    /// A model that cannot be imported, so that nobody knows which of its numbers are weights.
     #[error("what of it was trained follows from how it is imported, and that fails: {0}")]
     Import(#[from] ImportError),
     /// A tensor serves both as weights and as something that all parties must know.
@@ -51,7 +51,7 @@ pub enum StripError {
         /// The tensor's name, or that of the node whose attribute it is.
         name: String,
     },
-    /// Without its weights it is another network.
+    /// A model that is another network without its weights.
     #[error(
         "without its weights its node {node:?} is another one: what constants hold decides on the network; simplify the \
          model first (onnxsim)"

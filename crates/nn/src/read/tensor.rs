@@ -35,7 +35,7 @@ pub enum TensorFault {
         /// Number of elements that is allowed.
         limit: usize,
     },
-    /// It takes more memory than allowed.
+    /// A tensor that takes more memory than allowed.
     #[error("it has the dimensions {shape:?}: {spent}")]
     Memory {
         /// Dimensions of the tensor.
@@ -59,7 +59,7 @@ pub enum TensorFault {
          (torch.onnx.export with external_data=False, or onnx.save(onnx.load(FILE), OTHER))"
     )]
     External,
-    /// It is a part of another tensor.
+    /// A part of another tensor.
     #[error("it is a segment of a tensor, which is not supported: save it whole")]
     Segment,
 }

@@ -302,7 +302,7 @@ impl Lowering<'_> {
         Ok(Form::Number(made, 0))
     }
 
-    /// By squares and products, which wrap around.
+    /// Computes a power by squares and products, which wrap around.
     fn integer_power(&mut self, a: &Secret, exponent: f64) -> Lowered<Form> {
         if exponent.fract() != 0.0 || !(0.0..=64.0).contains(&exponent) {
             return cannot(format!(

@@ -43,17 +43,17 @@ pub struct LayerDifference {
     pub operator: String,
     /// The greatest magnitude in the clear.
     pub greatest: f64,
-    /// By how many bits it could be greater before it leaves the type's range: below 0 it did. Products have
+    /// Bits by which it could be greater before it leaves the type's range: below 0 it did. Products have
     /// twice as many bits after the point until these are cut off.
     pub room: f64,
     /// The largest difference of two numbers.
     pub largest_error: f64,
 }
 
-/// Why a model cannot be compared.
+/// Reasons why a model cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// It cannot be computed on secrets.
+    /// A model that cannot be computed on secrets.
     #[error(transparent)]
     Unfit(#[from] UnfitError),
     /// Weights or data that are no such numbers.
@@ -62,7 +62,7 @@ pub enum CompareError {
     /// The data does not fit the model.
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
-    /// This crate is wrong.
+    /// A fault of this crate itself.
     #[error("a bug in madrigal: {0}")]
     Inputs(#[from] InputError),
 }
@@ -91,7 +91,7 @@ fn greatest(tensor: &Tensor, counts: impl Fn(f64) -> bool) -> f64 {
     numbers.map(f64::abs).fold(0.0, f64::max)
 }
 
-/// Where those in the clear count.
+/// Computes the largest error where numbers in the clear count.
 fn largest_error(found: &Tensor, expected: &Tensor, counts: impl Fn(f64) -> bool) -> f64 {
     // Differences of integers are not those of the floats next to them.
     if let (Some(found), Some(expected)) = (found.to_integers(), expected.to_integers()) {

@@ -13,7 +13,7 @@ pub struct Unfit {
     pub node: String,
     /// Operator of the node in the model.
     pub operator: String,
-    /// Why, and what to do.
+    /// Reason, and what to do.
     pub reason: String,
     /// The budget that it overdraws, if that is why.
     pub spent: Option<Spent>,
@@ -22,7 +22,7 @@ pub struct Unfit {
 /// All of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfitError {
-    /// In the order of the model; never empty.
+    /// Nodes in the order of the model; never empty.
     pub nodes: Vec<Unfit>,
 }
 

@@ -162,7 +162,7 @@ impl<'a> Forms<'a> {
         self.public_model
     }
 
-    /// Who knows them in any case.
+    /// Party that knows them in any case.
     pub(super) fn owner(&self) -> madrigal_program::Party {
         self.owner
     }

@@ -49,27 +49,27 @@ use forms::Forms;
 use layers::Layers;
 use masks::Masks;
 
-/// Who brings and learns what, and how numbers are kept.
+/// Roles of the parties, who bring and learn values, and the form in which numbers are kept.
 #[derive(Clone, Debug)]
 pub struct Roles {
     /// Number of parties that compute.
     pub parties: usize,
-    /// Who knows the weights.
+    /// Party that knows the weights.
     pub model: Party,
-    /// Who knows the data.
+    /// Party that knows the data.
     pub data: Party,
-    /// Who learns the results.
+    /// Parties that learn the results.
     pub to: Vec<Party>,
     /// Whether all know the weights.
     pub public_model: bool,
 }
 
-/// How floats are kept.
+/// Format in which floats are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// Bits of a number, and how many of them are after the point: [`Type::fixed`].
     pub number: Type,
-    /// How products are rounded.
+    /// Rounding of products.
     pub rounding: Rounding,
 }
 
@@ -160,13 +160,13 @@ impl Graph {
     }
 }
 
-/// Why a node is not lowered.
+/// Reasons why a node is not lowered.
 enum Stop {
     /// An operand was not, and that is told already.
     Missing,
-    /// It cannot be done on secrets.
+    /// A node that cannot be done on secrets.
     Reason(String),
-    /// It takes more memory than the file may.
+    /// A node that takes more memory than the file may.
     Memory(Spent),
 }
 

@@ -60,7 +60,7 @@ pub struct Network {
 pub struct Shown {
     /// Constants that are part of the program.
     pub to_all: u64,
-    /// Those that are inputs of the model's owner.
+    /// Numbers that are inputs of the model's owner.
     pub to_owner: u64,
 }
 

@@ -74,7 +74,7 @@ impl Planar {
     }
 }
 
-/// With an axis for a single row, if there is none for rows.
+/// Adds an axis for a single row, if there is none for rows.
 pub(super) fn with_rows(x: &Secret) -> Secret {
     match x.shape().axes() {
         [_, _, _] => x.expand(2),
@@ -82,7 +82,7 @@ pub(super) fn with_rows(x: &Secret) -> Secret {
     }
 }
 
-/// Without the axis for rows, if it was added.
+/// Takes the axis for rows off, if it was added.
 pub(super) fn without_rows(x: Secret, added: bool) -> Secret {
     match (added, x.shape().axes()) {
         (true, &[images, channels, rows, columns]) => x.reshape([images, channels, rows * columns]),

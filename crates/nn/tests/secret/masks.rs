@@ -182,7 +182,7 @@ fn padding_may_be_minus_infinity() {
     }
 }
 
-/// Where nothing can stand for them they are refused, as before.
+/// Infinities are refused where nothing can stand for them, as before.
 #[test]
 fn infinities_that_reach_an_output_are_refused() {
     let base = || {
